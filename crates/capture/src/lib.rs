@@ -1,0 +1,1 @@
+//! Packet captures: pcap and pcapng

@@ -1,0 +1,3 @@
+//! The `rocelab` command line.
+
+fn main() {}

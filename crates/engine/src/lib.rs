@@ -1,0 +1,1 @@
+//! Runs events in order; knows no networking

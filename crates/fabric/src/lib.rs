@@ -1,0 +1,1 @@
+//! The network, sans-IO: shared-buffer switches, ports, PFC, ECN, schedulers, routes, topologies

@@ -1,0 +1,1 @@
+//! Results to a summary table and pictures

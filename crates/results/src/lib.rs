@@ -1,0 +1,1 @@
+//! The results directory: records with units in column names, CSV, JSON and Parquet

@@ -1,0 +1,1 @@
+//! Puts the cores together: scenario, plan, network, workloads, measurement

@@ -1,0 +1,1 @@
+//! The RDMA end host, sans-IO: NIC, queue pairs, congestion control

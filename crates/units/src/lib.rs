@@ -1,0 +1,1 @@
+//! Quantities that cannot be mixed up: time, bandwidth, bytes and cable length
