@@ -1,0 +1,207 @@
+//! Decimal text with a unit, read and written in integers.
+
+use thiserror::Error;
+
+/// A unit's spellings (the first is used for printing) and how many base units it holds.
+pub(crate) struct Unit {
+    pub(crate) names: &'static [&'static str],
+    pub(crate) scale: u64,
+    /// Whether printing may choose it.
+    pub(crate) print: bool,
+}
+
+/// Why a text is not a quantity.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ParseError {
+    /// The text is a bare number.
+    #[error("`{text}` has no unit: write a {quantity} such as `{example}`")]
+    MissingUnit {
+        /// What was given.
+        text: String,
+        /// What is wanted: "bandwidth", "duration" and so on.
+        quantity: &'static str,
+        /// A text that would be accepted.
+        example: &'static str,
+    },
+    /// The unit is not one of this quantity's.
+    #[error("`{unit}` is no unit of {quantity}: use one of {units}, as in `{example}`")]
+    UnknownUnit {
+        /// The unit as it was given.
+        unit: String,
+        /// What is wanted.
+        quantity: &'static str,
+        /// The known units, separated by commas.
+        units: String,
+        /// A text that would be accepted.
+        example: &'static str,
+    },
+    /// The part before the unit is not a decimal number.
+    #[error(
+        "`{text}` does not start with a decimal number: write a {quantity} such as `{example}`"
+    )]
+    NotANumber {
+        /// What was given.
+        text: String,
+        /// What is wanted.
+        quantity: &'static str,
+        /// A text that would be accepted.
+        example: &'static str,
+    },
+    /// The value is no whole number of base units.
+    #[error("`{text}` is finer than {resolution}, the smallest step of a {quantity}")]
+    TooFine {
+        /// What was given.
+        text: String,
+        /// What is wanted.
+        quantity: &'static str,
+        /// The base unit.
+        resolution: &'static str,
+    },
+    /// The value does not fit.
+    #[error("`{text}` is too large a {quantity}")]
+    TooLarge {
+        /// What was given.
+        text: String,
+        /// What is wanted.
+        quantity: &'static str,
+    },
+}
+
+/// What a quantity's text looks like.
+pub(crate) struct Grammar {
+    pub(crate) quantity: &'static str,
+    pub(crate) example: &'static str,
+    pub(crate) resolution: &'static str,
+    /// Largest unit first.
+    pub(crate) units: &'static [Unit],
+}
+
+impl Grammar {
+    /// Reads `text` as a whole number of base units.
+    pub(crate) fn parse(&self, text: &str) -> Result<u64, ParseError> {
+        let text = text.trim();
+        let split = text
+            .find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_'))
+            .unwrap_or(text.len());
+        let (number, unit) = (&text[..split], text[split..].trim());
+        let mut digits = number.bytes().filter(u8::is_ascii_digit).peekable();
+        if digits.peek().is_none() || number.matches('.').count() > 1 {
+            return Err(ParseError::NotANumber {
+                text: text.into(),
+                quantity: self.quantity,
+                example: self.example,
+            });
+        }
+        if unit.is_empty() {
+            return Err(self.missing_unit(text));
+        }
+        let Some(unit) = self.units.iter().find(|u| u.names.contains(&unit)) else {
+            return Err(ParseError::UnknownUnit {
+                unit: unit.into(),
+                quantity: self.quantity,
+                units: self.units.iter().map(|u| u.names[0]).collect::<Vec<_>>().join(", "),
+                example: self.example,
+            });
+        };
+        self.scaled(text, number, unit.scale)
+    }
+
+    /// The error of a number without a unit.
+    pub(crate) fn missing_unit(&self, text: &str) -> ParseError {
+        ParseError::MissingUnit {
+            text: text.into(),
+            quantity: self.quantity,
+            example: self.example,
+        }
+    }
+
+    fn scaled(&self, text: &str, number: &str, scale: u64) -> Result<u64, ParseError> {
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let fraction = fraction.trim_end_matches(['0', '_']);
+        let too_large = || ParseError::TooLarge { text: text.into(), quantity: self.quantity };
+        let mut value: u128 = 0;
+        let mut denominator: u128 = 1;
+        let digits = |part: &str| part.bytes().filter(u8::is_ascii_digit).collect::<Vec<_>>();
+        for digit in digits(whole).into_iter().chain(digits(fraction)) {
+            value = value
+                .checked_mul(10)
+                .and_then(|v| v.checked_add(u128::from(digit - b'0')))
+                .ok_or_else(too_large)?;
+        }
+        for _ in digits(fraction) {
+            denominator = denominator.checked_mul(10).ok_or_else(too_large)?;
+        }
+        let scaled = value.checked_mul(u128::from(scale)).ok_or_else(too_large)?;
+        if scaled % denominator != 0 {
+            return Err(ParseError::TooFine {
+                text: text.into(),
+                quantity: self.quantity,
+                resolution: self.resolution,
+            });
+        }
+        u64::try_from(scaled / denominator).map_err(|_| too_large())
+    }
+
+    /// Writes `value` in the largest unit that needs at most three decimals, so that
+    /// [`Grammar::parse`] reads the same value back.
+    pub(crate) fn format(&self, value: u64) -> String {
+        let base = &self.units[self.units.len() - 1];
+        let unit = self
+            .units
+            .iter()
+            .filter(|u| u.print)
+            .find(|u| value >= u.scale && (u128::from(value) * 1000) % u128::from(u.scale) == 0)
+            .unwrap_or(base);
+        let whole = value / unit.scale;
+        let thousandths = u128::from(value % unit.scale) * 1000 / u128::from(unit.scale);
+        if thousandths == 0 {
+            return format!("{whole}{}", unit.names[0]);
+        }
+        let fraction = format!("{thousandths:03}");
+        format!("{whole}.{}{}", fraction.trim_end_matches('0'), unit.names[0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Bandwidth, Bytes, Duration, Length};
+
+    #[test]
+    fn decimals_are_exact() {
+        assert_eq!("0.1us".parse::<Duration>().unwrap(), Duration::from_ps(100_000));
+        assert_eq!("84.48ns".parse::<Duration>().unwrap(), Duration::from_ps(84_480));
+        assert_eq!("12MB".parse::<Bytes>().unwrap().get(), 12_000_000);
+        assert_eq!("12MiB".parse::<Bytes>().unwrap().get(), 12 << 20);
+        assert_eq!("0.5m".parse::<Length>().unwrap(), Length::from_mm(500));
+        assert_eq!("1.6Tbps".parse::<Bandwidth>().unwrap().bits_per_second(), 1_600_000_000_000);
+        assert_eq!("100 Gb/s".parse::<Bandwidth>().unwrap(), "100Gbps".parse().unwrap());
+    }
+
+    #[test]
+    fn errors_say_what_to_write() {
+        let message = |text: &str| text.parse::<Bandwidth>().unwrap_err().to_string();
+        assert!(message("100").contains("write a bandwidth such as `100Gbps`"));
+        assert!(message("100GB").contains("`GB` is no unit of bandwidth"));
+        assert!(message("fast").contains("does not start with a decimal number"));
+        assert!(message("").contains("does not start with a decimal number"));
+        assert!(message("1.2.3Gbps").contains("decimal number"));
+        assert!(message("-1Gbps").contains("decimal number"));
+        assert!(message("99999999999999999999Tbps").contains("too large"));
+        assert!(message("0.1bps").contains("finer than 1 bit/s"));
+        assert!("0.0001ps".parse::<Duration>().is_err());
+    }
+
+    #[test]
+    fn printing_is_read_back() {
+        for ps in [0, 1, 999, 1000, 1001, 84_480, 1_000_000, 1_234_567, u64::MAX] {
+            let duration = Duration::from_ps(ps);
+            assert_eq!(duration.to_string().parse::<Duration>().unwrap(), duration);
+        }
+        assert_eq!(Duration::from_ps(84_480).to_string(), "84.48ns");
+        assert_eq!(Bandwidth::from_gbps(100).to_string(), "100Gbps");
+        assert_eq!(Bytes::new(1_048_576).to_string(), "1MiB");
+        assert_eq!(Bytes::new(1_000_000).to_string(), "1MB");
+        assert_eq!(Length::from_mm(1500).to_string(), "1.5m");
+    }
+}
