@@ -1,1 +1,5 @@
-//! Runs events in order; knows no networking
+//! Runs events in order; knows no networking.
+
+mod random;
+
+pub use random::RngStream;

@@ -1,0 +1,117 @@
+//! What a queue pair is told when it is set up.
+
+use std::sync::Arc;
+
+use rocelab_units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Algorithm, Recovery};
+
+/// The path MTU: the payload bytes of a full packet, one of the five sizes of the InfiniBand
+/// architecture.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "u32", into = "u32")]
+#[schemars(with = "u32")]
+pub struct PathMtu(u16);
+
+impl PathMtu {
+    /// The sizes that exist, in bytes.
+    pub const SIZES: [u16; 5] = [256, 512, 1024, 2048, 4096];
+
+    /// The size in bytes.
+    #[inline]
+    pub const fn bytes(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+impl TryFrom<u32> for PathMtu {
+    type Error = String;
+
+    fn try_from(bytes: u32) -> Result<Self, String> {
+        Self::SIZES.into_iter().find(|&size| u32::from(size) == bytes).map(Self).ok_or_else(|| {
+            format!("path MTU {bytes} does not exist: use 256, 512, 1024, 2048 or 4096")
+        })
+    }
+}
+
+impl From<PathMtu> for u32 {
+    fn from(mtu: PathMtu) -> Self {
+        mtu.bytes()
+    }
+}
+
+/// The local ACK timeout exponent n, 0 to 31: 4.096 us x 2^n, and 0 for no timeout
+/// (IBTA, as rdma-core documents it).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "u8", into = "u8")]
+#[schemars(with = "u8")]
+pub struct AckTimeout(u8);
+
+impl AckTimeout {
+    /// The waiting time; none when the exponent is 0.
+    pub const fn duration(self) -> Option<Duration> {
+        if self.0 == 0 { None } else { Some(Duration::from_ps(4_096_000 << self.0)) }
+    }
+}
+
+impl TryFrom<u8> for AckTimeout {
+    type Error = String;
+
+    fn try_from(exponent: u8) -> Result<Self, String> {
+        if exponent < 32 {
+            Ok(Self(exponent))
+        } else {
+            Err(format!("timeout exponent {exponent} does not exist: use 0 (never) to 31"))
+        }
+    }
+}
+
+impl From<AckTimeout> for u8 {
+    fn from(timeout: AckTimeout) -> Self {
+        timeout.0
+    }
+}
+
+/// What many queue pairs have in common.
+#[derive(Clone, Debug)]
+pub struct QueuePairProfile {
+    /// Payload bytes of a full packet.
+    pub path_mtu: PathMtu,
+    /// How lost packets are sent again.
+    pub recovery: Recovery,
+    /// The requester sets AckReq on every n-th packet of a message, and always on its last.
+    pub ack_interval: u32,
+    /// How long the oldest unacknowledged packet waits before it is sent again.
+    pub ack_timeout: AckTimeout,
+    /// How often in a row it is sent again before the queue pair fails (IBTA: 3 bits, 0 to 7).
+    pub retry_count: u8,
+    /// Priority (0 to 7) of congestion notification packets.
+    pub cnp_priority: u8,
+    /// How the sending rate reacts.
+    pub congestion_control: Algorithm,
+}
+
+/// One end of a reliable connection.
+#[derive(Clone, Debug)]
+pub struct QueuePairConfig {
+    /// This end's queue pair number, 24 bits.
+    pub qpn: u32,
+    /// The other end's queue pair number, 24 bits.
+    pub dest_qp: u32,
+    /// Who the other end is: handed back with every packet, never looked into.
+    pub destination: u32,
+    /// UDP source port (v2) or flow label (v1): handed back with every packet.
+    pub entropy: u32,
+    /// The first packet sequence number that this end sends, 24 bits.
+    pub initial_psn: u32,
+    /// The first packet sequence number that this end expects, 24 bits.
+    pub remote_initial_psn: u32,
+    /// Priority (0 to 7) of data and acknowledgements.
+    pub priority: u8,
+    /// What it shares with others.
+    pub profile: Arc<QueuePairProfile>,
+}
