@@ -1,5 +1,16 @@
 //! Runs events in order; knows no networking.
+//!
+//! A [`World`] is state; an [`Engine`] hands it one event after the other and takes what follows
+//! into its [`EventQueue`]. The order is part of the public contract: see [`EventKey`]. Random
+//! numbers come from one [`RngStream`] for each component.
 
+mod key;
+mod queue;
 mod random;
+mod run;
+mod slots;
 
+pub use key::{EventKey, Tie, TieCounter};
+pub use queue::{EventQueue, Scheduled};
 pub use random::RngStream;
+pub use run::{Engine, World};

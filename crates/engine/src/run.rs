@@ -1,0 +1,69 @@
+//! Running a world.
+
+use rocelab_units::SimTime;
+
+use crate::{EventKey, EventQueue, Scheduled};
+
+/// What the engine drives: the state that events act on.
+pub trait World {
+    /// A small value that says what happens.
+    type Event: Copy;
+
+    /// Lets `event` happen at `key.time`; what follows from it is pushed into `queue`, at this
+    /// instant or later.
+    fn handle(&mut self, key: EventKey, event: Self::Event, queue: &mut EventQueue<Self::Event>);
+}
+
+/// Events, and the time they have come to.
+#[derive(Debug)]
+pub struct Engine<E> {
+    /// What waits.
+    pub queue: EventQueue<E>,
+    now: SimTime,
+    executed: u64,
+}
+
+impl<E: Copy> Default for Engine<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<E: Copy> Engine<E> {
+    /// An engine at time zero with nothing to do.
+    pub fn new() -> Self {
+        Self { queue: EventQueue::new(), now: SimTime::ZERO, executed: 0 }
+    }
+
+    /// The time of the last event, or the limit that was reached.
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// Number of events executed.
+    pub fn executed(&self) -> u64 {
+        self.executed
+    }
+
+    /// Runs at most `budget` events that are not later than `limit`; true if that many ran, so
+    /// that more may wait.
+    pub fn run<W: World<Event = E>>(&mut self, world: &mut W, limit: SimTime, budget: u64) -> bool {
+        for _ in 0..budget {
+            let next = match self.queue.peek() {
+                Some(key) if key.time <= limit => self.queue.pop(),
+                _ => None,
+            };
+            let Some(Scheduled { key, event }) = next else { return false };
+            debug_assert!(key.time >= self.now, "an event was scheduled in the past");
+            self.now = key.time;
+            self.executed += 1;
+            world.handle(key, event, &mut self.queue);
+        }
+        true
+    }
+
+    /// Lets time pass up to `limit` without an event, as at the end of a run.
+    pub fn advance_to(&mut self, limit: SimTime) {
+        self.now = self.now.max(limit);
+    }
+}
