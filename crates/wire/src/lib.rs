@@ -1,1 +1,128 @@
-//! Bytes to typed headers and back: RoCE v1 and v2, 802.1Qbb and 802.3x, ICRC and FCS
+//! Bytes to typed headers and back: RoCE v1 and v2, 802.1Qbb and 802.3x, ICRC and FCS.
+//!
+//! The crate does no I/O, allocates nothing, and needs no standard library. Three layers, each
+//! usable without the next:
+//!
+//! 1. **Headers** are plain values with public fields: [`Bth`], [`Reth`], [`Aeth`], [`Grh`],
+//!    [`Ipv4`] and so on. Each has a `LEN`, a `parse` that reads the first `LEN` bytes of a
+//!    slice, a `to_bytes` that gives `[u8; LEN]`, and a [`Display`](core::fmt::Display) of one
+//!    line. [`Opcode`] knows which [`Extensions`] follow a BTH.
+//! 2. **Frames**: [`Frame::parse`] takes a whole Ethernet frame apart, [`Frame::emit`] puts the
+//!    same bytes together again, reserved bits and padding included. [`RoceFrame`] builds an
+//!    outgoing one from what a sender decides. [`icrc`] and [`fcs`] are the two CRCs.
+//! 3. **Sizes**, for those who need no bytes: [`frame_len`], [`encapsulation_len`].
+//!
+//! # Frame stacks
+//!
+//! ```text
+//! RoCE v1        Ethernet(14) [802.1Q(4)] GRH(40)          BTH(12) ext payload pad ICRC(4) FCS(4)
+//! RoCE v2, IPv4  Ethernet(14) [802.1Q(4)] IPv4(20) UDP(8)  BTH(12) ext payload pad ICRC(4) FCS(4)
+//! RoCE v2, IPv6  Ethernet(14) [802.1Q(4)] IPv6(40) UDP(8)  BTH(12) ext payload pad ICRC(4) FCS(4)
+//! PFC            Ethernet(14) opcode(2) vector(2) times(16) zeros(26)                      FCS(4)
+//! PAUSE          Ethernet(14) opcode(2) time(2) zeros(42)                                  FCS(4)
+//! ```
+//!
+//! "ext" are the extension headers, in this order: `[DETH | XRCETH] [FETH] [RETH | AtomicETH |
+//! AETH] [AtomicAckETH] [ImmDt | IETH]`. All numbers are big-endian but the two CRCs. Frames
+//! shorter than 64 bytes are padded between ICRC and FCS.
+//!
+//! # Example
+//!
+//! An RDMA WRITE of five bytes, built and read back:
+//!
+//! ```
+//! use rocelab_wire::{
+//!     Bth, Ecn, Encapsulation, Extensions, Frame, Gid, MacAddress, Opcode, Reth, RoceFrame,
+//!     frame_len, udp_source_port,
+//! };
+//!
+//! let reth = Reth { virtual_address: 0x1000, r_key: 7, dma_length: 5 };
+//! let write = RoceFrame {
+//!     destination: MacAddress([2, 0, 0, 0, 0, 2]),
+//!     source: MacAddress([2, 0, 0, 0, 0, 1]),
+//!     sgid: Gid::from_ipv4([10, 0, 0, 1]),
+//!     dgid: Gid::from_ipv4([10, 0, 0, 2]),
+//!     dscp: 26,
+//!     ecn: Ecn::Ect0,
+//!     udp_source_port: udp_source_port(0x12345),
+//!     extensions: Extensions { reth: Some(reth), ..Extensions::NONE },
+//!     payload: b"hello",
+//!     ..RoceFrame::new(Encapsulation::V2Ipv4, Bth::new(Opcode::RcRdmaWriteOnly, 0x11, 100))
+//! };
+//!
+//! let mut buffer = [0; 128];
+//! let len = write.to_frame()?.with_fcs().emit(&mut buffer)?;
+//! assert_eq!(len, frame_len(Encapsulation::V2Ipv4, false, Opcode::RcRdmaWriteOnly, 5));
+//!
+//! let frame = Frame::parse_with_fcs(&buffer[..len])?;
+//! assert!(frame.icrc_ok());
+//! assert_eq!(frame.fcs_ok(), Some(true));
+//! let packet = frame.roce().expect("it was built as one");
+//! assert_eq!(packet.payload, b"hello");
+//! assert_eq!(packet.pad, [0; 3]);
+//! assert_eq!(packet.extensions.reth, Some(reth));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Sources
+//!
+//! The IBTA and IEEE standards are named by clause where a rule is theirs; layouts were checked
+//! against the Linux sources named at each header, and against frames of real adapters and of
+//! Soft-RoCE.
+#![cfg_attr(not(test), no_std)]
+
+mod bits;
+mod bth;
+mod ecn;
+mod error;
+mod ethernet;
+mod ext;
+mod fcs;
+mod flow_label;
+mod frame;
+mod gid;
+mod grh;
+mod header;
+mod icrc;
+mod ipv4;
+mod ipv6;
+mod mac_address;
+mod mac_control;
+mod opcode;
+mod pause;
+mod pfc;
+mod psn;
+mod reader;
+mod roce_frame;
+mod size;
+#[cfg(test)]
+mod testing;
+mod udp;
+mod vlan;
+
+pub use bth::Bth;
+pub use ecn::{Ecn, traffic_class};
+pub use error::{BuildError, EmitError, Layer, ParseError};
+pub use ethernet::{EtherType, Ethernet, MIN_FRAME_LEN};
+pub use ext::{
+    Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Extensions, Feth, Ieth, ImmDt, NakCode, Reth,
+    Syndrome, Xrceth, credit_code, credits, rnr_timer_ns,
+};
+pub use fcs::{CRC_LEN, crc_from_wire, crc_to_wire, fcs};
+pub use flow_label::{MIN_UDP_SOURCE_PORT, default_flow_label, udp_source_port};
+pub use frame::{Body, Frame, Network, Roce};
+pub use gid::Gid;
+pub use grh::Grh;
+pub use icrc::{icrc, icrc_of_frame};
+pub use ipv4::{Ipv4, PROTOCOL_UDP};
+pub use ipv6::{Ipv6, MAX_FLOW_LABEL};
+pub use mac_address::MacAddress;
+pub use mac_control::{MAC_CONTROL_FRAME_LEN, QUANTUM_BITS};
+pub use opcode::{Opcode, Transport, UnknownOpcode};
+pub use pause::Pause;
+pub use pfc::Pfc;
+pub use psn::Psn;
+pub use roce_frame::{RoceFrame, ZEROS};
+pub use size::{Encapsulation, MAX_PATH_MTU, encapsulation_len, frame_len, packet_len, pad_len};
+pub use udp::{ROCE_V2_PORT, Udp};
+pub use vlan::VlanTag;

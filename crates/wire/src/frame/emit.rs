@@ -1,0 +1,99 @@
+//! Frames to bytes.
+
+use crc32fast::Hasher;
+
+use crate::error::EmitError;
+use crate::fcs::crc_to_wire;
+use crate::frame::{Body, Frame, Network, Roce};
+
+impl Frame<'_> {
+    /// Length of the frame [bytes], with its FCS if it has one.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let mut len = 0;
+        self.for_each(|part| len += part.len());
+        len
+    }
+
+    /// Never: there is always an Ethernet header.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Writes the frame to the start of `out`, and gives its length.
+    ///
+    /// A parsed frame gives exactly the bytes it was parsed from: checksums, lengths, reserved
+    /// bits and padding stay as they were found.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError`] if `out` is shorter than [`Self::len`].
+    pub fn emit(&self, out: &mut [u8]) -> Result<usize, EmitError> {
+        let needed = self.len();
+        if out.len() < needed {
+            return Err(EmitError { needed, had: out.len() });
+        }
+        let mut rest = out;
+        self.for_each(|part| {
+            let (here, after) = core::mem::take(&mut rest).split_at_mut(part.len());
+            here.copy_from_slice(part);
+            rest = after;
+        });
+        Ok(needed)
+    }
+
+    /// Gives the bytes of the frame to `sink`, piece by piece in wire order.
+    pub fn for_each(&self, mut sink: impl FnMut(&[u8])) {
+        self.for_each_before_fcs(&mut sink);
+        if let Some(fcs) = self.fcs {
+            sink(&crc_to_wire(fcs));
+        }
+    }
+
+    /// The FCS that the frame should have.
+    #[must_use]
+    pub fn computed_fcs(&self) -> u32 {
+        let mut hasher = Hasher::new();
+        self.for_each_before_fcs(&mut |part| hasher.update(part));
+        hasher.finalize()
+    }
+
+    fn for_each_before_fcs(&self, sink: &mut impl FnMut(&[u8])) {
+        let ethernet = self.ethernet.to_bytes();
+        let (addresses, ether_type) = ethernet.split_at(12);
+        sink(addresses);
+        for tag in self.vlan.iter().flatten() {
+            sink(&tag.to_bytes());
+        }
+        sink(ether_type);
+        match &self.body {
+            Body::Roce(roce) => roce.for_each(sink),
+            Body::Pfc(pfc) => sink(&pfc.to_bytes()),
+            Body::Pause(pause) => sink(&pause.to_bytes()),
+            Body::Other(bytes) => sink(bytes),
+        }
+        sink(self.padding);
+    }
+}
+
+impl Roce<'_> {
+    fn for_each(&self, sink: &mut impl FnMut(&[u8])) {
+        match &self.network {
+            Network::V1 { grh } => sink(&grh.to_bytes()),
+            Network::V2Ipv4 { ip, udp } => {
+                sink(&ip.to_bytes());
+                sink(&udp.to_bytes());
+            }
+            Network::V2Ipv6 { ip, udp } => {
+                sink(&ip.to_bytes());
+                sink(&udp.to_bytes());
+            }
+        }
+        sink(&self.bth.to_bytes());
+        self.extensions.for_each(&mut *sink);
+        sink(self.payload);
+        sink(self.pad);
+        sink(&crc_to_wire(self.icrc));
+    }
+}

@@ -1,0 +1,30 @@
+//! What all fixed-length headers have in common, for the frame parser.
+
+use crate::error::ParseError;
+use crate::{
+    Aeth, AtomicAckEth, AtomicEth, Bth, Cnp, Deth, Feth, Grh, Ieth, ImmDt, Ipv4, Ipv6, Pause, Pfc,
+    Reth, Udp, VlanTag, Xrceth,
+};
+
+/// A header that can be read without knowing how long it is.
+pub(crate) trait Header: Sized {
+    const LEN: usize;
+    fn parse(bytes: &[u8]) -> Result<Self, ParseError>;
+}
+
+macro_rules! headers {
+    ($($header:ty),* $(,)?) => {
+        $(impl Header for $header {
+            const LEN: usize = Self::LEN;
+            fn parse(bytes: &[u8]) -> Result<Self, ParseError> {
+                Self::parse(bytes)
+            }
+        })*
+    };
+}
+
+headers! {
+    VlanTag, Ipv4, Ipv6, Udp, Grh, Bth,
+    Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Cnp,
+    Pfc, Pause,
+}

@@ -1,0 +1,87 @@
+//! Invariant CRC.
+
+use crc32fast::Hasher;
+
+use crate::error::ParseError;
+use crate::frame::{Frame, Network, Roce};
+use crate::ipv6::MAX_FLOW_LABEL;
+use crate::{Bth, Ecn, Grh, Ipv4, Ipv6, Udp};
+
+/// CRC-32 of eight bytes 0xff, which stand for the local route header that RoCE has not.
+const SEED: u32 = 0x2144_df1c;
+
+/// The invariant CRC (ICRC) of a packet: the CRC-32 of Ethernet over everything that no switch
+/// or router may change, from the network header to the pad (IBTA 7.8.1, A16.4.4, A17.3.3;
+/// Linux `drivers/infiniband/sw/rxe/rxe_icrc.c`).
+///
+/// What may change on the way counts as ones: DSCP, ECN, TTL or hop limit, flow label, the IPv4
+/// and UDP checksums, and FECN, BECN and resv6 of the BTH. [`crc_to_wire`](crate::crc_to_wire)
+/// gives the byte order of the wire.
+#[must_use]
+pub fn icrc(packet: &Roce<'_>) -> u32 {
+    let mut hasher = Hasher::new_with_initial(SEED);
+    match &packet.network {
+        Network::V1 { grh } => hasher.update(&masked_grh(grh)),
+        Network::V2Ipv4 { ip, udp } => {
+            hasher.update(&masked_ipv4(ip));
+            hasher.update(&masked_udp(udp));
+        }
+        Network::V2Ipv6 { ip, udp } => {
+            hasher.update(&masked_ipv6(ip));
+            hasher.update(&masked_udp(udp));
+        }
+    }
+    hasher.update(&masked_bth(&packet.bth));
+    packet.extensions.for_each(|header| hasher.update(header));
+    hasher.update(packet.payload);
+    hasher.update(packet.pad);
+    hasher.finalize()
+}
+
+/// The ICRC that a whole frame should have, from its Ethernet header on; `None` if it is not a
+/// RoCE frame.
+///
+/// # Errors
+///
+/// Those of [`Frame::parse`].
+pub fn icrc_of_frame(frame: &[u8]) -> Result<Option<u32>, ParseError> {
+    Ok(Frame::parse(frame)?.roce().map(icrc))
+}
+
+fn masked_grh(grh: &Grh) -> [u8; Grh::LEN] {
+    Grh { traffic_class: 0xff, flow_label: MAX_FLOW_LABEL, hop_limit: 0xff, ..*grh }.to_bytes()
+}
+
+fn masked_ipv4(ip: &Ipv4) -> [u8; Ipv4::LEN] {
+    let ones =
+        Ipv4 { dscp: 0x3f, ecn: Ecn::Ce, time_to_live: 0xff, header_checksum: 0xffff, ..*ip };
+    ones.to_bytes()
+}
+
+fn masked_ipv6(ip: &Ipv6) -> [u8; Ipv6::LEN] {
+    let ones =
+        Ipv6 { dscp: 0x3f, ecn: Ecn::Ce, flow_label: MAX_FLOW_LABEL, hop_limit: 0xff, ..*ip };
+    ones.to_bytes()
+}
+
+fn masked_udp(udp: &Udp) -> [u8; Udp::LEN] {
+    Udp { checksum: 0xffff, ..*udp }.to_bytes()
+}
+
+fn masked_bth(bth: &Bth) -> [u8; Bth::LEN] {
+    Bth { fecn: true, becn: true, resv6: 0x3f, ..*bth }.to_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seed_is_the_crc_of_eight_bytes_of_ones() {
+        let mut hasher = Hasher::new();
+        hasher.update(&[0xff; 8]);
+        assert_eq!(hasher.finalize(), SEED);
+        // The state before the final complement is the seed of the Linux driver.
+        assert_eq!(!SEED, 0xdebb_20e3);
+    }
+}

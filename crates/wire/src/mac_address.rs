@@ -1,0 +1,54 @@
+//! 48-bit MAC addresses.
+
+use core::fmt;
+
+/// A 48-bit MAC address.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct MacAddress(pub [u8; 6]);
+
+impl MacAddress {
+    /// All stations.
+    pub const BROADCAST: Self = Self([0xff; 6]);
+
+    /// Where MAC control frames (PAUSE and PFC) go: one link, never forwarded.
+    pub const MAC_CONTROL: Self = Self([0x01, 0x80, 0xc2, 0x00, 0x00, 0x01]);
+
+    /// Whether the address names a group of stations.
+    #[must_use]
+    pub const fn is_multicast(self) -> bool {
+        self.0[0] & 0x01 != 0
+    }
+}
+
+impl From<[u8; 6]> for MacAddress {
+    fn from(octets: [u8; 6]) -> Self {
+        Self(octets)
+    }
+}
+
+impl fmt::Display for MacAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+impl fmt::Debug for MacAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn displays_with_colons() {
+        assert_eq!(MacAddress::MAC_CONTROL.to_string(), "01:80:c2:00:00:01");
+        assert!(MacAddress::MAC_CONTROL.is_multicast());
+        assert!(!MacAddress([0x02, 0, 0, 0, 0, 1]).is_multicast());
+    }
+}

@@ -1,0 +1,108 @@
+//! 802.3x PAUSE.
+
+use core::fmt;
+
+use crate::bits::prefix;
+use crate::error::{Layer, ParseError};
+use crate::frame::{Body, Frame};
+use crate::mac_control::check_opcode;
+use crate::{EtherType, Ethernet, MacAddress, ZEROS};
+
+/// PAUSE (802.3 annex 31B): the neighbour shall stop sending for a while.
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +-------------------------------+-------------------------------+
+/// |        opcode 0x0001          |          pause time           |
+/// +-------------------------------+-------------------------------+
+/// ```
+///
+/// Zeros fill the frame up to 60 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Pause {
+    /// For how long [512 bit times]; 0 means "go on".
+    pub quanta: u16,
+}
+
+impl Pause {
+    /// Length on the wire, with the opcode and without the zeros that follow [bytes].
+    pub const LEN: usize = 4;
+
+    /// MAC control opcode.
+    pub const OPCODE: u16 = 0x0001;
+
+    /// Reads opcode and pause time at the start of `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseError::Truncated`] if there are fewer than [`Self::LEN`] bytes,
+    /// [`ParseError::Field`] if the opcode is another.
+    pub fn parse(bytes: &[u8]) -> Result<Self, ParseError> {
+        let [o0, o1, q0, q1] = *prefix(bytes, Layer::Pause)?;
+        check_opcode(Layer::Pause, [o0, o1], Self::OPCODE)?;
+        Ok(Self { quanta: u16::from_be_bytes([q0, q1]) })
+    }
+
+    /// Opcode and pause time as they go on the wire.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::LEN] {
+        let [o0, o1] = Self::OPCODE.to_be_bytes();
+        let [q0, q1] = self.quanta.to_be_bytes();
+        [o0, o1, q0, q1]
+    }
+
+    /// The frame that a port with the address `source` sends, without FCS.
+    #[must_use]
+    pub fn to_frame(self, source: MacAddress) -> Frame<'static> {
+        Frame {
+            ethernet: Ethernet {
+                destination: MacAddress::MAC_CONTROL,
+                source,
+                ether_type: EtherType::MAC_CONTROL,
+            },
+            vlan: [None; 2],
+            body: Body::Pause(self),
+            padding: &ZEROS[..42],
+            fcs: None,
+        }
+    }
+}
+
+impl fmt::Display for Pause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PAUSE quanta {}", self.quanta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::header_tests;
+
+    header_tests! {
+        Pause,
+        bytes: [0x00, 0x01, 0xab, 0xcd],
+        value: Pause { quanta: 0xabcd },
+        display: "PAUSE quanta 43981",
+        arbitrary: |[_, _, q0, q1]| [0x00, 0x01, q0, q1],
+    }
+
+    #[test]
+    fn frame_is_sixty_bytes() {
+        let mut bytes = [0xff; 60];
+        let frame = Pause { quanta: 1 }.to_frame(MacAddress([2, 0, 0, 0, 0, 1]));
+        assert_eq!(frame.emit(&mut bytes), Ok(60));
+        let head = [1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 1, 0x88, 0x08, 0, 1, 0, 1];
+        assert_eq!(bytes[..18], head);
+        assert_eq!(bytes[18..], [0; 42]);
+        assert_eq!(Frame::parse(&bytes), Ok(frame));
+    }
+
+    #[test]
+    fn other_opcodes_are_refused() {
+        let error =
+            ParseError::Field { layer: Layer::Pause, field: "opcode", value: 0x101, offset: 0 };
+        assert_eq!(Pause::parse(&[1, 1, 0, 0]), Err(error));
+    }
+}

@@ -1,0 +1,119 @@
+//! How long frames are, without building them.
+
+use crate::ethernet::MIN_FRAME_LEN;
+use crate::fcs::CRC_LEN;
+use crate::{Bth, Ethernet, Grh, Ipv4, Ipv6, Opcode, Udp, VlanTag};
+
+/// Largest RoCE path MTU [bytes].
+pub const MAX_PATH_MTU: usize = 4096;
+
+/// Longest Ethernet padding, without the FCS [bytes].
+pub(crate) const MIN_UNCHECKED_FRAME_LEN: usize = MIN_FRAME_LEN - CRC_LEN;
+
+/// What stands between Ethernet and BTH.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Encapsulation {
+    /// RoCE v1: GRH.
+    V1,
+    /// RoCE v2: IPv4 and UDP.
+    V2Ipv4,
+    /// RoCE v2: IPv6 and UDP.
+    V2Ipv6,
+}
+
+impl Encapsulation {
+    /// Length of the headers between Ethernet and BTH [bytes].
+    #[must_use]
+    pub const fn network_len(self) -> usize {
+        match self {
+            Self::V1 => Grh::LEN,
+            Self::V2Ipv4 => Ipv4::LEN + Udp::LEN,
+            Self::V2Ipv6 => Ipv6::LEN + Udp::LEN,
+        }
+    }
+}
+
+/// Length of everything before the BTH [bytes].
+#[must_use]
+pub const fn encapsulation_len(encapsulation: Encapsulation, vlan: bool) -> usize {
+    let tag = if vlan { VlanTag::LEN } else { 0 };
+    Ethernet::LEN + tag + encapsulation.network_len()
+}
+
+/// Pad bytes after a payload: they fill it up to a multiple of four.
+#[must_use]
+pub const fn pad_len(payload_len: usize) -> usize {
+    payload_len.wrapping_neg() & 0b11
+}
+
+/// Length from BTH to ICRC [bytes].
+#[must_use]
+pub const fn packet_len(opcode: Opcode, payload_len: usize) -> usize {
+    Bth::LEN + opcode.extension_len() + payload_len + pad_len(payload_len) + CRC_LEN
+}
+
+/// Length of a whole frame as it occupies a link: with its FCS, and at least 64 bytes. Preamble
+/// and gap come on top.
+///
+/// ```
+/// # use rocelab_wire::{Encapsulation, Opcode, frame_len};
+/// let len = frame_len(Encapsulation::V2Ipv4, false, Opcode::RcRdmaWriteMiddle, 1024);
+/// assert_eq!(len, 1082 + 4);
+/// assert_eq!(frame_len(Encapsulation::V2Ipv4, false, Opcode::RcSendOnly, 0), 64);
+/// ```
+#[must_use]
+pub const fn frame_len(
+    encapsulation: Encapsulation,
+    vlan: bool,
+    opcode: Opcode,
+    payload_len: usize,
+) -> usize {
+    let len = encapsulation_len(encapsulation, vlan) + packet_len(opcode, payload_len) + CRC_LEN;
+    if len < MIN_FRAME_LEN { MIN_FRAME_LEN } else { len }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Path MTU, then the frame without FCS for v1, v2 over IPv4 and v2 over IPv6, each with no
+    /// extension header, with a RETH, and with RETH and ImmDt.
+    const LARGEST_FRAMES: [(usize, [usize; 9]); 5] = [
+        (256, [326, 342, 346, 314, 330, 334, 334, 350, 354]),
+        (512, [582, 598, 602, 570, 586, 590, 590, 606, 610]),
+        (1024, [1094, 1110, 1114, 1082, 1098, 1102, 1102, 1118, 1122]),
+        (2048, [2118, 2134, 2138, 2106, 2122, 2126, 2126, 2142, 2146]),
+        (4096, [4166, 4182, 4186, 4154, 4170, 4174, 4174, 4190, 4194]),
+    ];
+
+    #[test]
+    fn largest_frames() {
+        let encapsulations = [Encapsulation::V1, Encapsulation::V2Ipv4, Encapsulation::V2Ipv6];
+        let opcodes = [
+            Opcode::RcRdmaWriteMiddle,
+            Opcode::RcRdmaWriteFirst,
+            Opcode::RcRdmaWriteOnlyWithImmediate,
+        ];
+        for (mtu, lens) in LARGEST_FRAMES {
+            let mut lens = lens.into_iter();
+            for encapsulation in encapsulations {
+                for opcode in opcodes {
+                    let expected = lens.next().unwrap() + CRC_LEN;
+                    assert_eq!(frame_len(encapsulation, false, opcode, mtu), expected);
+                    assert_eq!(frame_len(encapsulation, true, opcode, mtu), expected + 4);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn short_frames() {
+        let v4 = Encapsulation::V2Ipv4;
+        assert_eq!(frame_len(v4, false, Opcode::RcAcknowledge, 0), 62 + 4);
+        assert_eq!(frame_len(v4, false, Opcode::Cnp, 0), 74 + 4);
+        assert_eq!(frame_len(Encapsulation::V2Ipv6, false, Opcode::Cnp, 0), 94 + 4);
+        assert_eq!(frame_len(v4, false, Opcode::RcSendOnly, 0), 64);
+        assert_eq!(frame_len(v4, true, Opcode::RcSendOnly, 0), 66);
+        assert_eq!([0, 1, 2, 3, 4, 5].map(pad_len), [0, 3, 2, 1, 0, 3]);
+    }
+}

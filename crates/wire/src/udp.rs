@@ -1,0 +1,89 @@
+//! UDP header.
+
+use core::fmt;
+
+use crate::bits::prefix;
+use crate::error::{Layer, ParseError};
+
+/// UDP destination port of RoCE v2.
+pub const ROCE_V2_PORT: u16 = 4791;
+
+/// UDP header (RFC 768).
+///
+/// ```text
+///  0                   1                   2                   3
+///  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+/// +-------------------------------+-------------------------------+
+/// |          source port          |       destination port        |
+/// +-------------------------------+-------------------------------+
+/// |            length             |           checksum            |
+/// +-------------------------------+-------------------------------+
+/// ```
+///
+/// RoCE v2 packets go to port [`ROCE_V2_PORT`] with a checksum of 0 ("none"): the ICRC protects
+/// them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Udp {
+    /// Source port: the path entropy, see [`udp_source_port`](crate::udp_source_port).
+    pub source_port: u16,
+    /// Destination port.
+    pub destination_port: u16,
+    /// Length of header and data [bytes], for RoCE up to and including the ICRC.
+    pub length: u16,
+    /// Checksum as found, 0 for "none".
+    pub checksum: u16,
+}
+
+impl Udp {
+    /// Length on the wire [bytes].
+    pub const LEN: usize = 8;
+
+    /// Reads the header at the start of `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseError::Truncated`] if there are fewer than [`Self::LEN`] bytes.
+    pub fn parse(bytes: &[u8]) -> Result<Self, ParseError> {
+        let [s0, s1, d0, d1, l0, l1, c0, c1] = *prefix(bytes, Layer::Udp)?;
+        Ok(Self {
+            source_port: u16::from_be_bytes([s0, s1]),
+            destination_port: u16::from_be_bytes([d0, d1]),
+            length: u16::from_be_bytes([l0, l1]),
+            checksum: u16::from_be_bytes([c0, c1]),
+        })
+    }
+
+    /// The header as it goes on the wire.
+    #[must_use]
+    pub fn to_bytes(&self) -> [u8; Self::LEN] {
+        let [s0, s1] = self.source_port.to_be_bytes();
+        let [d0, d1] = self.destination_port.to_be_bytes();
+        let [l0, l1] = self.length.to_be_bytes();
+        let [c0, c1] = self.checksum.to_be_bytes();
+        [s0, s1, d0, d1, l0, l1, c0, c1]
+    }
+}
+
+impl fmt::Display for Udp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "UDP {} > {}, length {}", self.source_port, self.destination_port, self.length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::header_tests;
+
+    header_tests! {
+        Udp,
+        bytes: [0xe3, 0x41, 0x12, 0xb7, 0x00, 0x1c, 0x00, 0x00],
+        value: Udp {
+            source_port: 0xe341,
+            destination_port: ROCE_V2_PORT,
+            length: 28,
+            checksum: 0,
+        },
+        display: "UDP 58177 > 4791, length 28",
+    }
+}
