@@ -1,12 +1,31 @@
 //! The network, sans-IO: ports, links and shared-buffer switches. Everything here returns what
 //! happened; nothing schedules an event, owns a packet or knows a queue pair.
+//!
+//! From the wire inwards: a [`Link`] says when a frame arrives; a [`Port`] holds the frames that
+//! wait, chained through the owner's slab by a [`Chain`], picks the next by its [`Scheduler`] and
+//! obeys and asks for pauses (PFC); an [`EcnMarker`] marks them; a [`BufferPolicy`] such as the
+//! [`SharedBuffer`] decides what is stored, paused and dropped; a [`Topology`] says what is
+//! connected to what.
 
+mod buffer;
+mod chain;
 mod ecn;
+mod link;
 mod pfc;
+mod port;
 mod scheduler;
 mod switch_config;
 pub mod topology;
 
-pub use scheduler::SchedulerConfig;
-pub use switch_config::{BufferConfig, EcnConfig, Headroom, SwitchConfig};
+pub use buffer::{
+    Admission, Arrival, BufferError, BufferLayout, BufferPolicy, Departure, DropReason,
+    HeadroomInput, SharedBuffer, headroom,
+};
+pub use chain::{Chain, Fifo, PacketId};
+pub use ecn::EcnMarker;
+pub use link::{INTERPACKET_GAP, Link, MIN_FRAME, PREAMBLE, QUANTUM_BITS, Transmission};
+pub use pfc::{PauseRequests, PauseTimers, PfcFrame};
+pub use port::Port;
+pub use scheduler::{DeficitRoundRobin, Scheduler, SchedulerConfig};
+pub use switch_config::{EcnConfig, Headroom, SwitchConfig};
 pub use topology::{Node, NodeId, NodeKind, Topology, TopologyConfig, TopologyLink};

@@ -1,1 +1,239 @@
-//! Being written.
+//! Priority flow control (IEEE 802.1Qbb), both ends of it.
+
+use rocelab_units::{Duration, SimTime};
+
+/// What a PFC frame says: for each priority in the class-enable vector, how many quanta of 512 bit
+/// times the receiver of the frame must not send; zero quanta to resume.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PfcFrame {
+    /// Bit p: `quanta[p]` counts.
+    pub class_enable_vector: u8,
+    /// Pause time of each priority, in quanta.
+    pub quanta: [u16; 8],
+}
+
+impl PfcFrame {
+    /// Priorities that are told to stop.
+    pub fn paused(&self) -> u8 {
+        let stop =
+            |p: &u8| self.class_enable_vector & (1 << p) != 0 && self.quanta[usize::from(*p)] > 0;
+        (0..8u8).filter(stop).fold(0, |mask, priority| mask | 1 << priority)
+    }
+
+    /// Priorities that are told to go on.
+    pub fn resumed(&self) -> u8 {
+        self.class_enable_vector & !self.paused()
+    }
+}
+
+/// The end that obeys: which priorities of a port's transmitter are paused, and until when.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PauseTimers {
+    /// Bit p: priority p must not start a frame.
+    paused: u8,
+    until: [SimTime; 8],
+    since: [SimTime; 8],
+    /// Time spent paused, summed over priorities.
+    paused_time: Duration,
+}
+
+impl PauseTimers {
+    /// Bit p: priority p must not start a frame. Expired pauses are cleared by
+    /// [`PauseTimers::handle_timeout`].
+    #[inline]
+    pub fn paused(&self) -> u8 {
+        self.paused
+    }
+
+    /// Obeys a PFC frame that arrived at `now`; `quantum` is 512 bit times of this port. A frame
+    /// being sent is finished.
+    pub fn receive(&mut self, now: SimTime, frame: &PfcFrame, quantum: Duration) {
+        for priority in 0..8u8 {
+            if frame.class_enable_vector & (1 << priority) == 0 {
+                continue;
+            }
+            let quanta = frame.quanta[usize::from(priority)];
+            if quanta == 0 {
+                self.resume(now, priority);
+            } else {
+                self.pause(now, priority, now + quantum * u64::from(quanta));
+            }
+        }
+    }
+
+    /// When the earliest pause expires, or never.
+    pub fn poll_timeout(&self) -> SimTime {
+        (0..8usize)
+            .filter(|&p| self.paused & (1 << p) != 0)
+            .map(|p| self.until[p])
+            .min()
+            .unwrap_or(SimTime::NEVER)
+    }
+
+    /// Clears pauses that have expired by `now`.
+    pub fn handle_timeout(&mut self, now: SimTime) {
+        for priority in 0..8u8 {
+            let expired = self.until[usize::from(priority)] <= now;
+            if self.paused & (1 << priority) != 0 && expired {
+                self.resume(now, priority);
+            }
+        }
+    }
+
+    /// Time spent paused up to `now`, summed over priorities.
+    pub fn paused_time(&self, now: SimTime) -> Duration {
+        (0..8usize)
+            .filter(|&p| self.paused & (1 << p) != 0)
+            .fold(self.paused_time, |sum, p| sum + now.since(self.since[p]))
+    }
+
+    fn pause(&mut self, now: SimTime, priority: u8, until: SimTime) {
+        if self.paused & (1 << priority) == 0 {
+            self.paused |= 1 << priority;
+            self.since[usize::from(priority)] = now;
+        }
+        self.until[usize::from(priority)] = until;
+    }
+
+    fn resume(&mut self, now: SimTime, priority: u8) {
+        if self.paused & (1 << priority) != 0 {
+            self.paused &= !(1 << priority);
+            self.paused_time += now.since(self.since[usize::from(priority)]);
+        }
+    }
+}
+
+/// The end that asks: which priorities of a port's sender are to pause, and what it has not been
+/// told yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseRequests {
+    /// Bit p: the other end is to pause priority p.
+    pausing: u8,
+    /// Bit p: the next PFC frame must speak of priority p.
+    pending: u8,
+    /// The pause time that is asked for.
+    quanta: u16,
+    /// When the pause is asked for again, so that it does not expire.
+    refresh_at: SimTime,
+}
+
+impl PauseRequests {
+    /// Asks for `quanta` at a time.
+    pub fn new(quanta: u16) -> Self {
+        Self { pausing: 0, pending: 0, quanta, refresh_at: SimTime::NEVER }
+    }
+
+    /// Whether a PFC frame is due.
+    #[inline]
+    pub fn is_pending(&self) -> bool {
+        self.pending != 0
+    }
+
+    /// Bit p: the other end is to pause priority p.
+    pub fn pausing(&self) -> u8 {
+        self.pausing
+    }
+
+    /// The other end is to stop sending `priority`.
+    pub fn pause(&mut self, priority: u8) {
+        self.pausing |= 1 << priority;
+        self.pending |= 1 << priority;
+    }
+
+    /// The other end may go on sending `priority`.
+    pub fn resume(&mut self, priority: u8) {
+        self.pausing &= !(1 << priority);
+        self.pending |= 1 << priority;
+        if self.pausing == 0 {
+            self.refresh_at = SimTime::NEVER;
+        }
+    }
+
+    /// Makes the PFC frame that starts at `now` and says all there is to say; `quantum` is 512 bit
+    /// times of this port. Pauses are repeated at half their time for as long as they last.
+    pub fn take_frame(&mut self, now: SimTime, quantum: Duration) -> PfcFrame {
+        let mut frame = PfcFrame { class_enable_vector: self.pending, quanta: [0; 8] };
+        for priority in 0..8u8 {
+            if self.pending & self.pausing & (1 << priority) != 0 {
+                frame.quanta[usize::from(priority)] = self.quanta;
+            }
+        }
+        self.pending = 0;
+        if self.pausing != 0 {
+            let half = Duration::from_ps((quantum * u64::from(self.quanta)).ps() / 2);
+            self.refresh_at = now + half;
+        }
+        frame
+    }
+
+    /// When pauses are to be asked for again, or never.
+    pub fn poll_timeout(&self) -> SimTime {
+        self.refresh_at
+    }
+
+    /// Makes a PFC frame due if it is time to ask again.
+    pub fn handle_timeout(&mut self, now: SimTime) {
+        if self.refresh_at <= now {
+            self.pending |= self.pausing;
+            self.refresh_at = SimTime::NEVER;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUANTUM: Duration = Duration::from_ps(5_120);
+
+    fn at(ps: u64) -> SimTime {
+        SimTime::from_ps(ps)
+    }
+
+    #[test]
+    fn a_pause_lasts_its_quanta_unless_refreshed_or_resumed() {
+        let mut timers = PauseTimers::default();
+        let mut pause =
+            PfcFrame { class_enable_vector: 0b1000, quanta: [0, 0, 0, 100, 7, 0, 0, 0] };
+        timers.receive(at(1_000), &pause, QUANTUM);
+        assert_eq!(timers.paused(), 0b1000, "priority 4 is not enabled");
+        assert_eq!(timers.poll_timeout(), at(1_000 + 512_000));
+        timers.receive(at(200_000), &pause, QUANTUM);
+        timers.handle_timeout(at(513_000));
+        assert_eq!(timers.paused(), 0b1000, "refreshed");
+        timers.handle_timeout(at(712_000));
+        assert_eq!(timers.paused(), 0);
+        assert_eq!(timers.poll_timeout(), SimTime::NEVER);
+        timers.receive(at(800_000), &pause, QUANTUM);
+        pause.quanta[3] = 0;
+        timers.receive(at(900_000), &pause, QUANTUM);
+        assert_eq!(timers.paused(), 0);
+        assert_eq!(timers.paused_time(at(950_000)).ps(), 711_000 + 100_000);
+    }
+
+    #[test]
+    fn one_frame_says_all_that_is_pending() {
+        let mut requests = PauseRequests::new(u16::MAX);
+        requests.pause(3);
+        requests.pause(5);
+        requests.resume(5);
+        let frame = requests.take_frame(at(0), QUANTUM);
+        assert_eq!((frame.paused(), frame.resumed()), (0b1000, 0b10_0000));
+        assert!(!requests.is_pending());
+        assert_eq!(requests.poll_timeout(), at(65_535 * 5_120 / 2));
+    }
+
+    #[test]
+    fn a_pause_is_repeated_until_it_is_over() {
+        let mut requests = PauseRequests::new(1000);
+        requests.pause(3);
+        let half = requests.take_frame(at(0), QUANTUM);
+        assert_eq!(half.quanta[3], 1000);
+        requests.handle_timeout(requests.poll_timeout());
+        assert!(requests.is_pending());
+        assert_eq!(requests.take_frame(at(2_560_000), QUANTUM).paused(), 0b1000);
+        requests.resume(3);
+        assert_eq!(requests.take_frame(at(3_000_000), QUANTUM).resumed(), 0b1000);
+        assert_eq!(requests.poll_timeout(), SimTime::NEVER);
+    }
+}

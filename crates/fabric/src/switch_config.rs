@@ -110,7 +110,3 @@ pub struct EcnConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_rate: Option<rocelab_units::Bandwidth>,
 }
-
-/// Placeholder until the buffer model is in.
-#[derive(Clone, Copy, Debug)]
-pub struct BufferConfig;

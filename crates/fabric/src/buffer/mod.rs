@@ -1,0 +1,116 @@
+//! Who may store a frame in a switch's memory, when a sender must pause, and what is dropped.
+
+mod headroom;
+mod shared;
+
+use core::fmt;
+
+pub use headroom::{HeadroomInput, headroom};
+pub use shared::{BufferError, BufferLayout, SharedBuffer};
+
+/// Admission to a switch's memory. The native switch is [`SharedBuffer`].
+pub trait BufferPolicy: fmt::Debug + Send {
+    /// A frame has arrived; decides whether it is stored, and accounts for it if so.
+    fn admit(&mut self, arrival: Arrival) -> Admission;
+
+    /// A stored frame leaves; true if its ingress priority may now send again.
+    fn release(&mut self, departure: Departure) -> bool;
+
+    /// Bytes stored now.
+    fn stored(&self) -> u64;
+}
+
+/// A frame that asks to be stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The port it came in by, counted from 0.
+    pub ingress: u16,
+    /// Its priority, 0 to 7.
+    pub priority: u8,
+    /// Its bytes, FCS included.
+    pub len: u32,
+    /// Bytes that wait in the queue that it would join.
+    pub egress_queue: u32,
+}
+
+/// A frame that leaves the memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// The port it came in by.
+    pub ingress: u16,
+    /// Its priority, 0 to 7.
+    pub priority: u8,
+    /// Its bytes, FCS included.
+    pub len: u32,
+}
+
+/// What became of an arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// Stored.
+    Stored,
+    /// Stored, and its ingress priority has crossed XOFF: its sender must pause.
+    StoredAndPause,
+    /// Not stored.
+    Dropped(DropReason),
+}
+
+/// Why a switch dropped a frame: the inequality that did not hold. All in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DropReason {
+    /// Lossless: the ingress priority's headroom is too small.
+    HeadroomExceeded {
+        /// Headroom in use.
+        used: u32,
+        /// The frame.
+        len: u32,
+        /// The headroom.
+        limit: u32,
+    },
+    /// Lossy: the egress queue is longer than its share of the free buffer.
+    EgressThreshold {
+        /// Bytes that wait in the queue.
+        queued: u32,
+        /// The frame.
+        len: u32,
+        /// Alpha times the free shared buffer, or the fixed threshold.
+        limit: u64,
+    },
+    /// Lossy: the shared buffer is full.
+    SharedBufferFull {
+        /// Shared bytes in use.
+        used: u32,
+        /// The frame.
+        len: u32,
+        /// The shared buffer.
+        limit: u32,
+    },
+}
+
+impl DropReason {
+    /// A short name, as `summary.json` counts by.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::HeadroomExceeded { .. } => "headroom_exceeded",
+            Self::EgressThreshold { .. } => "egress_threshold",
+            Self::SharedBufferFull { .. } => "shared_buffer_full",
+        }
+    }
+}
+
+impl fmt::Display for DropReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::HeadroomExceeded { used, len, limit } => {
+                write!(f, "headroom in use {used} + frame {len} > headroom {limit}")
+            }
+            Self::EgressThreshold { queued, len, limit } => {
+                write!(f, "egress queue {queued} + frame {len} > threshold {limit}")
+            }
+            Self::SharedBufferFull { used, len, limit } => {
+                write!(f, "shared buffer in use {used} + frame {len} > shared buffer {limit}")
+            }
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! The native switch memory: reserve, shared pool and headroom for each ingress port and priority.
+
+use rocelab_units::{Bytes, Ratio};
+use thiserror::Error;
+
+use super::{Admission, Arrival, BufferPolicy, Departure, DropReason};
+use crate::SwitchConfig;
+
+/// Shared-buffer accounting by ingress port and priority.
+///
+/// A frame of a lossless priority goes to the first of these that has room:
+///
+/// 1. the reserve of its ingress port and priority,
+/// 2. the shared pool, up to the threshold: `alpha` times what is free of the pool, or a fixed size,
+/// 3. the headroom of its ingress port and priority; to enter it means XOFF.
+///
+/// Behind that it is dropped, which no sender that obeys its pause can bring about when the headroom
+/// is [large enough](super::headroom). The sender resumes (XON) when its headroom is empty and it
+/// holds `xon_offset` less than the threshold, or nothing. A frame of a lossy priority is stored in
+/// the shared pool while its egress queue is below the threshold. Memory is given back when a frame
+/// starts to leave.
+#[derive(Clone, Debug)]
+pub struct SharedBuffer {
+    /// By ingress port x 8 + priority.
+    ingress: Vec<IngressPriority>,
+    shared_used: u32,
+    shared_limit: u32,
+    threshold: Threshold,
+    xon_offset: u64,
+    reserve: u32,
+    /// Bit p: PFC protects priority p.
+    lossless: u8,
+    headroom_used: u32,
+    reserve_used: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct IngressPriority {
+    /// Bytes in reserve and shared pool.
+    stored: u32,
+    headroom_used: u32,
+    headroom_limit: u32,
+    paused: bool,
+}
+
+/// The most that one ingress priority or egress queue may hold of the shared pool.
+#[derive(Clone, Copy, Debug)]
+enum Threshold {
+    Fixed(u64),
+    Dynamic(Ratio),
+}
+
+/// How a switch's memory is divided, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BufferLayout {
+    /// All memory.
+    pub total: u64,
+    /// Sum of all headroom.
+    pub headroom: u64,
+    /// Sum of all reserves.
+    pub reserve: u64,
+    /// What is left to share.
+    pub shared: u64,
+}
+
+/// A buffer that cannot be divided as asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum BufferError {
+    /// Headroom and reserves leave nothing to share.
+    #[error(
+        "headroom {headroom} + reserves {reserve} of {ports} ports leave nothing of the buffer \
+         {total} to share"
+    )]
+    NothingToShare {
+        /// Sum of all headroom.
+        headroom: Bytes,
+        /// Sum of all reserves.
+        reserve: Bytes,
+        /// Number of ports.
+        ports: usize,
+        /// The buffer.
+        total: Bytes,
+    },
+    /// The buffer is larger than 4 GiB, beyond any switch.
+    #[error("a buffer of {total} is more than the 4 GiB that a switch can have here")]
+    TooLarge {
+        /// The buffer.
+        total: Bytes,
+    },
+}
+
+impl BufferLayout {
+    /// Divides the buffer of a switch whose ports need `headroom` each, per lossless priority.
+    ///
+    /// # Errors
+    /// If nothing is left to share, or the buffer is larger than 4 GiB.
+    pub fn new(config: &SwitchConfig, headroom: &[Bytes]) -> Result<Self, BufferError> {
+        let priorities = u64::from(lossless_mask(&config.lossless).count_ones());
+        let sum = headroom.iter().fold(0u64, |sum, h| sum.saturating_add(h.get()));
+        let headroom_total = sum.saturating_mul(priorities);
+        let reserve =
+            config.reserve.get().saturating_mul(priorities).saturating_mul(headroom.len() as u64);
+        let total = config.buffer.get();
+        if u32::try_from(total).is_err() {
+            return Err(BufferError::TooLarge { total: config.buffer });
+        }
+        match total.checked_sub(headroom_total.saturating_add(reserve)) {
+            Some(shared) if shared > 0 => {
+                Ok(Self { total, headroom: headroom_total, reserve, shared })
+            }
+            _ => Err(BufferError::NothingToShare {
+                headroom: Bytes::new(headroom_total),
+                reserve: Bytes::new(reserve),
+                ports: headroom.len(),
+                total: config.buffer,
+            }),
+        }
+    }
+}
+
+/// Bit p for each priority p of the list.
+pub(crate) fn lossless_mask(priorities: &[u8]) -> u8 {
+    priorities
+        .iter()
+        .fold(0, |mask, &priority| mask | 1u8.checked_shl(priority.into()).unwrap_or(0))
+}
+
+impl SharedBuffer {
+    /// The empty buffer of a switch whose ports have this much `headroom` each, per lossless
+    /// priority.
+    ///
+    /// # Errors
+    /// As [`BufferLayout::new`].
+    pub fn new(config: &SwitchConfig, headroom: &[Bytes]) -> Result<Self, BufferError> {
+        let layout = BufferLayout::new(config, headroom)?;
+        let bounded = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+        let lossless = lossless_mask(&config.lossless);
+        let ingress = headroom
+            .iter()
+            .flat_map(|headroom| (0..8).map(move |priority| (headroom, priority)))
+            .map(|(headroom, priority)| IngressPriority {
+                headroom_limit: if lossless & (1 << priority) == 0 {
+                    0
+                } else {
+                    bounded(headroom.get())
+                },
+                ..IngressPriority::default()
+            })
+            .collect();
+        Ok(Self {
+            ingress,
+            shared_used: 0,
+            shared_limit: bounded(layout.shared),
+            threshold: match config.xoff {
+                Some(xoff) => Threshold::Fixed(xoff.get()),
+                None => Threshold::Dynamic(config.alpha),
+            },
+            xon_offset: config.xon_offset.get(),
+            reserve: bounded(config.reserve.get()),
+            lossless,
+            headroom_used: 0,
+            reserve_used: 0,
+        })
+    }
+
+    /// Whether an ingress priority has asked its sender to pause.
+    pub fn is_paused(&self, ingress: u16, priority: u8) -> bool {
+        self.ingress[index(ingress, priority)].paused
+    }
+
+    /// Bytes that one ingress priority holds, headroom included.
+    pub fn held(&self, ingress: u16, priority: u8) -> u32 {
+        let state = &self.ingress[index(ingress, priority)];
+        state.stored + state.headroom_used
+    }
+
+    /// Whether `amount` of the shared pool is within the threshold, without dividing.
+    #[inline]
+    fn within_threshold(&self, amount: u64) -> bool {
+        match self.threshold {
+            Threshold::Fixed(limit) => amount <= limit,
+            Threshold::Dynamic(alpha) => {
+                let free = u64::from(self.shared_limit - self.shared_used);
+                amount * u64::from(alpha.denominator()) <= free * u64::from(alpha.numerator())
+            }
+        }
+    }
+
+    /// The threshold now, in bytes.
+    pub fn threshold(&self) -> u64 {
+        match self.threshold {
+            Threshold::Fixed(limit) => limit,
+            Threshold::Dynamic(alpha) => alpha.of(u64::from(self.shared_limit - self.shared_used)),
+        }
+    }
+
+    /// Bytes beyond the reserve.
+    #[inline]
+    fn beyond_reserve(&self, stored: u32) -> u32 {
+        stored.saturating_sub(self.reserve)
+    }
+
+    fn admit_lossless(&mut self, arrival: Arrival) -> Admission {
+        let index = index(arrival.ingress, arrival.priority);
+        let state = self.ingress[index];
+        let shared_before = self.beyond_reserve(state.stored);
+        let shared_after = self.beyond_reserve(state.stored + arrival.len);
+        let more = shared_after - shared_before;
+        let fits = more == 0
+            || (self.within_threshold(u64::from(shared_after))
+                && u64::from(self.shared_used) + u64::from(more) <= u64::from(self.shared_limit));
+        // Frames queue up in order: while some wait in the headroom, none goes back to the pool.
+        if fits && state.headroom_used == 0 {
+            self.shared_used += more;
+            self.reserve_used += arrival.len - more;
+            self.ingress[index].stored += arrival.len;
+            return Admission::Stored;
+        }
+        let state = &mut self.ingress[index];
+        if state.headroom_used + arrival.len > state.headroom_limit {
+            return Admission::Dropped(DropReason::HeadroomExceeded {
+                used: state.headroom_used,
+                len: arrival.len,
+                limit: state.headroom_limit,
+            });
+        }
+        state.headroom_used += arrival.len;
+        self.headroom_used += arrival.len;
+        if std::mem::replace(&mut state.paused, true) {
+            Admission::Stored
+        } else {
+            Admission::StoredAndPause
+        }
+    }
+
+    fn admit_lossy(&mut self, arrival: Arrival) -> Admission {
+        let Arrival { len, egress_queue, .. } = arrival;
+        if !self.within_threshold(u64::from(egress_queue) + u64::from(len)) {
+            let limit = self.threshold();
+            return Admission::Dropped(DropReason::EgressThreshold {
+                queued: egress_queue,
+                len,
+                limit,
+            });
+        }
+        if u64::from(self.shared_used) + u64::from(len) > u64::from(self.shared_limit) {
+            return Admission::Dropped(DropReason::SharedBufferFull {
+                used: self.shared_used,
+                len,
+                limit: self.shared_limit,
+            });
+        }
+        self.shared_used += len;
+        self.ingress[index(arrival.ingress, arrival.priority)].stored += len;
+        Admission::Stored
+    }
+
+    #[inline]
+    fn is_lossless(&self, priority: u8) -> bool {
+        self.lossless & (1 << priority) != 0
+    }
+}
+
+#[inline]
+fn index(ingress: u16, priority: u8) -> usize {
+    usize::from(ingress) * 8 + usize::from(priority)
+}
+
+impl BufferPolicy for SharedBuffer {
+    #[inline]
+    fn admit(&mut self, arrival: Arrival) -> Admission {
+        if self.is_lossless(arrival.priority) {
+            self.admit_lossless(arrival)
+        } else {
+            self.admit_lossy(arrival)
+        }
+    }
+
+    #[inline]
+    fn release(&mut self, departure: Departure) -> bool {
+        let index = index(departure.ingress, departure.priority);
+        if !self.is_lossless(departure.priority) {
+            self.ingress[index].stored -= departure.len;
+            self.shared_used -= departure.len;
+            return false;
+        }
+        let state = self.ingress[index];
+        let from_headroom = departure.len.min(state.headroom_used);
+        let from_stored = departure.len - from_headroom;
+        let shared_before = self.beyond_reserve(state.stored);
+        let shared_after = self.beyond_reserve(state.stored - from_stored);
+        self.headroom_used -= from_headroom;
+        self.shared_used -= shared_before - shared_after;
+        self.reserve_used -= from_stored - (shared_before - shared_after);
+        let state = &mut self.ingress[index];
+        state.headroom_used -= from_headroom;
+        state.stored -= from_stored;
+        if !state.paused || state.headroom_used > 0 {
+            return false;
+        }
+        let empty = state.stored == 0;
+        let resume = empty || self.within_threshold(u64::from(shared_after) + self.xon_offset);
+        if resume {
+            self.ingress[index].paused = false;
+        }
+        resume
+    }
+
+    fn stored(&self) -> u64 {
+        u64::from(self.shared_used) + u64::from(self.reserve_used) + u64::from(self.headroom_used)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> SwitchConfig {
+        SwitchConfig {
+            buffer: Bytes::new(100_000),
+            alpha: Ratio::new(1, 1),
+            xon_offset: Bytes::new(1_000),
+            ..SwitchConfig::default()
+        }
+    }
+
+    fn buffer(config: &SwitchConfig) -> SharedBuffer {
+        SharedBuffer::new(config, &[Bytes::new(5_000); 2]).unwrap()
+    }
+
+    fn arrive(buffer: &mut SharedBuffer, ingress: u16, priority: u8) -> Admission {
+        buffer.admit(Arrival { ingress, priority, len: 1_000, egress_queue: 0 })
+    }
+
+    fn depart(buffer: &mut SharedBuffer, ingress: u16, priority: u8) -> bool {
+        buffer.release(Departure { ingress, priority, len: 1_000 })
+    }
+
+    #[test]
+    fn the_dynamic_threshold_pauses_at_alpha_times_the_free_pool() {
+        // 90,000 shared: with alpha 1 an ingress priority gets half of it.
+        let mut buffer = buffer(&config());
+        for _ in 0..45 {
+            assert_eq!(arrive(&mut buffer, 0, 3), Admission::Stored);
+        }
+        assert_eq!(arrive(&mut buffer, 0, 3), Admission::StoredAndPause);
+        assert!(buffer.is_paused(0, 3) && !buffer.is_paused(1, 3));
+        for _ in 0..4 {
+            assert_eq!(arrive(&mut buffer, 0, 3), Admission::Stored);
+        }
+        assert_eq!(
+            arrive(&mut buffer, 0, 3),
+            Admission::Dropped(DropReason::HeadroomExceeded {
+                used: 5_000,
+                len: 1_000,
+                limit: 5_000
+            })
+        );
+        assert_eq!(buffer.stored(), 50_000);
+    }
+
+    #[test]
+    fn the_sender_resumes_below_the_offset_with_an_empty_headroom() {
+        let mut buffer = buffer(&config());
+        for _ in 0..50 {
+            arrive(&mut buffer, 0, 3);
+        }
+        let resumed = (1..=50).find(|_| depart(&mut buffer, 0, 3));
+        // Five frames leave the headroom; at 44,000 stored the threshold is 46,000: below by the
+        // offset of 1,000 for the first time.
+        assert_eq!(resumed, Some(6));
+        while buffer.stored() > 0 {
+            assert!(!depart(&mut buffer, 0, 3));
+        }
+    }
+
+    #[test]
+    fn an_empty_priority_always_resumes() {
+        let mut buffer = buffer(&SwitchConfig { xoff: Some(Bytes::ZERO), ..config() });
+        assert_eq!(arrive(&mut buffer, 0, 3), Admission::StoredAndPause);
+        assert!(depart(&mut buffer, 0, 3));
+        assert_eq!(buffer.stored(), 0);
+    }
+
+    #[test]
+    fn a_reserve_is_used_before_the_pool() {
+        let config = SwitchConfig { reserve: Bytes::new(2_500), ..config() };
+        let mut buffer = buffer(&config);
+        for _ in 0..3 {
+            arrive(&mut buffer, 0, 3);
+        }
+        assert_eq!((buffer.shared_used, buffer.reserve_used), (500, 2_500));
+        for _ in 0..3 {
+            depart(&mut buffer, 0, 3);
+        }
+        assert_eq!((buffer.shared_used, buffer.reserve_used), (0, 0));
+    }
+
+    #[test]
+    fn a_lossy_priority_drops_at_the_tail_and_says_why() {
+        let mut buffer = buffer(&config());
+        let long = Arrival { ingress: 0, priority: 0, len: 1_000, egress_queue: 89_500 };
+        assert_eq!(
+            buffer.admit(long),
+            Admission::Dropped(DropReason::EgressThreshold {
+                queued: 89_500,
+                len: 1_000,
+                limit: 90_000
+            })
+        );
+        for _ in 0..90 {
+            assert_eq!(arrive(&mut buffer, 0, 0), Admission::Stored);
+        }
+        let full = arrive(&mut buffer, 0, 0);
+        assert!(matches!(full, Admission::Dropped(DropReason::EgressThreshold { limit: 0, .. })));
+        assert!(full != Admission::Stored && buffer.stored() == 90_000);
+    }
+
+    #[test]
+    fn a_buffer_that_is_all_headroom_is_refused() {
+        let config = SwitchConfig { buffer: Bytes::new(10_000), ..config() };
+        let error = SharedBuffer::new(&config, &[Bytes::new(5_000); 2]).unwrap_err();
+        assert!(error.to_string().contains("leave nothing"), "{error}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Queues of packets that own no memory: they are chained through the slab that holds the packets.
+
+/// Names a packet in the slab of whoever owns the packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct PacketId(pub u32);
+
+impl PacketId {
+    /// No packet.
+    pub const NONE: Self = Self(u32::MAX);
+}
+
+/// The slab, as far as a queue needs it: one link for each packet.
+pub trait Chain {
+    /// The packet behind `id` in its queue.
+    fn next(&self, id: PacketId) -> PacketId;
+
+    /// Puts `next` behind `id`.
+    fn set_next(&mut self, id: PacketId, next: PacketId);
+}
+
+/// A first-in-first-out queue of packets. A packet is in at most one queue at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fifo {
+    head: PacketId,
+    tail: PacketId,
+}
+
+impl Default for Fifo {
+    fn default() -> Self {
+        Self { head: PacketId::NONE, tail: PacketId::NONE }
+    }
+}
+
+impl Fifo {
+    /// Whether nothing waits.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == PacketId::NONE
+    }
+
+    /// The packet that is first, or [`PacketId::NONE`].
+    #[inline]
+    pub fn head(&self) -> PacketId {
+        self.head
+    }
+
+    /// Puts `id` at the end.
+    #[inline]
+    pub fn push_back(&mut self, chain: &mut impl Chain, id: PacketId) {
+        chain.set_next(id, PacketId::NONE);
+        if self.is_empty() {
+            self.head = id;
+        } else {
+            chain.set_next(self.tail, id);
+        }
+        self.tail = id;
+    }
+
+    /// Takes the first packet.
+    #[inline]
+    pub fn pop_front(&mut self, chain: &impl Chain) -> Option<PacketId> {
+        if self.is_empty() {
+            return None;
+        }
+        let id = self.head;
+        self.head = chain.next(id);
+        Some(id)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A slab of links alone.
+    #[derive(Debug)]
+    pub(crate) struct Links(pub(crate) Vec<u32>);
+
+    impl Chain for Links {
+        fn next(&self, id: PacketId) -> PacketId {
+            PacketId(self.0[id.0 as usize])
+        }
+
+        fn set_next(&mut self, id: PacketId, next: PacketId) {
+            self.0[id.0 as usize] = next.0;
+        }
+    }
+
+    #[test]
+    fn first_in_first_out_also_after_running_empty() {
+        let mut links = Links(vec![0; 8]);
+        let mut fifo = Fifo::default();
+        for round in 0..3 {
+            assert_eq!(fifo.pop_front(&links), None);
+            for id in 0..5 {
+                fifo.push_back(&mut links, PacketId((id + round) % 8));
+            }
+            for id in 0..5 {
+                assert_eq!(fifo.pop_front(&links), Some(PacketId((id + round) % 8)));
+            }
+        }
+    }
+}

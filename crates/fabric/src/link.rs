@@ -1,0 +1,96 @@
+//! One direction of a full-duplex link.
+
+use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
+
+/// Preamble and start-of-frame delimiter, in bytes, ahead of every frame (IEEE 802.3).
+pub const PREAMBLE: u32 = 8;
+/// The least gap behind every frame, in bytes (IEEE 802.3, 12 byte times).
+pub const INTERPACKET_GAP: u32 = 12;
+/// The shortest frame, its FCS included, in bytes (IEEE 802.3).
+pub const MIN_FRAME: u32 = 64;
+/// One PFC or pause quantum in bit times (IEEE 802.3 Annex 31B).
+pub const QUANTUM_BITS: u32 = 512;
+
+/// Rate and propagation delay of one direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Picoseconds a byte takes, where that is a whole number; else 0.
+    byte_time: u64,
+    delay: Duration,
+    rate: Bandwidth,
+}
+
+/// When a frame that starts now is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    /// The transmitter may start the next frame: the interpacket gap has passed.
+    pub free_at: SimTime,
+    /// The last bit reaches the other end.
+    pub arrival: SimTime,
+}
+
+impl Link {
+    /// A link of `rate`, which is not zero, and propagation `delay`.
+    pub fn new(rate: Bandwidth, delay: Duration) -> Self {
+        let byte = rate.transmission_time(Bytes::new(1));
+        let exact = rate.transmission_time(Bytes::new(1 << 20)) == byte * (1 << 20);
+        Self { byte_time: if exact { byte.ps() } else { 0 }, delay, rate }
+    }
+
+    /// The rate.
+    pub fn rate(&self) -> Bandwidth {
+        self.rate
+    }
+
+    /// The propagation delay.
+    pub fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// The time that one pause quantum lasts here.
+    pub fn quantum(&self) -> Duration {
+        self.time_of(QUANTUM_BITS / 8)
+    }
+
+    /// A frame of `frame_len` bytes, its FCS included, starts at `now`: L bytes end on the other
+    /// side (8 + L) x 8 / R + delay later.
+    #[inline]
+    pub fn transmit(&self, now: SimTime, frame_len: u32) -> Transmission {
+        Transmission {
+            free_at: now + self.time_of(PREAMBLE + frame_len + INTERPACKET_GAP),
+            arrival: now + self.time_of(PREAMBLE + frame_len) + self.delay,
+        }
+    }
+
+    #[inline]
+    fn time_of(&self, bytes: u32) -> Duration {
+        if self.byte_time != 0 {
+            Duration::from_ps(u64::from(bytes) * self.byte_time)
+        } else {
+            self.rate.transmission_time(Bytes::new(u64::from(bytes)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_takes_its_bytes_and_the_delay() {
+        let link = Link::new(Bandwidth::from_gbps(100), Duration::from_ns(15));
+        let sent = link.transmit(SimTime::from_ps(7), 1082);
+        assert_eq!(sent.arrival.ps(), 7 + (8 + 1082) * 80 + 15_000);
+        assert_eq!(sent.free_at.ps(), 7 + (8 + 1082 + 12) * 80);
+        assert_eq!(link.quantum().ps(), 5_120);
+    }
+
+    #[test]
+    fn rates_without_a_whole_byte_time_round_up_per_frame() {
+        let rate = Bandwidth::from_bps(3_000_000_000);
+        let link = Link::new(rate, Duration::ZERO);
+        let sent = link.transmit(SimTime::ZERO, 64);
+        assert_eq!(sent.arrival.ps(), (72u64 * 8_000).div_ceil(3));
+        assert_eq!(sent.free_at.ps(), (84u64 * 8_000).div_ceil(3));
+    }
+}
