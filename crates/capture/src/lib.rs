@@ -1,1 +1,55 @@
-//! Packet captures: pcap and pcapng
+//! Packet captures: written for Wireshark, read from anywhere.
+//!
+//! [`CaptureWriter`] streams simulated frames into a pcapng file, one interface a captured port,
+//! or into a classic pcap file. [`CaptureReader`] streams frames out of either, in both byte
+//! orders and with any of the formats' time resolutions down to nanoseconds.
+//!
+//! The bytes written depend on nothing but the frames: no clock, no host name, always little
+//! endian. Two runs that send the same frames write the same file.
+//!
+//! ```
+//! use rocelab_capture::{CaptureReader, CaptureWriter, Direction, Format, Interface};
+//! use rocelab_units::{Bandwidth, SimTime};
+//!
+//! let port = Interface {
+//!     name: "host-0".into(),
+//!     description: "host-0 port 0 to leaf-0 port 3".into(),
+//!     speed: Bandwidth::from_gbps(100),
+//!     fcs: false,
+//!     snap_length: 0,
+//! };
+//! let mut file = Vec::new();
+//! let mut writer = CaptureWriter::new(Format::PcapNg, &mut file, &[port])?;
+//! writer.write_frame(0, SimTime::from_ps(84_480), Direction::Outbound, &[0; 60], 60)?;
+//! writer.finish()?;
+//!
+//! let mut reader = CaptureReader::new(&file[..])?;
+//! let frame = reader.next_frame().expect("one frame was written")?;
+//! assert_eq!(frame.time.as_nanos(), 84);
+//! assert_eq!(frame.bytes, [0; 60]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Time stamps
+//!
+//! Simulated time is in picoseconds, time stamps are in nanoseconds, rounded down. The pcapng
+//! format could declare a resolution of 10^-12 s, but Wireshark 4.0 multiplies the part below a
+//! second by 10^9 in 64 bits, which overflows there, and shows wrong times.
+//!
+//! # Frame check sequence
+//!
+//! A capture that holds each frame's FCS declares it: pcapng by `if_fcslen` = 4, classic pcap by
+//! the FCS bits of its network field. An undeclared FCS would make readers take it for the ICRC
+//! of a RoCE v1 frame, whose end no length field gives.
+
+mod error;
+mod format;
+mod interface;
+mod reader;
+mod writer;
+
+pub use error::ReadError;
+pub use format::Format;
+pub use interface::{CapturedInterface, Direction, Interface};
+pub use reader::{CaptureReader, CapturedFrame};
+pub use writer::CaptureWriter;

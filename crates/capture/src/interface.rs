@@ -1,0 +1,44 @@
+//! The ports that a capture saw.
+
+use rocelab_units::Bandwidth;
+
+/// A port to capture, as the writer declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Name shown beside each frame (`if_name`), such as `host-0`.
+    pub name: String,
+    /// Free text (`if_description`); empty for none.
+    pub description: String,
+    /// Link rate (`if_speed`, in bit/s).
+    pub speed: Bandwidth,
+    /// Whether the frames end with their 4-byte FCS (`if_fcslen`).
+    pub fcs: bool,
+    /// Most bytes kept of a frame; 0 keeps all.
+    pub snap_length: u32,
+}
+
+/// A captured port, as the reader found it. Classic pcap has one, without name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CapturedInterface {
+    /// Name (`if_name`), where the file gives one.
+    pub name: Option<String>,
+    /// Free text (`if_description`), where the file gives one.
+    pub description: Option<String>,
+    /// Link rate, where the file gives one.
+    pub speed: Option<Bandwidth>,
+    /// Number of the tcpdump.org link-layer type registry: 1 is Ethernet, 247 InfiniBand.
+    pub link_type: u16,
+    /// Length in bytes of the FCS at the end of each frame; 0 where the file declares none.
+    pub fcs_length: u8,
+    /// Most bytes kept of a frame; 0 means no limit.
+    pub snap_length: u32,
+}
+
+/// Which way a frame went, seen from the captured port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The port received the frame.
+    Inbound,
+    /// The port sent the frame.
+    Outbound,
+}

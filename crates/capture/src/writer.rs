@@ -1,0 +1,245 @@
+//! Frames into a file.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use pcap_file::pcap::{PcapHeader, PcapTsResolution, PcapWriteError, PcapWriter, RawPcapPacket};
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption, InterfaceTsResolution,
+};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::pcapng::{PcapNgWriteError, PcapNgWriter};
+use pcap_file::{DataLink, Endianness};
+use rocelab_units::SimTime;
+
+use crate::format::{ETHERNET, FCS_LENGTH, NetworkField};
+use crate::{Direction, Format, Interface};
+
+/// `shb_userappl`: who wrote the file. No version, so that equal runs stay equal bytes.
+const APPLICATION: &str = "rocelab";
+
+/// Largest frame that libpcap and Wireshark accept; what "no limit" means in classic pcap, where
+/// a reader may refuse a header that says zero.
+const MAX_SNAP_LENGTH: u32 = 262_144;
+
+/// Streams frames into a capture file.
+///
+/// Give the frames in order of time; the formats do not need it, but readers expect it. Call
+/// [`finish`](Self::finish) at the end: dropping a writer loses the error of a full disk.
+pub struct CaptureWriter<W: Write = BufWriter<File>> {
+    output: Output<W>,
+    interfaces: Vec<Interface>,
+}
+
+enum Output<W: Write> {
+    PcapNg(PcapNgWriter<W>),
+    Pcap(PcapWriter<W>),
+}
+
+impl CaptureWriter {
+    /// Creates the file at `path`, or empties it, and writes the format's header.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), and those of creating a file.
+    pub fn create(
+        format: Format,
+        path: impl AsRef<Path>,
+        interfaces: &[Interface],
+    ) -> io::Result<Self> {
+        Self::new(format, BufWriter::with_capacity(1 << 16, File::create(path)?), interfaces)
+    }
+}
+
+impl<W: Write> CaptureWriter<W> {
+    /// Writes the format's header to `output`, which should be buffered.
+    ///
+    /// # Errors
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) unless classic pcap has exactly one
+    /// interface, for it cannot tell two apart; and the errors of `output`.
+    pub fn new(format: Format, output: W, interfaces: &[Interface]) -> io::Result<Self> {
+        let output = match format {
+            Format::PcapNg => Output::PcapNg(start_pcapng(output, interfaces)?),
+            Format::Pcap => Output::Pcap(start_pcap(output, interfaces)?),
+        };
+        Ok(Self { output, interfaces: interfaces.to_vec() })
+    }
+
+    /// Appends a frame: what port number `interface` (an index into the list given at the start)
+    /// sent or received at `time`, from the destination MAC on, up to the FCS where the interface
+    /// declares one.
+    ///
+    /// `bytes` may be a prefix of the frame, whose full length in bytes is `original_length`. What
+    /// goes beyond the interface's snap length is not written.
+    ///
+    /// # Errors
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for an unknown interface or an
+    /// `original_length` below that of `bytes`; and the errors of the output.
+    pub fn write_frame(
+        &mut self,
+        interface: usize,
+        time: SimTime,
+        direction: Direction,
+        bytes: &[u8],
+        original_length: u32,
+    ) -> io::Result<()> {
+        let Some(port) = self.interfaces.get(interface) else {
+            return Err(invalid(format!(
+                "interface {interface} of a capture with {}",
+                self.interfaces.len()
+            )));
+        };
+        if u32::try_from(bytes.len()).is_err() || bytes.len() as u64 > u64::from(original_length) {
+            return Err(invalid(format!("{} bytes of a frame of {original_length}", bytes.len())));
+        }
+        let bytes = snap(bytes, port.snap_length);
+        match &mut self.output {
+            Output::PcapNg(writer) => {
+                let options = vec![EnhancedPacketOption::Flags(packet_flags(direction, port.fcs))];
+                let block = EnhancedPacketBlock {
+                    interface_id: u32::try_from(interface).map_err(invalid)?,
+                    timestamp: Duration::from_nanos(time.ps() / 1_000),
+                    original_len: original_length,
+                    data: Cow::Borrowed(bytes),
+                    options,
+                };
+                writer.write_pcapng_block(block).map_err(pcapng_error)?;
+            }
+            Output::Pcap(writer) => {
+                let packet = raw_packet(time, bytes, original_length)?;
+                writer.write_raw_packet(&packet).map_err(pcap_error)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Flushes the output and gives it back.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn finish(self) -> io::Result<W> {
+        let mut output = match self.output {
+            Output::PcapNg(writer) => writer.into_inner(),
+            Output::Pcap(writer) => writer.into_inner(),
+        };
+        output.flush()?;
+        Ok(output)
+    }
+}
+
+impl<W: Write> std::fmt::Debug for CaptureWriter<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let format = match self.output {
+            Output::PcapNg(_) => Format::PcapNg,
+            Output::Pcap(_) => Format::Pcap,
+        };
+        f.debug_struct("CaptureWriter")
+            .field("format", &format)
+            .field("interfaces", &self.interfaces)
+            .finish_non_exhaustive()
+    }
+}
+
+fn start_pcapng<W: Write>(output: W, interfaces: &[Interface]) -> io::Result<PcapNgWriter<W>> {
+    let section = SectionHeaderBlock {
+        endianness: Endianness::Little,
+        options: vec![SectionHeaderOption::UserApplication(APPLICATION.into())],
+        ..SectionHeaderBlock::default()
+    };
+    let mut writer = PcapNgWriter::with_section_header(output, section).map_err(pcapng_error)?;
+    for interface in interfaces {
+        writer.write_pcapng_block(interface_description(interface)).map_err(pcapng_error)?;
+    }
+    Ok(writer)
+}
+
+fn interface_description(interface: &Interface) -> InterfaceDescriptionBlock<'_> {
+    use InterfaceDescriptionOption as Opt;
+
+    let mut options = vec![Opt::IfName(interface.name.as_str().into())];
+    if !interface.description.is_empty() {
+        options.push(Opt::IfDescription(interface.description.as_str().into()));
+    }
+    options.push(Opt::IfSpeed(interface.speed.bits_per_second()));
+    options.push(Opt::IfTsResol(InterfaceTsResolution::NANO));
+    if interface.fcs {
+        options.push(Opt::IfFcsLen(FCS_LENGTH));
+    }
+    InterfaceDescriptionBlock {
+        linktype: DataLink::ETHERNET,
+        snaplen: interface.snap_length,
+        options,
+    }
+}
+
+fn start_pcap<W: Write>(output: W, interfaces: &[Interface]) -> io::Result<PcapWriter<W>> {
+    let [interface] = interfaces else {
+        return Err(invalid(format!(
+            "a classic pcap file holds one interface, not {}: write pcapng or one file a port",
+            interfaces.len()
+        )));
+    };
+    let fcs_length = if interface.fcs { FCS_LENGTH } else { 0 };
+    let network = NetworkField { link_type: ETHERNET, fcs_length };
+    let header = PcapHeader {
+        snaplen: if interface.snap_length == 0 { MAX_SNAP_LENGTH } else { interface.snap_length },
+        datalink: DataLink::from(network.to_bits()),
+        ts_resolution: PcapTsResolution::NanoSecond,
+        endianness: Endianness::Little,
+        ..PcapHeader::default()
+    };
+    PcapWriter::with_header(output, header).map_err(pcap_error)
+}
+
+fn raw_packet(time: SimTime, bytes: &[u8], orig_len: u32) -> io::Result<RawPcapPacket<'_>> {
+    const PS_PER_SECOND: u64 = 1_000_000_000_000;
+    Ok(RawPcapPacket {
+        ts_sec: u32::try_from(time.ps() / PS_PER_SECOND).map_err(invalid)?,
+        ts_frac: u32::try_from(time.ps() % PS_PER_SECOND / 1_000).map_err(invalid)?,
+        incl_len: u32::try_from(bytes.len()).map_err(invalid)?,
+        orig_len,
+        data: Cow::Borrowed(bytes),
+    })
+}
+
+/// `epb_flags`: direction in bits 0 and 1, FCS length in bytes in bits 5 to 8.
+pub(crate) const DIRECTION_MASK: u32 = 0b11;
+pub(crate) const INBOUND: u32 = 0b01;
+pub(crate) const OUTBOUND: u32 = 0b10;
+pub(crate) const FLAGS_FCS_SHIFT: u32 = 5;
+pub(crate) const FLAGS_FCS_MASK: u32 = 0b1111;
+
+fn packet_flags(direction: Direction, fcs: bool) -> u32 {
+    let direction = match direction {
+        Direction::Inbound => INBOUND,
+        Direction::Outbound => OUTBOUND,
+    };
+    let fcs_length = if fcs { u32::from(FCS_LENGTH) } else { 0 };
+    direction | (fcs_length << FLAGS_FCS_SHIFT)
+}
+
+fn snap(bytes: &[u8], snap_length: u32) -> &[u8] {
+    let limit = if snap_length == 0 { usize::MAX } else { snap_length as usize };
+    &bytes[..bytes.len().min(limit)]
+}
+
+fn invalid(reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, reason)
+}
+
+fn pcapng_error(error: PcapNgWriteError) -> io::Error {
+    match error {
+        PcapNgWriteError::Io(error) => error,
+        error => invalid(error),
+    }
+}
+
+fn pcap_error(error: PcapWriteError) -> io::Error {
+    match error {
+        PcapWriteError::Io(error) | PcapWriteError::FieldWriteFailed(_, error) => error,
+        error => invalid(error),
+    }
+}
