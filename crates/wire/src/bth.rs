@@ -196,6 +196,6 @@ mod tests {
     fn unknown_opcodes_are_kept() {
         let bth = Bth { opcode: 0xc0, ..Bth::new(Opcode::RcSendOnly, 1, 2) };
         assert_eq!(bth.opcode(), None);
-        assert_eq!(std::string::ToString::to_string(&bth), "opcode 0xc0 qp 0x000001, psn 2");
+        assert_eq!(bth.to_string(), "opcode 0xc0 qp 0x000001, psn 2");
     }
 }

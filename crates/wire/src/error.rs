@@ -183,8 +183,6 @@ pub struct EmitError {
 
 #[cfg(test)]
 mod tests {
-    use std::string::ToString;
-
     use super::*;
 
     #[test]

@@ -83,8 +83,6 @@ impl fmt::Debug for Gid {
 
 #[cfg(test)]
 mod tests {
-    use std::string::ToString;
-
     use proptest::prelude::*;
 
     use super::*;

@@ -179,7 +179,7 @@ mod tests {
         fragment_offset: 0,
         time_to_live: 64,
         protocol: PROTOCOL_UDP,
-        header_checksum: 0x1428,
+        header_checksum: 0x141d,
         source: Ipv4Addr::new(10, 0, 0, 1),
         destination: Ipv4Addr::new(10, 0, 0, 2),
     };
@@ -187,7 +187,7 @@ mod tests {
     header_tests! {
         Ipv4,
         bytes: [
-            0x45, 0x6a, 0x00, 0x30, 0x12, 0x34, 0x40, 0x00, 0x40, 0x11, 0x14, 0x28, 10, 0, 0, 1,
+            0x45, 0x6a, 0x00, 0x30, 0x12, 0x34, 0x40, 0x00, 0x40, 0x11, 0x14, 0x1d, 10, 0, 0, 1,
             10, 0, 0, 2,
         ],
         value: VALUE,

@@ -41,8 +41,6 @@ impl fmt::Debug for MacAddress {
 
 #[cfg(test)]
 mod tests {
-    use std::string::ToString;
-
     use super::*;
 
     #[test]

@@ -377,8 +377,6 @@ impl fmt::Display for Opcode {
 
 #[cfg(test)]
 mod tests {
-    use std::string::ToString;
-
     use super::*;
 
     #[test]

@@ -39,7 +39,7 @@ macro_rules! header_tests {
 
         #[test]
         fn display() {
-            assert_eq!(std::string::ToString::to_string(&$value), $display);
+            assert_eq!($value.to_string(), $display);
         }
 
         proptest::proptest! {

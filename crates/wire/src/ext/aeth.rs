@@ -205,8 +205,6 @@ pub const fn rnr_timer_ns(timer_code: u8) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::string::ToString;
-
     use super::*;
     use crate::testing::header_tests;
 

@@ -169,9 +169,6 @@ impl fmt::Display for Extensions {
 
 #[cfg(test)]
 mod tests {
-    use std::string::ToString;
-    use std::vec::Vec;
-
     use super::*;
     use crate::Layer;
 
