@@ -53,7 +53,7 @@ pub struct Bth {
 }
 
 impl Bth {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 12;
 
     /// The partition key of the default partition, with full membership.

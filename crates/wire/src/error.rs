@@ -102,7 +102,7 @@ pub enum ParseError {
     Truncated {
         /// The layer that is cut.
         layer: Layer,
-        /// Length of the layer [bytes].
+        /// Length of the layer, in bytes.
         needed: usize,
         /// Bytes that were left for it.
         had: usize,
@@ -166,7 +166,7 @@ pub enum BuildError {
     /// The packet is longer than its 16-bit length fields can say.
     #[error("a packet of {len} bytes does not fit the length fields")]
     TooLong {
-        /// Length from the network header to the ICRC [bytes].
+        /// Length from the network header to the ICRC, in bytes.
         len: usize,
     },
 }
@@ -175,9 +175,9 @@ pub enum BuildError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("the frame needs {needed} bytes and the buffer has {had}")]
 pub struct EmitError {
-    /// Length of the frame [bytes].
+    /// Length of the frame, in bytes.
     pub needed: usize,
-    /// Length of the buffer [bytes].
+    /// Length of the buffer, in bytes.
     pub had: usize,
 }
 

@@ -6,7 +6,7 @@ use crate::MacAddress;
 use crate::bits::{get, prefix, put};
 use crate::error::{Layer, ParseError};
 
-/// Shortest Ethernet frame, FCS included [bytes].
+/// Shortest Ethernet frame, FCS included, in bytes.
 pub const MIN_FRAME_LEN: usize = 64;
 
 /// What an Ethernet frame carries.
@@ -69,7 +69,7 @@ pub struct Ethernet {
 }
 
 impl Ethernet {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 14;
 
     /// Reads the header at the start of `bytes`.

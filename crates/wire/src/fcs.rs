@@ -2,7 +2,7 @@
 
 use crc32fast::Hasher;
 
-/// Length of the FCS, and of the ICRC [bytes].
+/// Length of the FCS, and of the ICRC, in bytes.
 pub const CRC_LEN: usize = 4;
 
 /// The Ethernet frame check sequence (802.3 clause 3.2.9) of a frame from its destination

@@ -33,7 +33,7 @@ pub struct Grh {
     pub traffic_class: u8,
     /// Flow label, 20 bits.
     pub flow_label: u32,
-    /// Length of what follows the GRH, up to and including the ICRC [bytes].
+    /// Length of what follows the GRH, up to and including the ICRC, in bytes.
     pub pay_len: u16,
     /// What follows: [`Self::NEXT_HEADER_IBA`].
     pub next_header: u8,
@@ -46,7 +46,7 @@ pub struct Grh {
 }
 
 impl Grh {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 40;
 
     /// The next header that means "InfiniBand transport": a BTH follows.

@@ -36,7 +36,7 @@ pub struct Ipv4 {
     pub dscp: u8,
     /// ECN codepoint.
     pub ecn: Ecn,
-    /// Length of header and data [bytes], for RoCE up to and including the ICRC.
+    /// Length of header and data, in bytes, for RoCE up to and including the ICRC.
     pub total_len: u16,
     /// Identification.
     pub identification: u16,
@@ -46,7 +46,7 @@ pub struct Ipv4 {
     pub dont_fragment: bool,
     /// Another fragment follows (M).
     pub more_fragments: bool,
-    /// Where this fragment belongs, 13 bits [8 bytes].
+    /// Where this fragment belongs, 13 bits, in units of 8 bytes.
     pub fragment_offset: u16,
     /// Routers that the packet may still cross.
     pub time_to_live: u8,
@@ -61,7 +61,7 @@ pub struct Ipv4 {
 }
 
 impl Ipv4 {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 20;
 
     /// Version 4 and a header length of five 32-bit words.

@@ -34,7 +34,7 @@ pub struct Ipv6 {
     pub ecn: Ecn,
     /// Flow label, 20 bits.
     pub flow_label: u32,
-    /// Length of what follows the header [bytes], for RoCE up to and including the ICRC.
+    /// Length of what follows the header, in bytes, for RoCE up to and including the ICRC.
     pub payload_len: u16,
     /// What the packet carries: 17 for UDP.
     pub next_header: u8,
@@ -47,7 +47,7 @@ pub struct Ipv6 {
 }
 
 impl Ipv6 {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 40;
 
     /// Reads the header at the start of `bytes`.

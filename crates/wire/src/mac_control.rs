@@ -5,7 +5,7 @@ use crate::error::{Layer, ParseError};
 /// Bit times in one pause quantum.
 pub const QUANTUM_BITS: u64 = 512;
 
-/// Length of a PAUSE or PFC frame without FCS [bytes]: the shortest Ethernet frame.
+/// Length of a PAUSE or PFC frame without FCS, in bytes: the shortest Ethernet frame.
 pub const MAC_CONTROL_FRAME_LEN: usize = 60;
 
 /// Checks the MAC control opcode in front of `layer`.

@@ -187,7 +187,7 @@ impl Opcode {
         }
     }
 
-    /// Length of the extension headers between the BTH and the payload [bytes]. The body of a
+    /// Length of the extension headers between the BTH and the payload, in bytes. The body of a
     /// CNP counts as one.
     #[must_use]
     pub const fn extension_len(self) -> usize {

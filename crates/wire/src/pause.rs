@@ -21,12 +21,12 @@ use crate::{EtherType, Ethernet, MacAddress, ZEROS};
 /// Zeros fill the frame up to 60 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Pause {
-    /// For how long [512 bit times]; 0 means "go on".
+    /// For how long, in quanta of 512 bit times; 0 means "go on".
     pub quanta: u16,
 }
 
 impl Pause {
-    /// Length on the wire, with the opcode and without the zeros that follow [bytes].
+    /// Length on the wire, with the opcode and without the zeros that follow, in bytes.
     pub const LEN: usize = 4;
 
     /// MAC control opcode.

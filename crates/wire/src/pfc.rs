@@ -32,12 +32,12 @@ pub struct Pfc {
     pub reserved: u8,
     /// Bit n: the time of priority n counts.
     pub class_enable_vector: u8,
-    /// For how long, by priority [512 bit times]; 0 means "go on".
+    /// For how long, by priority, in quanta of 512 bit times; 0 means "go on".
     pub quanta: [u16; 8],
 }
 
 impl Pfc {
-    /// Length on the wire, with the opcode and without the zeros that follow [bytes].
+    /// Length on the wire, with the opcode and without the zeros that follow, in bytes.
     pub const LEN: usize = 20;
 
     /// MAC control opcode.

@@ -97,7 +97,7 @@ impl<'a> RoceFrame<'a> {
             padding: &[],
             fcs: None,
         };
-        let missing = MIN_UNCHECKED_FRAME_LEN.saturating_sub(frame.len());
+        let missing = MIN_UNCHECKED_FRAME_LEN.saturating_sub(frame.wire_len());
         Ok(Frame { padding: &ZEROS[..missing], ..frame })
     }
 

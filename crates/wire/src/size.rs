@@ -4,10 +4,10 @@ use crate::ethernet::MIN_FRAME_LEN;
 use crate::fcs::CRC_LEN;
 use crate::{Bth, Ethernet, Grh, Ipv4, Ipv6, Opcode, Udp, VlanTag};
 
-/// Largest RoCE path MTU [bytes].
+/// Largest RoCE path MTU, in bytes.
 pub const MAX_PATH_MTU: usize = 4096;
 
-/// Longest Ethernet padding, without the FCS [bytes].
+/// Shortest Ethernet frame, FCS not included, in bytes.
 pub(crate) const MIN_UNCHECKED_FRAME_LEN: usize = MIN_FRAME_LEN - CRC_LEN;
 
 /// What stands between Ethernet and BTH.
@@ -22,7 +22,7 @@ pub enum Encapsulation {
 }
 
 impl Encapsulation {
-    /// Length of the headers between Ethernet and BTH [bytes].
+    /// Length of the headers between Ethernet and BTH, in bytes.
     #[must_use]
     pub const fn network_len(self) -> usize {
         match self {
@@ -33,7 +33,7 @@ impl Encapsulation {
     }
 }
 
-/// Length of everything before the BTH [bytes].
+/// Length of everything before the BTH, in bytes.
 #[must_use]
 pub const fn encapsulation_len(encapsulation: Encapsulation, vlan: bool) -> usize {
     let tag = if vlan { VlanTag::LEN } else { 0 };
@@ -46,7 +46,7 @@ pub const fn pad_len(payload_len: usize) -> usize {
     payload_len.wrapping_neg() & 0b11
 }
 
-/// Length from BTH to ICRC [bytes].
+/// Length from BTH to ICRC, in bytes.
 #[must_use]
 pub const fn packet_len(opcode: Opcode, payload_len: usize) -> usize {
     Bth::LEN + opcode.extension_len() + payload_len + pad_len(payload_len) + CRC_LEN

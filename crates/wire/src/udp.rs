@@ -28,14 +28,14 @@ pub struct Udp {
     pub source_port: u16,
     /// Destination port.
     pub destination_port: u16,
-    /// Length of header and data [bytes], for RoCE up to and including the ICRC.
+    /// Length of header and data, in bytes, for RoCE up to and including the ICRC.
     pub length: u16,
     /// Checksum as found, 0 for "none".
     pub checksum: u16,
 }
 
 impl Udp {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 8;
 
     /// Reads the header at the start of `bytes`.

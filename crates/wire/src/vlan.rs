@@ -30,7 +30,7 @@ pub struct VlanTag {
 }
 
 impl VlanTag {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 4;
 
     /// A customer tag that is not drop eligible.

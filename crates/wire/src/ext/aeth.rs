@@ -27,7 +27,7 @@ pub struct Aeth {
 }
 
 impl Aeth {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 4;
 
     /// Reads the header at the start of `bytes`.
@@ -189,14 +189,14 @@ pub fn credit_code(credits: u32) -> u8 {
     (0..=30).rev().find(|code| CREDITS[usize::from(*code)] <= credits).unwrap_or(0)
 }
 
-/// RNR timers by timer code [10 us] (IBTA table 45; Linux
+/// RNR timers by timer code, in units of 10 us (IBTA table 45; Linux
 /// `drivers/infiniband/sw/rxe/rxe_comp.c`).
 const RNR_TIMERS: [u32; 32] = [
     65_536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536,
     2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 24_576, 32_768, 49_152,
 ];
 
-/// How long the requester waits after an RNR NAK [ns]. Only the low five bits of the code
+/// How long the requester waits after an RNR NAK, in ns. Only the low five bits of the code
 /// count; code 0 is the longest wait.
 #[must_use]
 pub const fn rnr_timer_ns(timer_code: u8) -> u64 {

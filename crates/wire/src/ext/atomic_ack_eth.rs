@@ -23,7 +23,7 @@ pub struct AtomicAckEth {
 }
 
 impl AtomicAckEth {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 8;
 
     /// Reads the header at the start of `bytes`.

@@ -35,7 +35,7 @@ pub struct AtomicEth {
 }
 
 impl AtomicEth {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 28;
 
     /// Reads the header at the start of `bytes`.

@@ -16,7 +16,7 @@ pub struct Cnp {
 }
 
 impl Cnp {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 16;
 
     /// Reads the body at the start of `bytes`.

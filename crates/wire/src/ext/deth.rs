@@ -29,7 +29,7 @@ pub struct Deth {
 }
 
 impl Deth {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 8;
 
     /// The queue key of the general services interface, queue pair 1.

@@ -27,7 +27,7 @@ pub struct Feth {
 }
 
 impl Feth {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 4;
 
     /// Reads the header at the start of `bytes`.

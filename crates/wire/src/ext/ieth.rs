@@ -23,7 +23,7 @@ pub struct Ieth {
 }
 
 impl Ieth {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 4;
 
     /// Reads the header at the start of `bytes`.

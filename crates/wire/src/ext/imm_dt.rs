@@ -21,7 +21,7 @@ use crate::error::{Layer, ParseError};
 pub struct ImmDt(pub u32);
 
 impl ImmDt {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 4;
 
     /// Reads the header at the start of `bytes`.

@@ -79,7 +79,7 @@ impl Extensions {
         cnp: None,
     };
 
-    /// Length of all headers together [bytes].
+    /// Length of all headers together, in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         let mut len = 0;

@@ -26,12 +26,12 @@ pub struct Reth {
     pub virtual_address: u64,
     /// Remote key of the memory region.
     pub r_key: u32,
-    /// Length of the whole message, without pad [bytes].
+    /// Length of the whole message, without pad, in bytes.
     pub dma_length: u32,
 }
 
 impl Reth {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 16;
 
     /// Reads the header at the start of `bytes`.

@@ -25,7 +25,7 @@ pub struct Xrceth {
 }
 
 impl Xrceth {
-    /// Length on the wire [bytes].
+    /// Length on the wire, in bytes.
     pub const LEN: usize = 4;
 
     /// Reads the header at the start of `bytes`.

@@ -7,18 +7,12 @@ use crate::fcs::crc_to_wire;
 use crate::frame::{Body, Frame, Network, Roce};
 
 impl Frame<'_> {
-    /// Length of the frame [bytes], with its FCS if it has one.
+    /// Length of the frame in bytes, with its FCS if it has one.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn wire_len(&self) -> usize {
         let mut len = 0;
         self.for_each(|part| len += part.len());
         len
-    }
-
-    /// Never: there is always an Ethernet header.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        false
     }
 
     /// Writes the frame to the start of `out`, and gives its length.
@@ -28,9 +22,9 @@ impl Frame<'_> {
     ///
     /// # Errors
     ///
-    /// [`EmitError`] if `out` is shorter than [`Self::len`].
+    /// [`EmitError`] if `out` is shorter than [`Self::wire_len`].
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, EmitError> {
-        let needed = self.len();
+        let needed = self.wire_len();
         if out.len() < needed {
             return Err(EmitError { needed, had: out.len() });
         }

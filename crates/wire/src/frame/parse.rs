@@ -12,7 +12,8 @@ impl<'a> Frame<'a> {
     /// Takes apart a frame that ends before its FCS, as captures usually hold it.
     ///
     /// What is no RoCE and no flow control is [`Body::Other`]: unknown EtherTypes, other IP
-    /// protocols and UDP ports, fragments, and IPv4 with options.
+    /// protocols and UDP ports, fragments, and IPv4 with options. Fields that only a receiver
+    /// cares about, such as versions of BTH and GRH, are not judged.
     ///
     /// # Errors
     ///

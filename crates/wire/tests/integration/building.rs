@@ -214,7 +214,7 @@ fn a_cnp_is_74_bytes() {
         ..RoceFrame::new(Encapsulation::V2Ipv4, Bth::cnp(0x11))
     };
     let frame = cnp.to_frame().unwrap();
-    assert_eq!(frame.len(), 74);
+    assert_eq!(frame.wire_len(), 74);
     let Body::Roce(Roce { network: Network::V2Ipv4 { ip, udp }, .. }) = frame.body else {
         panic!("{frame}");
     };

@@ -19,7 +19,7 @@ fn send() -> Vec<u8> {
 }
 
 fn bytes_of(frame: &Frame<'_>) -> Vec<u8> {
-    let mut bytes = vec![0; frame.len()];
+    let mut bytes = vec![0; frame.wire_len()];
     frame.emit(&mut bytes).expect("room");
     bytes
 }
