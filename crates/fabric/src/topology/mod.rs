@@ -1,10 +1,39 @@
-//! Topologies: one a file, one line each in the list at the end of this one.
+//! Topologies: hosts, switches and links, before anything runs.
+//!
+//! A topology is one file beside this one and one line in the list at the end of it. The file has
+//! a `Parameters` type (the keys of `[topology.NAME]`) that implements [`Generate`]; the module,
+//! the scenario key, the JSON Schema, the table of names and the conformance test follow from the
+//! line.
+//!
+//! A node's ports are numbered from 0 in the order of its links in [`Topology::links`].
+//! `docs/topologies.md` draws each topology with its node and port numbers.
 
-mod single_switch;
+mod adjacency;
+mod builder;
+mod check;
+mod edge_list;
+mod error;
+mod layout;
+mod limits;
+mod link_config;
+mod names;
+mod port_reference;
+mod spanning_tree;
 
-use rocelab_units::{Bandwidth, Duration, Length};
-use schemars::JsonSchema;
+use std::path::Path;
+
+use rocelab_units::{Bandwidth, Duration};
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+
+pub use adjacency::{Adjacency, Neighbour};
+pub use check::TopologyFault;
+pub use error::TopologyError;
+pub use layout::{Layout, PlacedLink, PlacedNode};
+pub use limits::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS};
+pub use link_config::LinkConfig;
+pub use port_reference::PortReferenceError;
+pub use spanning_tree::spanning_tree;
 
 /// A node of the network: hosts and switches share one numbering.
 pub type NodeId = u32;
@@ -54,32 +83,114 @@ pub struct Topology {
     pub links: Vec<TopologyLink>,
 }
 
-/// A link as a scenario writes it: `{ rate = "100Gbps", cable = "3m" }`, or with a `delay`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LinkConfig {
-    /// Rate of each direction.
-    pub rate: Bandwidth,
-    /// Cable length, at 5 ns a metre.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cable: Option<Length>,
-    /// Propagation delay in place of a cable length.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delay: Option<Duration>,
+impl Topology {
+    /// The hosts' ids, ascending.
+    pub fn hosts(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..).zip(&self.nodes).filter(|(_, node)| node.kind == NodeKind::Host).map(|(id, _)| id)
+    }
+
+    /// The switches' ids, ascending.
+    pub fn switches(&self) -> impl Iterator<Item = NodeId> + '_ {
+        (0..).zip(&self.nodes).filter(|(_, node)| node.kind != NodeKind::Host).map(|(id, _)| id)
+    }
+
+    /// The number of hosts.
+    pub fn host_count(&self) -> usize {
+        self.hosts().count()
+    }
+
+    /// Whether `node` exists and is a host.
+    pub fn is_host(&self, node: NodeId) -> bool {
+        self.nodes.get(node as usize).is_some_and(|node| node.kind == NodeKind::Host)
+    }
+
+    /// Every node's ports with what is at their other end, in one pass over the links.
+    ///
+    /// # Panics
+    /// If a link names a node that does not exist, which [`Topology::check`] reports.
+    pub fn adjacency(&self) -> Adjacency {
+        Adjacency::new(self)
+    }
+
+    /// For [`Routes`](crate::Routes): every link carries frames.
+    pub fn all_links_active(&self) -> Vec<bool> {
+        vec![true; self.links.len()]
+    }
+
+    /// Positions for drawing.
+    ///
+    /// # Panics
+    /// As [`Topology::adjacency`].
+    pub fn layout(&self) -> Layout {
+        Layout::new(self)
+    }
 }
 
-/// Makes the scenario key, the JSON Schema and the table of topologies from one list.
+/// Makes a topology from its parameters: implemented by the `Parameters` of each file.
+pub trait Generate: Sized {
+    /// The network that the parameters describe; `folder` is where relative paths start.
+    ///
+    /// # Errors
+    /// The first parameter, or place in a file, that cannot be built, with what to write instead.
+    fn generate(&self, folder: &Path) -> Result<Topology, TopologyError>;
+
+    /// Parameters that build, for documentation and for the conformance test over all topologies;
+    /// none where a file would be needed.
+    fn examples() -> Vec<Self>;
+}
+
+/// A line of the table of topologies.
+#[derive(Clone, Copy, Debug)]
+pub struct TopologyEntry {
+    /// The scenario's key: `[topology.NAME]`.
+    pub name: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// The JSON Schema of the parameters.
+    pub schema: fn() -> Schema,
+}
+
+/// Makes the modules, the scenario key, the JSON Schema and the table of topologies from one list.
 macro_rules! topologies {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal => $module:ident,)*) => {
+    ($(#[doc = $summary:literal] $variant:ident = $name:literal => $module:ident,)*) => {
+        $(pub mod $module;)*
+
         /// A topology with its parameters, as `[topology.NAME]` gives them.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         pub enum TopologyConfig {
-            $($(#[$doc])* #[serde(rename = $name)] $variant($module::Parameters),)*
+            $(#[doc = $summary] #[serde(rename = $name)] $variant($module::Parameters),)*
         }
 
         impl TopologyConfig {
             /// The names that a scenario may use.
             pub const NAMES: &'static [&'static str] = &[$($name),*];
+
+            /// Every topology with its summary and schema, in the order of [`Self::NAMES`].
+            pub const ENTRIES: &'static [TopologyEntry] = &[$(TopologyEntry {
+                name: $name,
+                summary: $summary.trim_ascii(),
+                schema: || schemars::schema_for!($module::Parameters),
+            }),*];
+
+            /// The scenario's key of this topology.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $name,)* }
+            }
+
+            /// The network; `folder` is where relative paths start.
+            ///
+            /// # Errors
+            /// The first parameter, or place in a file, that cannot be built.
+            pub fn build(&self, folder: &Path) -> Result<Topology, TopologyError> {
+                match self { $(Self::$variant(parameters) => parameters.generate(folder),)* }
+            }
+
+            /// Configurations of every topology that build without a file.
+            pub fn examples() -> Vec<Self> {
+                let mut all = Vec::new();
+                $(all.extend($module::Parameters::examples().into_iter().map(Self::$variant));)*
+                all
+            }
         }
     };
 }
@@ -87,4 +198,14 @@ macro_rules! topologies {
 topologies! {
     /// Servers around one switch.
     SingleSwitch = "single-switch" => single_switch,
+    /// Two switches with servers on either side of one link.
+    Dumbbell = "dumbbell" => dumbbell,
+    /// Two tiers: every leaf switch has a link to every spine switch.
+    LeafSpine = "leaf-spine" => leaf_spine,
+    /// Three tiers of equal switches with k ports: k^3/4 servers at full bisection bandwidth.
+    FatTree = "fat-tree" => fat_tree,
+    /// Three tiers in pods, with any number of racks, aggregation and core switches.
+    Clos = "clos" => clos,
+    /// Nodes and links read from an edge list.
+    File = "file" => file,
 }

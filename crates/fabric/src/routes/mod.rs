@@ -1,0 +1,138 @@
+//! Routes: by which ports a switch forwards to a host.
+//!
+//! A switch forwards along every shortest path (equal-cost multipath, ECMP), counted in links. All
+//! hosts of one switch share an entry, and switches with equal entries share a row, so what is
+//! kept grows with the variety of a network, not with its hosts: 131,072 servers under 6,656
+//! switches of a three-tier Clos need 130 rows.
+//!
+//! ```text
+//! destination --> attachment --> last switch? its port
+//!                            \-> column   switch --> row      cell (row, column) --> ports
+//! ```
+//!
+//! Callers only see [`Routes::next_hops`] and [`Routes::egress`]. Behind these, a base that is
+//! computed for a structured topology, and sparse overrides for failed links and static routes,
+//! can take the place of the table.
+
+mod build;
+mod error;
+mod hash;
+mod path;
+mod port_sets;
+
+use crate::topology::{Adjacency, NodeId, Topology};
+
+pub use error::{PathError, RouteError};
+pub use hash::{FiveTuple, LayerTwoFlow};
+use port_sets::{PortSetId, PortSets};
+
+/// The forwarding tables of all switches.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    /// Indexed by [`NodeId`].
+    attachments: Vec<Attachment>,
+    /// The row of each switch, indexed by [`NodeId`]; [`NONE`] for a host.
+    rows: Vec<u32>,
+    /// Row by row, a column for each switch with hosts. A switch's own column is never read.
+    cells: Vec<PortSetId>,
+    columns: usize,
+    sets: PortSets,
+    seed: u64,
+    adjacency: Adjacency,
+}
+
+/// No switch, row or column.
+const NONE: u32 = u32::MAX;
+
+/// Where a host is attached.
+#[derive(Clone, Copy, Debug)]
+struct Attachment {
+    /// Its switch; [`NONE`] for a switch, or a host without an active link to a switch.
+    switch: NodeId,
+    /// The switch's column.
+    column: u32,
+    /// The switch's port to the host.
+    port: u16,
+}
+
+impl Attachment {
+    const DETACHED: Self = Self { switch: NONE, column: NONE, port: 0 };
+}
+
+impl Routes {
+    /// The routes over the links that are `active`, by index into [`Topology::links`].
+    ///
+    /// Parts of the network may be out of reach of each other. Port numbers count inactive links
+    /// too.
+    ///
+    /// # Errors
+    /// What the topology or the list of links has that routes cannot represent.
+    pub fn new(topology: &Topology, active: &[bool]) -> Result<Self, RouteError> {
+        build::build(topology, active)
+    }
+
+    /// With another seed (0 at first) behind the choice among equal paths of all switches.
+    #[must_use]
+    pub fn with_hash_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The ports by which `switch` may forward to the host `destination`, ascending; none if it
+    /// is out of reach, or if the one is no switch or the other no host.
+    #[inline]
+    pub fn next_hops(&self, switch: NodeId, destination: NodeId) -> &[u16] {
+        let Some(attachment) = self.attachments.get(destination as usize) else { return &[] };
+        if attachment.switch == switch {
+            let attached = attachment.column != NONE;
+            return if attached {
+                self.sets.ports(PortSetId::single(attachment.port))
+            } else {
+                &[]
+            };
+        }
+        self.cell(switch, attachment).map_or(&[], |set| self.sets.ports(set))
+    }
+
+    /// The port by which `switch` forwards to the host `destination` the flow with this hash
+    /// ([`FiveTuple::flow_hash`], [`LayerTwoFlow::flow_hash`]): one of [`Routes::next_hops`].
+    ///
+    /// All packets of a flow take the same port. Where there is only one, the hash is not used.
+    #[inline]
+    pub fn egress(&self, switch: NodeId, destination: NodeId, hash: u32) -> Option<u16> {
+        let attachment = self.attachments.get(destination as usize)?;
+        if attachment.switch == switch {
+            return (attachment.column != NONE).then_some(attachment.port);
+        }
+        let set = self.cell(switch, attachment)?;
+        if let Some(port) = self.sets.as_single(set) {
+            return Some(port);
+        }
+        let ports = self.sets.ports(set);
+        let mixed = hash::mix(hash, hash::switch_seed(self.seed, switch));
+        ports.get(hash::reduce(mixed, ports.len())).copied()
+    }
+
+    #[inline]
+    fn cell(&self, switch: NodeId, attachment: &Attachment) -> Option<PortSetId> {
+        let row = *self.rows.get(switch as usize)?;
+        if row == NONE || attachment.column == NONE {
+            return None;
+        }
+        Some(self.cells[row as usize * self.columns + attachment.column as usize])
+    }
+
+    /// The number of different rows that the switches share.
+    pub fn row_count(&self) -> usize {
+        self.cells.len().checked_div(self.columns).unwrap_or(0)
+    }
+
+    /// Bytes held on the heap.
+    pub fn heap_bytes(&self) -> usize {
+        self.attachments.capacity() * size_of::<Attachment>()
+            + self.rows.capacity() * size_of::<u32>()
+            + self.cells.capacity() * size_of::<PortSetId>()
+            + self.sets.heap_bytes()
+            + self.adjacency.heap_bytes()
+    }
+}
