@@ -126,3 +126,8 @@ pub use roce_frame::{RoceFrame, ZEROS};
 pub use size::{Encapsulation, MAX_PATH_MTU, encapsulation_len, frame_len, packet_len, pad_len};
 pub use udp::{ROCE_V2_PORT, Udp};
 pub use vlan::VlanTag;
+
+/// The README's example, as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::ext::{Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Feth, Ieth, ImmDt, Reth, Xrceth};
+use crate::Extensions;
 
 /// The transport service in the high three bits of an opcode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -147,11 +147,12 @@ opcodes! {
 const NO_OPERATION: u8 = 0xff;
 
 /// [`Opcode::extension_len`] by opcode number.
-const EXTENSION_LEN: [u8; 256] = {
+static EXTENSION_LEN: [u8; 256] = {
     let mut table = [0; 256];
     let mut i = 0;
     while i < Opcode::ALL.len() {
-        table[Opcode::ALL[i] as usize] = Opcode::ALL[i].summed_extension_len();
+        let opcode = Opcode::ALL[i];
+        [table[opcode as usize], ..] = Extensions::announced_len(opcode).to_le_bytes();
         i += 1;
     }
     table
@@ -267,61 +268,61 @@ impl Opcode {
         !matches!(self.operation(), 0x0c | 0x11..=0x14 | 0x1c | NO_OPERATION)
     }
 
-    /// Whether a [`Deth`] follows the BTH.
+    /// Whether a [`Deth`](crate::Deth) follows the BTH.
     #[must_use]
     pub const fn has_deth(self) -> bool {
         matches!(self.transport(), Transport::Ud)
     }
 
-    /// Whether an [`Xrceth`] follows the BTH: on requests only.
+    /// Whether an [`Xrceth`](crate::Xrceth) follows the BTH: on requests only.
     #[must_use]
     pub const fn has_xrceth(self) -> bool {
         matches!(self.transport(), Transport::Xrc) && self.is_request()
     }
 
-    /// Whether there is a [`Feth`].
+    /// Whether there is a [`Feth`](crate::Feth).
     #[must_use]
     pub const fn has_feth(self) -> bool {
         self.operation() == 0x1c
     }
 
-    /// Whether there is a [`Reth`].
+    /// Whether there is a [`Reth`](crate::Reth).
     #[must_use]
     pub const fn has_reth(self) -> bool {
         matches!(self.operation(), 0x06 | 0x0a | 0x0b | 0x0c | 0x1c | 0x1d)
     }
 
-    /// Whether there is an [`AtomicEth`].
+    /// Whether there is an [`AtomicEth`](crate::AtomicEth).
     #[must_use]
     pub const fn has_atomic_eth(self) -> bool {
         self.is_atomic()
     }
 
-    /// Whether there is an [`Aeth`].
+    /// Whether there is an [`Aeth`](crate::Aeth).
     #[must_use]
     pub const fn has_aeth(self) -> bool {
         matches!(self.operation(), 0x0d | 0x0f..=0x12)
     }
 
-    /// Whether there is an [`AtomicAckEth`].
+    /// Whether there is an [`AtomicAckEth`](crate::AtomicAckEth).
     #[must_use]
     pub const fn has_atomic_ack_eth(self) -> bool {
         self.operation() == 0x12
     }
 
-    /// Whether there is an [`ImmDt`].
+    /// Whether there is an [`ImmDt`](crate::ImmDt).
     #[must_use]
     pub const fn has_immdt(self) -> bool {
         matches!(self.operation(), 0x03 | 0x05 | 0x09 | 0x0b)
     }
 
-    /// Whether there is an [`Ieth`].
+    /// Whether there is an [`Ieth`](crate::Ieth).
     #[must_use]
     pub const fn has_ieth(self) -> bool {
         matches!(self.operation(), 0x16 | 0x17)
     }
 
-    /// Whether there is a [`Cnp`] body.
+    /// Whether there is a [`Cnp`](crate::Cnp) body.
     #[must_use]
     pub const fn has_cnp(self) -> bool {
         matches!(self, Self::Cnp)
@@ -330,23 +331,6 @@ impl Opcode {
     /// The low five bits, which mean the same on every transport service but that of the CNP.
     const fn operation(self) -> u8 {
         if self.has_cnp() { NO_OPERATION } else { self as u8 & 0x1f }
-    }
-
-    const fn summed_extension_len(self) -> u8 {
-        const fn len(present: bool, len: usize) -> u8 {
-            let [low, ..] = len.to_le_bytes();
-            if present { low } else { 0 }
-        }
-        len(self.has_deth(), Deth::LEN)
-            + len(self.has_xrceth(), Xrceth::LEN)
-            + len(self.has_feth(), Feth::LEN)
-            + len(self.has_reth(), Reth::LEN)
-            + len(self.has_atomic_eth(), AtomicEth::LEN)
-            + len(self.has_aeth(), Aeth::LEN)
-            + len(self.has_atomic_ack_eth(), AtomicAckEth::LEN)
-            + len(self.has_immdt(), ImmDt::LEN)
-            + len(self.has_ieth(), Ieth::LEN)
-            + len(self.has_cnp(), Cnp::LEN)
     }
 }
 

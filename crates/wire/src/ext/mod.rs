@@ -26,58 +26,100 @@ pub use xrceth::Xrceth;
 
 use crate::Opcode;
 use crate::error::ParseError;
-use crate::header::Header;
 use crate::reader::Reader;
 
-/// The extension headers of one packet, in the order in which they follow the BTH.
-///
-/// The opcode says which there are. With a struct update one names only those:
-///
-/// ```
-/// # use rocelab_wire::{Extensions, ImmDt, Reth};
-/// let reth = Reth { virtual_address: 0x1000, r_key: 7, dma_length: 256 };
-/// let write_with_immediate =
-///     Extensions { reth: Some(reth), imm_dt: Some(ImmDt(1)), ..Extensions::NONE };
-/// assert_eq!(write_with_immediate.len(), 20);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Extensions {
+/// Makes [`Extensions`] from one list: each header's field, type, and the question to the opcode
+/// whether it is there. The order of the list is the order on the wire.
+macro_rules! extensions {
+    ($($(#[$doc:meta])* $field:ident: $header:ident if $present:ident,)*) => {
+        /// The extension headers of one packet, in the order in which they follow the BTH.
+        ///
+        /// The opcode says which there are. With a struct update one names only those:
+        ///
+        /// ```
+        /// # use rocelab_wire::{Extensions, ImmDt, Reth};
+        /// let reth = Reth { virtual_address: 0x1000, r_key: 7, dma_length: 256 };
+        /// let write_with_immediate =
+        ///     Extensions { reth: Some(reth), imm_dt: Some(ImmDt(1)), ..Extensions::NONE };
+        /// assert_eq!(write_with_immediate.len(), 20);
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+        pub struct Extensions {
+            $($(#[$doc])* pub $field: Option<$header>,)*
+        }
+
+        impl Extensions {
+            /// No extension headers.
+            pub const NONE: Self = Self { $($field: None,)* };
+
+            /// Whether these are the headers that `opcode` announces: none for an undefined one.
+            #[must_use]
+            pub fn fit(&self, opcode: Option<Opcode>) -> bool {
+                let Some(opcode) = opcode else { return self.is_empty() };
+                $(self.$field.is_some() == opcode.$present())&&*
+            }
+
+            /// Gives the bytes of each header to `sink`, in wire order.
+            pub fn for_each(&self, mut sink: impl FnMut(&[u8])) {
+                $(if let Some(header) = &self.$field {
+                    sink(&header.to_bytes());
+                })*
+            }
+
+            pub(crate) fn read(
+                opcode: Opcode,
+                reader: &mut Reader<'_>,
+            ) -> Result<Self, ParseError> {
+                Ok(Self {
+                    $($field: if opcode.$present() { Some(reader.header()?) } else { None },)*
+                })
+            }
+
+            /// Length of the headers that `opcode` announces, in bytes.
+            pub(crate) const fn announced_len(opcode: Opcode) -> usize {
+                0 $(+ if opcode.$present() { $header::LEN } else { 0 })*
+            }
+
+            fn displayed(&self) -> impl Iterator<Item = &dyn fmt::Display> {
+                let headers = [$(self.$field.as_ref().map(|header| header as _),)*];
+                headers.into_iter().flatten()
+            }
+        }
+    };
+}
+
+extensions! {
     /// In UD packets.
-    pub deth: Option<Deth>,
+    deth: Deth if has_deth,
     /// In XRC requests.
-    pub xrceth: Option<Xrceth>,
+    xrceth: Xrceth if has_xrceth,
     /// In FLUSH requests.
-    pub feth: Option<Feth>,
+    feth: Feth if has_feth,
     /// In the first packet of an RDMA operation.
-    pub reth: Option<Reth>,
+    reth: Reth if has_reth,
     /// In atomic requests.
-    pub atomic_eth: Option<AtomicEth>,
+    atomic_eth: AtomicEth if has_atomic_eth,
     /// In acknowledges and read responses.
-    pub aeth: Option<Aeth>,
+    aeth: Aeth if has_aeth,
     /// In atomic acknowledges.
-    pub atomic_ack_eth: Option<AtomicAckEth>,
+    atomic_ack_eth: AtomicAckEth if has_atomic_ack_eth,
     /// In packets `WITH_IMMEDIATE`.
-    pub imm_dt: Option<ImmDt>,
+    imm_dt: ImmDt if has_immdt,
     /// In packets `WITH_INVALIDATE`.
-    pub ieth: Option<Ieth>,
+    ieth: Ieth if has_ieth,
     /// In CNPs.
-    pub cnp: Option<Cnp>,
+    cnp: Cnp if has_cnp,
 }
 
 impl Extensions {
-    /// No extension headers.
-    pub const NONE: Self = Self {
-        deth: None,
-        xrceth: None,
-        feth: None,
-        reth: None,
-        atomic_eth: None,
-        aeth: None,
-        atomic_ack_eth: None,
-        imm_dt: None,
-        ieth: None,
-        cnp: None,
-    };
+    /// Reads the headers that `opcode` announces from the start of `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseError::Truncated`] if `bytes` end before them.
+    pub fn parse(opcode: Opcode, bytes: &[u8]) -> Result<Self, ParseError> {
+        Self::read(opcode, &mut Reader::new(bytes))
+    }
 
     /// Length of all headers together, in bytes.
     #[must_use]
@@ -92,74 +134,11 @@ impl Extensions {
     pub fn is_empty(&self) -> bool {
         *self == Self::NONE
     }
-
-    /// Whether these are the headers that `opcode` announces: none for an undefined one.
-    #[must_use]
-    pub fn fit(&self, opcode: Option<Opcode>) -> bool {
-        let Some(opcode) = opcode else { return self.is_empty() };
-        self.deth.is_some() == opcode.has_deth()
-            && self.xrceth.is_some() == opcode.has_xrceth()
-            && self.feth.is_some() == opcode.has_feth()
-            && self.reth.is_some() == opcode.has_reth()
-            && self.atomic_eth.is_some() == opcode.has_atomic_eth()
-            && self.aeth.is_some() == opcode.has_aeth()
-            && self.atomic_ack_eth.is_some() == opcode.has_atomic_ack_eth()
-            && self.imm_dt.is_some() == opcode.has_immdt()
-            && self.ieth.is_some() == opcode.has_ieth()
-            && self.cnp.is_some() == opcode.has_cnp()
-    }
-
-    /// Reads the headers that `opcode` announces from the start of `bytes`.
-    ///
-    /// # Errors
-    ///
-    /// [`ParseError::Truncated`] if `bytes` end before them.
-    pub fn parse(opcode: Opcode, bytes: &[u8]) -> Result<Self, ParseError> {
-        Self::read(opcode, &mut Reader::new(bytes))
-    }
-
-    pub(crate) fn read(opcode: Opcode, reader: &mut Reader<'_>) -> Result<Self, ParseError> {
-        fn header<H: Header>(
-            present: bool,
-            reader: &mut Reader<'_>,
-        ) -> Result<Option<H>, ParseError> {
-            if present { reader.header().map(Some) } else { Ok(None) }
-        }
-        Ok(Self {
-            deth: header(opcode.has_deth(), reader)?,
-            xrceth: header(opcode.has_xrceth(), reader)?,
-            feth: header(opcode.has_feth(), reader)?,
-            reth: header(opcode.has_reth(), reader)?,
-            atomic_eth: header(opcode.has_atomic_eth(), reader)?,
-            aeth: header(opcode.has_aeth(), reader)?,
-            atomic_ack_eth: header(opcode.has_atomic_ack_eth(), reader)?,
-            imm_dt: header(opcode.has_immdt(), reader)?,
-            ieth: header(opcode.has_ieth(), reader)?,
-            cnp: header(opcode.has_cnp(), reader)?,
-        })
-    }
-
-    /// Gives the bytes of each header to `sink`, in wire order.
-    pub fn for_each(&self, mut sink: impl FnMut(&[u8])) {
-        macro_rules! give {
-            ($($header:ident)*) => {
-                $(if let Some(header) = &self.$header { sink(&header.to_bytes()); })*
-            };
-        }
-        give!(deth xrceth feth reth atomic_eth aeth atomic_ack_eth imm_dt ieth cnp);
-    }
 }
 
 impl fmt::Display for Extensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        macro_rules! headers {
-            ($($header:ident)*) => {
-                [$(self.$header.as_ref().map(|header| header as &dyn fmt::Display),)*]
-            };
-        }
-        let headers =
-            headers!(deth xrceth feth reth atomic_eth aeth atomic_ack_eth imm_dt ieth cnp);
-        for (i, header) in headers.into_iter().flatten().enumerate() {
+        for (i, header) in self.displayed().enumerate() {
             let separator = if i == 0 { "" } else { ", " };
             write!(f, "{separator}{header}")?;
         }
