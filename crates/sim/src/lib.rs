@@ -1,1 +1,8 @@
-//! Puts the cores together: scenario, plan, network, workloads, measurement
+//! Puts the cores together: scenario, plan, network, workloads, measurement.
+
+mod plan;
+pub mod scenario;
+pub mod workload;
+
+pub use plan::*;
+pub use scenario::{Scenario, ScenarioError};

@@ -1,0 +1,98 @@
+//! Conservation: checked at the end of every run, because a simulator that loses count of a frame
+//! has no results.
+
+use rocelab_fabric::BufferPolicy;
+use thiserror::Error;
+
+use super::Network;
+
+/// A law of conservation that did not hold: a defect of the simulator.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum AuditError {
+    /// Frames came from nowhere or went there.
+    #[error(
+        "frames created {created} != delivered {delivered} + dropped {dropped} + in the network \
+         {live}"
+    )]
+    Frames {
+        /// Put on their first link or about to be.
+        created: u64,
+        /// Ended where they should.
+        delivered: u64,
+        /// Dropped.
+        dropped: u64,
+        /// On links and in queues.
+        live: u64,
+    },
+    /// A switch's memory is accounted for wrongly.
+    #[error("switch {switch} accounts for {stored} bytes but {queued} wait in its queues")]
+    Buffer {
+        /// The switch's node number.
+        switch: u32,
+        /// By its buffer's counters.
+        stored: u64,
+        /// By its queues.
+        queued: u64,
+    },
+    /// Payload was delivered twice or never, or in the wrong amount.
+    #[error("flows completed with {completed} payload bytes but {delivered} were delivered")]
+    Payload {
+        /// Of the flows that completed.
+        completed: u64,
+        /// In order, by the receiving NICs.
+        delivered: u64,
+    },
+}
+
+impl Network {
+    /// Checks that every frame and every byte of switch memory is accounted for, and when no frame
+    /// is under way and no flow failed, every byte of payload.
+    ///
+    /// # Errors
+    /// The first law that does not hold.
+    pub fn audit(&self) -> Result<(), AuditError> {
+        self.audit_frames()?;
+        self.audit_buffers()?;
+        self.audit_payload()
+    }
+
+    fn audit_frames(&self) -> Result<(), AuditError> {
+        let totals = &self.totals;
+        let live = u64::from(self.pool.live());
+        if totals.frames_created == totals.frames_delivered + totals.frames_dropped + live {
+            return Ok(());
+        }
+        Err(AuditError::Frames {
+            created: totals.frames_created,
+            delivered: totals.frames_delivered,
+            dropped: totals.frames_dropped,
+            live,
+        })
+    }
+
+    fn audit_buffers(&self) -> Result<(), AuditError> {
+        let mut queued = vec![0u64; self.nodes.len()];
+        for port in &self.ports {
+            queued[port.node as usize] += (0..8).map(|p| u64::from(port.port.queued(p))).sum::<u64>();
+        }
+        for switch in &self.switches {
+            let (stored, queued) = (switch.buffer.stored(), queued[switch.node as usize]);
+            if stored != queued {
+                return Err(AuditError::Buffer { switch: switch.node, stored, queued });
+            }
+        }
+        Ok(())
+    }
+
+    fn audit_payload(&self) -> Result<(), AuditError> {
+        if self.flows.failed > 0 || !self.all_flows_ended() || !self.is_drained() {
+            return Ok(());
+        }
+        let completed = self.plan.flows.iter().map(|flow| flow.bytes).sum();
+        let delivered = self.nic_counters().payload_delivered;
+        if completed == delivered {
+            return Ok(());
+        }
+        Err(AuditError::Payload { completed, delivered })
+    }
+}

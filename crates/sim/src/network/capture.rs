@@ -1,0 +1,263 @@
+//! Frames to bytes, at the ports that are captured and nowhere else.
+
+use std::io;
+use std::path::Path;
+
+use rocelab_capture::{CaptureWriter, Direction, Format, Interface};
+use rocelab_fabric::{NodeId, PacketId};
+use rocelab_transport::Packet as RdmaPacket;
+use rocelab_units::SimTime;
+use rocelab_wire::{
+    Bth, Encapsulation, Extensions, Frame, MacAddress, RoceFrame, VlanTag, ZEROS,
+};
+
+use super::packet::{Body, Packet};
+use super::{Network, Role};
+use crate::address::{host_gid, host_mac, switch_port_mac};
+use crate::{CaptureFormat, CapturePlan};
+
+/// The capture files of a run.
+#[derive(Debug)]
+pub(super) struct Capture {
+    /// One for all ports (pcapng), or one a port (pcap).
+    writers: Vec<CaptureWriter>,
+    fcs: bool,
+    one_file_a_port: bool,
+    buffer: Vec<u8>,
+    /// The first thing that went wrong; nothing is written after it.
+    error: Option<io::Error>,
+}
+
+impl Capture {
+    fn create(folder: &Path, plan: &CapturePlan, interfaces: Vec<Interface>) -> io::Result<Self> {
+        let one_file_a_port = plan.format == CaptureFormat::Pcap;
+        let writers = if one_file_a_port {
+            interfaces
+                .into_iter()
+                .map(|interface| {
+                    let name = interface.name.replace(':', "-port-");
+                    let path = folder.join(format!("capture-{name}.pcap"));
+                    CaptureWriter::create(Format::Pcap, path, &[interface])
+                })
+                .collect::<io::Result<_>>()?
+        } else {
+            let path = folder.join("capture.pcapng");
+            vec![CaptureWriter::create(Format::PcapNg, path, &interfaces)?]
+        };
+        Ok(Self { writers, fcs: plan.fcs, one_file_a_port, buffer: Vec::new(), error: None })
+    }
+
+    fn write(&mut self, interface: u16, time: SimTime, direction: Direction, frame: &Frame<'_>) {
+        if self.error.is_some() {
+            return;
+        }
+        let frame = if self.fcs { frame.with_fcs() } else { *frame };
+        self.buffer.resize(frame.wire_len(), 0);
+        let written = frame.emit(&mut self.buffer).map_err(io::Error::other).and_then(|len| {
+            let (writer, interface) = if self.one_file_a_port {
+                (usize::from(interface), 0)
+            } else {
+                (0, usize::from(interface))
+            };
+            let original_len = u32::try_from(len).map_err(io::Error::other)?;
+            let bytes = &self.buffer[..len];
+            self.writers[writer].write_frame(interface, time, direction, bytes, original_len)
+        });
+        self.error = written.err();
+    }
+}
+
+impl Network {
+    /// Starts capturing the plan's ports into files in `folder`.
+    ///
+    /// # Errors
+    /// If a file cannot be created.
+    pub fn start_capture(&mut self, folder: &Path) -> io::Result<()> {
+        let Some(plan) = self.plan.capture.clone() else { return Ok(()) };
+        let mut interfaces = Vec::with_capacity(plan.ports.len());
+        for (index, &(node, number)) in (0u16..).zip(&plan.ports) {
+            let port = self.nodes[node as usize].first_port + u32::from(number);
+            self.ports[port as usize].captured = Some(index);
+            interfaces.push(self.interface(&plan, port));
+        }
+        self.capture = Some(Capture::create(folder, &plan, interfaces)?);
+        Ok(())
+    }
+
+    /// Writes out what is buffered and closes the files.
+    ///
+    /// # Errors
+    /// The first thing that went wrong since the start.
+    pub fn finish_capture(&mut self) -> io::Result<()> {
+        let Some(capture) = self.capture.take() else { return Ok(()) };
+        if let Some(error) = capture.error {
+            return Err(error);
+        }
+        capture.writers.into_iter().try_for_each(|writer| writer.finish().map(drop))
+    }
+
+    /// Whether writing a capture has failed.
+    pub fn capture_failed(&self) -> bool {
+        self.capture.as_ref().is_some_and(|capture| capture.error.is_some())
+    }
+
+    /// A port puts a frame on its link at `now`.
+    #[cold]
+    pub(super) fn capture_sent(&mut self, now: SimTime, port: u32, id: PacketId) {
+        self.capture_frame(now, port, port, id, Direction::Outbound);
+    }
+
+    /// The last bit of a frame has reached a port at `now`.
+    #[cold]
+    pub(super) fn capture_received(&mut self, now: SimTime, port: u32, id: PacketId) {
+        let sender = self.ports[port as usize].peer;
+        self.capture_frame(now, port, sender, id, Direction::Inbound);
+    }
+
+    fn capture_frame(
+        &mut self,
+        now: SimTime,
+        port: u32,
+        sender: u32,
+        id: PacketId,
+        direction: Direction,
+    ) {
+        let (Some(mut capture), Some(interface)) =
+            (self.capture.take(), self.ports[port as usize].captured)
+        else {
+            return;
+        };
+        let packet = *self.pool.get(id);
+        match packet.body {
+            Body::Pfc(pfc) => {
+                let frame = pfc.to_frame(self.port_mac(sender));
+                capture.write(interface, now, direction, &frame);
+            }
+            Body::Rdma(rdma) => match self.roce_frame(sender, &packet, &rdma).to_frame() {
+                Ok(frame) => capture.write(interface, now, direction, &frame),
+                Err(error) => {
+                    capture.error.get_or_insert(io::Error::other(error));
+                }
+            },
+        }
+        self.totals.frames_captured += 1;
+        self.capture = Some(capture);
+    }
+
+    /// The frame as it is on the link that `sender` sends on.
+    fn roce_frame(&self, sender: u32, packet: &Packet, rdma: &RdmaPacket) -> RoceFrame<'static> {
+        let roce = &self.plan.roce;
+        let encapsulation = roce.encapsulation;
+        let (source, destination) = self.link_addresses(sender, packet);
+        let entropy = self.entropy(packet.destination, rdma.dest_qp());
+        let vlan = roce.tagged.then(|| VlanTag {
+            pcp: rdma.priority(),
+            dei: false,
+            vid: roce.vlans.get(packet.source as usize).copied().unwrap_or(0),
+        });
+        RoceFrame {
+            destination,
+            source,
+            vlan,
+            sgid: host_gid(encapsulation, packet.source),
+            dgid: host_gid(encapsulation, packet.destination),
+            dscp: rdma.priority() << 3,
+            ecn: rdma.ecn(),
+            flow_label: if encapsulation == Encapsulation::V1 { entropy } else { 0 },
+            hop_limit: self.hop_limit(sender, packet),
+            identification: (rdma.psn() & 0xffff) as u16,
+            udp_source_port: (entropy & 0xffff) as u16,
+            extensions: Extensions {
+                reth: rdma.reth(),
+                aeth: rdma.aeth(),
+                imm_dt: rdma.immdt(),
+                ..extensions_without_fields(rdma)
+            },
+            payload: &ZEROS[..usize::from(rdma.payload_len())],
+            ..RoceFrame::new(encapsulation, base_transport_header(rdma))
+        }
+    }
+
+    /// MAC addresses on one link. Layer 2 (v1) leaves them as they are from end to end; in v2 every
+    /// switch is a router and puts in those of the two ports.
+    fn link_addresses(&self, sender: u32, packet: &Packet) -> (MacAddress, MacAddress) {
+        match self.plan.roce.encapsulation {
+            Encapsulation::V1 => (host_mac(packet.source), host_mac(packet.destination)),
+            _ => (self.port_mac(sender), self.port_mac(self.ports[sender as usize].peer)),
+        }
+    }
+
+    fn port_mac(&self, port: u32) -> MacAddress {
+        let port = &self.ports[port as usize];
+        match self.nodes[port.node as usize].role {
+            Role::Host(_) => host_mac(port.node),
+            Role::Switch(_) => switch_port_mac(port.node, port.number),
+        }
+    }
+
+    /// In v2 every router on the way so far has taken one off. Routes are shortest paths, so what
+    /// has been travelled is the whole way less what remains.
+    fn hop_limit(&self, sender: u32, packet: &Packet) -> u8 {
+        let initial = self.plan.roce.hop_limit;
+        if self.plan.roce.encapsulation == Encapsulation::V1 {
+            return initial;
+        }
+        let links = |from: NodeId| self.routes.path_length(from, packet.destination).unwrap_or(0);
+        let routers =
+            links(packet.source).saturating_sub(links(self.ports[sender as usize].node));
+        initial.saturating_sub(u8::try_from(routers).unwrap_or(u8::MAX))
+    }
+
+    /// UDP source port or flow label of the connection that ends at a host's queue pair.
+    fn entropy(&self, destination: NodeId, qpn: u32) -> u32 {
+        let Role::Host(host) = self.nodes[destination as usize].role else { return 0 };
+        let index = qpn.wrapping_sub(rocelab_transport::FIRST_QPN) as usize;
+        let flow = self.hosts[host as usize].queue_pairs.get(index);
+        flow.map_or(0, |&flow| self.plan.flows[flow as usize].entropy)
+    }
+
+    fn interface(&self, plan: &CapturePlan, port: u32) -> Interface {
+        let state = &self.ports[port as usize];
+        let peer = &self.ports[state.peer as usize];
+        let name = |node: NodeId| &self.plan.topology.nodes[node as usize].name;
+        Interface {
+            name: match self.nodes[state.node as usize].role {
+                Role::Host(_) => name(state.node).clone(),
+                Role::Switch(_) => format!("{}:{}", name(state.node), state.number),
+            },
+            description: format!("to {}:{}", name(peer.node), peer.number),
+            speed: state.port.link().rate(),
+            fcs: plan.fcs,
+            snap_length: plan.snap_length,
+        }
+    }
+}
+
+fn base_transport_header(rdma: &RdmaPacket) -> Bth {
+    Bth {
+        opcode: rdma.opcode() as u8,
+        solicited_event: rdma.solicited_event(),
+        // Adapters set it on data and acknowledgements and leave it clear on CNPs.
+        migreq: rdma.opcode() != rocelab_wire::Opcode::Cnp,
+        pad_count: rdma.pad_count(),
+        transport_version: 0,
+        p_key: 0xffff,
+        fecn: rdma.fecn(),
+        becn: rdma.becn(),
+        resv6: 0,
+        dest_qp: rdma.dest_qp(),
+        ack_req: rdma.ack_req(),
+        resv7: 0,
+        psn: rdma.psn(),
+    }
+}
+
+/// The extension headers that hold nothing of the packet's own.
+fn extensions_without_fields(rdma: &RdmaPacket) -> Extensions {
+    match rdma.opcode() {
+        rocelab_wire::Opcode::Cnp => {
+            Extensions { cnp: Some(rocelab_wire::Cnp::default()), ..Extensions::NONE }
+        }
+        _ => Extensions::NONE,
+    }
+}

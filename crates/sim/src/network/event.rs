@@ -1,0 +1,49 @@
+//! What happens.
+
+/// An event of the network. Ports are numbered through all nodes, hosts and switches each among
+/// themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The first frame on the link that port `port` sends on reaches the other end.
+    Arrive {
+        /// The sending port.
+        port: u32,
+    },
+    /// The transmitter of `port` may start its next frame, and something waits.
+    PortFree {
+        /// The port.
+        port: u32,
+    },
+    /// A pause of `port` expires or must be asked for again.
+    PortTimeout {
+        /// The port.
+        port: u32,
+    },
+    /// A timer or a pacing gap of a host's NIC is over.
+    NicTimeout {
+        /// The host.
+        host: u32,
+    },
+    /// A host's next flow starts.
+    FlowStart {
+        /// The host.
+        host: u32,
+    },
+    /// A node's sampled queues are read.
+    Sample {
+        /// The node, by its place in the list of sampled nodes.
+        sampler: u32,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use rocelab_engine::Scheduled;
+
+    use super::*;
+
+    #[test]
+    fn a_scheduled_event_is_at_most_half_a_cache_line() {
+        assert!(size_of::<Scheduled<Event>>() <= 32);
+    }
+}

@@ -1,0 +1,297 @@
+//! The network: the world that the engine runs. It alone schedules events, owns packets and keeps
+//! records; hosts and switches only say what became of a frame.
+//!
+//! A frame's way is told by the modules in order: [`host`] takes it from a NIC, [`transmit`] puts
+//! it on a link and takes it off at the other end, [`switch`] stores, marks and forwards it, and
+//! [`host`] delivers it.
+
+mod audit;
+mod build;
+mod capture;
+mod event;
+mod host;
+mod packet;
+mod record;
+mod switch;
+mod totals;
+mod transmit;
+
+use std::sync::Arc;
+
+pub use audit::AuditError;
+pub use event::Event;
+use packet::PacketPool;
+pub use record::{
+    DropCause, FlowEnd, FrameDropped, PauseChange, PauseEvent, QueueLength, Record, RecordKind,
+};
+use rocelab_engine::{EventKey, EventQueue, RngStream, Tie, TieCounter, World};
+use rocelab_fabric::{EcnMarker, Fifo, NodeId, Port, Routes, SharedBuffer};
+use rocelab_transport::Nic;
+use rocelab_units::SimTime;
+pub use totals::{Totals, Traversals};
+
+use crate::Plan;
+
+/// All state of a run.
+#[derive(Debug)]
+pub struct Network {
+    plan: Arc<Plan>,
+    routes: Routes,
+    pool: PacketPool,
+    nodes: Vec<Node>,
+    ports: Vec<NetworkPort>,
+    hosts: Vec<Host>,
+    switches: Vec<Switch>,
+    samplers: Vec<NodeId>,
+    flows: Flows,
+    capture: Option<capture::Capture>,
+    records: Vec<Record>,
+    totals: Totals,
+    /// RDMA packets that hosts sent, by opcode.
+    opcodes: Box<[u64; 256]>,
+}
+
+/// A host or switch, and its ports.
+#[derive(Debug)]
+struct Node {
+    role: Role,
+    /// Its first port among all ports.
+    first_port: u32,
+    ties: TieCounter,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Role {
+    /// By its place among the hosts.
+    Host(u32),
+    /// By its place among the switches.
+    Switch(u32),
+}
+
+/// A port and the link that it sends on.
+#[derive(Debug)]
+struct NetworkPort {
+    port: Port,
+    /// Frames on the link, first one first. Only that one has an entry in the event queue.
+    in_flight: Fifo,
+    /// The port at the other end.
+    peer: u32,
+    node: NodeId,
+    /// Its number within its node.
+    number: u16,
+    /// Whether a `PortFree` is in the event queue.
+    free_armed: bool,
+    /// The place in the order that the transmission under way has reserved for its end.
+    free_tie: Tie,
+    /// The earliest `PortTimeout` in the event queue.
+    timeout_armed: SimTime,
+    marking: Option<Marking>,
+    loss: Option<Loss>,
+    /// Its interface in the capture.
+    captured: Option<u16>,
+    counters: PortCounters,
+}
+
+/// ECN marking of an egress port, with its own dice.
+#[derive(Debug)]
+struct Marking {
+    marker: EcnMarker,
+    dice: RngStream,
+}
+
+/// Loss on one direction of a link, with its own dice.
+#[derive(Debug)]
+struct Loss {
+    probability: f64,
+    dice: RngStream,
+}
+
+/// What is counted at every port.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PortCounters {
+    /// Frames sent.
+    pub frames: u64,
+    /// Bytes sent, FCS included.
+    pub bytes: u64,
+    /// Frames marked CE here.
+    pub ecn_marks: u64,
+    /// The longest that one priority's queue has been.
+    pub max_queue_bytes: u32,
+}
+
+#[derive(Debug)]
+struct Host {
+    node: NodeId,
+    nic: Nic,
+    port: u32,
+    /// The earliest `NicTimeout` in the event queue.
+    timeout_armed: SimTime,
+    /// Its flows, by start time, as a range of `Flows::by_source`, and the next one to start.
+    flows_end: u32,
+    next_flow: u32,
+    /// Queue pair k of this host belongs to flow `queue_pairs[k]`.
+    queue_pairs: Vec<u32>,
+    digest: u64,
+}
+
+#[derive(Debug)]
+struct Switch {
+    node: NodeId,
+    buffer: SharedBuffer,
+}
+
+/// The progress of all flows.
+#[derive(Debug)]
+struct Flows {
+    /// Flow numbers, grouped by source host, then by start time.
+    by_source: Vec<u32>,
+    /// For each flow, messages that are not completed.
+    messages_left: Vec<u32>,
+    completed: u32,
+    failed: u32,
+    last_end: SimTime,
+}
+
+impl Network {
+    /// Numbers of flows: completed, failed, and in all.
+    pub fn flow_counts(&self) -> (u32, u32, usize) {
+        (self.flows.completed, self.flows.failed, self.plan.flows.len())
+    }
+
+    /// Whether every flow has ended.
+    pub fn all_flows_ended(&self) -> bool {
+        (self.flows.completed + self.flows.failed) as usize == self.plan.flows.len()
+    }
+
+    /// Whether no frame is on a link or in a queue.
+    pub fn is_drained(&self) -> bool {
+        self.pool.live() == 0
+    }
+
+    /// Frames on links and in queues.
+    pub fn frames_in_network(&self) -> u32 {
+        self.pool.live()
+    }
+
+    /// Hands over what has been recorded since the last time, in the order of events.
+    pub fn take_records(&mut self) -> Vec<Record> {
+        std::mem::take(&mut self.records)
+    }
+
+    /// The counters of every port: node, port number, node and port number at the other end.
+    pub fn ports(&self) -> impl Iterator<Item = PortView<'_>> {
+        self.ports.iter().map(|port| {
+            let peer = &self.ports[port.peer as usize];
+            PortView {
+                node: port.node,
+                number: port.number,
+                peer_node: peer.node,
+                peer_number: peer.number,
+                port: &port.port,
+                counters: &port.counters,
+            }
+        })
+    }
+
+    /// The sums over the whole network, up to `now`.
+    pub fn totals(&self, now: SimTime) -> Totals {
+        let mut totals = self.totals.clone();
+        for port in &self.ports {
+            totals.paused_time += port.port.pause_timers().paused_time(now);
+            totals.ecn_marks += port.counters.ecn_marks;
+        }
+        for (opcode, &count) in (0u8..=255).zip(self.opcodes.iter()) {
+            if let (Ok(opcode), true) = (rocelab_wire::Opcode::try_from(opcode), count > 0) {
+                totals.opcodes.insert(opcode.name(), count);
+            }
+        }
+        totals
+    }
+
+    /// The sum of every host's counters.
+    pub fn nic_counters(&self) -> rocelab_transport::Counters {
+        let mut sum = rocelab_transport::Counters::default();
+        for host in &self.hosts {
+            sum.add(host.nic.counters());
+        }
+        sum
+    }
+
+    /// One number for all that was delivered: when, where and what. Equal digests mean equal runs.
+    pub fn digest(&self) -> u64 {
+        self.hosts.iter().fold(0, |digest, host| mix(digest ^ host.digest))
+    }
+
+    /// The plan that this network runs.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// Reserves a place in the order for an event that `node` causes.
+    #[inline]
+    fn reserve(&mut self, node: NodeId) -> Tie {
+        self.nodes[node as usize].ties.reserve()
+    }
+
+    /// When the last flow ended that has ended.
+    pub fn last_flow_end(&self) -> SimTime {
+        self.flows.last_end
+    }
+
+    /// Frames over links so far.
+    pub fn traversals(&self) -> Traversals {
+        self.totals.traversals
+    }
+
+    /// RDMA packets that have reached their host: grows as long as anything moves.
+    pub(crate) fn packets_delivered(&self) -> u64 {
+        self.totals.packets_delivered
+    }
+
+    /// Whether every flow has been posted.
+    pub(crate) fn all_flows_started(&self) -> bool {
+        self.hosts.iter().all(|host| host.next_flow >= host.flows_end)
+    }
+}
+
+/// A port from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct PortView<'a> {
+    /// Its node.
+    pub node: NodeId,
+    /// Its number within the node.
+    pub number: u16,
+    /// The node at the other end of its link.
+    pub peer_node: NodeId,
+    /// The port number there.
+    pub peer_number: u16,
+    /// Its state.
+    pub port: &'a Port,
+    /// What was counted.
+    pub counters: &'a PortCounters,
+}
+
+impl World for Network {
+    type Event = Event;
+
+    #[inline]
+    fn handle(&mut self, key: EventKey, event: Event, queue: &mut EventQueue<Event>) {
+        match event {
+            Event::Arrive { port } => self.arrive(key, port, queue),
+            Event::PortFree { port } => self.port_free(key, port, queue),
+            Event::PortTimeout { port } => self.port_timeout(key, port, queue),
+            Event::NicTimeout { host } => self.nic_timeout(key, host, queue),
+            Event::FlowStart { host } => self.flow_start(key, host, queue),
+            Event::Sample { sampler } => self.sample(key, sampler, queue),
+        }
+    }
+}
+
+/// SplitMix64's finaliser: every input bit moves every output bit.
+#[inline]
+const fn mix(mut z: u64) -> u64 {
+    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,149 @@
+//! Packets, one cache line each.
+
+use rocelab_engine::Tie;
+use rocelab_fabric::{Chain, NodeId, PacketId};
+use rocelab_transport::Packet as RdmaPacket;
+use rocelab_units::SimTime;
+use rocelab_wire::Pfc;
+
+/// A frame somewhere in the network. Its payload has a length and no bytes.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Packet {
+    /// When its last bit reaches the other end of the link that it is on.
+    pub(crate) arrival: SimTime,
+    /// The place of that arrival in the order of events.
+    pub(crate) tie: Tie,
+    /// The packet behind it in its queue or on its link.
+    next: PacketId,
+    /// Hash of the addresses and the entropy field, which equal-cost multipath goes by.
+    pub(crate) flow_hash: u32,
+    /// The host that it goes to.
+    pub(crate) destination: NodeId,
+    /// The host that it comes from.
+    pub(crate) source: NodeId,
+    /// Bytes of the frame, FCS included.
+    pub(crate) frame_len: u16,
+    /// The port by which it entered the switch that it is in.
+    pub(crate) ingress: u16,
+    /// What it carries.
+    pub(crate) body: Body,
+}
+
+/// What a frame carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Body {
+    /// An RDMA packet.
+    Rdma(RdmaPacket),
+    /// A priority-based flow control frame, for the next port and no further.
+    Pfc(Pfc),
+}
+
+/// All packets that exist, by [`PacketId`].
+#[derive(Debug, Default)]
+pub(crate) struct PacketPool {
+    packets: Vec<Packet>,
+    /// Chain of free places, through `next`.
+    free: Option<PacketId>,
+    live: u32,
+}
+
+impl Packet {
+    /// A packet that waits to be sent for the first time.
+    #[inline]
+    pub(crate) fn new(source: NodeId, destination: NodeId, frame_len: u16, body: Body) -> Self {
+        Self {
+            arrival: SimTime::NEVER,
+            tie: Tie::default(),
+            next: PacketId::NONE,
+            flow_hash: 0,
+            destination,
+            source,
+            frame_len,
+            ingress: 0,
+            body,
+        }
+    }
+}
+
+impl PacketPool {
+    /// Number of packets that exist now.
+    pub(crate) fn live(&self) -> u32 {
+        self.live
+    }
+
+    /// Puts a packet into the pool.
+    #[inline]
+    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
+        self.live += 1;
+        match self.free {
+            Some(id) => {
+                let place = &mut self.packets[id.0 as usize];
+                self.free = (place.next != PacketId::NONE).then_some(place.next);
+                *place = packet;
+                id
+            }
+            None => self.grow(packet),
+        }
+    }
+
+    /// Takes a packet out of the pool; its id may come again.
+    #[inline]
+    pub(crate) fn remove(&mut self, id: PacketId) {
+        self.live -= 1;
+        self.packets[id.0 as usize].next = self.free.unwrap_or(PacketId::NONE);
+        self.free = Some(id);
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, id: PacketId) -> &Packet {
+        &self.packets[id.0 as usize]
+    }
+
+    #[inline]
+    pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.packets[id.0 as usize]
+    }
+
+    #[cold]
+    fn grow(&mut self, packet: Packet) -> PacketId {
+        let id = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets exist at once");
+        self.packets.push(packet);
+        PacketId(id)
+    }
+}
+
+impl Chain for PacketPool {
+    #[inline]
+    fn next(&self, id: PacketId) -> PacketId {
+        self.get(id).next
+    }
+
+    #[inline]
+    fn set_next(&mut self, id: PacketId, next: PacketId) {
+        self.get_mut(id).next = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_one_cache_line() {
+        assert_eq!(size_of::<Packet>(), 64);
+    }
+
+    #[test]
+    fn places_are_used_again() {
+        let mut pool = PacketPool::default();
+        let packet = Packet::new(0, 1, 64, Body::Pfc(Pfc::default()));
+        let ids: Vec<_> = (0..4).map(|_| pool.insert(packet)).collect();
+        pool.remove(ids[1]);
+        pool.remove(ids[3]);
+        assert_eq!(pool.live(), 2);
+        assert_eq!(pool.insert(packet), ids[3]);
+        assert_eq!(pool.insert(packet), ids[1]);
+        assert_eq!(pool.insert(packet), PacketId(4));
+    }
+}

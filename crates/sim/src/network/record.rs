@@ -1,0 +1,124 @@
+//! What a run leaves behind, in the terms of the network: numbers of nodes and ports.
+
+use rocelab_engine::EventKey;
+use rocelab_fabric::{DropReason, NodeId};
+use rocelab_transport::CompletionStatus;
+use rocelab_units::{Duration, SimTime};
+
+/// Something worth keeping, with its place in the order of events.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// When, and where in the order.
+    pub key: EventKey,
+    /// What.
+    pub kind: RecordKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum RecordKind {
+    /// A flow is over, well or badly.
+    FlowEnd(FlowEnd),
+    /// A priority of a port was paused or resumed.
+    Pause(PauseChange),
+    /// A frame was dropped.
+    Drop(FrameDropped),
+    /// The length of one egress queue.
+    Queue(QueueLength),
+}
+
+/// The end of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowEnd {
+    /// Its number in the plan.
+    pub flow: u32,
+    /// How it ended.
+    pub status: CompletionStatus,
+    /// From its start to the completion of its last message.
+    pub finished: SimTime,
+    /// Packets that either end sent more than once.
+    pub retransmitted_packets: u64,
+}
+
+/// A priority of a port's transmitter was told to stop or may go on.
+#[derive(Clone, Copy, Debug)]
+pub struct PauseChange {
+    /// The node that is told.
+    pub node: NodeId,
+    /// Its port.
+    pub port: u16,
+    /// Which priority.
+    pub priority: u8,
+    /// Pause time that the frame asks for, in quanta; 0 without a frame, and to go on.
+    pub quanta: u16,
+    /// What changes.
+    pub event: PauseEvent,
+}
+
+/// What changes for a priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PauseEvent {
+    /// It ran and must stop.
+    Pause,
+    /// It is paused and stays so for longer.
+    Refresh,
+    /// It may go on, by a frame; it was paused for this long.
+    Resume(Duration),
+    /// It may go on, for nobody asked again in time; it was paused for this long.
+    Expire(Duration),
+}
+
+/// A frame was dropped.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameDropped {
+    /// Where.
+    pub node: NodeId,
+    /// The port it came in by.
+    pub ingress: u16,
+    /// The port it should have left by.
+    pub egress: Option<u16>,
+    /// Its priority.
+    pub priority: u8,
+    /// Its bytes.
+    pub frame_len: u16,
+    /// Why.
+    pub cause: DropCause,
+}
+
+/// Why a frame was dropped.
+#[derive(Clone, Copy, Debug)]
+pub enum DropCause {
+    /// The switch's memory did not take it.
+    Buffer(DropReason),
+    /// The link lost it.
+    Link,
+    /// The switch has no way to its destination.
+    NoRoute,
+    /// The host is not its destination.
+    ForeignDestination,
+}
+
+impl DropCause {
+    /// A short name, as `summary.json` counts by.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Buffer(reason) => reason.name(),
+            Self::Link => "link_loss",
+            Self::NoRoute => "no_route",
+            Self::ForeignDestination => "foreign_destination",
+        }
+    }
+}
+
+/// The length of one egress queue.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLength {
+    /// Which node.
+    pub node: NodeId,
+    /// Which of its ports.
+    pub port: u16,
+    /// Which priority.
+    pub priority: u8,
+    /// Bytes that wait, without the frame being sent.
+    pub bytes: u32,
+}

@@ -1,0 +1,89 @@
+//! A frame through a switch.
+
+use rocelab_engine::{EventKey, EventQueue};
+use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
+use rocelab_units::SimTime;
+
+use super::packet::{Body, PacketPool};
+use super::{DropCause, Event, Network};
+
+impl Network {
+    /// Classifies, routes, stores, marks and queues a frame that has arrived at a switch.
+    #[inline]
+    pub(super) fn switch_receive(
+        &mut self,
+        key: EventKey,
+        switch: u32,
+        receiving: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let packet = self.pool.get_mut(id);
+        let Body::Rdma(rdma) = &mut packet.body else {
+            debug_assert!(false, "flow control ends at the port");
+            return;
+        };
+        let state = &mut self.switches[switch as usize];
+        let ingress = self.ports[receiving as usize].number;
+        let priority = rdma.priority();
+        let len = u32::from(packet.frame_len);
+        let next = self.routes.egress(state.node, packet.destination, packet.flow_hash);
+        let Some(number) = next else {
+            return self.drop_frame(key, receiving, None, id, DropCause::NoRoute);
+        };
+        let egress = self.nodes[state.node as usize].first_port + u32::from(number);
+        let out = &mut self.ports[egress as usize];
+        let egress_queue = out.port.queued(priority);
+        let admission = state.buffer.admit(Arrival { ingress, priority, len, egress_queue });
+        if let Admission::Dropped(reason) = admission {
+            let cause = DropCause::Buffer(reason);
+            return self.drop_frame(key, receiving, Some(number), id, cause);
+        }
+        packet.ingress = ingress;
+        let queued = egress_queue + len;
+        if let Some(marking) = &mut out.marking
+            && rdma.is_ecn_capable()
+            && marking.marker.marks(queued, || marking.dice.bits())
+        {
+            rdma.set_ce();
+            out.counters.ecn_marks += 1;
+        }
+        out.counters.max_queue_bytes = out.counters.max_queue_bytes.max(queued);
+        out.port.enqueue(&mut self.pool, id, priority, len);
+        if admission == Admission::StoredAndPause {
+            self.ports[receiving as usize].port.request_pause(priority);
+            self.pump(key.time, receiving, queue);
+        }
+        self.pump(key.time, egress, queue);
+    }
+
+    /// Sends the frame that is next at a switch's port, whose transmitter is free.
+    #[inline]
+    pub(super) fn pump_switch(
+        &mut self,
+        now: SimTime,
+        port: u32,
+        switch: u32,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let len_of = |pool: &PacketPool, id: PacketId| u32::from(pool.get(id).frame_len);
+        let state = &mut self.ports[port as usize];
+        let Some((id, priority)) = state.port.dequeue(&self.pool, len_of) else { return };
+        let more = state.port.has_eligible();
+        let packet = self.pool.get(id);
+        let ingress = packet.ingress;
+        let departure = Departure { ingress, priority, len: u32::from(packet.frame_len) };
+        let switch = &mut self.switches[switch as usize];
+        let resume = switch.buffer.release(departure);
+        let first_port = self.nodes[switch.node as usize].first_port;
+        self.transmit(now, port, id, queue);
+        if more {
+            self.arm_free(port, queue);
+        }
+        if resume {
+            let ingress = first_port + u32::from(ingress);
+            self.ports[ingress as usize].port.request_resume(priority);
+            self.pump(now, ingress, queue);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What is counted in every run.
+
+use std::collections::BTreeMap;
+
+use rocelab_units::Duration;
+use rocelab_wire::Opcode;
+
+/// Link traversals by kind: one frame over one link each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traversals {
+    /// RDMA requests and read responses.
+    pub data: u64,
+    /// ACKs and NAKs.
+    pub ack: u64,
+    /// CNPs and PFC frames.
+    pub control: u64,
+}
+
+impl Traversals {
+    /// All kinds.
+    pub fn total(&self) -> u64 {
+        self.data + self.ack + self.control
+    }
+}
+
+/// The kind of traversal of an RDMA packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TrafficKind {
+    Data,
+    Ack,
+    Control,
+}
+
+impl TrafficKind {
+    #[inline]
+    pub(crate) fn of(opcode: Opcode) -> Self {
+        match opcode {
+            Opcode::RcAcknowledge => Self::Ack,
+            Opcode::Cnp => Self::Control,
+            _ => Self::Data,
+        }
+    }
+}
+
+/// Sums over the whole network.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// Frames over links.
+    pub traversals: Traversals,
+    /// Frames that hosts and switches put on their first link.
+    pub frames_created: u64,
+    /// Frames that ended at the port they were meant for.
+    pub frames_delivered: u64,
+    /// RDMA packets among them.
+    pub packets_delivered: u64,
+    /// Frames that were dropped.
+    pub frames_dropped: u64,
+    /// Dropped frames by cause.
+    pub drops: BTreeMap<&'static str, u64>,
+    /// Times that a running priority of a port was paused.
+    pub pauses: u64,
+    /// Times that a paused priority of a port was resumed by a frame.
+    pub resumes: u64,
+    /// Time that transmitters were paused, summed over ports and priorities.
+    pub paused_time: Duration,
+    /// Frames marked CE by switches.
+    pub ecn_marks: u64,
+    /// RDMA packets that hosts sent, by opcode.
+    pub opcodes: BTreeMap<&'static str, u64>,
+    /// Frames captured.
+    pub frames_captured: u64,
+}

@@ -1,0 +1,273 @@
+//! Frames onto links and off them; pauses and their timers.
+
+use rocelab_engine::{EventKey, EventQueue};
+use rocelab_fabric::PacketId;
+use rocelab_units::SimTime;
+use rocelab_wire::Pfc;
+
+use super::packet::{Body, Packet};
+use super::totals::TrafficKind;
+use super::{
+    DropCause, Event, FrameDropped, Network, PauseChange, PauseEvent, QueueLength, Record, RecordKind, Role,
+};
+
+impl Network {
+    /// Starts what `port` sends next, if its transmitter is free; else sees to it that it is asked
+    /// again when it is. To call it once too often is harmless.
+    #[inline]
+    pub(super) fn pump(&mut self, now: SimTime, port: u32, queue: &mut EventQueue<Event>) {
+        let state = &mut self.ports[port as usize];
+        if state.port.free_at() > now {
+            return self.arm_free(port, queue);
+        }
+        if let Some(frame) = state.port.take_pfc_frame(now) {
+            return self.transmit_pfc(now, port, frame, queue);
+        }
+        match self.nodes[state.node as usize].role {
+            Role::Host(host) => self.pump_host(now, host, queue),
+            Role::Switch(switch) => self.pump_switch(now, port, switch, queue),
+        }
+    }
+
+    /// Puts a frame on the link of `port`, whose transmitter is free.
+    #[inline]
+    pub(super) fn transmit(
+        &mut self,
+        now: SimTime,
+        port: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let state = &mut self.ports[port as usize];
+        let ties = &mut self.nodes[state.node as usize].ties;
+        state.free_tie = ties.reserve();
+        let packet = self.pool.get_mut(id);
+        let transmission = state.port.transmit(now, u32::from(packet.frame_len));
+        packet.arrival = transmission.arrival;
+        packet.tie = ties.reserve();
+        state.counters.frames += 1;
+        state.counters.bytes += u64::from(packet.frame_len);
+        let traversals = &mut self.totals.traversals;
+        match packet.body {
+            Body::Rdma(ref rdma) => match TrafficKind::of(rdma.opcode()) {
+                TrafficKind::Data => traversals.data += 1,
+                TrafficKind::Ack => traversals.ack += 1,
+                TrafficKind::Control => traversals.control += 1,
+            },
+            Body::Pfc(_) => traversals.control += 1,
+        }
+        if state.in_flight.is_empty() {
+            let key = EventKey { time: packet.arrival, tie: packet.tie };
+            queue.push(key, Event::Arrive { port });
+        }
+        state.in_flight.push_back(&mut self.pool, id);
+        if state.captured.is_some() {
+            self.capture_sent(now, port, id);
+        }
+    }
+
+    /// The first frame on the link of `port` reaches the other end.
+    #[inline]
+    pub(super) fn arrive(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+        let sender = &mut self.ports[port as usize];
+        let Some(id) = sender.in_flight.pop_front(&self.pool) else {
+            debug_assert!(false, "an arrival without a frame");
+            return;
+        };
+        if !sender.in_flight.is_empty() {
+            let next = self.pool.get(sender.in_flight.head());
+            let key = EventKey { time: next.arrival, tie: next.tie };
+            queue.push(key, Event::Arrive { port });
+        }
+        let lost = sender
+            .loss
+            .as_mut()
+            .is_some_and(|loss| loss.dice.uniform() < loss.probability);
+        let receiving = sender.peer;
+        if lost {
+            return self.drop_frame(key, receiving, None, id, DropCause::Link);
+        }
+        let receiver = &self.ports[receiving as usize];
+        let node = receiver.node;
+        if receiver.captured.is_some() {
+            self.capture_received(key.time, receiving, id);
+        }
+        if let Body::Pfc(frame) = self.pool.get(id).body {
+            return self.receive_pfc(key, receiving, id, &frame, queue);
+        }
+        match self.nodes[node as usize].role {
+            Role::Host(host) => self.host_receive(key, host, id, queue),
+            Role::Switch(switch) => self.switch_receive(key, switch, receiving, id, queue),
+        }
+    }
+
+    /// The transmitter of `port` is free and something waited.
+    pub(super) fn port_free(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+        self.ports[port as usize].free_armed = false;
+        self.pump(key.time, port, queue);
+    }
+
+    /// Has `port` asked again when its transmitter is free, unless that is arranged already.
+    #[inline]
+    pub(super) fn arm_free(&mut self, port: u32, queue: &mut EventQueue<Event>) {
+        let state = &mut self.ports[port as usize];
+        if !state.free_armed {
+            state.free_armed = true;
+            let key = EventKey { time: state.port.free_at(), tie: state.free_tie };
+            queue.push(key, Event::PortFree { port });
+        }
+    }
+
+    /// Pauses expire, or are asked for again.
+    pub(super) fn port_timeout(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+        let state = &mut self.ports[port as usize];
+        if state.timeout_armed != key.time {
+            return; // An earlier one was armed since; it has served this one's purpose.
+        }
+        state.timeout_armed = SimTime::NEVER;
+        let timers = state.port.pause_timers();
+        let since: [Option<SimTime>; 8] =
+            std::array::from_fn(|priority| timers.paused_since(priority as u8));
+        state.port.handle_timeout(key.time);
+        for (priority, since) in (0u8..).zip(since) {
+            let Some(since) = since else { continue };
+            if state.port.pause_timers().paused_since(priority).is_none() {
+                let event = PauseEvent::Expire(key.time.since(since));
+                let (node, port) = (state.node, state.number);
+                let change = PauseChange { node, port, priority, quanta: 0, event };
+                self.records.push(Record { key, kind: RecordKind::Pause(change) });
+            }
+        }
+        self.pump(key.time, port, queue);
+        self.arm_port_timeout(port, queue);
+    }
+
+    /// Counts and forgets a frame.
+    #[cold]
+    pub(super) fn drop_frame(
+        &mut self,
+        key: EventKey,
+        receiving: u32,
+        egress: Option<u16>,
+        id: PacketId,
+        cause: DropCause,
+    ) {
+        let port = &self.ports[receiving as usize];
+        let packet = self.pool.get(id);
+        let priority = match packet.body {
+            Body::Rdma(ref rdma) => rdma.priority(),
+            Body::Pfc(_) => 0,
+        };
+        let dropped = FrameDropped {
+            node: port.node,
+            ingress: port.number,
+            egress,
+            priority,
+            frame_len: packet.frame_len,
+            cause,
+        };
+        self.records.push(Record { key, kind: RecordKind::Drop(dropped) });
+        self.totals.frames_dropped += 1;
+        *self.totals.drops.entry(cause.name()).or_default() += 1;
+        self.pool.remove(id);
+    }
+
+    /// Reads the queues of a sampled node and comes back after the interval.
+    pub(super) fn sample(&mut self, key: EventKey, sampler: u32, queue: &mut EventQueue<Event>) {
+        let Some(plan) = &self.plan.sampling else { return };
+        let node = self.samplers[sampler as usize];
+        let first_port = self.nodes[node as usize].first_port;
+        for &(_, number) in plan.ports.iter().filter(|(sampled, _)| *sampled == node) {
+            let port = &self.ports[first_port as usize + usize::from(number)].port;
+            for priority in 0..8 {
+                let bytes = port.queued(priority);
+                if bytes > 0 {
+                    let length = QueueLength { node, port: number, priority, bytes };
+                    self.records.push(Record { key, kind: RecordKind::Queue(length) });
+                }
+            }
+        }
+        let time = key.time + plan.interval;
+        let tie = self.reserve(node);
+        queue.push(EventKey { time, tie }, Event::Sample { sampler });
+    }
+
+    fn transmit_pfc(
+        &mut self,
+        now: SimTime,
+        port: u32,
+        frame: Pfc,
+        queue: &mut EventQueue<Event>,
+    ) {
+        const PFC_FRAME_LEN: u16 = 64;
+        let state = &self.ports[port as usize];
+        let peer = self.ports[state.peer as usize].node;
+        let packet = Packet::new(state.node, peer, PFC_FRAME_LEN, Body::Pfc(frame));
+        let id = self.pool.insert(packet);
+        self.totals.frames_created += 1;
+        self.transmit(now, port, id, queue);
+        self.arm_port_timeout(port, queue);
+        if self.has_more(port) {
+            self.arm_free(port, queue);
+        }
+    }
+
+    fn has_more(&self, port: u32) -> bool {
+        let state = &self.ports[port as usize];
+        match self.nodes[state.node as usize].role {
+            Role::Host(host) => self.hosts[host as usize].nic.is_ready(state.port.paused()),
+            Role::Switch(_) => state.port.has_eligible(),
+        }
+    }
+
+    fn receive_pfc(
+        &mut self,
+        key: EventKey,
+        receiving: u32,
+        id: PacketId,
+        frame: &Pfc,
+        queue: &mut EventQueue<Event>,
+    ) {
+        self.pool.remove(id);
+        self.totals.frames_delivered += 1;
+        let state = &mut self.ports[receiving as usize];
+        for priority in (0..8u8).filter(|p| frame.class_enable_vector & (1 << p) != 0) {
+            let quanta = frame.quanta[usize::from(priority)];
+            let since = state.port.pause_timers().paused_since(priority);
+            let event = match (quanta, since) {
+                (0, None) => continue,
+                (0, Some(since)) => PauseEvent::Resume(key.time.since(since)),
+                (_, None) => PauseEvent::Pause,
+                (_, Some(_)) => PauseEvent::Refresh,
+            };
+            match event {
+                PauseEvent::Pause => self.totals.pauses += 1,
+                PauseEvent::Resume(_) => self.totals.resumes += 1,
+                PauseEvent::Refresh | PauseEvent::Expire(_) => {}
+            }
+            let (node, port) = (state.node, state.number);
+            let change = PauseChange { node, port, priority, quanta, event };
+            self.records.push(Record { key, kind: RecordKind::Pause(change) });
+        }
+        state.port.receive_pfc(key.time, frame);
+        self.arm_port_timeout(receiving, queue);
+        self.pump_after_pause(key.time, receiving, queue);
+    }
+
+    /// A change of the paused priorities lets something go.
+    fn pump_after_pause(&mut self, now: SimTime, port: u32, queue: &mut EventQueue<Event>) {
+        if self.has_more(port) {
+            self.pump(now, port, queue);
+        }
+    }
+
+    fn arm_port_timeout(&mut self, port: u32, queue: &mut EventQueue<Event>) {
+        let state = &mut self.ports[port as usize];
+        let due = state.port.poll_timeout();
+        if due < state.timeout_armed {
+            state.timeout_armed = due;
+            let tie = self.nodes[state.node as usize].ties.reserve();
+            queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! From records to the results directory.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rocelab_results::{
+    DropRecord, EcnCounts, FlowRecord, FlowStatistics, FlowStatus, FlowWriter, LinkRecord,
+    LinkTraversals, Millionths, PauseEvent as PauseKind, PauseRecord, PfcCounts, QueueSample,
+    RecordWriter, ResultsDir, ResultsError, Summary,
+};
+use rocelab_transport::CompletionStatus;
+use rocelab_units::{Duration, SimTime};
+use rocelab_wire::Encapsulation;
+use thiserror::Error;
+
+use crate::ideal::IdealFct;
+use crate::network::{
+    AuditError, BuildError, DropCause, FlowEnd, FrameDropped, Network, PauseChange, PauseEvent,
+    QueueLength, Record, RecordKind,
+};
+use crate::simulation::{Ending, Progress, Simulation};
+use crate::{Plan, Verb};
+
+/// Events between two calls of the observer: some tens of milliseconds of work.
+const EVENTS_A_STEP: u64 = 200_000;
+
+/// What stopped a run from giving results.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The plan cannot become a network: bad input.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The machine failed: results could not be written.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// The machine failed: a capture could not be written.
+    #[error("cannot write the capture: {0}")]
+    Capture(#[from] std::io::Error),
+    /// A defect of the simulator.
+    #[error("defect in the simulator, no results: {0}")]
+    Audit(#[from] AuditError),
+}
+
+/// What a run came to. Results are in the directory, but for what the caller adds to finish it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Why the run is over.
+    pub ending: Ending,
+    /// The content of `summary.json`.
+    pub summary: Summary,
+    /// Events executed.
+    pub events: u64,
+}
+
+/// Runs `plan` and streams its records into `directory`. The observer is called every now and then
+/// and may break the run off.
+///
+/// # Errors
+/// If the plan cannot become a network, results cannot be written, or conservation is violated.
+pub fn run(
+    plan: Arc<Plan>,
+    directory: &ResultsDir,
+    mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Outcome, RunError> {
+    let mut simulation = Simulation::new(Arc::clone(&plan))?;
+    simulation.network_mut().start_capture(directory.path())?;
+    let mut output = Output::create(&plan, directory)?;
+    let ending = loop {
+        let ending = simulation.advance(EVENTS_A_STEP);
+        output.write(simulation.network_mut().take_records())?;
+        if let Some(ending) = ending {
+            break ending;
+        }
+        if simulation.network().capture_failed() {
+            break Ending::Interrupted;
+        }
+        if observe(&simulation.progress()).is_break() {
+            break Ending::Interrupted;
+        }
+    };
+    simulation.network_mut().finish_capture()?;
+    simulation.network().audit()?;
+    let summary = output.finish(&simulation, ending)?;
+    Ok(Outcome { ending, summary, events: simulation.events() })
+}
+
+/// The open files of a results directory.
+struct Output<'a> {
+    plan: &'a Plan,
+    directory: &'a ResultsDir,
+    flows: FlowWriter,
+    pauses: RecordWriter<PauseRecord<'a>>,
+    drops: RecordWriter<DropRecord<'a>>,
+    queues: Option<RecordWriter<QueueSample<'a>>>,
+    statistics: FlowStatistics,
+    ideal: IdealFct,
+    /// Flows whose end has been written.
+    ended: Vec<bool>,
+}
+
+impl<'a> Output<'a> {
+    fn create(plan: &'a Plan, directory: &'a ResultsDir) -> Result<Self, RunError> {
+        Ok(Self {
+            plan,
+            directory,
+            flows: directory.flows()?,
+            pauses: directory.pauses()?,
+            drops: directory.drops()?,
+            queues: plan.sampling.as_ref().map(|_| directory.queues()).transpose()?,
+            statistics: FlowStatistics::default(),
+            ideal: IdealFct::new(plan),
+            ended: vec![false; plan.flows.len()],
+        })
+    }
+
+    fn write(&mut self, records: Vec<Record>) -> Result<(), ResultsError> {
+        for Record { key, kind } in records {
+            match kind {
+                RecordKind::FlowEnd(end) => self.flow_end(&end)?,
+                RecordKind::Pause(change) => self.pause(key.time, &change)?,
+                RecordKind::Drop(dropped) => self.drop(key.time, &dropped)?,
+                RecordKind::Queue(length) => self.queue(key.time, &length)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn flow_end(&mut self, end: &FlowEnd) -> Result<(), ResultsError> {
+        self.ended[end.flow as usize] = true;
+        let status = match end.status {
+            CompletionStatus::Success => FlowStatus::Completed,
+            _ => FlowStatus::RetryExceeded,
+        };
+        self.flow(end.flow, status, Some(end.finished), end.retransmitted_packets)
+    }
+
+    fn flow(
+        &mut self,
+        flow: u32,
+        status: FlowStatus,
+        finished: Option<SimTime>,
+        retransmitted_packets: u64,
+    ) -> Result<(), ResultsError> {
+        let plan = &self.plan.flows[flow as usize];
+        let completed = finished.filter(|_| status == FlowStatus::Completed);
+        let mtu = u64::from(self.plan.queue_pairs.path_mtu.bytes());
+        let record = FlowRecord {
+            flow: u64::from(flow),
+            source: self.name(plan.source).into(),
+            destination: self.name(plan.destination).into(),
+            source_qpn: plan.source_qpn,
+            destination_qpn: plan.destination_qpn,
+            verb: verb_name(plan.verb).into(),
+            priority: plan.priority,
+            bytes: plan.bytes,
+            packets: plan.bytes.div_ceil(mtu).max(1),
+            start_ps: plan.start.ps(),
+            fct_ps: completed.map(|end| end.since(plan.start).ps()),
+            ideal_fct_ps: self.ideal.of(self.plan, plan).ps(),
+            retransmitted_packets,
+            status,
+        };
+        self.statistics.add(&record);
+        self.flows.write(&record)
+    }
+
+    fn pause(&mut self, time: SimTime, change: &PauseChange) -> Result<(), ResultsError> {
+        let (event, duration) = match change.event {
+            PauseEvent::Pause => (PauseKind::Pause, None),
+            PauseEvent::Refresh => (PauseKind::Refresh, None),
+            PauseEvent::Resume(paused) => (PauseKind::Resume, Some(paused)),
+            PauseEvent::Expire(paused) => (PauseKind::Expire, Some(paused)),
+        };
+        self.pauses.write(&PauseRecord {
+            time_ps: time.ps(),
+            node: self.name(change.node).into(),
+            port: change.port,
+            priority: change.priority,
+            event,
+            quanta: change.quanta,
+            duration_ps: duration.map(Duration::ps),
+        })
+    }
+
+    fn drop(&mut self, time: SimTime, dropped: &FrameDropped) -> Result<(), ResultsError> {
+        let inequality = match dropped.cause {
+            DropCause::Buffer(reason) => reason.to_string(),
+            _ => String::new(),
+        };
+        self.drops.write(&DropRecord {
+            time_ps: time.ps(),
+            node: self.name(dropped.node).into(),
+            ingress_port: dropped.ingress,
+            egress_port: dropped.egress,
+            priority: dropped.priority,
+            frame_bytes: u32::from(dropped.frame_len),
+            reason: dropped.cause.name().into(),
+            inequality: inequality.into(),
+        })
+    }
+
+    fn queue(&mut self, time: SimTime, length: &QueueLength) -> Result<(), ResultsError> {
+        let node = self.name(length.node).into();
+        let Some(queues) = &mut self.queues else { return Ok(()) };
+        queues.write(&QueueSample {
+            time_ps: time.ps(),
+            node,
+            port: length.port,
+            priority: length.priority,
+            bytes: u64::from(length.bytes),
+        })
+    }
+
+    fn finish(mut self, simulation: &Simulation, ending: Ending) -> Result<Summary, RunError> {
+        for (flow, ended) in (0u32..).zip(self.ended.clone()) {
+            if !ended {
+                self.flow(flow, FlowStatus::Unfinished, None, 0)?;
+            }
+        }
+        let now = simulation.now();
+        self.write_links(simulation.network(), now)?;
+        let summary = summary(self.plan, simulation, &self.statistics, ending);
+        self.flows.finish()?;
+        self.pauses.finish()?;
+        self.drops.finish()?;
+        self.queues.map_or(Ok(()), RecordWriter::finish)?;
+        Ok(summary)
+    }
+
+    fn write_links(&self, network: &Network, now: SimTime) -> Result<(), ResultsError> {
+        let mut links = self.directory.links()?;
+        for view in network.ports() {
+            let rate = view.port.link().rate();
+            let capacity = rate.bytes_in(now.since(SimTime::ZERO)).get();
+            let on_wire = view.counters.bytes
+                + view.counters.frames
+                    * u64::from(rocelab_fabric::PREAMBLE + rocelab_fabric::INTERPACKET_GAP);
+            links.write(&LinkRecord {
+                from: self.name(view.node).into(),
+                from_port: view.number,
+                to: self.name(view.peer_node).into(),
+                to_port: view.peer_number,
+                rate_bps: rate.bits_per_second(),
+                frames: view.counters.frames,
+                bytes: view.counters.bytes,
+                utilisation: Millionths::ratio(on_wire, capacity).unwrap_or_default(),
+                paused_ps: view.port.pause_timers().paused_time(now).ps(),
+                max_queue_bytes: u64::from(view.counters.max_queue_bytes),
+                ecn_marks: view.counters.ecn_marks,
+            })?;
+        }
+        links.finish()
+    }
+
+    fn name(&self, node: rocelab_fabric::NodeId) -> &'a str {
+        &self.plan.topology.nodes[node as usize].name
+    }
+}
+
+const fn verb_name(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Send => "send",
+        Verb::Write => "write",
+        Verb::WriteWithImmediate => "write-with-immediate",
+        Verb::Read => "read",
+    }
+}
+
+fn summary(
+    plan: &Plan,
+    simulation: &Simulation,
+    statistics: &FlowStatistics,
+    ending: Ending,
+) -> Summary {
+    let network = simulation.network();
+    let totals = network.totals(simulation.now());
+    let nics = network.nic_counters();
+    let mut drops = rocelab_results::DropCounts::default();
+    for (reason, &frames) in &totals.drops {
+        drops.add_frames(reason, frames);
+    }
+    Summary {
+        scenario: plan.name.clone(),
+        seed: plan.seed,
+        roce_version: if plan.roce.encapsulation == Encapsulation::V1 { 1 } else { 2 },
+        incomplete: ending == Ending::Interrupted,
+        digest: format!("{:016x}", network.digest()),
+        simulated_ps: simulation.now().ps(),
+        link_traversals: LinkTraversals {
+            total: totals.traversals.total(),
+            data: totals.traversals.data,
+            ack: totals.traversals.ack,
+            control: totals.traversals.control,
+        },
+        flows: statistics.counts(),
+        goodput_bps: statistics.goodput_bps(),
+        fct_ps: statistics.fct_ps(),
+        slowdown: statistics.slowdown(),
+        drops,
+        pfc: PfcCounts {
+            pauses: totals.pauses,
+            resumes: totals.resumes,
+            paused_ps: totals.paused_time.ps(),
+        },
+        ecn: EcnCounts { marks: totals.ecn_marks },
+        cnps: nics.cnps_sent.packets,
+        naks: nics.naks_sent.packets,
+        timeouts: nics.timeouts,
+        retransmissions: nics.retransmitted.packets,
+        opcodes: totals.opcodes.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
+    }
+}

@@ -1,0 +1,145 @@
+//! From [`Scenario`] to [`Plan`].
+
+use std::sync::Arc;
+
+use rocelab_transport::QueuePairProfile;
+use rocelab_wire::Encapsulation;
+
+use super::resolve::needs_ecn;
+use super::{
+    FlowPlan, HostDirectory, Plan, RocePlan, buffer, checks, layer2, numbering, ports, topology,
+};
+use crate::scenario::{Fault, IpVersion, RoceVersion, Scenario, ScenarioError, Tagging};
+use crate::workload::Site;
+
+/// The most flows of a run: one host's queue pairs are numbered in 24 bits.
+pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
+
+impl Scenario {
+    /// What will run.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, in the order: plain values, topology, layer 2, captures and
+    /// samples, buffer, workloads.
+    pub fn plan(&self) -> Result<Plan, ScenarioError> {
+        self.plan_within(MAX_FLOWS)
+    }
+
+    /// Like [`Scenario::plan`], but refuses more than `max_flows` flows.
+    ///
+    /// # Errors
+    /// As [`Scenario::plan`].
+    pub fn plan_within(&self, max_flows: usize) -> Result<Plan, ScenarioError> {
+        build(&self.resolved(), max_flows.min(MAX_FLOWS))
+            .map_err(|fault| self.document.report(fault))
+    }
+}
+
+/// The plan of a resolved scenario.
+fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
+    checks::check(scenario)?;
+    let topology = topology::build(scenario)?;
+    let hosts = HostDirectory::new(&topology);
+    let vlans = layer2::vlans(scenario, &topology, &hosts)?;
+    let roce = roce(scenario, vlans);
+    let capture = scenario.capture.as_ref();
+    let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
+    let queues = scenario.sample.as_ref().and_then(|sample| sample.queues.as_ref());
+    let sampling = queues.map(|config| ports::sampling(config, &topology)).transpose()?;
+    let queue_pairs = Arc::new(profile(scenario));
+    let largest_frame = buffer::largest_frame(&roce, queue_pairs.path_mtu.bytes());
+    buffer::check_buffer(&scenario.switch, &topology, largest_frame)?;
+    let flows = flows(scenario, &hosts, &roce, max_flows)?;
+    Ok(Plan {
+        name: scenario.name(),
+        seed: scenario.seed,
+        stop: scenario.stop,
+        active_links: layer2::active_links(scenario, &topology),
+        topology,
+        roce,
+        switch: scenario.switch.clone(),
+        queue_pairs,
+        flows,
+        capture,
+        sampling,
+    })
+}
+
+fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
+    let config = &scenario.roce;
+    let encapsulation = match (config.version, config.ip) {
+        (RoceVersion::V1, _) => Encapsulation::V1,
+        (RoceVersion::V2, IpVersion::Ipv4) => Encapsulation::V2Ipv4,
+        (RoceVersion::V2, IpVersion::Ipv6) => Encapsulation::V2Ipv6,
+    };
+    let is_v2 = config.version == RoceVersion::V2;
+    let marked = scenario.switch.ecn.is_some()
+        || scenario.congestion_control.as_ref().is_some_and(needs_ecn);
+    RocePlan {
+        encapsulation,
+        tagged: match config.tagging {
+            Tagging::Auto => !is_v2,
+            Tagging::Tagged => true,
+            Tagging::Untagged => false,
+        },
+        vlans,
+        ecn: is_v2 && marked,
+        hop_limit: config.hop_limit,
+    }
+}
+
+fn profile(scenario: &Scenario) -> QueuePairProfile {
+    let config = &scenario.roce;
+    let algorithm = scenario.congestion_control.clone();
+    QueuePairProfile {
+        path_mtu: config.path_mtu,
+        recovery: config.recovery,
+        ack_interval: config.ack_interval,
+        ack_timeout: config.ack_timeout,
+        retry_count: config.retry_count,
+        cnp_priority: config.cnp_priority,
+        congestion_control: algorithm.expect("a resolved scenario names its algorithm"),
+    }
+}
+
+/// The flows of all workloads, by start time, then in the order of the text.
+fn flows(
+    scenario: &Scenario,
+    hosts: &HostDirectory,
+    roce: &RocePlan,
+    max_flows: usize,
+) -> Result<Vec<FlowPlan>, Fault> {
+    let items = scenario.workload.items();
+    let mut all = Vec::new();
+    for (item, (name, workload)) in items.iter().enumerate() {
+        let site = Site {
+            name,
+            seed: scenario.seed,
+            hosts,
+            priority: scenario.roce.priority,
+            folder: scenario.folder(),
+            max_flows: max_flows - all.len(),
+        };
+        let flows = workload.flows(&site).map_err(|fault| fault.within(name))?;
+        all.extend(flows.into_iter().map(|flow| (item, flow)));
+    }
+    if all.is_empty() {
+        return Err(Fault::at("workload", "no flow would start")
+            .value("")
+            .help("add a workload, such as `[workload.incast]` with `senders` and `bytes`"));
+    }
+    all.sort_by_key(|(_, flow)| flow.start);
+    let mut numbering =
+        numbering::Numbering::new(scenario.seed, roce.vlans.len(), roce.encapsulation);
+    let mut plans = Vec::with_capacity(all.len());
+    for (item, flow) in all {
+        let plan = numbering.number(&flow);
+        if roce.encapsulation == Encapsulation::V1 {
+            let (name, workload) = &items[item];
+            layer2::check_domain(&plan, &roce.vlans, hosts)
+                .map_err(|fault| fault.within(&workload.key_of(flow.row)).within(name))?;
+        }
+        plans.push(plan);
+    }
+    Ok(plans)
+}

@@ -1,0 +1,120 @@
+//! What can be said about a scenario's values without its topology.
+
+use std::collections::BTreeSet;
+
+use rocelab_fabric::{EcnConfig, SchedulerConfig, SwitchConfig};
+use rocelab_units::SimTime;
+
+use super::resolve::{name_of, needs_ecn, working_without_ecn};
+use crate::scenario::{Fault, RoceConfig, RoceVersion, Scenario, ensure};
+
+/// The first thing that is wrong with the scenario's plain values.
+pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
+    ensure(scenario.stop != Some(SimTime::ZERO), || {
+        Fault::at("stop", "the run would end before it begins")
+            .help("give a time above 0s, or leave `stop` out to run until the last flow ends")
+    })?;
+    check_roce(&scenario.roce)?;
+    check_switch(&scenario.switch)?;
+    check_version(scenario)
+}
+
+fn check_roce(roce: &RoceConfig) -> Result<(), Fault> {
+    check_priority("roce.priority", roce.priority)?;
+    check_priority("roce.cnp_priority", roce.cnp_priority)?;
+    ensure(roce.ack_interval > 0, || {
+        Fault::at("roce.ack_interval", "no packet is the 0th")
+            .help("give 1 for an acknowledgement of every packet, or more")
+    })?;
+    ensure(roce.retry_count <= 7, || {
+        Fault::at("roce.retry_count", "the retry count is a field of 3 bits").help("give 0 to 7")
+    })?;
+    ensure(roce.hop_limit > 0, || {
+        Fault::at("roce.hop_limit", "such frames do not pass any router").help("give 1 to 255")
+    })
+}
+
+fn check_priority(key: &str, priority: u8) -> Result<(), Fault> {
+    ensure(priority <= 7, || {
+        Fault::at(key, format!("priority {priority} does not exist"))
+            .value(priority)
+            .help("use a priority from 0 to 7")
+    })
+}
+
+fn check_switch(switch: &SwitchConfig) -> Result<(), Fault> {
+    let mut seen = BTreeSet::new();
+    for (index, &priority) in switch.lossless.iter().enumerate() {
+        let key = format!("switch.lossless[{index}]");
+        check_priority(&key, priority)?;
+        ensure(seen.insert(priority), || {
+            Fault::at(&key, format!("priority {priority} is named twice"))
+                .help("name every lossless priority once")
+        })?;
+    }
+    ensure(switch.alpha.numerator() > 0, || {
+        Fault::at("switch.alpha", "a share of nothing stores no frame")
+            .help("give a fraction above 0, such as \"1/8\"")
+    })?;
+    ensure(switch.pause_quanta > 0, || {
+        Fault::at("switch.pause_quanta", "a pause of 0 quanta means: resume")
+            .help("give 1 to 65535")
+    })?;
+    switch.ecn.as_ref().map_or(Ok(()), check_ecn)?;
+    check_scheduler(&switch.scheduler)
+}
+
+fn check_ecn(ecn: &EcnConfig) -> Result<(), Fault> {
+    ensure(ecn.kmin <= ecn.kmax, || {
+        Fault::at("switch.ecn.kmin", format!("kmin {} is above kmax {}", ecn.kmin, ecn.kmax))
+            .help(format!("give at most {}, or a larger kmax", ecn.kmax))
+    })?;
+    ensure((0.0..=1.0).contains(&ecn.pmax), || {
+        Fault::at("switch.ecn.pmax", "pmax is a probability").help("give a number from 0 to 1")
+    })?;
+    ensure(ecn.per_rate.is_none_or(|rate| rate.bits_per_second() > 0), || {
+        Fault::at("switch.ecn.per_rate", "thresholds cannot be scaled from a rate of zero")
+            .help("give the port rate that kmin and kmax are meant for, such as \"25Gbps\"")
+    })
+}
+
+fn check_scheduler(scheduler: &SchedulerConfig) -> Result<(), Fault> {
+    let SchedulerConfig::Dwrr { weights } = scheduler else { return Ok(()) };
+    let key = "switch.scheduler.dwrr.weights";
+    ensure((1..=8).contains(&weights.len()), || {
+        Fault::at(key, format!("{} weights do not fit the 8 priorities", weights.len()))
+            .help("give the weights of priority 0 to at most 7")
+    })?;
+    for (index, weight) in weights.iter().enumerate() {
+        ensure((1..=100).contains(weight), || {
+            Fault::at(format!("{key}[{index}]"), format!("a weight of {weight} is out of range"))
+                .help("give 1 to 100")
+        })?;
+    }
+    Ok(())
+}
+
+/// RoCE v1 frames have no ECN field: GRH and Ethernet carry none that switches mark.
+fn check_version(scenario: &Scenario) -> Result<(), Fault> {
+    if scenario.roce.version == RoceVersion::V2 {
+        return Ok(());
+    }
+    if let Some(algorithm) = &scenario.congestion_control {
+        ensure(!needs_ecn(algorithm), || {
+            let name = name_of(algorithm);
+            Fault::at(
+                format!("congestion_control.{name}"),
+                format!("`{name}` reacts to ECN marks, which RoCE v1 does not have"),
+            )
+            .help(format!("use one of {} or `roce.version = 2`", working_without_ecn().join(", ")))
+        })?;
+    }
+    ensure(scenario.switch.ecn.is_none(), || {
+        Fault::at("switch.ecn", "RoCE v1 frames cannot be marked: they have no ECN field").help(
+            format!(
+                "remove `ecn`, or use `roce.version = 2`; algorithms that work without it: {}",
+                working_without_ecn().join(", ")
+            ),
+        )
+    })
+}

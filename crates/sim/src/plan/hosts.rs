@@ -1,0 +1,110 @@
+//! Hosts by name.
+
+use std::collections::BTreeSet;
+
+use rocelab_fabric::{NodeId, Topology};
+use rocelab_units::Bandwidth;
+
+use crate::scenario::{Fault, ensure};
+
+/// The hosts of a topology that has been checked: at least two, each with one link.
+pub(crate) struct HostDirectory {
+    names: Vec<String>,
+    hosts: Vec<NodeId>,
+    /// By node; zero for switches.
+    link_rates: Vec<Bandwidth>,
+    /// What there is, for messages.
+    described: String,
+    lookup: Vec<(String, NodeId)>,
+}
+
+impl HostDirectory {
+    pub(crate) fn new(topology: &Topology) -> Self {
+        let mut link_rates = vec![Bandwidth::default(); topology.nodes.len()];
+        for link in &topology.links {
+            for end in [link.a, link.b] {
+                if topology.is_host(end) {
+                    link_rates[end as usize] = link.rate;
+                }
+            }
+        }
+        let names: Vec<String> = topology.nodes.iter().map(|node| node.name.clone()).collect();
+        let hosts: Vec<NodeId> = topology.hosts().collect();
+        let mut lookup: Vec<_> =
+            hosts.iter().map(|&host| (names[host as usize].clone(), host)).collect();
+        lookup.sort();
+        Self { names, hosts, link_rates, described: described(topology), lookup }
+    }
+
+    /// Every host, ascending.
+    pub(crate) fn all(&self) -> &[NodeId] {
+        &self.hosts
+    }
+
+    pub(crate) fn name(&self, node: NodeId) -> &str {
+        &self.names[node as usize]
+    }
+
+    pub(crate) fn link_rate(&self, host: NodeId) -> Bandwidth {
+        self.link_rates[host as usize]
+    }
+
+    /// The host called `name`.
+    pub(crate) fn one(&self, name: &str) -> Result<NodeId, Fault> {
+        let found = self.lookup.binary_search_by(|(known, _)| known.as_str().cmp(name));
+        found.map(|index| self.lookup[index].1).map_err(|_| {
+            let fault = Fault::at("", format!("there is no host `{name}`"));
+            fault.help(format!("the hosts are {}", self.described))
+        })
+    }
+
+    /// The host with the number `node`.
+    pub(crate) fn check_node(&self, node: NodeId) -> Result<NodeId, Fault> {
+        self.hosts.binary_search(&node).map(|_| node).map_err(|_| {
+            let fault = Fault::at("", format!("node {node} is no host of this topology"));
+            fault.help(format!("the hosts are {}", self.described))
+        })
+    }
+
+    /// The hosts that `selection` names: names, or ranges such as `host-0..host-7`; all without a
+    /// selection. In the order of the text, each once. A fault's key is `key`.
+    pub(crate) fn selected(
+        &self,
+        key: &str,
+        selection: Option<&[String]>,
+    ) -> Result<Vec<NodeId>, Fault> {
+        let Some(selection) = selection else { return Ok(self.hosts.clone()) };
+        let mut chosen = Vec::new();
+        let mut seen = BTreeSet::new();
+        for (index, text) in selection.iter().enumerate() {
+            let place = format!("{key}[{index}]");
+            for host in self.range(text).map_err(|fault| fault.within(&place))? {
+                ensure(seen.insert(host), || {
+                    Fault::at(&place, format!("`{}` is named twice", self.name(host)))
+                        .help("name every host once")
+                })?;
+                chosen.push(host);
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// One host, or those from one to another, both included, in the order of their numbers.
+    fn range(&self, text: &str) -> Result<Vec<NodeId>, Fault> {
+        let Some((first, last)) = text.split_once("..") else {
+            return Ok(vec![self.one(text.trim())?]);
+        };
+        let (first, last) = (self.one(first.trim())?, self.one(last.trim())?);
+        ensure(first <= last, || {
+            Fault::at("", "the range ends before it begins").help("write the lower host first")
+        })?;
+        let inside = |host: &NodeId| (first..=last).contains(host);
+        Ok(self.hosts.iter().copied().filter(inside).collect())
+    }
+}
+
+/// The hosts' names, without the switches'.
+fn described(topology: &Topology) -> String {
+    let hosts = topology.hosts().map(|id| topology.nodes[id as usize].clone()).collect();
+    Topology { nodes: hosts, links: Vec::new() }.describe_names()
+}

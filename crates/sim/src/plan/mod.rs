@@ -1,0 +1,173 @@
+//! What will run: everything that can be wrong with a scenario was found on the way here.
+
+mod buffer;
+mod build;
+mod checks;
+mod hosts;
+mod layer2;
+mod numbering;
+mod ports;
+mod resolve;
+mod topology;
+
+use std::sync::Arc;
+
+use rocelab_fabric::{NodeId, SwitchConfig, Topology};
+use rocelab_transport::QueuePairProfile;
+use rocelab_units::{Duration, SimTime};
+use rocelab_wire::Encapsulation;
+
+pub use build::MAX_FLOWS;
+pub(crate) use hosts::HostDirectory;
+
+/// A scenario that is known to be runnable.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The scenario's name: its file's name without the ending.
+    pub name: String,
+    /// Where every random stream starts.
+    pub seed: u64,
+    /// When the run ends even if flows are unfinished; without it, when the last flow ends.
+    pub stop: Option<SimTime>,
+    /// How frames look.
+    pub roce: RocePlan,
+    /// Nodes and links.
+    pub topology: Topology,
+    /// For each link of the topology, whether frames may cross it: a spanning tree blocks some.
+    pub active_links: Vec<bool>,
+    /// Every switch's parameters.
+    pub switch: SwitchConfig,
+    /// Every queue pair's parameters.
+    pub queue_pairs: Arc<QueuePairProfile>,
+    /// In order of start time, then of the scenario's text.
+    pub flows: Vec<FlowPlan>,
+    /// Which ports are captured.
+    pub capture: Option<CapturePlan>,
+    /// Which queues are sampled.
+    pub sampling: Option<SamplingPlan>,
+}
+
+/// How frames look and which class they travel in.
+#[derive(Clone, Debug)]
+pub struct RocePlan {
+    /// RoCE v1, or v2 over IPv4 or IPv6.
+    pub encapsulation: Encapsulation,
+    /// Whether frames carry an 802.1Q tag with the priority in its PCP.
+    pub tagged: bool,
+    /// VLAN identifier of each node (by [`NodeId`]; 0 for none).
+    pub vlans: Vec<u16>,
+    /// Whether data is ECN-capable (ECT(0)): v2 with an ECN-based algorithm or marking asked for.
+    pub ecn: bool,
+    /// Hop limit or TTL of a new frame.
+    pub hop_limit: u8,
+}
+
+/// One flow: one or more messages over a reliable connection of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowPlan {
+    /// The requester.
+    pub source: NodeId,
+    /// The responder.
+    pub destination: NodeId,
+    /// When the work is posted.
+    pub start: SimTime,
+    /// Payload bytes: from source to destination, or the other way for a READ.
+    pub bytes: u64,
+    /// The operation; a flow of more than 2^31 bytes is several messages of it.
+    pub verb: Verb,
+    /// Priority 0 to 7.
+    pub priority: u8,
+    /// Queue pair number at the source: 0x11 + k for the k-th queue pair of that host.
+    pub source_qpn: u32,
+    /// Queue pair number at the destination, numbered alike.
+    pub destination_qpn: u32,
+    /// First packet sequence number of the source's requests.
+    pub source_psn: u32,
+    /// First packet sequence number of the destination's requests.
+    pub destination_psn: u32,
+    /// UDP source port (v2: 0xC000 to 0xFFFF) or flow label (v1: 20 bits).
+    pub entropy: u32,
+}
+
+/// What a flow does.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verb {
+    /// SEND into a posted receive buffer.
+    Send,
+    /// RDMA WRITE.
+    #[default]
+    Write,
+    /// RDMA WRITE with immediate.
+    WriteWithImmediate,
+    /// RDMA READ: the bytes travel from destination to source.
+    Read,
+}
+
+impl Verb {
+    /// Every verb.
+    pub const ALL: [Self; 4] = [Self::Send, Self::Write, Self::WriteWithImmediate, Self::Read];
+
+    /// The name in scenarios and flow lists.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Send => "send",
+            Self::Write => "write",
+            Self::WriteWithImmediate => "write-with-immediate",
+            Self::Read => "read",
+        }
+    }
+}
+
+/// Which ports are captured, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CapturePlan {
+    /// Node and its port number (from 0); both directions of the port are captured.
+    pub ports: Vec<(NodeId, u16)>,
+    /// Whether frames end with their FCS.
+    pub fcs: bool,
+    /// pcapng, or classic pcap (one file a port).
+    pub format: CaptureFormat,
+    /// Leading bytes that are kept of each frame.
+    pub snap_length: u32,
+}
+
+/// The file format of captures.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum CaptureFormat {
+    /// One file, one interface a port, nanoseconds.
+    #[default]
+    Pcapng,
+    /// One file a port, nanoseconds.
+    Pcap,
+}
+
+/// Which queues are sampled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SamplingPlan {
+    /// Time between two samples.
+    pub interval: Duration,
+    /// Egress ports: node and port number. Empty samples are left out.
+    pub ports: Vec<(NodeId, u16)>,
+}

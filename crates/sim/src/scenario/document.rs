@@ -1,0 +1,345 @@
+//! A scenario's text with its overrides, and the way from a key back to its place in the text.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{Fault, Place, ScenarioError};
+
+/// Tables of which at most one key is meant: an override that names another replaces the first.
+const CHOICES: [&str; 3] = ["topology", "congestion_control", "switch.scheduler"];
+
+/// The text of a scenario and the `--set key=value` overrides that apply to it.
+///
+/// Byte positions are those of the file's text followed by the overrides' texts, each after a
+/// separator of one byte; [`Document::source`] maps them back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Document {
+    file: PathBuf,
+    text: Arc<str>,
+    overrides: Vec<Override>,
+}
+
+#[derive(Clone, Debug)]
+struct Override {
+    /// `key=value`, as on the command line.
+    text: Arc<str>,
+    key_len: usize,
+    /// The position of `text` in the document.
+    base: usize,
+}
+
+impl Override {
+    fn key(&self) -> &str {
+        &self.text[..self.key_len]
+    }
+
+    fn value(&self) -> &str {
+        &self.text[self.key_len + 1..]
+    }
+
+    fn value_base(&self) -> usize {
+        self.base + self.key_len + 1
+    }
+}
+
+/// Where a key and its value stand in a document.
+struct Location {
+    key: String,
+    span: Range<usize>,
+    /// Whether the whole key is there, and not only a table that it would be in.
+    complete: bool,
+    is_table: bool,
+}
+
+impl Document {
+    pub(crate) fn new(file: &Path, text: &str, overrides: &[(String, String)]) -> Self {
+        let mut base = text.len() + 1;
+        let overrides = overrides
+            .iter()
+            .map(|(key, value)| {
+                let text: Arc<str> = format!("{key}={value}").into();
+                let start = base;
+                base += text.len() + 1;
+                Override { text, key_len: key.len(), base: start }
+            })
+            .collect();
+        Self { file: file.into(), text: text.into(), overrides }
+    }
+
+    /// The file that the scenario was read from.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The folder that relative paths in the scenario start from.
+    pub(crate) fn folder(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new(""))
+    }
+
+    /// The document with its overrides applied.
+    pub(crate) fn root(&self) -> Result<Spanned<DeTable<'_>>, ScenarioError> {
+        let mut root = DeTable::parse(&self.text).map_err(|error| {
+            let fault = Fault::at("", first_line(error.message()))
+                .help("write the file as TOML (https://toml.io)");
+            self.report_at(error.span().unwrap_or(0..0), fault)
+        })?;
+        for item in &self.overrides {
+            let outcome = set(root.get_mut(), item);
+            outcome
+                .map_err(|fault| self.report_at(item.base..item.base + item.text.len(), fault))?;
+        }
+        Ok(root)
+    }
+
+    /// The error with the place of its key.
+    pub(crate) fn report(&self, mut fault: Fault) -> ScenarioError {
+        let key = match &fault.place {
+            Place::File { file, text, span, .. } => {
+                let (file, text, span) = (file.clone(), text.clone(), span.clone());
+                return ScenarioError::new(file, text, span, fault);
+            }
+            Place::Key(key) => key.clone(),
+        };
+        let Ok(root) = self.root() else { return self.report_at(0..0, fault) };
+        let location = locate(root.get_ref(), &key);
+        if location.complete && (!location.is_table || fault.value.is_none()) {
+            fault.value = Some(self.excerpt(location.span.clone()));
+        }
+        fault.place = Place::Key(location.key);
+        self.report_at(location.span, fault)
+    }
+
+    /// The error at `span` of the document.
+    pub(crate) fn report_at(&self, span: Range<usize>, fault: Fault) -> ScenarioError {
+        let (file, text, base) = self.source(span.start);
+        let within = |position: usize| position.saturating_sub(base).min(text.len());
+        ScenarioError::new(file, text.clone(), within(span.start)..within(span.end), fault)
+    }
+
+    /// The text at `span`, shortened to one line.
+    pub(crate) fn excerpt(&self, span: Range<usize>) -> String {
+        const LONGEST: usize = 60;
+        let (_, text, base) = self.source(span.start);
+        let range = span.start.saturating_sub(base)..span.end.saturating_sub(base);
+        let excerpt = text.get(range).unwrap_or_default();
+        let line = first_line(excerpt);
+        if line.len() == excerpt.len() && line.chars().count() <= LONGEST {
+            line.into()
+        } else {
+            line.chars().take(LONGEST).chain("...".chars()).collect()
+        }
+    }
+
+    /// Which text holds `position`: its name, itself, and where it begins.
+    fn source(&self, position: usize) -> (PathBuf, Arc<str>, usize) {
+        match self.overrides.iter().rfind(|item| item.base <= position) {
+            Some(item) => ("--set".into(), item.text.clone(), item.base),
+            None => (self.file.clone(), self.text.clone(), 0),
+        }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// Applies one override to the tree.
+fn set<'i>(root: &mut DeTable<'i>, item: &'i Override) -> Result<(), Fault> {
+    let refused = |message: String| {
+        Fault::at(item.key(), message).value(item.value()).help("write --set section.key=value")
+    };
+    let value = override_value(item);
+    let mut segments = segments(item.key());
+    let Some(last) = segments.pop() else { return Err(refused("the key is empty".into())) };
+    let mut table = root;
+    let mut path = String::new();
+    for (name, index) in segments {
+        table = child(table, &path, name, index, item)
+            .ok_or_else(|| refused(format!("`{name}` is no table")))?;
+        path = if path.is_empty() { name.into() } else { format!("{path}.{name}") };
+    }
+    let (name, index) = last;
+    if name.is_empty() || index.is_some() {
+        return Err(refused(format!("`{}` is no key that can be set", item.key())));
+    }
+    choose(table, &path, name);
+    table.remove(name); // the old key would keep its span
+    table.insert(spanned_key(name, item), value);
+    Ok(())
+}
+
+/// The table `name` (or its element `index`) in `table`, made if it is absent.
+fn child<'t, 'i>(
+    table: &'t mut DeTable<'i>,
+    path: &str,
+    name: &'i str,
+    index: Option<usize>,
+    item: &'i Override,
+) -> Option<&'t mut DeTable<'i>> {
+    choose(table, path, name);
+    let span = item.base..item.base + item.text.len();
+    let value = table
+        .entry(spanned_key(name, item))
+        .or_insert_with(|| Spanned::new(span, DeValue::Table(DeTable::new())));
+    match value.get_mut() {
+        DeValue::Table(table) if index.unwrap_or(0) == 0 => Some(table),
+        DeValue::Array(array) if index.is_some() || array.len() == 1 => {
+            match array.get_mut(index.unwrap_or(0))?.get_mut() {
+                DeValue::Table(table) => Some(table),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Where `path` is a choice, drops what was chosen before `name`.
+fn choose(table: &mut DeTable<'_>, path: &str, name: &str) {
+    if CHOICES.contains(&path) {
+        let others: Vec<_> =
+            table.keys().map(|key| key.get_ref().clone()).filter(|key| key != name).collect();
+        for other in others {
+            table.remove(other.as_ref());
+        }
+    }
+}
+
+fn spanned_key<'i>(name: &'i str, item: &Override) -> Spanned<Cow<'i, str>> {
+    Spanned::new(item.base..item.base + item.key_len, Cow::Borrowed(name))
+}
+
+/// The override's value as TOML, or else as the text that it is.
+fn override_value(item: &Override) -> Spanned<DeValue<'_>> {
+    let (text, base) = (item.value(), item.value_base());
+    match DeValue::parse(text) {
+        Ok(mut value) => {
+            shift(&mut value, base);
+            value
+        }
+        Err(_) => Spanned::new(base..base + text.len(), DeValue::String(Cow::Borrowed(text))),
+    }
+}
+
+/// Moves every span by `base`.
+fn shift(value: &mut Spanned<DeValue<'_>>, base: usize) {
+    let span = value.span();
+    let taken = std::mem::replace(value.get_mut(), DeValue::Boolean(false));
+    let moved = match taken {
+        DeValue::Array(mut array) => {
+            array.iter_mut().for_each(|element| shift(element, base));
+            DeValue::Array(array)
+        }
+        DeValue::Table(table) => {
+            let entries = table.into_iter().map(|(key, mut value)| {
+                shift(&mut value, base);
+                let span = key.span();
+                (Spanned::new(span.start + base..span.end + base, key.into_inner()), value)
+            });
+            DeValue::Table(entries.collect())
+        }
+        other => other,
+    };
+    *value = Spanned::new(span.start + base..span.end + base, moved);
+}
+
+/// The parts of a key path such as `workload.incast[1].senders`.
+fn segments(path: &str) -> Vec<(&str, Option<usize>)> {
+    path.split('.')
+        .filter(|part| !part.is_empty())
+        .map(|part| match part.split_once('[') {
+            Some((name, rest)) => (name, rest.trim_end_matches(']').parse().ok()),
+            None => (part, None),
+        })
+        .collect()
+}
+
+/// Walks to `path`, as far as the document goes.
+fn locate(root: &DeTable<'_>, path: &str) -> Location {
+    let mut here = Location { key: String::new(), span: 0..0, complete: true, is_table: true };
+    let mut table = Some(root);
+    for (name, index) in segments(path) {
+        let found =
+            table.and_then(|table| table.iter().find(|(key, _)| key.get_ref().as_ref() == name));
+        let dot = if here.key.is_empty() { "" } else { "." };
+        let Some((key, mut value)) = found else {
+            here.complete = false;
+            let index = index.map_or(String::new(), |index| format!("[{index}]"));
+            here.key = format!("{}{dot}{name}{index}", here.key);
+            continue;
+        };
+        here.key = format!("{}{dot}{name}", here.key);
+        here.span = value_or_key(key.span(), value);
+        if let (Some(index), DeValue::Array(array)) = (index, value.get_ref()) {
+            here.key = format!("{}[{index}]", here.key);
+            match array.get(index) {
+                Some(element) => {
+                    value = element;
+                    here.span = value_or_key(key.span(), element);
+                }
+                None => here.complete = false,
+            }
+        }
+        table = value.get_ref().as_table();
+        here.is_table = table.is_some();
+    }
+    here
+}
+
+/// A table is pointed at by its key, anything else by itself.
+fn value_or_key(key: Range<usize>, value: &Spanned<DeValue<'_>>) -> Range<usize> {
+    let span = value.span();
+    match value.get_ref() {
+        DeValue::Table(_) if span.is_empty() => key,
+        _ => span,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(text: &str, overrides: &[(&str, &str)]) -> Document {
+        let overrides: Vec<_> =
+            overrides.iter().map(|(k, v)| ((*k).to_string(), (*v).to_string())).collect();
+        Document::new(Path::new("x.toml"), text, &overrides)
+    }
+
+    #[test]
+    fn a_key_is_found_in_the_text() {
+        let document = document("a = 1\n[b.c]\nd = \"é\"\ne = [{ f = 2 }]\n", &[]);
+        let error = document.report(Fault::at("b.c.e[0].f", "wrong").help("right"));
+        assert_eq!(error.to_string(), "x.toml:4:12: b.c.e[0].f = 2: wrong; right");
+        let error = document.report(Fault::at("b.c.missing", "wrong").value(7));
+        assert_eq!(error.to_string(), "x.toml:2:1: b.c.missing = 7: wrong");
+    }
+
+    #[test]
+    fn an_override_is_found_in_the_command_line() {
+        let document = document("[a]\nb = 1\n", &[("a.b", "20ms"), ("a.c.d", "[1, { e = 5 }]")]);
+        let error = document.report(Fault::at("a.b", "wrong"));
+        assert_eq!(error.to_string(), "--set:1:5: a.b = 20ms: wrong");
+        let error = document.report(Fault::at("a.c.d[1].e", "wrong"));
+        assert_eq!(error.to_string(), "--set:1:17: a.c.d[1].e = 5: wrong");
+    }
+
+    #[test]
+    fn an_override_of_a_choice_replaces_it() {
+        let document =
+            document("[congestion_control.dcqcn]\n", &[("congestion_control.none", "{}")]);
+        let has = |key| locate(document.root().unwrap().get_ref(), key).complete;
+        assert!(has("congestion_control.none"));
+        assert!(!has("congestion_control.dcqcn"));
+    }
+
+    #[test]
+    fn an_override_of_a_scalar_as_a_table_is_refused() {
+        let error = document("a = 1\n", &[("a.b", "1")]).root().unwrap_err();
+        assert_eq!(error.file(), Path::new("--set"));
+        assert!(error.to_string().contains("`a` is no table"), "{error}");
+    }
+}

@@ -1,0 +1,142 @@
+//! What the user wrote: a TOML file, exactly as it stands, with defaults where it is silent.
+//!
+//! A [`Scenario`] can hold nonsense (a host that does not exist, a threshold above another);
+//! [`Scenario::plan`] turns it into a [`Plan`](crate::Plan), which cannot. Every error names file,
+//! line, key and value, and says what to write. Enums are externally tagged throughout
+//! (`[topology.leaf-spine]`): other taggings buffer the table and lose the place of an error.
+
+mod capture;
+mod document;
+mod error;
+mod items;
+mod layer2;
+mod reading;
+mod roce;
+mod sample;
+mod suggestion;
+
+use std::path::{Path, PathBuf};
+
+use rocelab_fabric::{SwitchConfig, TopologyConfig};
+use rocelab_transport::Algorithm;
+use rocelab_units::SimTime;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use capture::CaptureConfig;
+pub use error::ScenarioError;
+pub use items::Items;
+pub use layer2::{Forwarding, Layer2Config, VlanConfig};
+pub use roce::{IpVersion, RoceConfig, RoceVersion, Tagging};
+pub use sample::{QueueSampling, SampleConfig};
+
+pub(crate) use document::Document;
+pub(crate) use error::{Fault, Place, ensure};
+pub(crate) use suggestion::known_names;
+
+use crate::workload::WorkloadConfig;
+
+/// A scenario: what is simulated, from the cables to the flows.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Where every random stream starts.
+    #[serde(default = "first_seed")]
+    pub seed: u64,
+    /// When the run ends even if flows are unfinished; without it, when the last flow ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<SimTime>,
+    /// RoCE version, path MTU, recovery, priorities.
+    #[serde(default)]
+    pub roce: RoceConfig,
+    /// Layer-2 forwarding and broadcast domains.
+    #[serde(default)]
+    pub layer2: Layer2Config,
+    /// Hosts, switches and links: exactly one `[topology.NAME]`.
+    pub topology: TopologyConfig,
+    /// Every switch's buffer, PFC, ECN and scheduling.
+    #[serde(default)]
+    pub switch: SwitchConfig,
+    /// How senders react to congestion: one `[congestion_control.NAME]`. Default: `dcqcn` on RoCE
+    /// v2, `none` on v1, which has no ECN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<Algorithm>,
+    /// What is sent: any number of `[workload.NAME]` or `[[workload.NAME]]`.
+    #[serde(default)]
+    pub workload: WorkloadConfig,
+    /// Which ports are captured; none without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<CaptureConfig>,
+    /// What is sampled at regular intervals; nothing without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<SampleConfig>,
+    /// The text that it was read from, for the places of errors.
+    #[serde(skip)]
+    pub(crate) document: Document,
+}
+
+const fn first_seed() -> u64 {
+    1
+}
+
+impl Scenario {
+    /// Reads the scenario file at `path`, after setting each key of `overrides` (`switch.alpha`)
+    /// to its value, which is read as TOML, or as text if it is not TOML (`20ms`).
+    ///
+    /// # Errors
+    /// If the file cannot be read, is no TOML, or has a key or value that does not exist. What
+    /// concerns several values together is found by [`Scenario::plan`].
+    pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ScenarioError::unreadable(path, &error))?;
+        Self::parse(&text, path, overrides)
+    }
+
+    /// Like [`Scenario::load`], of `text` that stands (or could stand) in the file at `path`.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn parse(
+        text: &str,
+        path: &Path,
+        overrides: &[(String, String)],
+    ) -> Result<Self, ScenarioError> {
+        reading::read(Document::new(path, text, overrides))
+    }
+
+    /// The file's name without its ending.
+    pub fn name(&self) -> String {
+        let stem = self.document.file().file_stem();
+        stem.map_or_else(|| "scenario".into(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// The scenario as TOML that reads back as the same scenario.
+    ///
+    /// # Errors
+    /// If a number is not representable in TOML (an integer above 2^63 - 1).
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string_pretty(self)
+    }
+
+    /// The JSON Schema of scenario files, for editors.
+    pub fn json_schema() -> serde_json::Value {
+        let mut schema = schemars::schema_for!(Self);
+        schema.insert("title".into(), "RoCE Lab scenario".into());
+        schema.to_value()
+    }
+
+    /// The files that the scenario names: flow lists, distributions, topologies. A copy of the
+    /// scenario needs copies of them at the same relative paths.
+    pub fn input_files(&self) -> Vec<PathBuf> {
+        let mut files = self.workload.files();
+        files.extend(self.topology_file());
+        files.sort();
+        files.dedup();
+        files
+    }
+
+    /// The folder that relative paths start from: the scenario file's own.
+    pub fn folder(&self) -> &Path {
+        self.document.folder()
+    }
+}

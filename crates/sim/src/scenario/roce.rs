@@ -1,0 +1,123 @@
+//! `[roce]`: how frames look and how connections behave.
+
+use rocelab_transport::{AckTimeout, PathMtu, Recovery};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// RoCE version, path MTU, recovery and priorities of every connection.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoceConfig {
+    /// 1 (EtherType 0x8915, one layer-2 domain) or 2 (UDP port 4791 over IP).
+    pub version: RoceVersion,
+    /// The IP version under RoCE v2; v1 has none and ignores it.
+    pub ip: IpVersion,
+    /// Payload bytes of a full packet: 256, 512, 1024, 2048 or 4096.
+    pub path_mtu: PathMtu,
+    /// How lost packets are sent again.
+    pub recovery: Recovery,
+    /// The requester asks for an acknowledgement on every n-th packet of a message, and on its
+    /// last.
+    #[schemars(range(min = 1))]
+    pub ack_interval: u32,
+    /// Local ACK timeout: 4.096 us x 2^n for n from 1 to 31; 0 for never.
+    #[schemars(range(max = 31))]
+    pub ack_timeout: AckTimeout,
+    /// How often in a row a packet is sent again before its queue pair fails, 0 to 7.
+    #[schemars(range(max = 7))]
+    pub retry_count: u8,
+    /// Priority of data and acknowledgements, 0 to 7.
+    #[schemars(range(max = 7))]
+    pub priority: u8,
+    /// Priority of congestion notification packets, 0 to 7.
+    #[schemars(range(max = 7))]
+    pub cnp_priority: u8,
+    /// Hop limit or TTL of a new frame, 1 to 255.
+    #[schemars(range(min = 1))]
+    pub hop_limit: u8,
+    /// Where a frame carries its priority: the 802.1Q PCP, or the traffic class.
+    pub tagging: Tagging,
+}
+
+impl Default for RoceConfig {
+    fn default() -> Self {
+        Self {
+            version: RoceVersion::V2,
+            ip: IpVersion::Ipv4,
+            path_mtu: PathMtu::try_from(1024).expect("1024 is one of the five sizes"),
+            recovery: Recovery::default(),
+            ack_interval: 1,
+            ack_timeout: AckTimeout::try_from(14).expect("14 is within 0 to 31"),
+            retry_count: 7,
+            priority: 3,
+            cnp_priority: 6,
+            hop_limit: 64,
+            tagging: Tagging::Auto,
+        }
+    }
+}
+
+/// The version of RoCE, written as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub enum RoceVersion {
+    /// Directly over Ethernet, EtherType 0x8915.
+    V1,
+    /// Over UDP and IP.
+    V2,
+}
+
+impl TryFrom<u8> for RoceVersion {
+    type Error = String;
+
+    fn try_from(version: u8) -> Result<Self, String> {
+        match version {
+            1 => Ok(Self::V1),
+            2 => Ok(Self::V2),
+            _ => Err(format!("RoCE version {version} does not exist: use 1 or 2")),
+        }
+    }
+}
+
+impl From<RoceVersion> for u8 {
+    fn from(version: RoceVersion) -> Self {
+        match version {
+            RoceVersion::V1 => 1,
+            RoceVersion::V2 => 2,
+        }
+    }
+}
+
+impl JsonSchema for RoceVersion {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "RoceVersion".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "description": "The version of RoCE.", "enum": [1, 2] })
+    }
+}
+
+/// The IP version under RoCE v2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IpVersion {
+    /// 20 bytes of IPv4.
+    #[default]
+    Ipv4,
+    /// 40 bytes of IPv6.
+    Ipv6,
+}
+
+/// Where a frame carries its priority.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tagging {
+    /// v1: tagged; v2: untagged.
+    #[default]
+    Auto,
+    /// In the PCP of an 802.1Q tag.
+    Tagged,
+    /// Without a tag: in the DSCP, which is the priority times 8 (the class selectors).
+    Untagged,
+}

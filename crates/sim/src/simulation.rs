@@ -1,0 +1,188 @@
+//! A run from its first event to its end.
+
+use std::sync::Arc;
+
+use rocelab_engine::Engine;
+use rocelab_units::{Duration, SimTime};
+
+use crate::network::{BuildError, Event, Network};
+use crate::Plan;
+
+/// Time between two looks at whether the run is over. Fixed, and in simulated time, so that the
+/// end of a run does not depend on the machine or on partitions.
+const WINDOW: Duration = Duration::from_us(10);
+/// How long frames may stay in the network after the last flow's end without one arriving.
+const DRAIN_LIMIT: Duration = Duration::from_ms(10);
+/// How long nothing may arrive, at the least, before a run counts as stalled.
+const STALL_LIMIT: Duration = Duration::from_ms(1_000);
+
+/// A network and the engine that runs it.
+#[derive(Debug)]
+pub struct Simulation {
+    engine: Engine<Event>,
+    network: Network,
+    /// The end of the window that is being run.
+    window_end: SimTime,
+    /// When a packet was last seen to have arrived, and how many had.
+    last_progress: (SimTime, u64),
+}
+
+/// Why a run is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Every flow has ended and the network is empty.
+    Finished,
+    /// The scenario's `stop` was reached.
+    Stopped,
+    /// Flows are unfinished and nothing moves any more.
+    Stalled,
+    /// The user broke it off.
+    Interrupted,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: SimTime,
+    /// When the run ends at the latest, if that is known.
+    pub stop: Option<SimTime>,
+    /// Flows that have ended, well or badly.
+    pub flows_ended: u32,
+    /// All flows.
+    pub flows: usize,
+    /// Frames over links so far.
+    pub traversals: u64,
+    /// Events executed so far.
+    pub events: u64,
+}
+
+impl Simulation {
+    /// The network of `plan` at time zero.
+    ///
+    /// # Errors
+    /// If the plan cannot become a network.
+    pub fn new(plan: Arc<Plan>) -> Result<Self, BuildError> {
+        let mut engine = Engine::new();
+        let network = Network::new(plan, &mut engine.queue)?;
+        Ok(Self {
+            engine,
+            network,
+            window_end: SimTime::ZERO,
+            last_progress: (SimTime::ZERO, 0),
+        })
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// The network, to take its records or start a capture.
+    pub fn network_mut(&mut self) -> &mut Network {
+        &mut self.network
+    }
+
+    /// Runs about `budget` events; says so if the run is over.
+    pub fn advance(&mut self, budget: u64) -> Option<Ending> {
+        let before = self.engine.executed();
+        while self.engine.executed() - before < budget {
+            if let Some(ending) = self.run_window() {
+                return Some(ending);
+            }
+        }
+        None
+    }
+
+    /// Runs to the end, without looking after records.
+    pub fn run_to_end(&mut self) -> Ending {
+        loop {
+            if let Some(ending) = self.advance(u64::MAX) {
+                return ending;
+            }
+        }
+    }
+
+    /// How far the run has come.
+    pub fn progress(&self) -> Progress {
+        let (completed, failed, flows) = self.network.flow_counts();
+        Progress {
+            now: self.now(),
+            stop: self.network.plan().stop,
+            flows_ended: completed + failed,
+            flows,
+            traversals: self.network.traversals().total(),
+            events: self.engine.executed(),
+        }
+    }
+
+    /// Simulated time: of the last event, or after the last flow's end, of that.
+    pub fn now(&self) -> SimTime {
+        if self.network.all_flows_ended() && self.network.is_drained() {
+            self.network.last_flow_end()
+        } else {
+            self.engine.now()
+        }
+    }
+
+    /// Events executed so far.
+    pub fn events(&self) -> u64 {
+        self.engine.executed()
+    }
+
+    fn run_window(&mut self) -> Option<Ending> {
+        let stop = self.network.plan().stop.unwrap_or(SimTime::NEVER);
+        let next = self.engine.queue.peek().map(|key| key.time);
+        match next {
+            None => return Some(self.ending_without_events()),
+            Some(next) if next > stop => {
+                self.engine.advance_to(stop);
+                return Some(Ending::Stopped);
+            }
+            Some(next) => self.window_end = window_after(next).min(stop),
+        }
+        self.engine.run(&mut self.network, self.window_end, u64::MAX);
+        self.look()
+    }
+
+    /// At the end of a window: is the run over?
+    fn look(&mut self) -> Option<Ending> {
+        let delivered = self.network.packets_delivered();
+        if delivered != self.last_progress.1 {
+            self.last_progress = (self.window_end, delivered);
+        }
+        let idle = self.window_end.since(self.last_progress.0);
+        if self.network.all_flows_ended() {
+            let over = self.network.is_drained() || idle > DRAIN_LIMIT;
+            return over.then_some(Ending::Finished);
+        }
+        let stalled = idle > self.stall_limit() && self.network.all_flows_started();
+        stalled.then_some(Ending::Stalled)
+    }
+
+    /// A lost packet is sent again after the ACK timeout at the latest; if nothing arrives for
+    /// twice as long, nothing will.
+    fn stall_limit(&self) -> Duration {
+        let timeout = self.network.plan().queue_pairs.ack_timeout.duration().unwrap_or_default();
+        STALL_LIMIT.max(timeout * 2)
+    }
+
+    fn ending_without_events(&mut self) -> Ending {
+        if self.network.all_flows_ended() {
+            return Ending::Finished;
+        }
+        match self.network.plan().stop {
+            Some(stop) => {
+                self.engine.advance_to(stop);
+                Ending::Stopped
+            }
+            None => Ending::Stalled,
+        }
+    }
+}
+
+/// The end of the window that holds `time`.
+fn window_after(time: SimTime) -> SimTime {
+    let windows = time.ps() / WINDOW.ps() + 1;
+    SimTime::from_ps(windows.saturating_mul(WINDOW.ps()))
+}

@@ -1,0 +1,169 @@
+//! Workloads: what is sent, by whom, to whom and when.
+//!
+//! A workload is one file beside this one, with its `Parameters` (the keys of `[workload.NAME]`)
+//! and their [`Workload`] implementation, and one line in the list at the end of this file.
+
+mod distribution;
+mod flow_table;
+pub mod flows;
+pub mod incast;
+pub mod permutation;
+pub mod poisson;
+mod reference;
+
+use std::path::{Path, PathBuf};
+
+use rocelab_engine::RngStream;
+use rocelab_fabric::NodeId;
+use rocelab_units::{Bandwidth, Bytes, SimTime};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use distribution::{DistributionSource, SizeDistribution};
+
+use crate::plan::{HostDirectory, Verb};
+use crate::scenario::{Fault, Items, ensure};
+
+/// The most bytes of one flow: 2^48, more than an hour at 400 Gb/s.
+pub(crate) const MAX_FLOW_BYTES: u64 = 1 << 48;
+
+/// Makes flows. Implemented by the `Parameters` of each workload.
+pub(crate) trait Workload {
+    /// The flows, in the order of the scenario's text.
+    fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault>;
+
+    /// The key to blame for what is wrong with the flow of this [`Flow::row`], relative to the
+    /// workload's table.
+    fn key_of(&self, _row: u32) -> String {
+        String::new()
+    }
+
+    /// The files that it reads, as the scenario names them.
+    fn files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+}
+
+/// What a workload may know of the rest of the scenario.
+pub(crate) struct Site<'a> {
+    /// The workload's own key, such as `workload.incast[0]`; names its random streams.
+    pub(crate) name: &'a str,
+    /// The run's seed.
+    pub(crate) seed: u64,
+    /// Hosts by name.
+    pub(crate) hosts: &'a HostDirectory,
+    /// The priority of flows that name none.
+    pub(crate) priority: u8,
+    /// Where relative paths start.
+    pub(crate) folder: &'a Path,
+    /// The most flows of a plan.
+    pub(crate) max_flows: usize,
+}
+
+impl Site<'_> {
+    /// The random stream of a part of this workload.
+    pub(crate) fn stream(&self, part: &str) -> RngStream {
+        RngStream::new(self.seed, &format!("{}.{part}", self.name))
+    }
+
+    /// The rate of the link of `host`.
+    pub(crate) fn link_rate(&self, host: NodeId) -> Bandwidth {
+        self.hosts.link_rate(host)
+    }
+
+    /// `priority`, or the scenario's.
+    pub(crate) fn priority_or_default(&self, priority: Option<u8>) -> Result<u8, Fault> {
+        let priority = priority.unwrap_or(self.priority);
+        ensure(priority <= 7, || {
+            Fault::at("priority", format!("priority {priority} does not exist"))
+                .help("use a priority from 0 to 7")
+        })?;
+        Ok(priority)
+    }
+
+    /// Whether `count` flows can be planned.
+    pub(crate) fn check_count(&self, key: &str, count: u64) -> Result<(), Fault> {
+        let most = self.max_flows;
+        ensure(count <= most as u64, || {
+            Fault::at(key, format!("these would be {count} flows"))
+                .help(format!("a run has at most {most}"))
+        })
+    }
+}
+
+/// One flow as a workload asks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Flow {
+    pub(crate) source: NodeId,
+    pub(crate) destination: NodeId,
+    pub(crate) start: SimTime,
+    pub(crate) bytes: u64,
+    pub(crate) verb: Verb,
+    pub(crate) priority: u8,
+    /// Which entry or line of the workload it comes from.
+    pub(crate) row: u32,
+}
+
+/// Refuses sizes that no flow can have.
+pub(crate) fn check_bytes(key: &str, bytes: u64) -> Result<(), Fault> {
+    ensure(bytes > 0, || {
+        Fault::at(key, "a flow of 0 bytes sends nothing").help("give at least 1B")
+    })?;
+    ensure(bytes <= MAX_FLOW_BYTES, || {
+        Fault::at(key, format!("{} do not end within a run", Bytes::new(bytes)))
+            .help("give at most 256TiB")
+    })
+}
+
+/// Makes the scenario's keys, their JSON Schema and the table of workloads from one list.
+macro_rules! workloads {
+    ($($(#[doc = $doc:literal])* $module:ident,)*) => {
+        /// What is sent: any number of each kind, as `[workload.NAME]` or `[[workload.NAME]]`.
+        ///
+        /// Flows that start at the same instant are ordered by kind, alphabetically, and within
+        /// a kind by the order of the text.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct WorkloadConfig {
+            $(
+                $(#[doc = $doc])*
+                #[serde(skip_serializing_if = "Items::is_empty")]
+                pub $module: Items<$module::Parameters>,
+            )*
+        }
+
+        impl WorkloadConfig {
+            /// The names that a scenario may use.
+            pub const NAMES: &'static [&'static str] = &[$(stringify!($module)),*];
+
+            /// Every workload with its key, in the order that numbers flows.
+            pub(crate) fn items(&self) -> Vec<(String, &dyn Workload)> {
+                let mut all: Vec<(String, &dyn Workload)> = Vec::new();
+                $(
+                    for (index, item) in self.$module.0.iter().enumerate() {
+                        all.push((format!("workload.{}[{index}]", stringify!($module)), item));
+                    }
+                )*
+                all
+            }
+        }
+    };
+}
+
+workloads! {
+    /// Flows one by one: a list, a CSV file, or a file of the HPCC simulator.
+    flows,
+    /// Many servers answer one at once.
+    incast,
+    /// Every server sends to one other and receives from one other.
+    permutation,
+    /// Flows arrive at random at a given load, with sizes from a distribution.
+    poisson,
+}
+
+impl WorkloadConfig {
+    /// The files that the workloads read, as the scenario names them.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.items().iter().flat_map(|(_, item)| item.files()).collect()
+    }
+}
