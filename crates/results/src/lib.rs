@@ -1,1 +1,96 @@
-//! The results directory: records with units in column names, CSV, JSON and Parquet
+//! The results directory: what a run leaves behind, and how to read it back.
+//!
+//! A simulation creates a [`ResultsDir`], streams records into it, and finishes it with a
+//! [`Summary`] and a [`RunInfo`]; until then nothing stands under the directory's own name.
+//!
+//! | file | record | one row for |
+//! |---|---|---|
+//! | `flows.csv`, `flows.parquet` | [`FlowRecord`] | a flow, in order of completion |
+//! | `pfc.csv` | [`PauseRecord`] | a PFC event at the port that it paused or resumed |
+//! | `queues.csv` | [`QueueSample`] | a sampled egress queue |
+//! | `drops.csv` | [`DropRecord`] | a dropped frame, with the inequality that failed |
+//! | `links.csv` | [`LinkRecord`] | a link direction |
+//! | `summary.json` | [`Summary`] | the run, the same for the same scenario and seed |
+//! | `run.json` | [`RunInfo`] | the run, what varies: time, memory, machine |
+//!
+//! Columns carry their unit in their name, and are integers but for ratios, which have six
+//! decimals. Nothing here reads a clock or the environment: equal records give equal bytes.
+//!
+//! ```
+//! use rocelab_results::{FlowRecord, FlowStatistics, FlowStatus, Overwrite, Results, ResultsDir};
+//! # use rocelab_results::{RunInfo, Summary};
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("incast-1");
+//!
+//! let directory = ResultsDir::create(&path, Overwrite::Refuse)?;
+//! let mut statistics = FlowStatistics::default();
+//! let mut flows = directory.flows()?;
+//! let flow = FlowRecord {
+//!     flow: 0,
+//!     source: "host-0".into(),
+//!     destination: "host-1".into(),
+//!     source_qpn: 0x11,
+//!     destination_qpn: 0x11,
+//!     verb: "write".into(),
+//!     priority: 3,
+//!     bytes: 1_000_000,
+//!     packets: 977,
+//!     start_ps: 0,
+//!     fct_ps: Some(90_000_000),
+//!     ideal_fct_ps: 88_000_000,
+//!     retransmitted_packets: 0,
+//!     status: FlowStatus::Completed,
+//! };
+//! statistics.add(&flow);
+//! flows.write(&flow)?;
+//! flows.finish()?;
+//! let summary = Summary {
+//!     scenario: "incast".into(),
+//!     flows: statistics.counts(),
+//!     slowdown: statistics.slowdown(),
+//!     ..Summary::default()
+//! };
+//! directory.finish(&summary, &RunInfo::default())?;
+//!
+//! let results = Results::open(&path)?;
+//! assert_eq!(results.summary(), &summary);
+//! assert_eq!(results.flows()?.next().expect("one flow")?, flow);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod directory;
+mod distribution;
+mod drop;
+mod error;
+mod flow;
+mod flow_columns;
+mod flow_statistics;
+mod flow_writer;
+#[cfg(feature = "parquet")]
+mod flows_parquet;
+mod link;
+mod millionths;
+mod open;
+mod pause;
+mod queue;
+mod record;
+mod run_info;
+mod summary;
+mod topology_map;
+
+pub use directory::{Overwrite, ResultsDir};
+pub use distribution::Distribution;
+pub use drop::DropRecord;
+pub use error::{ErrorKind, ResultsError};
+pub use flow::{FlowRecord, FlowStatus};
+pub use flow_statistics::FlowStatistics;
+pub use flow_writer::FlowWriter;
+pub use link::LinkRecord;
+pub use millionths::Millionths;
+pub use open::{RecordReader, Results};
+pub use pause::{PauseEvent, PauseRecord};
+pub use queue::QueueSample;
+pub use record::{Record, RecordWriter};
+pub use run_info::{Machine, RunInfo};
+pub use summary::{DropCounts, EcnCounts, FlowCounts, LinkTraversals, PfcCounts, Summary};
+pub use topology_map::{MapLink, MapNode, MapNodeKind, TopologyMap};

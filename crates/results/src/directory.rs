@@ -1,0 +1,263 @@
+//! The results directory while it is written.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::run_info::is_ours;
+use crate::{
+    DropRecord, FlowWriter, LinkRecord, PauseRecord, QueueSample, Record, RecordWriter,
+    ResultsError, RunInfo, Summary,
+};
+
+pub(crate) const SUMMARY_JSON: &str = "summary.json";
+pub(crate) const RUN_JSON: &str = "run.json";
+
+/// What to do with results that are in the way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Overwrite {
+    /// Refuse, and touch nothing.
+    #[default]
+    Refuse,
+    /// Replace them when the new ones are complete, if this program wrote them.
+    Replace,
+}
+
+/// A results directory while it is written.
+///
+/// It grows under a temporary name beside its own, `.NAME.partial-PID`, and takes its place in
+/// [`finish`](Self::finish). Dropped before, it takes everything with it, the parent directories
+/// that it had to create included; results that it should have replaced stay as they were.
+#[derive(Debug)]
+pub struct ResultsDir {
+    path: PathBuf,
+    partial: PathBuf,
+    overwrite: Overwrite,
+    /// Parent directories that were missing, innermost first.
+    created_parents: Vec<PathBuf>,
+    /// Whether dropping leaves the temporary directory alone.
+    kept: bool,
+}
+
+impl ResultsDir {
+    /// Makes the temporary directory for results at `path`, and its parents.
+    ///
+    /// # Errors
+    /// All of kind [`BadInput`](crate::ErrorKind::BadInput), all before anything is simulated:
+    /// [`Exists`](ResultsError::Exists), [`NotResults`](ResultsError::NotResults),
+    /// [`Unnamed`](ResultsError::Unnamed), [`NotWritable`](ResultsError::NotWritable).
+    pub fn create(path: impl AsRef<Path>, overwrite: Overwrite) -> Result<Self, ResultsError> {
+        let path = resolve(path.as_ref())?;
+        check_in_the_way(&path, overwrite)?;
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(ResultsError::Unnamed { path });
+        };
+        let created_parents = create_parents(parent)?;
+        let mut prefix = std::ffi::OsString::from(".");
+        prefix.push(name);
+        match create_partial(parent, &prefix) {
+            Ok(partial) => Ok(Self { path, partial, overwrite, created_parents, kept: false }),
+            Err(source) => {
+                remove_parents(&created_parents);
+                Err(ResultsError::NotWritable { path: parent.to_owned(), source })
+            }
+        }
+    }
+
+    /// The temporary directory, where files of other kinds, such as captures, are written too.
+    pub fn working_path(&self) -> &Path {
+        &self.partial
+    }
+
+    /// Where the results will stand.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Starts `flows.csv`.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`], as those that follow.
+    pub fn flows(&self) -> Result<FlowWriter, ResultsError> {
+        FlowWriter::create(&self.partial)
+    }
+
+    /// Starts `pfc.csv`.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn pauses(&self) -> Result<RecordWriter<PauseRecord<'_>>, ResultsError> {
+        self.records()
+    }
+
+    /// Starts `queues.csv`.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn queues(&self) -> Result<RecordWriter<QueueSample<'_>>, ResultsError> {
+        self.records()
+    }
+
+    /// Starts `drops.csv`.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn drops(&self) -> Result<RecordWriter<DropRecord<'_>>, ResultsError> {
+        self.records()
+    }
+
+    /// Starts `links.csv`.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn links(&self) -> Result<RecordWriter<LinkRecord<'_>>, ResultsError> {
+        self.records()
+    }
+
+    /// Starts the file of the record type `R`.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn records<R: Record>(&self) -> Result<RecordWriter<R>, ResultsError> {
+        RecordWriter::create(&self.partial)
+    }
+
+    /// Writes a whole file of text, such as `scenario.resolved.toml`.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn write_text(&self, name: &str, text: &str) -> Result<(), ResultsError> {
+        let path = self.partial.join(name);
+        fs::write(&path, text).map_err(ResultsError::write(&path))
+    }
+
+    /// Writes `summary.json` and `run.json`, and moves the results to their place, which it
+    /// returns. The writers are to be finished before.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`]; [`ResultsError::NotMoved`], after which both the new and the old
+    /// results are still there.
+    pub fn finish(mut self, summary: &Summary, run: &RunInfo) -> Result<PathBuf, ResultsError> {
+        self.write_json(SUMMARY_JSON, summary)?;
+        self.write_json(RUN_JSON, run)?;
+        // From here on the results are worth keeping, wherever they end.
+        self.kept = true;
+        match self.take_place() {
+            Ok(()) => Ok(self.path.clone()),
+            Err(source) => Err(ResultsError::NotMoved {
+                partial: self.partial.clone(),
+                path: self.path.clone(),
+                source,
+            }),
+        }
+    }
+
+    fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), ResultsError> {
+        let path = self.partial.join(name);
+        let write = || -> io::Result<()> {
+            let mut file = BufWriter::new(File::create(&path)?);
+            serde_json::to_writer_pretty(&mut file, value)?;
+            file.write_all(b"\n")?;
+            file.flush()
+        };
+        write().map_err(ResultsError::write(&path))
+    }
+
+    /// Renames the temporary directory; an old one steps aside first and is removed last.
+    fn take_place(&self) -> io::Result<()> {
+        if !exists(&self.path) {
+            return fs::rename(&self.partial, &self.path);
+        }
+        if check_in_the_way(&self.path, self.overwrite).is_err() {
+            return Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "something was created there in the meantime",
+            ));
+        }
+        let aside = self.partial.with_extension(format!("replaced-{}", std::process::id()));
+        fs::rename(&self.path, &aside)?;
+        if let Err(error) = fs::rename(&self.partial, &self.path) {
+            fs::rename(&aside, &self.path)?;
+            return Err(error);
+        }
+        fs::remove_dir_all(&aside)
+    }
+}
+
+impl Drop for ResultsDir {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        // Nobody is left to tell; what stays is hidden and named after this process.
+        let _ = fs::remove_dir_all(&self.partial);
+        remove_parents(&self.created_parents);
+    }
+}
+
+/// `path` made absolute, and through its symbolic links if it exists, so that renaming replaces
+/// the directory and not a link to it.
+fn resolve(path: &Path) -> Result<PathBuf, ResultsError> {
+    let resolved = if exists(path) { path.canonicalize() } else { std::path::absolute(path) };
+    match resolved {
+        Ok(resolved) if resolved.file_name().is_some() => Ok(resolved),
+        _ => Err(ResultsError::Unnamed { path: path.to_owned() }),
+    }
+}
+
+/// Whether anything is there, a dangling link included.
+fn exists(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+fn check_in_the_way(path: &Path, overwrite: Overwrite) -> Result<(), ResultsError> {
+    if !exists(path) {
+        return Ok(());
+    }
+    match overwrite {
+        Overwrite::Refuse => Err(ResultsError::Exists { path: path.to_owned() }),
+        Overwrite::Replace if is_ours(&path.join(RUN_JSON)) => Ok(()),
+        Overwrite::Replace => Err(ResultsError::NotResults { path: path.to_owned() }),
+    }
+}
+
+/// Creates what is missing of `parent`; returns what that was, innermost first.
+fn create_parents(parent: &Path) -> Result<Vec<PathBuf>, ResultsError> {
+    let missing: Vec<PathBuf> =
+        parent.ancestors().take_while(|path| !exists(path)).map(Path::to_owned).collect();
+    for (made, path) in missing.iter().rev().enumerate() {
+        if let Err(source) = fs::create_dir(path) {
+            remove_parents(&missing[missing.len() - made..]);
+            return Err(ResultsError::NotWritable { path: path.clone(), source });
+        }
+    }
+    Ok(missing)
+}
+
+/// Removes those that are still empty.
+fn remove_parents(created: &[PathBuf]) {
+    for path in created {
+        let _ = fs::remove_dir(path);
+    }
+}
+
+/// A new directory `PREFIX.partial-PID`, or the first free `PREFIX.partial-PID-N`: a process may
+/// write the same results twice at once, and process numbers come again.
+fn create_partial(parent: &Path, prefix: &std::ffi::OsStr) -> io::Result<PathBuf> {
+    for attempt in 0_u32.. {
+        let mut name = prefix.to_owned();
+        name.push(format!(".partial-{}", std::process::id()));
+        if attempt > 0 {
+            name.push(format!("-{attempt}"));
+        }
+        let partial = parent.join(name);
+        match fs::create_dir(&partial) {
+            Ok(()) => return Ok(partial),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}

@@ -1,0 +1,147 @@
+//! What goes wrong around a results directory.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why results cannot be written or read. Each message names the path, and the fix where there
+/// is one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResultsError {
+    /// The directory exists and was not to be replaced.
+    #[error(
+        "results directory {} exists: name another with --out, or replace it with --force",
+        path.display()
+    )]
+    Exists {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The directory was to be replaced, but is not one of ours.
+    #[error(
+        "{} was not written by rocelab (no run.json of its own), so --force does not replace it: \
+         name another directory with --out",
+        path.display()
+    )]
+    NotResults {
+        /// The directory, or a file in its place.
+        path: PathBuf,
+    },
+    /// The path cannot name a new directory: `/`, `..`, or empty.
+    #[error("{path:?} does not name a directory to create: give one with --out")]
+    Unnamed {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The directory cannot be made where it was asked for. Nothing was run.
+    #[error(
+        "cannot create results in {}: {source}; name a directory that you may write with --out",
+        path.display()
+    )]
+    NotWritable {
+        /// The directory that refused.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// Writing failed half-way. The temporary directory is removed, old results are untouched.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A value has no form in a file. The temporary directory is removed.
+    #[error("cannot write {}: {reason}", path.display())]
+    Encode {
+        /// The file.
+        path: PathBuf,
+        /// Which value, and why.
+        reason: String,
+    },
+    /// The results are complete, but could not be moved to their place. Nothing was removed.
+    #[error(
+        "results are complete in {}, but cannot be moved to {}: {source}",
+        partial.display(),
+        path.display()
+    )]
+    NotMoved {
+        /// Where they are, and stay.
+        partial: PathBuf,
+        /// Where they belong.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A file to read is missing or may not be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A file to read is not what its name says.
+    #[error("malformed {}: {reason}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Line and fault.
+        reason: String,
+    },
+}
+
+/// Whose fault a [`ResultsError`] is; the command line's exit codes follow it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// What was asked for cannot be had; nothing was written. Exit code 2.
+    BadInput,
+    /// The machine failed: disk full, permission taken away. Exit code 4.
+    Machine,
+}
+
+impl ResultsError {
+    /// Whose fault it is.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Exists { .. }
+            | Self::NotResults { .. }
+            | Self::Unnamed { .. }
+            | Self::NotWritable { .. }
+            | Self::Read { .. }
+            | Self::Malformed { .. } => ErrorKind::BadInput,
+            Self::Write { .. } | Self::Encode { .. } | Self::NotMoved { .. } => ErrorKind::Machine,
+        }
+    }
+
+    /// For `map_err` on writes to `path`.
+    pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Write { path, source }
+    }
+
+    /// For `map_err` on reads of `path`.
+    pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::Read { path, source }
+    }
+
+    pub(crate) fn write_csv(path: &Path, error: csv::Error) -> Self {
+        let path = path.to_owned();
+        let reason = error.to_string();
+        match error.into_kind() {
+            csv::ErrorKind::Io(source) => Self::Write { path, source },
+            _ => Self::Encode { path, reason },
+        }
+    }
+
+    pub(crate) fn read_csv(path: &Path, error: csv::Error) -> Self {
+        let path = path.to_owned();
+        let reason = error.to_string();
+        match error.into_kind() {
+            csv::ErrorKind::Io(source) => Self::Read { path, source },
+            _ => Self::Malformed { path, reason },
+        }
+    }
+}

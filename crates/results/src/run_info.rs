@@ -1,0 +1,100 @@
+//! `run.json`: what varies from run to run.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// The name that makes a `run.json` ours.
+const PROGRAM: &str = "rocelab";
+
+/// The content of `run.json`: everything that may differ when the same scenario runs again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunInfo {
+    /// Always `rocelab`: by this a directory is recognised before it is replaced.
+    pub program: String,
+    /// The program's version.
+    pub version: String,
+    /// When the run started, as RFC 3339 text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started: Option<String>,
+    /// Wall-clock time, in seconds.
+    pub wall_s: f64,
+    /// CPU time of the whole process, user and system, in seconds.
+    pub cpu_s: f64,
+    /// Most memory that the process ever had resident, in bytes.
+    pub peak_memory_bytes: u64,
+    /// Events handled.
+    pub events: u64,
+    /// Events over CPU seconds.
+    pub events_per_cpu_s: f64,
+    /// Link traversals over CPU seconds.
+    pub traversals_per_cpu_s: f64,
+    /// Worker threads.
+    pub threads: u32,
+    /// Partitions of the network.
+    pub partitions: u32,
+    /// Where it ran.
+    pub machine: Machine,
+}
+
+/// A machine, without its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Machine {
+    /// Operating system, such as `linux`.
+    pub os: String,
+    /// Instruction set, such as `x86_64`.
+    pub arch: String,
+    /// Cores that the process may use.
+    pub cores: u32,
+}
+
+impl Default for RunInfo {
+    /// Nothing measured, on no machine.
+    fn default() -> Self {
+        Self {
+            program: PROGRAM.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started: None,
+            wall_s: 0.0,
+            cpu_s: 0.0,
+            peak_memory_bytes: 0,
+            events: 0,
+            events_per_cpu_s: 0.0,
+            traversals_per_cpu_s: 0.0,
+            threads: 1,
+            partitions: 1,
+            machine: Machine::default(),
+        }
+    }
+}
+
+impl RunInfo {
+    /// Sets both rates from `events`, `traversals` and the CPU time, which are to be set before.
+    pub fn set_rates(&mut self, traversals: u64) {
+        let per_second =
+            |count: u64| if self.cpu_s > 0.0 { count as f64 / self.cpu_s } else { 0.0 };
+        (self.events_per_cpu_s, self.traversals_per_cpu_s) =
+            (per_second(self.events), per_second(traversals));
+    }
+}
+
+impl Machine {
+    /// The machine that this runs on.
+    pub fn current() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            os: std::env::consts::OS.to_owned(),
+            arch: std::env::consts::ARCH.to_owned(),
+            cores: u32::try_from(cores).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// Whether the file at `path` is a `run.json` that this program wrote, in whatever version.
+pub(crate) fn is_ours(path: &Path) -> bool {
+    let Ok(text) = std::fs::read_to_string(path) else { return false };
+    let Ok(run) = serde_json::from_str::<serde_json::Value>(&text) else { return false };
+    run.get("program").and_then(serde_json::Value::as_str) == Some(PROGRAM)
+}

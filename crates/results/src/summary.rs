@@ -1,0 +1,123 @@
+//! `summary.json`: the run in numbers that do not vary.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Distribution, Millionths};
+
+/// The content of `summary.json`. The same scenario and seed give the same bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The scenario's name.
+    pub scenario: String,
+    /// Where every random stream started.
+    pub seed: u64,
+    /// RoCE version, 1 or 2.
+    pub roce_version: u8,
+    /// Whether the run was interrupted: the rest is then true up to `simulated_ps`.
+    pub incomplete: bool,
+    /// Digest of all deliveries, in hexadecimal.
+    pub digest: String,
+    /// Simulated time at the end, in picoseconds.
+    pub simulated_ps: u64,
+    /// Frames times links that they crossed.
+    pub link_traversals: LinkTraversals,
+    /// How many flows, and how they ended.
+    pub flows: FlowCounts,
+    /// Payload of the completed flows over the time from the first start to the last completion
+    /// among them, in bit/s.
+    pub goodput_bps: u64,
+    /// Completion times of the completed flows, in picoseconds.
+    pub fct_ps: Option<Distribution<u64>>,
+    /// Completion time over ideal completion time, of the completed flows.
+    pub slowdown: Option<Distribution<Millionths>>,
+    /// Dropped frames.
+    pub drops: DropCounts,
+    /// Priority flow control.
+    pub pfc: PfcCounts,
+    /// Explicit congestion notification.
+    pub ecn: EcnCounts,
+    /// Congestion notification packets sent.
+    pub cnps: u64,
+    /// NAKs sent.
+    pub naks: u64,
+    /// Local ACK timeouts.
+    pub timeouts: u64,
+    /// Data packets sent again.
+    pub retransmissions: u64,
+    /// Frames sent, by opcode.
+    pub opcodes: BTreeMap<String, u64>,
+}
+
+/// Frames times links that they crossed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LinkTraversals {
+    /// All together.
+    pub total: u64,
+    /// Frames with payload, and READ requests.
+    pub data: u64,
+    /// ACKs and NAKs.
+    pub ack: u64,
+    /// CNPs, PFC and PAUSE frames.
+    pub control: u64,
+}
+
+/// How flows ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowCounts {
+    /// All flows of the scenario.
+    pub total: u64,
+    /// All bytes arrived and were acknowledged.
+    pub completed: u64,
+    /// The queue pair gave up.
+    pub failed: u64,
+    /// The run ended first, or before the flow started.
+    pub unfinished: u64,
+}
+
+/// Dropped frames: in JSON, `total` beside one key a reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DropCounts {
+    /// For whatever reason.
+    pub total: u64,
+    /// By reason.
+    #[serde(flatten)]
+    pub by_reason: BTreeMap<String, u64>,
+}
+
+impl DropCounts {
+    /// Counts one dropped frame.
+    pub fn add(&mut self, reason: &str) {
+        self.add_frames(reason, 1);
+    }
+
+    /// Counts `frames` dropped frames.
+    pub fn add_frames(&mut self, reason: &str, frames: u64) {
+        self.total += frames;
+        match self.by_reason.get_mut(reason) {
+            Some(count) => *count += frames,
+            None => {
+                self.by_reason.insert(reason.to_owned(), frames);
+            }
+        }
+    }
+}
+
+/// Priority flow control, over all ports and priorities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PfcCounts {
+    /// Times that a running priority of a port was paused.
+    pub pauses: u64,
+    /// Times that a paused one was resumed by a frame.
+    pub resumes: u64,
+    /// Time paused, in picoseconds, added up over ports and priorities.
+    pub paused_ps: u64,
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EcnCounts {
+    /// Frames marked CE.
+    pub marks: u64,
+}

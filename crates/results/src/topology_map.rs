@@ -1,0 +1,49 @@
+//! A network as data to draw.
+
+use rocelab_units::{Bandwidth, Duration};
+
+/// A network, to be drawn or tabulated. Positions are in any unit; pictures scale them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TopologyMap {
+    /// Nodes; links name them by index.
+    pub nodes: Vec<MapNode>,
+    /// Full-duplex links.
+    pub links: Vec<MapLink>,
+}
+
+/// A node of a [`TopologyMap`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapNode {
+    /// Its name.
+    pub name: String,
+    /// Host or switch.
+    pub kind: MapNodeKind,
+    /// Distance from the hosts: 0 at the hosts themselves, 1 at the switches next to them.
+    pub tier: u8,
+    /// Position from left to right.
+    pub x: f64,
+    /// Position from top to bottom.
+    pub y: f64,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapNodeKind {
+    /// A server.
+    Host,
+    /// A switch.
+    Switch,
+}
+
+/// A link of a [`TopologyMap`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MapLink {
+    /// Index of one end's node.
+    pub a: usize,
+    /// Index of the other end's node.
+    pub b: usize,
+    /// Rate of each direction.
+    pub rate: Bandwidth,
+    /// Propagation delay of each direction.
+    pub delay: Duration,
+}
