@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rocelab_units::Duration;
+use rocelab_units::{Bandwidth, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +74,17 @@ impl From<AckTimeout> for u8 {
     fn from(timeout: AckTimeout) -> Self {
         timeout.0
     }
+}
+
+/// What a NIC is told when it is set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NicConfig {
+    /// The port's rate: the fastest that a queue pair may send.
+    pub line_rate: Bandwidth,
+    /// Bytes before the BTH of every frame: Ethernet, 802.1Q tag, GRH or IP and UDP.
+    pub encapsulation_len: u16,
+    /// Whether packets leave as ECT(0), so that switches may mark them.
+    pub ecn_capable: bool,
 }
 
 /// What many queue pairs have in common.

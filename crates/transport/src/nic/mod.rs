@@ -1,0 +1,269 @@
+//! The NIC: queue pairs, arbitration between them, and their timers.
+
+mod control;
+mod ready;
+mod timers;
+
+use std::collections::VecDeque;
+
+use rocelab_units::SimTime;
+
+use self::control::ControlQueues;
+use self::ready::ReadyRings;
+use self::timers::Timers;
+use crate::queue_pair::{QueuePair, Schedule};
+use crate::{
+    Completion, Counters, MAX_MESSAGE_LENGTH, NicConfig, Packet, PostError, QueuePairConfig,
+    Transmit, WorkRequest,
+};
+
+/// The first queue pair number of ordinary queue pairs. Numbers are dense from here on.
+pub const FIRST_QPN: u32 = 0x11;
+
+/// Queue pair numbers have 24 bits.
+const MAX_QPN: u32 = 0x00ff_ffff;
+
+/// One RDMA NIC with one port.
+///
+/// Nothing happens inside by itself: the owner calls [`receive`](Self::receive) for each packet,
+/// [`poll_transmit`](Self::poll_transmit) whenever the port is free, and
+/// [`handle_timeout`](Self::handle_timeout) at [`poll_timeout`](Self::poll_timeout) and, if
+/// nothing else can be sent, at [`next_release`](Self::next_release).
+#[derive(Debug)]
+pub struct Nic {
+    config: NicConfig,
+    /// By queue pair number minus [`FIRST_QPN`].
+    queue_pairs: Vec<Option<Box<QueuePair>>>,
+    ready: ReadyRings,
+    /// Queue pairs that wait for pacing credit.
+    paced: Timers,
+    /// At most one live entry a queue pair, checked again when it expires.
+    timers: Timers,
+    outbox: Outbox,
+}
+
+/// What queue pairs produce.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    pub(crate) control: ControlQueues,
+    pub(crate) completions: VecDeque<Completion>,
+    pub(crate) counters: Counters,
+}
+
+impl Nic {
+    /// A NIC without queue pairs.
+    ///
+    /// # Panics
+    /// If the line rate is zero.
+    pub fn new(config: NicConfig) -> Self {
+        assert!(config.line_rate.bits_per_second() > 0, "a port has a line rate");
+        Self {
+            config,
+            queue_pairs: Vec::new(),
+            ready: ReadyRings::default(),
+            paced: Timers::default(),
+            timers: Timers::default(),
+            outbox: Outbox::default(),
+        }
+    }
+
+    /// What it was told at set-up.
+    pub const fn config(&self) -> &NicConfig {
+        &self.config
+    }
+
+    /// Adds a queue pair; one with the same number is replaced, with all that it had to do.
+    ///
+    /// # Panics
+    /// If the number is below [`FIRST_QPN`] or has more than 24 bits.
+    pub fn create_queue_pair(&mut self, config: QueuePairConfig) {
+        assert!((FIRST_QPN..=MAX_QPN).contains(&config.qpn), "no number for a queue pair");
+        self.destroy_queue_pair(config.qpn);
+        let index = (config.qpn - FIRST_QPN) as usize;
+        if self.queue_pairs.len() <= index {
+            self.queue_pairs.resize_with(index + 1, || None);
+            self.ready.resize(index + 1);
+        }
+        self.queue_pairs[index] = Some(Box::new(QueuePair::new(&config, &self.config)));
+    }
+
+    /// Removes a queue pair and all that it had to do; no completions follow. What it has put
+    /// into the control queues still leaves. Returns whether there was one.
+    pub fn destroy_queue_pair(&mut self, qpn: u32) -> bool {
+        let Some(index) = self.index_of(qpn) else { return false };
+        let Some(queue_pair) = self.queue_pairs[index as usize].take() else { return false };
+        if queue_pair.schedule == Schedule::Ready {
+            self.ready.remove(queue_pair.priority(), index);
+        }
+        true
+    }
+
+    /// Whether there is a queue pair of this number.
+    #[inline]
+    pub fn has_queue_pair(&self, qpn: u32) -> bool {
+        self.queue_pair(qpn).is_some()
+    }
+
+    /// A queue pair, to look at.
+    #[inline]
+    pub fn queue_pair(&self, qpn: u32) -> Option<&QueuePair> {
+        self.index_of(qpn).and_then(|index| self.queue_pairs[index as usize].as_deref())
+    }
+
+    /// All queue pairs, by number.
+    pub fn queue_pairs(&self) -> impl Iterator<Item = &QueuePair> {
+        self.queue_pairs.iter().filter_map(Option::as_deref)
+    }
+
+    /// Posts work. It leaves with the next [`poll_transmit`](Self::poll_transmit) calls, in the
+    /// order of posting, and ends as a completion, also on a queue pair in the error state.
+    ///
+    /// # Errors
+    /// [`PostError`]; then nothing was posted.
+    pub fn post_send(
+        &mut self,
+        now: SimTime,
+        qpn: u32,
+        work: WorkRequest,
+    ) -> Result<(), PostError> {
+        if work.length > MAX_MESSAGE_LENGTH {
+            return Err(PostError::TooLong { length: work.length });
+        }
+        self.with_queue_pair(now, qpn, |queue_pair, outbox| queue_pair.post_send(&work, outbox))
+            .ok_or(PostError::UnknownQueuePair { qpn })
+    }
+
+    /// A packet arrived. Answers are queued, not returned.
+    #[inline]
+    pub fn receive(&mut self, now: SimTime, packet: &Packet) {
+        let known = self.with_queue_pair(now, packet.dest_qp(), |queue_pair, outbox| {
+            queue_pair.receive(now, packet, outbox);
+        });
+        if known.is_none() {
+            self.outbox.counters.unknown_qp += 1;
+        }
+    }
+
+    /// The next packet to send, if its priority's bit in `paused` is not set: acknowledgements
+    /// and notifications first, the highest priority first; then data, round robin among the
+    /// queue pairs that have something to send, window and pacing credit.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: SimTime, paused: u8) -> Option<Transmit> {
+        if let Some(transmit) = self.outbox.control.pop(paused) {
+            control::count(&mut self.outbox.counters, &transmit);
+            return Some(transmit);
+        }
+        self.release_paced(now);
+        let index = self.ready.pop(paused)?;
+        let queue_pair = self.queue_pairs[index as usize].as_deref_mut()?;
+        queue_pair.schedule = Schedule::Idle;
+        let transmit = queue_pair.transmit(now, &mut self.outbox);
+        self.settle(now, index);
+        transmit
+    }
+
+    /// Whether [`poll_transmit`](Self::poll_transmit) would return a packet now, given that
+    /// [`handle_timeout`](Self::handle_timeout) was called at the last release.
+    #[inline]
+    pub const fn is_ready(&self, paused: u8) -> bool {
+        (self.outbox.control.waiting() | self.ready.waiting()) & !paused != 0
+    }
+
+    /// When the first queue pair gets its pacing credit; [`SimTime::NEVER`] if none waits for it.
+    /// May be early, never late.
+    #[inline]
+    pub fn next_release(&self) -> SimTime {
+        self.paced.next()
+    }
+
+    /// When the first timer expires; [`SimTime::NEVER`] if none runs. May be early, never late.
+    #[inline]
+    pub fn poll_timeout(&self) -> SimTime {
+        self.timers.next()
+    }
+
+    /// Serves every timer and pacing release that is due. Harmless when none is.
+    pub fn handle_timeout(&mut self, now: SimTime) {
+        self.release_paced(now);
+        while let Some((due, index)) = self.timers.pop_due(now) {
+            let Some(queue_pair) = self.queue_pairs[index as usize].as_deref_mut() else {
+                continue;
+            };
+            if queue_pair.timer_entry != due {
+                continue;
+            }
+            queue_pair.timer_entry = SimTime::NEVER;
+            queue_pair.handle_timeout(now, &mut self.outbox);
+            self.settle(now, index);
+        }
+    }
+
+    /// The next completion.
+    #[inline]
+    pub fn poll_completion(&mut self) -> Option<Completion> {
+        self.outbox.completions.pop_front()
+    }
+
+    /// What was counted so far.
+    #[inline]
+    pub const fn counters(&self) -> &Counters {
+        &self.outbox.counters
+    }
+
+    #[inline]
+    fn index_of(&self, qpn: u32) -> Option<u32> {
+        qpn.checked_sub(FIRST_QPN).filter(|&index| (index as usize) < self.queue_pairs.len())
+    }
+
+    #[inline]
+    fn with_queue_pair(
+        &mut self,
+        now: SimTime,
+        qpn: u32,
+        what: impl FnOnce(&mut QueuePair, &mut Outbox),
+    ) -> Option<()> {
+        let index = self.index_of(qpn)?;
+        let queue_pair = self.queue_pairs[index as usize].as_deref_mut()?;
+        what(queue_pair, &mut self.outbox);
+        self.settle(now, index);
+        Some(())
+    }
+
+    /// Puts a queue pair where it belongs after something happened to it: into its ring, among
+    /// those that wait for pacing credit, or nowhere; and arms its timer.
+    #[inline]
+    fn settle(&mut self, now: SimTime, index: u32) {
+        let Some(queue_pair) = self.queue_pairs[index as usize].as_deref_mut() else { return };
+        let belongs = if !queue_pair.has_data() {
+            Schedule::Idle
+        } else if queue_pair.release() <= now {
+            Schedule::Ready
+        } else {
+            Schedule::Paced
+        };
+        if belongs != queue_pair.schedule {
+            if queue_pair.schedule == Schedule::Ready {
+                self.ready.remove(queue_pair.priority(), index);
+            }
+            match belongs {
+                Schedule::Ready => self.ready.push(queue_pair.priority(), index),
+                Schedule::Paced => self.paced.push(queue_pair.release(), index),
+                Schedule::Idle => {}
+            }
+            queue_pair.schedule = belongs;
+        }
+        let timeout = queue_pair.poll_timeout();
+        if timeout < queue_pair.timer_entry {
+            queue_pair.timer_entry = timeout;
+            self.timers.push(timeout, index);
+        }
+    }
+
+    /// Moves the queue pairs whose pacing credit has come into their rings.
+    #[inline]
+    fn release_paced(&mut self, now: SimTime) {
+        while let Some((_, index)) = self.paced.pop_due(now) {
+            self.settle(now, index);
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! The headers of one packet, as the simulator keeps them.
+
+use core::fmt;
+
+use rocelab_wire::{
+    Aeth, Bth, CRC_LEN, Ecn, ImmDt, MIN_FRAME_LEN, Opcode, Reth, Syndrome, pad_len,
+};
+
+const LOW_24: u32 = 0x00ff_ffff;
+const ACK_REQ: u32 = 1 << 24;
+const SOLICITED_EVENT: u32 = 1 << 25;
+const BECN: u32 = 1 << 26;
+const FECN: u32 = 1 << 27;
+
+/// One RDMA packet without its payload bytes: 28 bytes, aligned to 4.
+///
+/// The four extension words hold a RETH, or an AETH or an ImmDt in the first of them.
+/// `RDMA_WRITE_ONLY_WITH_IMMEDIATE` carries RETH and ImmDt, five words; its DMA length equals the
+/// payload length, so that the immediate takes that word's place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Packet {
+    extension: [u32; 4],
+    dest_qp_and_flags: u32,
+    psn: u32,
+    payload_len: u16,
+    opcode: Opcode,
+    class: u8,
+}
+
+/// What [`Nic::poll_transmit`](crate::Nic::poll_transmit) hands out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmit {
+    /// The packet.
+    pub packet: Packet,
+    /// [`QueuePairConfig::destination`](crate::QueuePairConfig::destination) of its queue pair.
+    pub destination: u32,
+    /// [`QueuePairConfig::entropy`](crate::QueuePairConfig::entropy) of its queue pair.
+    pub entropy: u32,
+    /// The Ethernet frame's length with its FCS, at least 64 [bytes].
+    pub frame_len: u16,
+}
+
+impl Packet {
+    /// A packet without extension headers and payload, for queue pair `dest_qp` (24 bits), with
+    /// `psn` (24 bits), priority 0 and not ECN-capable.
+    #[inline]
+    #[must_use]
+    pub const fn new(opcode: Opcode, dest_qp: u32, psn: u32) -> Self {
+        Self {
+            extension: [0; 4],
+            dest_qp_and_flags: dest_qp & LOW_24,
+            psn: psn & LOW_24,
+            payload_len: 0,
+            opcode,
+            class: 0,
+        }
+    }
+
+    /// The packet with `len` payload bytes (pad not counted).
+    #[inline]
+    #[must_use]
+    pub const fn with_payload_len(mut self, len: u16) -> Self {
+        self.payload_len = len;
+        self
+    }
+
+    /// The packet with AckReq set or not.
+    #[inline]
+    #[must_use]
+    pub const fn with_ack_req(self, ack_req: bool) -> Self {
+        self.with_flag(ACK_REQ, ack_req)
+    }
+
+    /// The packet with the Solicited Event bit set or not.
+    #[inline]
+    #[must_use]
+    pub const fn with_solicited_event(self, solicited: bool) -> Self {
+        self.with_flag(SOLICITED_EVENT, solicited)
+    }
+
+    /// The packet with BECN set or not.
+    #[inline]
+    #[must_use]
+    pub const fn with_becn(self, becn: bool) -> Self {
+        self.with_flag(BECN, becn)
+    }
+
+    /// The packet with FECN set or not.
+    #[inline]
+    #[must_use]
+    pub const fn with_fecn(self, fecn: bool) -> Self {
+        self.with_flag(FECN, fecn)
+    }
+
+    /// The packet in a priority (0 to 7) and with an ECN codepoint.
+    #[inline]
+    #[must_use]
+    pub const fn with_class(mut self, priority: u8, ecn: Ecn) -> Self {
+        self.class = (priority & 0b111) << 2 | ecn as u8;
+        self
+    }
+
+    /// The packet with a RETH. For [`Opcode::RcRdmaWriteOnlyWithImmediate`] set it before the
+    /// immediate; its DMA length is then the payload length.
+    #[inline]
+    #[must_use]
+    pub const fn with_reth(mut self, reth: Reth) -> Self {
+        let [low, high] = halves(reth.virtual_address);
+        self.extension = [low, high, reth.r_key, reth.dma_length];
+        self
+    }
+
+    /// The packet with an AETH; `msn` is cut to 24 bits.
+    #[inline]
+    #[must_use]
+    pub const fn with_aeth(mut self, syndrome: Syndrome, msn: u32) -> Self {
+        self.extension[0] = (syndrome.to_u8() as u32) << 24 | msn & LOW_24;
+        self
+    }
+
+    /// The packet with immediate data, as the opcode places it.
+    #[inline]
+    #[must_use]
+    pub const fn with_immdt(mut self, immediate: u32) -> Self {
+        self.extension[if self.opcode.has_reth() { 3 } else { 0 }] = immediate;
+        self
+    }
+
+    /// The BTH opcode.
+    #[inline]
+    #[must_use]
+    pub const fn opcode(&self) -> Opcode {
+        self.opcode
+    }
+
+    /// Destination queue pair, 24 bits.
+    #[inline]
+    #[must_use]
+    pub const fn dest_qp(&self) -> u32 {
+        self.dest_qp_and_flags & LOW_24
+    }
+
+    /// Packet sequence number, 24 bits.
+    #[inline]
+    #[must_use]
+    pub const fn psn(&self) -> u32 {
+        self.psn
+    }
+
+    /// Whether an acknowledgement is asked for.
+    #[inline]
+    #[must_use]
+    pub const fn ack_req(&self) -> bool {
+        self.dest_qp_and_flags & ACK_REQ != 0
+    }
+
+    /// The Solicited Event bit.
+    #[inline]
+    #[must_use]
+    pub const fn solicited_event(&self) -> bool {
+        self.dest_qp_and_flags & SOLICITED_EVENT != 0
+    }
+
+    /// Backward explicit congestion notification.
+    #[inline]
+    #[must_use]
+    pub const fn becn(&self) -> bool {
+        self.dest_qp_and_flags & BECN != 0
+    }
+
+    /// Forward explicit congestion notification.
+    #[inline]
+    #[must_use]
+    pub const fn fecn(&self) -> bool {
+        self.dest_qp_and_flags & FECN != 0
+    }
+
+    /// Priority, 0 to 7.
+    #[inline]
+    #[must_use]
+    pub const fn priority(&self) -> u8 {
+        self.class >> 2
+    }
+
+    /// The ECN codepoint of the IP header; [`Ecn::NotEct`] where there is none (v1).
+    #[inline]
+    #[must_use]
+    pub const fn ecn(&self) -> Ecn {
+        Ecn::from_bits(self.class)
+    }
+
+    /// Marks "congestion experienced". Only ECN-capable packets may be marked.
+    #[inline]
+    pub const fn set_ce(&mut self) {
+        debug_assert!(self.ecn().is_capable(), "a packet that is not ECN-capable was marked");
+        self.class |= Ecn::Ce as u8;
+    }
+
+    /// Whether the packet met congestion.
+    #[inline]
+    #[must_use]
+    pub const fn is_ce(&self) -> bool {
+        self.class & 0b11 == Ecn::Ce as u8
+    }
+
+    /// Payload without pad [bytes].
+    #[inline]
+    #[must_use]
+    pub const fn payload_len(&self) -> u16 {
+        self.payload_len
+    }
+
+    /// Zero bytes after the payload, 0 to 3.
+    #[inline]
+    #[must_use]
+    pub const fn pad_count(&self) -> u8 {
+        let [low, ..] = pad_len(self.payload_len as usize).to_le_bytes();
+        low
+    }
+
+    /// The RETH, if the opcode has one.
+    #[inline]
+    #[must_use]
+    pub const fn reth(&self) -> Option<Reth> {
+        if !self.opcode.has_reth() {
+            return None;
+        }
+        let [low, high, r_key, length] = self.extension;
+        let virtual_address = (high as u64) << 32 | low as u64;
+        let dma_length = if self.opcode.has_immdt() { self.payload_len as u32 } else { length };
+        Some(Reth { virtual_address, r_key, dma_length })
+    }
+
+    /// The AETH, if the opcode has one.
+    #[inline]
+    #[must_use]
+    pub const fn aeth(&self) -> Option<Aeth> {
+        if !self.opcode.has_aeth() {
+            return None;
+        }
+        let [syndrome, ..] = self.extension[0].to_be_bytes();
+        Some(Aeth { syndrome: Syndrome::from_u8(syndrome), msn: self.extension[0] & LOW_24 })
+    }
+
+    /// The immediate data, if the opcode has it.
+    #[inline]
+    #[must_use]
+    pub const fn immdt(&self) -> Option<ImmDt> {
+        if !self.opcode.has_immdt() {
+            return None;
+        }
+        Some(ImmDt(self.extension[if self.opcode.has_reth() { 3 } else { 0 }]))
+    }
+
+    /// The Ethernet frame's length with its FCS, at least 64 [bytes]; `encapsulation_len` counts
+    /// what precedes the BTH.
+    #[inline]
+    #[must_use]
+    pub const fn frame_len(&self, encapsulation_len: u16) -> u16 {
+        /// BTH, ICRC and FCS.
+        const FIXED: u16 = 12 + 4 + 4;
+        const MIN: u16 = 64;
+        const _: () = assert!(FIXED as usize == Bth::LEN + 2 * CRC_LEN);
+        const _: () = assert!(MIN as usize == MIN_FRAME_LEN);
+        let [extension, ..] = self.opcode.extension_len().to_le_bytes();
+        let payload = self.payload_len + self.pad_count() as u16;
+        let len = encapsulation_len + FIXED + extension as u16 + payload;
+        if len < MIN { MIN } else { len }
+    }
+
+    #[inline]
+    const fn with_flag(mut self, flag: u32, on: bool) -> Self {
+        self.dest_qp_and_flags &= !flag;
+        if on {
+            self.dest_qp_and_flags |= flag;
+        }
+        self
+    }
+}
+
+/// The low and the high half.
+const fn halves(value: u64) -> [u32; 2] {
+    let [a, b, c, d, e, f, g, h] = value.to_le_bytes();
+    [u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h])]
+}
+
+impl fmt::Display for Packet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} qp {:#x} psn {}", self.opcode, self.dest_qp(), self.psn)?;
+        if self.opcode.has_payload() {
+            write!(f, " len {}", self.payload_len)?;
+        }
+        if let Some(reth) = self.reth() {
+            write!(f, ", {reth}")?;
+        }
+        if let Some(aeth) = self.aeth() {
+            write!(f, ", {aeth}")?;
+        }
+        if self.ack_req() {
+            f.write_str(", AckReq")?;
+        }
+        write!(f, ", prio {}, {}", self.priority(), self.ecn())
+    }
+}
+
+impl fmt::Debug for Packet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rocelab_wire::{Encapsulation, encapsulation_len, frame_len};
+
+    use super::*;
+
+    #[test]
+    fn layout_is_28_bytes_with_a_niche() {
+        assert_eq!(size_of::<Packet>(), 28);
+        assert_eq!(align_of::<Packet>(), 4);
+        assert_eq!(size_of::<Option<Packet>>(), 28, "the opcode's unused values are a niche");
+    }
+
+    #[test]
+    fn write_only_with_immediate_keeps_both_headers() {
+        let reth = Reth { virtual_address: 0x1122_3344_5566_7788, r_key: 9, dma_length: 5 };
+        let packet = Packet::new(Opcode::RcRdmaWriteOnlyWithImmediate, 0x11, 3)
+            .with_payload_len(5)
+            .with_reth(reth)
+            .with_immdt(0xdead_beef);
+        assert_eq!(packet.reth(), Some(reth));
+        assert_eq!(packet.immdt(), Some(ImmDt(0xdead_beef)));
+        assert_eq!(packet.aeth(), None);
+        assert_eq!(packet.pad_count(), 3);
+    }
+
+    #[test]
+    fn marking_changes_nothing_else() {
+        let mut packet =
+            Packet::new(Opcode::RcSendOnly, 0x11, 3).with_class(5, Ecn::Ect0).with_ack_req(true);
+        let before = packet;
+        packet.set_ce();
+        assert!(packet.is_ce() && !before.is_ce());
+        assert_eq!(packet.priority(), 5);
+        assert_eq!(packet.with_class(5, Ecn::Ect0), before);
+    }
+
+    proptest! {
+        #[test]
+        fn fields_come_back(dest_qp in 0..1_u32 << 24, psn in 0..1_u32 << 24, priority in 0..8_u8,
+            flags: [bool; 4], msn in 0..1_u32 << 24, syndrome: u8) {
+            let packet = Packet::new(Opcode::RcAcknowledge, dest_qp, psn)
+                .with_ack_req(flags[0]).with_solicited_event(flags[1])
+                .with_becn(flags[2]).with_fecn(flags[3])
+                .with_class(priority, Ecn::Ect1)
+                .with_aeth(Syndrome::from_u8(syndrome), msn);
+            prop_assert_eq!(packet.dest_qp(), dest_qp);
+            prop_assert_eq!(packet.psn(), psn);
+            prop_assert_eq!(
+                [packet.ack_req(), packet.solicited_event(), packet.becn(), packet.fecn()], flags);
+            prop_assert_eq!(packet.priority(), priority);
+            prop_assert_eq!(packet.ecn(), Ecn::Ect1);
+            prop_assert_eq!(
+                packet.aeth(), Some(Aeth { syndrome: Syndrome::from_u8(syndrome), msn }));
+        }
+
+        #[test]
+        fn length_is_that_of_the_wire(index in 0..Opcode::ALL.len(), len in 0..=4096_u16) {
+            let opcode = Opcode::ALL[index];
+            for encapsulation in [Encapsulation::V1, Encapsulation::V2Ipv4, Encapsulation::V2Ipv6] {
+                for vlan in [false, true] {
+                    let before = u16::try_from(encapsulation_len(encapsulation, vlan)).unwrap();
+                    let packet = Packet::new(opcode, 0, 0).with_payload_len(len);
+                    prop_assert_eq!(
+                        usize::from(packet.frame_len(before)),
+                        frame_len(encapsulation, vlan, opcode, usize::from(len)));
+                }
+            }
+        }
+    }
+}

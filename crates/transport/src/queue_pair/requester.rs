@@ -1,0 +1,412 @@
+//! The sending half of a queue pair: messages become packets, acknowledgements complete them.
+//!
+//! Three positions move through the sequence numbers: `acknowledged` <= `next` <= `sent_end`.
+//! A recovery moves `next` back and everything from there is sent again; what a packet looks like
+//! depends only on its message and its sequence number.
+
+use std::collections::VecDeque;
+
+use rocelab_units::{Duration, SimTime};
+
+use super::message::{Message, Segmentation};
+use crate::recovery::{Loss, Reliability};
+use crate::sequence::{MAX_OUTSTANDING, Sequence, expand, first_sequence};
+use crate::{Packet, QueuePairConfig, WorkRequest};
+
+/// The requester's state.
+#[derive(Debug)]
+pub(super) struct Requester {
+    /// Posted and not completed, oldest first.
+    messages: VecDeque<Message>,
+    /// Which of them `next` is in; their number if all is sent.
+    cursor: usize,
+    /// The next packet to send.
+    next: Sequence,
+    /// After the last packet that was ever sent.
+    sent_end: Sequence,
+    /// All before it arrived; with a scheme that forgets partial messages, it may fall back.
+    acknowledged: Sequence,
+    /// After the last packet of all posted messages.
+    posted_end: Sequence,
+    /// Payload before `next`, `acknowledged` and `posted_end` [bytes].
+    next_byte: u64,
+    acknowledged_byte: u64,
+    posted_byte: u64,
+    /// The READ response that was asked for again and has not come yet.
+    awaited_response: Option<Sequence>,
+    /// When the local ACK timeout expires; it runs while something is unacknowledged.
+    deadline: SimTime,
+    timeout: Option<Duration>,
+    ack_interval: u32,
+    dest_qp: u32,
+    segmentation: Segmentation,
+    retries: u8,
+    retry_count: u8,
+    keeps_partial_messages: bool,
+    reliability: &'static dyn Reliability,
+}
+
+/// A packet that the requester gives out.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) packet: Packet,
+    pub(super) sequence: Sequence,
+    /// Whether it was sent before.
+    pub(super) repeated: bool,
+}
+
+/// What an arriving acknowledgement or READ response changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// Payload newly acknowledged [bytes].
+    pub(super) bytes: u64,
+    /// The sequence number before which all is acknowledged, where that moved.
+    pub(super) advanced_to: Option<Sequence>,
+    /// Whether something will be sent again.
+    pub(super) loss: bool,
+    /// Whether the packet was of no use.
+    pub(super) stale: bool,
+}
+
+/// What follows from an expired ACK timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimedOut {
+    /// It was restarted since.
+    NotYet,
+    /// Everything unacknowledged will be sent again.
+    Resend,
+    /// It was the last retry.
+    GiveUp,
+}
+
+impl Requester {
+    pub(super) fn new(config: &QueuePairConfig) -> Self {
+        let first = first_sequence(config.initial_psn);
+        let reliability = config.profile.recovery.reliability();
+        Self {
+            messages: VecDeque::new(),
+            cursor: 0,
+            next: first,
+            sent_end: first,
+            acknowledged: first,
+            posted_end: first,
+            next_byte: 0,
+            acknowledged_byte: 0,
+            posted_byte: 0,
+            awaited_response: None,
+            deadline: SimTime::NEVER,
+            timeout: config.profile.ack_timeout.duration(),
+            ack_interval: config.profile.ack_interval,
+            dest_qp: config.dest_qp,
+            segmentation: Segmentation::new(config.profile.path_mtu),
+            retries: 0,
+            retry_count: config.profile.retry_count,
+            keeps_partial_messages: reliability.keeps_partial_messages(),
+            reliability,
+        }
+    }
+
+    pub(super) fn post(&mut self, work: &WorkRequest) {
+        let message = Message::new(work, self.posted_end, self.posted_byte, self.segmentation);
+        self.posted_end = message.end();
+        self.posted_byte += u64::from(message.length);
+        self.messages.push_back(message);
+    }
+
+    /// Whether a packet may leave with `window` bytes of unacknowledged payload allowed.
+    #[inline]
+    pub(super) fn can_send(&self, window: u64) -> bool {
+        let Some(message) = self.messages.get(self.cursor) else { return false };
+        self.bytes_in_flight() < window
+            && message.after(self.next) - self.oldest_needed() <= MAX_OUTSTANDING
+    }
+
+    /// The next packet; only if [`can_send`](Self::can_send).
+    #[inline]
+    pub(super) fn take(&mut self, now: SimTime) -> Option<Request> {
+        let message = self.messages.get(self.cursor)?;
+        let sequence = self.next;
+        let after = message.after(sequence);
+        let packet = message.packet(sequence, self.dest_qp, self.segmentation);
+        let ack_req = after == message.end() || self.is_ack_due(message.index(sequence));
+
+        self.next = after;
+        self.next_byte = message.byte_at(after, self.segmentation);
+        if after == message.end() {
+            self.cursor += 1;
+        }
+        let repeated = sequence < self.sent_end;
+        self.sent_end = self.sent_end.max(after);
+        if self.deadline == SimTime::NEVER {
+            self.restart_timer(now);
+        }
+        Some(Request { packet: packet.with_ack_req(ack_req), sequence, repeated })
+    }
+
+    /// An ACK of everything up to and including `psn`.
+    pub(super) fn on_ack(
+        &mut self,
+        now: SimTime,
+        psn: u32,
+        complete: impl FnMut(&Message),
+    ) -> Progress {
+        let end = expand(psn, self.acknowledged) + 1;
+        if end <= self.acknowledged || end > self.sent_end {
+            return Progress { stale: true, ..Progress::default() };
+        }
+        self.acknowledge_before(now, end, complete)
+    }
+
+    /// A NAK "PSN sequence error" that asks for `psn`.
+    pub(super) fn on_sequence_error(
+        &mut self,
+        now: SimTime,
+        psn: u32,
+        complete: impl FnMut(&Message),
+    ) -> Progress {
+        let wanted = expand(psn, self.acknowledged);
+        if wanted < self.oldest_needed() || wanted >= self.sent_end {
+            return Progress { stale: true, ..Progress::default() };
+        }
+        let mut progress = self.acknowledge_before(now, wanted, complete);
+        if !progress.loss && wanted < self.next {
+            self.go_back(wanted);
+            progress.loss = true;
+        }
+        progress
+    }
+
+    /// A READ response. It acknowledges all before it; out of order it is useless, and the READ
+    /// is asked for again, once.
+    pub(super) fn on_read_response(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        mut complete: impl FnMut(&Message),
+    ) -> Progress {
+        let sequence = expand(packet.psn(), self.acknowledged);
+        let stale = Progress { stale: true, ..Progress::default() };
+        if sequence < self.acknowledged || sequence >= self.next {
+            return stale;
+        }
+        let mut progress = self.acknowledge_before(now, sequence, &mut complete);
+        if progress.loss || self.acknowledged != sequence {
+            return progress;
+        }
+        let Some(read) = self.messages.front().filter(|front| front.operation.is_read()) else {
+            return stale;
+        };
+        let remaining = read.length - self.segmentation.offset(read.index(sequence));
+        if packet.payload_len() != self.segmentation.payload(remaining) {
+            return stale;
+        }
+        let end = read.end();
+        self.acknowledged = sequence + 1;
+        self.acknowledged_byte = read.byte_at(self.acknowledged, self.segmentation);
+        if self.acknowledged == end {
+            complete(read);
+            self.drop_completed(1);
+        }
+        self.note_progress(now);
+        progress.advanced_to = Some(self.acknowledged);
+        progress
+    }
+
+    /// The ACK timeout may have expired.
+    pub(super) fn on_timeout(&mut self, now: SimTime) -> TimedOut {
+        if self.deadline > now {
+            return TimedOut::NotYet;
+        }
+        if self.retries >= self.retry_count {
+            return TimedOut::GiveUp;
+        }
+        self.retries += 1;
+        self.go_back(self.acknowledged);
+        TimedOut::Resend
+    }
+
+    /// Takes out all messages, oldest first: the queue pair has failed.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = Message> {
+        self.deadline = SimTime::NEVER;
+        self.cursor = 0;
+        self.next = self.posted_end;
+        self.next_byte = self.posted_byte;
+        self.acknowledged = self.posted_end;
+        self.acknowledged_byte = self.posted_byte;
+        self.messages.drain(..)
+    }
+
+    /// When the local ACK timeout expires.
+    #[inline]
+    pub(super) const fn deadline(&self) -> SimTime {
+        self.deadline
+    }
+
+    /// Payload sent and not acknowledged; that of READs counts from the request on [bytes].
+    #[inline]
+    pub(super) const fn bytes_in_flight(&self) -> u64 {
+        self.next_byte.saturating_sub(self.acknowledged_byte)
+    }
+
+    /// Payload posted and not acknowledged [bytes].
+    pub(super) const fn bytes_outstanding(&self) -> u64 {
+        self.posted_byte - self.acknowledged_byte
+    }
+
+    /// Messages posted and not completed.
+    pub(super) fn messages_outstanding(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Timeouts in a row.
+    pub(super) const fn retries(&self) -> u8 {
+        self.retries
+    }
+
+    /// PSNs of the oldest packet that is not acknowledged and of the next to send.
+    pub(super) const fn window_edges(&self) -> (Sequence, Sequence) {
+        (self.acknowledged, self.next)
+    }
+
+    #[inline]
+    const fn is_ack_due(&self, index: u32) -> bool {
+        match self.ack_interval {
+            0 => false,
+            1 => true,
+            interval => (index + 1).is_multiple_of(interval),
+        }
+    }
+
+    /// The oldest packet that may have to be sent again.
+    #[inline]
+    fn oldest_needed(&self) -> Sequence {
+        if self.keeps_partial_messages {
+            return self.acknowledged;
+        }
+        self.messages.front().map_or(self.acknowledged, |front| front.first)
+    }
+
+    /// Everything before `end` arrived, but for READ responses that did not.
+    fn acknowledge_before(
+        &mut self,
+        now: SimTime,
+        end: Sequence,
+        mut complete: impl FnMut(&Message),
+    ) -> Progress {
+        let bytes_before = self.acknowledged_byte;
+        let mut reached = end;
+        let mut missing_response = None;
+        let mut completed = 0;
+        for message in &self.messages {
+            if message.operation.is_read() {
+                let expected = self.acknowledged.max(message.first);
+                if end > expected {
+                    reached = expected;
+                    missing_response = Some(expected);
+                }
+                break;
+            }
+            if message.end() > end {
+                break;
+            }
+            complete(message);
+            completed += 1;
+        }
+        self.drop_completed(completed);
+        let advanced_to = self.advance(reached);
+        if advanced_to.is_some() {
+            self.note_progress(now);
+        }
+        let loss = missing_response.is_some_and(|response| self.ask_again(response));
+        Progress {
+            bytes: self.acknowledged_byte.saturating_sub(bytes_before),
+            advanced_to,
+            loss,
+            stale: false,
+        }
+    }
+
+    /// Removes the oldest `count` messages, and moves `next` past them.
+    fn drop_completed(&mut self, count: usize) {
+        if count == 0 {
+            return;
+        }
+        self.messages.drain(..count);
+        self.cursor = self.cursor.saturating_sub(count);
+        let (first, first_byte) = self
+            .messages
+            .front()
+            .map_or((self.posted_end, self.posted_byte), |front| (front.first, front.first_byte));
+        if self.next < first {
+            self.next = first;
+            self.next_byte = first_byte;
+            self.cursor = 0;
+        }
+    }
+
+    /// Moves `acknowledged` to `reached`, which is in the oldest message or at its start.
+    fn advance(&mut self, mut reached: Sequence) -> Option<Sequence> {
+        if reached > self.next {
+            if self.keeps_partial_messages {
+                // It arrived before it was sent again.
+                self.next = reached;
+                self.next_byte = self.byte_at(reached);
+                self.cursor = 0;
+            } else {
+                reached = self.next;
+            }
+        }
+        if reached <= self.acknowledged {
+            return None;
+        }
+        self.acknowledged = reached;
+        self.acknowledged_byte = self.byte_at(reached);
+        Some(reached)
+    }
+
+    /// Payload before `sequence`, which is in the oldest message or at its start [bytes].
+    fn byte_at(&self, sequence: Sequence) -> u64 {
+        self.messages
+            .front()
+            .map_or(self.posted_byte, |front| front.byte_at(sequence, self.segmentation))
+    }
+
+    fn note_progress(&mut self, now: SimTime) {
+        self.retries = 0;
+        if self.awaited_response.is_some_and(|response| self.acknowledged > response) {
+            self.awaited_response = None;
+        }
+        if self.acknowledged < self.next {
+            self.restart_timer(now);
+        } else {
+            self.deadline = SimTime::NEVER;
+        }
+    }
+
+    fn restart_timer(&mut self, now: SimTime) {
+        self.deadline = self.timeout.map_or(SimTime::NEVER, |timeout| now.saturating_add(timeout));
+    }
+
+    /// A READ response is missing: asks for it again, unless that was done already.
+    fn ask_again(&mut self, response: Sequence) -> bool {
+        if self.awaited_response == Some(response) || response >= self.next {
+            return false;
+        }
+        self.go_back(response);
+        true
+    }
+
+    /// Sends again from where the scheme says, given that `lost` is needed.
+    fn go_back(&mut self, lost: Sequence) {
+        self.deadline = SimTime::NEVER;
+        let Some(oldest) = self.messages.front() else { return };
+        let loss = Loss { lost, message_first: oldest.first };
+        let resume = self.reliability.resend_from(&loss);
+        self.cursor = 0;
+        self.next = resume;
+        self.next_byte = oldest.byte_at(resume, self.segmentation);
+        self.acknowledged = self.acknowledged.min(resume);
+        self.acknowledged_byte = self.acknowledged_byte.min(self.next_byte);
+        self.awaited_response = oldest.operation.is_read().then_some(self.acknowledged);
+    }
+}
