@@ -89,6 +89,19 @@ pub struct FlowPlan {
     pub entropy: u32,
 }
 
+/// The most bytes of one message (IBTA: message sizes are at most 2^31).
+pub const MAX_MESSAGE_BYTES: u64 = 1 << 31;
+
+impl FlowPlan {
+    /// The sizes of the flow's messages in the order in which they are posted: all of
+    /// [`MAX_MESSAGE_BYTES`], but for the last.
+    pub fn messages(&self) -> impl Iterator<Item = u64> + use<> {
+        let bytes = self.bytes;
+        let count = bytes.div_ceil(MAX_MESSAGE_BYTES);
+        (0..count).map(move |k| (bytes - k * MAX_MESSAGE_BYTES).min(MAX_MESSAGE_BYTES))
+    }
+}
+
 /// What a flow does.
 #[derive(
     Clone,

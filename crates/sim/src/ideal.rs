@@ -1,0 +1,136 @@
+//! How long a flow takes alone in the network: what its completion time is compared with.
+//!
+//! Frames travel store and forward along a shortest path. A frame of L bytes that starts at a port
+//! of rate R reaches the other end (8 + L) x 8 / R + delay later (preamble before it), and the next
+//! one may start after (8 + L + 12) x 8 / R (interpacket gap behind it); times that are no whole
+//! picoseconds round up. Hosts take no time, and nobody paces below the line rate. A SEND or WRITE
+//! ends when the acknowledgement of its last packet is back, a READ when the last byte is in.
+
+mod messages;
+mod paths;
+mod train;
+
+use rocelab_units::Duration;
+use rocelab_wire::{Encapsulation, Opcode, frame_len};
+
+use self::messages::Message;
+use self::paths::ShortestPaths;
+use self::train::{Hop, Train};
+use crate::plan::{FlowPlan, Plan, Verb};
+
+/// The completion time of `flow` in the unloaded network of `plan`. For many flows, ask an
+/// [`UnloadedNetwork`].
+pub fn ideal_fct(plan: &Plan, flow: &FlowPlan) -> Duration {
+    UnloadedNetwork::new(plan).completion_time(flow)
+}
+
+/// Completion times in an unloaded network; keeps the shortest paths that it has computed.
+#[derive(Debug)]
+pub struct UnloadedNetwork {
+    paths: ShortestPaths,
+    frames: Frames,
+    ack_interval: u64,
+}
+
+impl UnloadedNetwork {
+    /// The network of `plan`, with nothing on it.
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            paths: ShortestPaths::new(plan),
+            frames: Frames {
+                encapsulation: plan.roce.encapsulation,
+                tagged: plan.roce.tagged,
+                path_mtu: plan.queue_pairs.path_mtu.bytes().into(),
+            },
+            ack_interval: plan.queue_pairs.ack_interval.max(1).into(),
+        }
+    }
+
+    /// From the moment at which the work is posted to its completion.
+    ///
+    /// All messages of a flow are posted at once. Among several shortest paths it takes the one
+    /// through the lowest ports; they differ only where a topology mixes link rates.
+    pub fn completion_time(&mut self, flow: &FlowPlan) -> Duration {
+        let forward = self.paths.between(flow.source, flow.destination);
+        let backward: Vec<Hop> = forward.iter().rev().copied().collect();
+        let ps = if flow.verb == Verb::Read {
+            self.read(flow, &forward, &backward)
+        } else {
+            self.acknowledged(flow, &forward, &backward)
+        };
+        Duration::from_ps(ps)
+    }
+
+    /// SEND and WRITE: data there, acknowledgements back.
+    fn acknowledged(&self, flow: &FlowPlan, forward: &[Hop], backward: &[Hop]) -> u64 {
+        let mut there = Route::new(forward);
+        let mut back = Route::new(backward);
+        let ack_len = self.frames.len(Opcode::RcAcknowledge, 0);
+        let mut completion = 0;
+        for bytes in flow.messages() {
+            let message = Message::new(flow.verb, bytes, self.frames.path_mtu);
+            for segment in message.segments() {
+                let len = self.frames.len(segment.opcode, segment.payload);
+                let arrivals = there.carry(Train::at(0, segment.count, len));
+                let acknowledged = segment.acknowledged(self.ack_interval);
+                if let Some(acks) = arrivals.every(acknowledged, ack_len) {
+                    completion = back.carry(acks).last();
+                }
+            }
+        }
+        completion
+    }
+
+    /// READ: requests there, data back.
+    fn read(&self, flow: &FlowPlan, forward: &[Hop], backward: &[Hop]) -> u64 {
+        let mut there = Route::new(forward);
+        let mut back = Route::new(backward);
+        let request_len = self.frames.len(Opcode::RcRdmaReadRequest, 0);
+        let mut completion = 0;
+        for bytes in flow.messages() {
+            let asked = there.carry(Train::at(0, 1, request_len)).last();
+            let message = Message::new(flow.verb, bytes, self.frames.path_mtu);
+            for segment in message.segments() {
+                let len = self.frames.len(segment.opcode, segment.payload);
+                completion = back.carry(Train::at(asked, segment.count, len)).last();
+            }
+        }
+        completion
+    }
+}
+
+/// Frame lengths of a scenario.
+#[derive(Clone, Copy, Debug)]
+struct Frames {
+    encapsulation: Encapsulation,
+    tagged: bool,
+    path_mtu: u64,
+}
+
+impl Frames {
+    /// Bytes of a frame, FCS included.
+    fn len(self, opcode: Opcode, payload: u64) -> u64 {
+        let payload = usize::try_from(payload).unwrap_or(usize::MAX);
+        frame_len(self.encapsulation, self.tagged, opcode, payload) as u64
+    }
+}
+
+/// The ports along a path, with the time at which each is free.
+struct Route<'a> {
+    hops: &'a [Hop],
+    free: Vec<u64>,
+}
+
+impl<'a> Route<'a> {
+    fn new(hops: &'a [Hop]) -> Self {
+        Self { hops, free: vec![0; hops.len()] }
+    }
+
+    /// The arrivals at the far end of frames that the near end has ready.
+    fn carry(&mut self, ready: Train) -> Train {
+        self.hops
+            .iter()
+            .zip(&mut self.free)
+            .fold(ready, |train, (hop, free)| train.cross(hop, free))
+    }
+}

@@ -1,0 +1,102 @@
+//! Shortest paths between hosts over the active links.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use rocelab_fabric::topology::{Adjacency, Neighbour};
+use rocelab_fabric::{NodeId, Topology};
+
+use super::train::Hop;
+use crate::plan::Plan;
+
+/// Shortest paths, with a breadth-first tree over the switches for each switch that was asked for.
+#[derive(Debug)]
+pub(super) struct ShortestPaths {
+    topology: Topology,
+    active: Vec<bool>,
+    adjacency: Adjacency,
+    /// The position of each switch among the switches, by node.
+    switch_index: Vec<u32>,
+    switches: usize,
+    trees: BTreeMap<NodeId, Tree>,
+}
+
+/// For each switch, the neighbour and link that lead to the root; none at the root itself and
+/// where there is no way.
+type Tree = Vec<Option<Neighbour>>;
+
+impl ShortestPaths {
+    pub(super) fn new(plan: &Plan) -> Self {
+        let topology = plan.topology.clone();
+        let mut switch_index = vec![0; topology.nodes.len()];
+        let mut switches = 0;
+        for switch in topology.switches() {
+            switch_index[switch as usize] = switches;
+            switches += 1;
+        }
+        Self {
+            active: plan.active_links.clone(),
+            adjacency: topology.adjacency(),
+            topology,
+            switch_index,
+            switches: switches as usize,
+            trees: BTreeMap::new(),
+        }
+    }
+
+    /// The links from host to host, in order; empty if there is no way.
+    pub(super) fn between(&mut self, from: NodeId, to: NodeId) -> Vec<Hop> {
+        let (Some(first), Some(last)) = (self.access(from), self.access(to)) else {
+            return Vec::new();
+        };
+        if first.node == to {
+            return vec![self.hop(first.link)];
+        }
+        let mut links = vec![last.link];
+        let mut node = last.node;
+        while node != first.node {
+            let index = self.switch_index[node as usize] as usize;
+            let Some(towards) = self.tree(first.node)[index] else { return Vec::new() };
+            links.push(towards.link);
+            node = towards.node;
+        }
+        links.push(first.link);
+        links.iter().rev().map(|&link| self.hop(link)).collect()
+    }
+
+    /// What a host is connected to.
+    fn access(&self, host: NodeId) -> Option<Neighbour> {
+        self.adjacency.ports_of(host).first().copied()
+    }
+
+    fn hop(&self, link: u32) -> Hop {
+        let link = &self.topology.links[link as usize];
+        Hop { rate: link.rate, delay: link.delay }
+    }
+
+    fn tree(&mut self, root: NodeId) -> &Tree {
+        if !self.trees.contains_key(&root) {
+            let tree = self.grown(root);
+            self.trees.insert(root, tree);
+        }
+        &self.trees[&root]
+    }
+
+    fn grown(&self, root: NodeId) -> Tree {
+        let mut tree: Tree = vec![None; self.switches];
+        let mut open = VecDeque::from([root]);
+        while let Some(node) = open.pop_front() {
+            for port in self.adjacency.ports_of(node) {
+                let usable = self.active[port.link as usize] && !self.topology.is_host(port.node);
+                if !usable || port.node == root {
+                    continue;
+                }
+                let towards = &mut tree[self.switch_index[port.node as usize] as usize];
+                if towards.is_none() {
+                    *towards = Some(Neighbour { node, link: port.link });
+                    open.push_back(port.node);
+                }
+            }
+        }
+        tree
+    }
+}
