@@ -133,3 +133,121 @@ const fn words(value: u64) -> [u32; 2] {
 const fn halves(value: u128) -> [u64; 2] {
     [(value >> 64) as u64, value as u64]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FLOWS: u32 = 1 << 16;
+
+    /// Flows between two hosts that differ in their UDP source port alone.
+    fn five_tuple(flow: u32) -> u32 {
+        let [.., high, low] = flow.to_be_bytes();
+        let source_port = u16::from_be_bytes([high, low]);
+        let (source, destination) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+        let fields =
+            FiveTuple { source, destination, source_port, destination_port: 4791, protocol: 17 };
+        fields.flow_hash()
+    }
+
+    /// Flows that differ in their flow label alone.
+    fn layer_two(flow: u32) -> u32 {
+        let source = [2, 0, 0, 0, 0, 1];
+        LayerTwoFlow { source, destination: [2, 0, 0, 0, 0, 2], flow_label: flow }.flow_hash()
+    }
+
+    /// The sum over bins of (count - mean)^2 / mean.
+    fn chi_square(bins: &[u32]) -> f64 {
+        let mean = f64::from(bins.iter().sum::<u32>()) / bins.len() as f64;
+        bins.iter().map(|&count| (f64::from(count) - mean).powi(2) / mean).sum()
+    }
+
+    /// Whether the bins are as even as fair dice make them: chi-square has mean n and standard
+    /// deviation sqrt(2 n) for n + 1 bins; five of these on either side. (Too even would be as
+    /// suspicious as too uneven.)
+    fn assert_even(bins: &[u32], what: &str) {
+        let freedom = bins.len() as f64 - 1.0;
+        let distance = (chi_square(bins) - freedom) / (2.0 * freedom).sqrt();
+        assert!(distance.abs() < 5.0, "{what}: {distance} standard deviations off: {bins:?}");
+    }
+
+    #[test]
+    fn flows_spread_evenly_over_any_number_of_paths() {
+        for flow_hash in [five_tuple, layer_two] {
+            for paths in [2, 3, 4, 7, 16, 32, 64] {
+                let seed = switch_seed(0, 340);
+                let mut bins = vec![0; paths];
+                (0..FLOWS).for_each(|flow| bins[reduce(mix(flow_hash(flow), seed), paths)] += 1);
+                assert_even(&bins, &format!("{paths} paths"));
+            }
+        }
+    }
+
+    #[test]
+    fn switches_choose_independently() {
+        const PATHS: usize = 4;
+        for (first, second) in [(0, 1), (320, 340), (340, 360), (5, 5 + (1 << 16))] {
+            let seeds = [first, second].map(|switch| switch_seed(9, switch));
+            let mut pairs = vec![0; PATHS * PATHS];
+            for flow in 0..FLOWS {
+                let [a, b] = seeds.map(|seed| reduce(mix(five_tuple(flow), seed), PATHS));
+                pairs[a * PATHS + b] += 1;
+            }
+            assert_even(&pairs, &format!("switches {first} and {second}"));
+        }
+    }
+
+    #[test]
+    fn without_seeds_of_their_own_switches_would_choose_alike() {
+        let seed = switch_seed(0, 1);
+        let chosen: Vec<_> =
+            (0..FLOWS).map(|flow| reduce(mix(five_tuple(flow), seed), 4)).collect();
+        let taken = (0..FLOWS).filter(|&flow| chosen[flow as usize] == 2);
+        let mut bins = [0u32; 4];
+        taken.for_each(|flow| bins[reduce(mix(five_tuple(flow), seed), 4)] += 1);
+        assert_eq!(bins.iter().filter(|&&count| count > 0).count(), 1, "hash polarisation");
+    }
+
+    #[test]
+    fn every_field_counts() {
+        let v4 = FiveTuple {
+            source: [10, 0, 0, 1].into(),
+            destination: [10, 0, 0, 2].into(),
+            source_port: 0xc000,
+            destination_port: 4791,
+            protocol: 17,
+        };
+        let variants = [
+            v4,
+            FiveTuple { source: v4.destination, destination: v4.source, ..v4 },
+            FiveTuple { source: [10, 0, 0, 3].into(), ..v4 },
+            FiveTuple { source_port: 0xc001, ..v4 },
+            FiveTuple { source_port: 4791, destination_port: 0xc000, ..v4 },
+            FiveTuple { protocol: 6, ..v4 },
+            FiveTuple { source: IpAddr::V6(1.into()), destination: IpAddr::V6(2.into()), ..v4 },
+            FiveTuple {
+                source: IpAddr::V6((1 << 64).into()),
+                destination: IpAddr::V6(2.into()),
+                ..v4
+            },
+        ];
+        let l2 = LayerTwoFlow { source: [1; 6], destination: [2; 6], flow_label: 0 };
+        let layer_two = [
+            l2,
+            LayerTwoFlow { source: [2; 6], destination: [1; 6], ..l2 },
+            LayerTwoFlow { flow_label: 1, ..l2 },
+        ];
+        let mut hashes: Vec<_> = variants.iter().map(FiveTuple::flow_hash).collect();
+        hashes.extend(layer_two.iter().map(LayerTwoFlow::flow_hash));
+        let all = hashes.len();
+        hashes.sort_unstable();
+        hashes.dedup();
+        assert_eq!(hashes.len(), all);
+    }
+
+    #[test]
+    fn reduction_stays_below_the_count() {
+        assert_eq!([reduce(0, 3), reduce(u32::MAX, 3), reduce(u32::MAX, 1)], [0, 2, 0]);
+        assert_eq!(reduce(u32::MAX, 65_535), 65_534);
+    }
+}

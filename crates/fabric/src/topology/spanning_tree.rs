@@ -107,8 +107,9 @@ impl Bridges<'_> {
         }
         let vector = |port: &BridgePort| {
             let root_path_cost = costs[port.far as usize].map_or(u64::MAX, |cost| cost + port.cost);
-            let designated_port = self.adjacency.port_of_link(port.far, port.link);
-            (root_path_cost, port.far, designated_port, port.number)
+            // Parallel links are in the same order at both ends, so the lowest own port is also
+            // the designated bridge's lowest.
+            (root_path_cost, port.far, port.number)
         };
         self.ports(switch).min_by_key(vector).map(|port| port.link)
     }
