@@ -1,1 +1,17 @@
-//! Results to a summary table and pictures
+//! Results and topologies for people: tables for a terminal, pictures for a browser.
+//!
+//! * [`summary_table`]: what a run did, in 80 columns.
+//! * [`topology_table`]: a network's tiers, links and oversubscription.
+//! * [`topology_svg`]: a network as one self-contained picture.
+//!
+//! All are pure functions from data to text: equal data gives equal bytes, without colours, and
+//! without asking how wide a terminal is.
+
+mod numbers;
+mod summary_table;
+mod topology_svg;
+mod topology_table;
+
+pub use summary_table::summary_table;
+pub use topology_svg::topology_svg;
+pub use topology_table::topology_table;

@@ -1,0 +1,150 @@
+//! What a run did, for a terminal.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use rocelab_results::{Distribution, RunInfo, Summary};
+
+use crate::numbers::{count, counted, in_unit, memory, rate, rounded_count, time, time_unit};
+
+/// Width of the names on the left.
+const LABEL: usize = 17;
+/// Width of the names on the left of the percentiles, and of each of their seven columns.
+const NARROW: usize = 10;
+
+/// The run in a table of at most 80 columns, for text of usual lengths: flows, goodput,
+/// percentiles of completion time and slowdown, flow and congestion control, losses, speed,
+/// digest, and where the `results` are. Ends with a newline.
+pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String {
+    let mut table = heading(summary);
+    table += &percentiles(summary);
+    for (label, text) in [
+        ("Flows", flows(summary)),
+        ("Goodput", rate(summary.goodput_bps)),
+        ("PFC", pfc(summary)),
+        ("ECN", ecn(summary)),
+        ("Drops", drops(summary)),
+        ("Retransmissions", retransmissions(summary)),
+        ("Link traversals", traversals(summary)),
+        ("Speed", speed(run)),
+        ("Digest", summary.digest.clone()),
+        ("Results", results.display().to_string()),
+    ] {
+        line(&mut table, label, &text);
+    }
+    table
+}
+
+fn heading(summary: &Summary) -> String {
+    let interrupted = if summary.incomplete { ", INTERRUPTED there" } else { "" };
+    format!(
+        "{}: RoCE v{}, seed {}, {} simulated{interrupted}\n\n",
+        summary.scenario,
+        summary.roce_version,
+        summary.seed,
+        time(summary.simulated_ps)
+    )
+}
+
+fn line(table: &mut String, label: &str, text: &str) {
+    // Writing to a string does not fail.
+    let _ = writeln!(table, "{label:LABEL$}{text}");
+}
+
+fn percentiles(summary: &Summary) -> String {
+    let (Some(fct), Some(slowdown)) = (&summary.fct_ps, &summary.slowdown) else {
+        return String::new();
+    };
+    let unit = time_unit(fct.p50);
+    let fct = values(fct).map(|ps| in_unit(ps, unit));
+    let slowdown = values(slowdown).map(|ratio| format!("{ratio:.2}"));
+    let names = ["min", "mean", "p50", "p95", "p99", "p99.9", "max"].map(str::to_owned);
+    let mut rows = String::new();
+    let fct_label = format!("FCT [{}]", unit.name);
+    for (label, cells) in [("", names), (&fct_label, fct), ("Slowdown", slowdown)] {
+        let _ = write!(rows, "{label:NARROW$}");
+        for cell in cells {
+            let _ = write!(rows, " {cell:>width$}", width = NARROW - 1);
+        }
+        rows.push('\n');
+    }
+    rows.push('\n');
+    rows
+}
+
+fn values<T: Copy>(of: &Distribution<T>) -> [T; 7] {
+    [of.min, of.mean, of.p50, of.p95, of.p99, of.p999, of.max]
+}
+
+fn flows(summary: &Summary) -> String {
+    let flows = &summary.flows;
+    let mut text = format!("{} of {} completed", count(flows.completed), count(flows.total));
+    for (number, name) in [(flows.failed, "failed"), (flows.unfinished, "unfinished")] {
+        if number > 0 {
+            let _ = write!(text, ", {} {name}", count(number));
+        }
+    }
+    text
+}
+
+fn pfc(summary: &Summary) -> String {
+    let pfc = &summary.pfc;
+    if pfc.pauses == 0 {
+        return "no pauses".to_owned();
+    }
+    format!(
+        "{}, {}, {} paused in all",
+        counted(pfc.pauses, "pause"),
+        counted(pfc.resumes, "resume"),
+        time(pfc.paused_ps)
+    )
+}
+
+fn ecn(summary: &Summary) -> String {
+    format!("{}, {}", counted(summary.ecn.marks, "mark"), counted(summary.cnps, "CNP"))
+}
+
+fn drops(summary: &Summary) -> String {
+    if summary.drops.total == 0 {
+        return "none".to_owned();
+    }
+    let reasons: Vec<_> = summary
+        .drops
+        .by_reason
+        .iter()
+        .filter(|(_, frames)| **frames > 0)
+        .map(|(reason, frames)| format!("{reason} {}", count(*frames)))
+        .collect();
+    format!("{}: {}", counted(summary.drops.total, "frame"), reasons.join(", "))
+}
+
+fn retransmissions(summary: &Summary) -> String {
+    format!(
+        "{}, {}, {}",
+        counted(summary.retransmissions, "packet"),
+        counted(summary.naks, "NAK"),
+        counted(summary.timeouts, "timeout")
+    )
+}
+
+fn traversals(summary: &Summary) -> String {
+    let traversals = &summary.link_traversals;
+    format!(
+        "{} ({} data, {} ACK, {} control)",
+        count(traversals.total),
+        count(traversals.data),
+        count(traversals.ack),
+        count(traversals.control)
+    )
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+fn speed(run: &RunInfo) -> String {
+    format!(
+        "{} traversals per CPU second; {:.2} s wall, {:.2} s CPU, {}",
+        rounded_count(run.traversals_per_cpu_s as u64),
+        run.wall_s,
+        run.cpu_s,
+        memory(run.peak_memory_bytes)
+    )
+}

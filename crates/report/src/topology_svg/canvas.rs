@@ -1,0 +1,139 @@
+//! SVG elements as text.
+
+use std::fmt::Write as _;
+
+/// A place in the picture, in pixels from its upper left corner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub(super) x: f64,
+    pub(super) y: f64,
+}
+
+const STYLE: &str = "\
+text{font:11px sans-serif;fill:#222}\
+path{fill:none;stroke-width:1.2;stroke-opacity:.55}\
+path:hover{stroke-width:4;stroke-opacity:1}\
+.host{fill:#fff;stroke:#444}\
+.switch{fill:#dde6f0;stroke:#234}\
+.group{stroke-width:3}";
+
+/// Half of a glyph's size.
+const HOST: f64 = 6.0;
+const SWITCH: (f64, f64) = (16.0, 9.0);
+
+/// Width of a character of a label, about.
+const CHARACTER: f64 = 6.2;
+
+/// Height of a line of a label that stands upright.
+const LINE: f64 = 12.0;
+
+/// An SVG document that grows from back to front.
+pub(super) struct Canvas {
+    text: String,
+}
+
+impl Canvas {
+    pub(super) fn new(width: f64, height: f64) -> Self {
+        let text = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+             width=\"{width:.0}\" height=\"{height:.0}\">\n\
+             <style>{STYLE}</style>\n\
+             <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+        );
+        Self { text }
+    }
+
+    pub(super) fn link(&mut self, a: Point, b: Point, bend: f64, colour: &str, title: &str) {
+        let shape = if bend == 0.0 {
+            format!("M{:.1} {:.1}L{:.1} {:.1}", a.x, a.y, b.x, b.y)
+        } else {
+            let (x, y) = ((a.x + b.x) / 2.0, (a.y + b.y) / 2.0 - 2.0 * bend);
+            format!("M{:.1} {:.1}Q{x:.1} {y:.1} {:.1} {:.1}", a.x, a.y, b.x, b.y)
+        };
+        self.element(&format!("path d=\"{shape}\" stroke=\"{colour}\""), "path", title);
+    }
+
+    pub(super) fn host(&mut self, at: Point, group: bool, title: &str) {
+        let class = if group { "host group" } else { "host" };
+        let (x, y, size) = (at.x - HOST, at.y - HOST, 2.0 * HOST);
+        let element = format!(
+            "rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{size}\" height=\"{size}\""
+        );
+        self.element(&element, "rect", title);
+    }
+
+    pub(super) fn switch(&mut self, at: Point, group: bool, title: &str) {
+        let class = if group { "switch group" } else { "switch" };
+        let (half_width, half_height) = SWITCH;
+        let element = format!(
+            "rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"{}\" rx=\"4\"",
+            at.x - half_width,
+            at.y - half_height,
+            2.0 * half_width,
+            2.0 * half_height
+        );
+        self.element(&element, "rect", title);
+    }
+
+    /// A name below a host or above a switch: level where `pitch` has room for it, upright where
+    /// it has room for a line, and otherwise left to hovering.
+    pub(super) fn label(&mut self, at: Point, below: bool, pitch: f64, name: &str) {
+        let width = name.chars().count() as f64 * CHARACTER;
+        let name = escaped(name);
+        let Point { x, y } = at;
+        // Writing to a string does not fail.
+        let _ = if width < pitch {
+            let y = if below { y + 22.0 } else { y - 14.0 };
+            writeln!(
+                self.text,
+                "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{name}</text>"
+            )
+        } else if pitch >= LINE {
+            let (x, y, turn) =
+                if below { (x - 4.0, y + 12.0, 90) } else { (x + 4.0, y - 14.0, -90) };
+            writeln!(
+                self.text,
+                "<text transform=\"translate({x:.1} {y:.1}) rotate({turn})\">{name}</text>"
+            )
+        } else {
+            Ok(())
+        };
+    }
+
+    pub(super) fn legend(&mut self, x: f64, y: f64, colour: &str, name: &str) {
+        let (end, text) = (x + 40.0, x + 50.0);
+        let _ = writeln!(
+            self.text,
+            "<path d=\"M{x:.1} {y:.1}L{end:.1} {y:.1}\" stroke=\"{colour}\"/>\
+             <text x=\"{text:.1}\" y=\"{:.1}\">{}</text>",
+            y + 4.0,
+            escaped(name)
+        );
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.text.push_str("</svg>\n");
+        self.text
+    }
+
+    fn element(&mut self, opening: &str, name: &str, title: &str) {
+        let _ = writeln!(self.text, "<{opening}><title>{}</title></{name}>", escaped(title));
+    }
+}
+
+/// Names come from files: they may hold what XML would take for its own.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            // XML 1.0 has no form for these.
+            control if control.is_control() => escaped.push('\u{fffd}'),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}

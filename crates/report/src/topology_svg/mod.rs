@@ -1,0 +1,136 @@
+//! A network as a picture.
+//!
+//! Nodes stand in rows by tier, hosts at the bottom. A large network is drawn in groups
+//! ([`glyphs`]), so that the picture's size is bounded.
+
+mod canvas;
+mod glyphs;
+
+use std::collections::BTreeSet;
+
+use rocelab_results::TopologyMap;
+use rocelab_units::Bandwidth;
+
+use canvas::{Canvas, Point};
+use glyphs::{Bundle, Drawing, Glyph};
+
+/// Stroke colours by rate, lowest first: distinct for the colour-blind and on white (Okabe and
+/// Ito's palette without its yellow). Further rates share the last one.
+const COLOURS: [&str; 6] = ["#0072b2", "#009e73", "#e69f00", "#d55e00", "#cc79a7", "#000000"];
+
+/// Room for each node of the fullest row, and the picture's bounds, in pixels.
+const NODE_PITCH: f64 = 22.0;
+const MIN_WIDTH: f64 = 640.0;
+const MAX_WIDTH: f64 = 4_000.0;
+const ROW_HEIGHT: f64 = 150.0;
+const MARGIN: f64 = 60.0;
+const LEGEND_LINE: f64 = 20.0;
+
+/// The network as an SVG document that needs nothing else: no script, font or style from
+/// elsewhere. Hovering over a node or link shows its name, kind, rate and delay.
+///
+/// Above 2,000 hosts a rack becomes one box with a count, and above 128 switches in a row
+/// neighbours share a box, so that the document stays below a few megabytes.
+pub fn topology_svg(map: &TopologyMap) -> String {
+    let drawing = Drawing::new(map);
+    let rates: Vec<Bandwidth> = drawing
+        .bundles
+        .iter()
+        .map(|bundle| bundle.rate)
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    let scene = Scene::new(&drawing, rates);
+    scene.draw()
+}
+
+/// A drawing with its measures in pixels.
+struct Scene<'a> {
+    drawing: &'a Drawing,
+    rates: Vec<Bandwidth>,
+    width: f64,
+    rows: u8,
+    x_range: (f64, f64),
+}
+
+impl<'a> Scene<'a> {
+    fn new(drawing: &'a Drawing, rates: Vec<Bandwidth>) -> Self {
+        let fullest = (0..=drawing.highest_tier).map(|tier| drawing.row_length(tier)).max();
+        let width = fullest.unwrap_or(0) as f64 * NODE_PITCH + 2.0 * MARGIN;
+        let xs = || drawing.glyphs.iter().map(|glyph| glyph.x).filter(|x| x.is_finite());
+        let x_range = (xs().fold(f64::INFINITY, f64::min), xs().fold(f64::NEG_INFINITY, f64::max));
+        Self {
+            drawing,
+            rates,
+            width: width.clamp(MIN_WIDTH, MAX_WIDTH),
+            rows: drawing.highest_tier + 1,
+            x_range,
+        }
+    }
+
+    fn draw(&self) -> String {
+        let picture = f64::from(self.rows) * ROW_HEIGHT;
+        let height = picture + (self.rates.len() + 1) as f64 * LEGEND_LINE + MARGIN / 2.0;
+        let mut canvas = Canvas::new(self.width, height);
+        for bundle in &self.drawing.bundles {
+            self.draw_bundle(&mut canvas, bundle);
+        }
+        for glyph in &self.drawing.glyphs {
+            self.draw_glyph(&mut canvas, glyph);
+        }
+        self.draw_legend(&mut canvas, picture);
+        canvas.finish()
+    }
+
+    fn draw_bundle(&self, canvas: &mut Canvas, bundle: &Bundle) {
+        let (a, b) = (&self.drawing.glyphs[bundle.a], &self.drawing.glyphs[bundle.b]);
+        let times = if bundle.links == 1 { String::new() } else { format!("{} x ", bundle.links) };
+        let title =
+            format!("{} - {}: {times}{}, {}", a.label(), b.label(), bundle.rate, bundle.delay);
+        let (from, to) = (self.place(a), self.place(b));
+        // Within a row a straight line would run through the nodes between.
+        let bend = if a.tier == b.tier { ROW_HEIGHT / 4.0 } else { 0.0 };
+        canvas.link(from, to, bend, self.colour(bundle.rate), &title);
+    }
+
+    fn draw_glyph(&self, canvas: &mut Canvas, glyph: &Glyph) {
+        let place = self.place(glyph);
+        let title = glyph.title();
+        if glyph.is_host() {
+            canvas.host(place, glyph.nodes > 1, &title);
+        } else {
+            canvas.switch(place, glyph.nodes > 1, &title);
+        }
+        let pitch = (self.width - 2.0 * MARGIN) / self.drawing.row_length(glyph.tier).max(1) as f64;
+        canvas.label(place, glyph.is_host(), pitch, &glyph.label());
+    }
+
+    fn draw_legend(&self, canvas: &mut Canvas, top: f64) {
+        for (index, rate) in self.rates.iter().enumerate() {
+            let links: usize = self
+                .drawing
+                .bundles
+                .iter()
+                .filter(|bundle| bundle.rate == *rate)
+                .map(|bundle| bundle.links)
+                .sum();
+            let y = top + (index + 1) as f64 * LEGEND_LINE;
+            let plural = if links == 1 { "" } else { "s" };
+            canvas.legend(MARGIN, y, self.colour(*rate), &format!("{rate} ({links} link{plural})"));
+        }
+    }
+
+    fn place(&self, glyph: &Glyph) -> Point {
+        let (least, greatest) = self.x_range;
+        let span = greatest - least;
+        // One column of nodes, or positions that are no numbers, stand in the middle.
+        let share = if span > 0.0 && glyph.x.is_finite() { (glyph.x - least) / span } else { 0.5 };
+        let row = f64::from(self.drawing.highest_tier - glyph.tier);
+        Point { x: MARGIN + share * (self.width - 2.0 * MARGIN), y: (row + 0.5) * ROW_HEIGHT }
+    }
+
+    fn colour(&self, rate: Bandwidth) -> &'static str {
+        let index = self.rates.iter().position(|known| *known == rate).unwrap_or(0);
+        COLOURS[index.min(COLOURS.len() - 1)]
+    }
+}
