@@ -74,6 +74,20 @@ fn every_topology_has_a_summary_a_schema_and_examples_that_hold_what_all_promise
 }
 
 #[test]
+fn the_documentation_names_every_topology_and_key() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/topologies.md");
+    let text = std::fs::read_to_string(path).expect("the documentation");
+    for entry in TopologyConfig::ENTRIES {
+        assert!(text.contains(&format!("\n## {}\n", entry.name)), "{}", entry.name);
+        let schema = (entry.schema)().to_value();
+        for key in schema["properties"].as_object().expect("parameters have keys").keys() {
+            assert!(text.contains(&format!("`{key}`")), "{}.{key}", entry.name);
+            assert!(text.contains(&format!("\n{key} = ")) || text.contains(&format!(" {key} = ")));
+        }
+    }
+}
+
+#[test]
 fn a_single_switch_has_a_port_a_host() {
     let topology = build("single-switch", json!({ "hosts": 3, "link": link(100) })).unwrap();
     assert_eq!(topology.describe_names(), "host-0 to host-2, switch-0");

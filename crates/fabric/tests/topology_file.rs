@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use proptest::prelude::*;
 use rocelab_fabric::topology::{TopologyError, clos, file};
 use rocelab_fabric::{NodeKind, Topology, TopologyConfig};
 use rocelab_units::{Bandwidth, Duration};
@@ -151,3 +152,47 @@ fn the_generator_makes_the_reference_network_of_320_hosts() {
     let kinds = |topology: &Topology| topology.nodes.iter().map(|n| n.kind).collect::<Vec<_>>();
     assert_eq!(kinds(&generated), kinds(&from_file));
 }
+
+proptest! {
+    #[test]
+    fn no_text_is_a_panic(words in prop::collection::vec(0..WORDS.len(), 0..60)) {
+        let text: Vec<_> = words.into_iter().map(|word| WORDS[word]).collect();
+        if let Ok(topology) = read(&text.join(" ")) {
+            prop_assert_eq!(topology.check(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn a_changed_character_is_no_panic(at in 0..GOOD.len(), to in any::<char>()) {
+        let mut text = GOOD.to_owned();
+        text.replace_range(at..=at, to.encode_utf8(&mut [0; 4]));
+        if let Ok(topology) = read(&text) {
+            prop_assert_eq!(topology.check(), Ok(()));
+        }
+    }
+}
+
+/// Words from which edge lists, and other texts, can be put together.
+const WORDS: &[&str] = &[
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "\n",
+    "\n",
+    "\n",
+    "4 1 3\n",
+    "3\n",
+    "0 3 1Gbps 1us 0\n",
+    "16777215",
+    "67108864",
+    "18446744073709551616",
+    "-1",
+    "1e9",
+    "NaN",
+    "0Gbps",
+    "\u{feff}",
+    "µs",
+    "\u{85}",
+];
