@@ -58,3 +58,34 @@ pub struct Counters {
     /// Packets for a queue pair in the error state, and packets that make no sense to it.
     pub discarded: u64,
 }
+
+impl core::ops::AddAssign for Traffic {
+    fn add_assign(&mut self, other: Self) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
+}
+
+impl core::ops::AddAssign<&Self> for Counters {
+    /// Sums up several NICs.
+    fn add_assign(&mut self, other: &Self) {
+        self.data_sent += other.data_sent;
+        self.read_requests_sent += other.read_requests_sent;
+        self.acks_sent += other.acks_sent;
+        self.naks_sent += other.naks_sent;
+        self.cnps_sent += other.cnps_sent;
+        self.retransmitted += other.retransmitted;
+        self.data_received += other.data_received;
+        self.acks_received += other.acks_received;
+        self.naks_received += other.naks_received;
+        self.cnps_received += other.cnps_received;
+        self.ce_received += other.ce_received;
+        self.timeouts += other.timeouts;
+        self.messages_delivered += other.messages_delivered;
+        self.payload_delivered += other.payload_delivered;
+        self.out_of_order += other.out_of_order;
+        self.duplicates += other.duplicates;
+        self.unknown_qp += other.unknown_qp;
+        self.discarded += other.discarded;
+    }
+}

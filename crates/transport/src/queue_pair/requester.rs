@@ -169,7 +169,9 @@ impl Requester {
             return Progress { stale: true, ..Progress::default() };
         }
         let mut progress = self.acknowledge_before(now, wanted, complete);
-        if !progress.loss && wanted < self.next {
+        // Short of `wanted` it is a READ that is waited for, and that was asked for again.
+        let reached = self.acknowledged >= wanted;
+        if !progress.loss && reached && wanted < self.next {
             self.go_back(wanted);
             progress.loss = true;
         }

@@ -1,0 +1,102 @@
+//! Congestion control on the wire: notifications, their interval, and the rates that follow.
+
+use rocelab_transport::{Operation, QueuePairProfile};
+use rocelab_units::{Duration, SimTime};
+use rocelab_wire::{Ecn, Opcode};
+
+use crate::pair::{Fate, Pair, QPN, algorithm, profile, work};
+
+fn marked(parameters: &str) -> Pair {
+    let congestion_control = algorithm("dcqcn", parameters);
+    let mut pair = Pair::new(QueuePairProfile { congestion_control, ..profile() });
+    pair.rule = Box::new(|sent| {
+        if sent.transmit.packet.opcode().has_payload() { Fate::Mark } else { Fate::Deliver }
+    });
+    pair
+}
+
+#[test]
+fn notifications_keep_their_interval() {
+    let mut pair = marked("min_rate = \"50Gbps\"");
+    pair.post(0, QPN, work(0, Operation::Write, 10_000_000));
+    pair.drive_until(SimTime::from_ps(1_000_000_000));
+    let cnps: Vec<_> =
+        pair.log.iter().filter(|sent| sent.transmit.packet.opcode() == Opcode::Cnp).collect();
+    for step in cnps.windows(2) {
+        let gap = step[1].time.since(step[0].time);
+        assert!(gap >= Duration::from_us(50), "{gap}");
+        assert!(gap < Duration::from_us(51), "every packet is marked, yet {gap} passed");
+    }
+    assert!((19..=20).contains(&cnps.len()), "{} in 1 ms", cnps.len());
+    let cnp = cnps[0].transmit;
+    assert_eq!(cnp.frame_len, 74 + 4, "74 bytes on the wire of a ConnectX, and the FCS");
+    assert_eq!(cnp.packet.dest_qp(), QPN);
+    assert_eq!((cnp.packet.psn(), cnp.packet.priority()), (0, 6));
+    assert!(cnp.packet.becn() && !cnp.packet.ack_req());
+    assert_eq!(pair.nics[0].counters().cnps_received, cnps.len() as u64);
+    let rate = pair.nics[0].queue_pair(QPN).unwrap().rate();
+    assert!(rate.bits_per_second() < 70_000_000_000, "nineteen cuts later: {rate}");
+}
+
+#[test]
+fn without_an_interval_every_mark_is_answered() {
+    let mut pair = marked("cnp_interval = \"0s\"");
+    pair.post(0, QPN, work(0, Operation::Write, 100_000));
+    pair.drive();
+    let (sender, receiver) = (pair.nics[0].counters(), pair.nics[1].counters());
+    assert_eq!(receiver.ce_received, sender.data_sent.packets);
+    assert_eq!(receiver.cnps_sent.packets, receiver.ce_received);
+    assert_eq!(sender.cnps_received, receiver.cnps_sent.packets);
+}
+
+#[test]
+fn marks_mean_nothing_to_those_who_did_not_ask() {
+    let mut pair = Pair::new(profile());
+    pair.rule = Box::new(|_| Fate::Mark);
+    pair.post(0, QPN, work(0, Operation::Write, 100_000));
+    pair.drive();
+    pair.assert_all_succeeded(0, 0..1);
+    assert_eq!(pair.nics[1].counters().cnps_sent.packets, 0);
+    assert_eq!(pair.nics[1].counters().ce_received, 98);
+}
+
+#[test]
+fn read_data_that_is_marked_slows_the_responder() {
+    let mut pair = marked("");
+    pair.post(0, QPN, work(0, Operation::Read, 1_000_000));
+    pair.drive();
+    pair.assert_all_succeeded(0, 0..1);
+    assert!(pair.nics[0].counters().cnps_sent.packets > 0);
+    assert!(pair.nics[1].counters().cnps_received > 0);
+}
+
+#[test]
+fn dcqcn_returns_to_the_line_rate() {
+    let mut pair = marked("");
+    pair.post(0, QPN, work(0, Operation::Write, 200_000));
+    pair.drive();
+    let queue_pair = pair.nics[0].queue_pair(QPN).unwrap();
+    assert_eq!(queue_pair.rate().bits_per_second(), 100_000_000_000);
+    assert_eq!(pair.nics[0].poll_timeout(), SimTime::NEVER, "its timer has stopped");
+}
+
+#[test]
+fn timely_slows_down_when_round_trips_grow() {
+    let congestion_control = algorithm("timely", "");
+    let ack_timeout = 14.try_into().unwrap();
+    let mut pair = Pair::new(QueuePairProfile { congestion_control, ack_timeout, ..profile() });
+    pair.latency = Duration::from_us(300);
+    pair.post(0, QPN, work(0, Operation::Write, 20_000_000));
+    pair.drive();
+    pair.assert_all_succeeded(0, 0..1);
+    let rate = pair.nics[0].queue_pair(QPN).unwrap().rate();
+    assert!(rate.bits_per_second() < 10_000_000_000, "{rate} with round trips above t_high");
+}
+
+#[test]
+fn all_packets_are_ecn_capable_when_asked() {
+    let mut pair = Pair::new(profile());
+    pair.post(0, QPN, work(0, Operation::Write, 5000));
+    pair.drive();
+    assert!(pair.log.iter().all(|sent| sent.transmit.packet.ecn() == Ecn::Ect0));
+}
