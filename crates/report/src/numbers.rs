@@ -17,7 +17,8 @@ const TIME: [Unit; 5] = [
     Unit { name: "ps", scale: 1 },
 ];
 
-const RATE: [Unit; 5] = [
+const RATE: [Unit; 6] = [
+    Unit { name: "Pbit/s", scale: 1_000_000_000_000_000 },
     Unit { name: "Tbit/s", scale: 1_000_000_000_000 },
     Unit { name: "Gbit/s", scale: 1_000_000_000 },
     Unit { name: "Mbit/s", scale: 1_000_000 },

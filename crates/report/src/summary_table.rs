@@ -27,6 +27,7 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
         ("Retransmissions", retransmissions(summary)),
         ("Link traversals", traversals(summary)),
         ("Speed", speed(run)),
+        ("Cost", cost(run)),
         ("Digest", summary.digest.clone()),
         ("Results", results.display().to_string()),
     ] {
@@ -48,7 +49,7 @@ fn heading(summary: &Summary) -> String {
 
 fn line(table: &mut String, label: &str, text: &str) {
     // Writing to a string does not fail.
-    let _ = writeln!(table, "{label:LABEL$}{text}");
+    let _ = writeln!(table, "{}", format!("{label:LABEL$}{text}").trim_end());
 }
 
 fn percentiles(summary: &Summary) -> String {
@@ -140,9 +141,12 @@ fn traversals(summary: &Summary) -> String {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 fn speed(run: &RunInfo) -> String {
+    format!("{} traversals per CPU second", rounded_count(run.traversals_per_cpu_s as u64))
+}
+
+fn cost(run: &RunInfo) -> String {
     format!(
-        "{} traversals per CPU second; {:.2} s wall, {:.2} s CPU, {}",
-        rounded_count(run.traversals_per_cpu_s as u64),
+        "{:.2} s wall, {:.2} s CPU, {} of memory",
         run.wall_s,
         run.cpu_s,
         memory(run.peak_memory_bytes)

@@ -43,13 +43,15 @@ fn tier_table(map: &TopologyMap) -> String {
             tiers.entry(high).or_default().down += bps;
         }
     }
-    let mut text =
-        String::from("Tier  Nodes           Links down        Links up  Oversubscription\n");
+    let mut text = format!(
+        "Tier  {:<18}{:>14}{:>16}{:>18}\n",
+        "Nodes", "Links down", "Links up", "Oversubscription"
+    );
     for (number, tier) in tiers.iter().rev() {
         // Writing to a string does not fail.
         let _ = writeln!(
             text,
-            "{number:>4}  {:<14}{:>12}{:>16}  {:>16}",
+            "{number:>4}  {:<18}{:>14}{:>16}{:>18}",
             nodes(*tier),
             capacity(tier.down),
             capacity(tier.up),
@@ -88,9 +90,9 @@ fn link_table(map: &TopologyMap) -> String {
     for (low, high, link) in tiered_links(map) {
         *kinds.entry((low, high, link.rate, link.delay)).or_default() += 1;
     }
-    let mut text = String::from("Links  Tiers         Rate       Delay\n");
+    let mut text = String::from(" Links  Tiers        Rate       Delay\n");
     for ((low, high, rate, delay), links) in &kinds {
-        let _ = writeln!(text, "{:>5}  {low} - {high}  {rate:>11}  {delay:>10}", count(*links));
+        let _ = writeln!(text, "{:>6}  {low} - {high}  {rate:>9}  {delay:>10}", count(*links));
     }
     text
 }

@@ -10,7 +10,7 @@ pub(super) struct Point {
 }
 
 const STYLE: &str = "\
-text{font:11px sans-serif;fill:#222}\
+text{font:11px sans-serif;fill:#222;stroke:#fff;stroke-width:3px;paint-order:stroke}\
 path{fill:none;stroke-width:1.2;stroke-opacity:.55}\
 path:hover{stroke-width:4;stroke-opacity:1}\
 .host{fill:#fff;stroke:#444}\
