@@ -1,0 +1,176 @@
+//! When the directory appears, and what it may replace.
+
+use std::fs;
+use std::path::Path;
+
+use rocelab_results::{ErrorKind, Overwrite, ResultsDir, ResultsError};
+
+use crate::sample;
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn refused(path: &Path, overwrite: Overwrite) -> ResultsError {
+    let error = ResultsDir::create(path, overwrite).expect_err("refused");
+    assert_eq!(error.kind(), ErrorKind::BadInput);
+    assert!(error.to_string().contains("--out"), "{error}");
+    error
+}
+
+#[test]
+fn results_appear_only_when_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results/incast-1");
+    let directory = ResultsDir::create(&path, Overwrite::Refuse).unwrap();
+    sample::fill(&directory).unwrap();
+    assert!(!path.exists());
+    assert_eq!(directory.working_path().parent(), path.parent());
+    let hidden = directory.working_path().file_name().unwrap().to_str().unwrap();
+    assert!(hidden.starts_with(".incast-1.partial-"), "{hidden}");
+
+    let end = directory.finish(&sample::summary(), &sample::run_info()).unwrap();
+    assert_eq!(end, path);
+    assert_eq!(names(path.parent().unwrap()), ["incast-1"]);
+}
+
+#[test]
+fn an_interrupted_write_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = ResultsDir::create(folder.path().join("a/b/c"), Overwrite::Refuse).unwrap();
+    sample::fill(&directory).unwrap();
+    assert_eq!(names(folder.path()), ["a"]);
+    drop(directory);
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn parents_that_others_use_meanwhile_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = ResultsDir::create(folder.path().join("a/one"), Overwrite::Refuse).unwrap();
+    let two = sample::write(&folder.path().join("a/two"), Overwrite::Refuse).unwrap();
+    drop(one);
+    assert!(two.join("run.json").exists());
+}
+
+#[test]
+fn existing_results_are_refused_and_untouched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = sample::write(&folder.path().join("r"), Overwrite::Refuse).unwrap();
+    let error = refused(&path, Overwrite::Refuse);
+    assert!(matches!(error, ResultsError::Exists { .. }));
+    assert!(error.to_string().contains("--force"), "{error}");
+    assert_eq!(names(folder.path()), ["r"]);
+    assert!(path.join("flows.csv").exists());
+}
+
+#[test]
+fn forced_results_replace_the_old_ones_when_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = sample::write(&folder.path().join("r"), Overwrite::Refuse).unwrap();
+    fs::write(path.join("notes.txt"), "old").unwrap();
+
+    let directory = ResultsDir::create(&path, Overwrite::Replace).unwrap();
+    sample::fill(&directory).unwrap();
+    assert!(path.join("notes.txt").exists(), "the old results stay until the end");
+    directory.finish(&sample::summary(), &sample::run_info()).unwrap();
+    assert!(!path.join("notes.txt").exists());
+    assert!(path.join("flows.csv").exists());
+    assert_eq!(names(folder.path()), ["r"]);
+}
+
+#[test]
+fn a_failed_forced_run_keeps_the_old_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = sample::write(&folder.path().join("r"), Overwrite::Refuse).unwrap();
+    let before = names(&path);
+    let directory = ResultsDir::create(&path, Overwrite::Replace).unwrap();
+    sample::fill(&directory).unwrap();
+    drop(directory);
+    assert_eq!(names(&path), before);
+    assert_eq!(names(folder.path()), ["r"]);
+}
+
+#[test]
+fn force_touches_only_what_has_a_run_json_of_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let foreign = folder.path().join("thesis");
+    fs::create_dir(&foreign).unwrap();
+    for content in [None, Some("{}"), Some("{\"program\": \"other\"}"), Some("not JSON")] {
+        if let Some(content) = content {
+            fs::write(foreign.join("run.json"), content).unwrap();
+        }
+        let error = refused(&foreign, Overwrite::Replace);
+        assert!(matches!(error, ResultsError::NotResults { .. }), "{content:?}");
+    }
+    let file = folder.path().join("file");
+    fs::write(&file, "precious").unwrap();
+    assert!(matches!(refused(&file, Overwrite::Replace), ResultsError::NotResults { .. }));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+    assert_eq!(names(folder.path()), ["file", "thesis"]);
+}
+
+#[test]
+fn what_appeared_meanwhile_is_not_overwritten_and_the_new_results_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    let directory = ResultsDir::create(&path, Overwrite::Refuse).unwrap();
+    let working = directory.working_path().to_owned();
+    sample::fill(&directory).unwrap();
+    fs::create_dir(&path).unwrap();
+    let error = directory.finish(&sample::summary(), &sample::run_info()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Machine);
+    assert!(error.to_string().contains(working.to_str().unwrap()), "{error}");
+    assert_eq!(names(&path), [""; 0]);
+    assert!(working.join("summary.json").exists());
+}
+
+#[test]
+fn two_runs_may_write_the_same_results_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = sample::write(&folder.path().join("r"), Overwrite::Refuse).unwrap();
+    let one = ResultsDir::create(&path, Overwrite::Replace).unwrap();
+    let two = ResultsDir::create(&path, Overwrite::Replace).unwrap();
+    assert_ne!(one.working_path(), two.working_path());
+    one.finish(&sample::summary(), &sample::run_info()).unwrap();
+    two.finish(&sample::summary(), &sample::run_info()).unwrap();
+    assert_eq!(names(folder.path()), ["r"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_results_stays_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = sample::write(&folder.path().join("r"), Overwrite::Refuse).unwrap();
+    let link = folder.path().join("latest");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert!(matches!(refused(&link, Overwrite::Refuse), ResultsError::Exists { .. }));
+    sample::write(&link, Overwrite::Replace).unwrap();
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    assert_eq!(names(folder.path()), ["latest", "r"]);
+}
+
+#[test]
+fn places_where_nothing_can_be_made_are_refused_before_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    for below in ["r", "a/r"] {
+        let error = refused(&file.join(below), Overwrite::Refuse);
+        assert!(matches!(error, ResultsError::NotWritable { .. }), "{error}");
+        assert!(error.to_string().contains("file"), "{error}");
+    }
+    for unnamed in ["/", ""] {
+        let error = refused(Path::new(unnamed), Overwrite::Replace);
+        assert!(
+            matches!(error, ResultsError::Unnamed { .. } | ResultsError::NotResults { .. }),
+            "{error}"
+        );
+    }
+    assert_eq!(names(folder.path()), ["file"]);
+}

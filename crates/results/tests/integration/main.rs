@@ -1,0 +1,8 @@
+//! The results directory from outside: what stands on the disk, and when.
+
+mod directory;
+mod files;
+#[cfg(feature = "parquet")]
+mod flows_parquet;
+mod reading;
+mod sample;
