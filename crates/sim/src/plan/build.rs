@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use rocelab_transport::QueuePairProfile;
+use rocelab_transport::{Algorithm, QueuePairProfile};
 use rocelab_wire::Encapsulation;
 
-use super::resolve::needs_ecn;
 use super::{
     FlowPlan, HostDirectory, Plan, RocePlan, buffer, checks, layer2, numbering, ports, topology,
 };
@@ -74,7 +73,7 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
     };
     let is_v2 = config.version == RoceVersion::V2;
     let marked = scenario.switch.ecn.is_some()
-        || scenario.congestion_control.as_ref().is_some_and(needs_ecn);
+        || scenario.congestion_control.as_ref().is_some_and(Algorithm::needs_ecn);
     RocePlan {
         encapsulation,
         tagged: match config.tagging {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use rocelab_fabric::{EcnConfig, SchedulerConfig, SwitchConfig};
+use rocelab_transport::Algorithm;
 use rocelab_units::SimTime;
 
-use super::resolve::{name_of, needs_ecn, working_without_ecn};
 use crate::scenario::{Fault, RoceConfig, RoceVersion, Scenario, ensure};
 
 /// The first thing that is wrong with the scenario's plain values.
@@ -16,7 +16,21 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     })?;
     check_roce(&scenario.roce)?;
     check_switch(&scenario.switch)?;
+    scenario.congestion_control.as_ref().map_or(Ok(()), check_algorithm)?;
     check_version(scenario)
+}
+
+fn check_algorithm(algorithm: &Algorithm) -> Result<(), Fault> {
+    algorithm.validate().map_err(|error| {
+        let key = format!("congestion_control.{}.{}", algorithm.name(), error.key);
+        Fault::at(key, error.problem).value(error.value).help(error.fix)
+    })
+}
+
+/// The algorithms that RoCE v1 can use.
+fn working_without_ecn() -> String {
+    let usable = Algorithm::all_defaults().filter(|algorithm| !algorithm.needs_ecn());
+    usable.map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ")
 }
 
 fn check_roce(roce: &RoceConfig) -> Result<(), Fault> {
@@ -100,20 +114,20 @@ fn check_version(scenario: &Scenario) -> Result<(), Fault> {
         return Ok(());
     }
     if let Some(algorithm) = &scenario.congestion_control {
-        ensure(!needs_ecn(algorithm), || {
-            let name = name_of(algorithm);
+        ensure(!algorithm.needs_ecn(), || {
+            let name = algorithm.name();
             Fault::at(
                 format!("congestion_control.{name}"),
                 format!("`{name}` reacts to ECN marks, which RoCE v1 does not have"),
             )
-            .help(format!("use one of {} or `roce.version = 2`", working_without_ecn().join(", ")))
+            .help(format!("use one of {} or `roce.version = 2`", working_without_ecn()))
         })?;
     }
     ensure(scenario.switch.ecn.is_none(), || {
         Fault::at("switch.ecn", "RoCE v1 frames cannot be marked: they have no ECN field").help(
             format!(
                 "remove `ecn`, or use `roce.version = 2`; algorithms that work without it: {}",
-                working_without_ecn().join(", ")
+                working_without_ecn()
             ),
         )
     })

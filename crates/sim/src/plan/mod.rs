@@ -97,7 +97,7 @@ impl FlowPlan {
     /// [`MAX_MESSAGE_BYTES`], but for the last.
     pub fn messages(&self) -> impl Iterator<Item = u64> + use<> {
         let bytes = self.bytes;
-        let count = bytes.div_ceil(MAX_MESSAGE_BYTES);
+        let count = bytes.div_ceil(MAX_MESSAGE_BYTES).max(1);
         (0..count).map(move |k| (bytes - k * MAX_MESSAGE_BYTES).min(MAX_MESSAGE_BYTES))
     }
 }

@@ -1,13 +1,11 @@
 //! Queue pair numbers, packet sequence numbers and path entropy.
 
 use rocelab_engine::RngStream;
+use rocelab_transport::FIRST_QPN;
 use rocelab_wire::{Encapsulation, udp_source_port};
 
 use super::FlowPlan;
 use crate::workload::Flow;
-
-/// Queue pair numbers 0 and 1 are the management ones; hosts number theirs from here on.
-const FIRST_QPN: u32 = 0x11;
 
 /// Numbers both ends of each flow, in order.
 ///

@@ -15,7 +15,7 @@ impl Scenario {
         let version = self.roce.version;
         let algorithm =
             resolved.congestion_control.get_or_insert_with(|| default_algorithm(version));
-        if version == RoceVersion::V2 && needs_ecn(algorithm) {
+        if version == RoceVersion::V2 && algorithm.needs_ecn() {
             resolved.switch.ecn.get_or_insert_with(default_ecn);
         }
         resolved
@@ -28,25 +28,6 @@ fn default_algorithm(version: RoceVersion) -> Algorithm {
         RoceVersion::V1 => Algorithm::None(Default::default()),
         RoceVersion::V2 => Algorithm::Dcqcn(Default::default()),
     }
-}
-
-/// Whether an algorithm reacts to marked packets.
-pub(super) fn needs_ecn(algorithm: &Algorithm) -> bool {
-    matches!(algorithm, Algorithm::Dcqcn(_))
-}
-
-/// The name that a scenario uses.
-pub(super) fn name_of(algorithm: &Algorithm) -> &'static str {
-    match algorithm {
-        Algorithm::None(_) => "none",
-        Algorithm::Dcqcn(_) => "dcqcn",
-        Algorithm::Timely(_) => "timely",
-    }
-}
-
-/// The algorithms that RoCE v1 can use.
-pub(super) fn working_without_ecn() -> Vec<&'static str> {
-    Algorithm::NAMES.iter().copied().filter(|name| *name != "dcqcn").collect()
 }
 
 /// Marking as the HPCC paper (SIGCOMM 2019) reports it from production: 100 KB and 400 KB at

@@ -107,8 +107,12 @@ impl Document {
         };
         let Ok(root) = self.root() else { return self.report_at(0..0, fault) };
         let location = locate(root.get_ref(), &key);
-        if location.complete && (!location.is_table || fault.value.is_none()) {
-            fault.value = Some(self.excerpt(location.span.clone()));
+        if location.complete {
+            let excerpt = self.excerpt(location.span.clone());
+            // A table with a header of its own has no text that would help.
+            if !location.is_table || excerpt.starts_with('{') {
+                fault.value = Some(excerpt);
+            }
         }
         fault.place = Place::Key(location.key);
         self.report_at(location.span, fault)

@@ -153,6 +153,12 @@ impl Fault {
         Self { place, value: None, message: message.into(), help: None }
     }
 
+    /// What [`split_help`] makes of `message`.
+    pub(crate) fn worded(message: &str) -> Self {
+        let (message, help) = split_help(message);
+        Self { help, ..Self::at("", message) }
+    }
+
     /// What to write instead.
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -172,6 +178,17 @@ impl Fault {
             *key = format!("{section}{separator}{key}");
         }
         self
+    }
+}
+
+/// Splits `what is wrong: what to write`, as the quantities and serde word it.
+pub(crate) fn split_help(message: &str) -> (String, Option<String>) {
+    if let Some((what, expected)) = message.split_once(", expected ") {
+        return (what.into(), Some(format!("write {expected}")));
+    }
+    match message.split_once(": ") {
+        Some((what, help)) if !what.contains("invalid") => (what.into(), Some(help.into())),
+        _ => (message.into(), None),
     }
 }
 

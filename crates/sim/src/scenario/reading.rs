@@ -2,6 +2,7 @@
 
 use serde_path_to_error::Path as KeyPath;
 
+use super::error::split_help;
 use super::{Document, Fault, Scenario, ScenarioError, known_names};
 
 /// Reads the scenario that `document` holds.
@@ -18,21 +19,24 @@ pub(super) fn read(document: Document) -> Result<Scenario, ScenarioError> {
 fn refused(document: &Document, path: &KeyPath, error: &toml::de::Error) -> ScenarioError {
     let span = error.span().unwrap_or(0..0);
     let (message, help) = explained(error.message());
-    let key = if path.iter().next().is_none() { String::new() } else { path.to_string() };
-    let key = match unknown_field(error.message()) {
-        Some(field) if !ends_with_key(&key, field) => joined(&key, field),
-        _ => match quoted_after(error.message(), "missing field") {
-            Some(field) => joined(&key, field),
-            None => key,
-        },
+    let path = if path.iter().next().is_none() { String::new() } else { path.to_string() };
+    let excerpt = document.excerpt(span.clone());
+    let mut fault = match absent_key(error.message(), &excerpt) {
+        Some(key) if ends_with_key(&path, key) => Fault::at(path, message),
+        Some(key) => Fault::at(joined(&path, key), message),
+        None if takes_one_name(error.message()) => Fault::at(path, message),
+        None => Fault::at(path, message).value(excerpt),
     };
-    let mut fault = Fault::at(key, message);
     fault.help = help;
-    if missing(error.message()) || unknown_field(error.message()).is_some() {
-        return document.report_at(span, fault);
-    }
-    let value = document.excerpt(span.clone());
-    document.report_at(span, fault.value(value))
+    document.report_at(span, fault)
+}
+
+/// The key that the message is about, where there is no value to show: one that is missing, or
+/// one that does not exist.
+fn absent_key<'a>(message: &'a str, excerpt: &str) -> Option<&'a str> {
+    // An unknown name is a table's key in `[topology.NAME]`, and a value in `recovery = "NAME"`.
+    let name = quoted_after(message, "unknown variant").filter(|name| *name == excerpt);
+    unknown_field(message).or(quoted_after(message, "missing field")).or(name)
 }
 
 fn joined(path: &str, key: &str) -> String {
@@ -53,25 +57,17 @@ fn explained(message: &str) -> (String, Option<String>) {
         return (format!("there is no `{variant}`"), Some(known_names(variant, &names)));
     }
     if let Some(field) = quoted_after(message, "missing field") {
-        let help = format!("add `{field} = ...`, or a table of that name");
+        let help = match field {
+            "topology" => "add a table `[topology.NAME]`, such as `[topology.leaf-spine]`".into(),
+            _ => format!("add `{field} = ...`, or a table of that name"),
+        };
         return (format!("the key `{field}` is missing"), Some(help));
     }
-    if message.contains("wanted exactly 1 element") {
+    if takes_one_name(message) {
         let help = "write exactly one `[section.NAME]` and keep its parameters in it";
         return ("exactly one name belongs here".into(), Some(help.into()));
     }
-    with_help(&plain_numbers(message))
-}
-
-/// Splits `what is wrong: what to write`, as the quantities and serde word it.
-fn with_help(message: &str) -> (String, Option<String>) {
-    if let Some((what, expected)) = message.split_once(", expected ") {
-        return (what.into(), Some(format!("write {expected}")));
-    }
-    match message.split_once(": ") {
-        Some((what, help)) if !what.contains("invalid") => (what.into(), Some(help.into())),
-        _ => (message.into(), None),
-    }
+    split_help(&plain_numbers(message))
 }
 
 /// Names of Rust's integer types, in words.
@@ -87,12 +83,13 @@ fn plain_numbers(message: &str) -> String {
     found.map_or_else(|| message.into(), |(name, words)| message.replace(name, words))
 }
 
-fn unknown_field(message: &str) -> Option<&str> {
-    quoted_after(message, "unknown field")
+/// A choice such as `[topology.NAME]` with no name or several.
+fn takes_one_name(message: &str) -> bool {
+    message.contains("wanted exactly 1 element")
 }
 
-fn missing(message: &str) -> bool {
-    message.starts_with("missing field")
+fn unknown_field(message: &str) -> Option<&str> {
+    quoted_after(message, "unknown field")
 }
 
 /// The name in backquotes after `start`.

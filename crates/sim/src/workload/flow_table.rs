@@ -126,7 +126,7 @@ impl<'a> Row<'a> {
     /// The field of `column` as a `T`.
     pub(crate) fn parsed<T: FromStr<Err: ToString>>(self, column: &str) -> Result<T, Fault> {
         let parsed = self.required(column)?.parse();
-        parsed.map_err(|error: T::Err| self.blame(column, Fault::at("", error.to_string())))
+        parsed.map_err(|error: T::Err| self.blame(column, Fault::worded(&error.to_string())))
     }
 
     /// The field of `column` as a whole number.

@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-use rocelab_fabric::NodeId;
 use rocelab_units::{Bytes, Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow_table::{Row, Table};
-use super::{Flow, Site, Workload, check_bytes, reference};
+use super::{Flow, Site, Workload, check_bytes, check_ends, reference};
 use crate::plan::Verb;
 use crate::scenario::{Fault, ensure, known_names};
 
 /// `[workload.flows]`: exactly one of `list`, `csv` and `reference`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(rename = "FlowsParameters")]
 pub struct Parameters {
     /// The flows themselves: `[[workload.flows.list]]`, or an array of inline tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -170,13 +170,6 @@ fn verb_named(row: Row<'_>, text: &str) -> Result<Verb, Fault> {
         let names = Verb::ALL.map(Verb::name);
         let fault = Fault::at("", format!("there is no verb `{text}`"));
         row.blame("verb", fault.help(known_names(text, &names)))
-    })
-}
-
-fn check_ends(source: NodeId, destination: NodeId) -> Result<(), Fault> {
-    ensure(source != destination, || {
-        Fault::at("to", "a host does not send to itself over the network")
-            .help("name two different hosts")
     })
 }
 

@@ -13,6 +13,7 @@ use crate::scenario::{Fault, ensure};
 /// `[workload.incast]`: every round, `senders` distinct hosts send to `receiver` at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "IncastParameters")]
 pub struct Parameters {
     /// How many hosts send in a round, drawn at random from all but the receiver.
     #[schemars(range(min = 1))]

@@ -115,6 +115,14 @@ pub(crate) fn check_bytes(key: &str, bytes: u64) -> Result<(), Fault> {
     })
 }
 
+/// Refuses flows that do not leave their host.
+pub(crate) fn check_ends(source: NodeId, destination: NodeId) -> Result<(), Fault> {
+    ensure(source != destination, || {
+        Fault::at("to", "a host does not send to itself over the network")
+            .help("name two different hosts")
+    })
+}
+
 /// Makes the scenario's keys, their JSON Schema and the table of workloads from one list.
 macro_rules! workloads {
     ($($(#[doc = $doc:literal])* $module:ident,)*) => {

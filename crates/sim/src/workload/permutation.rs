@@ -13,6 +13,7 @@ use crate::scenario::{Fault, ensure};
 /// `[workload.permutation]`: a random permutation of the hosts in which none stays in its place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "PermutationParameters")]
 pub struct Parameters {
     /// Payload bytes of each flow.
     pub bytes: Bytes,

@@ -21,6 +21,7 @@ use crate::scenario::{Fault, ensure};
 /// random stream of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "PoissonParameters")]
 pub struct Parameters {
     /// Offered payload as a share of each host's link rate, above 0 and at most 1.
     #[schemars(range(max = 1.0))]
@@ -65,6 +66,11 @@ impl Workload for Parameters {
         })?;
         let (end, count) = self.extent(site)?;
         let mut arrivals = self.first_arrivals(site, &hosts, sizes.mean());
+        if self.count.is_none() {
+            let span = end.since(self.start).ps() as f64;
+            let expected: f64 = arrivals.intervals.iter().map(|interval| span / interval).sum();
+            site.check_count("load", whole(expected))?;
+        }
         let mut flows = Vec::new();
         while let Some(Reverse((start, index))) = arrivals.next.pop() {
             if start >= end.ps() || flows.len() as u64 >= count {
@@ -162,14 +168,18 @@ struct Arrivals {
 impl Arrivals {
     fn schedule(&mut self, index: usize, after: u64) {
         let gap = self.streams[index].exponential(self.intervals[index]);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a float cast saturates, and gaps are not negative"
-        )]
-        let gap = libm::round(gap) as u64;
-        self.next.push(Reverse((after.saturating_add(gap), index)));
+        self.next.push(Reverse((after.saturating_add(whole(gap)), index)));
     }
+}
+
+/// The nearest whole number, up to the largest there is.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float cast saturates, and these are not negative"
+)]
+fn whole(number: f64) -> u64 {
+    libm::round(number) as u64
 }
 
 /// One of `hosts`, but not the one at `index`.

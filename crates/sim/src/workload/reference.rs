@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rocelab_units::{Duration, SimTime};
 
 use super::flow_table::read_input;
-use super::{Flow, Site, check_bytes};
+use super::{Flow, Site, check_bytes, check_ends};
 use crate::plan::Verb;
 use crate::scenario::{Fault, Place};
 
@@ -78,9 +78,11 @@ impl Line<'_> {
         let bytes = self.parsed("bytes", 4)?;
         check_bytes("", bytes).map_err(|fault| self.blame("bytes", 4, fault))?;
         let priority = site.priority_or_default(Some(self.parsed("priority", 2)?));
+        let (source, destination) = (host(0)?, host(1)?);
+        check_ends(source, destination).map_err(|fault| self.blame("destination", 1, fault))?;
         Ok(Flow {
-            source: host(0)?,
-            destination: host(1)?,
+            source,
+            destination,
             start: self.start(offset)?,
             bytes,
             verb,
