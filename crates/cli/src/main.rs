@@ -1,3 +1,68 @@
-//! The `rocelab` command line.
+//! The `rocelab` command line: a shell around the library crates, without logic of its own.
+//!
+//! Answers go to standard output, errors and progress to standard error. The exit codes are part
+//! of the contract: see [`Exit`].
 
-fn main() {}
+mod check;
+mod exit;
+mod failure;
+mod interrupt;
+mod progress;
+mod resources;
+mod run;
+mod schema;
+mod topo;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// A packet-level simulator of RDMA over Converged Ethernet (RoCE v1 and v2).
+///
+/// Exit codes: 0 done; 1 done, and something was found; 2 bad input, nothing written; 3 a defect
+/// of the program; 4 the machine failed; 130 interrupted, results marked incomplete.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a scenario and write a results directory.
+    Run(run::RunArguments),
+    /// Validate a scenario without running it.
+    Check(check::CheckArguments),
+    /// Look at a scenario's topology.
+    #[command(subcommand)]
+    Topo(topo::TopoCommand),
+    /// Print the JSON Schema of scenario files.
+    Schema,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let executed = std::panic::catch_unwind(|| execute(arguments.command));
+    let exit = match executed {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(failure)) => failure.report(),
+        Err(_) => {
+            eprintln!("error: this is a defect of rocelab; please report it with the scenario");
+            Exit::Defect
+        }
+    };
+    exit.into()
+}
+
+fn execute(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(arguments) => run::execute(&arguments),
+        Command::Check(arguments) => check::execute(&arguments),
+        Command::Topo(command) => topo::execute(&command),
+        Command::Schema => schema::execute(),
+    }
+}

@@ -25,7 +25,7 @@ pub use buffer::{
 pub use chain::{Chain, Fifo, PacketId};
 pub use ecn::EcnMarker;
 pub use link::{INTERPACKET_GAP, Link, MIN_FRAME, PREAMBLE, QUANTUM_BITS, Transmission};
-pub use pfc::{PauseRequests, PauseTimers, PfcFrame};
+pub use pfc::{PauseRequests, PauseTimers, paused_priorities, resumed_priorities};
 pub use port::Port;
 pub use routes::{FiveTuple, LayerTwoFlow, PathError, RouteError, Routes};
 pub use scheduler::{DeficitRoundRobin, Scheduler, SchedulerConfig};

@@ -1,29 +1,23 @@
 //! Priority flow control (IEEE 802.1Qbb), both ends of it.
 
 use rocelab_units::{Duration, SimTime};
+use rocelab_wire::Pfc;
 
-/// What a PFC frame says: for each priority in the class-enable vector, how many quanta of 512 bit
-/// times the receiver of the frame must not send; zero quanta to resume.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PfcFrame {
-    /// Bit p: `quanta[p]` counts.
-    pub class_enable_vector: u8,
-    /// Pause time of each priority, in quanta.
-    pub quanta: [u16; 8],
+/// Priorities that a PFC frame tells to stop: those of its class-enable vector with a pause time
+/// of at least one quantum of 512 bit times.
+pub fn paused_priorities(frame: &Pfc) -> u8 {
+    let stops = |p: &u8| enables(frame, *p) && frame.quanta[usize::from(*p)] > 0;
+    (0..8u8).filter(stops).fold(0, |mask, priority| mask | 1 << priority)
 }
 
-impl PfcFrame {
-    /// Priorities that are told to stop.
-    pub fn paused(&self) -> u8 {
-        let stop =
-            |p: &u8| self.class_enable_vector & (1 << p) != 0 && self.quanta[usize::from(*p)] > 0;
-        (0..8u8).filter(stop).fold(0, |mask, priority| mask | 1 << priority)
-    }
+/// Priorities that a PFC frame tells to go on: those of its class-enable vector with a pause time
+/// of zero.
+pub fn resumed_priorities(frame: &Pfc) -> u8 {
+    frame.class_enable_vector & !paused_priorities(frame)
+}
 
-    /// Priorities that are told to go on.
-    pub fn resumed(&self) -> u8 {
-        self.class_enable_vector & !self.paused()
-    }
+fn enables(frame: &Pfc, priority: u8) -> bool {
+    frame.class_enable_vector & (1 << priority) != 0
 }
 
 /// The end that obeys: which priorities of a port's transmitter are paused, and until when.
@@ -47,9 +41,9 @@ impl PauseTimers {
 
     /// Obeys a PFC frame that arrived at `now`; `quantum` is 512 bit times of this port. A frame
     /// being sent is finished.
-    pub fn receive(&mut self, now: SimTime, frame: &PfcFrame, quantum: Duration) {
+    pub fn receive(&mut self, now: SimTime, frame: &Pfc, quantum: Duration) {
         for priority in 0..8u8 {
-            if frame.class_enable_vector & (1 << priority) == 0 {
+            if !enables(frame, priority) {
                 continue;
             }
             let quanta = frame.quanta[usize::from(priority)];
@@ -78,6 +72,11 @@ impl PauseTimers {
                 self.resume(now, priority);
             }
         }
+    }
+
+    /// Since when `priority` has been paused, if it is.
+    pub fn paused_since(&self, priority: u8) -> Option<SimTime> {
+        (self.paused & (1 << priority) != 0).then(|| self.since[usize::from(priority)])
     }
 
     /// Time spent paused up to `now`, summed over priorities.
@@ -151,8 +150,8 @@ impl PauseRequests {
 
     /// Makes the PFC frame that starts at `now` and says all there is to say; `quantum` is 512 bit
     /// times of this port. Pauses are repeated at half their time for as long as they last.
-    pub fn take_frame(&mut self, now: SimTime, quantum: Duration) -> PfcFrame {
-        let mut frame = PfcFrame { class_enable_vector: self.pending, quanta: [0; 8] };
+    pub fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Pfc {
+        let mut frame = Pfc { reserved: 0, class_enable_vector: self.pending, quanta: [0; 8] };
         for priority in 0..8u8 {
             if self.pending & self.pausing & (1 << priority) != 0 {
                 frame.quanta[usize::from(priority)] = self.quanta;
@@ -194,7 +193,7 @@ mod tests {
     fn a_pause_lasts_its_quanta_unless_refreshed_or_resumed() {
         let mut timers = PauseTimers::default();
         let mut pause =
-            PfcFrame { class_enable_vector: 0b1000, quanta: [0, 0, 0, 100, 7, 0, 0, 0] };
+            Pfc { reserved: 0, class_enable_vector: 0b1000, quanta: [0, 0, 0, 100, 7, 0, 0, 0] };
         timers.receive(at(1_000), &pause, QUANTUM);
         assert_eq!(timers.paused(), 0b1000, "priority 4 is not enabled");
         assert_eq!(timers.poll_timeout(), at(1_000 + 512_000));
@@ -218,7 +217,7 @@ mod tests {
         requests.pause(5);
         requests.resume(5);
         let frame = requests.take_frame(at(0), QUANTUM);
-        assert_eq!((frame.paused(), frame.resumed()), (0b1000, 0b10_0000));
+        assert_eq!((paused_priorities(&frame), resumed_priorities(&frame)), (0b1000, 0b10_0000));
         assert!(!requests.is_pending());
         assert_eq!(requests.poll_timeout(), at(65_535 * 5_120 / 2));
     }
@@ -231,9 +230,9 @@ mod tests {
         assert_eq!(half.quanta[3], 1000);
         requests.handle_timeout(requests.poll_timeout());
         assert!(requests.is_pending());
-        assert_eq!(requests.take_frame(at(2_560_000), QUANTUM).paused(), 0b1000);
+        assert_eq!(paused_priorities(&requests.take_frame(at(2_560_000), QUANTUM)), 0b1000);
         requests.resume(3);
-        assert_eq!(requests.take_frame(at(3_000_000), QUANTUM).resumed(), 0b1000);
+        assert_eq!(resumed_priorities(&requests.take_frame(at(3_000_000), QUANTUM)), 0b1000);
         assert_eq!(requests.poll_timeout(), SimTime::NEVER);
     }
 }

@@ -1,10 +1,11 @@
 //! A port: its transmitter, its queues, and PFC in both directions.
 
 use rocelab_units::SimTime;
+use rocelab_wire::Pfc;
 
 use crate::chain::{Chain, Fifo, PacketId};
 use crate::link::{Link, Transmission};
-use crate::pfc::{PauseRequests, PauseTimers, PfcFrame};
+use crate::pfc::{PauseRequests, PauseTimers};
 use crate::scheduler::Scheduler;
 
 /// Frames of one priority that wait to be sent.
@@ -134,7 +135,7 @@ impl Port {
 
     /// The PFC frame that goes ahead of all data, if one is due.
     #[inline]
-    pub fn take_pfc_frame(&mut self, now: SimTime) -> Option<PfcFrame> {
+    pub fn take_pfc_frame(&mut self, now: SimTime) -> Option<Pfc> {
         if !self.pause_requests.is_pending() {
             return None;
         }
@@ -148,7 +149,7 @@ impl Port {
     }
 
     /// Obeys a PFC frame.
-    pub fn receive_pfc(&mut self, now: SimTime, frame: &PfcFrame) {
+    pub fn receive_pfc(&mut self, now: SimTime, frame: &Pfc) {
         self.pause_timers.receive(now, frame, self.link.quantum());
     }
 
@@ -185,7 +186,7 @@ mod tests {
         port.enqueue(&mut links, PacketId(0), 3, 100);
         port.enqueue(&mut links, PacketId(1), 3, 101);
         port.enqueue(&mut links, PacketId(2), 1, 102);
-        let mut stop = PfcFrame { class_enable_vector: 1 << 3, quanta: [9; 8] };
+        let mut stop = Pfc { reserved: 0, class_enable_vector: 1 << 3, quanta: [9; 8] };
         port.receive_pfc(SimTime::ZERO, &stop);
         assert_eq!(port.dequeue(&links, len), Some((PacketId(2), 1)));
         assert!(!port.has_eligible());

@@ -16,29 +16,29 @@ use rocelab_fabric::{FiveTuple, LayerTwoFlow, NodeId};
 use rocelab_wire::{Encapsulation, Gid, MacAddress, PROTOCOL_UDP, ROCE_V2_PORT};
 
 /// MAC address of a host's NIC.
-pub fn host_mac(host: NodeId) -> MacAddress {
+pub(crate) fn host_mac(host: NodeId) -> MacAddress {
     let [_, a, b, c] = host.to_be_bytes();
     MacAddress([0x02, 0, 0, a, b, c])
 }
 
 /// MAC address of a switch's port.
-pub fn switch_port_mac(switch: NodeId, port: u16) -> MacAddress {
+pub(crate) fn switch_port_mac(switch: NodeId, port: u16) -> MacAddress {
     let [_, a, b, c] = switch.to_be_bytes();
     let [high, low] = port.to_be_bytes();
     MacAddress([0x06, high, low, a, b, c])
 }
 
 /// The GID that a host is known by; for v2 its IP address.
-pub fn host_gid(encapsulation: Encapsulation, host: NodeId) -> Gid {
+pub(crate) fn host_gid(encapsulation: Encapsulation, host: NodeId) -> Gid {
     match encapsulation {
         Encapsulation::V1 => Gid::from_mac(host_mac(host)),
-        Encapsulation::V2Ipv4 => Gid::from_ipv4(ipv4(host)),
+        Encapsulation::V2Ipv4 => Gid::from(ipv4(host)),
         Encapsulation::V2Ipv6 => Gid(ipv6(host).octets()),
     }
 }
 
 /// What equal-cost multipath goes by: the five-tuple of v2, or MACs and flow label of v1.
-pub fn flow_hash(
+pub(crate) fn flow_hash(
     encapsulation: Encapsulation,
     source: NodeId,
     destination: NodeId,

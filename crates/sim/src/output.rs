@@ -13,7 +13,7 @@ use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
 use thiserror::Error;
 
-use crate::ideal::IdealFct;
+use crate::ideal::UnloadedNetwork;
 use crate::network::{
     AuditError, BuildError, DropCause, FlowEnd, FrameDropped, Network, PauseChange, PauseEvent,
     QueueLength, Record, RecordKind,
@@ -64,7 +64,7 @@ pub fn run(
     mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
     let mut simulation = Simulation::new(Arc::clone(&plan))?;
-    simulation.network_mut().start_capture(directory.path())?;
+    simulation.network_mut().start_capture(directory.working_path())?;
     let mut output = Output::create(&plan, directory)?;
     let ending = loop {
         let ending = simulation.advance(EVENTS_A_STEP);
@@ -94,7 +94,7 @@ struct Output<'a> {
     drops: RecordWriter<DropRecord<'a>>,
     queues: Option<RecordWriter<QueueSample<'a>>>,
     statistics: FlowStatistics,
-    ideal: IdealFct,
+    ideal: UnloadedNetwork,
     /// Flows whose end has been written.
     ended: Vec<bool>,
 }
@@ -109,7 +109,7 @@ impl<'a> Output<'a> {
             drops: directory.drops()?,
             queues: plan.sampling.as_ref().map(|_| directory.queues()).transpose()?,
             statistics: FlowStatistics::default(),
-            ideal: IdealFct::new(plan),
+            ideal: UnloadedNetwork::new(plan),
             ended: vec![false; plan.flows.len()],
         })
     }
@@ -157,7 +157,7 @@ impl<'a> Output<'a> {
             packets: plan.bytes.div_ceil(mtu).max(1),
             start_ps: plan.start.ps(),
             fct_ps: completed.map(|end| end.since(plan.start).ps()),
-            ideal_fct_ps: self.ideal.of(self.plan, plan).ps(),
+            ideal_fct_ps: self.ideal.completion_time(plan).ps(),
             retransmitted_packets,
             status,
         };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rocelab_engine::Engine;
 use rocelab_units::{Duration, SimTime};
 
-use crate::network::{BuildError, Event, Network};
 use crate::Plan;
+use crate::network::{BuildError, Event, Network};
 
 /// Time between two looks at whether the run is over. Fixed, and in simulated time, so that the
 /// end of a run does not depend on the machine or on partitions.
@@ -65,12 +65,7 @@ impl Simulation {
     pub fn new(plan: Arc<Plan>) -> Result<Self, BuildError> {
         let mut engine = Engine::new();
         let network = Network::new(plan, &mut engine.queue)?;
-        Ok(Self {
-            engine,
-            network,
-            window_end: SimTime::ZERO,
-            last_progress: (SimTime::ZERO, 0),
-        })
+        Ok(Self { engine, network, window_end: SimTime::ZERO, last_progress: (SimTime::ZERO, 0) })
     }
 
     /// The network.

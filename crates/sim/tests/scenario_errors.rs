@@ -317,6 +317,16 @@ fn values_of_the_wrong_type_or_range() {
             help: "above 0s",
         },
     );
+    check(
+        &with("stop = \"5000000s\""),
+        Expected {
+            place: "s.toml:1",
+            key: "stop",
+            value: "\"5000000s\"",
+            message: "does not reach that far",
+            help: "give at most",
+        },
+    );
 }
 
 #[test]
@@ -783,6 +793,40 @@ fn listed_flows() {
             value: "\"absent.csv\"",
             message: "cannot be read",
             help: "relative to the scenario's folder",
+        },
+    );
+}
+
+#[test]
+fn flows_without_end() {
+    check(
+        &workload("[workload.permutation]\nbytes = \"1KB\"\nstart = \"18000000s\"\n"),
+        Expected {
+            place: "s.toml:4",
+            key: "workload.permutation",
+            value: "",
+            message: "1KB from 18000000s on do not end within",
+            help: "start earlier",
+        },
+    );
+    check(
+        &workload("[workload.permutation]\nbytes = \"1PB\"\n"),
+        Expected {
+            place: "s.toml:5",
+            key: "workload.permutation.bytes",
+            value: "\"1PB\"",
+            message: "`PB` is no unit of size",
+            help: "GB",
+        },
+    );
+    check(
+        &workload("[workload.permutation]\nbytes = \"1000TB\"\n"),
+        Expected {
+            place: "s.toml:5",
+            key: "workload.permutation.bytes",
+            value: "\"1000TB\"",
+            message: "do not end within a run",
+            help: "at most 256TiB",
         },
     );
 }

@@ -440,3 +440,40 @@ fn alternatives<'a>(
     }
     all
 }
+
+/// What the fuzz target does for hours, for a moment: damaged scenarios are refused, not fatal.
+#[test]
+fn damaged_scenarios_do_not_panic() {
+    let mut stream = rocelab_engine::RngStream::new(1, "damage");
+    let mut below = |bound: usize| usize::try_from(stream.below(bound as u64)).unwrap();
+    let files = scenario_files();
+    let texts: Vec<_> = files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let mut planned = 0;
+    for _ in 0..2_000 {
+        let mut bytes = texts[below(texts.len())].clone().into_bytes();
+        for _ in 0..1 + below(3) {
+            let (at, from) = (below(bytes.len()), below(bytes.len()));
+            match below(3) {
+                0 => _ = bytes.remove(at),
+                1 => bytes[at] = bytes[from],
+                _ => bytes.truncate(at.max(20)),
+            }
+        }
+        let Ok(text) = String::from_utf8(bytes) else { continue };
+        if let Ok(scenario) = Scenario::parse(&text, &files[0], &[]) {
+            if largest_number(&serde_json::to_value(&scenario.topology).unwrap()) < 100 {
+                planned += usize::from(scenario.plan_within(10_000).is_ok());
+            }
+        }
+    }
+    assert!(planned > 50, "{planned} damaged scenarios planned: the damage is too great");
+}
+
+fn largest_number(value: &serde_json::Value) -> u64 {
+    match value {
+        serde_json::Value::Number(number) => number.as_u64().unwrap_or(u64::MAX),
+        serde_json::Value::Array(items) => items.iter().map(largest_number).max().unwrap_or(0),
+        serde_json::Value::Object(map) => map.values().map(largest_number).max().unwrap_or(0),
+        _ => 0,
+    }
+}

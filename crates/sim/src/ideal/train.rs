@@ -140,7 +140,7 @@ mod tests {
         for _ in 0..500 {
             let hops: Vec<Hop> = (0..1 + stream.below(5))
                 .map(|_| Hop {
-                    rate: rates[stream.below(7) as usize],
+                    rate: rates[usize::try_from(stream.below(7)).unwrap()],
                     delay: Duration::from_ps(stream.below(1_000_000)),
                 })
                 .collect();

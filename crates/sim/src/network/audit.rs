@@ -73,7 +73,8 @@ impl Network {
     fn audit_buffers(&self) -> Result<(), AuditError> {
         let mut queued = vec![0u64; self.nodes.len()];
         for port in &self.ports {
-            queued[port.node as usize] += (0..8).map(|p| u64::from(port.port.queued(p))).sum::<u64>();
+            queued[port.node as usize] +=
+                (0..8).map(|p| u64::from(port.port.queued(p))).sum::<u64>();
         }
         for switch in &self.switches {
             let (stored, queued) = (switch.buffer.stored(), queued[switch.node as usize]);

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, RngStream, Tie, TieCounter};
 use rocelab_fabric::{
-    BufferError, EcnMarker, Fifo, Headroom, HeadroomInput, Link, NodeId, NodeKind, Port,
-    RouteError, Routes, Scheduler, SharedBuffer, headroom,
+    BufferError, EcnMarker, Fifo, Link, NodeId, NodeKind, Port, RouteError, Routes, Scheduler,
+    SharedBuffer,
 };
 use rocelab_transport::{FIRST_QPN, Nic, NicConfig};
-use rocelab_units::{Bytes, Duration, SimTime};
-use rocelab_wire::{Opcode, encapsulation_len, frame_len};
+use rocelab_units::SimTime;
+use rocelab_wire::encapsulation_len;
 use thiserror::Error;
 
 use super::packet::PacketPool;
@@ -37,35 +37,6 @@ pub enum BuildError {
 }
 
 impl Plan {
-    /// The largest frame that any port sends, FCS included.
-    pub fn largest_frame(&self) -> Bytes {
-        let mtu = self.queue_pairs.path_mtu.bytes() as usize;
-        let roce = &self.roce;
-        let len = |opcode| frame_len(roce.encapsulation, roce.tagged, opcode, mtu);
-        Bytes::new(len(Opcode::RcRdmaWriteOnlyWithImmediate) as u64)
-    }
-
-    /// The headroom of each port of each node, per lossless priority: by node number, then by port
-    /// number. Hosts have none to give, but their ports are listed too.
-    pub fn headroom(&self) -> Vec<Vec<Bytes>> {
-        let largest_frame = self.largest_frame();
-        let mut by_node = vec![Vec::new(); self.topology.nodes.len()];
-        for link in &self.topology.links {
-            let bytes = match self.switch.headroom {
-                Headroom::Fixed(bytes) => bytes,
-                Headroom::Auto => headroom(&HeadroomInput {
-                    rate: link.rate,
-                    delay: link.delay,
-                    largest_frame,
-                    response: Duration::ZERO,
-                }),
-            };
-            by_node[link.a as usize].push(bytes);
-            by_node[link.b as usize].push(bytes);
-        }
-        by_node
-    }
-
     /// Hash of a flow's addresses and entropy field: what equal-cost multipath goes by.
     pub fn flow_hash(&self, source: NodeId, destination: NodeId, entropy: u32) -> u32 {
         crate::address::flow_hash(self.roce.encapsulation, source, destination, entropy)
@@ -78,8 +49,7 @@ impl Network {
     /// # Errors
     /// If switch memory cannot be divided as asked, or a flow has no way.
     pub fn new(plan: Arc<Plan>, queue: &mut EventQueue<Event>) -> Result<Self, BuildError> {
-        let routes =
-            Routes::new(&plan.topology, &plan.active_links)?.with_hash_seed(plan.seed);
+        let routes = Routes::new(&plan.topology, &plan.active_links)?.with_hash_seed(plan.seed);
         let mut network = Self {
             routes,
             pool: PacketPool::default(),
@@ -105,7 +75,6 @@ impl Network {
     fn add_nodes(&mut self) -> Result<(), BuildError> {
         let plan = Arc::clone(&self.plan);
         let adjacency = plan.topology.adjacency();
-        let headroom = plan.headroom();
         for (node, description) in (0u32..).zip(&plan.topology.nodes) {
             let first_port = u32::try_from(adjacency.first_port_index(node)).unwrap_or(u32::MAX);
             let role = match description.kind {
@@ -125,11 +94,10 @@ impl Network {
                     Role::Host(index(self.hosts.len()))
                 }
                 NodeKind::Switch { .. } => {
-                    let buffer = SharedBuffer::new(&plan.switch, &headroom[node as usize])
-                        .map_err(|error| BuildError::Buffer {
-                            switch: description.name.clone(),
-                            error,
-                        })?;
+                    let buffer =
+                        SharedBuffer::new(&plan.switch, &plan.headroom(node, &adjacency)).map_err(
+                            |error| BuildError::Buffer { switch: description.name.clone(), error },
+                        )?;
                     self.switches.push(Switch { node, buffer });
                     Role::Switch(index(self.switches.len()))
                 }
@@ -230,7 +198,8 @@ impl Flows {
             let flow = &plan.flows[flow as usize];
             (flow.source, flow.start)
         });
-        let messages = |flow: &crate::FlowPlan| u32::try_from(flow.messages()).unwrap_or(u32::MAX);
+        let messages =
+            |flow: &crate::FlowPlan| u32::try_from(flow.messages().count()).unwrap_or(u32::MAX);
         Self {
             by_source,
             messages_left: plan.flows.iter().map(messages).collect(),

@@ -7,9 +7,7 @@ use rocelab_capture::{CaptureWriter, Direction, Format, Interface};
 use rocelab_fabric::{NodeId, PacketId};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_units::SimTime;
-use rocelab_wire::{
-    Bth, Encapsulation, Extensions, Frame, MacAddress, RoceFrame, VlanTag, ZEROS,
-};
+use rocelab_wire::{Bth, Encapsulation, Extensions, Frame, MacAddress, RoceFrame, VlanTag, ZEROS};
 
 use super::packet::{Body, Packet};
 use super::{Network, Role};
@@ -150,10 +148,11 @@ impl Network {
         let encapsulation = roce.encapsulation;
         let (source, destination) = self.link_addresses(sender, packet);
         let entropy = self.entropy(packet.destination, rdma.dest_qp());
-        let vlan = roce.tagged.then(|| VlanTag {
-            pcp: rdma.priority(),
-            dei: false,
-            vid: roce.vlans.get(packet.source as usize).copied().unwrap_or(0),
+        let vlan = roce.tagged.then(|| {
+            VlanTag::new(
+                rdma.priority(),
+                roce.vlans.get(packet.source as usize).copied().unwrap_or(0),
+            )
         });
         RoceFrame {
             destination,
@@ -203,8 +202,7 @@ impl Network {
             return initial;
         }
         let links = |from: NodeId| self.routes.path_length(from, packet.destination).unwrap_or(0);
-        let routers =
-            links(packet.source).saturating_sub(links(self.ports[sender as usize].node));
+        let routers = links(packet.source).saturating_sub(links(self.ports[sender as usize].node));
         initial.saturating_sub(u8::try_from(routers).unwrap_or(u8::MAX))
     }
 

@@ -9,17 +9,7 @@ use rocelab_units::SimTime;
 
 use super::packet::{Body, Packet};
 use super::{DropCause, Event, FlowEnd, Network, Record, RecordKind, mix};
-use crate::{FlowPlan, Verb};
-
-/// The longest message of the InfiniBand transport, in bytes.
-const MAX_MESSAGE: u64 = 1 << 31;
-
-impl FlowPlan {
-    /// How many messages the flow is.
-    pub fn messages(&self) -> u64 {
-        self.bytes.div_ceil(MAX_MESSAGE).max(1)
-    }
-}
+use crate::Verb;
 
 impl Network {
     /// Delivers a packet to a host's NIC and acts on what follows.
@@ -142,11 +132,10 @@ impl Network {
     /// Sets up the source's queue pair and posts all messages of a flow.
     fn post_flow(&mut self, now: SimTime, host: u32, flow: u32) {
         let plan = &self.plan.flows[flow as usize];
-        let (qpn, messages, bytes, verb) =
-            (plan.source_qpn, plan.messages(), plan.bytes, plan.verb);
+        let (qpn, messages, verb) = (plan.source_qpn, plan.messages(), plan.verb);
         self.create_queue_pair(host, flow, true);
-        for message in 0..messages {
-            let length = (bytes - message * MAX_MESSAGE).min(MAX_MESSAGE);
+        let mut remote_address = 0;
+        for length in messages {
             let work = WorkRequest {
                 id: u64::from(flow),
                 operation: match verb {
@@ -156,9 +145,10 @@ impl Network {
                     Verb::Read => Operation::Read,
                 },
                 length: u32::try_from(length).unwrap_or(u32::MAX),
-                remote_address: message * MAX_MESSAGE,
+                remote_address,
                 r_key: flow,
             };
+            remote_address += length;
             let posted = self.hosts[host as usize].nic.post_send(now, qpn, work);
             debug_assert!(posted.is_ok(), "a plan's flow can be posted: {posted:?}");
         }
@@ -230,7 +220,7 @@ impl Network {
             finished: key.time,
             retransmitted_packets: nic
                 .queue_pair(completion.qpn)
-                .map_or(0, rocelab_transport::QueuePair::retransmitted_packets),
+                .map_or(0, rocelab_transport::QueuePair::retransmissions),
         };
         self.records.push(Record { key, kind: RecordKind::FlowEnd(end) });
     }

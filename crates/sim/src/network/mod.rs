@@ -19,6 +19,7 @@ mod transmit;
 use std::sync::Arc;
 
 pub use audit::AuditError;
+pub use build::BuildError;
 pub use event::Event;
 use packet::PacketPool;
 pub use record::{
@@ -212,7 +213,7 @@ impl Network {
     pub fn nic_counters(&self) -> rocelab_transport::Counters {
         let mut sum = rocelab_transport::Counters::default();
         for host in &self.hosts {
-            sum.add(host.nic.counters());
+            sum += host.nic.counters();
         }
         sum
     }

@@ -3,6 +3,7 @@
 use rocelab_engine::{EventKey, EventQueue};
 use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
 use rocelab_units::SimTime;
+use rocelab_wire::Ecn;
 
 use super::packet::{Body, PacketPool};
 use super::{DropCause, Event, Network};
@@ -42,7 +43,7 @@ impl Network {
         packet.ingress = ingress;
         let queued = egress_queue + len;
         if let Some(marking) = &mut out.marking
-            && rdma.is_ecn_capable()
+            && rdma.ecn() != Ecn::NotEct
             && marking.marker.marks(queued, || marking.dice.bits())
         {
             rdma.set_ce();

@@ -8,7 +8,8 @@ use rocelab_wire::Pfc;
 use super::packet::{Body, Packet};
 use super::totals::TrafficKind;
 use super::{
-    DropCause, Event, FrameDropped, Network, PauseChange, PauseEvent, QueueLength, Record, RecordKind, Role,
+    DropCause, Event, FrameDropped, Network, PauseChange, PauseEvent, QueueLength, Record,
+    RecordKind, Role,
 };
 
 impl Network {
@@ -79,10 +80,7 @@ impl Network {
             let key = EventKey { time: next.arrival, tie: next.tie };
             queue.push(key, Event::Arrive { port });
         }
-        let lost = sender
-            .loss
-            .as_mut()
-            .is_some_and(|loss| loss.dice.uniform() < loss.probability);
+        let lost = sender.loss.as_mut().is_some_and(|loss| loss.dice.uniform() < loss.probability);
         let receiving = sender.peer;
         if lost {
             return self.drop_frame(key, receiving, None, id, DropCause::Link);
@@ -192,13 +190,7 @@ impl Network {
         queue.push(EventKey { time, tie }, Event::Sample { sampler });
     }
 
-    fn transmit_pfc(
-        &mut self,
-        now: SimTime,
-        port: u32,
-        frame: Pfc,
-        queue: &mut EventQueue<Event>,
-    ) {
+    fn transmit_pfc(&mut self, now: SimTime, port: u32, frame: Pfc, queue: &mut EventQueue<Event>) {
         const PFC_FRAME_LEN: u16 = 64;
         let state = &self.ports[port as usize];
         let peer = self.ports[state.peer as usize].node;

@@ -3,16 +3,21 @@
 use std::sync::Arc;
 
 use rocelab_transport::{Algorithm, QueuePairProfile};
+use rocelab_units::{Bytes, SimTime};
 use rocelab_wire::Encapsulation;
 
 use super::{
     FlowPlan, HostDirectory, Plan, RocePlan, buffer, checks, layer2, numbering, ports, topology,
 };
-use crate::scenario::{Fault, IpVersion, RoceVersion, Scenario, ScenarioError, Tagging};
+use crate::scenario::{Fault, IpVersion, RoceVersion, Scenario, ScenarioError, Tagging, ensure};
 use crate::workload::Site;
 
 /// The most flows of a run: one host's queue pairs are numbered in 24 bits.
 pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
+
+/// No flow needs to be sent later: 53 days. Times are picoseconds in 64 bits, and what happens
+/// after the last flow's start must still fit.
+pub(super) const LATEST: SimTime = SimTime::from_ps(1 << 62);
 
 impl Scenario {
     /// What will run.
@@ -133,12 +138,24 @@ fn flows(
     let mut plans = Vec::with_capacity(all.len());
     for (item, flow) in all {
         let plan = numbering.number(&flow);
-        if roce.encapsulation == Encapsulation::V1 {
-            let (name, workload) = &items[item];
-            layer2::check_domain(&plan, &roce.vlans, hosts)
-                .map_err(|fault| fault.within(&workload.key_of(flow.row)).within(name))?;
-        }
+        let (name, workload) = &items[item];
+        check_flow(&plan, roce, hosts)
+            .map_err(|fault| fault.within(&workload.key_of(flow.row)).within(name))?;
         plans.push(plan);
     }
     Ok(plans)
+}
+
+/// Whether a flow can run whatever the workload that it comes from.
+fn check_flow(flow: &FlowPlan, roce: &RocePlan, hosts: &HostDirectory) -> Result<(), Fault> {
+    if roce.encapsulation == Encapsulation::V1 {
+        layer2::check_domain(flow, &roce.vlans, hosts)?;
+    }
+    let rate = hosts.link_rate(flow.source).min(hosts.link_rate(flow.destination));
+    let sending = rate.transmission_time(Bytes::new(flow.bytes));
+    ensure(flow.start.saturating_add(sending) <= LATEST, || {
+        let size = Bytes::new(flow.bytes);
+        let message = format!("{size} from {} on do not end within {LATEST}", flow.start);
+        Fault::at("", message).help("let it start earlier, or send less")
+    })
 }

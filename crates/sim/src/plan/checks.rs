@@ -6,6 +6,7 @@ use rocelab_fabric::{EcnConfig, SchedulerConfig, SwitchConfig};
 use rocelab_transport::Algorithm;
 use rocelab_units::SimTime;
 
+use super::build::LATEST;
 use crate::scenario::{Fault, RoceConfig, RoceVersion, Scenario, ensure};
 
 /// The first thing that is wrong with the scenario's plain values.
@@ -13,6 +14,10 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     ensure(scenario.stop != Some(SimTime::ZERO), || {
         Fault::at("stop", "the run would end before it begins")
             .help("give a time above 0s, or leave `stop` out to run until the last flow ends")
+    })?;
+    ensure(scenario.stop.is_none_or(|stop| stop <= LATEST), || {
+        Fault::at("stop", "simulated time does not reach that far")
+            .help(format!("give at most {LATEST}, or leave `stop` out"))
     })?;
     check_roce(&scenario.roce)?;
     check_switch(&scenario.switch)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rocelab_fabric::topology::TopologyError;
 use rocelab_fabric::{Topology, TopologyConfig};
 
-use crate::scenario::{Fault, Place, Scenario};
+use crate::scenario::{Fault, FilePlace, Place, Scenario};
 
 impl Scenario {
     /// The file that the topology is read from, as the scenario names it.
@@ -44,7 +44,12 @@ fn placed(error: TopologyError) -> Fault {
             let end = text.len().min(start + value.len());
             let mut fault = Fault::at("", problem).value(value).help(fix);
             let key = format!("line {line}");
-            fault.place = Place::File { file: path, text: text.into(), span: start..end, key };
+            fault.place = Place::File(Box::new(FilePlace {
+                file: path,
+                text: text.into(),
+                span: start..end,
+                key,
+            }));
             fault
         }
         other => Fault::at("", other.to_string()),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{Fault, Place, ScenarioError};
+use super::error::{Fault, FilePlace, Place, ScenarioError};
 
 /// Tables of which at most one key is meant: an override that names another replaces the first.
 const CHOICES: [&str; 3] = ["topology", "congestion_control", "switch.scheduler"];
@@ -99,10 +99,7 @@ impl Document {
     /// The error with the place of its key.
     pub(crate) fn report(&self, mut fault: Fault) -> ScenarioError {
         let key = match &fault.place {
-            Place::File { file, text, span, .. } => {
-                let (file, text, span) = (file.clone(), text.clone(), span.clone());
-                return ScenarioError::new(file, text, span, fault);
-            }
+            Place::File(place) => return ScenarioError::new((**place).clone(), fault),
             Place::Key(key) => key.clone(),
         };
         let Ok(root) = self.root() else { return self.report_at(0..0, fault) };
@@ -122,7 +119,12 @@ impl Document {
     pub(crate) fn report_at(&self, span: Range<usize>, fault: Fault) -> ScenarioError {
         let (file, text, base) = self.source(span.start);
         let within = |position: usize| position.saturating_sub(base).min(text.len());
-        ScenarioError::new(file, text.clone(), within(span.start)..within(span.end), fault)
+        let key = match &fault.place {
+            Place::Key(key) => key.clone(),
+            Place::File(place) => place.key.clone(),
+        };
+        let span = within(span.start)..within(span.end);
+        ScenarioError::new(FilePlace { file, text, span, key }, fault)
     }
 
     /// The text at `span`, shortened to one line.

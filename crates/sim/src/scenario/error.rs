@@ -37,18 +37,14 @@ impl ScenarioError {
         }))
     }
 
-    /// `fault` at `span` of the file's `text`.
-    pub(crate) fn new(file: PathBuf, text: Arc<str>, span: Range<usize>, fault: Fault) -> Self {
-        let key = match fault.place {
-            Place::Key(key) | Place::File { key, .. } => key,
-        };
-        let value = fault.value.unwrap_or_default();
+    /// `fault` at `place`.
+    pub(crate) fn new(place: FilePlace, fault: Fault) -> Self {
         Self(Box::new(Details {
-            file,
-            text,
-            span,
-            key,
-            value,
+            file: place.file,
+            text: place.text,
+            span: place.span,
+            key: place.key,
+            value: fault.value.unwrap_or_default(),
             message: fault.message,
             help: fault.help,
         }))
@@ -142,7 +138,16 @@ pub(crate) enum Place {
     /// At a key of the scenario.
     Key(String),
     /// In a file that the scenario names.
-    File { file: PathBuf, text: Arc<str>, span: Range<usize>, key: String },
+    File(Box<FilePlace>),
+}
+
+/// A place in a file that the scenario names.
+#[derive(Clone, Debug)]
+pub(crate) struct FilePlace {
+    pub(crate) file: PathBuf,
+    pub(crate) text: Arc<str>,
+    pub(crate) span: Range<usize>,
+    pub(crate) key: String,
 }
 
 impl Fault {

@@ -31,7 +31,7 @@ pub use roce::{IpVersion, RoceConfig, RoceVersion, Tagging};
 pub use sample::{QueueSampling, SampleConfig};
 
 pub(crate) use document::Document;
-pub(crate) use error::{Fault, Place, ensure};
+pub(crate) use error::{Fault, FilePlace, Place, ensure};
 pub(crate) use suggestion::known_names;
 
 use crate::workload::WorkloadConfig;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use crate::scenario::{Fault, Place, known_names};
+use crate::scenario::{Fault, FilePlace, Place, known_names};
 
 /// A table with a header line. Lines that are empty or start with `#` are skipped; fields are
 /// trimmed and cannot hold commas.
@@ -97,7 +97,7 @@ impl Table {
             fault.value = Some(format!("\"{}\"", &self.text[span.clone()]));
         }
         let (file, text) = (self.file.clone(), self.text.clone());
-        fault.place = Place::File { file, text, span, key: key.into() };
+        fault.place = Place::File(Box::new(FilePlace { file, text, span, key: key.into() }));
         fault
     }
 }

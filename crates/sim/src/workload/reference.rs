@@ -10,7 +10,7 @@ use rocelab_units::{Duration, SimTime};
 use super::flow_table::read_input;
 use super::{Flow, Site, check_bytes, check_ends};
 use crate::plan::Verb;
-use crate::scenario::{Fault, Place};
+use crate::scenario::{Fault, FilePlace, Place};
 
 const COLUMNS: [&str; 6] = ["source", "destination", "priority", "port", "bytes", "start"];
 
@@ -133,7 +133,7 @@ impl Line<'_> {
         let span = span.unwrap_or(self.span.clone());
         fault.value = Some(self.text[span.clone()].to_string());
         let (file, text, key) = (self.path.into(), self.text.clone(), column.into());
-        fault.place = Place::File { file, text, span, key };
+        fault.place = Place::File(Box::new(FilePlace { file, text, span, key }));
         fault
     }
 }

@@ -1,0 +1,34 @@
+//! `rocelab check`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::run::ScenarioArguments;
+
+/// Arguments of `rocelab check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// A scenario file, or a folder of them.
+    #[arg(value_name = "FILE_OR_FOLDER")]
+    path: PathBuf,
+    #[command(flatten)]
+    scenario: ScenarioArguments,
+}
+
+/// Validates every scenario at the path.
+pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
+    for path in crate::run::scenario_files(&arguments.path)? {
+        let (_, plan) = arguments.scenario.load(&path)?;
+        println!(
+            "{}: {} hosts, {} links, {} flows: ok",
+            path.display(),
+            plan.topology.host_count(),
+            plan.topology.links.len(),
+            plan.flows.len()
+        );
+    }
+    Ok(Exit::Done)
+}

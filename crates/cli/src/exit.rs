@@ -1,0 +1,40 @@
+//! Exit codes.
+
+use std::process::ExitCode;
+
+/// How the program ends. Scripts rely on the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// Done, and something was found: flows that failed or never ended, say.
+    Found,
+    /// Bad input; nothing was written.
+    BadInput,
+    /// A defect of the program.
+    Defect,
+    /// The machine failed: a full disk, say.
+    MachineFailed,
+    /// Broken off by the user; results are marked incomplete.
+    Interrupted,
+}
+
+impl Exit {
+    /// The graver of two ends, for commands that do several things.
+    pub(crate) fn and(self, other: Self) -> Self {
+        if self == Self::Done { other } else { self }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Found => 1,
+            Exit::BadInput => 2,
+            Exit::Defect => 3,
+            Exit::MachineFailed => 4,
+            Exit::Interrupted => 130,
+        })
+    }
+}

@@ -1,0 +1,131 @@
+//! What ends a command early, and how it is told.
+
+use std::fmt;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use rocelab_results::{ErrorKind, ResultsError};
+use rocelab_sim::{RunError, ScenarioError};
+
+use crate::exit::Exit;
+
+/// Why a command did not do what it was asked to.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A scenario is wrong.
+    Scenario(ScenarioError),
+    /// An argument or a file is wrong.
+    Input(String),
+    /// A run gave no results.
+    Run(RunError),
+    /// Results could not be written.
+    Results(ResultsError),
+    /// The machine refused.
+    Machine {
+        /// Reading or writing what.
+        path: PathBuf,
+        /// What the operating system said.
+        error: io::Error,
+    },
+}
+
+impl Failure {
+    /// Tells the user, and says how to exit.
+    pub(crate) fn report(&self) -> Exit {
+        eprintln!("error: {self}");
+        if let Self::Scenario(error) = self
+            && io::stderr().is_terminal()
+            && !error.text().is_empty()
+        {
+            eprintln!("{:?}", miette::Report::new(Place::of(error)));
+        }
+        self.exit()
+    }
+
+    fn exit(&self) -> Exit {
+        let of_results = |error: &ResultsError| match error.kind() {
+            ErrorKind::BadInput => Exit::BadInput,
+            ErrorKind::Machine => Exit::MachineFailed,
+        };
+        match self {
+            Self::Scenario(_) | Self::Input(_) | Self::Run(RunError::Build(_)) => Exit::BadInput,
+            Self::Run(RunError::Results(error)) | Self::Results(error) => of_results(error),
+            Self::Run(RunError::Audit(_)) => Exit::Defect,
+            Self::Run(_) | Self::Machine { .. } => Exit::MachineFailed,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scenario(error) => error.fmt(f),
+            Self::Input(message) => f.write_str(message),
+            Self::Run(error) => error.fmt(f),
+            Self::Results(error) => error.fmt(f),
+            Self::Machine { path, error } => write!(f, "{}: {error}", path.display()),
+        }
+    }
+}
+
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(error)
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Self::Run(error)
+    }
+}
+
+impl From<ResultsError> for Failure {
+    fn from(error: ResultsError) -> Self {
+        Self::Results(error)
+    }
+}
+
+/// The line of a scenario with a mark under what is wrong.
+#[derive(Debug)]
+struct Place {
+    source: NamedSource<String>,
+    label: LabeledSpan,
+    message: String,
+    help: Option<String>,
+}
+
+impl Place {
+    fn of(error: &ScenarioError) -> Self {
+        let file = error.file().display().to_string();
+        Self {
+            source: NamedSource::new(file, error.text().to_owned()),
+            label: LabeledSpan::underline(error.span()),
+            message: error.message().to_owned(),
+            help: error.help().map(str::to_owned),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Place {}
+
+impl Diagnostic for Place {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(std::iter::once(self.label.clone())))
+    }
+}

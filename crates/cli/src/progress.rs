@@ -1,0 +1,85 @@
+//! The progress bar.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rocelab_sim::Progress;
+
+/// Shows how far a run has come: nothing when standard error is not a terminal.
+#[derive(Debug)]
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    started: Stopwatch,
+}
+
+/// Wall-clock time, which nothing but the command line may look at.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::disallowed_types, reason = "the command line measures the machine's time")]
+pub(crate) struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    pub(crate) fn start() -> Self {
+        #[expect(clippy::disallowed_types, reason = "as above")]
+        let now = std::time::Instant::now();
+        Self(now)
+    }
+
+    /// Time since the start.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Steps of the bar.
+const STEPS: u64 = 1000;
+
+impl Bar {
+    /// A bar, hidden if `quiet` or if nobody watches.
+    pub(crate) fn new(quiet: bool) -> Self {
+        let visible = !quiet && std::io::stderr().is_terminal();
+        let target =
+            if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(STEPS), target);
+        let style = ProgressStyle::with_template("{bar:30} {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Self { bar, started: Stopwatch::start() }
+    }
+
+    /// Shows `progress`.
+    pub(crate) fn show(&self, progress: &Progress) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let elapsed = self.started.elapsed().as_secs_f64();
+        let done = fraction_done(progress);
+        let left = if done > 0.0 { elapsed / done - elapsed } else { f64::NAN };
+        let eta = if left.is_finite() { format!("{left:.0}s left") } else { "?".into() };
+        self.bar.set_message(format!(
+            "{}  {}/{} flows  {:.1}M packets/s  {eta}",
+            progress.now,
+            progress.flows_ended,
+            progress.flows,
+            progress.traversals as f64 / elapsed / 1e6,
+        ));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
+        self.bar.set_position((done * STEPS as f64) as u64);
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The share of the run that is over: of its flows or, if that is more, of its time.
+fn fraction_done(progress: &Progress) -> f64 {
+    let flows = if progress.flows == 0 {
+        0.0
+    } else {
+        f64::from(progress.flows_ended) / progress.flows as f64
+    };
+    let time = progress.stop.map_or(0.0, |stop| progress.now.ps() as f64 / stop.ps().max(1) as f64);
+    flows.max(time).min(1.0)
+}

@@ -1,0 +1,190 @@
+//! `rocelab run`.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use rocelab_results::{Machine, Overwrite, ResultsDir, RunInfo};
+use rocelab_sim::{Ending, Outcome, Plan, Scenario};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::progress::{Bar, Stopwatch};
+use crate::resources;
+
+/// Arguments of `rocelab run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// A scenario file, or a folder of them.
+    #[arg(value_name = "FILE_OR_FOLDER")]
+    path: PathBuf,
+    /// Where results go; with a folder, one directory a scenario below it.
+    /// [default: results/<scenario>-<seed>]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Worker threads; results do not depend on it. This version uses one.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    threads: u32,
+    /// Print nothing but errors.
+    #[arg(long)]
+    quiet: bool,
+    /// Replace an existing results directory.
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    scenario: ScenarioArguments,
+}
+
+/// What changes a scenario from outside.
+#[derive(Debug, Args)]
+pub(crate) struct ScenarioArguments {
+    /// Where every random stream starts, in place of the scenario's seed.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Set a key of the scenario, such as `switch.alpha=1/16`; may be repeated.
+    #[arg(long = "set", value_name = "KEY.PATH=VALUE", value_parser = key_and_value)]
+    set: Vec<(String, String)>,
+}
+
+impl ScenarioArguments {
+    /// The scenario at `path` with these changes, and its plan.
+    pub(crate) fn load(&self, path: &Path) -> Result<(Scenario, Plan), Failure> {
+        let mut overrides = self.set.clone();
+        overrides.extend(self.seed.map(|seed| ("seed".to_owned(), seed.to_string())));
+        let scenario = Scenario::load(path, &overrides)?;
+        let plan = scenario.plan()?;
+        Ok((scenario, plan))
+    }
+}
+
+/// Runs every scenario at the path.
+pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::listen();
+    let files = scenario_files(&arguments.path)?;
+    // All are read before the first runs: an error in the last one costs nobody an hour.
+    let loaded: Vec<_> =
+        files.iter().map(|path| arguments.scenario.load(path)).collect::<Result<_, _>>()?;
+    let several = arguments.path.is_dir();
+    let mut exit = Exit::Done;
+    for (scenario, plan) in loaded {
+        let directory = match &arguments.out {
+            Some(out) if several => out.join(&plan.name),
+            Some(out) => out.clone(),
+            None => PathBuf::from("results").join(format!("{}-{}", plan.name, plan.seed)),
+        };
+        exit = exit.and(run_one(arguments, &scenario, plan, &directory, &interrupt)?);
+        if exit == Exit::Interrupted {
+            break;
+        }
+    }
+    Ok(exit)
+}
+
+/// The scenario files at a path: itself, or those of a folder in order of their names.
+pub(crate) fn scenario_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let failed = |error| Failure::Machine { path: path.to_owned(), error };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let file = entry.map_err(failed)?.path();
+        if file.extension().is_some_and(|ending| ending == "toml") {
+            files.push(file);
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        let path = path.display();
+        return Err(Failure::Input(format!("{path}: holds no scenario: name a .toml file")));
+    }
+    Ok(files)
+}
+
+fn run_one(
+    arguments: &RunArguments,
+    scenario: &Scenario,
+    plan: Plan,
+    path: &Path,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let watch = Stopwatch::start();
+    let (cpu_before, _) = resources::used();
+    let overwrite = if arguments.force { Overwrite::Replace } else { Overwrite::Refuse };
+    let directory = ResultsDir::create(path, overwrite)?;
+    write_scenario(scenario, &directory)?;
+    let has_stop = plan.stop.is_some();
+    let bar = Bar::new(arguments.quiet);
+    let outcome = rocelab_sim::run(Arc::new(plan), &directory, |progress| {
+        bar.show(progress);
+        if interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    bar.clear();
+    let outcome = outcome?;
+    let info = run_info(&outcome, &watch, cpu_before);
+    let path = directory.finish(&outcome.summary, &info)?;
+    if !arguments.quiet {
+        print!("{}", rocelab_report::summary_table(&outcome.summary, &info, shown(&path)));
+    }
+    Ok(exit_of(&outcome, has_stop))
+}
+
+/// Puts the resolved scenario into the results.
+fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Result<(), Failure> {
+    let text = scenario
+        .resolved()
+        .to_toml()
+        .map_err(|error| Failure::Input(format!("the scenario cannot be written out: {error}")))?;
+    Ok(directory.write_text("scenario.resolved.toml", &text)?)
+}
+
+fn run_info(outcome: &Outcome, watch: &Stopwatch, cpu_before: f64) -> RunInfo {
+    let (cpu, memory) = resources::used();
+    let mut info = RunInfo {
+        wall_s: watch.elapsed().as_secs_f64(),
+        cpu_s: cpu - cpu_before,
+        peak_memory_bytes: memory,
+        events: outcome.events,
+        machine: Machine::current(),
+        ..RunInfo::default()
+    };
+    info.set_rates(outcome.summary.link_traversals.total);
+    info
+}
+
+fn exit_of(outcome: &Outcome, has_stop: bool) -> Exit {
+    let flows = outcome.summary.flows;
+    match outcome.ending {
+        Ending::Interrupted => Exit::Interrupted,
+        Ending::Stalled => {
+            eprintln!(
+                "warning: nothing moves any more, {} of {} flows are unfinished",
+                flows.unfinished, flows.total
+            );
+            Exit::Found
+        }
+        _ if flows.failed > 0 => {
+            eprintln!(
+                "warning: {} of {} flows failed: their retries were used up",
+                flows.failed, flows.total
+            );
+            Exit::Found
+        }
+        _ if flows.unfinished > 0 && !has_stop => Exit::Found,
+        _ => Exit::Done,
+    }
+}
+
+/// A path as the user would write it: relative to where they are, if it is below.
+fn shown(path: &Path) -> &Path {
+    std::env::current_dir().ok().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
+}
+
+fn key_and_value(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+        .filter(|(key, _)| !key.is_empty())
+        .ok_or_else(|| format!("`{text}` is no KEY.PATH=VALUE, such as switch.alpha=1/16"))
+}
