@@ -10,22 +10,33 @@ pub(super) struct Point {
 }
 
 const STYLE: &str = "\
-text{font:11px sans-serif;fill:#222;stroke:#fff;stroke-width:3px;paint-order:stroke}\
+text{font:11px sans-serif;fill:#222}\
 path{fill:none;stroke-width:1.2;stroke-opacity:.55}\
 path:hover{stroke-width:4;stroke-opacity:1}\
 .host{fill:#fff;stroke:#444}\
 .switch{fill:#dde6f0;stroke:#234}\
 .group{stroke-width:3}";
 
-/// Half of a glyph's size.
+/// Half of a host's size.
 const HOST: f64 = 6.0;
-const SWITCH: (f64, f64) = (16.0, 9.0);
+
+/// A switch's height, and its width where its name does not fit into it.
+const SWITCH_HEIGHT: f64 = 20.0;
+const SWITCH_WIDTH: f64 = 32.0;
 
 /// Width of a character of a label, about.
 const CHARACTER: f64 = 6.2;
 
 /// Height of a line of a label that stands upright.
 const LINE: f64 = 12.0;
+
+/// What a node's picture says. Names that find no room are left to hovering.
+pub(super) struct Mark<'a> {
+    pub(super) name: &'a str,
+    pub(super) title: &'a str,
+    /// Whether it stands for several nodes.
+    pub(super) group: bool,
+}
 
 /// An SVG document that grows from back to front.
 pub(super) struct Canvas {
@@ -53,51 +64,57 @@ impl Canvas {
         self.element(&format!("path d=\"{shape}\" stroke=\"{colour}\""), "path", title);
     }
 
-    pub(super) fn host(&mut self, at: Point, group: bool, title: &str) {
-        let class = if group { "host group" } else { "host" };
+    /// A host as a small square, named below it.
+    pub(super) fn host(&mut self, at: Point, pitch: f64, mark: &Mark<'_>) {
+        let class = if mark.group { "host group" } else { "host" };
         let (x, y, size) = (at.x - HOST, at.y - HOST, 2.0 * HOST);
         let element = format!(
             "rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{size}\" height=\"{size}\""
         );
-        self.element(&element, "rect", title);
-    }
-
-    pub(super) fn switch(&mut self, at: Point, group: bool, title: &str) {
-        let class = if group { "switch group" } else { "switch" };
-        let (half_width, half_height) = SWITCH;
-        let element = format!(
-            "rect class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" width=\"{}\" height=\"{}\" rx=\"4\"",
-            at.x - half_width,
-            at.y - half_height,
-            2.0 * half_width,
-            2.0 * half_height
-        );
-        self.element(&element, "rect", title);
-    }
-
-    /// A name below a host or above a switch: level where `pitch` has room for it, upright where
-    /// it has room for a line, and otherwise left to hovering.
-    pub(super) fn label(&mut self, at: Point, below: bool, pitch: f64, name: &str) {
-        let width = name.chars().count() as f64 * CHARACTER;
-        let name = escaped(name);
-        let Point { x, y } = at;
-        // Writing to a string does not fail.
-        let _ = if width < pitch {
-            let y = if below { y + 22.0 } else { y - 14.0 };
-            writeln!(
-                self.text,
-                "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{name}</text>"
-            )
+        self.element(&element, "rect", mark.title);
+        if text_width(mark.name) < pitch {
+            self.level_text(Point { x: at.x, y: at.y + 22.0 }, mark.name);
         } else if pitch >= LINE {
-            let (x, y, turn) =
-                if below { (x - 4.0, y + 12.0, 90) } else { (x + 4.0, y - 14.0, -90) };
-            writeln!(
-                self.text,
-                "<text transform=\"translate({x:.1} {y:.1}) rotate({turn})\">{name}</text>"
-            )
-        } else {
-            Ok(())
-        };
+            self.upright_text(Point { x: at.x - 4.0, y: at.y + 12.0 }, 90, mark.name);
+        }
+    }
+
+    /// A switch as a box with its name in it, or above it where the row is crowded.
+    pub(super) fn switch(&mut self, at: Point, pitch: f64, mark: &Mark<'_>) {
+        let class = if mark.group { "switch group" } else { "switch" };
+        let width = text_width(mark.name) + 12.0;
+        let fits = width < pitch;
+        let width = if fits { width } else { (0.7 * pitch).min(SWITCH_WIDTH) };
+        let (x, y) = (at.x - width / 2.0, at.y - SWITCH_HEIGHT / 2.0);
+        let element = format!(
+            "rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
+             height=\"{SWITCH_HEIGHT}\" rx=\"4\""
+        );
+        self.element(&element, "rect", mark.title);
+        if fits {
+            self.level_text(Point { x: at.x, y: at.y + 4.0 }, mark.name);
+        } else if pitch >= LINE {
+            self.upright_text(Point { x: at.x + 4.0, y: at.y - 14.0 }, -90, mark.name);
+        }
+    }
+
+    fn level_text(&mut self, at: Point, text: &str) {
+        let Point { x, y } = at;
+        let text = escaped(text);
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            self.text,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{text}</text>"
+        );
+    }
+
+    fn upright_text(&mut self, at: Point, turn: i32, text: &str) {
+        let Point { x, y } = at;
+        let text = escaped(text);
+        let _ = writeln!(
+            self.text,
+            "<text transform=\"translate({x:.1} {y:.1}) rotate({turn})\">{text}</text>"
+        );
     }
 
     pub(super) fn legend(&mut self, x: f64, y: f64, colour: &str, name: &str) {
@@ -119,6 +136,10 @@ impl Canvas {
     fn element(&mut self, opening: &str, name: &str, title: &str) {
         let _ = writeln!(self.text, "<{opening}><title>{}</title></{name}>", escaped(title));
     }
+}
+
+fn text_width(text: &str) -> f64 {
+    text.chars().count() as f64 * CHARACTER
 }
 
 /// Names come from files: they may hold what XML would take for its own.

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use rocelab_results::TopologyMap;
 use rocelab_units::Bandwidth;
 
-use canvas::{Canvas, Point};
+use canvas::{Canvas, Mark, Point};
 use glyphs::{Bundle, Drawing, Glyph};
 
 /// Stroke colours by rate, lowest first: distinct for the colour-blind and on white (Okabe and
@@ -95,14 +95,13 @@ impl<'a> Scene<'a> {
 
     fn draw_glyph(&self, canvas: &mut Canvas, glyph: &Glyph) {
         let place = self.place(glyph);
-        let title = glyph.title();
-        if glyph.is_host() {
-            canvas.host(place, glyph.nodes > 1, &title);
-        } else {
-            canvas.switch(place, glyph.nodes > 1, &title);
-        }
         let pitch = (self.width - 2.0 * MARGIN) / self.drawing.row_length(glyph.tier).max(1) as f64;
-        canvas.label(place, glyph.is_host(), pitch, &glyph.label());
+        let mark = Mark { name: &glyph.label(), title: &glyph.title(), group: glyph.nodes > 1 };
+        if glyph.is_host() {
+            canvas.host(place, pitch, &mark);
+        } else {
+            canvas.switch(place, pitch, &mark);
+        }
     }
 
     fn draw_legend(&self, canvas: &mut Canvas, top: f64) {
