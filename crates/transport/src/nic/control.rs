@@ -24,7 +24,7 @@ impl ControlQueues {
 
     /// The next packet whose priority is not paused.
     #[inline]
-    pub(super) fn pop(&mut self, paused: u8) -> Option<Transmit> {
+    pub(crate) fn pop(&mut self, paused: u8) -> Option<Transmit> {
         let priority = (self.waiting & !paused).checked_ilog2()?;
         let queue = &mut self.queues[priority as usize];
         let transmit = queue.pop_front();
@@ -46,8 +46,7 @@ impl ControlQueues {
 pub(super) fn count(counters: &mut Counters, transmit: &Transmit) {
     let kind = if transmit.packet.opcode() == Opcode::Cnp {
         &mut counters.cnps_sent
-    } else if matches!(transmit.packet.aeth(), Some(aeth) if matches!(aeth.syndrome, Syndrome::Ack { .. }))
-    {
+    } else if transmit.packet.aeth().is_some_and(|aeth| aeth.syndrome == Syndrome::ACK) {
         &mut counters.acks_sent
     } else {
         &mut counters.naks_sent

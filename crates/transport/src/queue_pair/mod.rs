@@ -432,6 +432,49 @@ fn success(qpn: u32, message: &Message) -> Completion {
 mod tests {
     use super::*;
 
+    fn queue_pair() -> QueuePair {
+        let profile = QueuePairProfile {
+            path_mtu: 1024.try_into().unwrap(),
+            recovery: crate::Recovery::GoBackN,
+            ack_interval: 1,
+            ack_timeout: 14.try_into().unwrap(),
+            retry_count: 7,
+            cnp_priority: 6,
+            congestion_control: crate::Algorithm::None(Default::default()),
+        };
+        let config = QueuePairConfig {
+            qpn: 0x11,
+            dest_qp: 0x12,
+            destination: 0,
+            entropy: 0,
+            initial_psn: 0,
+            remote_initial_psn: 0,
+            priority: 3,
+            profile: Arc::new(profile),
+        };
+        let line_rate = Bandwidth::from_gbps(100);
+        QueuePair::new(&config, &NicConfig { line_rate, encapsulation_len: 42, ecn_capable: true })
+    }
+
+    #[test]
+    fn congestion_is_echoed_once_to_those_who_asked() {
+        for (feedback, expected) in
+            [(Feedback::EcnEcho, [true, false, true]), (Feedback::Rtt, [false; 3])]
+        {
+            let mut outbox = Outbox::default();
+            let mut queue_pair = queue_pair();
+            queue_pair.pacer.declare(feedback);
+            let becns = [(0, Ecn::Ce), (1, Ecn::Ect0), (2, Ecn::Ce)].map(|(psn, ecn)| {
+                let send = Packet::new(Opcode::RcSendOnly, 0x11, psn)
+                    .with_ack_req(true)
+                    .with_class(3, ecn);
+                queue_pair.receive(SimTime::ZERO, &send, &mut outbox);
+                outbox.control.pop(0).unwrap().packet.becn()
+            });
+            assert_eq!(becns, expected);
+        }
+    }
+
     #[test]
     fn layout_stays_small() {
         assert_eq!(size_of::<Message>(), 56);

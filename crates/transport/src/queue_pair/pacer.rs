@@ -136,6 +136,12 @@ impl Pacer {
         self.feedback
     }
 
+    /// As if the algorithm had asked for this.
+    #[cfg(test)]
+    pub(super) fn declare(&mut self, feedback: Feedback) {
+        self.feedback = feedback;
+    }
+
     fn round_trip_time(&mut self, now: SimTime, reached: Sequence) -> Option<Duration> {
         let mut newest = None;
         while let Some(&(sequence, left)) = self.probes.front() {
@@ -167,4 +173,75 @@ impl Pacer {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
 fn whole_bits(rate: f64) -> u64 {
     (rate as u64).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// Writes down what it is told.
+    #[derive(Debug)]
+    struct Recorder(Arc<Mutex<Vec<Ack>>>);
+
+    impl CongestionControl for Recorder {
+        fn rate(&self) -> f64 {
+            1e9
+        }
+
+        fn on_ack(&mut self, ack: &Ack) {
+            self.0.lock().unwrap().push(*ack);
+        }
+    }
+
+    fn recording(feedback: Feedback) -> (Pacer, Arc<Mutex<Vec<Ack>>>) {
+        let acks = Arc::new(Mutex::new(Vec::new()));
+        let mut pacer = Pacer::new(&Algorithm::None(Default::default()), Bandwidth::from_gbps(1));
+        pacer.feedback = feedback;
+        pacer.control = Some(Box::new(Recorder(Arc::clone(&acks))));
+        (pacer, acks)
+    }
+
+    const fn at(us: u64) -> SimTime {
+        SimTime::from_ps(us * 1_000_000)
+    }
+
+    #[test]
+    fn round_trip_times_belong_to_the_acknowledged_packet() {
+        let (mut pacer, acks) = recording(Feedback::Rtt);
+        pacer.probe(at(0), 10);
+        pacer.probe(at(1), 20);
+        pacer.probe(at(2), 30);
+        // Everything before 21: packet 20 was answered, 10 was not. Nobody waited for 24.
+        pacer.on_ack(at(8), 100, 21, true);
+        pacer.on_ack(at(9), 100, 25, false);
+        pacer.on_ack(at(10), 100, 31, false);
+        let rtts: Vec<_> = acks.lock().unwrap().iter().map(|ack| ack.rtt).collect();
+        assert_eq!(rtts, [Some(Duration::from_us(7)), None, Some(Duration::from_us(8))]);
+        assert!(acks.lock().unwrap().iter().all(|ack| !ack.ecn_echo), "it was not asked for");
+    }
+
+    #[test]
+    fn a_loss_spoils_the_round_trip_times_under_way() {
+        let (mut pacer, acks) = recording(Feedback::Rtt);
+        pacer.probe(at(0), 10);
+        pacer.on_loss(at(1), false);
+        pacer.on_ack(at(8), 100, 11, false);
+        assert_eq!(acks.lock().unwrap()[0].rtt, None);
+    }
+
+    #[test]
+    fn feedback_is_what_was_declared() {
+        let (mut pacer, acks) = recording(Feedback::EcnEcho);
+        pacer.probe(at(0), 10);
+        pacer.on_ack(at(8), 100, 11, true);
+        let expected = Ack { now: at(8), acked_bytes: 100, rtt: None, ecn_echo: true };
+        assert_eq!(*acks.lock().unwrap(), [expected]);
+        for feedback in [Feedback::None, Feedback::Cnp { min_interval: Duration::ZERO }] {
+            let (mut pacer, acks) = recording(feedback);
+            pacer.on_ack(at(8), 100, 11, true);
+            assert!(acks.lock().unwrap().is_empty());
+        }
+    }
 }
