@@ -94,7 +94,8 @@ pub struct QueuePairProfile {
     pub path_mtu: PathMtu,
     /// How lost packets are sent again.
     pub recovery: Recovery,
-    /// The requester sets AckReq on every n-th packet of a message, and always on its last.
+    /// The requester sets AckReq on every n-th packet of a message, and always on its last; 0 is
+    /// the last only.
     pub ack_interval: u32,
     /// How long the oldest unacknowledged packet waits before it is sent again.
     pub ack_timeout: AckTimeout,
