@@ -47,7 +47,7 @@ pub struct Counters {
     pub timeouts: u64,
     /// Messages received completely: SENDs and WRITEs at the responder, READs at the requester.
     pub messages_delivered: u64,
-    /// Their payload [bytes].
+    /// Their payload (bytes).
     pub payload_delivered: u64,
     /// Requests and READ responses dropped because an earlier one was missing.
     pub out_of_order: u64,

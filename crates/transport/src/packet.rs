@@ -36,7 +36,7 @@ pub struct Transmit {
     pub destination: u32,
     /// [`QueuePairConfig::entropy`](crate::QueuePairConfig::entropy) of its queue pair.
     pub entropy: u32,
-    /// The Ethernet frame's length with its FCS, at least 64 [bytes].
+    /// The Ethernet frame's length with its FCS, at least 64 (bytes).
     pub frame_len: u16,
 }
 
@@ -203,7 +203,7 @@ impl Packet {
         self.class & 0b11 == Ecn::Ce as u8
     }
 
-    /// Payload without pad [bytes].
+    /// Payload without pad (bytes).
     #[inline]
     #[must_use]
     pub const fn payload_len(&self) -> u16 {
@@ -252,7 +252,7 @@ impl Packet {
         Some(ImmDt(self.extension[if self.opcode.has_reth() { 3 } else { 0 }]))
     }
 
-    /// The Ethernet frame's length with its FCS, at least 64 [bytes]; `encapsulation_len` counts
+    /// The Ethernet frame's length with its FCS, at least 64 (bytes); `encapsulation_len` counts
     /// what precedes the BTH.
     #[inline]
     #[must_use]

@@ -2,7 +2,7 @@
 
 use rocelab_wire::Opcode;
 
-/// The longest message [bytes]: 2^31.
+/// The longest message (bytes): 2^31.
 pub const MAX_MESSAGE_LENGTH: u32 = 1 << 31;
 
 /// What a work request does.
@@ -27,7 +27,7 @@ pub struct WorkRequest {
     pub id: u64,
     /// What to do.
     pub operation: Operation,
-    /// Payload, 0 to [`MAX_MESSAGE_LENGTH`] [bytes].
+    /// Payload, 0 to [`MAX_MESSAGE_LENGTH`] (bytes).
     pub length: u32,
     /// Address in the responder's memory (WRITE and READ).
     pub remote_address: u64,
@@ -46,7 +46,7 @@ pub struct Completion {
     pub status: CompletionStatus,
     /// [`WorkRequest::operation`].
     pub operation: Operation,
-    /// Payload that was transferred: the whole length, or 0 if it failed [bytes].
+    /// Payload that was transferred: the whole length, or 0 if it failed (bytes).
     pub bytes: u32,
 }
 
@@ -81,7 +81,7 @@ pub enum PostError {
     /// The message is longer than [`MAX_MESSAGE_LENGTH`].
     #[error("a message of {length} bytes is longer than 2^31: post several")]
     TooLong {
-        /// The length given [bytes].
+        /// The length given (bytes).
         length: u32,
     },
 }

@@ -160,7 +160,7 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// line rate means: no pacing.
     fn rate(&self) -> f64;
 
-    /// How much payload may be unacknowledged [bytes]; none is no limit. The last packet may
+    /// How much payload may be unacknowledged (bytes); none is no limit. The last packet may
     /// exceed it.
     fn window(&self) -> Option<u64> {
         None
@@ -209,7 +209,7 @@ pub trait CongestionControl: fmt::Debug + Send {
 pub struct Ack {
     /// When it arrived.
     pub now: SimTime,
-    /// Payload that it newly acknowledges [bytes].
+    /// Payload that it newly acknowledges (bytes).
     pub acked_bytes: u64,
     /// From the start of the acknowledged packet's transmission to now; none if that packet was
     /// sent more than once.
@@ -223,7 +223,7 @@ pub struct Ack {
 pub struct Sent {
     /// The start of its transmission.
     pub now: SimTime,
-    /// Its frame with FCS [bytes].
+    /// Its frame with FCS (bytes).
     pub bytes: u64,
 }
 

@@ -157,7 +157,7 @@ struct Timely {
     difference: f64,
     /// Increases in a row for a gradient that is not positive.
     increases: u32,
-    /// Acknowledged since the last update [bytes].
+    /// Acknowledged since the last update (bytes).
     acked_bytes: u64,
 }
 

@@ -24,13 +24,13 @@ impl Segmentation {
         if full == 0 { 1 } else { full }
     }
 
-    /// Payload before packet `index` of a message [bytes].
+    /// Payload before packet `index` of a message (bytes).
     #[inline]
     pub(super) const fn offset(self, index: u32) -> u32 {
         index << self.shift
     }
 
-    /// Payload of the next packet where `remaining` bytes of the message are left [bytes].
+    /// Payload of the next packet where `remaining` bytes of the message are left (bytes).
     #[inline]
     pub(super) const fn payload(self, remaining: u32) -> u16 {
         let full = 1 << self.shift;
@@ -50,7 +50,7 @@ pub(super) struct Message {
     r_key: u32,
     remote_address: u64,
     pub(super) first: Sequence,
-    /// Payload of all messages before it [bytes].
+    /// Payload of all messages before it (bytes).
     pub(super) first_byte: u64,
 }
 
@@ -93,7 +93,7 @@ impl Message {
         if self.operation.is_read() { self.end() } else { sequence + 1 }
     }
 
-    /// Payload of all messages, up to `sequence` of this one [bytes].
+    /// Payload of all messages, up to `sequence` of this one (bytes).
     #[inline]
     pub(super) const fn byte_at(&self, sequence: Sequence, segmentation: Segmentation) -> u64 {
         if sequence >= self.end() {

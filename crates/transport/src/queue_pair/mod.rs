@@ -131,7 +131,7 @@ impl QueuePair {
         self.pacer.rate()
     }
 
-    /// The most unacknowledged payload that congestion control allows; none is no limit [bytes].
+    /// The most unacknowledged payload that congestion control allows; none is no limit (bytes).
     pub const fn window(&self) -> Option<u64> {
         match self.pacer.window() {
             u64::MAX => None,
@@ -149,12 +149,12 @@ impl QueuePair {
         self.retransmissions
     }
 
-    /// Payload sent and not acknowledged [bytes].
+    /// Payload sent and not acknowledged (bytes).
     pub const fn bytes_in_flight(&self) -> u64 {
         self.requester.bytes_in_flight()
     }
 
-    /// Payload posted and not acknowledged [bytes].
+    /// Payload posted and not acknowledged (bytes).
     pub const fn bytes_outstanding(&self) -> u64 {
         self.requester.bytes_outstanding()
     }

@@ -8,7 +8,7 @@ use crate::Algorithm;
 use crate::congestion_control::{Ack, CongestionControl, Feedback, LossEvent, Sent};
 use crate::sequence::Sequence;
 
-/// Preamble, start-of-frame delimiter and interpacket gap [bytes] (IEEE 802.3).
+/// Preamble, start-of-frame delimiter and interpacket gap (bytes) (IEEE 802.3).
 const PREAMBLE_AND_GAP: u64 = 20;
 
 /// Congestion control and pacing of one queue pair. The controller is built when the first data
@@ -119,7 +119,7 @@ impl Pacer {
         self.release
     }
 
-    /// The most unacknowledged payload [bytes].
+    /// The most unacknowledged payload (bytes).
     #[inline]
     pub(super) const fn window(&self) -> u64 {
         self.window

@@ -28,7 +28,7 @@ pub(super) struct Requester {
     acknowledged: Sequence,
     /// After the last packet of all posted messages.
     posted_end: Sequence,
-    /// Payload before `next`, `acknowledged` and `posted_end` [bytes].
+    /// Payload before `next`, `acknowledged` and `posted_end` (bytes).
     next_byte: u64,
     acknowledged_byte: u64,
     posted_byte: u64,
@@ -58,7 +58,7 @@ pub(super) struct Request {
 /// What an arriving acknowledgement or READ response changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
-    /// Payload newly acknowledged [bytes].
+    /// Payload newly acknowledged (bytes).
     pub(super) bytes: u64,
     /// The sequence number before which all is acknowledged, where that moved.
     pub(super) advanced_to: Option<Sequence>,
@@ -244,13 +244,13 @@ impl Requester {
         self.deadline
     }
 
-    /// Payload sent and not acknowledged; that of READs counts from the request on [bytes].
+    /// Payload sent and not acknowledged; that of READs counts from the request on (bytes).
     #[inline]
     pub(super) const fn bytes_in_flight(&self) -> u64 {
         self.next_byte.saturating_sub(self.acknowledged_byte)
     }
 
-    /// Payload posted and not acknowledged [bytes].
+    /// Payload posted and not acknowledged (bytes).
     pub(super) const fn bytes_outstanding(&self) -> u64 {
         self.posted_byte - self.acknowledged_byte
     }
@@ -366,7 +366,7 @@ impl Requester {
         Some(reached)
     }
 
-    /// Payload before `sequence`, which is in the oldest message or at its start [bytes].
+    /// Payload before `sequence`, which is in the oldest message or at its start (bytes).
     fn byte_at(&self, sequence: Sequence) -> u64 {
         self.messages
             .front()

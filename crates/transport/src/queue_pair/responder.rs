@@ -35,7 +35,7 @@ pub(super) struct Responder {
 struct Arriving {
     first: Sequence,
     is_write: bool,
-    /// Payload so far [bytes].
+    /// Payload so far (bytes).
     bytes: u32,
 }
 
@@ -51,7 +51,7 @@ struct ReadResponse {
     first: Sequence,
     next: Sequence,
     end: Sequence,
-    /// Payload still to send [bytes].
+    /// Payload still to send (bytes).
     remaining: u32,
     msn: u32,
 }
