@@ -1,6 +1,6 @@
 //! TIMELY: Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015.
 //!
-//! After each segment, with the newest round-trip time `rtt` [s] (algorithm 1 of the paper):
+//! After each segment, with the newest round-trip time `rtt` (algorithm 1 of the paper):
 //!
 //! ```text
 //! difference = (1 - a) difference + a (rtt - previous rtt)
