@@ -477,3 +477,45 @@ fn largest_number(value: &serde_json::Value) -> u64 {
         _ => 0,
     }
 }
+
+fn reference_page() -> String {
+    std::fs::read_to_string(crate_folder().join("../../docs/scenario.md")).unwrap()
+}
+
+#[test]
+fn the_reference_page_names_every_key() {
+    let page = reference_page();
+    let schema = Scenario::json_schema();
+    let definitions = schema["$defs"].as_object().unwrap().iter();
+    // Parameters of algorithms are in the schema alone, as the page says.
+    let ours = definitions.filter(|(name, _)| !ALGORITHMS.contains(&name.as_str()));
+    let tables = ours.map(|(_, table)| table).chain([&schema]);
+    let keys: BTreeSet<&str> = tables
+        .filter_map(|table| table["properties"].as_object())
+        .flat_map(|properties| properties.keys().map(String::as_str))
+        .collect();
+    assert!(keys.len() > 60, "{keys:?}");
+    for key in keys {
+        let written =
+            [format!("`{key}`"), format!("{key} ="), format!("[{key}"), format!(".{key}")];
+        assert!(
+            written.iter().any(|text| page.contains(text)),
+            "`{key}` is not in docs/scenario.md"
+        );
+    }
+}
+
+const ALGORITHMS: [&str; 2] = ["DcqcnParameters", "TimelyParameters"];
+
+#[test]
+fn the_reference_page_s_examples_are_true() {
+    let page = reference_page();
+    let example = page.split("```toml").nth(1).and_then(|text| text.split("```").next()).unwrap();
+    assert_eq!(planned(example).flows.len(), 16);
+    let error = page.split("```text\n").nth(1).and_then(|text| text.lines().next()).unwrap();
+    let ecn = "[switch]\necn.kmin = \"400KB\"\necn.kmax = \"100KB\"\necn.pmax = 0.2\n";
+    let workload = "[workload.incast]\nsenders = 1\nbytes = \"1MB\"\n";
+    let refused = parsed(&around_a_switch(2, &format!("{ecn}{workload}"))).plan().unwrap_err();
+    let shown = |text: &str| text.split_once("switch.ecn").unwrap().1.to_string();
+    assert_eq!(shown(error), shown(&refused.to_string()));
+}
