@@ -1,6 +1,5 @@
 //! A scenario's text with its overrides, and the way from a key back to its place in the text.
 
-use std::borrow::Cow;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,9 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{Fault, FilePlace, Place, ScenarioError};
-
-/// Tables of which at most one key is meant: an override that names another replaces the first.
-const CHOICES: [&str; 3] = ["topology", "congestion_control", "switch.scheduler"];
+use super::overrides::{Override, segments};
 
 /// The text of a scenario and the `--set key=value` overrides that apply to it.
 ///
@@ -22,29 +19,6 @@ pub(crate) struct Document {
     file: PathBuf,
     text: Arc<str>,
     overrides: Vec<Override>,
-}
-
-#[derive(Clone, Debug)]
-struct Override {
-    /// `key=value`, as on the command line.
-    text: Arc<str>,
-    key_len: usize,
-    /// The position of `text` in the document.
-    base: usize,
-}
-
-impl Override {
-    fn key(&self) -> &str {
-        &self.text[..self.key_len]
-    }
-
-    fn value(&self) -> &str {
-        &self.text[self.key_len + 1..]
-    }
-
-    fn value_base(&self) -> usize {
-        self.base + self.key_len + 1
-    }
 }
 
 /// Where a key and its value stand in a document.
@@ -62,10 +36,9 @@ impl Document {
         let overrides = overrides
             .iter()
             .map(|(key, value)| {
-                let text: Arc<str> = format!("{key}={value}").into();
-                let start = base;
-                base += text.len() + 1;
-                Override { text, key_len: key.len(), base: start }
+                let item = Override::new(key, value, base);
+                base = item.span().end + 1;
+                item
             })
             .collect();
         Self { file: file.into(), text: text.into(), overrides }
@@ -89,9 +62,8 @@ impl Document {
             self.report_at(error.span().unwrap_or(0..0), fault)
         })?;
         for item in &self.overrides {
-            let outcome = set(root.get_mut(), item);
-            outcome
-                .map_err(|fault| self.report_at(item.base..item.base + item.text.len(), fault))?;
+            let outcome = item.apply(root.get_mut());
+            outcome.map_err(|fault| self.report_at(item.span(), fault))?;
         }
         Ok(root)
     }
@@ -143,8 +115,8 @@ impl Document {
 
     /// Which text holds `position`: its name, itself, and where it begins.
     fn source(&self, position: usize) -> (PathBuf, Arc<str>, usize) {
-        match self.overrides.iter().rfind(|item| item.base <= position) {
-            Some(item) => ("--set".into(), item.text.clone(), item.base),
+        match self.overrides.iter().rfind(|item| item.span().start <= position) {
+            Some(item) => ("--set".into(), item.text(), item.span().start),
             None => (self.file.clone(), self.text.clone(), 0),
         }
     }
@@ -152,116 +124,6 @@ impl Document {
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
-}
-
-/// Applies one override to the tree.
-fn set<'i>(root: &mut DeTable<'i>, item: &'i Override) -> Result<(), Fault> {
-    let refused = |message: String| {
-        Fault::at(item.key(), message).value(item.value()).help("write --set section.key=value")
-    };
-    let value = override_value(item);
-    let mut segments = segments(item.key());
-    let Some(last) = segments.pop() else { return Err(refused("the key is empty".into())) };
-    let mut table = root;
-    let mut path = String::new();
-    for (name, index) in segments {
-        table = child(table, &path, name, index, item)
-            .ok_or_else(|| refused(format!("`{name}` is no table")))?;
-        path = if path.is_empty() { name.into() } else { format!("{path}.{name}") };
-    }
-    let (name, index) = last;
-    if name.is_empty() || index.is_some() {
-        return Err(refused(format!("`{}` is no key that can be set", item.key())));
-    }
-    choose(table, &path, name);
-    table.remove(name); // the old key would keep its span
-    table.insert(spanned_key(name, item), value);
-    Ok(())
-}
-
-/// The table `name` (or its element `index`) in `table`, made if it is absent.
-fn child<'t, 'i>(
-    table: &'t mut DeTable<'i>,
-    path: &str,
-    name: &'i str,
-    index: Option<usize>,
-    item: &'i Override,
-) -> Option<&'t mut DeTable<'i>> {
-    choose(table, path, name);
-    let span = item.base..item.base + item.text.len();
-    let value = table
-        .entry(spanned_key(name, item))
-        .or_insert_with(|| Spanned::new(span, DeValue::Table(DeTable::new())));
-    match value.get_mut() {
-        DeValue::Table(table) if index.unwrap_or(0) == 0 => Some(table),
-        DeValue::Array(array) if index.is_some() || array.len() == 1 => {
-            match array.get_mut(index.unwrap_or(0))?.get_mut() {
-                DeValue::Table(table) => Some(table),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
-}
-
-/// Where `path` is a choice, drops what was chosen before `name`.
-fn choose(table: &mut DeTable<'_>, path: &str, name: &str) {
-    if CHOICES.contains(&path) {
-        let others: Vec<_> =
-            table.keys().map(|key| key.get_ref().clone()).filter(|key| key != name).collect();
-        for other in others {
-            table.remove(other.as_ref());
-        }
-    }
-}
-
-fn spanned_key<'i>(name: &'i str, item: &Override) -> Spanned<Cow<'i, str>> {
-    Spanned::new(item.base..item.base + item.key_len, Cow::Borrowed(name))
-}
-
-/// The override's value as TOML, or else as the text that it is.
-fn override_value(item: &Override) -> Spanned<DeValue<'_>> {
-    let (text, base) = (item.value(), item.value_base());
-    match DeValue::parse(text) {
-        Ok(mut value) => {
-            shift(&mut value, base);
-            value
-        }
-        Err(_) => Spanned::new(base..base + text.len(), DeValue::String(Cow::Borrowed(text))),
-    }
-}
-
-/// Moves every span by `base`.
-fn shift(value: &mut Spanned<DeValue<'_>>, base: usize) {
-    let span = value.span();
-    let taken = std::mem::replace(value.get_mut(), DeValue::Boolean(false));
-    let moved = match taken {
-        DeValue::Array(mut array) => {
-            array.iter_mut().for_each(|element| shift(element, base));
-            DeValue::Array(array)
-        }
-        DeValue::Table(table) => {
-            let entries = table.into_iter().map(|(key, mut value)| {
-                shift(&mut value, base);
-                let span = key.span();
-                (Spanned::new(span.start + base..span.end + base, key.into_inner()), value)
-            });
-            DeValue::Table(entries.collect())
-        }
-        other => other,
-    };
-    *value = Spanned::new(span.start + base..span.end + base, moved);
-}
-
-/// The parts of a key path such as `workload.incast[1].senders`.
-fn segments(path: &str) -> Vec<(&str, Option<usize>)> {
-    path.split('.')
-        .filter(|part| !part.is_empty())
-        .map(|part| match part.split_once('[') {
-            Some((name, rest)) => (name, rest.trim_end_matches(']').parse().ok()),
-            None => (part, None),
-        })
-        .collect()
 }
 
 /// Walks to `path`, as far as the document goes.

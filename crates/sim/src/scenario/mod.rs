@@ -10,6 +10,7 @@ mod document;
 mod error;
 mod items;
 mod layer2;
+mod overrides;
 mod reading;
 mod roce;
 mod sample;

@@ -1,7 +1,7 @@
 //! Workloads: what is sent, by whom, to whom and when.
 //!
 //! A workload is one file beside this one, with its `Parameters` (the keys of `[workload.NAME]`)
-//! and their [`Workload`] implementation, and one line in the list at the end of this file.
+//! and their `Workload` implementation, and one line in the list at the end of this file.
 
 mod distribution;
 mod flow_table;

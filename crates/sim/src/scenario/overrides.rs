@@ -1,0 +1,166 @@
+//! `--set key=value`: values that replace those of the file.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::Fault;
+
+/// Tables of which at most one key is meant: an override that names another replaces the first.
+const CHOICES: [&str; 3] = ["topology", "congestion_control", "switch.scheduler"];
+
+/// One `key=value`.
+#[derive(Clone, Debug)]
+pub(super) struct Override {
+    /// `key=value`, as on the command line.
+    text: Arc<str>,
+    key_len: usize,
+    /// The position of `text` in the document.
+    base: usize,
+}
+
+impl Override {
+    /// Of `key` to `value`; its text begins at `base` of the document.
+    pub(super) fn new(key: &str, value: &str, base: usize) -> Self {
+        Self { text: format!("{key}={value}").into(), key_len: key.len(), base }
+    }
+
+    /// `key=value`.
+    pub(super) fn text(&self) -> Arc<str> {
+        self.text.clone()
+    }
+
+    /// Where [`Override::text`] is in the document.
+    pub(super) fn span(&self) -> Range<usize> {
+        self.base..self.base + self.text.len()
+    }
+
+    /// Sets the key in the document's tree.
+    pub(super) fn apply<'i>(&'i self, root: &mut DeTable<'i>) -> Result<(), Fault> {
+        set(root, self)
+    }
+
+    fn key(&self) -> &str {
+        &self.text[..self.key_len]
+    }
+
+    fn value(&self) -> &str {
+        &self.text[self.key_len + 1..]
+    }
+
+    fn value_base(&self) -> usize {
+        self.base + self.key_len + 1
+    }
+}
+
+fn set<'i>(root: &mut DeTable<'i>, item: &'i Override) -> Result<(), Fault> {
+    let refused = |message: String| {
+        Fault::at(item.key(), message).value(item.value()).help("write --set section.key=value")
+    };
+    let value = override_value(item);
+    let mut segments = segments(item.key());
+    let Some(last) = segments.pop() else { return Err(refused("the key is empty".into())) };
+    let mut table = root;
+    let mut path = String::new();
+    for (name, index) in segments {
+        table = child(table, &path, name, index, item)
+            .ok_or_else(|| refused(format!("`{name}` is no table")))?;
+        path = if path.is_empty() { name.into() } else { format!("{path}.{name}") };
+    }
+    let (name, index) = last;
+    if name.is_empty() || index.is_some() {
+        return Err(refused(format!("`{}` is no key that can be set", item.key())));
+    }
+    choose(table, &path, name);
+    table.remove(name); // the old key would keep its span
+    table.insert(spanned_key(name, item), value);
+    Ok(())
+}
+
+/// The table `name` (or its element `index`) in `table`, made if it is absent.
+fn child<'t, 'i>(
+    table: &'t mut DeTable<'i>,
+    path: &str,
+    name: &'i str,
+    index: Option<usize>,
+    item: &'i Override,
+) -> Option<&'t mut DeTable<'i>> {
+    choose(table, path, name);
+    let span = item.span();
+    let value = table
+        .entry(spanned_key(name, item))
+        .or_insert_with(|| Spanned::new(span, DeValue::Table(DeTable::new())));
+    match value.get_mut() {
+        DeValue::Table(table) if index.unwrap_or(0) == 0 => Some(table),
+        DeValue::Array(array) if index.is_some() || array.len() == 1 => {
+            match array.get_mut(index.unwrap_or(0))?.get_mut() {
+                DeValue::Table(table) => Some(table),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Where `path` is a choice, drops what was chosen before `name`.
+fn choose(table: &mut DeTable<'_>, path: &str, name: &str) {
+    if CHOICES.contains(&path) {
+        let others: Vec<_> =
+            table.keys().map(|key| key.get_ref().clone()).filter(|key| key != name).collect();
+        for other in others {
+            table.remove(other.as_ref());
+        }
+    }
+}
+
+fn spanned_key<'i>(name: &'i str, item: &Override) -> Spanned<Cow<'i, str>> {
+    Spanned::new(item.base..item.base + item.key_len, Cow::Borrowed(name))
+}
+
+/// The override's value as TOML, or else as the text that it is.
+fn override_value(item: &Override) -> Spanned<DeValue<'_>> {
+    let (text, base) = (item.value(), item.value_base());
+    match DeValue::parse(text) {
+        Ok(mut value) => {
+            shift(&mut value, base);
+            value
+        }
+        Err(_) => Spanned::new(base..base + text.len(), DeValue::String(Cow::Borrowed(text))),
+    }
+}
+
+/// Moves every span by `base`.
+fn shift(value: &mut Spanned<DeValue<'_>>, base: usize) {
+    let span = value.span();
+    let taken = std::mem::replace(value.get_mut(), DeValue::Boolean(false));
+    let moved = match taken {
+        DeValue::Array(mut array) => {
+            array.iter_mut().for_each(|element| shift(element, base));
+            DeValue::Array(array)
+        }
+        DeValue::Table(table) => {
+            let entries = table.into_iter().map(|(key, mut value)| {
+                shift(&mut value, base);
+                let span = key.span();
+                (Spanned::new(span.start + base..span.end + base, key.into_inner()), value)
+            });
+            DeValue::Table(entries.collect())
+        }
+        other => other,
+    };
+    *value = Spanned::new(span.start + base..span.end + base, moved);
+}
+
+/// The parts of a key path such as `workload.incast[1].senders`.
+pub(super) fn segments(path: &str) -> Vec<(&str, Option<usize>)> {
+    path.split('.')
+        .filter(|part| !part.is_empty())
+        .map(|part| match part.split_once('[') {
+            Some((name, rest)) => (name, rest.trim_end_matches(']').parse().ok()),
+            None => (part, None),
+        })
+        .collect()
+}
