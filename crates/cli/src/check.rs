@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::run::ScenarioArguments;
@@ -22,13 +23,13 @@ pub(crate) struct CheckArguments {
 pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
     for path in crate::run::scenario_files(&arguments.path)? {
         let (_, plan) = arguments.scenario.load(&path)?;
-        println!(
-            "{}: {} hosts, {} links, {} flows: ok",
+        answer::print(&format!(
+            "{}: {} hosts, {} links, {} flows: ok\n",
             path.display(),
             plan.topology.host_count(),
             plan.topology.links.len(),
             plan.flows.len()
-        );
+        ))?;
     }
     Ok(Exit::Done)
 }

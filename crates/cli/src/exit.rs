@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-/// How the program ends. Scripts rely on the numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the program ends, from the best to the gravest. Scripts rely on the numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// Done.
     Done,
@@ -22,7 +22,7 @@ pub(crate) enum Exit {
 impl Exit {
     /// The graver of two ends, for commands that do several things.
     pub(crate) fn and(self, other: Self) -> Self {
-        if self == Self::Done { other } else { self }
+        self.max(other)
     }
 }
 

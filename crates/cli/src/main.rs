@@ -3,6 +3,7 @@
 //! Answers go to standard output, errors and progress to standard error. The exit codes are part
 //! of the contract: see [`Exit`].
 
+mod answer;
 mod check;
 mod exit;
 mod failure;

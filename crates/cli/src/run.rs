@@ -1,5 +1,6 @@
 //! `rocelab run`.
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use clap::Args;
 use rocelab_results::{Machine, Overwrite, ResultsDir, RunInfo};
 use rocelab_sim::{Ending, Outcome, Plan, Scenario};
 
+use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -21,7 +23,7 @@ pub(crate) struct RunArguments {
     #[arg(value_name = "FILE_OR_FOLDER")]
     path: PathBuf,
     /// Where results go; with a folder, one directory a scenario below it.
-    /// [default: results/<scenario>-<seed>]
+    /// [default: results/SCENARIO-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Worker threads; results do not depend on it. This version uses one.
@@ -35,6 +37,17 @@ pub(crate) struct RunArguments {
     force: bool,
     #[command(flatten)]
     scenario: ScenarioArguments,
+}
+
+impl RunArguments {
+    /// Where the results of `plan` go.
+    fn directory_for(&self, plan: &Plan) -> PathBuf {
+        match &self.out {
+            Some(out) if self.path.is_dir() => out.join(&plan.name),
+            Some(out) => out.clone(),
+            None => PathBuf::from("results").join(format!("{}-{}", plan.name, plan.seed)),
+        }
+    }
 }
 
 /// What changes a scenario from outside.
@@ -63,18 +76,15 @@ impl ScenarioArguments {
 pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen();
     let files = scenario_files(&arguments.path)?;
-    // All are read before the first runs: an error in the last one costs nobody an hour.
+    let overwrite = if arguments.force { Overwrite::Replace } else { Overwrite::Refuse };
+    // All is read and tried before the first runs: an error in the last one costs nobody an hour.
     let loaded: Vec<_> =
         files.iter().map(|path| arguments.scenario.load(path)).collect::<Result<_, _>>()?;
-    let several = arguments.path.is_dir();
+    prove_writable(loaded.iter().map(|(_, plan)| arguments.directory_for(plan)), overwrite)?;
     let mut exit = Exit::Done;
     for (scenario, plan) in loaded {
-        let directory = match &arguments.out {
-            Some(out) if several => out.join(&plan.name),
-            Some(out) => out.clone(),
-            None => PathBuf::from("results").join(format!("{}-{}", plan.name, plan.seed)),
-        };
-        exit = exit.and(run_one(arguments, &scenario, plan, &directory, &interrupt)?);
+        let directory = ResultsDir::create(arguments.directory_for(&plan), overwrite)?;
+        exit = exit.and(run_one(arguments, &scenario, plan, directory, &interrupt)?);
         if exit == Exit::Interrupted {
             break;
         }
@@ -107,13 +117,11 @@ fn run_one(
     arguments: &RunArguments,
     scenario: &Scenario,
     plan: Plan,
-    path: &Path,
+    directory: ResultsDir,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let watch = Stopwatch::start();
     let (cpu_before, _) = resources::used();
-    let overwrite = if arguments.force { Overwrite::Replace } else { Overwrite::Refuse };
-    let directory = ResultsDir::create(path, overwrite)?;
     write_scenario(scenario, &directory)?;
     let has_stop = plan.stop.is_some();
     let bar = Bar::new(arguments.quiet);
@@ -126,9 +134,22 @@ fn run_one(
     let info = run_info(&outcome, &watch, cpu_before);
     let path = directory.finish(&outcome.summary, &info)?;
     if !arguments.quiet {
-        print!("{}", rocelab_report::summary_table(&outcome.summary, &info, shown(&path)));
+        answer::print(&rocelab_report::summary_table(&outcome.summary, &info, shown(&path)))?;
     }
     Ok(exit_of(&outcome, has_stop))
+}
+
+/// Makes all directories and takes them away again, the last one first, because the first one made
+/// the parents.
+fn prove_writable(
+    paths: impl Iterator<Item = PathBuf>,
+    overwrite: Overwrite,
+) -> Result<(), Failure> {
+    let mut made = VecDeque::new();
+    for path in paths {
+        made.push_front(ResultsDir::create(path, overwrite)?);
+    }
+    Ok(())
 }
 
 /// Puts the resolved scenario into the results.

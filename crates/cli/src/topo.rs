@@ -1,10 +1,12 @@
 //! `rocelab topo`.
 
-use std::fs;
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 
+use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::run::ScenarioArguments;
@@ -37,14 +39,29 @@ pub(crate) fn execute(command: &TopoCommand) -> Result<Exit, Failure> {
     let TopoCommand::Show(arguments) = command;
     let (_, plan) = arguments.scenario.load(&arguments.path)?;
     let map = rocelab_sim::topology_map(&plan.topology);
-    print!("{}", rocelab_report::topology_table(&map));
-    let Some(path) = &arguments.svg else { return Ok(Exit::Done) };
-    if path.exists() && !arguments.force {
-        let path = path.display();
-        return Err(Failure::Input(format!("--svg = {path}: exists; replace it with --force")));
+    if let Some(path) = &arguments.svg {
+        write_drawing(path, &rocelab_report::topology_svg(&map), arguments.force)?;
     }
-    fs::write(path, rocelab_report::topology_svg(&map))
-        .map_err(|error| Failure::Machine { path: path.clone(), error })?;
-    println!("drawing: {}", path.display());
+    answer::print(&rocelab_report::topology_table(&map))?;
+    if let Some(path) = &arguments.svg {
+        answer::print(&format!("drawing: {}\n", path.display()))?;
+    }
     Ok(Exit::Done)
+}
+
+/// Writes a file that must not exist yet, unless it may be replaced.
+fn write_drawing(path: &Path, svg: &str, replace: bool) -> Result<(), Failure> {
+    let shown = path.display();
+    let opened =
+        OpenOptions::new().write(true).truncate(true).create(true).create_new(!replace).open(path);
+    let mut file = opened.map_err(|error| {
+        Failure::Input(match error.kind() {
+            ErrorKind::AlreadyExists => {
+                format!("--svg = {shown}: exists; replace it with --force")
+            }
+            _ => format!("--svg = {shown}: {error}; name a file that you may write"),
+        })
+    })?;
+    file.write_all(svg.as_bytes())
+        .map_err(|error| Failure::Machine { path: path.to_owned(), error })
 }

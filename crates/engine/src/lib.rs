@@ -5,12 +5,14 @@
 //! numbers come from one [`RngStream`] for each component.
 
 mod key;
+mod prefetch;
 mod queue;
 mod random;
 mod run;
 mod slots;
 
 pub use key::{EventKey, Tie, TieCounter};
+pub use prefetch::prefetch;
 pub use queue::{EventQueue, Scheduled};
 pub use random::RngStream;
 pub use run::{Engine, World};

@@ -125,11 +125,12 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Takes the first event if it is not later than `limit`.
+    /// The event that will be popped when `ahead` others of the current slot have been, as far as
+    /// is known: a guess for prefetching.
     #[inline]
-    pub fn pop_until(&mut self, limit: EventKey) -> Option<Scheduled<E>> {
-        let first = self.peek()?;
-        if first > limit { None } else { self.pop() }
+    pub fn look_ahead(&self, ahead: usize) -> Option<&E> {
+        let place = self.current.len().checked_sub(ahead + 1)?;
+        self.current.get(place).map(|scheduled| &scheduled.event)
     }
 
     /// The first event's key.
@@ -167,24 +168,41 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Makes the next slot that holds something the current one. Something does wait.
+    #[inline]
     fn advance(&mut self) {
-        let near = self.near.next_after(self.slot);
+        match self.near.next_after(self.slot) {
+            // What lies further out begins with a later level-1 slot.
+            Some(near) if near >> LEVEL_BITS == self.slot >> LEVEL_BITS => self.enter(near),
+            near => self.advance_far(near),
+        }
+    }
+
+    /// As [`Self::advance`], across the border of a level-1 slot. What comes into reach there is
+    /// spread out first: it may hold events of the level-0 slot that is next.
+    #[cold]
+    fn advance_far(&mut self, near: Option<u64>) {
         let far = self.far.next_after(self.slot >> LEVEL_BITS).map(|slot| slot << LEVEL_BITS);
         let overflow = self.overflow.peek().map(|s| slot_of(s.0.key));
-        let first = [near, far, overflow].into_iter().flatten().min();
-        let Some(first) = first else { return };
+        let Some(first) = [near, far, overflow].into_iter().flatten().min() else { return };
         self.slot = first;
-        // A level-1 slot or the overflow may hold events of the level-0 slot that is next, so what
-        // has come into reach is spread out first.
         if overflow.is_some_and(|slot| slot >> LEVEL_BITS <= first >> LEVEL_BITS) {
             self.spread_overflow();
         }
         if far == Some(first) {
             self.spread_far(first >> LEVEL_BITS);
         }
-        debug_assert!(self.current.is_empty());
-        self.near.swap(first, &mut self.current);
-        self.current.sort_unstable_by_key(|scheduled| Reverse(scheduled.key));
+        self.enter(first);
+    }
+
+    /// Starts to serve a level-0 slot.
+    #[inline]
+    fn enter(&mut self, slot: u64) {
+        debug_assert!(self.current.is_empty(), "a slot is left when it is empty");
+        self.slot = slot;
+        self.near.swap(slot, &mut self.current);
+        if self.current.len() > 1 {
+            self.current.sort_unstable_by_key(|scheduled| Reverse(scheduled.key));
+        }
     }
 
     /// Spreads one level-1 slot over the level-0 slots, the current one included.

@@ -4,6 +4,10 @@ use rocelab_units::SimTime;
 
 use crate::{EventKey, EventQueue, Scheduled};
 
+/// How many events before its turn an event's memory is asked for: enough to cover the time that
+/// main memory takes, and not so many that the lines are gone again.
+const LOOK_AHEAD: usize = 3;
+
 /// What the engine drives: the state that events act on.
 pub trait World {
     /// A small value that says what happens.
@@ -12,6 +16,12 @@ pub trait World {
     /// Lets `event` happen at `key.time`; what follows from it is pushed into `queue`, at this
     /// instant or later.
     fn handle(&mut self, key: EventKey, event: Self::Event, queue: &mut EventQueue<Self::Event>);
+
+    /// Asks for the memory that `event` will touch when it happens, a few events from now.
+    #[inline]
+    fn prefetch(&self, event: &Self::Event) {
+        let _ = event;
+    }
 }
 
 /// Events, and the time they have come to.
@@ -57,6 +67,9 @@ impl<E: Copy> Engine<E> {
             debug_assert!(key.time >= self.now, "an event was scheduled in the past");
             self.now = key.time;
             self.executed += 1;
+            if let Some(event) = self.queue.look_ahead(LOOK_AHEAD) {
+                world.prefetch(event);
+            }
             world.handle(key, event, &mut self.queue);
         }
         true

@@ -45,6 +45,12 @@ impl Fifo {
         self.head
     }
 
+    /// The packet that is last, or [`PacketId::NONE`].
+    #[inline]
+    pub fn tail(&self) -> PacketId {
+        if self.is_empty() { PacketId::NONE } else { self.tail }
+    }
+
     /// Puts `id` at the end.
     #[inline]
     pub fn push_back(&mut self, chain: &mut impl Chain, id: PacketId) {

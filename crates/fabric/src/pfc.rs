@@ -25,6 +25,13 @@ fn enables(frame: &Pfc, priority: u8) -> bool {
 pub struct PauseTimers {
     /// Bit p: priority p must not start a frame.
     paused: u8,
+    /// Most ports are never paused and need none.
+    times: Option<Box<PauseTimes>>,
+}
+
+/// Times by priority.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct PauseTimes {
     until: [SimTime; 8],
     since: [SimTime; 8],
     /// Time spent paused, summed over priorities.
@@ -57,9 +64,10 @@ impl PauseTimers {
 
     /// When the earliest pause expires, or never.
     pub fn poll_timeout(&self) -> SimTime {
+        let Some(times) = &self.times else { return SimTime::NEVER };
         (0..8usize)
             .filter(|&p| self.paused & (1 << p) != 0)
-            .map(|p| self.until[p])
+            .map(|p| times.until[p])
             .min()
             .unwrap_or(SimTime::NEVER)
     }
@@ -67,7 +75,8 @@ impl PauseTimers {
     /// Clears pauses that have expired by `now`.
     pub fn handle_timeout(&mut self, now: SimTime) {
         for priority in 0..8u8 {
-            let expired = self.until[usize::from(priority)] <= now;
+            let expired =
+                self.times.as_ref().is_some_and(|t| t.until[usize::from(priority)] <= now);
             if self.paused & (1 << priority) != 0 && expired {
                 self.resume(now, priority);
             }
@@ -76,28 +85,31 @@ impl PauseTimers {
 
     /// Since when `priority` has been paused, if it is.
     pub fn paused_since(&self, priority: u8) -> Option<SimTime> {
-        (self.paused & (1 << priority) != 0).then(|| self.since[usize::from(priority)])
+        let times = self.times.as_ref().filter(|_| self.paused & (1 << priority) != 0)?;
+        Some(times.since[usize::from(priority)])
     }
 
     /// Time spent paused up to `now`, summed over priorities.
     pub fn paused_time(&self, now: SimTime) -> Duration {
+        let Some(times) = &self.times else { return Duration::ZERO };
         (0..8usize)
             .filter(|&p| self.paused & (1 << p) != 0)
-            .fold(self.paused_time, |sum, p| sum + now.since(self.since[p]))
+            .fold(times.paused_time, |sum, p| sum + now.since(times.since[p]))
     }
 
     fn pause(&mut self, now: SimTime, priority: u8, until: SimTime) {
+        let times = self.times.get_or_insert_default();
         if self.paused & (1 << priority) == 0 {
             self.paused |= 1 << priority;
-            self.since[usize::from(priority)] = now;
+            times.since[usize::from(priority)] = now;
         }
-        self.until[usize::from(priority)] = until;
+        times.until[usize::from(priority)] = until;
     }
 
     fn resume(&mut self, now: SimTime, priority: u8) {
-        if self.paused & (1 << priority) != 0 {
+        if let Some(since) = self.paused_since(priority) {
             self.paused &= !(1 << priority);
-            self.paused_time += now.since(self.since[usize::from(priority)]);
+            self.times.get_or_insert_default().paused_time += now.since(since);
         }
     }
 }

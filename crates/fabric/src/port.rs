@@ -17,16 +17,19 @@ struct PriorityQueue {
 
 /// A port of a host or switch. It sends one frame at a time; which one is decided when the
 /// transmitter becomes free.
+///
+/// The fields stand in the order of their use: what every frame touches comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Port {
     free_at: SimTime,
     link: Link,
+    pause_requests: PauseRequests,
+    pause_timers: PauseTimers,
     /// Bit p: frames of priority p wait.
     waiting: u8,
     queues: [PriorityQueue; 8],
     scheduler: Scheduler,
-    pause_timers: PauseTimers,
-    pause_requests: PauseRequests,
 }
 
 impl Port {
@@ -89,6 +92,16 @@ impl Port {
     #[inline]
     pub fn has_eligible(&self) -> bool {
         self.waiting & !self.pause_timers.paused() != 0
+    }
+
+    /// Whether a frame of `priority` that arrives now could start at once: the transmitter is free,
+    /// nothing waits, and no pause keeps it.
+    #[inline]
+    pub fn is_idle_for(&self, now: SimTime, priority: u8) -> bool {
+        self.free_at <= now
+            && self.waiting == 0
+            && self.pause_timers.paused() & (1 << priority) == 0
+            && !self.pause_requests.is_pending()
     }
 
     /// Takes the frame that goes next, with its priority; `len` is a packet's frame length.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, RngStream, Tie, TieCounter};
+use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
     BufferError, EcnMarker, Fifo, Link, NodeId, NodeKind, Port, RouteError, Routes, Scheduler,
     SharedBuffer,
@@ -14,8 +15,8 @@ use thiserror::Error;
 
 use super::packet::PacketPool;
 use super::{
-    Event, Flows, Host, Loss, Marking, Network, NetworkPort, Node, PortCounters, Role, Switch,
-    Totals,
+    Event, FarEnd, Flows, Host, Loss, Marking, Network, NetworkPort, Node, PortCounters, Role,
+    Switch, Totals,
 };
 use crate::Plan;
 
@@ -114,16 +115,17 @@ impl Network {
             let is_switch = matches!(self.nodes[node as usize].role, Role::Switch(_));
             for (number, neighbour) in (0u16..).zip(adjacency.ports_of(node)) {
                 let link = &plan.topology.links[neighbour.link as usize];
-                let peer_number = adjacency.port_of_link(neighbour.node, neighbour.link);
-                let peer = adjacency.first_port_index(neighbour.node) + peer_number.unwrap_or(0);
-                let marking = plan.switch.ecn.as_ref().filter(|_| is_switch).map(|ecn| Marking {
-                    marker: EcnMarker::new(ecn, link.rate),
-                    dice: RngStream::new(plan.seed, &format!("ecn/{node}/{number}")),
+                let marking = plan.switch.ecn.as_ref().filter(|_| is_switch).map(|ecn| {
+                    Box::new(Marking {
+                        marker: EcnMarker::new(ecn, link.rate),
+                        dice: RngStream::new(plan.seed, &format!("ecn/{node}/{number}")),
+                    })
                 });
                 let loss = (link.loss > 0.0).then(|| Loss {
                     probability: link.loss,
                     dice: RngStream::new(plan.seed, &format!("loss/{node}/{number}")),
                 });
+                let far = self.far_end(&adjacency, neighbour, loss.is_some());
                 self.ports.push(NetworkPort {
                     port: Port::new(
                         Link::new(link.rate, link.delay),
@@ -131,7 +133,7 @@ impl Network {
                         plan.switch.pause_quanta,
                     ),
                     in_flight: Fifo::default(),
-                    peer: u32::try_from(peer).unwrap_or(u32::MAX),
+                    far,
                     node,
                     number,
                     free_armed: false,
@@ -143,6 +145,18 @@ impl Network {
                     counters: PortCounters::default(),
                 });
             }
+        }
+    }
+
+    /// The other end of a port's link.
+    fn far_end(&self, adjacency: &Adjacency, neighbour: &Neighbour, lossy: bool) -> FarEnd {
+        let number = adjacency.port_of_link(neighbour.node, neighbour.link).unwrap_or(0);
+        let port = adjacency.first_port_index(neighbour.node) + number;
+        FarEnd {
+            port: u32::try_from(port).unwrap_or(u32::MAX),
+            role: self.nodes[neighbour.node as usize].role,
+            number: u16::try_from(number).unwrap_or(u16::MAX),
+            special: lossy,
         }
     }
 

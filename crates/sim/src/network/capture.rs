@@ -76,6 +76,8 @@ impl Network {
         for (index, &(node, number)) in (0u16..).zip(&plan.ports) {
             let port = self.nodes[node as usize].first_port + u32::from(number);
             self.ports[port as usize].captured = Some(index);
+            let sender = self.ports[port as usize].far.port;
+            self.ports[sender as usize].far.special = true;
             interfaces.push(self.interface(&plan, port));
         }
         self.capture = Some(Capture::create(folder, &plan, interfaces)?);
@@ -108,7 +110,7 @@ impl Network {
     /// The last bit of a frame has reached a port at `now`.
     #[cold]
     pub(super) fn capture_received(&mut self, now: SimTime, port: u32, id: PacketId) {
-        let sender = self.ports[port as usize].peer;
+        let sender = self.ports[port as usize].far.port;
         self.capture_frame(now, port, sender, id, Direction::Inbound);
     }
 
@@ -182,7 +184,7 @@ impl Network {
     fn link_addresses(&self, sender: u32, packet: &Packet) -> (MacAddress, MacAddress) {
         match self.plan.roce.encapsulation {
             Encapsulation::V1 => (host_mac(packet.source), host_mac(packet.destination)),
-            _ => (self.port_mac(sender), self.port_mac(self.ports[sender as usize].peer)),
+            _ => (self.port_mac(sender), self.port_mac(self.ports[sender as usize].far.port)),
         }
     }
 
@@ -216,7 +218,7 @@ impl Network {
 
     fn interface(&self, plan: &CapturePlan, port: u32) -> Interface {
         let state = &self.ports[port as usize];
-        let peer = &self.ports[state.peer as usize];
+        let peer = &self.ports[state.far.port as usize];
         let name = |node: NodeId| &self.plan.topology.nodes[node as usize].name;
         Interface {
             name: match self.nodes[state.node as usize].role {

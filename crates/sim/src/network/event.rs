@@ -1,5 +1,7 @@
 //! What happens.
 
+use rocelab_fabric::PacketId;
+
 /// An event of the network. Ports are numbered through all nodes, hosts and switches each among
 /// themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,6 +10,8 @@ pub enum Event {
     Arrive {
         /// The sending port.
         port: u32,
+        /// The frame.
+        packet: PacketId,
     },
     /// The transmitter of `port` may start its next frame, and something waits.
     PortFree {

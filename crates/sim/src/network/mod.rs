@@ -1,9 +1,9 @@
 //! The network: the world that the engine runs. It alone schedules events, owns packets and keeps
 //! records; hosts and switches only say what became of a frame.
 //!
-//! A frame's way is told by the modules in order: [`host`] takes it from a NIC, [`transmit`] puts
-//! it on a link and takes it off at the other end, [`switch`] stores, marks and forwards it, and
-//! [`host`] delivers it.
+//! A frame's way is told by the modules in order: `host` takes it from a NIC, `transmit` puts
+//! it on a link and takes it off at the other end, `switch` stores, marks and forwards it, and
+//! `host` delivers it.
 
 mod audit;
 mod build;
@@ -25,7 +25,7 @@ use packet::PacketPool;
 pub use record::{
     DropCause, FlowEnd, FrameDropped, PauseChange, PauseEvent, QueueLength, Record, RecordKind,
 };
-use rocelab_engine::{EventKey, EventQueue, RngStream, Tie, TieCounter, World};
+use rocelab_engine::{EventKey, EventQueue, RngStream, Tie, TieCounter, World, prefetch};
 use rocelab_fabric::{EcnMarker, Fifo, NodeId, Port, Routes, SharedBuffer};
 use rocelab_transport::Nic;
 use rocelab_units::SimTime;
@@ -70,27 +70,44 @@ enum Role {
 }
 
 /// A port and the link that it sends on.
+///
+/// The fields stand in the order of their use, so that a frame touches few cache lines: what its
+/// arrival needs, what its start needs, what it needs when it waits, and the rest.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct NetworkPort {
-    port: Port,
     /// Frames on the link, first one first. Only that one has an entry in the event queue.
     in_flight: Fifo,
-    /// The port at the other end.
-    peer: u32,
+    /// The other end of the link.
+    far: FarEnd,
     node: NodeId,
     /// Its number within its node.
     number: u16,
+    /// Its interface in the capture.
+    captured: Option<u16>,
     /// Whether a `PortFree` is in the event queue.
     free_armed: bool,
     /// The place in the order that the transmission under way has reserved for its end.
     free_tie: Tie,
+    port: Port,
+    counters: PortCounters,
+    marking: Option<Box<Marking>>,
     /// The earliest `PortTimeout` in the event queue.
     timeout_armed: SimTime,
-    marking: Option<Marking>,
     loss: Option<Loss>,
-    /// Its interface in the capture.
-    captured: Option<u16>,
-    counters: PortCounters,
+}
+
+/// What an arriving frame needs to know of where it is.
+#[derive(Clone, Copy, Debug)]
+struct FarEnd {
+    /// The port.
+    port: u32,
+    /// Its node.
+    role: Role,
+    /// Its number within its node.
+    number: u16,
+    /// Whether arrivals are captured, or may be lost.
+    special: bool,
 }
 
 /// ECN marking of an egress port, with its own dice.
@@ -182,7 +199,7 @@ impl Network {
     /// The counters of every port: node, port number, node and port number at the other end.
     pub fn ports(&self) -> impl Iterator<Item = PortView<'_>> {
         self.ports.iter().map(|port| {
-            let peer = &self.ports[port.peer as usize];
+            let peer = &self.ports[port.far.port as usize];
             PortView {
                 node: port.node,
                 number: port.number,
@@ -278,12 +295,24 @@ impl World for Network {
     #[inline]
     fn handle(&mut self, key: EventKey, event: Event, queue: &mut EventQueue<Event>) {
         match event {
-            Event::Arrive { port } => self.arrive(key, port, queue),
+            Event::Arrive { port, .. } => self.arrive(key, port, queue),
             Event::PortFree { port } => self.port_free(key, port, queue),
             Event::PortTimeout { port } => self.port_timeout(key, port, queue),
             Event::NicTimeout { host } => self.nic_timeout(key, host, queue),
             Event::FlowStart { host } => self.flow_start(key, host, queue),
             Event::Sample { sampler } => self.sample(key, sampler, queue),
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, event: &Event) {
+        match *event {
+            Event::Arrive { port, packet } => {
+                prefetch::<1, _>(self.pool.get(packet));
+                prefetch::<2, _>(&self.ports[port as usize]);
+            }
+            Event::PortFree { port } => prefetch::<4, _>(&self.ports[port as usize]),
+            _ => {}
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Packets, one cache line each.
 
-use rocelab_engine::Tie;
+use rocelab_engine::{EventKey, Tie};
 use rocelab_fabric::{Chain, NodeId, PacketId};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_units::SimTime;
@@ -10,10 +10,10 @@ use rocelab_wire::Pfc;
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Packet {
-    /// When its last bit reaches the other end of the link that it is on.
-    pub(crate) arrival: SimTime,
-    /// The place of that arrival in the order of events.
-    pub(crate) tie: Tie,
+    /// On a link: when the last bit of the frame behind it arrives, and the place of that in the
+    /// order of events. Kept here so that the next arrival is known without a look at a packet
+    /// that has left the cache.
+    pub(crate) next_arrival: EventKey,
     /// The packet behind it in its queue or on its link.
     next: PacketId,
     /// Hash of the addresses and the entropy field, which equal-cost multipath goes by.
@@ -53,8 +53,7 @@ impl Packet {
     #[inline]
     pub(crate) fn new(source: NodeId, destination: NodeId, frame_len: u16, body: Body) -> Self {
         Self {
-            arrival: SimTime::NEVER,
-            tie: Tie::default(),
+            next_arrival: EventKey { time: SimTime::NEVER, tie: Tie::default() },
             next: PacketId::NONE,
             flow_hash: 0,
             destination,

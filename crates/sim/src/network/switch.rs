@@ -6,7 +6,7 @@ use rocelab_units::SimTime;
 use rocelab_wire::Ecn;
 
 use super::packet::{Body, PacketPool};
-use super::{DropCause, Event, Network};
+use super::{DropCause, Event, FarEnd, Network};
 
 impl Network {
     /// Classifies, routes, stores, marks and queues a frame that has arrived at a switch.
@@ -15,7 +15,7 @@ impl Network {
         &mut self,
         key: EventKey,
         switch: u32,
-        receiving: u32,
+        at: &FarEnd,
         id: PacketId,
         queue: &mut EventQueue<Event>,
     ) {
@@ -25,7 +25,7 @@ impl Network {
             return;
         };
         let state = &mut self.switches[switch as usize];
-        let ingress = self.ports[receiving as usize].number;
+        let (receiving, ingress) = (at.port, at.number);
         let priority = rdma.priority();
         let len = u32::from(packet.frame_len);
         let next = self.routes.egress(state.node, packet.destination, packet.flow_hash);
@@ -49,6 +49,9 @@ impl Network {
             rdma.set_ce();
             out.counters.ecn_marks += 1;
         }
+        if admission == Admission::Stored && out.port.is_idle_for(key.time, priority) {
+            return self.pass_through(key.time, switch, egress, id, queue);
+        }
         out.counters.max_queue_bytes = out.counters.max_queue_bytes.max(queued);
         out.port.enqueue(&mut self.pool, id, priority, len);
         if admission == Admission::StoredAndPause {
@@ -56,6 +59,28 @@ impl Network {
             self.pump(key.time, receiving, queue);
         }
         self.pump(key.time, egress, queue);
+    }
+
+    /// Sends a frame that need not wait. It was admitted like any other; what a queue and a
+    /// scheduler would have done with a single frame is nothing.
+    #[inline]
+    fn pass_through(
+        &mut self,
+        now: SimTime,
+        switch: u32,
+        egress: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let packet = self.pool.get(id);
+        let Body::Rdma(rdma) = &packet.body else { return };
+        let (ingress, priority) = (packet.ingress, rdma.priority());
+        let departure = Departure { ingress, priority, len: u32::from(packet.frame_len) };
+        let resume = self.switches[switch as usize].buffer.release(departure);
+        self.transmit(now, egress, id, queue);
+        if resume {
+            self.resume(now, switch, ingress, priority, queue);
+        }
     }
 
     /// Sends the frame that is next at a switch's port, whose transmitter is free.
@@ -74,17 +99,29 @@ impl Network {
         let packet = self.pool.get(id);
         let ingress = packet.ingress;
         let departure = Departure { ingress, priority, len: u32::from(packet.frame_len) };
-        let switch = &mut self.switches[switch as usize];
-        let resume = switch.buffer.release(departure);
-        let first_port = self.nodes[switch.node as usize].first_port;
+        let resume = self.switches[switch as usize].buffer.release(departure);
         self.transmit(now, port, id, queue);
         if more {
             self.arm_free(port, queue);
         }
         if resume {
-            let ingress = first_port + u32::from(ingress);
-            self.ports[ingress as usize].port.request_resume(priority);
-            self.pump(now, ingress, queue);
+            self.resume(now, switch, ingress, priority, queue);
         }
+    }
+
+    /// Lets the sender behind a switch's ingress port go on.
+    #[cold]
+    fn resume(
+        &mut self,
+        now: SimTime,
+        switch: u32,
+        ingress: u16,
+        priority: u8,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let node = self.switches[switch as usize].node;
+        let ingress = self.nodes[node as usize].first_port + u32::from(ingress);
+        self.ports[ingress as usize].port.request_resume(priority);
+        self.pump(now, ingress, queue);
     }
 }

@@ -44,8 +44,7 @@ impl Network {
         state.free_tie = ties.reserve();
         let packet = self.pool.get_mut(id);
         let transmission = state.port.transmit(now, u32::from(packet.frame_len));
-        packet.arrival = transmission.arrival;
-        packet.tie = ties.reserve();
+        let arrival = EventKey { time: transmission.arrival, tie: ties.reserve() };
         state.counters.frames += 1;
         state.counters.bytes += u64::from(packet.frame_len);
         let traversals = &mut self.totals.traversals;
@@ -57,9 +56,9 @@ impl Network {
             },
             Body::Pfc(_) => traversals.control += 1,
         }
-        if state.in_flight.is_empty() {
-            let key = EventKey { time: packet.arrival, tie: packet.tie };
-            queue.push(key, Event::Arrive { port });
+        match state.in_flight.tail() {
+            PacketId::NONE => queue.push(arrival, Event::Arrive { port, packet: id }),
+            ahead => self.pool.get_mut(ahead).next_arrival = arrival,
         }
         state.in_flight.push_back(&mut self.pool, id);
         if state.captured.is_some() {
@@ -76,27 +75,36 @@ impl Network {
             return;
         };
         if !sender.in_flight.is_empty() {
-            let next = self.pool.get(sender.in_flight.head());
-            let key = EventKey { time: next.arrival, tie: next.tie };
-            queue.push(key, Event::Arrive { port });
+            let next = Event::Arrive { port, packet: sender.in_flight.head() };
+            queue.push(self.pool.get(id).next_arrival, next);
         }
-        let lost = sender.loss.as_mut().is_some_and(|loss| loss.dice.uniform() < loss.probability);
-        let receiving = sender.peer;
-        if lost {
-            return self.drop_frame(key, receiving, None, id, DropCause::Link);
-        }
-        let receiver = &self.ports[receiving as usize];
-        let node = receiver.node;
-        if receiver.captured.is_some() {
-            self.capture_received(key.time, receiving, id);
+        let far = sender.far;
+        if far.special && self.is_lost_or_captured(key, port, id) {
+            return self.drop_frame(key, far.port, None, id, DropCause::Link);
         }
         if let Body::Pfc(frame) = self.pool.get(id).body {
-            return self.receive_pfc(key, receiving, id, &frame, queue);
+            return self.receive_pfc(key, far.port, id, &frame, queue);
         }
-        match self.nodes[node as usize].role {
+        match far.role {
             Role::Host(host) => self.host_receive(key, host, id, queue),
-            Role::Switch(switch) => self.switch_receive(key, switch, receiving, id, queue),
+            Role::Switch(switch) => self.switch_receive(key, switch, &far, id, queue),
         }
+    }
+
+    /// Throws the dice of the link of `port` over a frame; one that is not lost is captured where
+    /// it arrives, if it is to be. True if it is lost.
+    #[cold]
+    fn is_lost_or_captured(&mut self, key: EventKey, port: u32, id: PacketId) -> bool {
+        let sender = &mut self.ports[port as usize];
+        let receiving = sender.far.port;
+        let loss = sender.loss.as_mut();
+        if loss.is_some_and(|loss| loss.dice.uniform() < loss.probability) {
+            return true;
+        }
+        if self.ports[receiving as usize].captured.is_some() {
+            self.capture_received(key.time, receiving, id);
+        }
+        false
     }
 
     /// The transmitter of `port` is free and something waited.
@@ -124,8 +132,7 @@ impl Network {
         }
         state.timeout_armed = SimTime::NEVER;
         let timers = state.port.pause_timers();
-        let since: [Option<SimTime>; 8] =
-            std::array::from_fn(|priority| timers.paused_since(priority as u8));
+        let since = [0, 1, 2, 3, 4, 5, 6, 7].map(|priority| timers.paused_since(priority));
         state.port.handle_timeout(key.time);
         for (priority, since) in (0u8..).zip(since) {
             let Some(since) = since else { continue };
@@ -193,7 +200,7 @@ impl Network {
     fn transmit_pfc(&mut self, now: SimTime, port: u32, frame: Pfc, queue: &mut EventQueue<Event>) {
         const PFC_FRAME_LEN: u16 = 64;
         let state = &self.ports[port as usize];
-        let peer = self.ports[state.peer as usize].node;
+        let peer = self.ports[state.far.port as usize].node;
         let packet = Packet::new(state.node, peer, PFC_FRAME_LEN, Body::Pfc(frame));
         let id = self.pool.insert(packet);
         self.totals.frames_created += 1;

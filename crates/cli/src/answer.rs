@@ -1,0 +1,22 @@
+//! Standard output.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use crate::failure::Failure;
+
+/// Writes an answer to standard output.
+///
+/// A reader that closes the pipe early, such as `head`, has read what it wanted: that is no error.
+///
+/// # Errors
+/// If the machine fails: a full disk behind a redirection, say.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut output = io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Machine { path: PathBuf::from("standard output"), error })
+        }
+        _ => Ok(()),
+    }
+}
