@@ -6,12 +6,13 @@
 //! |---|---|
 //! | MAC of host n | `02:00:00` and n in 24 bits |
 //! | MAC of port p of switch n | `06`, p in 16 bits, n in 24 bits |
-//! | GID of host n, v1 | `fe80::/64` with the modified EUI-64 of its MAC |
+//! | GID of host n, v1 | `fe80::/64` with the modified EUI-64 of its MAC, or its IPv4 address mapped |
 //! | IPv4 of host n, v2 | `10.0.0.1` + n |
 //! | IPv6 of host n, v2 | `fd00::1` + n |
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::scenario::GidKind;
 use rocelab_fabric::{FiveTuple, LayerTwoFlow, NodeId};
 use rocelab_wire::{Encapsulation, Gid, MacAddress, PROTOCOL_UDP, ROCE_V2_PORT};
 
@@ -28,11 +29,11 @@ pub(crate) fn switch_port_mac(switch: NodeId, port: u16) -> MacAddress {
     MacAddress([0x06, high, low, a, b, c])
 }
 
-/// The GID that a host is known by; for v2 its IP address.
-pub(crate) fn host_gid(encapsulation: Encapsulation, host: NodeId) -> Gid {
+/// The GID that a host is known by; for v2 its IP address, whatever `kind` says.
+pub(crate) fn host_gid(encapsulation: Encapsulation, kind: GidKind, host: NodeId) -> Gid {
     match encapsulation {
-        Encapsulation::V1 => Gid::from_mac(host_mac(host)),
-        Encapsulation::V2Ipv4 => Gid::from(ipv4(host)),
+        Encapsulation::V1 if kind == GidKind::Eui64 => Gid::from_mac(host_mac(host)),
+        Encapsulation::V1 | Encapsulation::V2Ipv4 => Gid::from(ipv4(host)),
         Encapsulation::V2Ipv6 => Gid(ipv6(host).octets()),
     }
 }
@@ -85,6 +86,8 @@ mod tests {
         assert_eq!(switch_port_mac(7, 0x0102).to_string(), "06:01:02:00:00:07");
         assert_eq!(ipv4(255).to_string(), "10.0.1.0");
         assert_eq!(ipv6(9).to_string(), "fd00::a");
-        assert_eq!(host_gid(Encapsulation::V1, 5).to_mac(), Some(host_mac(5)));
+        assert_eq!(host_gid(Encapsulation::V1, GidKind::Eui64, 5).to_mac(), Some(host_mac(5)));
+        let mapped = host_gid(Encapsulation::V1, GidKind::Ipv4Mapped, 5);
+        assert_eq!(mapped.to_ipv4(), Some(ipv4(5)));
     }
 }

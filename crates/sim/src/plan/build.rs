@@ -80,6 +80,7 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
     let marked = scenario.switch.ecn.is_some()
         || scenario.congestion_control.as_ref().is_some_and(Algorithm::needs_ecn);
     RocePlan {
+        gid: scenario.roce.gid,
         encapsulation,
         tagged: match config.tagging {
             Tagging::Auto => !is_v2,

@@ -17,6 +17,8 @@ use rocelab_transport::QueuePairProfile;
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
 
+use crate::scenario::GidKind;
+
 pub use build::MAX_FLOWS;
 pub(crate) use hosts::HostDirectory;
 
@@ -52,6 +54,8 @@ pub struct Plan {
 pub struct RocePlan {
     /// RoCE v1, or v2 over IPv4 or IPv6.
     pub encapsulation: Encapsulation,
+    /// What the GIDs of v1 are made of.
+    pub gid: GidKind,
     /// Whether frames carry an 802.1Q tag with the priority in its PCP.
     pub tagged: bool,
     /// VLAN identifier of each node (by [`NodeId`]; 0 for none).

@@ -28,7 +28,7 @@ pub use capture::CaptureConfig;
 pub use error::ScenarioError;
 pub use items::Items;
 pub use layer2::{Forwarding, Layer2Config, VlanConfig};
-pub use roce::{IpVersion, RoceConfig, RoceVersion, Tagging};
+pub use roce::{GidKind, IpVersion, RoceConfig, RoceVersion, Tagging};
 pub use sample::{QueueSampling, SampleConfig};
 
 pub(crate) use document::Document;

@@ -37,6 +37,8 @@ pub struct RoceConfig {
     pub hop_limit: u8,
     /// Where a frame carries its priority: the 802.1Q PCP, or the traffic class.
     pub tagging: Tagging,
+    /// What a v1 host's GID is made of; a v2 host's is its IP address.
+    pub gid: GidKind,
 }
 
 impl Default for RoceConfig {
@@ -53,6 +55,7 @@ impl Default for RoceConfig {
             cnp_priority: 6,
             hop_limit: 64,
             tagging: Tagging::Auto,
+            gid: GidKind::Eui64,
         }
     }
 }
@@ -120,4 +123,16 @@ pub enum Tagging {
     Tagged,
     /// Without a tag: in the DSCP, which is the priority times 8 (the class selectors).
     Untagged,
+}
+
+/// What a RoCE v1 host's GID is made of. The peer's MAC address is never asked for by ARP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum GidKind {
+    /// `fe80::/64` and the modified EUI-64 of the MAC, from which the peer's MAC follows.
+    #[default]
+    #[serde(rename = "eui-64")]
+    Eui64,
+    /// `::ffff:a.b.c.d`; the peer's MAC comes with the exchange at connection set-up.
+    #[serde(rename = "ipv4-mapped")]
+    Ipv4Mapped,
 }
