@@ -1,0 +1,366 @@
+//! Bad input of every kind: one error with place, key, value and fix, exit code 2, and no results.
+//!
+//! What each message says in full is tested with the scenario; here the whole program is.
+
+use crate::program::Desk;
+
+const TOPOLOGY: &str = "[topology.single-switch]\nhosts = 4\n\
+                        link = { rate = \"100Gbps\", cable = \"3m\" }\n";
+const WORKLOAD: &str = "[workload.incast]\nsenders = 3\nbytes = \"1MB\"\n";
+
+/// A desk with `s.toml` and whatever files it names.
+fn desk(scenario: &str, files: &[(&str, &str)]) -> Desk {
+    let desk = Desk::new();
+    desk.write("s.toml", scenario);
+    for (name, content) in files {
+        desk.write(name, content);
+    }
+    desk
+}
+
+/// `rocelab run s.toml` must refuse, in one line that has every part in this order.
+#[track_caller]
+fn refused(desk: &Desk, arguments: &[&str], parts: &[&str]) {
+    let before = desk.tree();
+    let ended = desk.rocelab(&[&["run", "s.toml"][..], arguments].concat());
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert_eq!(ended.stdout, "", "{ended:?}");
+    assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+    let mut rest = ended.stderr.strip_prefix("error: ").expect("an error");
+    for part in parts {
+        let at = rest.find(part);
+        rest = &rest[at.unwrap_or_else(|| panic!("no `{part}` in `{rest}` of {}", ended.stderr))..];
+        rest = &rest[part.len()..];
+    }
+    assert_eq!(desk.tree(), before, "something was left");
+}
+
+/// A scenario whose first lines are `extra`.
+#[track_caller]
+fn check(extra: &str, parts: &[&str]) {
+    refused(&desk(&format!("{extra}\n{TOPOLOGY}{WORKLOAD}"), &[]), &[], parts);
+}
+
+/// A whole scenario.
+#[track_caller]
+fn check_whole(scenario: &str, files: &[(&str, &str)], parts: &[&str]) {
+    refused(&desk(scenario, files), &[], parts);
+}
+
+#[test]
+fn the_base_of_these_tests_runs() {
+    let desk = desk(&format!("{TOPOLOGY}{WORKLOAD}"), &[]);
+    desk.succeeds(&["run", "s.toml", "--set", "stop=1us"]);
+}
+
+#[test]
+fn unknown_key() {
+    check(
+        "[switch]\nheadrom = \"auto\"",
+        &["s.toml:2:1: switch.headrom: ", "no key `headrom`", "did you mean `headroom`?"],
+    );
+}
+
+#[test]
+fn missing_unit() {
+    check(
+        "stop = \"20\"",
+        &["s.toml:1:", "stop = \"20\": ", "no unit", "write a duration such as"],
+    );
+}
+
+#[test]
+fn quantity_of_another_kind() {
+    check(
+        "stop = \"20Gbps\"",
+        &["s.toml:1:", "stop = \"20Gbps\": ", "`Gbps` is no unit of duration", "use one of"],
+    );
+}
+
+#[test]
+fn wrong_toml() {
+    check_whole("seed = = 1\n", &[], &["s.toml:1:", ""]);
+    check_whole("[switch\n", &[], &["s.toml:1:", ""]);
+    check("seed = 1\nseed = 2", &["s.toml:2:1: ", "duplicate key", "; "]);
+}
+
+#[test]
+fn missing_file() {
+    let desk = Desk::new();
+    refused(&desk, &[], &["s.toml: cannot be read: ", "give the path of a scenario file"]);
+    check_whole(
+        &format!("[topology.file]\npath = \"absent.txt\"\n{WORKLOAD}"),
+        &[],
+        &["s.toml:2:", "topology.file.path = \"absent.txt\": ", "cannot be read", "relative to"],
+    );
+}
+
+#[test]
+fn binary_garbage() {
+    let desk = Desk::new();
+    desk.write("s.toml", [0x7f, b'E', b'L', b'F', 0, 0xff, 0xfe, 0x80, 0, 0]);
+    refused(&desk, &[], &["s.toml: cannot be read: ", "; give"]);
+    desk.write("s.toml", [0; 64]);
+    refused(&desk, &[], &["s.toml:1:65: ", "write the file as TOML"]);
+    desk.write("s.toml", "");
+    refused(&desk, &[], &["s.toml", "topology", "missing", "[topology.NAME]"]);
+}
+
+#[test]
+fn folder_without_scenarios() {
+    let desk = Desk::new();
+    desk.write("s.toml/notes.txt", "no scenario");
+    refused(&desk, &[], &["s.toml: holds no scenario: name a .toml file"]);
+}
+
+#[test]
+fn host_out_of_range() {
+    check_whole(
+        &format!(
+            "{TOPOLOGY}[workload.flows]\nlist = [{{ from = \"host-0\", to = \"host-9\", bytes = \
+             \"1KB\" }}]\n"
+        ),
+        &[],
+        &["s.toml:5:", "workload.flows.list[0].to = \"host-9\": ", "no host", "host-0 to host-3"],
+    );
+    check(
+        "[capture]\nports = [\"host-7\"]",
+        &["s.toml:2:", "capture.ports[0] = \"host-7\": ", "no node `host-7`", "host-0 to host-3"],
+    );
+}
+
+#[test]
+fn source_is_destination() {
+    check_whole(
+        &format!(
+            "{TOPOLOGY}[workload.flows]\nlist = [{{ from = \"host-1\", to = \"host-1\", bytes = \
+             \"1KB\" }}]\n"
+        ),
+        &[],
+        &["s.toml:5:", "workload.flows.list[0].to = \"host-1\": ", "; "],
+    );
+}
+
+#[test]
+fn disconnected_graph() {
+    let links = ["3 4", "4 5", "5 3", "0 3", "1 4", "2 6"];
+    let links = links.map(|ends| format!("{ends} 100Gbps 15ns 0\n")).concat();
+    let file = format!("7 4 6\n3 4 5 6\n{links}");
+    check_whole(
+        &format!("[topology.file]\npath = \"t.txt\"\n{WORKLOAD}"),
+        &[("t.txt", &file)],
+        &["t.txt:8:", "no path between `host-0` and `host-2`", "add a link between the two parts"],
+    );
+}
+
+#[test]
+fn duplicate_link() {
+    let file = "3 1 3\n2\n0 2 100Gbps 15ns 0\n1 2 100Gbps 15ns 0\n2 1 100Gbps 15ns 0\n";
+    check_whole(
+        &format!("[topology.file]\npath = \"t.txt\"\n{WORKLOAD}"),
+        &[("t.txt", file)],
+        &["t.txt:5:", "line 4 has this link already", "leave out"],
+    );
+}
+
+#[test]
+fn zero_rate() {
+    check_whole(
+        &format!("{}{WORKLOAD}", TOPOLOGY.replace("100Gbps", "0bps")),
+        &[],
+        &["s.toml:3:", "single-switch.link.rate = \"0bps\": ", "nothing could cross", "100Gbps"],
+    );
+}
+
+#[test]
+fn mtu_not_in_the_list() {
+    check(
+        "[roce]\npath_mtu = 1500",
+        &["s.toml:2:", "roce.path_mtu = 1500: ", "256, 512, 1024, 2048 or 4096"],
+    );
+}
+
+#[test]
+fn priority_that_does_not_exist() {
+    check("[roce]\npriority = 9", &["s.toml:2:", "roce.priority = 9: ", "0 to 7"]);
+    check("[switch]\nlossless = [3, 9]", &["s.toml:2:", "switch.lossless[1] = 9: ", "0 to 7"]);
+}
+
+#[test]
+fn headroom_above_the_buffer() {
+    check(
+        "[switch]\nheadroom = \"10MB\"",
+        &[
+            "s.toml:2:",
+            "switch.headroom = \"10MB\": ",
+            "leave nothing of the buffer",
+            "larger than",
+        ],
+    );
+}
+
+#[test]
+fn thresholds_the_wrong_way_round() {
+    check(
+        "[switch]\necn = { kmin = \"400KB\", kmax = \"100KB\", pmax = 0.2 }",
+        &["s.toml:2:", "kmin = \"400KB\": ", "above kmax 100KB", "give at most 100KB"],
+    );
+}
+
+#[test]
+fn v1_with_ecn() {
+    check(
+        "[roce]\nversion = 1\n[congestion_control.dcqcn]",
+        &["s.toml:3:", "congestion_control.dcqcn: ", "RoCE v1 does not have", "none, timely"],
+    );
+    check(
+        "[roce]\nversion = 1\n[switch]\necn = { kmin = \"1KB\", kmax = \"2KB\", pmax = 0.5 }",
+        &["s.toml:4:", "switch.ecn = ", "cannot be marked", "none, timely"],
+    );
+}
+
+#[test]
+fn v1_across_domains() {
+    check_whole(
+        &format!(
+            "[roce]\nversion = 1\n[layer2]\nvlans = [{{ id = 10, hosts = [\"host-0\"] }}]\n\
+             {TOPOLOGY}[workload.flows]\n\
+             list = [{{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\" }}]\n"
+        ),
+        &[],
+        &["s.toml:9:", "workload.flows.list[0] = ", "VLAN 10", "use `roce.version = 2`"],
+    );
+}
+
+#[test]
+fn unknown_topology() {
+    check_whole(
+        &format!("[topology.leafspine]\nleaves = 4\n{WORKLOAD}"),
+        &[],
+        &["s.toml:1:", "topology.leafspine: ", "no `leafspine`", "did you mean `leaf-spine`?"],
+    );
+}
+
+#[test]
+fn huge_topology() {
+    check_whole(
+        &format!("{}{WORKLOAD}", TOPOLOGY.replace("hosts = 4", "hosts = 4000000000")),
+        &[],
+        &["s.toml:2:", "topology.single-switch.hosts = 4000000000: ", "more than", "smaller"],
+    );
+    check_whole(
+        &format!(
+            "[topology.fat-tree]\nk = 65534\nhost_link = {{ rate = \"1Gbps\", cable = \"3m\" }}\n\
+             fabric_link = {{ rate = \"1Gbps\", cable = \"3m\" }}\n{WORKLOAD}"
+        ),
+        &[],
+        &["s.toml:2:", "topology.fat-tree.k = 65534: ", "more than", "smaller"],
+    );
+}
+
+#[test]
+fn poisson() {
+    let poisson = |load: &str, distribution: &str| {
+        format!(
+            "{TOPOLOGY}[workload.poisson]\nload = {load}\ndistribution = \"{distribution}\"\n\
+             duration = \"1ms\"\n"
+        )
+    };
+    check_whole(
+        &poisson("0.5", "websurf"),
+        &[],
+        &["s.toml:6:", "workload.poisson.distribution = \"websurf\": ", "websearch"],
+    );
+    check_whole(
+        &poisson("1.5", "websearch"),
+        &[],
+        &["s.toml:5:", "workload.poisson.load = 1.5: ", "; "],
+    );
+}
+
+#[test]
+fn too_many_senders() {
+    check_whole(
+        &format!("{TOPOLOGY}{}", WORKLOAD.replace("senders = 3", "senders = 4")),
+        &[],
+        &["s.toml:5:", "workload.incast.senders = 4: ", "more than", "at most 3"],
+    );
+}
+
+#[test]
+fn bad_csv() {
+    let scenario = format!("{TOPOLOGY}[workload.flows]\ncsv = \"flows.csv\"\n");
+    let header = "source,destination,bytes,start\nhost-0,host-1,1MB,0s\n";
+    check_whole(
+        &scenario,
+        &[("flows.csv", &format!("{header}host-1,host-9,1MB,5us\n"))],
+        &["flows.csv:3:", "destination = \"host-9\": ", "no host", "host-0 to host-3"],
+    );
+    check_whole(
+        &scenario,
+        &[("flows.csv", &format!("{header}host-1,host-2,many,5us\n"))],
+        &["flows.csv:3:", "bytes = \"many\": ", "; "],
+    );
+    check_whole(
+        &scenario,
+        &[("flows.csv", &format!("{header}host-1,host-2\n"))],
+        &["flows.csv:3:", "; "],
+    );
+}
+
+#[test]
+fn bad_reference_flows() {
+    check_whole(
+        &format!("{TOPOLOGY}[workload.flows]\nreference = \"flow.txt\"\n"),
+        &[("flow.txt", "2\n0 1 3 100 1000 2.0\n0 77 3 100 1000 2.1\n")],
+        &["flow.txt:3:", "77", "; "],
+    );
+}
+
+#[test]
+fn a_stop_at_zero() {
+    check("stop = \"0s\"", &["s.toml:1:", "stop = \"0s\": ", "end before it begins", "above 0s"]);
+}
+
+#[test]
+fn overrides() {
+    let desk = desk(&format!("{TOPOLOGY}{WORKLOAD}"), &[]);
+    refused(
+        &desk,
+        &["--set", "roce.path_mtu=1500"],
+        &["--set", "roce.path_mtu = 1500: ", "or 4096"],
+    );
+    refused(
+        &desk,
+        &["--set", "roce.pth_mtu=1024"],
+        &["--set", "pth_mtu", "did you mean `path_mtu`?"],
+    );
+    refused(&desk, &["--set", "stop=20"], &["--set", "stop = 20: ", "no unit", "write a duration"]);
+    refused(
+        &desk,
+        &["--set", "workload.incast[4].senders=1"],
+        &["--set", "workload.incast[4]", "; "],
+    );
+}
+
+/// What the argument parser refuses has a hint on further lines, but is one error too.
+#[test]
+fn arguments() {
+    let desk = desk(&format!("{TOPOLOGY}{WORKLOAD}"), &[]);
+    let before = desk.tree();
+    for (arguments, part) in [
+        (&["run", "s.toml", "--set", "stop"][..], "`stop` is no KEY.PATH=VALUE"),
+        (&["run", "s.toml", "--set", "=1"], "`=1` is no KEY.PATH=VALUE"),
+        (&["run", "s.toml", "--seed", "one"], "--seed"),
+        (&["run", "s.toml", "--threads", "none"], "--threads"),
+        (&["run", "s.toml", "--fast"], "--fast"),
+        (&["run"], "FILE_OR_FOLDER"),
+        (&["walk", "s.toml"], "walk"),
+    ] {
+        let ended = desk.rocelab(arguments);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+        assert_eq!(ended.stderr.matches("error: ").count(), 1, "{ended:?}");
+        assert!(ended.stderr.contains(part), "no `{part}` in {ended:?}");
+    }
+    assert_eq!(desk.tree(), before);
+}

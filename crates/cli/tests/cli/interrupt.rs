@@ -1,0 +1,63 @@
+//! Ctrl-C.
+
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::program::{Desk, Ended};
+
+/// Hours of work: it ends only because it is interrupted.
+fn endless(desk: &Desk, arguments: &[&str]) -> Child {
+    let set = ["--set", "workload.incast.bytes=100TB"];
+    let mut command = desk.program(&[&["run"][..], arguments, &set].concat());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+}
+
+/// Waits until the run has started, which its temporary directory shows, and presses Ctrl-C.
+fn interrupt(desk: &Desk, mut child: Child) -> Ended {
+    for _ in 0..600 {
+        if desk.tree().iter().any(|path| path.contains(".partial-") && path.ends_with("pfc.csv")) {
+            sleep(Duration::from_millis(300));
+            let process = Pid::from_raw(child.id().try_into().unwrap());
+            kill(process, Signal::SIGINT).expect("the program runs");
+            return Ended::of(child.wait_with_output().unwrap());
+        }
+        sleep(Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    panic!("no run started: {:?}", Ended::of(child.wait_with_output().unwrap()));
+}
+
+#[test]
+fn results_are_kept_and_marked_incomplete() {
+    let desk = Desk::with_small();
+    let ended = interrupt(&desk, endless(&desk, &["small.toml"]));
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+
+    let summary = desk.json("results/small-1/summary.json");
+    assert_eq!(summary["incomplete"], true);
+    assert_eq!(summary["flows"]["unfinished"], 3);
+    assert!(summary["link_traversals"]["data"].as_u64() > Some(0), "{summary:#}");
+    let (_, rows) = desk.csv("results/small-1/flows.csv");
+    assert!(rows.iter().all(|row| row.last().is_some_and(|status| status == "unfinished")));
+    assert_eq!(rows.len(), 3);
+    for file in ["flows.parquet", "links.csv", "pfc.csv", "run.json", "scenario.resolved.toml"] {
+        assert!(desk.path("results/small-1").join(file).exists(), "no {file}");
+    }
+    assert!(ended.stdout.contains("INTERRUPTED"), "{}", ended.stdout);
+    assert!(desk.tree().iter().all(|path| !path.contains(".partial-")), "{:?}", desk.tree());
+}
+
+#[test]
+fn the_scenarios_that_follow_do_not_run() {
+    let desk = Desk::new();
+    desk.write("folder/a.toml", crate::program::SMALL);
+    desk.write("folder/b.toml", crate::program::SMALL);
+    let ended = interrupt(&desk, endless(&desk, &["folder"]));
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert!(desk.path("results/a-1/summary.json").exists());
+    assert!(!desk.path("results/b-1").exists());
+}

@@ -1,0 +1,16 @@
+//! The program as its users and their scripts meet it: arguments, exit codes, output, files.
+
+mod bad_input;
+mod captures;
+mod check;
+#[cfg(unix)]
+mod interrupt;
+mod program;
+mod repeatable;
+mod results;
+mod run;
+mod schema;
+#[cfg(unix)]
+mod terminal;
+mod topo;
+mod workspace;

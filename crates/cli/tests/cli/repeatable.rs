@@ -1,0 +1,46 @@
+//! The same scenario and seed give the same bytes in every file but `run.json`.
+
+use crate::program::{Desk, repository_argument};
+
+/// Runs a scenario of the repository ten times, and once with another seed.
+#[track_caller]
+fn check(scenario: &str, sets: &[&str]) {
+    let desk = Desk::new();
+    let scenario = repository_argument(scenario);
+    let run = |out: &str, seed: &str| {
+        let mut arguments = vec!["run", &scenario, "--out", out, "--seed", seed];
+        for set in sets {
+            arguments.extend(["--set", set]);
+        }
+        desk.succeeds(&arguments);
+        let mut files = desk.files(out);
+        assert!(files.remove("run.json").is_some());
+        files
+    };
+    let first = run("0", "1");
+    for number in 1..10_u32 {
+        let again = run(&number.to_string(), "1");
+        assert_eq!(first.keys().collect::<Vec<_>>(), again.keys().collect::<Vec<_>>());
+        for (name, bytes) in &first {
+            assert!(*bytes == again[name], "{name} of run {number} differs");
+        }
+    }
+    let other = run("other", "2");
+    assert!(first["summary.json"] != other["summary.json"], "the seed changes nothing");
+}
+
+#[test]
+fn an_incast_over_v2() {
+    let ports = r#"capture.ports=["host-0", "leaf-0", "spine-0"]"#;
+    check("scenarios/incast-v2.toml", &["workload.incast.bytes=50KB", ports]);
+}
+
+#[test]
+fn an_incast_over_v1() {
+    check("scenarios/incast-v1.toml", &["workload.incast.bytes=50KB", "capture.fcs=true"]);
+}
+
+#[test]
+fn random_arrivals() {
+    check("scenarios/websearch-leaf-spine.toml", &["stop=100us"]);
+}

@@ -1,0 +1,130 @@
+//! The files of a results directory.
+
+use crate::program::{Desk, repository, repository_argument};
+
+/// A run that has something for every file.
+fn full_run() -> Desk {
+    let desk = Desk::new();
+    let arguments = [
+        "run",
+        &repository_argument("scenarios/incast-v2.toml"),
+        "--set",
+        "workload.incast.bytes=500KB",
+        "--out",
+        "results",
+    ];
+    desk.succeeds(&arguments);
+    desk
+}
+
+/// The names in the first column of a table of `docs/results.md`, below a heading.
+fn documented(heading: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(repository("docs/results.md")).expect("docs/results.md");
+    let section = text.split("\n## ").find(|section| section.starts_with(heading)).expect(heading);
+    let rows = section.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
+    let cells = rows.take_while(|line| line.starts_with('|')).map(|row| row.split('|').nth(1));
+    cells
+        .flat_map(|cell| cell.expect("a cell").split(','))
+        .map(|name| name.trim().trim_matches('`').to_owned())
+        .collect()
+}
+
+#[test]
+fn every_file_is_there_with_its_documented_columns() {
+    let desk = full_run();
+    let files: Vec<_> = desk.files("results").into_keys().collect();
+    let expected = [
+        "capture.pcapng",
+        "drops.csv",
+        "flows.csv",
+        "flows.parquet",
+        "links.csv",
+        "pfc.csv",
+        "queues.csv",
+        "run.json",
+        "scenario.resolved.toml",
+        "summary.json",
+    ];
+    assert_eq!(files, expected);
+    for (file, heading) in [
+        ("flows.csv", "flows.csv and flows.parquet"),
+        ("pfc.csv", "pfc.csv"),
+        ("drops.csv", "drops.csv"),
+        ("links.csv", "links.csv"),
+        ("queues.csv", "queues.csv"),
+    ] {
+        let (columns, rows) = desk.csv(&format!("results/{file}"));
+        assert_eq!(columns, documented(heading), "{file}");
+        assert!(rows.iter().all(|row| row.len() == columns.len()), "{file}");
+        assert_eq!(rows.is_empty(), file == "drops.csv", "{file}");
+    }
+    assert!(desk.files("results")["flows.parquet"].starts_with(b"PAR1"));
+}
+
+/// The contract of the first version: scripts read these keys.
+#[test]
+fn the_summary_has_the_keys_that_scripts_read() {
+    let desk = full_run();
+    let summary = desk.json("results/summary.json");
+    for pointer in [
+        "/digest",
+        "/simulated_ps",
+        "/link_traversals/total",
+        "/flows/total",
+        "/flows/completed",
+        "/goodput_bps",
+        "/fct_ps/p50",
+        "/fct_ps/p99",
+        "/slowdown/p50",
+        "/slowdown/p99",
+        "/drops/total",
+        "/pfc/pauses",
+        "/pfc/paused_ps",
+        "/ecn/marks",
+        "/cnps",
+        "/retransmissions",
+    ] {
+        let value = summary.pointer(pointer);
+        assert!(value.is_some_and(|value| !value.is_null()), "no {pointer} in {summary:#}");
+    }
+    let run = desk.json("results/run.json");
+    assert_eq!(run["program"], "rocelab");
+    assert_eq!(run["version"], env!("CARGO_PKG_VERSION"));
+    for key in ["wall_s", "cpu_s", "peak_memory_bytes", "events", "threads", "partitions"] {
+        assert!(run[key].as_f64().is_some_and(|value| value > 0.0), "{key} in {run:#}");
+    }
+}
+
+#[test]
+fn flows_are_in_order_of_completion_and_the_summary_counts_them() {
+    let desk = full_run();
+    let (columns, rows) = desk.csv("results/flows.csv");
+    let column = |name: &str| columns.iter().position(|column| column == name).expect(name);
+    let number = |row: &Vec<String>, name| row[column(name)].parse::<u64>().unwrap();
+    let ends: Vec<_> =
+        rows.iter().map(|row| number(row, "start_ps") + number(row, "fct_ps")).collect();
+    assert!(ends.is_sorted(), "{ends:?}");
+    assert_eq!(rows.len(), 16);
+
+    let summary = desk.json("results/summary.json");
+    assert_eq!(summary["flows"]["completed"], 16);
+    let longest = rows.iter().map(|row| number(row, "fct_ps")).max().unwrap();
+    assert_eq!(summary["fct_ps"]["max"], longest);
+    let pauses = desk.csv("results/pfc.csv").1;
+    let paused = pauses.iter().filter(|row| row[4] == "pause").count();
+    assert_eq!(summary["pfc"]["pauses"], paused);
+    assert!(paused > 0, "an incast without a pause shows nothing");
+}
+
+#[test]
+fn the_resolved_scenario_runs_to_the_same_results() {
+    let desk = full_run();
+    let resolved = desk.write("again/incast-v2.toml", desk.text("results/scenario.resolved.toml"));
+    desk.succeeds(&["run", resolved.to_str().unwrap(), "--out", "again/results"]);
+    let [mut first, mut second] = [desk.files("results"), desk.files("again/results")];
+    assert!(first.remove("run.json").is_some() && second.remove("run.json").is_some());
+    assert_eq!(first.keys().collect::<Vec<_>>(), second.keys().collect::<Vec<_>>());
+    for (name, bytes) in &first {
+        assert!(*bytes == second[name], "{name} differs");
+    }
+}

@@ -1,0 +1,191 @@
+//! `rocelab run`: arguments, exit codes, and what is refused.
+
+use std::fs;
+
+use crate::program::Desk;
+
+#[track_caller]
+fn refused(desk: &Desk, arguments: &[&str], message: &str) {
+    let before = desk.tree();
+    let ended = desk.rocelab(arguments);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+    assert!(ended.stderr.starts_with("error: "), "{ended:?}");
+    assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    assert!(ended.stderr.contains(message), "no `{message}` in {ended:?}");
+    assert_eq!(desk.tree(), before, "something was left");
+}
+
+#[test]
+fn the_summary_goes_to_standard_output_and_results_to_their_default_place() {
+    let desk = Desk::with_small();
+    let answer = desk.succeeds(&["run", "small.toml"]);
+    let digest = desk.json("results/small-1/summary.json")["digest"].as_str().unwrap().to_owned();
+    assert!(answer.starts_with("small: RoCE v2, seed 1, "), "{answer}");
+    for part in ["3 of 3 completed", "Slowdown", "Drops", "results/small-1", &digest] {
+        assert!(answer.contains(part), "no {part} in:\n{answer}");
+    }
+    assert_eq!(digest.len(), 16);
+    assert!(!answer.contains('\x1b') && !answer.contains('\r'));
+}
+
+#[test]
+fn out_seed_and_set_change_what_they_say() {
+    let desk = Desk::with_small();
+    let set = "workload.incast.senders=2";
+    desk.succeeds(&["run", "small.toml", "--out", "deep/down/here", "--seed", "7", "--set", set]);
+    let summary = desk.json("deep/down/here/summary.json");
+    assert_eq!((&summary["seed"], &summary["flows"]["total"]), (&7.into(), &2.into()));
+    let resolved = desk.text("deep/down/here/scenario.resolved.toml");
+    assert!(resolved.contains("seed = 7\n") && resolved.contains("senders = 2\n"), "{resolved}");
+
+    desk.succeeds(&["run", "small.toml", "--seed", "7"]);
+    assert!(desk.path("results/small-7/summary.json").exists());
+}
+
+#[test]
+fn several_sets_apply_in_order() {
+    let desk = Desk::with_small();
+    let [first, second] = ["stop=1us", "stop=2us"];
+    desk.succeeds(&["run", "small.toml", "--out", "x", "--set", first, "--set", second]);
+    assert_eq!(desk.json("x/summary.json")["simulated_ps"], 2_000_000);
+}
+
+#[test]
+fn quiet_says_nothing() {
+    let desk = Desk::with_small();
+    assert_eq!(desk.succeeds(&["run", "small.toml", "--quiet"]), "");
+    assert!(desk.path("results/small-1/summary.json").exists());
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let desk = Desk::with_small();
+    desk.succeeds(&["run", "small.toml", "--out", "one", "--threads", "1"]);
+    desk.succeeds(&["run", "small.toml", "--out", "four", "--threads", "4"]);
+    assert_eq!(desk.text("one/summary.json"), desk.text("four/summary.json"));
+    let ended = desk.rocelab(&["run", "small.toml", "--out", "none", "--threads", "0"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("--threads"), "{ended:?}");
+    assert!(!desk.path("none").exists());
+}
+
+#[test]
+fn a_folder_is_run_into_a_directory_for_each_scenario() {
+    let desk = Desk::with_small();
+    let twice = desk.text("small.toml").replace("senders = 3", "senders = 2");
+    desk.write("folder/b.toml", &twice);
+    desk.write("folder/a.toml", desk.text("small.toml"));
+    desk.write("folder/notes.txt", "no scenario");
+
+    let answer = desk.succeeds(&["run", "folder", "--out", "all"]);
+    let [a, b] = ["a: RoCE v2", "b: RoCE v2"].map(|title| answer.find(title).expect(title));
+    assert!(a < b, "in order of their names");
+    assert_eq!(desk.json("all/a/summary.json")["flows"]["total"], 3);
+    assert_eq!(desk.json("all/b/summary.json")["flows"]["total"], 2);
+    desk.succeeds(&["run", "folder"]);
+    assert!(desk.path("results/a-1").exists() && desk.path("results/b-1").exists());
+}
+
+#[test]
+fn a_folder_with_one_bad_scenario_runs_none() {
+    let desk = Desk::new();
+    desk.write("folder/a.toml", crate::program::SMALL);
+    desk.write("folder/z.toml", "[topology]\n");
+    refused(&desk, &["run", "folder"], "folder/z.toml:1:");
+}
+
+/// The last directory is in the way: the first scenario must not have run for nothing.
+#[test]
+fn a_folder_runs_nothing_if_the_last_directory_is_in_the_way() {
+    let desk = Desk::new();
+    desk.write("folder/a.toml", crate::program::SMALL);
+    desk.write("folder/b.toml", crate::program::SMALL);
+    desk.write("out/b/mine.txt", "mine");
+    refused(&desk, &["run", "folder", "--out", "out"], "exists");
+    refused(&desk, &["run", "folder", "--out", "out", "--force"], "not written by rocelab");
+    desk.write("folder/c.toml", crate::program::SMALL);
+    fs::remove_dir_all(desk.path("out")).unwrap();
+    desk.write("out/c", "a file");
+    refused(&desk, &["run", "folder", "--out", "out"], "exists");
+}
+
+#[test]
+fn existing_results_are_replaced_only_when_asked() {
+    let desk = Desk::with_small();
+    desk.succeeds(&["run", "small.toml"]);
+    let kept = desk.text("results/small-1/run.json");
+    refused(&desk, &["run", "small.toml"], "replace it with --force");
+    assert_eq!(desk.text("results/small-1/run.json"), kept);
+
+    desk.write("results/small-1/old-capture.pcapng", "of the last run");
+    desk.succeeds(&["run", "small.toml", "--force"]);
+    assert!(!desk.path("results/small-1/old-capture.pcapng").exists());
+    assert!(desk.tree().iter().all(|path| !path.contains("/.")), "{:?}", desk.tree());
+}
+
+#[test]
+fn force_replaces_nothing_that_is_not_ours() {
+    let desk = Desk::with_small();
+    desk.write("thesis/chapter-1.txt", "years of work");
+    refused(&desk, &["run", "small.toml", "--out", "thesis"], "exists");
+    refused(&desk, &["run", "small.toml", "--out", "thesis", "--force"], "not written by rocelab");
+    desk.write("thesis/run.json", r#"{ "program": "another" }"#);
+    refused(&desk, &["run", "small.toml", "--out", "thesis", "--force"], "not written by rocelab");
+    refused(&desk, &["run", "small.toml", "--out", "small.toml", "--force"], "not written by");
+    assert_eq!(desk.text("thesis/chapter-1.txt"), "years of work");
+}
+
+/// Permission bits do not stop root, whom tests may run as; a file in the place of a folder, and
+/// a file system without room for folders, stop everybody.
+#[test]
+fn a_place_that_cannot_be_written_is_refused_before_the_run() {
+    let desk = Desk::with_small();
+    desk.write("file", "no folder");
+    let help = "name a directory that you may write with --out";
+    refused(&desk, &["run", "small.toml", "--out", "file/results"], help);
+    refused(&desk, &["run", "small.toml", "--out", "file/deep/results"], help);
+    if cfg!(target_os = "linux") {
+        refused(&desk, &["run", "small.toml", "--out", "/proc/results"], help);
+        refused(&desk, &["run", "small.toml", "--out", "/proc/deep/results"], help);
+    }
+    refused(&desk, &["run", "small.toml", "--out", "/"], "does not name a directory to create");
+}
+
+#[test]
+fn unfinished_flows_are_found_unless_a_stop_was_given() {
+    let desk = Desk::new();
+    // Two frames in three are lost, and nobody tries again.
+    desk.write("lossy.topology.txt", "3 1 2\n2\n0 2 100Gbps 15ns 0.6\n1 2 100Gbps 15ns 0.6\n");
+    let scenario = desk.write(
+        "lossy.toml",
+        "[roce]\nretry_count = 0\nack_timeout = 1\n\
+         [topology.file]\npath = \"lossy.topology.txt\"\n\
+         [workload.flows]\nlist = [{ from = \"host-0\", to = \"host-1\", bytes = \"100KB\" }]\n",
+    );
+    let ended = desk.rocelab(&["run", scenario.to_str().unwrap()]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stderr.contains("1 of 1 flows failed"), "{ended:?}");
+    let (columns, rows) = desk.csv("results/lossy-1/flows.csv");
+    assert_eq!(columns.last().map(String::as_str), Some("status"));
+    assert_eq!(rows[0].last().map(String::as_str), Some("retry-exceeded"));
+
+    let desk = Desk::with_small();
+    desk.succeeds(&["run", "small.toml", "--set", "stop=1us"]);
+    let summary = desk.json("results/small-1/summary.json");
+    assert_eq!(summary["flows"]["unfinished"], 3);
+    assert_eq!(summary["incomplete"], false);
+}
+
+#[test]
+fn a_flow_of_five_gigabytes_is_no_error() {
+    let desk = Desk::with_small();
+    let set = ["--set", "workload.incast.bytes=5GB", "--set", "stop=20us"];
+    desk.succeeds(&[&["run", "small.toml"][..], &set].concat());
+    let (columns, rows) = desk.csv("results/small-1/flows.csv");
+    let bytes = columns.iter().position(|column| column == "bytes").unwrap();
+    assert_eq!(rows.len(), 3);
+    assert!(rows.iter().all(|row| row[bytes] == "5000000000"), "{rows:?}");
+    assert!(
+        desk.json("results/small-1/summary.json")["link_traversals"]["data"].as_u64() > Some(0)
+    );
+}

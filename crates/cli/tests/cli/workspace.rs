@@ -1,0 +1,48 @@
+//! The crates and the arrows between them, as `ARCHITECTURE.md` draws them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+use crate::program::repository;
+
+/// What each crate of `crates/` may use of the others, and does use.
+const ALLOWED: [(&str, &[&str]); 10] = [
+    ("rocelab", &["capture", "report", "results", "sim"]),
+    ("rocelab-capture", &["units", "wire"]),
+    ("rocelab-engine", &["units"]),
+    ("rocelab-fabric", &["units", "wire"]),
+    ("rocelab-report", &["results", "units"]),
+    ("rocelab-results", &["units"]),
+    ("rocelab-sim", &["capture", "engine", "fabric", "results", "transport", "units", "wire"]),
+    ("rocelab-transport", &["units", "wire"]),
+    ("rocelab-units", &[]),
+    ("rocelab-wire", &[]),
+];
+
+#[test]
+fn crates_use_each_other_as_the_architecture_allows() {
+    let metadata = MetadataCommand::new()
+        .manifest_path(repository("Cargo.toml"))
+        .no_deps()
+        .other_options(vec!["--offline".to_owned()])
+        .exec()
+        .expect("cargo metadata");
+    let crates = repository("crates");
+    let mut edges = BTreeMap::new();
+    for package in metadata.workspace_packages() {
+        // Benches stand beside the crates and measure them from outside.
+        if !package.manifest_path.starts_with(crates.to_str().expect("UTF-8")) {
+            continue;
+        }
+        let normal = package.dependencies.iter().filter(|one| one.kind == DependencyKind::Normal);
+        let ours = normal.filter_map(|one| one.name.strip_prefix("rocelab-"));
+        let ours: BTreeSet<_> = ours.map(str::to_owned).collect();
+        edges.insert(package.name.to_string(), ours);
+    }
+    let allowed: BTreeMap<_, BTreeSet<_>> = ALLOWED
+        .iter()
+        .map(|(name, uses)| ((*name).to_owned(), uses.iter().map(|one| (*one).into()).collect()))
+        .collect();
+    assert_eq!(edges, allowed);
+}
