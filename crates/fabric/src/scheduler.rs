@@ -22,7 +22,7 @@ pub enum SchedulerConfig {
 pub enum Scheduler {
     /// Highest priority first.
     Strict,
-    /// Shrikumar and Varghese's deficit round robin, weighted.
+    /// Shreedhar and Varghese's (SIGCOMM 1995) deficit round robin, weighted.
     Dwrr(Box<DeficitRoundRobin>),
 }
 

@@ -1,4 +1,35 @@
-//! Puts the cores together: scenario, plan, network, workloads, measurement.
+//! Puts the cores together: text to a plan, a plan to a network, a network to results.
+//!
+//! 1. [`Scenario`] is what the user wrote; [`Scenario::plan`] finds everything that is wrong with
+//!    it and gives a [`Plan`], which can run.
+//! 2. [`Simulation`] makes a [`Network`] of the plan and runs its events. The network alone
+//!    schedules, owns packets and keeps records; hosts (`rocelab-transport`) and switches
+//!    (`rocelab-fabric`) only say what became of a frame.
+//! 3. [`run`] does both and streams the records into a results directory.
+//!
+//! ```
+//! use std::path::Path;
+//! use std::sync::Arc;
+//!
+//! use rocelab_sim::{Ending, Scenario, Simulation};
+//!
+//! let text = r#"
+//!     [topology.single-switch]
+//!     hosts = 3
+//!     link = { rate = "100Gbps", cable = "3m" }
+//!
+//!     [workload.incast]
+//!     senders = 2
+//!     bytes = "1MB"
+//! "#;
+//! let plan = Scenario::parse(text, Path::new("two-to-one.toml"), &[])?.plan()?;
+//! let mut simulation = Simulation::new(Arc::new(plan))?;
+//! assert_eq!(simulation.run_to_end(), Ending::Finished);
+//! let totals = simulation.network().totals(simulation.now());
+//! assert_eq!(totals.frames_dropped, 0);
+//! println!("{} link traversals in {}", totals.traversals.total(), simulation.now());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod address;
 mod ideal;
