@@ -6,6 +6,7 @@ mod check;
 #[cfg(unix)]
 mod interrupt;
 mod program;
+mod recipes;
 mod repeatable;
 mod results;
 mod run;

@@ -1,0 +1,158 @@
+//! The worked examples of `CONTRIBUTING.md`: a copy of the repository with their files and lines
+//! must compile, know the new names, and run them.
+//!
+//! The copy is built as `cargo test --workspace` builds the repository, with the same profile into
+//! the same target directory: after it, only the crates of the copy are built.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::program::{Desk, repository};
+
+/// A part of `CONTRIBUTING.md` that is to be put into a file of the repository. It stands between
+/// a comment such as `<!-- file: crates/x/src/y.rs -->` or `<!-- line in: crates/x/src/mod.rs -->`
+/// and the end of the code block that follows.
+#[derive(Debug)]
+enum Part {
+    /// A new file.
+    File { path: String, content: String },
+    /// Lines for an existing file, after the one that comes first.
+    Lines { path: String, after: String, added: Vec<String> },
+}
+
+fn parts_of(text: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for section in text.split("<!-- ").skip(1) {
+        let Some((comment, rest)) = section.split_once(" -->") else { continue };
+        let Some((kind, path)) = comment.split_once(": ") else { continue };
+        let block = rest.split("```").nth(1).expect("a code block after the comment");
+        let (_, code) = block.split_once('\n').expect("lines of code");
+        let path = path.to_owned();
+        parts.push(match kind {
+            "file" => Part::File { path, content: code.to_owned() },
+            "line in" => lines(path, code),
+            _ => panic!("a comment of another kind: {comment}"),
+        });
+    }
+    parts
+}
+
+/// Reads a block of `diff` lines: one that is there, and those that are added after it.
+fn lines(path: String, code: &str) -> Part {
+    let (old, new): (Vec<_>, Vec<_>) = code.lines().partition(|line| line.starts_with(' '));
+    let [after] = old.as_slice() else { panic!("one line to add after: {code}") };
+    let added = new.iter().map(|line| line.strip_prefix('+').expect("an added line").to_owned());
+    Part::Lines { path, after: after[1..].to_owned(), added: added.collect() }
+}
+
+fn apply(part: &Part, copy: &Path) {
+    match part {
+        Part::File { path, content } => {
+            assert!(!copy.join(path).exists(), "{path} exists already");
+            fs::write(copy.join(path), content).unwrap();
+        }
+        Part::Lines { path, after, added } => {
+            let old = fs::read_to_string(copy.join(path)).unwrap();
+            assert_eq!(old.matches(&format!("\n{after}\n")).count(), 1, "`{after}` in {path}");
+            let new = [&[after.clone()][..], added].concat().join("\n");
+            fs::write(copy.join(path), old.replacen(after, &new, 1)).unwrap();
+        }
+    }
+}
+
+/// Copies what cargo needs to build the workspace.
+fn copy_repository(copy: &Path) {
+    for file in ["Cargo.toml", "Cargo.lock"] {
+        fs::copy(repository(file), copy.join(file)).unwrap();
+    }
+    for folder in ["crates", "benches", "docs", "scenarios"] {
+        copy_folder(&repository(folder), &copy.join(folder));
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_folder(&path, &target);
+        } else {
+            fs::copy(&path, target).unwrap();
+        }
+    }
+}
+
+/// The target directory that this test was built into.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_BIN_EXE_rocelab")).ancestors().nth(2).expect("target").to_owned()
+}
+
+/// Runs in the copy: the names are known, the schema has them, and a run uses both.
+const TEST: &str = r##"//! The examples of CONTRIBUTING.md, used.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rocelab_fabric::TopologyConfig;
+use rocelab_sim::{Ending, Scenario, Simulation};
+use rocelab_transport::Algorithm;
+
+const SCENARIO: &str = r#"
+[topology.ring]
+switches = 5
+hosts_per_switch = 2
+host_link = { rate = "100Gbps", cable = "3m" }
+ring_link = { rate = "100Gbps", cable = "10m" }
+
+[congestion_control.aimd]
+increase = "2KB"
+
+[workload.incast]
+senders = 9
+bytes = "100KB"
+"#;
+
+#[test]
+fn the_examples_work() {
+    assert!(Algorithm::NAMES.contains(&"aimd"));
+    assert!(TopologyConfig::NAMES.contains(&"ring"));
+    let schema = Scenario::json_schema().to_string();
+    for key in ["\"aimd\"", "\"increase\"", "\"ring\"", "\"hosts_per_switch\"", "\"ring_link\""] {
+        assert!(schema.contains(key), "no {key}");
+    }
+    let scenario = Scenario::parse(SCENARIO, Path::new("ring.toml"), &[]).unwrap();
+    let plan = scenario.plan().unwrap();
+    assert_eq!((plan.topology.host_count(), plan.topology.links.len()), (10, 15));
+    let mut simulation = Simulation::new(Arc::new(plan)).unwrap();
+    assert!(simulation.run_to_end() == Ending::Finished);
+    assert_eq!(simulation.progress().flows_ended, 9);
+}
+"##;
+
+#[test]
+fn the_worked_examples_of_contributing_compile_and_run() {
+    let text = fs::read_to_string(repository("CONTRIBUTING.md")).unwrap();
+    let parts = parts_of(&text);
+    let files = parts.iter().filter(|part| matches!(part, Part::File { .. })).count();
+    assert_eq!((files, parts.len()), (2, 4), "one file and one line each, for two examples");
+
+    let desk = Desk::new();
+    let copy = desk.path("");
+    copy_repository(&copy);
+    parts.iter().for_each(|part| apply(part, &copy));
+    desk.write("crates/sim/tests/worked_examples.rs", TEST);
+    let output = Command::new(env!("CARGO"))
+        .args(["test", "--offline", "--workspace", "--test", "worked_examples"])
+        .arg("--target-dir")
+        .arg(target())
+        .current_dir(&copy)
+        .output()
+        .expect("cargo starts");
+    let [stdout, stderr] =
+        [output.stdout, output.stderr].map(|all| String::from_utf8(all).unwrap());
+    assert!(output.status.success(), "{stderr}\n{stdout}");
+    assert!(stdout.contains("1 passed"), "{stdout}");
+    assert!(!stderr.contains("warning: "), "{stderr}");
+}
