@@ -198,7 +198,7 @@ fn compare(version: Version, mtu: u64, path: &[Link], sizes: &[u64], name: &str)
         }
     }
     let mut run = Run::new(plan(&text));
-    run.to_end();
+    run.finish();
     run.assert_complete(&text);
     let equal = path.iter().all(|link| link.bits_per_second == path[0].bits_per_second)
         && path.iter().all(|link| link.delay_ps == path[0].delay_ps);
@@ -306,7 +306,7 @@ fn dcqcn_and_timely_do_not_slow_a_lone_flow() {
              [workload.flows]\nlist = [{{ from = \"host-0\", to = \"host-1\", bytes = \"1MB\" }}]\n"
         );
         let mut run = Run::new(plan(&text));
-        run.to_end();
+        run.finish();
         let path = equal_links(1, 100, 15_000);
         let expected = completion(Version::V2Ipv4, Verb::Write, 1_000_000, 1024, &path);
         assert_eq!(u128::from(run.completion_times()[0]), expected, "{algorithm}");

@@ -114,7 +114,7 @@ fn messages_complete_once_over_links_that_lose_frames() {
 fn go_back_0_livelocks_where_go_back_n_makes_progress() {
     let file = "one-in-256.txt";
     let links = "3 1 2\n2\n0 2 40Gbps 15ns 0\n1 2 40Gbps 15ns 0.00390625\n";
-    write_file(&file, links);
+    write_file(file, links);
     let delivered = |recovery: &str| {
         let text = format!(
             "stop = \"20ms\"\n[roce]\nrecovery = \"{recovery}\"\nack_timeout = 8\n\

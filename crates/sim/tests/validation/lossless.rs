@@ -75,7 +75,7 @@ fn run_in_a_small_buffer(head: &str, switch: &str, smallest: u64) -> (String, Ru
         match try_plan(&text) {
             Ok(plan) => {
                 let mut run = Run::new(plan);
-                run.to_end();
+                run.finish();
                 return (text, run);
             }
             Err(error) => assert!(error.to_string().contains("to share"), "{error}\n{text}"),
@@ -119,7 +119,7 @@ fn too_little_headroom_is_reported_with_the_inequality() {
     );
     let plan = try_plan(&text).unwrap_or_else(|error| panic!("{error}"));
     let mut run = Run::new(plan);
-    run.to_end();
+    run.finish();
     let mut reported = 0;
     for record in &run.records {
         let RecordKind::Drop(dropped) = &record.kind else { continue };
@@ -157,7 +157,7 @@ fn the_least_headroom_is_not_far_above_what_is_needed() {
     let drops = |headroom: &str| {
         let plan = try_plan(&scenario(headroom)).unwrap_or_else(|error| panic!("{error}"));
         let mut run = Run::new(plan);
-        run.to_end();
+        run.finish();
         run.totals().frames_dropped
     };
     assert_eq!(drops("auto"), 0);

@@ -53,7 +53,7 @@ fn until(stop: u64) -> Run {
         2 * FRAME
     );
     let mut run = Run::new(plan(&text));
-    run.to_end();
+    run.finish();
     run
 }
 
@@ -82,7 +82,7 @@ fn pauses_and_resumptions_arrive_when_the_formula_says() {
 
 #[test]
 fn a_paused_sender_ends_its_frame_and_starts_no_other() {
-    assert!(PAUSE_2 < PAUSE_1 && PAUSE_1 < RESUME_2, "the cases below are apart");
+    const { assert!(PAUSE_2 < PAUSE_1 && PAUSE_1 + FAST < RESUME_2) };
     let started_by = |time: u64| time / FAST + 1;
     assert_eq!((started_by(PAUSE_1), started_by(PAUSE_2 - OFFSET)), (5, 4));
     // Just after the pause, while the frame is on the wire, and just before the resumption.

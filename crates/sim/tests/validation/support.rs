@@ -55,7 +55,7 @@ pub(crate) fn shipped(name: &str, overrides: &[(&str, &str)]) -> Plan {
 /// Runs a scenario to its end and audits it.
 pub(crate) fn run(text: &str) -> Run {
     let mut run = Run::new(plan(text));
-    run.to_end();
+    run.finish();
     run
 }
 
@@ -68,7 +68,7 @@ impl Run {
     }
 
     /// Runs to the end.
-    pub(crate) fn to_end(&mut self) {
+    pub(crate) fn finish(&mut self) {
         while self.step(1 << 20) {}
     }
 
