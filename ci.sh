@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Everything that must pass before a change is good. People and machines run the same.
+#
+#   ./ci.sh                 all steps in order
+#   ./ci.sh clippy tests    these steps
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+steps=(prepare format lints documentation tests program benches fuzz_targets)
+
+# Installs what tests ask for if it is missing. None of it is required: without tshark, tests of
+# captures are skipped and say so.
+prepare() {
+    if command -v tshark > /dev/null; then
+        tshark --version | head -n 1
+        return
+    fi
+    if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+        export DEBIAN_FRONTEND=noninteractive
+        { apt-get update -q && apt-get install -q -y --no-install-recommends tshark; } || true
+    fi
+    command -v tshark > /dev/null || echo "note: no tshark; tests that need it are skipped"
+}
+
+# Modules that a macro declares are unknown to `cargo fmt`, so every file is checked by its name.
+format() {
+    cargo fmt --all -- --check
+    git ls-files -z -- '*.rs' | xargs -0 rustfmt --edition 2024 --check
+}
+
+lints() {
+    cargo clippy --workspace --all-targets -- -D warnings
+}
+
+documentation() {
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+}
+
+# Unit, integration and documentation tests.
+tests() {
+    cargo test --workspace
+}
+
+# The release program, and the two scenarios that the README shows.
+program() {
+    local results
+    cargo build --release
+    results=$(mktemp -d)
+    for scenario in incast-v2 incast-v1; do
+        "${CARGO_TARGET_DIR:-target}/release/rocelab" run "scenarios/$scenario.toml" \
+            --out "$results/$scenario"
+    done
+    rm -r "$results"
+}
+
+# Compiled, not measured: figures of a shared machine say little.
+benches() {
+    cargo check --package rocelab-benches --benches
+}
+
+# Fuzz targets need nightly Rust. Without it they are left out.
+fuzz_targets() {
+    if ! cargo +nightly --version > /dev/null 2>&1; then
+        echo "note: no nightly Rust; the fuzz targets are not checked"
+        return
+    fi
+    (cd fuzz && cargo +nightly check --target-dir "${CARGO_TARGET_DIR:-../target}/fuzz")
+}
+
+if [ $# -gt 0 ]; then
+    steps=("$@")
+fi
+for step in "${steps[@]}"; do
+    echo "== $step"
+    SECONDS=0
+    "$step"
+    echo "== $step: ${SECONDS} s"
+done
