@@ -1,0 +1,1 @@
+//! Nothing: the benches beside this file measure the other crates. See `README.md`.
