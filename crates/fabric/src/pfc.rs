@@ -160,12 +160,14 @@ impl PauseRequests {
         }
     }
 
-    /// Makes the PFC frame that starts at `now` and says all there is to say; `quantum` is 512 bit
-    /// times of this port. Pauses are repeated at half their time for as long as they last.
+    /// Makes the PFC frame that starts at `now` and says all there is to say: every pause that
+    /// lasts, and what has changed; `quantum` is 512 bit times of this port. So all pauses start
+    /// anew together, and are repeated at half their time for as long as one lasts.
     pub fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Pfc {
-        let mut frame = Pfc { reserved: 0, class_enable_vector: self.pending, quanta: [0; 8] };
+        let mut frame =
+            Pfc { reserved: 0, class_enable_vector: self.pending | self.pausing, quanta: [0; 8] };
         for priority in 0..8u8 {
-            if self.pending & self.pausing & (1 << priority) != 0 {
+            if self.pausing & (1 << priority) != 0 {
                 frame.quanta[usize::from(priority)] = self.quanta;
             }
         }
@@ -232,6 +234,18 @@ mod tests {
         assert_eq!((paused_priorities(&frame), resumed_priorities(&frame)), (0b1000, 0b10_0000));
         assert!(!requests.is_pending());
         assert_eq!(requests.poll_timeout(), at(65_535 * 5_120 / 2));
+    }
+
+    #[test]
+    fn a_frame_about_one_priority_renews_the_pauses_of_all() {
+        let mut requests = PauseRequests::new(100);
+        requests.pause(3);
+        requests.take_frame(at(0), QUANTUM);
+        requests.pause(4);
+        assert_eq!(paused_priorities(&requests.take_frame(at(255_000), QUANTUM)), 0b1_1000);
+        requests.resume(4);
+        let frame = requests.take_frame(at(510_000), QUANTUM);
+        assert_eq!((paused_priorities(&frame), resumed_priorities(&frame)), (0b1000, 0b1_0000));
     }
 
     #[test]

@@ -215,7 +215,8 @@ impl<'a> Output<'a> {
     fn finish(mut self, simulation: &Simulation, ending: Ending) -> Result<Summary, RunError> {
         for (flow, ended) in (0u32..).zip(self.ended.clone()) {
             if !ended {
-                self.flow(flow, FlowStatus::Unfinished, None, 0)?;
+                let repeated = simulation.network().retransmitted_packets(flow);
+                self.flow(flow, FlowStatus::Unfinished, None, repeated)?;
             }
         }
         let now = simulation.now();

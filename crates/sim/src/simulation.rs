@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rocelab_engine::Engine;
-use rocelab_units::{Duration, SimTime};
+use rocelab_units::{Bytes, Duration, SimTime};
 
 use crate::Plan;
 use crate::network::{BuildError, Event, Network};
@@ -13,7 +13,7 @@ use crate::network::{BuildError, Event, Network};
 const WINDOW: Duration = Duration::from_us(10);
 /// How long frames may stay in the network after the last flow's end without one arriving.
 const DRAIN_LIMIT: Duration = Duration::from_ms(10);
-/// How long nothing may arrive, at the least, before a run counts as stalled.
+/// How long nothing may move, at the least, before a run counts as stalled.
 const STALL_LIMIT: Duration = Duration::from_ms(1_000);
 
 /// A network and the engine that runs it.
@@ -23,8 +23,9 @@ pub struct Simulation {
     network: Network,
     /// The end of the window that is being run.
     window_end: SimTime,
-    /// When a packet was last seen to have arrived, and how many had.
+    /// When something was last seen to have moved, and how much had.
     last_progress: (SimTime, u64),
+    stall_limit: Duration,
 }
 
 /// Why a run is over.
@@ -64,8 +65,15 @@ impl Simulation {
     /// If the plan cannot become a network.
     pub fn new(plan: Arc<Plan>) -> Result<Self, BuildError> {
         let mut engine = Engine::new();
+        let stall_limit = stall_limit(&plan);
         let network = Network::new(plan, &mut engine.queue)?;
-        Ok(Self { engine, network, window_end: SimTime::ZERO, last_progress: (SimTime::ZERO, 0) })
+        Ok(Self {
+            engine,
+            network,
+            window_end: SimTime::ZERO,
+            last_progress: (SimTime::ZERO, 0),
+            stall_limit,
+        })
     }
 
     /// The network.
@@ -142,24 +150,17 @@ impl Simulation {
 
     /// At the end of a window: is the run over?
     fn look(&mut self) -> Option<Ending> {
-        let delivered = self.network.packets_delivered();
-        if delivered != self.last_progress.1 {
-            self.last_progress = (self.window_end, delivered);
+        let moved = self.network.movements();
+        if moved != self.last_progress.1 {
+            self.last_progress = (self.window_end, moved);
         }
         let idle = self.window_end.since(self.last_progress.0);
         if self.network.all_flows_ended() {
             let over = self.network.is_drained() || idle > DRAIN_LIMIT;
             return over.then_some(Ending::Finished);
         }
-        let stalled = idle > self.stall_limit() && self.network.all_flows_started();
+        let stalled = idle > self.stall_limit && !self.network.will_move();
         stalled.then_some(Ending::Stalled)
-    }
-
-    /// A lost packet is sent again after the ACK timeout at the latest; if nothing arrives for
-    /// twice as long, nothing will.
-    fn stall_limit(&self) -> Duration {
-        let timeout = self.network.plan().queue_pairs.ack_timeout.duration().unwrap_or_default();
-        STALL_LIMIT.max(timeout * 2)
     }
 
     fn ending_without_events(&mut self) -> Ending {
@@ -180,4 +181,17 @@ impl Simulation {
 fn window_after(time: SimTime) -> SimTime {
     let windows = time.ps() / WINDOW.ps() + 1;
     SimTime::from_ps(windows.saturating_mul(WINDOW.ps()))
+}
+
+/// How long nothing moves in a network that is stalled and in no other: longer than a frame takes
+/// over the slowest link, a pause lasts, and a lost packet waits to be sent again.
+fn stall_limit(plan: &Plan) -> Duration {
+    let slowest = plan.topology.links.iter().map(|link| link.rate).min().unwrap_or_default();
+    let farthest = plan.topology.links.iter().map(|link| link.delay).max().unwrap_or_default();
+    let mut limit = STALL_LIMIT.max(farthest * 4);
+    if slowest.bits_per_second() > 0 {
+        let pause = u64::from(u16::MAX) * u64::from(rocelab_fabric::QUANTUM_BITS / 8);
+        limit = limit.max(slowest.transmission_time(Bytes::new(pause)) * 2);
+    }
+    limit.max(plan.queue_pairs.ack_timeout.duration().unwrap_or_default() * 2)
 }

@@ -53,6 +53,8 @@ pub enum Admission {
     StoredAndPause,
     /// Not stored.
     Dropped(DropReason),
+    /// Not stored, and its ingress priority has crossed XOFF all the same.
+    DroppedAndPause(DropReason),
 }
 
 /// Why a switch dropped a frame: the inequality that did not hold. All in bytes.

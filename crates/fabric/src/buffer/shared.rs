@@ -63,6 +63,9 @@ pub struct BufferLayout {
     pub shared: u64,
 }
 
+/// The largest memory of a switch, in bytes: one more frame on top still counts in 32 bits.
+const MAX_BUFFER: u64 = 4_000_000_000;
+
 /// A buffer that cannot be divided as asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BufferError {
@@ -81,8 +84,8 @@ pub enum BufferError {
         /// The buffer.
         total: Bytes,
     },
-    /// The buffer is larger than 4 GiB, beyond any switch.
-    #[error("a buffer of {total} is more than the 4 GiB that a switch can have here")]
+    /// The buffer is larger than 4 GB, beyond any switch.
+    #[error("a buffer of {total} is more than the 4 GB that a switch can have here")]
     TooLarge {
         /// The buffer.
         total: Bytes,
@@ -93,7 +96,7 @@ impl BufferLayout {
     /// Divides the buffer of a switch whose ports need `headroom` each, per lossless priority.
     ///
     /// # Errors
-    /// If nothing is left to share, or the buffer is larger than 4 GiB.
+    /// If nothing is left to share, or the buffer is larger than 4 GB.
     pub fn new(config: &SwitchConfig, headroom: &[Bytes]) -> Result<Self, BufferError> {
         let priorities = u64::from(lossless_mask(&config.lossless).count_ones());
         let sum = headroom.iter().fold(0u64, |sum, h| sum.saturating_add(h.get()));
@@ -101,7 +104,7 @@ impl BufferLayout {
         let reserve =
             config.reserve.get().saturating_mul(priorities).saturating_mul(headroom.len() as u64);
         let total = config.buffer.get();
-        if u32::try_from(total).is_err() {
+        if total > MAX_BUFFER {
             return Err(BufferError::TooLarge { total: config.buffer });
         }
         match total.checked_sub(headroom_total.saturating_add(reserve)) {
@@ -155,7 +158,8 @@ impl SharedBuffer {
                 Some(xoff) => Threshold::Fixed(xoff.get()),
                 None => Threshold::Dynamic(config.alpha),
             },
-            xon_offset: config.xon_offset.get(),
+            // An offset beyond the buffer means: not before nothing is held.
+            xon_offset: config.xon_offset.get().min(u64::from(u32::MAX)),
             reserve: bounded(config.reserve.get()),
             lossless,
             headroom_used: 0,
@@ -218,11 +222,19 @@ impl SharedBuffer {
         }
         let state = &mut self.ingress[index];
         if state.headroom_used + arrival.len > state.headroom_limit {
-            return Admission::Dropped(DropReason::HeadroomExceeded {
+            let reason = DropReason::HeadroomExceeded {
                 used: state.headroom_used,
                 len: arrival.len,
                 limit: state.headroom_limit,
-            });
+            };
+            // With nothing stored, nothing would ever leave to end the pause.
+            let pauses = !state.paused && state.stored > 0;
+            state.paused |= pauses;
+            return if pauses {
+                Admission::DroppedAndPause(reason)
+            } else {
+                Admission::Dropped(reason)
+            };
         }
         state.headroom_used += arrival.len;
         self.headroom_used += arrival.len;
@@ -357,6 +369,21 @@ mod tests {
             })
         );
         assert_eq!(buffer.stored(), 50_000);
+    }
+
+    #[test]
+    fn without_headroom_a_crossing_drops_and_pauses() {
+        let mut buffer = SharedBuffer::new(&config(), &[Bytes::ZERO; 2]).unwrap();
+        while arrive(&mut buffer, 0, 3) == Admission::Stored {}
+        assert!(buffer.is_paused(0, 3));
+        assert!(matches!(arrive(&mut buffer, 0, 3), Admission::Dropped(_)), "asked for once");
+        let mut never = SharedBuffer::new(
+            &SwitchConfig { xoff: Some(Bytes::ZERO), ..config() },
+            &[Bytes::ZERO; 2],
+        )
+        .unwrap();
+        assert!(matches!(arrive(&mut never, 0, 3), Admission::Dropped(_)));
+        assert!(!never.is_paused(0, 3), "nothing would end that pause");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::limits::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS};
+use super::limits::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS, RATES};
 use super::{NodeId, Topology, TopologyLink};
 
 /// What is wrong with a graph of nodes and links. Links are indices into [`Topology::links`].
@@ -50,6 +50,12 @@ pub enum TopologyFault {
     /// A link that carries nothing.
     #[error("the link's rate is zero")]
     ZeroRate {
+        /// The link.
+        link: usize,
+    },
+    /// A rate outside [`RATES`].
+    #[error("the link's rate is not from {} to {}", RATES.start(), RATES.end())]
+    RateOutOfRange {
         /// The link.
         link: usize,
     },
@@ -158,6 +164,9 @@ impl Topology {
         }
         if link.rate.bits_per_second() == 0 {
             return Err(TopologyFault::ZeroRate { link: index });
+        }
+        if !RATES.contains(&link.rate) {
+            return Err(TopologyFault::RateOutOfRange { link: index });
         }
         if link.delay > MAX_DELAY {
             return Err(TopologyFault::DelayTooLong { link: index });

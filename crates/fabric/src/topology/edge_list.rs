@@ -267,7 +267,9 @@ fn locate<'a>(
         TopologyFault::NoSuchNode { link, .. } => (link, a, "give a node's id"),
         TopologyFault::SelfLoop { link } => (link, b, "give two different nodes"),
         TopologyFault::HostToHost { link } => (link, b, "put a switch between them"),
-        TopologyFault::ZeroRate { link } => (link, rate, "give a rate, as in `100Gbps`"),
+        TopologyFault::ZeroRate { link } | TopologyFault::RateOutOfRange { link } => {
+            (link, rate, "give a rate, as in `100Gbps`")
+        }
         TopologyFault::DelayTooLong { link } => (link, delay, "give a shorter delay"),
         TopologyFault::LossOutOfRange { link } => (link, loss, "give a probability from 0 to 1"),
         TopologyFault::SeveralHostLinks { link, .. } => {

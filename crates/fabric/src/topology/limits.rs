@@ -1,6 +1,6 @@
 //! How large a network may be, checked before anything is allocated.
 
-use rocelab_units::Duration;
+use rocelab_units::{Bandwidth, Duration};
 
 use super::TopologyError;
 
@@ -9,7 +9,11 @@ use super::TopologyError;
 pub const MAX_NODES: usize = (1 << 24) - 1;
 
 /// Most ports of a node: ports are named in 16 bits, and one value is kept for "none".
-pub const MAX_PORTS: usize = u16::MAX as usize;
+pub const MAX_PORTS: usize = u16::MAX as usize - 1;
+
+/// Slowest and fastest link: times and byte counts of either end stay far from the ends of 64 bits.
+pub const RATES: std::ops::RangeInclusive<Bandwidth> =
+    Bandwidth::from_mbps(1)..=Bandwidth::from_gbps(100_000);
 
 /// Most links of a network: enough for a fat tree of [`MAX_NODES`], and not yet all the memory of
 /// a large machine.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::TopologyError;
-use super::limits::MAX_DELAY;
+use super::limits::{MAX_DELAY, RATES};
 
 /// A link as a scenario writes it: `{ rate = "100Gbps", cable = "3m" }`, or with a `delay`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +46,15 @@ impl LinkConfig {
                 format!("{key}.rate"),
                 self.rate,
                 "nothing could cross the link",
+                "give a rate such as \"100Gbps\"",
+            ));
+        }
+        if !RATES.contains(&self.rate) {
+            let (least, most) = (RATES.start(), RATES.end());
+            return Err(TopologyError::parameter(
+                format!("{key}.rate"),
+                self.rate,
+                format!("the rate is not from {least} to {most}"),
                 "give a rate such as \"100Gbps\"",
             ));
         }

@@ -30,7 +30,7 @@ pub use adjacency::{Adjacency, Neighbour};
 pub use check::TopologyFault;
 pub use error::TopologyError;
 pub use layout::{Layout, PlacedLink, PlacedNode};
-pub use limits::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS};
+pub use limits::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS, RATES};
 pub use link_config::LinkConfig;
 pub use port_reference::PortReferenceError;
 pub use spanning_tree::spanning_tree;

@@ -112,18 +112,19 @@ impl Network {
         let plan = Arc::clone(&self.plan);
         let adjacency = plan.topology.adjacency();
         for node in (0u32..).take(plan.topology.nodes.len()) {
+            let name = &plan.topology.nodes[node as usize].name;
             let is_switch = matches!(self.nodes[node as usize].role, Role::Switch(_));
             for (number, neighbour) in (0u16..).zip(adjacency.ports_of(node)) {
                 let link = &plan.topology.links[neighbour.link as usize];
                 let marking = plan.switch.ecn.as_ref().filter(|_| is_switch).map(|ecn| {
                     Box::new(Marking {
                         marker: EcnMarker::new(ecn, link.rate),
-                        dice: RngStream::new(plan.seed, &format!("ecn/{node}/{number}")),
+                        dice: RngStream::new(plan.seed, &format!("ecn/{name}/{number}")),
                     })
                 });
                 let loss = (link.loss > 0.0).then(|| Loss {
                     probability: link.loss,
-                    dice: RngStream::new(plan.seed, &format!("loss/{node}/{number}")),
+                    dice: RngStream::new(plan.seed, &format!("loss/{name}/{number}")),
                 });
                 let far = self.far_end(&adjacency, neighbour, loss.is_some());
                 self.ports.push(NetworkPort {
@@ -217,6 +218,7 @@ impl Flows {
         Self {
             by_source,
             messages_left: plan.flows.iter().map(messages).collect(),
+            started: 0,
             completed: 0,
             failed: 0,
             last_end: SimTime::ZERO,

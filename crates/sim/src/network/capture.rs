@@ -203,9 +203,28 @@ impl Network {
         if self.plan.roce.encapsulation == Encapsulation::V1 {
             return initial;
         }
-        let links = |from: NodeId| self.routes.path_length(from, packet.destination).unwrap_or(0);
-        let routers = links(packet.source).saturating_sub(links(self.ports[sender as usize].node));
+        let here = self.ports[sender as usize].node;
+        let destination = packet.destination;
+        let routers =
+            self.links_between(packet.source, destination) - self.links_between(here, destination);
         initial.saturating_sub(u8::try_from(routers).unwrap_or(u8::MAX))
+    }
+
+    /// Links on the way from a node to a host.
+    fn links_between(&self, mut node: NodeId, host: NodeId) -> usize {
+        let mut links = 0;
+        while node != host {
+            let number = match self.nodes[node as usize].role {
+                Role::Host(_) => Some(0),
+                Role::Switch(_) => self.routes.next_hops(node, host).first().copied(),
+            };
+            let Some(number) = number else { break };
+            let port = self.nodes[node as usize].first_port + u32::from(number);
+            let far = self.ports[port as usize].far.port;
+            node = self.ports[far as usize].node;
+            links += 1;
+        }
+        links
     }
 
     /// UDP source port or flow label of the connection that ends at a host's queue pair.

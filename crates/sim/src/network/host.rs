@@ -102,7 +102,7 @@ impl Network {
     #[inline]
     fn after_nic(&mut self, key: EventKey, host: u32, queue: &mut EventQueue<Event>) {
         while let Some(completion) = self.hosts[host as usize].nic.poll_completion() {
-            self.complete(key, host, &completion);
+            self.complete(key, &completion);
         }
         let state = &self.hosts[host as usize];
         let port = &self.ports[state.port as usize].port;
@@ -133,6 +133,7 @@ impl Network {
     fn post_flow(&mut self, now: SimTime, host: u32, flow: u32) {
         let plan = &self.plan.flows[flow as usize];
         let (qpn, messages, verb) = (plan.source_qpn, plan.messages(), plan.verb);
+        self.flows.started += 1;
         self.create_queue_pair(host, flow, true);
         let mut remote_address = 0;
         for length in messages {
@@ -191,7 +192,7 @@ impl Network {
         self.hosts[host as usize].nic.create_queue_pair(config);
     }
 
-    fn complete(&mut self, key: EventKey, host: u32, completion: &Completion) {
+    fn complete(&mut self, key: EventKey, completion: &Completion) {
         let Ok(flow) = u32::try_from(completion.id) else { return };
         let left = &mut self.flows.messages_left[flow as usize];
         if *left == 0 {
@@ -213,14 +214,11 @@ impl Network {
         } else {
             self.flows.completed += 1;
         }
-        let nic = &self.hosts[host as usize].nic;
         let end = FlowEnd {
             flow,
             status: completion.status,
             finished: key.time,
-            retransmitted_packets: nic
-                .queue_pair(completion.qpn)
-                .map_or(0, rocelab_transport::QueuePair::retransmissions),
+            retransmitted_packets: self.retransmitted_packets(flow),
         };
         self.records.push(Record { key, kind: RecordKind::FlowEnd(end) });
     }

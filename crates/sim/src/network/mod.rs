@@ -165,6 +165,7 @@ struct Flows {
     by_source: Vec<u32>,
     /// For each flow, messages that are not completed.
     messages_left: Vec<u32>,
+    started: u64,
     completed: u32,
     failed: u32,
     last_end: SimTime,
@@ -251,6 +252,14 @@ impl Network {
         self.nodes[node as usize].ties.reserve()
     }
 
+    /// Packets that a flow's source has sent again.
+    pub fn retransmitted_packets(&self, flow: u32) -> u64 {
+        let plan = &self.plan.flows[flow as usize];
+        let Role::Host(host) = self.nodes[plan.source as usize].role else { return 0 };
+        let queue_pair = self.hosts[host as usize].nic.queue_pair(plan.source_qpn);
+        queue_pair.map_or(0, rocelab_transport::QueuePair::retransmissions)
+    }
+
     /// When the last flow ended that has ended.
     pub fn last_flow_end(&self) -> SimTime {
         self.flows.last_end
@@ -261,14 +270,18 @@ impl Network {
         self.totals.traversals
     }
 
-    /// RDMA packets that have reached their host: grows as long as anything moves.
-    pub(crate) fn packets_delivered(&self) -> u64 {
-        self.totals.packets_delivered
+    /// Grows as long as anything moves: flows that start, and RDMA packets over links.
+    pub(crate) fn movements(&self) -> u64 {
+        let Traversals { data, ack, .. } = self.totals.traversals;
+        data + ack + self.totals.packets_delivered + self.flows.started
     }
 
-    /// Whether every flow has been posted.
-    pub(crate) fn all_flows_started(&self) -> bool {
-        self.hosts.iter().all(|host| host.next_flow >= host.flows_end)
+    /// Whether something is bound to move that does not now: a flow that starts later, or a queue
+    /// pair whose pacing gap ends later.
+    pub(crate) fn will_move(&self) -> bool {
+        self.hosts.iter().any(|host| {
+            host.next_flow < host.flows_end || host.nic.next_release() != SimTime::NEVER
+        })
     }
 }
 

@@ -34,9 +34,9 @@ pub struct FlowEnd {
     pub flow: u32,
     /// How it ended.
     pub status: CompletionStatus,
-    /// From its start to the completion of its last message.
+    /// When its last message completed.
     pub finished: SimTime,
-    /// Packets that either end sent more than once.
+    /// Packets that its source sent again.
     pub retransmitted_packets: u64,
 }
 

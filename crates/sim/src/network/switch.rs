@@ -36,9 +36,12 @@ impl Network {
         let out = &mut self.ports[egress as usize];
         let egress_queue = out.port.queued(priority);
         let admission = state.buffer.admit(Arrival { ingress, priority, len, egress_queue });
-        if let Admission::Dropped(reason) = admission {
-            let cause = DropCause::Buffer(reason);
-            return self.drop_frame(key, receiving, Some(number), id, cause);
+        if let Admission::Dropped(reason) | Admission::DroppedAndPause(reason) = admission {
+            self.drop_frame(key, receiving, Some(number), id, DropCause::Buffer(reason));
+            if matches!(admission, Admission::DroppedAndPause(_)) {
+                self.pause_sender(key.time, receiving, priority, queue);
+            }
+            return;
         }
         packet.ingress = ingress;
         let queued = egress_queue + len;
@@ -55,14 +58,13 @@ impl Network {
         out.counters.max_queue_bytes = out.counters.max_queue_bytes.max(queued);
         out.port.enqueue(&mut self.pool, id, priority, len);
         if admission == Admission::StoredAndPause {
-            self.ports[receiving as usize].port.request_pause(priority);
-            self.pump(key.time, receiving, queue);
+            self.pause_sender(key.time, receiving, priority, queue);
         }
         self.pump(key.time, egress, queue);
     }
 
-    /// Sends a frame that need not wait. It was admitted like any other; what a queue and a
-    /// scheduler would have done with a single frame is nothing.
+    /// Sends a frame that need not wait. It was admitted like any other; only queue and scheduler
+    /// are spared (a round-robin scheduler keeps its turn).
     #[inline]
     fn pass_through(
         &mut self,
@@ -107,6 +109,19 @@ impl Network {
         if resume {
             self.resume(now, switch, ingress, priority, queue);
         }
+    }
+
+    /// Makes the sender behind a switch's ingress port pause.
+    #[cold]
+    fn pause_sender(
+        &mut self,
+        now: SimTime,
+        receiving: u32,
+        priority: u8,
+        queue: &mut EventQueue<Event>,
+    ) {
+        self.ports[receiving as usize].port.request_pause(priority);
+        self.pump(now, receiving, queue);
     }
 
     /// Lets the sender behind a switch's ingress port go on.

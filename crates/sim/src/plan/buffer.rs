@@ -86,7 +86,7 @@ fn placed(error: BufferError, config: &SwitchConfig, switch: &str) -> Fault {
                 .help(format!("make it smaller, or the buffer larger than {needed}"))
         }
         error @ BufferError::TooLarge { .. } => {
-            Fault::at("switch.buffer", error.to_string()).help("give less than 4GiB")
+            Fault::at("switch.buffer", error.to_string()).help("give at most 4GB")
         }
     }
 }

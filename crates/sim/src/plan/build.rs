@@ -7,7 +7,8 @@ use rocelab_units::{Bytes, SimTime};
 use rocelab_wire::Encapsulation;
 
 use super::{
-    FlowPlan, HostDirectory, Plan, RocePlan, buffer, checks, layer2, numbering, ports, topology,
+    FlowPlan, HostDirectory, Plan, RocePlan, buffer, checks, hop_limit, layer2, numbering, ports,
+    topology,
 };
 use crate::scenario::{Fault, IpVersion, RoceVersion, Scenario, ScenarioError, Tagging, ensure};
 use crate::workload::Site;
@@ -54,11 +55,13 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let largest_frame = buffer::largest_frame(&roce, queue_pairs.path_mtu.bytes());
     buffer::check_buffer(&scenario.switch, &topology, largest_frame)?;
     let flows = flows(scenario, &hosts, &roce, max_flows)?;
+    let active_links = layer2::active_links(scenario, &topology);
+    hop_limit::check(&roce, &topology, &active_links, &flows)?;
     Ok(Plan {
         name: scenario.name(),
         seed: scenario.seed,
         stop: scenario.stop,
-        active_links: layer2::active_links(scenario, &topology),
+        active_links,
         topology,
         roce,
         switch: scenario.switch.clone(),
@@ -134,8 +137,7 @@ fn flows(
             .help("add a workload, such as `[workload.incast]` with `senders` and `bytes`"));
     }
     all.sort_by_key(|(_, flow)| flow.start);
-    let mut numbering =
-        numbering::Numbering::new(scenario.seed, roce.vlans.len(), roce.encapsulation);
+    let mut numbering = numbering::Numbering::new(scenario.seed, hosts, roce.encapsulation);
     let mut plans = Vec::with_capacity(all.len());
     for (item, flow) in all {
         let plan = numbering.number(&flow);

@@ -79,6 +79,15 @@ fn check_switch(switch: &SwitchConfig) -> Result<(), Fault> {
         Fault::at("switch.pause_quanta", "a pause of 0 quanta means: resume")
             .help("give 1 to 65535")
     })?;
+    for (key, size) in
+        [("switch.xoff", switch.xoff), ("switch.xon_offset", Some(switch.xon_offset))]
+    {
+        ensure(size.is_none_or(|size| size <= switch.buffer), || {
+            Fault::at(key, format!("that is more than the buffer of {}", switch.buffer))
+                .value(size.unwrap_or_default())
+                .help("give a part of the buffer")
+        })?;
+    }
     switch.ecn.as_ref().map_or(Ok(()), check_ecn)?;
     check_scheduler(&switch.scheduler)
 }

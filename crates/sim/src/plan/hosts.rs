@@ -36,6 +36,11 @@ impl HostDirectory {
         Self { names, hosts, link_rates, described: described(topology), lookup }
     }
 
+    /// Hosts and switches together.
+    pub(crate) fn node_count(&self) -> usize {
+        self.names.len()
+    }
+
     /// Every host, ascending.
     pub(crate) fn all(&self) -> &[NodeId] {
         &self.hosts

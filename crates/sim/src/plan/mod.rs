@@ -3,6 +3,7 @@
 mod buffer;
 mod build;
 mod checks;
+mod hop_limit;
 mod hosts;
 mod layer2;
 mod numbering;

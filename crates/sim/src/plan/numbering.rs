@@ -4,7 +4,7 @@ use rocelab_engine::RngStream;
 use rocelab_transport::FIRST_QPN;
 use rocelab_wire::{Encapsulation, udp_source_port};
 
-use super::FlowPlan;
+use super::{FlowPlan, HostDirectory};
 use crate::workload::Flow;
 
 /// Numbers both ends of each flow, in order.
@@ -13,25 +13,26 @@ use crate::workload::Flow;
 /// connection managers choose them. So is the flow label: the default of Linux is a function of
 /// the two queue pair numbers, which here would be equal for the first connections of all hosts,
 /// so each flow is given a label as an application would, of which the UDP source port of RoCE v2
-/// follows.
-pub(super) struct Numbering {
+/// follows. All are drawn from a stream of the host and queue pair, so that a flow between two
+/// hosts does not change the numbers or the way of flows between others.
+pub(super) struct Numbering<'a> {
+    seed: u64,
+    hosts: &'a HostDirectory,
     next_qpn: Vec<u32>,
-    psn: RngStream,
-    flow_label: RngStream,
     encapsulation: Encapsulation,
 }
 
-impl Numbering {
-    pub(super) fn new(seed: u64, nodes: usize, encapsulation: Encapsulation) -> Self {
-        Self {
-            next_qpn: vec![FIRST_QPN; nodes],
-            psn: RngStream::new(seed, "psn"),
-            flow_label: RngStream::new(seed, "flow label"),
-            encapsulation,
-        }
+impl<'a> Numbering<'a> {
+    pub(super) fn new(seed: u64, hosts: &'a HostDirectory, encapsulation: Encapsulation) -> Self {
+        let next_qpn = vec![FIRST_QPN; hosts.node_count()];
+        Self { seed, hosts, next_qpn, encapsulation }
     }
 
     pub(super) fn number(&mut self, flow: &Flow) -> FlowPlan {
+        let source_qpn = self.qpn(flow.source);
+        let destination_qpn = self.qpn(flow.destination);
+        let mut source = self.stream(flow.source, source_qpn);
+        let mut destination = self.stream(flow.destination, destination_qpn);
         FlowPlan {
             source: flow.source,
             destination: flow.destination,
@@ -39,12 +40,17 @@ impl Numbering {
             bytes: flow.bytes,
             verb: flow.verb,
             priority: flow.priority,
-            source_qpn: self.qpn(flow.source),
-            destination_qpn: self.qpn(flow.destination),
-            source_psn: draw(&mut self.psn, 1 << 24),
-            destination_psn: draw(&mut self.psn, 1 << 24),
-            entropy: self.entropy(),
+            source_qpn,
+            destination_qpn,
+            source_psn: draw(&mut source, 1 << 24),
+            destination_psn: draw(&mut destination, 1 << 24),
+            entropy: self.entropy(&mut source),
         }
+    }
+
+    fn stream(&self, host: u32, qpn: u32) -> RngStream {
+        let name = self.hosts.name(host);
+        RngStream::new(self.seed, &format!("queue pair/{name}/{qpn}"))
     }
 
     fn qpn(&mut self, host: u32) -> u32 {
@@ -55,8 +61,8 @@ impl Numbering {
     }
 
     /// A flow label from 1 on (0 means that there is none), or the port made of it.
-    fn entropy(&mut self) -> u32 {
-        let label = 1 + draw(&mut self.flow_label, (1 << 20) - 1);
+    fn entropy(&self, stream: &mut RngStream) -> u32 {
+        let label = 1 + draw(stream, (1 << 20) - 1);
         match self.encapsulation {
             Encapsulation::V1 => label,
             Encapsulation::V2Ipv4 | Encapsulation::V2Ipv6 => udp_source_port(label).into(),

@@ -11,8 +11,13 @@ pub(super) fn capture(config: &CaptureConfig, topology: &Topology) -> Result<Cap
         Fault::at("capture.snap_length", "captures would hold no byte of any frame")
             .help("give at least 1, or leave it out to keep whole frames")
     })?;
+    let ports = named("capture.ports", &config.ports, topology)?;
+    ensure(ports.len() < usize::from(u16::MAX), || {
+        Fault::at("capture.ports", format!("{} ports are too many for a capture", ports.len()))
+            .help("name fewer than 65535")
+    })?;
     Ok(CapturePlan {
-        ports: named("capture.ports", &config.ports, topology)?,
+        ports,
         fcs: config.fcs,
         format: config.format,
         snap_length: config.snap_length,

@@ -61,3 +61,16 @@ fn a_host_more_does_not_change_the_numbers_of_flows() {
     };
     assert_eq!(with_hosts(3).flows, with_hosts(8).flows);
 }
+
+#[test]
+fn a_flow_more_does_not_change_the_numbers_of_flows_between_other_hosts() {
+    let with = |more: &str| -> Plan {
+        plan(&format!(
+            "[topology.single-switch]\nhosts = 4\n\
+             link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[workload.flows]\nlist = [\n{more}\
+             {{ from = \"host-0\", to = \"host-1\", bytes = \"1MB\", start = \"1us\" }},\n]\n"
+        ))
+    };
+    let more = with("{ from = \"host-2\", to = \"host-3\", bytes = \"1KB\" },\n");
+    assert_eq!(with("").flows[0], more.flows[1]);
+}

@@ -5,9 +5,11 @@
 mod closed_form;
 mod conservation;
 mod determinism;
+mod endings;
 mod ecmp;
 mod fairness;
 mod goodput;
+mod hop_limit;
 mod lossless;
 mod pause_timing;
 mod pfc;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rocelab_sim::network::PauseEvent;
 use rocelab_units::SimTime;
 
-use crate::support::{Run, run, write_file};
+use crate::support::{Run, plan, run, write_file};
 
 /// Senders host-1 and host-2 at 100 Gb/s; receivers host-0 at 10 and host-3 at `rate`.
 fn slow_receiver(rate: &str, rest: &str) -> String {
@@ -94,4 +94,23 @@ fn a_lossy_class_drops_at_its_threshold_and_go_back_n_recovers() {
     assert_eq!(totals.pauses, 0);
     assert_eq!(totals.drops["egress_threshold"], totals.frames_dropped);
     assert!(totals.frames_dropped > 0 && sent_again >= totals.frames_dropped);
+}
+
+#[test]
+fn a_long_pause_survives_pauses_of_another_priority() {
+    // Priority 3 waits for 10 Gb/s for tens of microseconds, longer than the 10.24 us of a pause;
+    // priority 5 of the same port pauses and resumes every few microseconds.
+    let text = slow_receiver(
+        "50Gbps",
+        "[switch]\nlossless = [3, 5]\nxoff = \"50KB\"\nxon_offset = \"20KB\"\n\
+         pause_quanta = 2000\n[workload.flows]\nlist = [\n\
+         { from = \"host-1\", to = \"host-0\", bytes = \"1MB\", priority = 3 },\n\
+         { from = \"host-2\", to = \"host-0\", bytes = \"1MB\", priority = 3 },\n\
+         { from = \"host-1\", to = \"host-3\", bytes = \"4MB\", priority = 5 },\n]\n",
+    );
+    let mut run = Run::new(plan(&text));
+    run.finish();
+    let expiries = run.count_pauses(|event| matches!(event, PauseEvent::Expire(_)));
+    assert_eq!((run.totals().frames_dropped, expiries), (0, 0), "{:?}", run.totals().drops);
+    run.assert_complete(&text);
 }

@@ -13,7 +13,7 @@ use rocelab_wire::{Ecn, NakCode, Opcode, Syndrome};
 use self::message::Message;
 use self::pacer::Pacer;
 use self::requester::{Progress, Requester, TimedOut};
-use self::responder::{Acknowledge, Answer, Responder};
+use self::responder::{Acknowledge, Answer, ReadData, Responder};
 use crate::congestion_control::Feedback;
 use crate::nic::Outbox;
 use crate::sequence::psn;
@@ -287,9 +287,13 @@ impl QueuePair {
     }
 
     fn respond(&mut self, outbox: &mut Outbox) -> Option<Transmit> {
-        let (packet, last) = self.responder.take()?;
+        let ReadData { packet, last, repeated } = self.responder.take()?;
         let transmit = self.address.transmit(packet, self.address.priority);
         outbox.counters.data_sent.count(transmit.frame_len);
+        if repeated {
+            outbox.counters.retransmitted.count(transmit.frame_len);
+            self.retransmissions += 1;
+        }
         if last {
             while let Some(acknowledge) = self.responder.take_released() {
                 self.acknowledge(&acknowledge, outbox);

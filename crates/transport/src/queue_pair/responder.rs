@@ -20,6 +20,8 @@ pub(super) struct Responder {
     message: Option<Arriving>,
     /// READs to answer, and the acknowledgements that have to wait behind them. A READ is first.
     responses: VecDeque<Response>,
+    /// READ responses below this were sent at least once.
+    responded: Sequence,
     /// Requests completed, 24 bits.
     msn: u32,
     dest_qp: u32,
@@ -56,6 +58,16 @@ struct ReadResponse {
     msn: u32,
 }
 
+/// A READ response packet that is to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadData {
+    pub(super) packet: Packet,
+    /// Whether it is the last of its READ.
+    pub(super) last: bool,
+    /// Whether it was sent before.
+    pub(super) repeated: bool,
+}
+
 /// An acknowledgement, positive or negative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Acknowledge {
@@ -89,6 +101,7 @@ impl Responder {
             expected: first_sequence(config.remote_initial_psn),
             message: None,
             responses: VecDeque::new(),
+            responded: first_sequence(config.remote_initial_psn),
             msn: 0,
             dest_qp: config.dest_qp,
             segmentation: Segmentation::new(config.profile.path_mtu),
@@ -126,9 +139,9 @@ impl Responder {
         !self.responses.is_empty()
     }
 
-    /// The next READ response packet, and whether it was the last of its READ.
+    /// The next READ response packet.
     #[inline]
-    pub(super) fn take(&mut self) -> Option<(Packet, bool)> {
+    pub(super) fn take(&mut self) -> Option<ReadData> {
         let Some(Response::Read(read)) = self.responses.front_mut() else { return None };
         let last = read.next + 1 == read.end;
         let opcode = read_response_opcode(read.next == read.first, last);
@@ -138,12 +151,14 @@ impl Responder {
         if opcode.has_aeth() {
             packet = packet.with_aeth(Syndrome::ACK, read.msn);
         }
+        let repeated = read.next < self.responded;
         read.next += 1;
+        self.responded = self.responded.max(read.next);
         read.remaining -= u32::from(payload);
         if last {
             self.responses.pop_front();
         }
-        Some((packet, last))
+        Some(ReadData { packet, last, repeated })
     }
 
     /// The next acknowledgement that no longer waits for READ data.

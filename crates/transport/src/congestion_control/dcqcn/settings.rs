@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::reaction_point::ReactionPoint;
 use crate::congestion_control::{CongestionControl, Definition, Feedback, InvalidParameter};
 
+/// Longest interval: times far in the future still fit.
+const MAX_INTERVAL: Duration = Duration::from_ms(3_600_000);
+
 /// Parameters. What is left out comes from the preset.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -242,6 +245,13 @@ impl Definition for Parameters {
                 &time.unwrap_or_default(),
                 "would expire without end",
                 "give a time above 0s, such as \"55us\"",
+            )?;
+            InvalidParameter::unless(
+                time.is_none_or(|time| time <= MAX_INTERVAL),
+                key,
+                &time.unwrap_or_default(),
+                "is longer than any run",
+                "give at most 3600s",
             )?;
         }
         let rates = [
