@@ -13,6 +13,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use rocelab_units::SimTime;
+
 use crate::EventKey;
 use crate::slots::{SLOTS, Slots};
 
@@ -122,6 +124,29 @@ impl<E: Copy> EventQueue<E> {
                 return None;
             }
             self.advance();
+        }
+    }
+
+    /// Takes the first event if it is not later than `limit`.
+    #[inline]
+    pub fn pop_until(&mut self, limit: SimTime) -> Option<Scheduled<E>> {
+        loop {
+            let side = self.side.peek().map(|scheduled| scheduled.0.key);
+            let current = self.current.last().map(|scheduled| scheduled.key);
+            let popped = match (current, side) {
+                (Some(current), None) if current.time <= limit => self.current.pop(),
+                (Some(current), Some(side)) if current < side && current.time <= limit => {
+                    self.current.pop()
+                }
+                (_, Some(side)) if side.time <= limit => self.side.pop().map(|s| s.0),
+                (None, None) if self.len > 0 => {
+                    self.advance();
+                    continue;
+                }
+                _ => None,
+            };
+            self.len -= usize::from(popped.is_some());
+            return popped;
         }
     }
 
@@ -236,8 +261,6 @@ fn slot_of(key: EventKey) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use rocelab_units::SimTime;
-
     use super::*;
     use crate::{RngStream, TieCounter};
 
@@ -261,6 +284,15 @@ mod tests {
             if random.below(3) > 0 {
                 let expected = oracle.0.pop().map(|r| r.0);
                 assert_eq!(queue.peek(), expected);
+                if let Some(next) = expected.and_then(|key| key.time.ps().checked_sub(1)) {
+                    assert!(queue.pop_until(SimTime::from_ps(next)).is_none(), "not before {next}");
+                }
+                if random.below(2) == 0 {
+                    let limit = expected.map_or(SimTime::NEVER, |key| key.time);
+                    assert_eq!(queue.pop_until(limit).map(|s| s.key), expected);
+                    now = expected.map_or(now, |key| key.time);
+                    continue;
+                }
                 assert_eq!(queue.pop().map(|s| s.key), expected);
                 now = expected.map_or(now, |key| key.time);
             }

@@ -59,10 +59,7 @@ impl<E: Copy> Engine<E> {
     /// that more may wait.
     pub fn run<W: World<Event = E>>(&mut self, world: &mut W, limit: SimTime, budget: u64) -> bool {
         for _ in 0..budget {
-            let next = match self.queue.peek() {
-                Some(key) if key.time <= limit => self.queue.pop(),
-                _ => None,
-            };
+            let next = self.queue.pop_until(limit);
             let Some(Scheduled { key, event }) = next else { return false };
             debug_assert!(key.time >= self.now, "an event was scheduled in the past");
             self.now = key.time;

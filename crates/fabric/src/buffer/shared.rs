@@ -281,21 +281,43 @@ fn index(ingress: u16, priority: u8) -> usize {
 impl BufferPolicy for SharedBuffer {
     #[inline]
     fn admit(&mut self, arrival: Arrival) -> Admission {
-        if self.is_lossless(arrival.priority) {
-            self.admit_lossless(arrival)
-        } else {
-            self.admit_lossy(arrival)
+        if !self.is_lossless(arrival.priority) {
+            return self.admit_lossy(arrival);
         }
+        // The common case, in few steps: below the threshold, without reserve and headroom.
+        let state = &self.ingress[index(arrival.ingress, arrival.priority)];
+        let (stored, shared) = (state.stored + arrival.len, self.shared_used + arrival.len);
+        let plain = self.reserve == 0 && state.headroom_used == 0;
+        if plain && shared <= self.shared_limit && self.within_threshold(u64::from(stored)) {
+            self.shared_used = shared;
+            self.ingress[index(arrival.ingress, arrival.priority)].stored = stored;
+            return Admission::Stored;
+        }
+        self.admit_lossless(arrival)
     }
 
     #[inline]
     fn release(&mut self, departure: Departure) -> bool {
         let index = index(departure.ingress, departure.priority);
-        if !self.is_lossless(departure.priority) {
-            self.ingress[index].stored -= departure.len;
+        let state = &mut self.ingress[index];
+        let plain = self.reserve == 0 && state.headroom_used == 0 && !state.paused;
+        if plain || self.lossless & (1 << departure.priority) == 0 {
+            state.stored -= departure.len;
             self.shared_used -= departure.len;
             return false;
         }
+        self.release_lossless(departure)
+    }
+
+    fn stored(&self) -> u64 {
+        u64::from(self.shared_used) + u64::from(self.reserve_used) + u64::from(self.headroom_used)
+    }
+}
+
+impl SharedBuffer {
+    /// The general case of [`BufferPolicy::release`]: headroom first, then pool, then reserve.
+    fn release_lossless(&mut self, departure: Departure) -> bool {
+        let index = index(departure.ingress, departure.priority);
         let state = self.ingress[index];
         let from_headroom = departure.len.min(state.headroom_used);
         let from_stored = departure.len - from_headroom;
@@ -316,10 +338,6 @@ impl BufferPolicy for SharedBuffer {
             self.ingress[index].paused = false;
         }
         resume
-    }
-
-    fn stored(&self) -> u64 {
-        u64::from(self.shared_used) + u64::from(self.reserve_used) + u64::from(self.headroom_used)
     }
 }
 
