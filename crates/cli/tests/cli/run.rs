@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::program::Desk;
+use crate::program::{Desk, repository, repository_argument};
 
 #[track_caller]
 fn refused(desk: &Desk, arguments: &[&str], message: &str) {
@@ -26,6 +26,19 @@ fn the_summary_goes_to_standard_output_and_results_to_their_default_place() {
     }
     assert_eq!(digest.len(), 16);
     assert!(!answer.contains('\x1b') && !answer.contains('\r'));
+}
+
+/// What varies from machine to machine is left out.
+#[test]
+fn the_readme_shows_this_run() {
+    let same = |text: &str| {
+        let varies = |line: &&str| line.starts_with("Speed ") || line.starts_with("Cost ");
+        text.lines().filter(|line| !varies(line)).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let readme = fs::read_to_string(repository("README.md")).unwrap();
+    let shown = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
+    let answer = Desk::new().succeeds(&["run", &repository_argument("scenarios/incast-v2.toml")]);
+    assert_eq!(same(shown.expect("a terminal's output")), same(&answer), "run it and copy it");
 }
 
 #[test]
