@@ -13,13 +13,13 @@ use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
 use thiserror::Error;
 
+use crate::Plan;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
     AuditError, BuildError, DropCause, FlowEnd, FrameDropped, Network, PauseChange, PauseEvent,
     QueueLength, Record, RecordKind,
 };
 use crate::simulation::{Ending, Progress, Simulation};
-use crate::{Plan, Verb};
 
 /// Events between two calls of the observer: some tens of milliseconds of work.
 const EVENTS_A_STEP: u64 = 200_000;
@@ -151,7 +151,7 @@ impl<'a> Output<'a> {
             destination: self.name(plan.destination).into(),
             source_qpn: plan.source_qpn,
             destination_qpn: plan.destination_qpn,
-            verb: verb_name(plan.verb).into(),
+            verb: plan.verb.name().into(),
             priority: plan.priority,
             bytes: plan.bytes,
             packets: plan.bytes.div_ceil(mtu).max(1),
@@ -256,15 +256,6 @@ impl<'a> Output<'a> {
 
     fn name(&self, node: rocelab_fabric::NodeId) -> &'a str {
         &self.plan.topology.nodes[node as usize].name
-    }
-}
-
-const fn verb_name(verb: Verb) -> &'static str {
-    match verb {
-        Verb::Send => "send",
-        Verb::Write => "write",
-        Verb::WriteWithImmediate => "write-with-immediate",
-        Verb::Read => "read",
     }
 }
 

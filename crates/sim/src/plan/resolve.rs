@@ -12,21 +12,13 @@ impl Scenario {
     #[must_use]
     pub fn resolved(&self) -> Self {
         let mut resolved = self.clone();
-        let version = self.roce.version;
+        let has_ecn = self.roce.version == RoceVersion::V2;
         let algorithm =
-            resolved.congestion_control.get_or_insert_with(|| default_algorithm(version));
-        if version == RoceVersion::V2 && algorithm.needs_ecn() {
+            resolved.congestion_control.get_or_insert_with(|| Algorithm::default_for(has_ecn));
+        if has_ecn && algorithm.needs_ecn() {
             resolved.switch.ecn.get_or_insert_with(default_ecn);
         }
         resolved
-    }
-}
-
-/// What reacts to congestion where the scenario does not say.
-fn default_algorithm(version: RoceVersion) -> Algorithm {
-    match version {
-        RoceVersion::V1 => Algorithm::None(Default::default()),
-        RoceVersion::V2 => Algorithm::Dcqcn(Default::default()),
     }
 }
 

@@ -60,6 +60,17 @@ algorithms! {
     Timely = "timely" => timely,
 }
 
+impl Algorithm {
+    /// What runs where a scenario names none: on networks with ECN, and on those without.
+    pub fn default_for(has_ecn: bool) -> Self {
+        if has_ecn {
+            Self::Dcqcn(dcqcn::Parameters::default())
+        } else {
+            Self::None(none::Parameters::default())
+        }
+    }
+}
+
 /// What is known of an algorithm without a scenario: for help, tables and tests.
 #[derive(Clone, Copy, Debug)]
 pub struct Descriptor {
