@@ -178,7 +178,10 @@ fn wrong_parameters_are_named() {
 
 #[test]
 fn only_those_that_need_marks_say_so() {
-    let needy: Vec<_> = Algorithm::all_defaults().filter(Algorithm::needs_ecn).collect();
-    let names: Vec<_> = needy.iter().map(Algorithm::name).collect();
-    assert_eq!(names, ["dcqcn"]);
+    for algorithm in Algorithm::all_defaults() {
+        let by_marks = matches!(algorithm.feedback(), Feedback::Cnp { .. } | Feedback::EcnEcho);
+        assert_eq!(algorithm.needs_ecn(), by_marks, "{}", algorithm.name());
+    }
+    assert!(Algorithm::default_for(true).needs_ecn());
+    assert!(!Algorithm::default_for(false).needs_ecn());
 }
