@@ -6,7 +6,9 @@ use crate::{EventKey, EventQueue, Scheduled};
 
 /// How many events before its turn an event's memory is asked for: enough to cover the time that
 /// main memory takes, and not so many that the lines are gone again.
-const LOOK_AHEAD: usize = 3;
+const LOOK_AHEAD: usize = 5;
+/// The same for what that memory leads to.
+const LOOK_AHEAD_NEXT: usize = 1;
 
 /// What the engine drives: the state that events act on.
 pub trait World {
@@ -17,9 +19,16 @@ pub trait World {
     /// instant or later.
     fn handle(&mut self, key: EventKey, event: Self::Event, queue: &mut EventQueue<Self::Event>);
 
-    /// Asks for the memory that `event` will touch when it happens, a few events from now.
+    /// Asks for the memory that `event` names: it happens some events from now.
     #[inline]
     fn prefetch(&self, event: &Self::Event) {
+        let _ = event;
+    }
+
+    /// Asks for the memory that `event` will touch beyond that, which what was asked for before
+    /// leads to: it happens in a moment.
+    #[inline]
+    fn prefetch_next(&self, event: &Self::Event) {
         let _ = event;
     }
 }
@@ -66,6 +75,9 @@ impl<E: Copy> Engine<E> {
             self.executed += 1;
             if let Some(event) = self.queue.look_ahead(LOOK_AHEAD) {
                 world.prefetch(event);
+            }
+            if let Some(event) = self.queue.look_ahead(LOOK_AHEAD_NEXT) {
+                world.prefetch_next(event);
             }
             world.handle(key, event, &mut self.queue);
         }

@@ -328,6 +328,22 @@ impl World for Network {
             _ => {}
         }
     }
+
+    #[inline]
+    fn prefetch_next(&self, event: &Event) {
+        let Event::Arrive { port, packet } = *event else { return };
+        let packet = self.pool.get(packet);
+        match self.ports[port as usize].far.role {
+            Role::Host(host) => prefetch::<2, _>(&self.hosts[host as usize]),
+            Role::Switch(switch) => {
+                let node = self.switches[switch as usize].node;
+                let egress = self.routes.egress(node, packet.destination, packet.flow_hash);
+                let first_port = self.nodes[node as usize].first_port;
+                let egress = first_port + u32::from(egress.unwrap_or_default());
+                prefetch::<4, _>(&self.ports[egress as usize]);
+            }
+        }
+    }
 }
 
 /// SplitMix64's finaliser: every input bit moves every output bit.
