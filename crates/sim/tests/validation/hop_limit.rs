@@ -25,7 +25,7 @@ fn hop_limits(text: &str, folder: &str) -> Vec<u8> {
     let mut limits = Vec::new();
     while let Some(frame) = reader.next_frame() {
         let frame = frame.unwrap();
-        let frame = Frame::parse(&frame.bytes).unwrap();
+        let frame = Frame::parse(frame.bytes).unwrap();
         let roce = frame.roce().unwrap();
         if roce.payload.is_empty() {
             continue;

@@ -5,8 +5,8 @@
 mod closed_form;
 mod conservation;
 mod determinism;
-mod endings;
 mod ecmp;
+mod endings;
 mod fairness;
 mod goodput;
 mod hop_limit;
