@@ -1,4 +1,4 @@
-//! Ctrl-C.
+//! Ctrl-C, and the other signals that ask a program to end (SIGTERM, SIGHUP).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -11,9 +11,19 @@ pub(crate) fn used() -> (f64, u64) {
         let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return (0.0, 0) };
         let cpu = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
         let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
-        let memory = u64::try_from(usage.max_rss()).unwrap_or(0) * unit;
-        (cpu as f64 * 1e-6, memory)
+        let since_start = u64::try_from(usage.max_rss()).unwrap_or(0) * unit;
+        (cpu as f64 * 1e-6, own_peak().unwrap_or(since_start))
     }
     #[cfg(not(unix))]
     (0.0, 0)
+}
+
+/// The largest resident memory since this program was loaded, in bytes, where Linux tells. What
+/// `getrusage` tells includes the program that was loaded before it in the same process: `cargo`,
+/// say.
+#[cfg(unix)]
+fn own_peak() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
 }

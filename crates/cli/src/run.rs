@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
@@ -158,7 +158,28 @@ fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Result<(), Fai
         .resolved()
         .to_toml()
         .map_err(|error| Failure::Input(format!("the scenario cannot be written out: {error}")))?;
-    Ok(directory.write_text("scenario.resolved.toml", &text)?)
+    directory.write_text("scenario.resolved.toml", &text)?;
+    copy_inputs(scenario, directory.working_path())
+}
+
+/// Puts the files that the scenario names beside it, so that it runs again from there. Those above
+/// its folder cannot be, nor those that are called like a file of the results.
+fn copy_inputs(scenario: &Scenario, results: &Path) -> Result<(), Failure> {
+    const RESULTS: [&str; 6] =
+        ["flows.csv", "pfc.csv", "drops.csv", "links.csv", "queues.csv", "summary.json"];
+    for file in scenario.input_files() {
+        let below = file.components().all(|part| matches!(part, Component::Normal(_)));
+        if !below || RESULTS.iter().any(|name| file == Path::new(name)) {
+            continue;
+        }
+        let (from, to) = (scenario.folder().join(&file), results.join(&file));
+        let failed = |error| Failure::Machine { path: to.clone(), error };
+        if let Some(folder) = to.parent() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        std::fs::copy(from, &to).map_err(failed)?;
+    }
+    Ok(())
 }
 
 fn run_info(outcome: &Outcome, watch: &Stopwatch, cpu_before: f64) -> RunInfo {
@@ -177,6 +198,9 @@ fn run_info(outcome: &Outcome, watch: &Stopwatch, cpu_before: f64) -> RunInfo {
 
 fn exit_of(outcome: &Outcome, has_stop: bool) -> Exit {
     let flows = outcome.summary.flows;
+    if let Some(drops) = outcome.summary.drops.by_reason.get("headroom_exceeded") {
+        eprintln!("warning: {drops} frames of lossless priorities were dropped: see drops.csv");
+    }
     match outcome.ending {
         Ending::Interrupted => Exit::Interrupted,
         Ending::Stalled => {

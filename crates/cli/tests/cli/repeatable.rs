@@ -44,3 +44,24 @@ fn an_incast_over_v1() {
 fn random_arrivals() {
     check("scenarios/websearch-leaf-spine.toml", &["stop=100us"]);
 }
+
+#[test]
+fn results_hold_the_files_that_the_scenario_names_and_run_again_from_there() {
+    let desk = Desk::new();
+    let scenario = repository_argument("scenarios/parking-lot.toml");
+    desk.succeeds(&["run", &scenario, "--set", "stop=200us", "--out", "first", "--quiet"]);
+    desk.succeeds(&["run", "first/scenario.resolved.toml", "--out", "again", "--quiet"]);
+    assert_eq!(
+        desk.json("first/summary.json")["digest"],
+        desk.json("again/summary.json")["digest"]
+    );
+    let ended = desk.rocelab(&[
+        "run",
+        &repository_argument("scenarios/incast-v2.toml"),
+        "--set",
+        "switch.headroom=1KB",
+        "--out",
+        "drops",
+    ]);
+    assert!(ended.stderr.contains("frames of lossless priorities were dropped"), "{ended:?}");
+}

@@ -57,7 +57,23 @@ impl Table {
             return Err(table.fault("the table is empty", "start with a line of column names"));
         };
         table.columns = table.header(&header, known)?;
+        table.check_widths()?;
         Ok(table)
+    }
+
+    /// A field too few or too many would silently shift values into other columns.
+    fn check_widths(&self) -> Result<(), Fault> {
+        let columns = self.columns.len();
+        for line in &self.rows {
+            let found = fields(&self.text, line.span.clone()).count();
+            if found != columns {
+                let message = format!("{found} fields in a table of {columns} columns");
+                let fault = Fault::at("", message)
+                    .help("separate one field for each column by commas, without quotes");
+                return Err(self.fault_at(line.span.clone(), "", fault));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
