@@ -7,8 +7,8 @@ use rocelab_units::{Bytes, SimTime};
 use rocelab_wire::Encapsulation;
 
 use super::{
-    FlowPlan, HostDirectory, Plan, RocePlan, buffer, checks, hop_limit, layer2, numbering, ports,
-    topology,
+    FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, buffer, checks, hop_limit, layer2,
+    numbering, ports, topology,
 };
 use crate::scenario::{Fault, IpVersion, RoceVersion, Scenario, ScenarioError, Tagging, ensure};
 use crate::workload::Site;
@@ -61,6 +61,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         name: scenario.name(),
         seed: scenario.seed,
         stop: scenario.stop,
+        profile: ProfilePlan::Roce,
         active_links,
         topology,
         roce,

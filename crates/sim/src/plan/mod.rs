@@ -8,6 +8,7 @@ mod hosts;
 mod layer2;
 mod numbering;
 mod ports;
+mod profile;
 mod resolve;
 mod topology;
 
@@ -22,6 +23,7 @@ use crate::scenario::GidKind;
 
 pub use build::MAX_FLOWS;
 pub(crate) use hosts::HostDirectory;
+pub use profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
 
 /// A scenario that is known to be runnable.
 #[derive(Clone, Debug)]
@@ -32,6 +34,8 @@ pub struct Plan {
     pub seed: u64,
     /// When the run ends even if flows are unfinished; without it, when the last flow ends.
     pub stop: Option<SimTime>,
+    /// Whose rules hold.
+    pub profile: ProfilePlan,
     /// How frames look.
     pub roce: RocePlan,
     /// Nodes and links.
