@@ -24,7 +24,10 @@ pub use buffer::{
 };
 pub use chain::{Chain, Fifo, PacketId};
 pub use ecn::EcnMarker;
-pub use link::{INTERPACKET_GAP, Link, MIN_FRAME, PREAMBLE, QUANTUM_BITS, Transmission};
+pub use link::{
+    INTERPACKET_GAP, Link, MIN_FRAME, PREAMBLE, QUANTUM_BITS, Serialisation, Transmission,
+    TruncatingLink, serialisation_ns, truncated_nanoseconds, truncated_nanoseconds_of,
+};
 pub use pfc::{PauseRequests, PauseTimers, paused_priorities, resumed_priorities};
 pub use port::Port;
 pub use routes::{FiveTuple, LayerTwoFlow, PathError, RouteError, Routes};

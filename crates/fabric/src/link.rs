@@ -1,5 +1,12 @@
 //! One direction of a full-duplex link.
 
+mod hpcc_ns3;
+
+use core::fmt;
+
+pub use hpcc_ns3::{
+    TruncatingLink, serialisation_ns, truncated_nanoseconds, truncated_nanoseconds_of,
+};
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 
 /// Preamble and start-of-frame delimiter, in bytes, ahead of every frame (IEEE 802.3).
@@ -11,7 +18,23 @@ pub const MIN_FRAME: u32 = 64;
 /// One PFC or pause quantum in bit times (IEEE 802.3 Annex 31B).
 pub const QUANTUM_BITS: u32 = 512;
 
-/// Rate and propagation delay of one direction.
+/// How long frames occupy a link. The native link is [`Link`].
+pub trait Serialisation: fmt::Debug + Send {
+    /// A frame of `frame_len` bytes starts at `now`.
+    fn transmit(&self, now: SimTime, frame_len: u32) -> Transmission;
+
+    /// The rate.
+    fn rate(&self) -> Bandwidth;
+
+    /// The propagation delay.
+    fn delay(&self) -> Duration;
+
+    /// The time that one pause quantum of [`QUANTUM_BITS`] lasts here.
+    fn quantum(&self) -> Duration;
+}
+
+/// Rate and propagation delay of one direction, after IEEE 802.3: a preamble ahead of every frame
+/// and a gap behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Picoseconds a byte takes, where that is a whole number; else 0.
@@ -69,6 +92,25 @@ impl Link {
         } else {
             self.rate.transmission_time(Bytes::new(u64::from(bytes)))
         }
+    }
+}
+
+impl Serialisation for Link {
+    #[inline]
+    fn transmit(&self, now: SimTime, frame_len: u32) -> Transmission {
+        Self::transmit(self, now, frame_len)
+    }
+
+    fn rate(&self) -> Bandwidth {
+        self.rate
+    }
+
+    fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    fn quantum(&self) -> Duration {
+        Self::quantum(self)
     }
 }
 

@@ -1,0 +1,138 @@
+//! Links as HPCC's ns-3 simulator has them: whole nanoseconds, cut off.
+//!
+//! That simulator converts a time in seconds to its integer nanoseconds by way of a fixed-point
+//! number with 64 bits behind the point, and drops what is left. A time that should be a whole
+//! number of nanoseconds therefore mostly comes out one short: 1,000 bytes at 100 Gbit/s take 79 ns.
+
+use rocelab_units::{Bandwidth, Duration, SimTime};
+
+use super::{QUANTUM_BITS, Serialisation, Transmission};
+
+/// Nanoseconds in a second.
+const SECOND: u64 = 1_000_000_000;
+
+/// One direction of a link in HPCC's ns-3 simulator: no preamble, no gap, and a frame takes the
+/// whole nanoseconds of [`serialisation_ns`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TruncatingLink {
+    rate: Bandwidth,
+    delay: Duration,
+}
+
+impl TruncatingLink {
+    /// A link of `rate`, which is not zero, and propagation `delay`, of which a part of a
+    /// nanosecond does not count.
+    pub const fn new(rate: Bandwidth, delay: Duration) -> Self {
+        Self { rate, delay: Duration::from_ns(delay.ps() / 1_000) }
+    }
+}
+
+impl Serialisation for TruncatingLink {
+    #[inline]
+    fn transmit(&self, now: SimTime, frame_len: u32) -> Transmission {
+        let free_at = now + Duration::from_ns(serialisation_ns(frame_len, self.rate));
+        Transmission { free_at, arrival: free_at + self.delay }
+    }
+
+    fn rate(&self) -> Bandwidth {
+        self.rate
+    }
+
+    fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    fn quantum(&self) -> Duration {
+        Duration::from_ns(serialisation_ns(QUANTUM_BITS / 8, self.rate))
+    }
+}
+
+/// The whole nanoseconds that `bytes` take at `rate` in HPCC's ns-3 simulator: the seconds as a
+/// double, cut off by [`truncated_nanoseconds`].
+///
+/// A rate of zero, which the plan refuses, gives a time that is no use to anybody.
+#[inline]
+pub fn serialisation_ns(bytes: u32, rate: Bandwidth) -> u64 {
+    // In this order: both steps round.
+    truncated_nanoseconds(f64::from(bytes) * 8.0 / rate.bits_per_second() as f64)
+}
+
+/// A time of `seconds`, not negative, as HPCC's ns-3 simulator reads it: whole nanoseconds.
+#[inline]
+pub fn truncated_nanoseconds(seconds: f64) -> u64 {
+    truncated_nanoseconds_of(seconds, SECOND)
+}
+
+/// A time of `value` units, not negative, of `nanoseconds` each, as HPCC's ns-3 simulator reads it:
+/// whole nanoseconds. The unit of `0.6us` is 1,000 ns, that of `1ms` is 1,000,000 ns.
+///
+/// What is in front of the point counts exactly. What is behind it is cut off twice: to a multiple
+/// of 2^-64, and after the multiplication to whole nanoseconds.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "casts from floating point saturate; the product's upper half has 64 bits"
+)]
+pub fn truncated_nanoseconds_of(value: f64, nanoseconds: u64) -> u64 {
+    const TWO_TO_64: f64 = (1u128 << 64) as f64;
+    let whole = value as u64;
+    // Below 1, and scaled by a power of two: exact.
+    let fraction = ((value - whole as f64) * TWO_TO_64) as u64;
+    let below_unit = ((u128::from(fraction) * u128::from(nanoseconds)) >> 64) as u64;
+    whole.saturating_mul(nanoseconds).saturating_add(below_unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes, and the time they take at 25, 40, 50, 100, 200 and 400 Gbit/s (ns), as measured in
+    /// HPCC's ns-3 simulator.
+    const SERIALISATION: [(u32, [u64; 6]); 9] = [
+        (43, [13, 8, 6, 3, 1, 0]),
+        (60, [19, 11, 9, 4, 2, 1]),
+        (88, [28, 17, 14, 7, 3, 1]),
+        (1048, [335, 209, 167, 83, 41, 20]),
+        (1050, [335, 209, 167, 83, 41, 20]),
+        (1056, [337, 211, 168, 84, 42, 21]),
+        (1090, [348, 217, 174, 87, 43, 21]),
+        (4048, [1295, 809, 647, 323, 161, 80]),
+        (4090, [1308, 817, 654, 327, 163, 81]),
+    ];
+
+    #[test]
+    fn frames_take_the_whole_nanoseconds_of_the_reference() {
+        for (bytes, times) in SERIALISATION {
+            for (gbps, ns) in [25, 40, 50, 100, 200, 400].into_iter().zip(times) {
+                let rate = Bandwidth::from_gbps(gbps);
+                assert_eq!(serialisation_ns(bytes, rate), ns, "{bytes} bytes at {rate}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_exact_time_comes_out_one_short() {
+        assert_eq!(serialisation_ns(1_000, Bandwidth::from_gbps(100)), 79);
+        assert_eq!(serialisation_ns(1_048, Bandwidth::from_gbps(1)), 8_383);
+    }
+
+    #[test]
+    fn a_unit_is_cut_off_like_seconds() {
+        assert_eq!(truncated_nanoseconds_of(0.001, 1_000_000), 1_000);
+        assert_eq!(truncated_nanoseconds_of(0.6, 1_000), 599);
+        assert_eq!(truncated_nanoseconds_of(1_000.0, 1), 1_000);
+        assert_eq!(truncated_nanoseconds(2.0), 2_000_000_000);
+        assert_eq!(truncated_nanoseconds(2.5), 2_500_000_000);
+    }
+
+    #[test]
+    fn a_frame_has_neither_preamble_nor_gap() {
+        let delay = Duration::from_ps(1_000_999);
+        let link = TruncatingLink::new(Bandwidth::from_gbps(100), delay);
+        let sent = link.transmit(SimTime::from_ps(7_000), 1_048);
+        assert_eq!(sent.free_at.ps(), (7 + 83) * 1_000);
+        assert_eq!(sent.arrival.ps(), (7 + 83 + 1_000) * 1_000);
+        assert_eq!(link.quantum().ps(), 5_000);
+    }
+}
