@@ -105,8 +105,8 @@ pub use ecn::{Ecn, traffic_class};
 pub use error::{BuildError, EmitError, Layer, ParseError};
 pub use ethernet::{EtherType, Ethernet, MIN_FRAME_LEN};
 pub use ext::{
-    Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Extensions, Feth, Ieth, ImmDt, NakCode, Reth,
-    Syndrome, Xrceth, credit_code, credits, rnr_timer_ns,
+    Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Extensions, Feth, Ieth, ImmDt, IntHeader, IntHop,
+    NakCode, Reth, Syndrome, Xrceth, credit_code, credits, rnr_timer_ns,
 };
 pub use fcs::{CRC_LEN, crc_from_wire, crc_to_wire, fcs};
 pub use flow_label::{MIN_UDP_SOURCE_PORT, default_flow_label, udp_source_port};

@@ -8,6 +8,7 @@ mod deth;
 mod feth;
 mod ieth;
 mod imm_dt;
+mod int;
 mod reth;
 mod xrceth;
 
@@ -21,6 +22,7 @@ pub use deth::Deth;
 pub use feth::Feth;
 pub use ieth::Ieth;
 pub use imm_dt::ImmDt;
+pub use int::{IntHeader, IntHop};
 pub use reth::Reth;
 pub use xrceth::Xrceth;
 
