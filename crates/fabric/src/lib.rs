@@ -10,6 +10,7 @@
 mod buffer;
 mod chain;
 mod ecn;
+mod flow_control;
 mod link;
 mod pfc;
 mod port;
@@ -24,6 +25,7 @@ pub use buffer::{
 };
 pub use chain::{Chain, Fifo, PacketId};
 pub use ecn::EcnMarker;
+pub use flow_control::{FlowControl, OnOffFlowControl, QuantaFlowControl};
 pub use link::{
     INTERPACKET_GAP, Link, MIN_FRAME, PREAMBLE, QUANTUM_BITS, Serialisation, Transmission,
     TruncatingLink, serialisation_ns, truncated_nanoseconds, truncated_nanoseconds_of,

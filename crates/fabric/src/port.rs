@@ -1,10 +1,11 @@
 //! A port: its transmitter, its queues, and PFC in both directions.
 
-use rocelab_units::SimTime;
+use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
 use crate::chain::{Chain, Fifo, PacketId};
-use crate::link::{Link, Transmission};
+use crate::flow_control::{FlowControl, QuantaFlowControl};
+use crate::link::{Link, Serialisation, Transmission};
 use crate::pfc::{PauseRequests, PauseTimers};
 use crate::scheduler::Scheduler;
 
@@ -18,14 +19,15 @@ struct PriorityQueue {
 /// A port of a host or switch. It sends one frame at a time; which one is decided when the
 /// transmitter becomes free.
 ///
+/// How long a frame takes is for the link `L` to say, what a pause is for the flow control `F`.
+///
 /// The fields stand in the order of their use: what every frame touches comes first.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub struct Port {
+pub struct Port<L = Link, F = QuantaFlowControl> {
     free_at: SimTime,
-    link: Link,
-    pause_requests: PauseRequests,
-    pause_timers: PauseTimers,
+    link: L,
+    flow_control: F,
     /// Bit p: frames of priority p wait.
     waiting: u8,
     queues: [PriorityQueue; 8],
@@ -35,19 +37,38 @@ pub struct Port {
 impl Port {
     /// An idle port on `link`, whose PFC frames ask for `pause_quanta` at a time.
     pub fn new(link: Link, scheduler: Scheduler, pause_quanta: u16) -> Self {
+        Self::with_flow_control(link, scheduler, QuantaFlowControl::new(pause_quanta))
+    }
+
+    /// What the other end has been told to pause.
+    pub fn pause_requests(&self) -> &PauseRequests {
+        self.flow_control.requests()
+    }
+
+    /// What the other end has told this one to pause.
+    pub fn pause_timers(&self) -> &PauseTimers {
+        self.flow_control.timers()
+    }
+}
+
+impl<L: Serialisation, F: FlowControl> Port<L, F> {
+    /// Bytes of one PFC frame, as [`FlowControl::FRAME_LEN`].
+    pub const PFC_FRAME_LEN: u16 = F::FRAME_LEN;
+
+    /// An idle port on `link`.
+    pub fn with_flow_control(link: L, scheduler: Scheduler, flow_control: F) -> Self {
         Self {
             free_at: SimTime::ZERO,
             link,
+            flow_control,
             waiting: 0,
             queues: [PriorityQueue::default(); 8],
             scheduler,
-            pause_timers: PauseTimers::default(),
-            pause_requests: PauseRequests::new(pause_quanta),
         }
     }
 
     /// The link that this port sends on.
-    pub fn link(&self) -> &Link {
+    pub fn link(&self) -> &L {
         &self.link
     }
 
@@ -63,20 +84,28 @@ impl Port {
         self.queues[usize::from(priority)].bytes
     }
 
+    /// Bytes that wait, over all priorities and with the PFC frames that are due, without the frame
+    /// being sent.
+    #[inline]
+    pub fn waiting_bytes(&self) -> u32 {
+        let frames: u32 = self.queues.iter().map(|queue| queue.bytes).sum();
+        frames + self.flow_control.pending_bytes()
+    }
+
     /// Bit p: priority p must not start a frame.
     #[inline]
     pub fn paused(&self) -> u8 {
-        self.pause_timers.paused()
+        self.flow_control.paused()
     }
 
-    /// What the other end has been told to pause.
-    pub fn pause_requests(&self) -> &PauseRequests {
-        &self.pause_requests
+    /// Since when `priority` has been paused, if it is.
+    pub fn paused_since(&self, priority: u8) -> Option<SimTime> {
+        self.flow_control.paused_since(priority)
     }
 
-    /// What the other end has told this one to pause.
-    pub fn pause_timers(&self) -> &PauseTimers {
-        &self.pause_timers
+    /// Time spent paused up to `now`, summed over priorities.
+    pub fn paused_time(&self, now: SimTime) -> Duration {
+        self.flow_control.paused_time(now)
     }
 
     /// Lets a frame of `len` bytes wait.
@@ -91,7 +120,7 @@ impl Port {
     /// Whether a waiting frame may go.
     #[inline]
     pub fn has_eligible(&self) -> bool {
-        self.waiting & !self.pause_timers.paused() != 0
+        self.waiting & !self.flow_control.paused() != 0
     }
 
     /// Whether a frame of `priority` that arrives now could start at once: the transmitter is free,
@@ -100,8 +129,8 @@ impl Port {
     pub fn is_idle_for(&self, now: SimTime, priority: u8) -> bool {
         self.free_at <= now
             && self.waiting == 0
-            && self.pause_timers.paused() & (1 << priority) == 0
-            && !self.pause_requests.is_pending()
+            && self.flow_control.paused() & (1 << priority) == 0
+            && !self.flow_control.is_pending()
     }
 
     /// Takes the frame that goes next, with its priority; `len` is a packet's frame length.
@@ -111,7 +140,7 @@ impl Port {
         chain: &C,
         len: impl Fn(&C, PacketId) -> u32,
     ) -> Option<(PacketId, u8)> {
-        let eligible = self.waiting & !self.pause_timers.paused();
+        let eligible = self.waiting & !self.flow_control.paused();
         if eligible == 0 {
             return None;
         }
@@ -138,43 +167,42 @@ impl Port {
 
     /// Asks the other end to pause `priority`.
     pub fn request_pause(&mut self, priority: u8) {
-        self.pause_requests.pause(priority);
+        self.flow_control.request_pause(priority);
     }
 
     /// Lets the other end go on sending `priority`.
     pub fn request_resume(&mut self, priority: u8) {
-        self.pause_requests.resume(priority);
+        self.flow_control.request_resume(priority);
     }
 
     /// The PFC frame that goes ahead of all data, if one is due.
     #[inline]
     pub fn take_pfc_frame(&mut self, now: SimTime) -> Option<Pfc> {
-        if !self.pause_requests.is_pending() {
+        if !self.flow_control.is_pending() {
             return None;
         }
-        Some(self.pause_requests.take_frame(now, self.link.quantum()))
+        self.flow_control.take_frame(now, self.link.quantum())
     }
 
     /// Whether a PFC frame is due.
     #[inline]
     pub fn has_pfc_frame(&self) -> bool {
-        self.pause_requests.is_pending()
+        self.flow_control.is_pending()
     }
 
     /// Obeys a PFC frame.
     pub fn receive_pfc(&mut self, now: SimTime, frame: &Pfc) {
-        self.pause_timers.receive(now, frame, self.link.quantum());
+        self.flow_control.receive(now, frame, self.link.quantum());
     }
 
     /// When this port next wants to be woken: a pause expires or must be asked for again.
     pub fn poll_timeout(&self) -> SimTime {
-        self.pause_timers.poll_timeout().min(self.pause_requests.poll_timeout())
+        self.flow_control.poll_timeout()
     }
 
     /// Serves what is due; to be called too early is harmless.
     pub fn handle_timeout(&mut self, now: SimTime) {
-        self.pause_timers.handle_timeout(now);
-        self.pause_requests.handle_timeout(now);
+        self.flow_control.handle_timeout(now);
     }
 }
 
@@ -210,6 +238,30 @@ mod tests {
         assert_eq!(port.dequeue(&links, len), Some((PacketId(0), 3)));
         assert_eq!(port.dequeue(&links, len), Some((PacketId(1), 3)));
         assert_eq!(port.queued(3), 0);
+    }
+
+    #[test]
+    fn what_waits_counts_over_all_priorities_and_with_pfc_frames() {
+        use crate::{OnOffFlowControl, TruncatingLink};
+
+        let mut links = Links(vec![0; 4]);
+        let link = TruncatingLink::new(Bandwidth::from_gbps(100), Duration::ZERO);
+        let scheduler = Scheduler::new(&SchedulerConfig::Strict);
+        let mut port = Port::with_flow_control(link, scheduler, OnOffFlowControl::new());
+        port.enqueue(&mut links, PacketId(0), 3, 1_048);
+        port.enqueue(&mut links, PacketId(1), 5, 60);
+        port.request_pause(3);
+        port.request_resume(3);
+        assert_eq!(port.waiting_bytes(), 1_048 + 60 + 2 * 43);
+        assert_eq!(port.take_pfc_frame(SimTime::ZERO), Some(Pfc::uniform(1 << 3, u16::MAX)));
+        assert_eq!(port.waiting_bytes(), 1_048 + 60 + 43);
+    }
+
+    #[test]
+    fn what_every_frame_touches_is_on_one_cache_line() {
+        assert_eq!(std::mem::offset_of!(Port, waiting), 64);
+        assert_eq!(std::mem::offset_of!(Port, link), 8);
+        assert_eq!(size_of::<QuantaFlowControl>(), 32);
     }
 
     #[test]
