@@ -21,7 +21,7 @@ pub mod topology;
 
 pub use buffer::{
     Admission, Arrival, BufferError, BufferLayout, BufferPolicy, Departure, DropReason,
-    HeadroomInput, SharedBuffer, headroom,
+    HeadroomInput, HpccNs3Buffer, HpccNs3Port, SharedBuffer, headroom,
 };
 pub use chain::{Chain, Fifo, PacketId};
 pub use ecn::EcnMarker;

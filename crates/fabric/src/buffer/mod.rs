@@ -1,11 +1,13 @@
 //! Who may store a frame in a switch's memory, when a sender must pause, and what is dropped.
 
 mod headroom;
+mod hpcc_ns3;
 mod shared;
 
 use core::fmt;
 
 pub use headroom::{HeadroomInput, headroom};
+pub use hpcc_ns3::{HpccNs3Buffer, HpccNs3Port};
 pub use shared::{BufferError, BufferLayout, SharedBuffer};
 
 /// Admission to a switch's memory. The native switch is [`SharedBuffer`].
