@@ -1,5 +1,8 @@
 //! ECN marking.
 
+mod hpcc_ns3;
+
+pub use hpcc_ns3::ThresholdMarker;
 use rocelab_units::Bandwidth;
 
 use crate::EcnConfig;

@@ -24,7 +24,7 @@ pub use buffer::{
     HeadroomInput, HpccNs3Buffer, HpccNs3Port, SharedBuffer, headroom,
 };
 pub use chain::{Chain, Fifo, PacketId};
-pub use ecn::EcnMarker;
+pub use ecn::{EcnMarker, ThresholdMarker};
 pub use flow_control::{FlowControl, OnOffFlowControl, QuantaFlowControl};
 pub use link::{
     INTERPACKET_GAP, Link, MIN_FRAME, PREAMBLE, QUANTUM_BITS, Serialisation, Transmission,
@@ -33,6 +33,6 @@ pub use link::{
 pub use pfc::{PauseRequests, PauseTimers, paused_priorities, resumed_priorities};
 pub use port::Port;
 pub use routes::{FiveTuple, LayerTwoFlow, PathError, RouteError, Routes};
-pub use scheduler::{DeficitRoundRobin, Scheduler, SchedulerConfig};
+pub use scheduler::{DeficitRoundRobin, RoundRobin, Scheduler, SchedulerConfig};
 pub use switch_config::{EcnConfig, Headroom, SwitchConfig};
 pub use topology::{Node, NodeId, NodeKind, Topology, TopologyConfig, TopologyLink};

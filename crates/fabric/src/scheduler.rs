@@ -15,6 +15,8 @@ pub enum SchedulerConfig {
         /// Weight of priority 0 to 7, 1 to 100; a priority beyond the list has weight 1.
         weights: Vec<u32>,
     },
+    /// A frame of each priority that waits and is not paused, in turn, whatever their lengths.
+    RoundRobin,
 }
 
 /// The scheduler of one port.
@@ -24,6 +26,8 @@ pub enum Scheduler {
     Strict,
     /// Shreedhar and Varghese's (SIGCOMM 1995) deficit round robin, weighted.
     Dwrr(Box<DeficitRoundRobin>),
+    /// Priorities in turn, a frame each.
+    RoundRobin(RoundRobin),
 }
 
 /// Deficit round robin: in its turn a queue earns its quantum and sends while its deficit lasts.
@@ -34,6 +38,17 @@ pub struct DeficitRoundRobin {
     turn: u8,
     /// Whether the queue whose turn it is has earned its quantum already.
     earned: bool,
+}
+
+/// Round robin by frames: the next is the first that may go after the priority that was served
+/// last, from 7 on to 0. A frame of priority 1 is the first to go, of several that wait.
+///
+/// The scheduler of switches in HPCC's ns-3 simulator, whose class 0 (flow control) goes ahead of
+/// the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoundRobin {
+    /// The priority served last.
+    last: u8,
 }
 
 /// Bytes that a queue of weight 1 earns each turn.
@@ -53,6 +68,7 @@ impl Scheduler {
                     earned: false,
                 }))
             }
+            SchedulerConfig::RoundRobin => Self::RoundRobin(RoundRobin::default()),
         }
     }
 
@@ -64,6 +80,7 @@ impl Scheduler {
         match self {
             Self::Strict => highest(eligible),
             Self::Dwrr(round_robin) => round_robin.select(waiting, eligible, head_len),
+            Self::RoundRobin(round_robin) => round_robin.select(eligible),
         }
     }
 }
@@ -98,6 +115,17 @@ impl DeficitRoundRobin {
             self.turn = (self.turn + 1) % 8;
             self.earned = false;
         }
+    }
+}
+
+impl RoundRobin {
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "0 to 8")]
+    fn select(&mut self, eligible: u8) -> u8 {
+        let first = self.last + 1;
+        let skipped = eligible.rotate_right(u32::from(first)).trailing_zeros() as u8;
+        self.last = (first + skipped) % 8;
+        self.last
     }
 }
 
@@ -146,5 +174,15 @@ mod tests {
             second += u32::from(scheduler.select(0b11, 0b11, |_| 1000));
         }
         assert!((48..=52).contains(&second), "{second}");
+    }
+
+    #[test]
+    fn round_robin_serves_the_next_that_may_go() {
+        let mut scheduler = Scheduler::new(&SchedulerConfig::RoundRobin);
+        let mut serve = |eligible| scheduler.select(0xff, eligible, |_| 64);
+        assert_eq!([0b1010_0010; 5].map(&mut serve), [1, 5, 7, 1, 5]);
+        assert_eq!(serve(0b0010_0000), 5, "the same again if it is the only one");
+        assert_eq!(serve(0b0010_0001), 0, "7 is followed by 0");
+        assert_eq!([0xff; 9].map(&mut serve), [1, 2, 3, 4, 5, 6, 7, 0, 1]);
     }
 }
