@@ -32,7 +32,10 @@ pub use link::{
 };
 pub use pfc::{PauseRequests, PauseTimers, paused_priorities, resumed_priorities};
 pub use port::Port;
-pub use routes::{FiveTuple, LayerTwoFlow, PathError, RouteError, Routes};
+pub use routes::{
+    FiveTuple, HostPair, HpccNs3Routes, LayerTwoFlow, PairProperties, PathError, PathsTo,
+    RouteError, Routes,
+};
 pub use scheduler::{DeficitRoundRobin, RoundRobin, Scheduler, SchedulerConfig};
 pub use switch_config::{EcnConfig, Headroom, SwitchConfig};
 pub use topology::{Node, NodeId, NodeKind, Topology, TopologyConfig, TopologyLink};

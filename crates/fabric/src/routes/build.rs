@@ -25,7 +25,7 @@ pub(super) fn build(topology: &Topology, active: &[bool]) -> Result<Routes, Rout
     Ok(Routes { attachments, rows, cells, columns, sets: sets.finish(), seed: 0, adjacency })
 }
 
-fn check(topology: &Topology, active: &[bool]) -> Result<(), RouteError> {
+pub(super) fn check(topology: &Topology, active: &[bool]) -> Result<(), RouteError> {
     let (nodes, links) = (topology.nodes.len(), topology.links.len());
     if active.len() != links {
         return Err(RouteError::ActiveLinks { active: active.len(), links });
@@ -41,7 +41,7 @@ fn check(topology: &Topology, active: &[bool]) -> Result<(), RouteError> {
     Ok(())
 }
 
-fn most_ports(topology: &Topology, adjacency: &Adjacency) -> Result<u16, RouteError> {
+pub(super) fn most_ports(topology: &Topology, adjacency: &Adjacency) -> Result<u16, RouteError> {
     let mut most = 0;
     for node in topology.switches() {
         let ports = adjacency.ports_of(node).len();

@@ -17,6 +17,7 @@
 mod build;
 mod error;
 mod hash;
+mod hpcc_ns3;
 mod path;
 mod port_sets;
 
@@ -24,6 +25,7 @@ use crate::topology::{Adjacency, NodeId, Topology};
 
 pub use error::{PathError, RouteError};
 pub use hash::{FiveTuple, LayerTwoFlow};
+pub use hpcc_ns3::{HostPair, HpccNs3Routes, PairProperties, PathsTo};
 use port_sets::{PortSetId, PortSets};
 
 /// The forwarding tables of all switches.
