@@ -105,6 +105,8 @@ pub struct QueuePairProfile {
     pub cnp_priority: u8,
     /// How the sending rate reacts.
     pub congestion_control: Algorithm,
+    /// Round-trip time of a full packet in the idle network, above 0.
+    pub base_rtt: Duration,
 }
 
 /// One end of a reliable connection.

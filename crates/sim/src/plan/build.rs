@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rocelab_transport::{Algorithm, QueuePairProfile};
-use rocelab_units::{Bytes, SimTime};
+use rocelab_units::{Bytes, Duration, SimTime};
 use rocelab_wire::Encapsulation;
 
 use super::{
@@ -108,6 +108,7 @@ fn profile(scenario: &Scenario) -> QueuePairProfile {
         retry_count: config.retry_count,
         cnp_priority: config.cnp_priority,
         congestion_control: algorithm.expect("a resolved scenario names its algorithm"),
+        base_rtt: Duration::from_us(10),
     }
 }
 

@@ -2,26 +2,36 @@
 
 use proptest::prelude::*;
 use rocelab_units::{Bandwidth, Duration, SimTime};
+use rocelab_wire::{IntHeader, IntHop};
 
 use super::*;
 
 #[derive(Clone, Debug)]
 enum Event {
-    Ack { bytes: u64, rtt: Option<u64>, ecn_echo: bool },
+    Ack { bytes: u64, rtt: Option<u64>, ecn_echo: bool, load: Load },
     Cnp,
     Sent(u64),
     Loss(bool),
     Wait(u64),
 }
 
+/// What the one switch of the path saw.
+#[derive(Clone, Copy, Debug)]
+struct Load {
+    /// Bytes that left since the last acknowledgement.
+    bytes: u64,
+    queue: u64,
+}
+
+fn load() -> impl Strategy<Value = Load> {
+    (0..2_000_000_u64, 0..2_000_000_u64).prop_map(|(bytes, queue)| Load { bytes, queue })
+}
+
 fn event() -> impl Strategy<Value = Event> {
     let rtt = prop::option::of(1_000_000..2_000_000_000_u64);
     prop_oneof![
-        (0..100_000_u64, rtt, any::<bool>()).prop_map(|(bytes, rtt, ecn_echo)| Event::Ack {
-            bytes,
-            rtt,
-            ecn_echo
-        }),
+        (0..100_000_u64, rtt, any::<bool>(), load())
+            .prop_map(|(bytes, rtt, ecn_echo, load)| { Event::Ack { bytes, rtt, ecn_echo, load } }),
         Just(Event::Cnp),
         (64..5_000_u64).prop_map(Event::Sent),
         any::<bool>().prop_map(Event::Loss),
@@ -31,22 +41,29 @@ fn event() -> impl Strategy<Value = Event> {
 
 struct Model {
     control: Box<dyn CongestionControl>,
-    line_rate: f64,
+    feedback: Feedback,
+    line_rate: Bandwidth,
     now: SimTime,
+    acknowledged: u64,
+    /// Bytes that the switch has sent.
+    switch_bytes: u64,
 }
 
 impl Model {
     fn new(algorithm: &Algorithm, line_rate: Bandwidth) -> Self {
-        let control = algorithm.build(line_rate);
-        Self { control, line_rate: line_rate.bits_per_second() as f64, now: SimTime::ZERO }
+        let base_rtt = Duration::from_us(5);
+        let bdp = line_rate.bytes_in(base_rtt).get();
+        let control = algorithm.build(&Path { line_rate, base_rtt, bdp, path_mtu: 1024 });
+        let feedback = algorithm.feedback(line_rate);
+        let now = SimTime::ZERO;
+        Self { control, feedback, line_rate, now, acknowledged: 0, switch_bytes: 0 }
     }
 
     fn play(&mut self, event: &Event) {
         let now = self.now;
         match *event {
-            Event::Ack { bytes, rtt, ecn_echo } => {
-                let rtt = rtt.map(Duration::from_ps);
-                self.control.on_ack(&Ack { now, acked_bytes: bytes, rtt, ecn_echo });
+            Event::Ack { bytes, rtt, ecn_echo, load } => {
+                self.acknowledge(bytes, rtt.map(Duration::from_ps), ecn_echo, load);
             }
             Event::Cnp => self.control.on_cnp(now),
             Event::Sent(bytes) => _ = self.control.on_sent(&Sent { now, bytes }),
@@ -56,34 +73,73 @@ impl Model {
         self.check();
     }
 
+    /// An acknowledgement, with the telemetry that was asked for, of a port of 100G.
+    fn acknowledge(&mut self, bytes: u64, rtt: Option<Duration>, ecn_echo: bool, load: Load) {
+        self.acknowledged += bytes;
+        self.switch_bytes += load.bytes;
+        let mut header = IntHeader::default();
+        let telemetry = match self.feedback {
+            Feedback::Int { multiplier } => {
+                let (time, rate) = (self.now.ps() / 1000, 100_000_000_000);
+                let hop = IntHop::new(time, self.switch_bytes, load.queue, rate, multiplier);
+                header.push(hop.unwrap());
+                Telemetry::Int(&header)
+            }
+            Feedback::Pint { .. } => Telemetry::Pint(u16::try_from(load.queue / 8_000).unwrap()),
+            _ => Telemetry::None,
+        };
+        self.control.on_ack(&Ack {
+            now: self.now,
+            acked_bytes: bytes,
+            acknowledged: self.acknowledged,
+            sent: self.acknowledged + 20_000,
+            rtt,
+            ecn_echo,
+            telemetry,
+        });
+    }
+
+    fn next_timer(&mut self) -> SimTime {
+        self.control.timers().map_or(SimTime::NEVER, |timers| timers.next())
+    }
+
     fn wait_until(&mut self, end: SimTime) {
-        while self.control.poll_timeout() <= end {
-            let due = self.control.poll_timeout();
+        while let Some(timer) = self.control.timers().and_then(|timers| timers.due(end)) {
+            let due = self.next_timer();
             assert!(due >= self.now, "a timer expired in the past");
             self.now = due;
-            self.control.handle_timeout(due);
-            assert!(self.control.poll_timeout() > due, "a served timer is served");
+            self.control.expire(timer, due);
+            let next = self.control.timers().map(|timers| timers.deadline(timer));
+            assert!(next > Some(due), "a served timer is served");
             self.check();
         }
         self.now = end;
     }
 
-    fn check(&self) {
-        let rate = self.control.rate();
-        assert!(rate.is_finite() && rate >= 1.0, "{rate} bit/s");
-        assert!(rate <= self.line_rate, "{rate} bit/s on a line of {}", self.line_rate);
-        assert!(self.control.window() != Some(0), "a window of nothing stops for ever");
-        assert!(self.control.poll_timeout() >= self.now);
+    /// All timers are served now, though none is due.
+    fn wake(&mut self) {
+        for timer in 0..=Timers::MAX {
+            if self.control.timers().is_none_or(|timers| timers.deadline(timer) > self.now) {
+                self.control.expire(timer, self.now);
+            }
+        }
     }
 
-    /// A quiet network: short round trips, no marks, nothing lost.
+    fn check(&mut self) {
+        let (rate, line_rate) = (self.control.rate(), self.line_rate);
+        assert!(rate.bits_per_second() >= 1 && rate <= line_rate, "{rate} on {line_rate}");
+        assert!(self.control.window() != Some(0), "a window of nothing stops for ever");
+        assert!(self.next_timer() >= self.now);
+    }
+
+    /// A quiet network: short round trips, no marks, nothing lost, little load.
     fn calm(&mut self) {
         for _ in 0..100_000 {
             self.wait_until(self.now + Duration::from_us(10));
             let now = self.now;
-            let rtt = Some(Duration::from_us(5));
             self.control.on_sent(&Sent { now, bytes: 64 * 1024 });
-            self.control.on_ack(&Ack { now, acked_bytes: 64 * 1024, rtt, ecn_echo: false });
+            let rtt = Some(Duration::from_us(5));
+            self.acknowledge(64 * 1024, rtt, false, Load { bytes: 32 * 1024, queue: 0 });
             self.check();
         }
     }
@@ -93,21 +149,36 @@ fn line_rate() -> impl Strategy<Value = Bandwidth> {
     prop::sample::select(vec![1, 10, 40, 100, 400, 1600]).prop_map(Bandwidth::from_gbps)
 }
 
+/// Every algorithm with its defaults, and the forms that a preset or switch selects.
+fn all_forms() -> impl Iterator<Item = Algorithm> {
+    let forms = [
+        "[dcqcn]\npreset = \"hpcc\"",
+        "[dcqcn]\npreset = \"nvidia\"",
+        "[timely]\npreset = \"hpcc\"",
+        "[hpcc]\nper_hop_rate = true",
+        "[hpcc]\nsample_feedback = true\nmax_stage = 0",
+        "[hpcc]\nfast_react = false",
+    ];
+    let forms = forms.map(|text| toml::from_str(text).unwrap());
+    Algorithm::all_defaults().chain(forms)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn rates_stay_in_bounds_and_timers_in_the_future(
         line_rate in line_rate(), script in prop::collection::vec(event(), 0..200)) {
-        for algorithm in Algorithm::all_defaults() {
+        for algorithm in all_forms() {
             let mut first = Model::new(&algorithm, line_rate);
             let mut second = Model::new(&algorithm, line_rate);
             for event in &script {
                 first.play(event);
                 second.play(event);
                 // Spurious wake-ups are harmless.
-                second.control.handle_timeout(second.now);
-                prop_assert_eq!(first.control.rate().to_bits(), second.control.rate().to_bits());
+                second.wake();
+                prop_assert_eq!(first.control.rate(), second.control.rate());
+                prop_assert_eq!(first.next_timer(), second.next_timer());
             }
         }
     }
@@ -119,14 +190,14 @@ proptest! {
     #[test]
     fn the_rate_recovers_when_the_network_is_quiet(
         script in prop::collection::vec(event(), 100..200)) {
-        for algorithm in Algorithm::all_defaults() {
+        for algorithm in all_forms() {
             let mut model = Model::new(&algorithm, Bandwidth::from_gbps(100));
             for event in &script {
                 model.play(event);
             }
             model.calm();
             let rate = model.control.rate();
-            prop_assert!(rate >= 0.99e11, "{} ends at {} bit/s", algorithm.name(), rate);
+            prop_assert!(rate.bits_per_second() >= 99_000_000_000, "{algorithm:?} ends at {rate}");
         }
     }
 }
@@ -165,11 +236,23 @@ fn wrong_parameters_are_named() {
         ("[dcqcn]\ninitial_alpha = 1.5", "initial_alpha"),
         ("[dcqcn]\nalpha_interval = \"0s\"", "alpha_interval"),
         ("[dcqcn]\nmin_rate = \"0bps\"", "min_rate"),
+        ("[dcqcn]\nmax_cut = 0", "max_cut"),
+        ("[dcqcn]\npreset = \"hpcc\"\nbyte_counter = \"1MB\"", "byte_counter"),
+        ("[dcqcn]\npreset = \"nvidia\"\ncut_on_first_cnp = true", "cut_on_first_cnp"),
         ("[timely]\nt_low = \"1ms\"", "t_low"),
         ("[timely]\nbeta = 0", "beta"),
         ("[timely]\nmin_rtt = \"0s\"", "min_rtt"),
         ("[timely]\ndelta = \"0bps\"", "delta"),
         ("[timely]\nhai_factor = 0", "hai_factor"),
+        ("[timely]\nhyper_increase = \"0bps\"", "hyper_increase"),
+        ("[dctcp]\ng = 0", "g"),
+        ("[dctcp]\nadditive_increase = \"0bps\"", "additive_increase"),
+        ("[dctcp]\nmin_rate = \"0bps\"", "min_rate"),
+        ("[hpcc]\neta = 1.5", "eta"),
+        ("[hpcc]\nint_multiplier = 0", "int_multiplier"),
+        ("[hpcc]\nadditive_increase = \"0bps\"", "additive_increase"),
+        ("[hpcc-pint]\nlog_base = 1", "log_base"),
+        ("[hpcc-pint]\nmin_rate = \"0bps\"", "min_rate"),
     ] {
         let error = toml::from_str::<Algorithm>(text).unwrap().validate().unwrap_err();
         assert_eq!(error.key, key, "{error}");
@@ -179,7 +262,8 @@ fn wrong_parameters_are_named() {
 #[test]
 fn only_those_that_need_marks_say_so() {
     for algorithm in Algorithm::all_defaults() {
-        let by_marks = matches!(algorithm.feedback(), Feedback::Cnp { .. } | Feedback::EcnEcho);
+        let feedback = algorithm.feedback(Bandwidth::from_gbps(100));
+        let by_marks = matches!(feedback, Feedback::Cnp { .. } | Feedback::EcnEcho);
         assert_eq!(algorithm.needs_ecn(), by_marks, "{}", algorithm.name());
     }
     assert!(Algorithm::default_for(true).needs_ecn());

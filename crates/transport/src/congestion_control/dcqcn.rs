@@ -18,11 +18,15 @@
 //! `T` and `B` are counted before the step, so that `F` steps are fast recovery. Without a byte
 //! counter `T` stands for both. No timer runs at the line rate, and `alpha`, which is only looked
 //! at on a cut, is brought up to date there.
+//!
+//! Adapters have another form, without a byte counter and with a timer that looks whether there
+//! was a CNP: `vendor.rs` has its formulas. The presets `hpcc` and `nvidia` are of this form.
 
 #[cfg(test)]
 mod golden;
 mod reaction_point;
 mod settings;
+mod vendor;
 
 pub use settings::{AlphaUpdate, Parameters, Preset};
 

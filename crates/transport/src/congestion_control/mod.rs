@@ -4,17 +4,28 @@
 //! its queue pair may send. It declares the [`Feedback`] that it needs, and the NIC collects that
 //! and nothing else: no algorithm's name occurs outside its own file and its line in the list.
 //!
-//! Rates are `f64` bits per second inside algorithms, made with IEEE 754 operations only, so that
-//! every machine gets the same bits.
+//! Rates are whole bits per second to the outside. What algorithms compute in `f64` is made with
+//! IEEE 754 operations only, so that every machine gets the same bits.
 
+mod arithmetic;
 #[cfg(test)]
 mod conformance;
+mod feedback;
+mod interface;
+mod parameter;
+mod reaction;
+#[cfg(test)]
+mod testing;
+mod timers;
 
-use core::fmt;
-
-use rocelab_units::{Bandwidth, Duration, SimTime};
+use rocelab_units::Bandwidth;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use feedback::Feedback;
+pub use interface::{Ack, CongestionControl, LossEvent, Path, Sent, Telemetry};
+pub use parameter::InvalidParameter;
+pub use timers::Timers;
 
 /// Makes modules, scenario key, JSON Schema, help and the table of algorithms from one list.
 macro_rules! algorithms {
@@ -58,6 +69,12 @@ algorithms! {
     Dcqcn = "dcqcn" => dcqcn,
     /// TIMELY (Mittal et al., SIGCOMM 2015): the gradient of the round-trip time.
     Timely = "timely" => timely,
+    /// DCTCP (Alizadeh et al., SIGCOMM 2010): the share of marked packets, as a rate.
+    Dctcp = "dctcp" => dctcp,
+    /// HPCC (Li et al., SIGCOMM 2019): the load that switches write into packets.
+    Hpcc = "hpcc" => hpcc,
+    /// HPCC over PINT (Ben Basat et al., SIGCOMM 2020): the highest load, in one number.
+    HpccPint = "hpcc-pint" => hpcc_pint,
 }
 
 impl Algorithm {
@@ -100,14 +117,16 @@ impl Algorithm {
         self.descriptor().reference
     }
 
-    /// What it needs to be told.
-    pub fn feedback(&self) -> Feedback {
-        self.definition().feedback()
+    /// What it needs to be told, in a network whose hosts have ports of `line_rate`.
+    pub fn feedback(&self, line_rate: Bandwidth) -> Feedback {
+        self.definition().feedback(line_rate)
     }
 
     /// Whether it can do nothing without ECN marks, which RoCE v1 does not have.
     pub fn needs_ecn(&self) -> bool {
-        matches!(self.feedback(), Feedback::Cnp { .. } | Feedback::EcnEcho)
+        // What kind it is does not depend on the line rate.
+        let feedback = self.feedback(Bandwidth::default());
+        matches!(feedback, Feedback::Cnp { .. } | Feedback::EcnEcho)
     }
 
     /// Checks every parameter.
@@ -118,10 +137,10 @@ impl Algorithm {
         self.definition().validate()
     }
 
-    /// A controller for one queue pair on a port of `line_rate`. Parameters that
-    /// [`validate`](Self::validate) refuses give an undefined rate, but no panic.
-    pub fn build(&self, line_rate: Bandwidth) -> Box<dyn CongestionControl> {
-        self.definition().build(line_rate)
+    /// A controller for one queue pair. Parameters that [`validate`](Self::validate) refuses give
+    /// an undefined rate, but no panic.
+    pub fn build(&self, path: &Path) -> Box<dyn CongestionControl> {
+        self.definition().build(path)
     }
 
     fn descriptor(&self) -> &'static Descriptor {
@@ -134,142 +153,11 @@ impl Algorithm {
 /// `REFERENCE`.
 trait Definition {
     /// See [`Algorithm::feedback`].
-    fn feedback(&self) -> Feedback;
+    fn feedback(&self, line_rate: Bandwidth) -> Feedback;
 
     /// See [`Algorithm::validate`].
     fn validate(&self) -> Result<(), InvalidParameter>;
 
     /// See [`Algorithm::build`].
-    fn build(&self, line_rate: Bandwidth) -> Box<dyn CongestionControl>;
-}
-
-/// The feedback that an algorithm needs. Both ends of a queue pair use the same algorithm, so the
-/// receiving end knows what to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Feedback {
-    /// None.
-    None,
-    /// The receiver answers packets that met congestion with CNPs:
-    /// [`CongestionControl::on_cnp`].
-    Cnp {
-        /// The least time between two CNPs for a queue pair.
-        min_interval: Duration,
-    },
-    /// Each acknowledgement, with a round-trip time where there is one:
-    /// [`CongestionControl::on_ack`].
-    Rtt,
-    /// Each acknowledgement; its BECN bit says that a packet met congestion since the last one:
-    /// [`CongestionControl::on_ack`].
-    EcnEcho,
-}
-
-/// A rate controller of one queue pair. The NIC asks for `rate`, `window` and `poll_timeout`
-/// after each call that may have changed them, and keeps the answers.
-pub trait CongestionControl: fmt::Debug + Send {
-    /// How fast data may leave, frame bytes with preamble and gap [bit/s]. A rate at or above the
-    /// line rate means: no pacing.
-    fn rate(&self) -> f64;
-
-    /// How much payload may be unacknowledged (bytes); none is no limit. The last packet may
-    /// exceed it.
-    fn window(&self) -> Option<u64> {
-        None
-    }
-
-    /// Something was acknowledged. Called if the [`Feedback`] is `Rtt` or `EcnEcho`.
-    fn on_ack(&mut self, ack: &Ack) {
-        _ = ack;
-    }
-
-    /// A congestion notification packet arrived. Called if the [`Feedback`] is `Cnp`.
-    fn on_cnp(&mut self, now: SimTime) {
-        _ = now;
-    }
-
-    /// Whether [`on_sent`](Self::on_sent) is to be called; asked once.
-    fn counts_sent_bytes(&self) -> bool {
-        false
-    }
-
-    /// A data packet begins to leave. Returns whether anything changed.
-    fn on_sent(&mut self, sent: &Sent) -> bool {
-        _ = sent;
-        false
-    }
-
-    /// Something is sent again.
-    fn on_loss(&mut self, loss: &LossEvent) {
-        _ = loss;
-    }
-
-    /// When [`handle_timeout`](Self::handle_timeout) is to be called; [`SimTime::NEVER`] if no
-    /// timer runs. It changes only in calls to this controller.
-    fn poll_timeout(&self) -> SimTime {
-        SimTime::NEVER
-    }
-
-    /// Serves the timers that are due. Harmless when none is.
-    fn handle_timeout(&mut self, now: SimTime) {
-        _ = now;
-    }
-}
-
-/// An acknowledgement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ack {
-    /// When it arrived.
-    pub now: SimTime,
-    /// Payload that it newly acknowledges (bytes).
-    pub acked_bytes: u64,
-    /// From the start of the acknowledged packet's transmission to now; none if that packet was
-    /// sent more than once.
-    pub rtt: Option<Duration>,
-    /// Whether the receiver saw congestion (only with [`Feedback::EcnEcho`]).
-    pub ecn_echo: bool,
-}
-
-/// A departing data packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
-    /// The start of its transmission.
-    pub now: SimTime,
-    /// Its frame with FCS (bytes).
-    pub bytes: u64,
-}
-
-/// A loss that the requester noticed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LossEvent {
-    /// When it was noticed.
-    pub now: SimTime,
-    /// Whether by the local ACK timeout, and not by a NAK or a gap.
-    pub timeout: bool,
-}
-
-/// A parameter that cannot work.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{key} = {value} {problem}: {fix}")]
-pub struct InvalidParameter {
-    /// Its key within the algorithm's table.
-    pub key: &'static str,
-    /// Its value.
-    pub value: String,
-    /// What is wrong.
-    pub problem: &'static str,
-    /// What to write instead.
-    pub fix: &'static str,
-}
-
-impl InvalidParameter {
-    /// Refuses a value unless `holds`.
-    fn unless(
-        holds: bool,
-        key: &'static str,
-        value: &dyn fmt::Display,
-        problem: &'static str,
-        fix: &'static str,
-    ) -> Result<(), Self> {
-        if holds { Ok(()) } else { Err(Self { key, value: value.to_string(), problem, fix }) }
-    }
+    fn build(&self, path: &Path) -> Box<dyn CongestionControl>;
 }

@@ -4,7 +4,7 @@ use rocelab_units::{Bandwidth, Bytes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CongestionControl, Definition, Feedback, InvalidParameter};
+use super::{CongestionControl, Definition, Feedback, InvalidParameter, Path};
 
 pub(super) const SUMMARY: &str = "packets leave at the line rate, or at a fixed one";
 pub(super) const REFERENCE: &str = "";
@@ -24,7 +24,7 @@ pub struct Parameters {
 }
 
 impl Definition for Parameters {
-    fn feedback(&self) -> Feedback {
+    fn feedback(&self, _: Bandwidth) -> Feedback {
         Feedback::None
     }
 
@@ -47,20 +47,20 @@ impl Definition for Parameters {
         )
     }
 
-    fn build(&self, line_rate: Bandwidth) -> Box<dyn CongestionControl> {
-        let rate = self.rate.map_or(line_rate, |rate| rate.min(line_rate));
-        Box::new(Fixed { rate: rate.bits_per_second() as f64, window: self.window.map(Bytes::get) })
+    fn build(&self, path: &Path) -> Box<dyn CongestionControl> {
+        let rate = self.rate.map_or(path.line_rate, |rate| rate.min(path.line_rate));
+        Box::new(Fixed { rate, window: self.window.map(Bytes::get) })
     }
 }
 
 #[derive(Debug)]
 struct Fixed {
-    rate: f64,
+    rate: Bandwidth,
     window: Option<u64>,
 }
 
 impl CongestionControl for Fixed {
-    fn rate(&self) -> f64 {
+    fn rate(&self) -> Bandwidth {
         self.rate
     }
 

@@ -11,7 +11,7 @@ use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::{Ecn, NakCode, Opcode, Syndrome};
 
 use self::message::Message;
-use self::pacer::Pacer;
+use self::pacer::{Acknowledged, Pacer};
 use self::requester::{Progress, Requester, TimedOut};
 use self::responder::{Acknowledge, Answer, ReadData, Responder};
 use crate::congestion_control::Feedback;
@@ -95,7 +95,7 @@ impl QueuePair {
         Self {
             requester: Requester::new(config),
             responder: Responder::new(config),
-            pacer: Pacer::new(&config.profile.congestion_control, nic.line_rate),
+            pacer: Pacer::new(&config.profile, nic.line_rate),
             address: Address {
                 dest_qp: config.dest_qp,
                 destination: config.destination,
@@ -126,7 +126,8 @@ impl QueuePair {
         self.state
     }
 
-    /// The rate that congestion control allows, preamble and gap included.
+    /// The rate that congestion control allows, preamble and gap included. While there is no work
+    /// it is the last one.
     pub const fn rate(&self) -> Bandwidth {
         self.pacer.rate()
     }
@@ -220,7 +221,7 @@ impl QueuePair {
     /// The next data packet: READ responses and requests take turns.
     #[inline]
     pub(crate) fn transmit(&mut self, now: SimTime, outbox: &mut Outbox) -> Option<Transmit> {
-        self.pacer.start(&self.profile.congestion_control);
+        self.pacer.start(now, &self.profile);
         let responds = self.responder.has_data()
             && (self.prefers_responses || !self.requester.can_send(self.pacer.window()));
         self.prefers_responses = !responds;
@@ -298,6 +299,7 @@ impl QueuePair {
             while let Some(acknowledge) = self.responder.take_released() {
                 self.acknowledge(&acknowledge, outbox);
             }
+            self.rest_if_done();
         }
         Some(transmit)
     }
@@ -324,7 +326,11 @@ impl QueuePair {
                 let cnp = Packet::new(Opcode::Cnp, self.address.dest_qp, 0).with_becn(true);
                 outbox.control.push(self.address.transmit(cnp, self.profile.cnp_priority));
             }
-            Feedback::Cnp { .. } | Feedback::Rtt | Feedback::None => {}
+            Feedback::Cnp { .. }
+            | Feedback::Rtt
+            | Feedback::Int { .. }
+            | Feedback::Pint { .. }
+            | Feedback::None => {}
         }
     }
 
@@ -384,10 +390,21 @@ impl QueuePair {
 
     fn after_progress(&mut self, now: SimTime, progress: &Progress, becn: bool) {
         if let Some(reached) = progress.advanced_to {
-            self.pacer.on_ack(now, progress.bytes, reached, becn);
+            let (position, next_position) = self.requester.positions();
+            let bytes = progress.bytes;
+            self.pacer.on_ack(now, &Acknowledged { bytes, reached, position, next_position, becn });
         }
         if progress.loss {
             self.pacer.on_loss(now, false);
+        }
+        self.rest_if_done();
+    }
+
+    /// Without work its rate interests nobody.
+    #[inline]
+    fn rest_if_done(&mut self) {
+        if self.requester.messages_outstanding() == 0 && !self.responder.has_data() {
+            self.pacer.sleep();
         }
     }
 
@@ -445,6 +462,7 @@ mod tests {
             retry_count: 7,
             cnp_priority: 6,
             congestion_control: crate::Algorithm::None(Default::default()),
+            base_rtt: rocelab_units::Duration::from_us(10),
         };
         let config = QueuePairConfig {
             qpn: 0x11,

@@ -4,15 +4,18 @@ use std::collections::VecDeque;
 
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 
-use crate::Algorithm;
-use crate::congestion_control::{Ack, CongestionControl, Feedback, LossEvent, Sent};
+use crate::QueuePairProfile;
+use crate::congestion_control::{
+    Ack, CongestionControl, Feedback, LossEvent, Path, Sent, Telemetry,
+};
 use crate::sequence::Sequence;
 
 /// Preamble, start-of-frame delimiter and interpacket gap (bytes) (IEEE 802.3).
 const PREAMBLE_AND_GAP: u64 = 20;
 
 /// Congestion control and pacing of one queue pair. The controller is built when the first data
-/// leaves: many queue pairs only receive.
+/// leaves: many queue pairs only receive. While there is nothing to send it sleeps: its timers
+/// wake nobody, and are served at their times, in order, when it is needed again.
 #[derive(Debug)]
 pub(super) struct Pacer {
     control: Option<Box<dyn CongestionControl>>,
@@ -20,6 +23,7 @@ pub(super) struct Pacer {
     rate: Bandwidth,
     window: u64,
     timeout: SimTime,
+    asleep: bool,
     counts_sent_bytes: bool,
     /// When the next data frame may leave.
     release: SimTime,
@@ -29,30 +33,55 @@ pub(super) struct Pacer {
     probes: VecDeque<(Sequence, SimTime)>,
 }
 
+/// What an acknowledgement changed. Positions count the queue pair's payload from its start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acknowledged {
+    /// Payload that is newly acknowledged (bytes).
+    pub(super) bytes: u64,
+    /// All packets before this one have arrived.
+    pub(super) reached: Sequence,
+    /// The payload before it (bytes).
+    pub(super) position: u64,
+    /// Position of the next packet to send (bytes).
+    pub(super) next_position: u64,
+    /// Whether it echoes congestion.
+    pub(super) becn: bool,
+}
+
 impl Pacer {
-    pub(super) fn new(algorithm: &Algorithm, line_rate: Bandwidth) -> Self {
+    pub(super) fn new(profile: &QueuePairProfile, line_rate: Bandwidth) -> Self {
         Self {
             control: None,
             rate: line_rate,
             window: u64::MAX,
             timeout: SimTime::NEVER,
+            asleep: false,
             counts_sent_bytes: false,
             release: SimTime::ZERO,
             line_rate,
-            feedback: algorithm.feedback(),
+            feedback: profile.congestion_control.feedback(line_rate),
             probes: VecDeque::new(),
         }
     }
 
-    /// Builds the controller, if that was not done before.
+    /// Data will leave: builds the controller, if that was not done before, or wakes it.
     #[inline]
-    pub(super) fn start(&mut self, algorithm: &Algorithm) {
+    pub(super) fn start(&mut self, now: SimTime, profile: &QueuePairProfile) {
         if self.control.is_none() {
-            let control = algorithm.build(self.line_rate);
+            let control = profile.congestion_control.build(&path(profile, self.line_rate));
             self.counts_sent_bytes = control.counts_sent_bytes();
             self.control = Some(control);
             self.refresh();
+        } else if self.asleep {
+            self.asleep = false;
+            self.handle_timeout(now);
         }
+    }
+
+    /// There is nothing to send, and nothing to wait for.
+    #[inline]
+    pub(super) const fn sleep(&mut self) {
+        self.asleep = true;
     }
 
     /// A data frame begins to leave.
@@ -78,19 +107,31 @@ impl Pacer {
         }
     }
 
-    /// `bytes` were acknowledged by a packet that says that all before `reached` arrived.
+    /// Something was acknowledged.
     #[inline]
-    pub(super) fn on_ack(&mut self, now: SimTime, bytes: u64, reached: Sequence, becn: bool) {
-        if !matches!(self.feedback, Feedback::Rtt | Feedback::EcnEcho) {
+    pub(super) fn on_ack(&mut self, now: SimTime, acknowledged: &Acknowledged) {
+        if !self.feedback.is_by_ack() {
             return;
         }
-        let rtt = self.round_trip_time(now, reached);
-        let ecn_echo = becn && self.feedback == Feedback::EcnEcho;
-        self.tell(|control| control.on_ack(&Ack { now, acked_bytes: bytes, rtt, ecn_echo }));
+        let rtt = self.round_trip_time(now, acknowledged.reached);
+        let ack = Ack {
+            now,
+            acked_bytes: acknowledged.bytes,
+            acknowledged: acknowledged.position,
+            sent: acknowledged.next_position,
+            rtt,
+            ecn_echo: acknowledged.becn && self.feedback == Feedback::EcnEcho,
+            // Native packets do not carry any yet.
+            telemetry: Telemetry::None,
+        };
+        self.tell(|control| control.on_ack(&ack));
     }
 
     pub(super) fn on_cnp(&mut self, now: SimTime) {
         if matches!(self.feedback, Feedback::Cnp { .. }) {
+            if self.asleep {
+                self.handle_timeout(now);
+            }
             self.tell(|control| control.on_cnp(now));
         }
     }
@@ -101,16 +142,21 @@ impl Pacer {
         self.tell(|control| control.on_loss(&LossEvent { now, timeout }));
     }
 
+    /// Serves the timers that have expired, each with the time that it was set to.
     pub(super) fn handle_timeout(&mut self, now: SimTime) {
         if self.timeout <= now {
-            self.tell(|control| control.handle_timeout(now));
+            self.tell(|control| {
+                while let Some((timer, time)) = due(control, now) {
+                    control.expire(timer, time);
+                }
+            });
         }
     }
 
-    /// When the controller's next timer expires.
+    /// When the controller's next timer wakes it.
     #[inline]
     pub(super) const fn timeout(&self) -> SimTime {
-        self.timeout
+        if self.asleep { SimTime::NEVER } else { self.timeout }
     }
 
     /// When the next data frame may leave.
@@ -162,17 +208,27 @@ impl Pacer {
     }
 
     fn refresh(&mut self) {
-        let Some(control) = &self.control else { return };
-        self.rate = Bandwidth::from_bps(whole_bits(control.rate()));
+        let Some(control) = &mut self.control else { return };
+        // A transmission time exists from 1 bit/s on.
+        self.rate = control.rate().max(Bandwidth::from_bps(1));
         self.window = control.window().unwrap_or(u64::MAX).max(1);
-        self.timeout = control.poll_timeout();
+        self.timeout = control.timers().map_or(SimTime::NEVER, |timers| timers.next());
     }
 }
 
-/// Rounds down, to at least 1 bit/s, so that a transmission time exists.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
-fn whole_bits(rate: f64) -> u64 {
-    (rate as u64).max(1)
+fn path(profile: &QueuePairProfile, line_rate: Bandwidth) -> Path {
+    Path {
+        line_rate,
+        base_rtt: profile.base_rtt,
+        bdp: line_rate.bytes_in(profile.base_rtt).get(),
+        path_mtu: profile.path_mtu.bytes(),
+    }
+}
+
+/// The timer to serve next, and when it expired.
+fn due(control: &mut dyn CongestionControl, now: SimTime) -> Option<(usize, SimTime)> {
+    let timers = control.timers()?;
+    timers.due(now).map(|timer| (timer, timers.deadline(timer)))
 }
 
 #[cfg(test)]
@@ -180,43 +236,81 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::*;
+    use crate::congestion_control::Timers;
+    use crate::{Algorithm, Recovery};
 
-    /// Writes down what it is told.
+    /// Writes down what it is told; a timer expires every 10 us.
     #[derive(Debug)]
-    struct Recorder(Arc<Mutex<Vec<Ack>>>);
+    struct Recorder {
+        acks: Log<Ack<'static>>,
+        expired: Log<SimTime>,
+        timers: Timers,
+    }
+
+    type Log<T> = Arc<Mutex<Vec<T>>>;
 
     impl CongestionControl for Recorder {
-        fn rate(&self) -> f64 {
-            1e9
+        fn rate(&self) -> Bandwidth {
+            Bandwidth::from_gbps(1)
         }
 
-        fn on_ack(&mut self, ack: &Ack) {
-            self.0.lock().unwrap().push(*ack);
+        fn on_ack(&mut self, ack: &Ack<'_>) {
+            self.acks.lock().unwrap().push(Ack { telemetry: Telemetry::None, ..*ack });
+        }
+
+        fn timers(&mut self) -> Option<&mut Timers> {
+            Some(&mut self.timers)
+        }
+
+        fn expire(&mut self, timer: usize, now: SimTime) {
+            self.expired.lock().unwrap().push(now);
+            self.timers.arm(timer, now + Duration::from_us(10));
         }
     }
 
-    fn recording(feedback: Feedback) -> (Pacer, Arc<Mutex<Vec<Ack>>>) {
-        let acks = Arc::new(Mutex::new(Vec::new()));
-        let mut pacer = Pacer::new(&Algorithm::None(Default::default()), Bandwidth::from_gbps(1));
+    fn profile() -> QueuePairProfile {
+        QueuePairProfile {
+            path_mtu: 1024.try_into().unwrap(),
+            recovery: Recovery::GoBackN,
+            ack_interval: 1,
+            ack_timeout: 14.try_into().unwrap(),
+            retry_count: 7,
+            cnp_priority: 6,
+            congestion_control: Algorithm::None(Default::default()),
+            base_rtt: Duration::from_us(8),
+        }
+    }
+
+    fn recording(feedback: Feedback) -> (Pacer, Log<Ack<'static>>, Log<SimTime>) {
+        let mut pacer = Pacer::new(&profile(), Bandwidth::from_gbps(1));
         pacer.feedback = feedback;
-        pacer.control = Some(Box::new(Recorder(Arc::clone(&acks))));
-        (pacer, acks)
+        let mut timers = Timers::new();
+        timers.arm(1, at(10));
+        let recorder = Recorder { acks: Log::default(), expired: Log::default(), timers };
+        let logs = (Arc::clone(&recorder.acks), Arc::clone(&recorder.expired));
+        pacer.control = Some(Box::new(recorder));
+        pacer.refresh();
+        (pacer, logs.0, logs.1)
     }
 
     const fn at(us: u64) -> SimTime {
         SimTime::from_ps(us * 1_000_000)
     }
 
+    const fn all_before(reached: Sequence, becn: bool) -> Acknowledged {
+        Acknowledged { bytes: 100, reached, position: 1_000, next_position: 3_000, becn }
+    }
+
     #[test]
     fn round_trip_times_belong_to_the_acknowledged_packet() {
-        let (mut pacer, acks) = recording(Feedback::Rtt);
+        let (mut pacer, acks, _) = recording(Feedback::Rtt);
         pacer.probe(at(0), 10);
         pacer.probe(at(1), 20);
         pacer.probe(at(2), 30);
         // Everything before 21: packet 20 was answered, 10 was not. Nobody waited for 24.
-        pacer.on_ack(at(8), 100, 21, true);
-        pacer.on_ack(at(9), 100, 25, false);
-        pacer.on_ack(at(10), 100, 31, false);
+        pacer.on_ack(at(8), &all_before(21, true));
+        pacer.on_ack(at(9), &all_before(25, false));
+        pacer.on_ack(at(10), &all_before(31, false));
         let rtts: Vec<_> = acks.lock().unwrap().iter().map(|ack| ack.rtt).collect();
         assert_eq!(rtts, [Some(Duration::from_us(7)), None, Some(Duration::from_us(8))]);
         assert!(acks.lock().unwrap().iter().all(|ack| !ack.ecn_echo), "it was not asked for");
@@ -224,24 +318,49 @@ mod tests {
 
     #[test]
     fn a_loss_spoils_the_round_trip_times_under_way() {
-        let (mut pacer, acks) = recording(Feedback::Rtt);
+        let (mut pacer, acks, _) = recording(Feedback::Rtt);
         pacer.probe(at(0), 10);
         pacer.on_loss(at(1), false);
-        pacer.on_ack(at(8), 100, 11, false);
+        pacer.on_ack(at(8), &all_before(11, false));
         assert_eq!(acks.lock().unwrap()[0].rtt, None);
     }
 
     #[test]
     fn feedback_is_what_was_declared() {
-        let (mut pacer, acks) = recording(Feedback::EcnEcho);
+        let (mut pacer, acks, _) = recording(Feedback::EcnEcho);
         pacer.probe(at(0), 10);
-        pacer.on_ack(at(8), 100, 11, true);
-        let expected = Ack { now: at(8), acked_bytes: 100, rtt: None, ecn_echo: true };
+        pacer.on_ack(at(8), &all_before(11, true));
+        let expected = Ack {
+            now: at(8),
+            acked_bytes: 100,
+            acknowledged: 1_000,
+            sent: 3_000,
+            rtt: None,
+            ecn_echo: true,
+            telemetry: Telemetry::None,
+        };
         assert_eq!(*acks.lock().unwrap(), [expected]);
         for feedback in [Feedback::None, Feedback::Cnp { min_interval: Duration::ZERO }] {
-            let (mut pacer, acks) = recording(feedback);
-            pacer.on_ack(at(8), 100, 11, true);
+            let (mut pacer, acks, _) = recording(feedback);
+            pacer.on_ack(at(8), &all_before(11, true));
             assert!(acks.lock().unwrap().is_empty());
         }
+    }
+
+    #[test]
+    fn a_sleeper_s_timers_wake_nobody_and_are_served_at_their_times() {
+        let (mut pacer, _, expired) = recording(Feedback::None);
+        assert_eq!(pacer.timeout(), at(10));
+        pacer.sleep();
+        assert_eq!(pacer.timeout(), SimTime::NEVER);
+        pacer.start(at(35), &profile());
+        assert_eq!(*expired.lock().unwrap(), [10, 20, 30].map(at));
+        assert_eq!(pacer.timeout(), at(40));
+    }
+
+    #[test]
+    fn the_path_holds_what_leaves_in_a_round_trip() {
+        let path = path(&profile(), Bandwidth::from_gbps(100));
+        assert_eq!((path.bdp, path.path_mtu), (100_000, 1024));
     }
 }

@@ -250,6 +250,12 @@ impl Requester {
         self.next_byte.saturating_sub(self.acknowledged_byte)
     }
 
+    /// Payload before the oldest packet that is not acknowledged, and before the next to send
+    /// (bytes).
+    pub(super) const fn positions(&self) -> (u64, u64) {
+        (self.acknowledged_byte, self.next_byte)
+    }
+
     /// Payload posted and not acknowledged (bytes).
     pub(super) const fn bytes_outstanding(&self) -> u64 {
         self.posted_byte - self.acknowledged_byte

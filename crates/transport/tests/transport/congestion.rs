@@ -70,14 +70,35 @@ fn read_data_that_is_marked_slows_the_responder() {
     assert!(pair.nics[1].counters().cnps_received > 0);
 }
 
-#[test]
-fn dcqcn_returns_to_the_line_rate() {
-    let mut pair = marked("");
+/// The rate at the end of a marked transfer, and that of one without marks 100 ms later.
+fn rates_of_two_transfers(parameters: &str) -> [u64; 2] {
+    let mut pair = marked(parameters);
+    let rate = |pair: &Pair| pair.nics[0].queue_pair(QPN).unwrap().rate().bits_per_second();
     pair.post(0, QPN, work(0, Operation::Write, 200_000));
     pair.drive();
-    let queue_pair = pair.nics[0].queue_pair(QPN).unwrap();
-    assert_eq!(queue_pair.rate().bits_per_second(), 100_000_000_000);
-    assert_eq!(pair.nics[0].poll_timeout(), SimTime::NEVER, "its timer has stopped");
+    let first = rate(&pair);
+    assert_eq!(pair.nics[0].poll_timeout(), SimTime::NEVER, "no timer runs without work");
+    pair.now += Duration::from_ms(100);
+    pair.rule = Box::new(|_| Fate::Deliver);
+    pair.post(0, QPN, work(1, Operation::Write, 2_000));
+    pair.drive();
+    assert_eq!(pair.nics[0].poll_timeout(), SimTime::NEVER, "no timer runs without work");
+    [first, rate(&pair)]
+}
+
+#[test]
+fn dcqcn_returns_to_the_line_rate() {
+    let [slow, recovered] = rates_of_two_transfers("");
+    assert!(slow < 76_000_000_000, "{slow} bit/s after a cut");
+    assert_eq!(recovered, 100_000_000_000);
+}
+
+#[test]
+fn its_timers_go_on_while_a_queue_pair_has_no_work() {
+    // 333 increases, most of them by 200 Mb/s of the target, which the rate follows by halves.
+    let [slow, recovered] = rates_of_two_transfers("preset = \"hpcc\"");
+    assert!(slow < 60_000_000_000, "{slow} bit/s");
+    assert!(recovered > 99_000_000_000, "{recovered} bit/s");
 }
 
 #[test]

@@ -64,6 +64,7 @@ pub(crate) fn profile() -> QueuePairProfile {
         retry_count: 7,
         cnp_priority: 6,
         congestion_control: algorithm("none", ""),
+        base_rtt: Duration::from_us(3),
     }
 }
 

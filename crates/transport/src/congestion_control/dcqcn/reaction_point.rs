@@ -1,9 +1,15 @@
-//! The reaction point: the sender's rate and its three timers.
+//! The reaction point of the paper.
 
-use rocelab_units::SimTime;
+use rocelab_units::{Bandwidth, SimTime};
 
 use super::settings::{AlphaUpdate, Settings};
-use crate::congestion_control::{CongestionControl, Sent};
+use crate::congestion_control::{CongestionControl, Sent, Timers, arithmetic};
+
+/// Expires when a CNP that came too early takes effect.
+const CUT: usize = 0;
+
+/// Expires at the next increase by time.
+const INCREASE: usize = 1;
 
 /// Closer than this to the line rate the increase is over [bit/s].
 const RESOLUTION: f64 = 1.0;
@@ -12,6 +18,7 @@ const RESOLUTION: f64 = 1.0;
 #[derive(Debug)]
 pub(super) struct ReactionPoint {
     settings: Settings,
+    timers: Timers,
     /// `Rc` [bit/s].
     rate: f64,
     /// `Rt` [bit/s].
@@ -25,10 +32,6 @@ pub(super) struct ReactionPoint {
     started: bool,
     /// No cut before.
     next_cut: SimTime,
-    /// When a CNP that came too early takes effect.
-    deferred_cut: SimTime,
-    /// When the increase timer expires.
-    next_increase: SimTime,
     /// `T`.
     timer_steps: u32,
     /// `B`.
@@ -39,16 +42,16 @@ pub(super) struct ReactionPoint {
 
 impl ReactionPoint {
     pub(super) fn new(settings: Settings) -> Self {
+        let line_rate = bits(settings.line_rate);
         Self {
-            rate: settings.line_rate,
-            target: settings.line_rate,
+            timers: Timers::new(),
+            rate: line_rate,
+            target: line_rate,
             alpha: settings.initial_alpha,
             alpha_at: SimTime::ZERO,
             cnp_since_alpha: false,
             started: false,
             next_cut: SimTime::ZERO,
-            deferred_cut: SimTime::NEVER,
-            next_increase: SimTime::NEVER,
             timer_steps: 0,
             byte_steps: 0,
             bytes: 0,
@@ -61,7 +64,8 @@ impl ReactionPoint {
         if self.settings.clamp_target_rate || self.timer_steps > 0 || self.byte_steps > 0 {
             self.target = self.rate;
         }
-        self.rate = (self.rate * (1.0 - self.alpha / 2.0)).max(self.settings.min_rate);
+        let kept = (1.0 - self.alpha / 2.0).max(1.0 - self.settings.max_cut);
+        self.rate = (self.rate * kept).max(bits(self.settings.min_rate));
         if self.settings.alpha_update == AlphaUpdate::OnCnp {
             self.alpha = (1.0 - self.settings.g) * self.alpha + self.settings.g;
             self.alpha_at = now;
@@ -69,9 +73,9 @@ impl ReactionPoint {
         self.timer_steps = 0;
         self.byte_steps = 0;
         self.bytes = 0;
-        self.deferred_cut = SimTime::NEVER;
         self.next_cut = now + self.settings.rate_decrease_interval;
-        self.next_increase = now + self.settings.increase_timer;
+        self.timers.stop(CUT);
+        self.timers.arm(INCREASE, now + self.settings.increase_timer);
     }
 
     /// Applies the whole alpha intervals that have passed.
@@ -95,26 +99,27 @@ impl ReactionPoint {
         if least > fast_recovery_threshold {
             let grown = f64::from(least - fast_recovery_threshold);
             let steps = if self.settings.growing_hyper_increase { grown } else { 1.0 };
-            self.target += steps * self.settings.hyper_increase;
+            self.target += steps * bits(self.settings.hyper_increase);
         } else if bytes.max(self.timer_steps) >= fast_recovery_threshold {
-            self.target += self.settings.additive_increase;
+            self.target += bits(self.settings.additive_increase);
         }
+        let line_rate = bits(line_rate);
         self.target = self.target.min(line_rate);
         self.rate = (self.rate + self.target) / 2.0;
         if line_rate - self.rate < RESOLUTION {
             self.rate = line_rate;
-            self.next_increase = SimTime::NEVER;
+            self.timers.stop(INCREASE);
         }
     }
 
-    fn is_increasing(&self) -> bool {
-        self.next_increase != SimTime::NEVER
+    fn runs(&self, timer: usize) -> bool {
+        self.timers.deadline(timer) != SimTime::NEVER
     }
 }
 
 impl CongestionControl for ReactionPoint {
-    fn rate(&self) -> f64 {
-        self.rate
+    fn rate(&self) -> Bandwidth {
+        arithmetic::whole(self.rate, self.settings.line_rate)
     }
 
     fn on_cnp(&mut self, now: SimTime) {
@@ -122,7 +127,7 @@ impl CongestionControl for ReactionPoint {
             self.started = true;
             self.alpha_at = now;
             if !self.settings.cut_on_first_cnp {
-                self.deferred_cut = now + self.settings.rate_decrease_interval;
+                self.timers.arm(CUT, now + self.settings.rate_decrease_interval);
                 return;
             }
         }
@@ -130,10 +135,13 @@ impl CongestionControl for ReactionPoint {
             self.advance_alpha(now);
             self.cnp_since_alpha = true;
         }
-        if now >= self.next_cut && self.deferred_cut == SimTime::NEVER {
+        if self.runs(CUT) {
+            return;
+        }
+        if now >= self.next_cut {
             self.cut(now);
-        } else if self.deferred_cut == SimTime::NEVER {
-            self.deferred_cut = self.next_cut;
+        } else {
+            self.timers.arm(CUT, self.next_cut);
         }
     }
 
@@ -142,7 +150,7 @@ impl CongestionControl for ReactionPoint {
     }
 
     fn on_sent(&mut self, sent: &Sent) -> bool {
-        if !self.is_increasing() {
+        if !self.runs(INCREASE) {
             return false;
         }
         self.bytes += sent.bytes;
@@ -155,20 +163,28 @@ impl CongestionControl for ReactionPoint {
         true
     }
 
-    fn poll_timeout(&self) -> SimTime {
-        self.deferred_cut.min(self.next_increase)
+    fn timers(&mut self) -> Option<&mut Timers> {
+        Some(&mut self.timers)
     }
 
-    fn handle_timeout(&mut self, now: SimTime) {
-        if self.deferred_cut <= now {
-            self.cut(now);
+    fn expire(&mut self, timer: usize, now: SimTime) {
+        if self.timers.deadline(timer) > now {
+            return;
         }
-        while self.next_increase <= now {
-            self.next_increase += self.settings.increase_timer;
-            self.increase();
-            self.timer_steps += 1;
+        match timer {
+            CUT => self.cut(now),
+            INCREASE => {
+                self.timers.arm(INCREASE, now + self.settings.increase_timer);
+                self.increase();
+                self.timer_steps += 1;
+            }
+            _ => {}
         }
     }
+}
+
+fn bits(rate: Bandwidth) -> f64 {
+    rate.bits_per_second() as f64
 }
 
 /// `base` to the power of `exponent`, in IEEE multiplications only.

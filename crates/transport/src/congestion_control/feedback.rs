@@ -1,0 +1,43 @@
+//! What an algorithm needs to be told.
+
+use rocelab_units::{Duration, Ratio};
+
+/// The feedback that an algorithm needs. Both ends of a queue pair use the same algorithm, so the
+/// receiving end knows what to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Feedback {
+    /// None.
+    None,
+    /// The receiver answers packets that met congestion with CNPs:
+    /// [`CongestionControl::on_cnp`](super::CongestionControl::on_cnp).
+    Cnp {
+        /// The least time between two CNPs for a queue pair.
+        min_interval: Duration,
+    },
+    /// Each acknowledgement, with a round-trip time where there is one:
+    /// [`CongestionControl::on_ack`](super::CongestionControl::on_ack).
+    Rtt,
+    /// Each acknowledgement; its BECN bit says that a packet met congestion since the last one:
+    /// [`CongestionControl::on_ack`](super::CongestionControl::on_ack).
+    EcnEcho,
+    /// Each acknowledgement, with the record of each switch that the packet passed:
+    /// [`Telemetry::Int`](super::Telemetry::Int).
+    Int {
+        /// What the units of the records are multiplied with, at least 1.
+        multiplier: u32,
+    },
+    /// Each acknowledgement, with the logarithm of the largest utilization:
+    /// [`Telemetry::Pint`](super::Telemetry::Pint).
+    Pint {
+        /// The base of that logarithm, above 1.
+        log_base: Ratio,
+    },
+}
+
+impl Feedback {
+    /// Whether acknowledgements carry it.
+    pub(crate) const fn is_by_ack(self) -> bool {
+        matches!(self, Self::Rtt | Self::EcnEcho | Self::Int { .. } | Self::Pint { .. })
+    }
+}

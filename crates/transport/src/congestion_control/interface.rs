@@ -1,0 +1,135 @@
+//! What a controller is told, and what it answers.
+
+use core::fmt;
+
+use rocelab_units::{Bandwidth, Duration, SimTime};
+use rocelab_wire::IntHeader;
+
+use super::Timers;
+
+/// A rate controller of one queue pair. The NIC asks for `rate`, `window` and `timers` after each
+/// call that may have changed them, and keeps the answers.
+pub trait CongestionControl: fmt::Debug + Send {
+    /// How fast data may leave, frame bytes with preamble and gap: at least 1 bit/s, at most the
+    /// line rate, which means no pacing.
+    fn rate(&self) -> Bandwidth;
+
+    /// How much payload may be unacknowledged (bytes); none is no limit. The last packet may
+    /// exceed it.
+    fn window(&self) -> Option<u64> {
+        None
+    }
+
+    /// Something was acknowledged. Called if the feedback is one that acknowledgements carry: all
+    /// but [`Feedback::None`](super::Feedback::None) and [`Feedback::Cnp`](super::Feedback::Cnp).
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        _ = ack;
+    }
+
+    /// A notification of congestion arrived: a CNP, or in a profile that has none an echo on an
+    /// acknowledgement. Called if the feedback is [`Feedback::Cnp`](super::Feedback::Cnp).
+    fn on_cnp(&mut self, now: SimTime) {
+        _ = now;
+    }
+
+    /// Whether [`on_sent`](Self::on_sent) is to be called; asked once.
+    fn counts_sent_bytes(&self) -> bool {
+        false
+    }
+
+    /// A data packet begins to leave. Returns whether anything changed.
+    fn on_sent(&mut self, sent: &Sent) -> bool {
+        _ = sent;
+        false
+    }
+
+    /// Something is sent again.
+    fn on_loss(&mut self, loss: &LossEvent) {
+        _ = loss;
+    }
+
+    /// Whether a new rate also moves the release of the packet that is waiting for it. The native
+    /// NIC has none do so: there a new rate counts from the next packet on.
+    fn repaces(&self) -> bool {
+        false
+    }
+
+    /// Its timers, if it has any.
+    fn timers(&mut self) -> Option<&mut Timers> {
+        None
+    }
+
+    /// Serves timer number `timer`, which expired at `now`: after the call it is armed for later,
+    /// or stopped. Nothing happens if it is not due.
+    fn expire(&mut self, timer: usize, now: SimTime) {
+        _ = (timer, now);
+    }
+}
+
+/// The path of a queue pair, as its controller is told at the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// The rate of the sender's port.
+    pub line_rate: Bandwidth,
+    /// Round-trip time of a full packet in the idle network.
+    pub base_rtt: Duration,
+    /// Payload that fills the path at the line rate (bytes); 0 where windows are off.
+    pub bdp: u64,
+    /// Payload of a full packet (bytes).
+    pub path_mtu: u32,
+}
+
+/// An acknowledgement, positive or negative.
+///
+/// Positions count the payload of a queue pair from its start; they fall back where something is
+/// sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ack<'a> {
+    /// When it arrived.
+    pub now: SimTime,
+    /// Payload that it newly acknowledges (bytes).
+    pub acked_bytes: u64,
+    /// Position before which, as it says, all arrived (bytes).
+    pub acknowledged: u64,
+    /// Position of the next packet to send, after this acknowledgement was taken into account
+    /// (bytes).
+    pub sent: u64,
+    /// From the start of the acknowledged packet's transmission to now; none if that packet was
+    /// sent more than once.
+    pub rtt: Option<Duration>,
+    /// Whether the receiver saw congestion (only with
+    /// [`Feedback::EcnEcho`](super::Feedback::EcnEcho)).
+    pub ecn_echo: bool,
+    /// What the switches wrote into the acknowledged packet.
+    pub telemetry: Telemetry<'a>,
+}
+
+/// What an acknowledgement brings back from the switches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Telemetry<'a> {
+    /// Nothing.
+    #[default]
+    None,
+    /// A record of each (with [`Feedback::Int`](super::Feedback::Int)).
+    Int(&'a IntHeader),
+    /// The logarithm of the largest utilization (with [`Feedback::Pint`](super::Feedback::Pint)).
+    Pint(u16),
+}
+
+/// A departing data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The start of its transmission.
+    pub now: SimTime,
+    /// Its frame with FCS (bytes).
+    pub bytes: u64,
+}
+
+/// A loss that the requester noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossEvent {
+    /// When it was noticed.
+    pub now: SimTime,
+    /// Whether by the local ACK timeout, and not by a NAK or a gap.
+    pub timeout: bool,
+}

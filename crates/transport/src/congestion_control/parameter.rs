@@ -1,0 +1,60 @@
+//! Parameters that cannot work, and what they have in common.
+
+use core::fmt;
+
+use rocelab_units::{Bandwidth, Duration, Ratio};
+
+/// A parameter that cannot work.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key} = {value} {problem}: {fix}")]
+pub struct InvalidParameter {
+    /// Its key within the algorithm's table.
+    pub key: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What is wrong.
+    pub problem: &'static str,
+    /// What to write instead.
+    pub fix: &'static str,
+}
+
+/// Longest time that a parameter may be: times far in the future still fit.
+const MAX_TIME: Duration = Duration::from_ms(3_600_000);
+
+impl InvalidParameter {
+    /// Refuses a value unless `holds`.
+    pub(super) fn unless(
+        holds: bool,
+        key: &'static str,
+        value: &dyn fmt::Display,
+        problem: &'static str,
+        fix: &'static str,
+    ) -> Result<(), Self> {
+        if holds { Ok(()) } else { Err(Self { key, value: value.to_string(), problem, fix }) }
+    }
+
+    /// Refuses what is not above 0 and at most 1.
+    pub(super) fn unless_share(key: &'static str, ratio: Ratio) -> Result<(), Self> {
+        let holds = 0 < ratio.numerator() && ratio.numerator() <= ratio.denominator();
+        let fix = "give a fraction above 0 and at most 1, such as \"4/5\"";
+        Self::unless(holds, key, &ratio, "is not a share", fix)
+    }
+
+    /// Refuses a rate of 0.
+    pub(super) fn unless_moving(key: &'static str, rate: Bandwidth) -> Result<(), Self> {
+        Self::unless(
+            rate.bits_per_second() > 0,
+            key,
+            &rate,
+            "lets a slow queue pair stop for ever",
+            "give a rate above 0bps, such as \"40Mbps\"",
+        )
+    }
+
+    /// Refuses an interval of 0, and one that is longer than any run.
+    pub(super) fn unless_interval(key: &'static str, time: Duration) -> Result<(), Self> {
+        let fix = "give a time above 0s, such as \"55us\"";
+        Self::unless(time > Duration::ZERO, key, &time, "would expire without end", fix)?;
+        Self::unless(time <= MAX_TIME, key, &time, "is longer than any run", "give at most 3600s")
+    }
+}
