@@ -22,9 +22,7 @@ use rocelab_units::{Bandwidth, Duration, Ratio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Ack, CongestionControl, Definition, Feedback, InvalidParameter, Path, arithmetic,
-};
+use super::{Ack, CongestionControl, Definition, Feedback, InvalidParameter, Path, arithmetic};
 
 pub(super) const SUMMARY: &str = "the share of marked packets cuts the rate";
 pub(super) const REFERENCE: &str = "Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010";
@@ -46,11 +44,7 @@ pub struct Parameters {
 
 impl Default for Parameters {
     fn default() -> Self {
-        Self {
-            g: Ratio::new(1, 16),
-            additive_increase: None,
-            min_rate: Bandwidth::from_gbps(1),
-        }
+        Self { g: Ratio::new(1, 16), additive_increase: None, min_rate: Bandwidth::from_gbps(1) }
     }
 }
 

@@ -106,9 +106,7 @@ impl Parameters {
     fn step(&self, line_rate: Bandwidth) -> Bandwidth {
         self.delta.unwrap_or_else(|| match self.preset {
             Preset::Paper => Bandwidth::from_mbps(10),
-            Preset::Hpcc => {
-                arithmetic::scaled(Bandwidth::from_mbps(10), REFERENCE_RATE, line_rate)
-            }
+            Preset::Hpcc => arithmetic::scaled(Bandwidth::from_mbps(10), REFERENCE_RATE, line_rate),
         })
     }
 

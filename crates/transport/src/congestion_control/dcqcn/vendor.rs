@@ -15,6 +15,9 @@
 //! goes first. A cut takes at most `max_cut` of the rate. The timers run as long as the queue pair
 //! sends.
 
+#[cfg(test)]
+mod golden;
+
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
 use super::settings::Settings;

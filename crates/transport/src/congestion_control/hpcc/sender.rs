@@ -105,8 +105,7 @@ impl Sender {
     /// `load` after `sample`: the utilization with it, and the reference that would follow.
     fn reaction_to(&self, load: Load, sample: Sample) -> Load {
         let (whole, part) = (self.base_rtt, sample.span.min(self.base_rtt));
-        let weighted =
-            load.utilization * (whole - part) as f64 + sample.utilization * part as f64;
+        let weighted = load.utilization * (whole - part) as f64 + sample.utilization * part as f64;
         let utilization = weighted / whole as f64;
         let reference = self.reaction.next(load.reference, utilization / self.eta);
         Load { utilization, reference }
