@@ -6,6 +6,11 @@
 //! obeys and asks for pauses (PFC); an [`EcnMarker`] marks them; a [`BufferPolicy`] such as the
 //! [`SharedBuffer`] decides what is stored, paused and dropped; a [`Topology`] says what is
 //! connected to what.
+//!
+//! Ports take their link and their pauses as parameters ([`Serialisation`], [`FlowControl`]).
+//! Beside the native parts stand those of HPCC's ns-3 simulator, for runs that give its numbers:
+//! [`TruncatingLink`], [`OnOffFlowControl`], [`HpccNs3Buffer`], [`ThresholdMarker`],
+//! [`HpccNs3Routes`] and [`PairProperties`].
 
 mod buffer;
 mod chain;
