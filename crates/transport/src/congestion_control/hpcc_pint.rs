@@ -95,6 +95,7 @@ impl Definition for Parameters {
             line_rate: line_rate.bits_per_second(),
             full_window: path.bdp,
             rate: reaction.start().rate,
+            rate_was_set: false,
             reference: reaction.start(),
             reaction,
             updated_at: 0,
@@ -114,6 +115,8 @@ struct Sender {
     full_window: u64,
     /// Bits per second.
     rate: u64,
+    /// Whether the latest acknowledgement set it, be it to the same.
+    rate_was_set: bool,
     reference: Reference,
     /// A packet from this position on was sent after the last update of the reference; 0 before
     /// the first acknowledgement (bytes).
@@ -130,6 +133,7 @@ impl CongestionControl for Sender {
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
+        self.rate_was_set = false;
         let Telemetry::Pint(field) = ack.telemetry else { return };
         let first = self.updated_at == 0;
         let full = ack.acknowledged > self.updated_at;
@@ -137,6 +141,7 @@ impl CongestionControl for Sender {
             let excess = power(self.log_base, field) / SCALE / self.eta;
             let next = self.reaction.next(self.reference, excess);
             self.rate = next.rate;
+            self.rate_was_set = true;
             if full {
                 self.reference = next;
             }
@@ -147,7 +152,7 @@ impl CongestionControl for Sender {
     }
 
     fn repaces(&self) -> bool {
-        true
+        self.rate_was_set
     }
 }
 

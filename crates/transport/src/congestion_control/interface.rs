@@ -48,8 +48,9 @@ pub trait CongestionControl: fmt::Debug + Send {
         _ = loss;
     }
 
-    /// Whether a new rate also moves the release of the packet that is waiting for it. The native
-    /// NIC has none do so: there a new rate counts from the next packet on.
+    /// Whether the latest acknowledgement set the rate, be it to the same value, in the way of
+    /// those algorithms whose rate counts at once: it also moves the release of the packet that is
+    /// waiting. The native NIC does not do so: there a new rate counts from the next packet on.
     fn repaces(&self) -> bool {
         false
     }

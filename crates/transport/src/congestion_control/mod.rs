@@ -69,6 +69,10 @@ algorithms! {
     Dcqcn = "dcqcn" => dcqcn,
     /// TIMELY (Mittal et al., SIGCOMM 2015): the gradient of the round-trip time.
     Timely = "timely" => timely,
+    /// Patched TIMELY (Zhu et al., CoNEXT 2016): TIMELY with a reference delay.
+    PatchedTimely = "patched-timely" => patched_timely,
+    /// Swift (Kumar et al., SIGCOMM 2020): a window that keeps a target delay.
+    Swift = "swift" => swift,
     /// DCTCP (Alizadeh et al., SIGCOMM 2010): the share of marked packets, as a rate.
     Dctcp = "dctcp" => dctcp,
     /// HPCC (Li et al., SIGCOMM 2019): the load that switches write into packets.

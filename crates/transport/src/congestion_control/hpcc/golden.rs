@@ -43,8 +43,8 @@ fn check(parameters: &str, rates: [u64; 12], window: u64) {
         bdp: 52_000,
         path_mtu: 1_000,
     });
-    assert!(control.repaces());
     for ((acknowledged, sent, records), expected) in SCRIPT.into_iter().zip(rates) {
+        assert!(!control.repaces() || acknowledged > 2_000, "the first one sets no rate");
         let mut header = IntHeader::default();
         for (time, tx, queue, gbps) in records {
             header.push(IntHop::new(time, tx, queue, gbps * 1_000_000_000, 4).unwrap());
@@ -54,6 +54,9 @@ fn check(parameters: &str, rates: [u64; 12], window: u64) {
         assert_eq!(control.rate().bits_per_second(), expected, "after {acknowledged}");
     }
     assert_eq!(control.window(), Some(window));
+    assert!(control.repaces());
+    control.on_ack(&ack(200_000, 210_000));
+    assert!(!control.repaces(), "without records no rate is set");
 }
 
 #[test]

@@ -28,6 +28,8 @@ pub(super) struct Sender {
     full_window: u64,
     /// Bits per second.
     rate: u64,
+    /// Whether the latest acknowledgement set it, be it to the same.
+    rate_was_set: bool,
     /// A packet from this position on was sent after the last update of the reference; 0 before
     /// the first acknowledgement (bytes).
     updated_at: u64,
@@ -76,6 +78,7 @@ impl Sender {
             base_rtt: (path.base_rtt.ps() / 1000).max(1),
             full_window: path.bdp,
             rate: line_rate.bits_per_second(),
+            rate_was_set: false,
             updated_at: 0,
             path: load,
             ports: [Port { record: IntHop::default(), load }; IntHeader::MAX_HOPS],
@@ -128,6 +131,7 @@ impl Sender {
         let Load { utilization, reference } = self.reaction_to(self.path, highest);
         self.path.utilization = utilization;
         self.rate = reference.rate;
+        self.rate_was_set = true;
         if full {
             self.path.reference = reference;
         }
@@ -147,6 +151,7 @@ impl Sender {
             lowest = Some(lowest.map_or(reference.rate, |lowest: u64| lowest.min(reference.rate)));
         }
         self.rate = lowest.unwrap_or(self.rate);
+        self.rate_was_set = lowest.is_some();
     }
 }
 
@@ -160,6 +165,7 @@ impl CongestionControl for Sender {
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
+        self.rate_was_set = false;
         let Telemetry::Int(header) = ack.telemetry else { return };
         let full = ack.acknowledged > self.updated_at;
         if !full && !self.fast_react {
@@ -181,6 +187,6 @@ impl CongestionControl for Sender {
     }
 
     fn repaces(&self) -> bool {
-        true
+        self.rate_was_set
     }
 }
