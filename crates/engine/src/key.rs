@@ -53,6 +53,75 @@ impl TieCounter {
     }
 }
 
+/// The rule for the order of what happens at one instant.
+pub trait TieOrder: Default + core::fmt::Debug {
+    /// What each node keeps for it.
+    type OfNode: core::fmt::Debug;
+
+    /// What node `origin` keeps.
+    ///
+    /// # Panics
+    /// If the origin does not fit into 24 bits; topologies are limited to that.
+    fn of_node(origin: u32) -> Self::OfNode;
+
+    /// Reserves the next place for an event that a node causes.
+    fn reserve(&mut self, node: &mut Self::OfNode) -> Tie;
+
+    /// Whether an event at `now` finds over what ends at `end`.
+    fn is_over(end: EventKey, now: EventKey) -> bool;
+}
+
+/// By the node that caused an event, then in the order in which that node did: it does not depend
+/// on how a network is cut into partitions. Whatever ends at an instant is over for all that
+/// happens at it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NodeOrder;
+
+impl TieOrder for NodeOrder {
+    type OfNode = TieCounter;
+
+    fn of_node(origin: u32) -> TieCounter {
+        TieCounter::new(origin)
+    }
+
+    #[inline]
+    fn reserve(&mut self, node: &mut TieCounter) -> Tie {
+        node.reserve()
+    }
+
+    #[inline]
+    fn is_over(end: EventKey, now: EventKey) -> bool {
+        end.time <= now.time
+    }
+}
+
+/// In the order in which events were scheduled anywhere, as ns-3 has it. It depends on a run being
+/// sequential.
+#[derive(Clone, Copy, Debug)]
+pub struct InsertionOrder(TieCounter);
+
+impl Default for InsertionOrder {
+    fn default() -> Self {
+        Self(TieCounter::new(0))
+    }
+}
+
+impl TieOrder for InsertionOrder {
+    type OfNode = ();
+
+    fn of_node(_origin: u32) {}
+
+    #[inline]
+    fn reserve(&mut self, _node: &mut ()) -> Tie {
+        self.0.reserve()
+    }
+
+    #[inline]
+    fn is_over(end: EventKey, now: EventKey) -> bool {
+        end <= now
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ mod random;
 mod run;
 mod slots;
 
-pub use key::{EventKey, Tie, TieCounter};
+pub use key::{EventKey, InsertionOrder, NodeOrder, Tie, TieCounter, TieOrder};
 pub use prefetch::prefetch;
 pub use queue::{EventQueue, Scheduled};
 pub use random::RngStream;

@@ -36,6 +36,7 @@ mod ideal;
 pub mod network;
 mod output;
 mod plan;
+pub mod profile;
 pub mod scenario;
 mod simulation;
 mod topology_map;

@@ -7,6 +7,8 @@ use rocelab_units::{Bytes, Duration, SimTime};
 
 use crate::Plan;
 use crate::network::{BuildError, Event, Network};
+use crate::profile::Profile;
+use crate::profile::roce::Roce;
 
 /// Time between two looks at whether the run is over. Fixed, and in simulated time, so that the
 /// end of a run does not depend on the machine or on partitions.
@@ -18,9 +20,9 @@ const STALL_LIMIT: Duration = Duration::from_ms(1_000);
 
 /// A network and the engine that runs it.
 #[derive(Debug)]
-pub struct Simulation {
+pub struct Simulation<P: Profile = Roce> {
     engine: Engine<Event>,
-    network: Network,
+    network: Network<P>,
     /// The end of the window that is being run.
     window_end: SimTime,
     /// When something was last seen to have moved, and how much had.
@@ -58,7 +60,7 @@ pub struct Progress {
     pub events: u64,
 }
 
-impl Simulation {
+impl<P: Profile> Simulation<P> {
     /// The network of `plan` at time zero.
     ///
     /// # Errors
@@ -77,12 +79,12 @@ impl Simulation {
     }
 
     /// The network.
-    pub fn network(&self) -> &Network {
+    pub fn network(&self) -> &Network<P> {
         &self.network
     }
 
     /// The network, to take its records or start a capture.
-    pub fn network_mut(&mut self) -> &mut Network {
+    pub fn network_mut(&mut self) -> &mut Network<P> {
         &mut self.network
     }
 

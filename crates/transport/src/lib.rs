@@ -23,6 +23,7 @@
 mod config;
 pub mod congestion_control;
 mod counters;
+pub mod hpcc_ns3;
 mod nic;
 mod packet;
 mod queue_pair;

@@ -5,6 +5,7 @@ use rocelab_fabric::BufferPolicy;
 use thiserror::Error;
 
 use super::Network;
+use crate::profile::Profile;
 
 /// A law of conservation that did not hold: a defect of the simulator.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -44,7 +45,7 @@ pub enum AuditError {
     },
 }
 
-impl Network {
+impl<P: Profile> Network<P> {
     /// Checks that every frame and every byte of switch memory is accounted for, and when no frame
     /// is under way and no flow failed, every byte of payload.
     ///

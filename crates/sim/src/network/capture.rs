@@ -4,14 +4,15 @@ use std::io;
 use std::path::Path;
 
 use rocelab_capture::{CaptureWriter, Direction, Format, Interface};
-use rocelab_fabric::{NodeId, PacketId};
+use rocelab_fabric::{NodeId, PacketId, Serialisation};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_units::SimTime;
 use rocelab_wire::{Bth, Encapsulation, Extensions, Frame, MacAddress, RoceFrame, VlanTag, ZEROS};
 
 use super::packet::{Body, Packet};
-use super::{Network, Role};
+use super::{Network, PacketOf, Role};
 use crate::address::{host_gid, host_mac, switch_port_mac};
+use crate::profile::{EndHost, HostPacket, Profile, Routing};
 use crate::{CaptureFormat, CapturePlan};
 
 /// The capture files of a run.
@@ -65,7 +66,7 @@ impl Capture {
     }
 }
 
-impl Network {
+impl<P: Profile> Network<P> {
     /// Starts capturing the plan's ports into files in `folder`.
     ///
     /// # Errors
@@ -133,19 +134,28 @@ impl Network {
                 let frame = pfc.to_frame(self.port_mac(sender));
                 capture.write(interface, now, direction, &frame);
             }
-            Body::Rdma(rdma) => match self.roce_frame(sender, &packet, &rdma).to_frame() {
-                Ok(frame) => capture.write(interface, now, direction, &frame),
-                Err(error) => {
-                    capture.error.get_or_insert(io::Error::other(error));
+            Body::Rdma(ref body) => {
+                // Plans capture nothing where frames have no bytes.
+                let Some(rdma) = body.as_rdma() else { return };
+                match self.roce_frame(sender, &packet, rdma).to_frame() {
+                    Ok(frame) => capture.write(interface, now, direction, &frame),
+                    Err(error) => {
+                        capture.error.get_or_insert(io::Error::other(error));
+                    }
                 }
-            },
+            }
         }
         self.totals.frames_captured += 1;
         self.capture = Some(capture);
     }
 
     /// The frame as it is on the link that `sender` sends on.
-    fn roce_frame(&self, sender: u32, packet: &Packet, rdma: &RdmaPacket) -> RoceFrame<'static> {
+    fn roce_frame(
+        &self,
+        sender: u32,
+        packet: &Packet<PacketOf<P>>,
+        rdma: &RdmaPacket,
+    ) -> RoceFrame<'static> {
         let roce = &self.plan.roce;
         let encapsulation = roce.encapsulation;
         let (source, destination) = self.link_addresses(sender, packet);
@@ -181,7 +191,11 @@ impl Network {
 
     /// MAC addresses on one link. Layer 2 (v1) leaves them as they are from end to end; in v2 every
     /// switch is a router and puts in those of the two ports.
-    fn link_addresses(&self, sender: u32, packet: &Packet) -> (MacAddress, MacAddress) {
+    fn link_addresses(
+        &self,
+        sender: u32,
+        packet: &Packet<PacketOf<P>>,
+    ) -> (MacAddress, MacAddress) {
         match self.plan.roce.encapsulation {
             Encapsulation::V1 => (host_mac(packet.source), host_mac(packet.destination)),
             _ => (self.port_mac(sender), self.port_mac(self.ports[sender as usize].far.port)),
@@ -198,7 +212,7 @@ impl Network {
 
     /// In v2 every router on the way so far has taken one off. Routes are shortest paths, so what
     /// has been travelled is the whole way less what remains.
-    fn hop_limit(&self, sender: u32, packet: &Packet) -> u8 {
+    fn hop_limit(&self, sender: u32, packet: &Packet<PacketOf<P>>) -> u8 {
         let initial = self.plan.roce.hop_limit;
         if self.plan.roce.encapsulation == Encapsulation::V1 {
             return initial;
@@ -216,7 +230,7 @@ impl Network {
         while node != host {
             let number = match self.nodes[node as usize].role {
                 Role::Host(_) => Some(0),
-                Role::Switch(_) => self.routes.next_hops(node, host).first().copied(),
+                Role::Switch(_) => self.routing.egress(node, node, host, 0),
             };
             let Some(number) = number else { break };
             let port = self.nodes[node as usize].first_port + u32::from(number);
@@ -230,9 +244,8 @@ impl Network {
     /// UDP source port or flow label of the connection that ends at a host's queue pair.
     fn entropy(&self, destination: NodeId, qpn: u32) -> u32 {
         let Role::Host(host) = self.nodes[destination as usize].role else { return 0 };
-        let index = qpn.wrapping_sub(rocelab_transport::FIRST_QPN) as usize;
-        let flow = self.hosts[host as usize].queue_pairs.get(index);
-        flow.map_or(0, |&flow| self.plan.flows[flow as usize].entropy)
+        let flow = self.hosts[host as usize].end_host.flow_of(qpn);
+        flow.map_or(0, |flow| self.plan.flows[flow as usize].entropy)
     }
 
     fn interface(&self, plan: &CapturePlan, port: u32) -> Interface {

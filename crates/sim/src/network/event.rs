@@ -28,10 +28,10 @@ pub enum Event {
         /// The host.
         host: u32,
     },
-    /// A host's next flow starts.
+    /// Flows start.
     FlowStart {
-        /// The host.
-        host: u32,
+        /// Which: as [`FlowStarts`](crate::profile::FlowStarts) has it.
+        ticket: u32,
     },
     /// A node's sampled queues are read.
     Sample {

@@ -13,6 +13,7 @@ mod host;
 mod packet;
 mod record;
 mod switch;
+mod telemetry;
 mod totals;
 mod transmit;
 
@@ -25,26 +26,36 @@ use packet::PacketPool;
 pub use record::{
     DropCause, FlowEnd, FrameDropped, PauseChange, PauseEvent, QueueLength, Record, RecordKind,
 };
-use rocelab_engine::{EventKey, EventQueue, RngStream, Tie, TieCounter, World, prefetch};
-use rocelab_fabric::{EcnMarker, Fifo, NodeId, Port, Routes, SharedBuffer};
-use rocelab_transport::Nic;
+use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
+use rocelab_fabric::{Fifo, NodeId, Port};
 use rocelab_units::SimTime;
-pub use totals::{Totals, Traversals};
+use telemetry::Telemetry;
+pub use totals::{Totals, TrafficKind, Traversals};
 
 use crate::Plan;
+use crate::profile::roce::Roce;
+use crate::profile::{EndHost, FlowStarts, Profile, Routing};
+
+/// What frames between hosts carry under a profile.
+type PacketOf<P> = <<P as Profile>::EndHost as EndHost<P>>::Packet;
 
 /// All state of a run.
 #[derive(Debug)]
-pub struct Network {
+pub struct Network<P: Profile = Roce> {
     plan: Arc<Plan>,
-    routes: Routes,
-    pool: PacketPool,
-    nodes: Vec<Node>,
-    ports: Vec<NetworkPort>,
-    hosts: Vec<Host>,
-    switches: Vec<Switch>,
+    routing: P::Routing,
+    pool: PacketPool<PacketOf<P>>,
+    nodes: Vec<Node<P>>,
+    ports: Vec<NetworkPort<P>>,
+    hosts: Vec<Host<P>>,
+    switches: Vec<Switch<P>>,
     samplers: Vec<NodeId>,
+    order: P::Order,
+    shared: P::Shared,
+    starts: P::Starts,
     flows: Flows,
+    /// What switches write into packets, where an algorithm asks for it.
+    telemetry: Option<Box<Telemetry>>,
     capture: Option<capture::Capture>,
     records: Vec<Record>,
     totals: Totals,
@@ -54,11 +65,11 @@ pub struct Network {
 
 /// A host or switch, and its ports.
 #[derive(Debug)]
-struct Node {
+struct Node<P: Profile> {
     role: Role,
     /// Its first port among all ports.
     first_port: u32,
-    ties: TieCounter,
+    order: <P::Order as TieOrder>::OfNode,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +86,7 @@ enum Role {
 /// arrival needs, what its start needs, what it needs when it waits, and the rest.
 #[derive(Debug)]
 #[repr(C, align(64))]
-struct NetworkPort {
+struct NetworkPort<P: Profile> {
     /// Frames on the link, first one first. Only that one has an entry in the event queue.
     in_flight: Fifo,
     /// The other end of the link.
@@ -89,12 +100,11 @@ struct NetworkPort {
     free_armed: bool,
     /// The place in the order that the transmission under way has reserved for its end.
     free_tie: Tie,
-    port: Port,
+    port: Port<P::Link, P::FlowControl>,
     counters: PortCounters,
-    marking: Option<Box<Marking>>,
+    marking: Option<Box<P::Marking>>,
     /// The earliest `PortTimeout` in the event queue.
     timeout_armed: SimTime,
-    loss: Option<Loss>,
 }
 
 /// What an arriving frame needs to know of where it is.
@@ -108,20 +118,6 @@ struct FarEnd {
     number: u16,
     /// Whether arrivals are captured, or may be lost.
     special: bool,
-}
-
-/// ECN marking of an egress port, with its own dice.
-#[derive(Debug)]
-struct Marking {
-    marker: EcnMarker,
-    dice: RngStream,
-}
-
-/// Loss on one direction of a link, with its own dice.
-#[derive(Debug)]
-struct Loss {
-    probability: f64,
-    dice: RngStream,
 }
 
 /// What is counted at every port.
@@ -138,40 +134,43 @@ pub struct PortCounters {
 }
 
 #[derive(Debug)]
-struct Host {
+struct Host<P: Profile> {
     node: NodeId,
-    nic: Nic,
     port: u32,
-    /// The earliest `NicTimeout` in the event queue.
-    timeout_armed: SimTime,
-    /// Its flows, by start time, as a range of `Flows::by_source`, and the next one to start.
-    flows_end: u32,
-    next_flow: u32,
-    /// Queue pair k of this host belongs to flow `queue_pairs[k]`.
-    queue_pairs: Vec<u32>,
+    end_host: P::EndHost,
     digest: u64,
 }
 
 #[derive(Debug)]
-struct Switch {
+struct Switch<P: Profile> {
     node: NodeId,
-    buffer: SharedBuffer,
+    buffer: P::Buffer,
 }
 
 /// The progress of all flows.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Flows {
-    /// Flow numbers, grouped by source host, then by start time.
-    by_source: Vec<u32>,
-    /// For each flow, messages that are not completed.
-    messages_left: Vec<u32>,
     started: u64,
     completed: u32,
     failed: u32,
     last_end: SimTime,
 }
 
-impl Network {
+impl<P: Profile> NetworkPort<P> {
+    /// The transmission under way, or the last one, is over then.
+    #[inline]
+    fn free_key(&self) -> EventKey {
+        EventKey { time: self.port.free_at(), tie: self.free_tie }
+    }
+
+    /// Whether the transmitter is free for what happens at `now`.
+    #[inline]
+    fn is_free(&self, now: EventKey) -> bool {
+        P::Order::is_over(self.free_key(), now)
+    }
+}
+
+impl<P: Profile> Network<P> {
     /// Numbers of flows: completed, failed, and in all.
     pub fn flow_counts(&self) -> (u32, u32, usize) {
         (self.flows.completed, self.flows.failed, self.plan.flows.len())
@@ -198,7 +197,7 @@ impl Network {
     }
 
     /// The counters of every port: node, port number, node and port number at the other end.
-    pub fn ports(&self) -> impl Iterator<Item = PortView<'_>> {
+    pub fn ports(&self) -> impl Iterator<Item = PortView<'_, P>> {
         self.ports.iter().map(|port| {
             let peer = &self.ports[port.far.port as usize];
             PortView {
@@ -216,7 +215,7 @@ impl Network {
     pub fn totals(&self, now: SimTime) -> Totals {
         let mut totals = self.totals.clone();
         for port in &self.ports {
-            totals.paused_time += port.port.pause_timers().paused_time(now);
+            totals.paused_time += port.port.paused_time(now);
             totals.ecn_marks += port.counters.ecn_marks;
         }
         for (opcode, &count) in (0u8..=255).zip(self.opcodes.iter()) {
@@ -231,7 +230,7 @@ impl Network {
     pub fn nic_counters(&self) -> rocelab_transport::Counters {
         let mut sum = rocelab_transport::Counters::default();
         for host in &self.hosts {
-            sum += host.nic.counters();
+            sum += host.end_host.counters();
         }
         sum
     }
@@ -249,15 +248,14 @@ impl Network {
     /// Reserves a place in the order for an event that `node` causes.
     #[inline]
     fn reserve(&mut self, node: NodeId) -> Tie {
-        self.nodes[node as usize].ties.reserve()
+        self.order.reserve(&mut self.nodes[node as usize].order)
     }
 
     /// Packets that a flow's source has sent again.
     pub fn retransmitted_packets(&self, flow: u32) -> u64 {
         let plan = &self.plan.flows[flow as usize];
         let Role::Host(host) = self.nodes[plan.source as usize].role else { return 0 };
-        let queue_pair = self.hosts[host as usize].nic.queue_pair(plan.source_qpn);
-        queue_pair.map_or(0, rocelab_transport::QueuePair::retransmissions)
+        self.hosts[host as usize].end_host.retransmissions(flow, plan)
     }
 
     /// When the last flow ended that has ended.
@@ -279,15 +277,13 @@ impl Network {
     /// Whether something is bound to move that does not now: a flow that starts later, or a queue
     /// pair whose pacing gap ends later.
     pub(crate) fn will_move(&self) -> bool {
-        self.hosts.iter().any(|host| {
-            host.next_flow < host.flows_end || host.nic.next_release() != SimTime::NEVER
-        })
+        self.starts.has_more() || self.hosts.iter().any(|host| host.end_host.will_send())
     }
 }
 
 /// A port from outside.
 #[derive(Clone, Copy, Debug)]
-pub struct PortView<'a> {
+pub struct PortView<'a, P: Profile = Roce> {
     /// Its node.
     pub node: NodeId,
     /// Its number within the node.
@@ -297,12 +293,12 @@ pub struct PortView<'a> {
     /// The port number there.
     pub peer_number: u16,
     /// Its state.
-    pub port: &'a Port,
+    pub port: &'a Port<P::Link, P::FlowControl>,
     /// What was counted.
     pub counters: &'a PortCounters,
 }
 
-impl World for Network {
+impl<P: Profile> World for Network<P> {
     type Event = Event;
 
     #[inline]
@@ -311,8 +307,8 @@ impl World for Network {
             Event::Arrive { port, .. } => self.arrive(key, port, queue),
             Event::PortFree { port } => self.port_free(key, port, queue),
             Event::PortTimeout { port } => self.port_timeout(key, port, queue),
-            Event::NicTimeout { host } => self.nic_timeout(key, host, queue),
-            Event::FlowStart { host } => self.flow_start(key, host, queue),
+            Event::NicTimeout { host } => self.host_timeout(key, host, queue),
+            Event::FlowStart { ticket } => self.flow_start(key, ticket, queue),
             Event::Sample { sampler } => self.sample(key, sampler, queue),
         }
     }
@@ -337,7 +333,8 @@ impl World for Network {
             Role::Host(host) => prefetch::<2, _>(&self.hosts[host as usize]),
             Role::Switch(switch) => {
                 let node = self.switches[switch as usize].node;
-                let egress = self.routes.egress(node, packet.destination, packet.flow_hash);
+                let egress =
+                    self.routing.egress(node, packet.source, packet.destination, packet.flow_hash);
                 let first_port = self.nodes[node as usize].first_port;
                 let egress = first_port + u32::from(egress.unwrap_or_default());
                 prefetch::<4, _>(&self.ports[egress as usize]);

@@ -2,14 +2,13 @@
 
 use rocelab_engine::{EventKey, Tie};
 use rocelab_fabric::{Chain, NodeId, PacketId};
-use rocelab_transport::Packet as RdmaPacket;
 use rocelab_units::SimTime;
 use rocelab_wire::Pfc;
 
 /// A frame somewhere in the network. Its payload has a length and no bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(crate) struct Packet {
+pub(crate) struct Packet<R> {
     /// On a link: when the last bit of the frame behind it arrives, and the place of that in the
     /// order of events. Kept here so that the next arrival is known without a look at a packet
     /// that has left the cache.
@@ -27,31 +26,31 @@ pub(crate) struct Packet {
     /// The port by which it entered the switch that it is in.
     pub(crate) ingress: u16,
     /// What it carries.
-    pub(crate) body: Body,
+    pub(crate) body: Body<R>,
 }
 
 /// What a frame carries.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Body {
-    /// An RDMA packet.
-    Rdma(RdmaPacket),
+pub(crate) enum Body<R> {
+    /// A packet from host to host.
+    Rdma(R),
     /// A priority-based flow control frame, for the next port and no further.
     Pfc(Pfc),
 }
 
 /// All packets that exist, by [`PacketId`].
-#[derive(Debug, Default)]
-pub(crate) struct PacketPool {
-    packets: Vec<Packet>,
+#[derive(Debug)]
+pub(crate) struct PacketPool<R> {
+    packets: Vec<Packet<R>>,
     /// Chain of free places, through `next`.
     free: Option<PacketId>,
     live: u32,
 }
 
-impl Packet {
+impl<R> Packet<R> {
     /// A packet that waits to be sent for the first time.
     #[inline]
-    pub(crate) fn new(source: NodeId, destination: NodeId, frame_len: u16, body: Body) -> Self {
+    pub(crate) fn new(source: NodeId, destination: NodeId, frame_len: u16, body: Body<R>) -> Self {
         Self {
             next_arrival: EventKey { time: SimTime::NEVER, tie: Tie::default() },
             next: PacketId::NONE,
@@ -65,7 +64,13 @@ impl Packet {
     }
 }
 
-impl PacketPool {
+impl<R> Default for PacketPool<R> {
+    fn default() -> Self {
+        Self { packets: Vec::new(), free: None, live: 0 }
+    }
+}
+
+impl<R: Copy> PacketPool<R> {
     /// Number of packets that exist now.
     pub(crate) fn live(&self) -> u32 {
         self.live
@@ -73,7 +78,7 @@ impl PacketPool {
 
     /// Puts a packet into the pool.
     #[inline]
-    pub(crate) fn insert(&mut self, packet: Packet) -> PacketId {
+    pub(crate) fn insert(&mut self, packet: Packet<R>) -> PacketId {
         self.live += 1;
         match self.free {
             Some(id) => {
@@ -95,24 +100,24 @@ impl PacketPool {
     }
 
     #[inline]
-    pub(crate) fn get(&self, id: PacketId) -> &Packet {
+    pub(crate) fn get(&self, id: PacketId) -> &Packet<R> {
         &self.packets[id.0 as usize]
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet {
+    pub(crate) fn get_mut(&mut self, id: PacketId) -> &mut Packet<R> {
         &mut self.packets[id.0 as usize]
     }
 
     #[cold]
-    fn grow(&mut self, packet: Packet) -> PacketId {
+    fn grow(&mut self, packet: Packet<R>) -> PacketId {
         let id = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets exist at once");
         self.packets.push(packet);
         PacketId(id)
     }
 }
 
-impl Chain for PacketPool {
+impl<R: Copy> Chain for PacketPool<R> {
     #[inline]
     fn next(&self, id: PacketId) -> PacketId {
         self.get(id).next
@@ -126,16 +131,20 @@ impl Chain for PacketPool {
 
 #[cfg(test)]
 mod tests {
+    use rocelab_transport::Packet as RdmaPacket;
+    use rocelab_transport::hpcc_ns3::Packet as HpccNs3Packet;
+
     use super::*;
 
     #[test]
     fn a_packet_is_one_cache_line() {
-        assert_eq!(size_of::<Packet>(), 64);
+        assert_eq!(size_of::<Packet<RdmaPacket>>(), 64);
+        assert_eq!(size_of::<Packet<HpccNs3Packet>>(), 64);
     }
 
     #[test]
     fn places_are_used_again() {
-        let mut pool = PacketPool::default();
+        let mut pool = PacketPool::<RdmaPacket>::default();
         let packet = Packet::new(0, 1, 64, Body::Pfc(Pfc::default()));
         let ids: Vec<_> = (0..4).map(|_| pool.insert(packet)).collect();
         pool.remove(ids[1]);

@@ -2,13 +2,12 @@
 
 use rocelab_engine::{EventKey, EventQueue};
 use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
-use rocelab_units::SimTime;
-use rocelab_wire::Ecn;
 
 use super::packet::{Body, PacketPool};
-use super::{DropCause, Event, FarEnd, Network};
+use super::{DropCause, Event, FarEnd, Network, PacketOf, TrafficKind};
+use crate::profile::{Carries, HostPacket, Marking, Profile, Routing, Shared};
 
-impl Network {
+impl<P: Profile> Network<P> {
     /// Classifies, routes, stores, marks and queues a frame that has arrived at a switch.
     #[inline]
     pub(super) fn switch_receive(
@@ -20,15 +19,16 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         let packet = self.pool.get_mut(id);
-        let Body::Rdma(rdma) = &mut packet.body else {
+        let Body::Rdma(body) = &mut packet.body else {
             debug_assert!(false, "flow control ends at the port");
             return;
         };
         let state = &mut self.switches[switch as usize];
         let (receiving, ingress) = (at.port, at.number);
-        let priority = rdma.priority();
+        let priority = body.priority();
         let len = u32::from(packet.frame_len);
-        let next = self.routes.egress(state.node, packet.destination, packet.flow_hash);
+        let (source, destination) = (packet.source, packet.destination);
+        let next = self.routing.egress(state.node, source, destination, packet.flow_hash);
         let Some(number) = next else {
             return self.drop_frame(key, receiving, None, id, DropCause::NoRoute);
         };
@@ -39,104 +39,114 @@ impl Network {
         if let Admission::Dropped(reason) | Admission::DroppedAndPause(reason) = admission {
             self.drop_frame(key, receiving, Some(number), id, DropCause::Buffer(reason));
             if matches!(admission, Admission::DroppedAndPause(_)) {
-                self.pause_sender(key.time, receiving, priority, queue);
+                self.pause_sender(key, receiving, priority, queue);
             }
             return;
         }
         packet.ingress = ingress;
         let queued = egress_queue + len;
         if let Some(marking) = &mut out.marking
-            && rdma.ecn() != Ecn::NotEct
-            && marking.marker.marks(queued, || marking.dice.bits())
+            && marking.on_enqueue(&mut self.shared, body.is_markable(), queued)
         {
-            rdma.set_ce();
+            body.mark();
             out.counters.ecn_marks += 1;
         }
-        if admission == Admission::Stored && out.port.is_idle_for(key.time, priority) {
-            return self.pass_through(key.time, switch, egress, id, queue);
+        if admission == Admission::Stored
+            && out.is_free(key)
+            && out.port.is_idle_for(key.time, priority)
+        {
+            out.port.note_passed(priority);
+            return self.send(key, switch, egress, id, queue);
         }
         out.counters.max_queue_bytes = out.counters.max_queue_bytes.max(queued);
         out.port.enqueue(&mut self.pool, id, priority, len);
         if admission == Admission::StoredAndPause {
-            self.pause_sender(key.time, receiving, priority, queue);
+            self.pause_sender(key, receiving, priority, queue);
         }
-        self.pump(key.time, egress, queue);
-    }
-
-    /// Sends a frame that need not wait. It was admitted like any other; only queue and scheduler
-    /// are spared (a round-robin scheduler keeps its turn).
-    #[inline]
-    fn pass_through(
-        &mut self,
-        now: SimTime,
-        switch: u32,
-        egress: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
-        let packet = self.pool.get(id);
-        let Body::Rdma(rdma) = &packet.body else { return };
-        let (ingress, priority) = (packet.ingress, rdma.priority());
-        let departure = Departure { ingress, priority, len: u32::from(packet.frame_len) };
-        let resume = self.switches[switch as usize].buffer.release(departure);
-        self.transmit(now, egress, id, queue);
-        if resume {
-            self.resume(now, switch, ingress, priority, queue);
-        }
+        self.pump(key, egress, queue);
     }
 
     /// Sends the frame that is next at a switch's port, whose transmitter is free.
     #[inline]
     pub(super) fn pump_switch(
         &mut self,
-        now: SimTime,
+        key: EventKey,
         port: u32,
         switch: u32,
         queue: &mut EventQueue<Event>,
     ) {
-        let len_of = |pool: &PacketPool, id: PacketId| u32::from(pool.get(id).frame_len);
+        let len_of =
+            |pool: &PacketPool<PacketOf<P>>, id: PacketId| u32::from(pool.get(id).frame_len);
         let state = &mut self.ports[port as usize];
-        let Some((id, priority)) = state.port.dequeue(&self.pool, len_of) else { return };
+        let Some((id, _)) = state.port.dequeue(&self.pool, len_of) else { return };
         let more = state.port.has_eligible();
-        let packet = self.pool.get(id);
-        let ingress = packet.ingress;
-        let departure = Departure { ingress, priority, len: u32::from(packet.frame_len) };
-        let resume = self.switches[switch as usize].buffer.release(departure);
-        self.transmit(now, port, id, queue);
+        self.send(key, switch, port, id, queue);
         if more {
             self.arm_free(port, queue);
         }
-        if resume {
-            self.resume(now, switch, ingress, priority, queue);
+    }
+
+    /// Sends a frame that was admitted and is in no queue, or no longer: one that need not wait is
+    /// spared queue and scheduler.
+    #[inline]
+    fn send(
+        &mut self,
+        key: EventKey,
+        switch: u32,
+        port: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let packet = self.pool.get_mut(id);
+        let Body::Rdma(body) = &mut packet.body else { return };
+        let (ingress, priority) = (packet.ingress, body.priority());
+        let departure = Departure { ingress, priority, len: u32::from(packet.frame_len) };
+        let resume = self.switches[switch as usize].buffer.release(departure);
+        let out = &mut self.ports[port as usize];
+        if let Some(marking) = &mut out.marking
+            && marking.on_dequeue(&mut self.shared, body.is_markable(), out.port.queued(priority))
+        {
+            body.mark();
+            out.counters.ecn_marks += 1;
         }
+        let stamped = body.telemetry() != Carries::Nothing && body.kind() == TrafficKind::Data;
+        if resume {
+            self.resume_sender(key, switch, ingress, priority, queue);
+        }
+        if stamped {
+            self.stamp(key.time, port, id);
+        }
+        self.transmit(key, port, id, queue);
     }
 
     /// Makes the sender behind a switch's ingress port pause.
     #[cold]
     fn pause_sender(
         &mut self,
-        now: SimTime,
+        key: EventKey,
         receiving: u32,
         priority: u8,
         queue: &mut EventQueue<Event>,
     ) {
+        self.shared.on_flow_control();
         self.ports[receiving as usize].port.request_pause(priority);
-        self.pump(now, receiving, queue);
+        self.pump(key, receiving, queue);
     }
 
     /// Lets the sender behind a switch's ingress port go on.
     #[cold]
-    fn resume(
+    fn resume_sender(
         &mut self,
-        now: SimTime,
+        key: EventKey,
         switch: u32,
         ingress: u16,
         priority: u8,
         queue: &mut EventQueue<Event>,
     ) {
+        self.shared.on_flow_control();
         let node = self.switches[switch as usize].node;
         let ingress = self.nodes[node as usize].first_port + u32::from(ingress);
         self.ports[ingress as usize].port.request_resume(priority);
-        self.pump(now, ingress, queue);
+        self.pump(key, ingress, queue);
     }
 }

@@ -23,11 +23,14 @@ impl Traversals {
     }
 }
 
-/// The kind of traversal of an RDMA packet.
+/// What a traversal is counted as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TrafficKind {
+pub enum TrafficKind {
+    /// Payload, or a request for it.
     Data,
+    /// An acknowledgement, positive or negative.
     Ack,
+    /// Flow and congestion control.
     Control,
 }
 

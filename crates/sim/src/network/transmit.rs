@@ -1,8 +1,8 @@
 //! Frames onto links and off them; pauses and their timers.
 
-use rocelab_engine::{EventKey, EventQueue};
-use rocelab_fabric::PacketId;
-use rocelab_units::SimTime;
+use rocelab_engine::{EventKey, EventQueue, TieOrder};
+use rocelab_fabric::{FlowControl, PacketId};
+use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
 use super::packet::{Body, Packet};
@@ -11,22 +11,23 @@ use super::{
     DropCause, Event, FrameDropped, Network, PauseChange, PauseEvent, QueueLength, Record,
     RecordKind, Role,
 };
+use crate::profile::{EndHost, HostPacket, Profile, Shared};
 
-impl Network {
+impl<P: Profile> Network<P> {
     /// Starts what `port` sends next, if its transmitter is free; else sees to it that it is asked
     /// again when it is. To call it once too often is harmless.
     #[inline]
-    pub(super) fn pump(&mut self, now: SimTime, port: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn pump(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
         let state = &mut self.ports[port as usize];
-        if state.port.free_at() > now {
+        if !state.is_free(key) {
             return self.arm_free(port, queue);
         }
-        if let Some(frame) = state.port.take_pfc_frame(now) {
-            return self.transmit_pfc(now, port, frame, queue);
+        if let Some(frame) = state.port.take_pfc_frame(key.time) {
+            return self.transmit_pfc(key, port, frame, queue);
         }
         match self.nodes[state.node as usize].role {
-            Role::Host(host) => self.pump_host(now, host, queue),
-            Role::Switch(switch) => self.pump_switch(now, port, switch, queue),
+            Role::Host(host) => self.pump_host(key, host, queue),
+            Role::Switch(switch) => self.pump_switch(key, port, switch, queue),
         }
     }
 
@@ -34,22 +35,25 @@ impl Network {
     #[inline]
     pub(super) fn transmit(
         &mut self,
-        now: SimTime,
+        key: EventKey,
         port: u32,
         id: PacketId,
         queue: &mut EventQueue<Event>,
     ) {
         let state = &mut self.ports[port as usize];
-        let ties = &mut self.nodes[state.node as usize].ties;
-        state.free_tie = ties.reserve();
+        let node = &mut self.nodes[state.node as usize].order;
+        state.free_tie = self.order.reserve(node);
         let packet = self.pool.get_mut(id);
-        let transmission = state.port.transmit(now, u32::from(packet.frame_len));
-        let arrival = EventKey { time: transmission.arrival, tie: ties.reserve() };
+        let transmission = state.port.transmit(key.time, u32::from(packet.frame_len));
+        let arrival = EventKey { time: transmission.arrival, tie: self.order.reserve(node) };
+        if let Some(telemetry) = &mut self.telemetry {
+            telemetry.note_departure(key.time, port, packet.frame_len);
+        }
         state.counters.frames += 1;
         state.counters.bytes += u64::from(packet.frame_len);
         let traversals = &mut self.totals.traversals;
         match packet.body {
-            Body::Rdma(ref rdma) => match TrafficKind::of(rdma.opcode()) {
+            Body::Rdma(ref body) => match body.kind() {
                 TrafficKind::Data => traversals.data += 1,
                 TrafficKind::Ack => traversals.ack += 1,
                 TrafficKind::Control => traversals.control += 1,
@@ -62,7 +66,7 @@ impl Network {
         }
         state.in_flight.push_back(&mut self.pool, id);
         if state.captured.is_some() {
-            self.capture_sent(now, port, id);
+            self.capture_sent(key.time, port, id);
         }
     }
 
@@ -95,10 +99,8 @@ impl Network {
     /// it arrives, if it is to be. True if it is lost.
     #[cold]
     fn is_lost_or_captured(&mut self, key: EventKey, port: u32, id: PacketId) -> bool {
-        let sender = &mut self.ports[port as usize];
-        let receiving = sender.far.port;
-        let loss = sender.loss.as_mut();
-        if loss.is_some_and(|loss| loss.dice.uniform() < loss.probability) {
+        let receiving = self.ports[port as usize].far.port;
+        if self.shared.loses(port) {
             return true;
         }
         if self.ports[receiving as usize].captured.is_some() {
@@ -110,7 +112,7 @@ impl Network {
     /// The transmitter of `port` is free and something waited.
     pub(super) fn port_free(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
         self.ports[port as usize].free_armed = false;
-        self.pump(key.time, port, queue);
+        self.pump(key, port, queue);
     }
 
     /// Has `port` asked again when its transmitter is free, unless that is arranged already.
@@ -119,8 +121,7 @@ impl Network {
         let state = &mut self.ports[port as usize];
         if !state.free_armed {
             state.free_armed = true;
-            let key = EventKey { time: state.port.free_at(), tie: state.free_tie };
-            queue.push(key, Event::PortFree { port });
+            queue.push(state.free_key(), Event::PortFree { port });
         }
     }
 
@@ -131,19 +132,18 @@ impl Network {
             return; // An earlier one was armed since; it has served this one's purpose.
         }
         state.timeout_armed = SimTime::NEVER;
-        let timers = state.port.pause_timers();
-        let since = [0, 1, 2, 3, 4, 5, 6, 7].map(|priority| timers.paused_since(priority));
+        let since = [0, 1, 2, 3, 4, 5, 6, 7].map(|priority| state.port.paused_since(priority));
         state.port.handle_timeout(key.time);
         for (priority, since) in (0u8..).zip(since) {
             let Some(since) = since else { continue };
-            if state.port.pause_timers().paused_since(priority).is_none() {
+            if state.port.paused_since(priority).is_none() {
                 let event = PauseEvent::Expire(key.time.since(since));
                 let (node, port) = (state.node, state.number);
                 let change = PauseChange { node, port, priority, quanta: 0, event };
                 self.records.push(Record { key, kind: RecordKind::Pause(change) });
             }
         }
-        self.pump(key.time, port, queue);
+        self.pump(key, port, queue);
         self.arm_port_timeout(port, queue);
     }
 
@@ -160,7 +160,7 @@ impl Network {
         let port = &self.ports[receiving as usize];
         let packet = self.pool.get(id);
         let priority = match packet.body {
-            Body::Rdma(ref rdma) => rdma.priority(),
+            Body::Rdma(ref body) => body.priority(),
             Body::Pfc(_) => 0,
         };
         let dropped = FrameDropped {
@@ -197,24 +197,33 @@ impl Network {
         queue.push(EventKey { time, tie }, Event::Sample { sampler });
     }
 
-    fn transmit_pfc(&mut self, now: SimTime, port: u32, frame: Pfc, queue: &mut EventQueue<Event>) {
-        const PFC_FRAME_LEN: u16 = 64;
+    fn transmit_pfc(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        frame: Pfc,
+        queue: &mut EventQueue<Event>,
+    ) {
         let state = &self.ports[port as usize];
         let peer = self.ports[state.far.port as usize].node;
-        let packet = Packet::new(state.node, peer, PFC_FRAME_LEN, Body::Pfc(frame));
+        let packet = Packet::new(state.node, peer, P::FlowControl::FRAME_LEN, Body::Pfc(frame));
         let id = self.pool.insert(packet);
         self.totals.frames_created += 1;
-        self.transmit(now, port, id, queue);
+        self.transmit(key, port, id, queue);
         self.arm_port_timeout(port, queue);
         if self.has_more(port) {
             self.arm_free(port, queue);
         }
     }
 
+    /// Whether something may follow the frame that a port sends.
     fn has_more(&self, port: u32) -> bool {
         let state = &self.ports[port as usize];
+        if state.port.has_pfc_frame() {
+            return true;
+        }
         match self.nodes[state.node as usize].role {
-            Role::Host(host) => self.hosts[host as usize].nic.is_ready(state.port.paused()),
+            Role::Host(host) => self.hosts[host as usize].end_host.is_ready(state.port.paused()),
             Role::Switch(_) => state.port.has_eligible(),
         }
     }
@@ -230,11 +239,14 @@ impl Network {
         self.pool.remove(id);
         self.totals.frames_delivered += 1;
         let state = &mut self.ports[receiving as usize];
+        let mut resumes = false;
         for priority in (0..8u8).filter(|p| frame.class_enable_vector & (1 << p) != 0) {
             let quanta = frame.quanta[usize::from(priority)];
-            let since = state.port.pause_timers().paused_since(priority);
+            resumes |= quanta == 0;
+            let since = state.port.paused_since(priority);
             let event = match (quanta, since) {
-                (0, None) => continue,
+                (0, None) if !P::RECORDS_EVERY_RESUME => continue,
+                (0, None) => PauseEvent::Resume(Duration::ZERO),
                 (0, Some(since)) => PauseEvent::Resume(key.time.since(since)),
                 (_, None) => PauseEvent::Pause,
                 (_, Some(_)) => PauseEvent::Refresh,
@@ -250,13 +262,8 @@ impl Network {
         }
         state.port.receive_pfc(key.time, frame);
         self.arm_port_timeout(receiving, queue);
-        self.pump_after_pause(key.time, receiving, queue);
-    }
-
-    /// A change of the paused priorities lets something go.
-    fn pump_after_pause(&mut self, now: SimTime, port: u32, queue: &mut EventQueue<Event>) {
-        if self.has_more(port) {
-            self.pump(now, port, queue);
+        if resumes && self.has_more(receiving) {
+            self.pump(key, receiving, queue);
         }
     }
 
@@ -265,7 +272,7 @@ impl Network {
         let due = state.port.poll_timeout();
         if due < state.timeout_armed {
             state.timeout_armed = due;
-            let tie = self.nodes[state.node as usize].ties.reserve();
+            let tie = self.order.reserve(&mut self.nodes[state.node as usize].order);
             queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
         }
     }

@@ -4,6 +4,7 @@ mod arbitration;
 mod congestion;
 mod errors;
 mod go_back_zero;
+mod hpcc_ns3;
 mod operations;
 mod pair;
 mod random_faults;

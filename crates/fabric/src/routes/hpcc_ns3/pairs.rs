@@ -177,13 +177,16 @@ impl Path {
 impl HostPair {
     /// How long a flow of `size` bytes would take alone, as HPCC's ns-3 simulator reports it, in
     /// nanoseconds: one round-trip time, and its packets of up to `payload_bytes` with 48 bytes of
-    /// headers each at [`Self::bandwidth`]. Those bytes are counted in 32 bits, as there.
+    /// headers each at [`Self::bandwidth`]. Those bytes are counted in 32 bits and their time in
+    /// 64 bits of nanoseconds times the rate, as there: both wrap (above 2.3 GB the time does).
     ///
     /// It is a nominal value: a flow of one packet can be a little faster.
     pub fn standalone_fct_ns(&self, size: u32, payload_bytes: u32) -> u64 {
         let packets = size.div_ceil(payload_bytes.max(1));
         let total = size.wrapping_add(packets.wrapping_mul(HEADERS));
-        self.rtt_ns.saturating_add(nanoseconds(u128::from(total) * 8, self.bandwidth))
+        let scaled = u64::from(total).wrapping_mul(8 * 1_000_000_000);
+        let time = scaled.checked_div(self.bandwidth.bits_per_second()).unwrap_or(u64::MAX);
+        self.rtt_ns.saturating_add(time)
     }
 }
 

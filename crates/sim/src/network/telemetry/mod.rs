@@ -1,0 +1,115 @@
+//! What switches write into packets, for the algorithms that ask for it: one word each hop (INT,
+//! for HPCC), or one value for the whole path (PINT).
+
+mod pint;
+
+use rocelab_fabric::{PacketId, Serialisation};
+use rocelab_transport::congestion_control::Feedback;
+use rocelab_units::{Duration, SimTime};
+use rocelab_wire::{IntHeader, IntHop};
+
+use self::pint::{Encoding, Meter};
+use super::Network;
+use super::packet::Body;
+use crate::Plan;
+use crate::profile::{Carries, HostPacket, Profile, Shared};
+
+/// Picoseconds in a nanosecond: telemetry counts in these.
+const PS_PER_NS: u64 = 1_000;
+
+/// The telemetry of a run.
+#[derive(Debug)]
+pub(super) struct Telemetry {
+    /// Of packets that carry a word each hop, by their place in the pool.
+    headers: Vec<IntHeader>,
+    /// The multiplier of the units of bytes and queue lengths.
+    multiplier: u32,
+    /// Where one value is carried for the whole path.
+    pint: Option<Pint>,
+}
+
+/// What switches keep for PINT.
+#[derive(Debug)]
+struct Pint {
+    encoding: Encoding,
+    /// By port of all.
+    meters: Vec<Meter>,
+}
+
+impl Telemetry {
+    /// What the algorithms of `plan` ask for, if they ask for anything; `base_rtt` is the time
+    /// that utilisation is averaged over.
+    pub(super) fn new(plan: &Plan, base_rtt: Duration) -> Option<Box<Self>> {
+        let mut telemetry = Self { headers: Vec::new(), multiplier: 1, pint: None };
+        match plan.algorithm().feedback(plan.nic_rate()) {
+            Feedback::Int { multiplier } => telemetry.multiplier = multiplier,
+            Feedback::Pint { log_base } => {
+                let ports = plan.topology.links.len() * 2;
+                telemetry.pint = Some(Pint {
+                    encoding: Encoding::new(log_base.as_f64()),
+                    meters: vec![Meter::new(base_rtt); ports],
+                });
+            }
+            _ => return None,
+        }
+        Some(Box::new(telemetry))
+    }
+
+    /// The words of a packet.
+    #[inline]
+    pub(super) fn header(&self, id: PacketId) -> &IntHeader {
+        &self.headers[id.0 as usize]
+    }
+
+    /// A packet starts with these words: none, or in an acknowledgement those of its packet.
+    #[inline]
+    pub(super) fn start(&mut self, id: PacketId, header: IntHeader) {
+        let place = id.0 as usize;
+        if self.headers.len() <= place {
+            self.headers.resize(place + 1, IntHeader::default());
+        }
+        self.headers[place] = header;
+    }
+
+    /// A frame leaves by a switch's port.
+    #[inline]
+    pub(super) fn note_departure(&mut self, now: SimTime, port: u32, frame_len: u16) {
+        if let Some(pint) = &mut self.pint {
+            pint.meters[port as usize].note_departure(now, u32::from(frame_len));
+        }
+    }
+}
+
+impl<P: Profile> Network<P> {
+    /// A switch writes into a data packet that leaves by `port` now.
+    pub(super) fn stamp(&mut self, now: SimTime, port: u32, id: PacketId) {
+        let Some(telemetry) = &mut self.telemetry else { return };
+        let Body::Rdma(body) = &mut self.pool.get_mut(id).body else { return };
+        let state = &self.ports[port as usize];
+        match body.telemetry() {
+            Carries::Nothing => {}
+            Carries::Hops => {
+                let rate = state.port.link().rate().bits_per_second();
+                let hop = IntHop::new(
+                    now.ps() / PS_PER_NS,
+                    state.counters.bytes,
+                    u64::from(state.port.waiting_bytes()),
+                    rate,
+                    telemetry.multiplier,
+                );
+                if let Some(hop) = hop {
+                    telemetry.headers[id.0 as usize].push(hop);
+                }
+            }
+            Carries::Value => {
+                let (Some(pint), Some(value)) = (&mut telemetry.pint, body.value()) else { return };
+                let meter = &mut pint.meters[port as usize];
+                let rate = state.port.link().rate();
+                let mut random = || self.shared.telemetry_bits();
+                let utilisation =
+                    meter.measure(now, u64::from(state.port.waiting_bytes()), rate, &mut random);
+                *value = (*value).max(pint.encoding.encode(utilisation, &mut random));
+            }
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! Profiles: whose rules a network goes by.
+//!
+//! [`Network`](crate::Network) is one for all; what differs between the native model of RoCE and
+//! a reference model is named here, one seam each, and chosen at compile time, so that neither
+//! pays for the other.
+//!
+//! | seam | trait | native ([`roce`]) | `hpcc-ns3` ([`hpcc_ns3`]) |
+//! |---|---|---|---|
+//! | time on the link: rounding, preamble, gap | [`Serialisation`] | `Link` | `TruncatingLink` |
+//! | pauses: quanta or on and off | [`FlowControl`] | `QuantaFlowControl` | `OnOffFlowControl` |
+//! | switch memory | [`BufferPolicy`] | `SharedBuffer` | `HpccNs3Buffer` |
+//! | ECN: when, whom, whose dice | [`Marking`] | at the queue's end | as a frame leaves |
+//! | equal-cost paths: hash, order of next hops | [`Routing`] | `Routes` | `HpccNs3Routes` |
+//! | order of events of one instant | [`TieOrder`] | `NodeOrder` | `InsertionOrder` |
+//! | arbitration, reliability, frame sizes | [`EndHost`] | the `Nic` of InfiniBand verbs | byte sequence numbers |
+//! | how flows start | [`FlowStarts`] | each host by itself | in the order of the file |
+//! | random streams that all share | [`Shared`] | none: one a component | the simulator's generators |
+
+pub mod hpcc_ns3;
+pub mod roce;
+
+use core::fmt;
+use std::ops::Range;
+
+use rocelab_engine::{EventKey, Tie, TieOrder};
+use rocelab_fabric::topology::{Adjacency, Neighbour};
+use rocelab_fabric::{
+    BufferPolicy, FlowControl, NodeId, NodeKind, RouteError, SchedulerConfig, Serialisation,
+};
+use rocelab_transport::{Algorithm, Counters, Packet as RdmaPacket};
+use rocelab_units::{Bandwidth, Duration, SimTime};
+use rocelab_wire::IntHeader;
+
+use crate::network::{BuildError, FlowEnd, TrafficKind};
+use crate::{FlowPlan, Plan, ProfilePlan};
+
+/// The rules that a network goes by.
+pub trait Profile: fmt::Debug + Sized + 'static {
+    /// When a frame that starts now is over.
+    type Link: Serialisation;
+    /// Pauses, at both ends.
+    type FlowControl: FlowControl;
+    /// Switch memory.
+    type Buffer: BufferPolicy;
+    /// ECN.
+    type Marking: Marking<Self::Shared>;
+    /// Equal-cost paths.
+    type Routing: Routing;
+    /// The order of events of one instant.
+    type Order: TieOrder;
+    /// The end host.
+    type EndHost: EndHost<Self>;
+    /// How flows start.
+    type Starts: FlowStarts;
+    /// What all nodes share.
+    type Shared: Shared;
+
+    /// Whether the end of a pause is recorded that was not in force: where pauses have no end by
+    /// themselves, one such frame was lost before.
+    const RECORDS_EVERY_RESUME: bool;
+
+    /// What all nodes share, at the start.
+    ///
+    /// # Errors
+    /// If the topology has what cannot be represented.
+    fn shared(plan: &Plan) -> Result<Self::Shared, BuildError>;
+
+    /// The time that telemetry is averaged over: the largest base round-trip time.
+    fn base_rtt(plan: &Plan, shared: &Self::Shared) -> Duration;
+
+    /// The link behind a port.
+    fn link(plan: &Plan, link: u32) -> Self::Link;
+
+    /// Pauses at a port.
+    fn flow_control(plan: &Plan) -> Self::FlowControl;
+
+    /// The discipline of egress ports.
+    fn scheduler(plan: &Plan) -> SchedulerConfig;
+
+    /// A switch's memory.
+    ///
+    /// # Errors
+    /// If it cannot be divided as asked.
+    fn buffer(
+        plan: &Plan,
+        switch: NodeId,
+        adjacency: &Adjacency,
+    ) -> Result<Self::Buffer, BuildError>;
+
+    /// Marking at a switch's port, if there is any.
+    fn marking(
+        plan: &Plan,
+        switch: NodeId,
+        port: u16,
+        neighbour: &Neighbour,
+    ) -> Option<Self::Marking>;
+
+    /// The routes.
+    ///
+    /// # Errors
+    /// If there is no way through the topology.
+    fn routing(plan: &Plan) -> Result<Self::Routing, RouteError>;
+
+    /// A host.
+    fn end_host(plan: &Plan, host: NodeId, adjacency: &Adjacency) -> Self::EndHost;
+
+    /// The flows, none of which has started.
+    fn starts(plan: &Plan) -> Self::Starts;
+}
+
+/// What an end host is given with each call.
+#[derive(Debug)]
+pub struct Context<'a, P: Profile> {
+    /// The event.
+    pub now: EventKey,
+    /// What runs.
+    pub plan: &'a Plan,
+    /// What all nodes share.
+    pub shared: &'a mut P::Shared,
+    pub(crate) order: &'a mut P::Order,
+    pub(crate) node: &'a mut <P::Order as TieOrder>::OfNode,
+}
+
+impl<P: Profile> Context<'_, P> {
+    /// Reserves a place in the order of events.
+    #[inline]
+    pub fn reserve(&mut self) -> Tie {
+        self.order.reserve(self.node)
+    }
+}
+
+/// A host: what it does with packets, and when it wants to be woken. Harmless to ask once too
+/// often only where the profile says so.
+pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
+    /// What a frame between hosts carries.
+    type Packet: HostPacket;
+
+    /// A flow of which this host is one end will start.
+    fn expect(&mut self, number: u32, flow: &FlowPlan) {
+        _ = (number, flow);
+    }
+
+    /// These flows start. The host is asked for a frame thereupon.
+    fn start(&mut self, context: &mut Context<'_, P>, flows: &[u32]);
+
+    /// A frame arrived that is for this host. True if the host is to be asked for a frame.
+    fn receive(
+        &mut self,
+        context: &mut Context<'_, P>,
+        arrival: &Delivery<Self::Packet>,
+        telemetry: Option<&IntHeader>,
+    ) -> bool;
+
+    /// The next frame, given which priorities are paused (bit p). The transmitter is free.
+    fn poll_transmit(
+        &mut self,
+        context: &mut Context<'_, P>,
+        paused: u8,
+    ) -> Option<Departing<Self::Packet>>;
+
+    /// The telemetry that the frame takes along that was just handed out.
+    fn take_telemetry(&mut self, packet: &Self::Packet) -> IntHeader;
+
+    /// Whether the host is to be asked when the transmitter is free.
+    fn is_ready(&self, paused: u8) -> bool;
+
+    /// An event that [`wake_up`](Self::wake_up) asked for. True if the host is to be asked for a
+    /// frame.
+    fn handle_timeout(&mut self, context: &mut Context<'_, P>) -> bool;
+
+    /// An event to schedule for the host, if one is due that has not been asked for; the
+    /// transmitter is free at `free_at`.
+    fn wake_up(&mut self, context: &mut Context<'_, P>, free_at: SimTime) -> Option<EventKey>;
+
+    /// The next flow that has ended.
+    fn poll_end(&mut self, context: &mut Context<'_, P>) -> Option<FlowEnd>;
+
+    /// Whether it is bound to send later by itself.
+    fn will_send(&self) -> bool;
+
+    /// Packets that the source of an unfinished flow has sent again.
+    fn retransmissions(&self, number: u32, flow: &FlowPlan) -> u64;
+
+    /// The flow that a queue pair belongs to, where packets name queue pairs.
+    fn flow_of(&self, qpn: u32) -> Option<u32> {
+        _ = qpn;
+        None
+    }
+
+    /// What was counted.
+    fn counters(&self) -> &Counters;
+}
+
+/// A packet between two end hosts, as the network sees it.
+pub trait HostPacket: Copy + fmt::Debug {
+    /// Its priority, 0 to 7.
+    fn priority(&self) -> u8;
+
+    /// What it is counted as.
+    fn kind(&self) -> TrafficKind;
+
+    /// Whether switches may mark it.
+    fn is_markable(&self) -> bool;
+
+    /// A switch marks it.
+    fn mark(&mut self);
+
+    /// One number for what it says.
+    fn fingerprint(&self) -> u64;
+
+    /// What switches write into it.
+    fn telemetry(&self) -> Carries;
+
+    /// The probabilistic telemetry value, to change.
+    fn value(&mut self) -> Option<&mut u64>;
+
+    /// The packet, if it is one of the InfiniBand transport.
+    fn as_rdma(&self) -> Option<&RdmaPacket>;
+}
+
+/// What switches write into a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// Nothing.
+    Nothing,
+    /// One word each hop (INT).
+    Hops,
+    /// One value for the whole path (PINT).
+    Value,
+}
+
+/// A frame that leaves a host.
+#[derive(Clone, Copy, Debug)]
+pub struct Departing<R> {
+    /// What it carries.
+    pub packet: R,
+    /// Where it goes.
+    pub destination: NodeId,
+    /// What equal-cost multipath goes by, as the profile's [`Routing`] has it.
+    pub flow_hash: u32,
+    /// Its bytes.
+    pub frame_len: u16,
+}
+
+/// A frame that arrives at a host.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery<R> {
+    /// What it carries.
+    pub packet: R,
+    /// Where it comes from.
+    pub source: NodeId,
+    /// As it left.
+    pub flow_hash: u32,
+}
+
+/// ECN at an egress port. `queued` counts the bytes of the frame's priority that wait there.
+pub trait Marking<S>: fmt::Debug {
+    /// A frame joins the queue, and counts in `queued`; true if it is marked.
+    #[inline]
+    fn on_enqueue(&mut self, shared: &mut S, markable: bool, queued: u32) -> bool {
+        _ = (shared, markable, queued);
+        false
+    }
+
+    /// A frame leaves the queue, and does not count; true if it is marked.
+    #[inline]
+    fn on_dequeue(&mut self, shared: &mut S, markable: bool, queued: u32) -> bool {
+        _ = (shared, markable, queued);
+        false
+    }
+}
+
+/// Which port a switch forwards by.
+pub trait Routing: fmt::Debug {
+    /// The egress port, if there is a way; `flow_hash` as the frame left its host.
+    fn egress(
+        &self,
+        switch: NodeId,
+        source: NodeId,
+        destination: NodeId,
+        flow_hash: u32,
+    ) -> Option<u16>;
+}
+
+impl Plan {
+    /// How senders react to congestion.
+    pub fn algorithm(&self) -> &Algorithm {
+        match &self.profile {
+            ProfilePlan::Roce => &self.queue_pairs.congestion_control,
+            ProfilePlan::HpccNs3(plan) => &plan.algorithm,
+        }
+    }
+
+    /// The rate of the first host's first link.
+    pub fn nic_rate(&self) -> Bandwidth {
+        let adjacency = self.topology.adjacency();
+        let is_host = |&node: &NodeId| self.topology.nodes[node as usize].kind == NodeKind::Host;
+        let mut nodes = (0u32..).take(self.topology.nodes.len());
+        let first = nodes.find(is_host).and_then(|host| adjacency.ports_of(host).first());
+        first.map(|port| self.topology.links[port.link as usize].rate).unwrap_or_default()
+    }
+}
+
+/// What all nodes share: random streams, for the most part.
+pub trait Shared: fmt::Debug {
+    /// Whether frames may be lost on the link that port number `port` of all sends on.
+    fn is_lossy(&self, port: u32) -> bool;
+
+    /// Whether a frame is lost on the link that port number `port` of all sends on.
+    fn loses(&mut self, port: u32) -> bool;
+
+    /// A switch asks for a pause or its end.
+    #[inline]
+    fn on_flow_control(&mut self) {}
+
+    /// 31 random bits for telemetry at a switch's port.
+    fn telemetry_bits(&mut self) -> u32;
+}
+
+/// Which flows start when, in which order of events.
+pub trait FlowStarts: fmt::Debug {
+    /// Schedules the first events: which host causes them, when, and by which ticket.
+    fn arm(&mut self, plan: &Plan, schedule: impl FnMut(NodeId, SimTime, u32));
+
+    /// The event of a ticket: schedules what follows, and gives the flows that start, all at one
+    /// host, by their place in [`in_order`](Self::in_order).
+    fn on_event(
+        &mut self,
+        plan: &Plan,
+        now: SimTime,
+        ticket: u32,
+        schedule: impl FnMut(NodeId, SimTime, u32),
+    ) -> Range<usize>;
+
+    /// All flows, those of each event side by side.
+    fn in_order(&self) -> &[u32];
+
+    /// Whether flows are to start yet.
+    fn has_more(&self) -> bool;
+}

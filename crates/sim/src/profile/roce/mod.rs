@@ -1,0 +1,151 @@
+//! The native model: the InfiniBand transport over RoCE v1 and v2, IEEE 802.1Qbb pauses with
+//! quanta, shared-buffer switches that mark at the queue's end.
+
+mod host;
+mod marking;
+mod starts;
+
+pub use host::VerbsHost;
+pub use marking::EnqueueMarking;
+use rocelab_engine::{NodeOrder, RngStream};
+use rocelab_fabric::topology::{Adjacency, Neighbour};
+use rocelab_fabric::{
+    Link, NodeId, QuantaFlowControl, RouteError, Routes, SchedulerConfig, SharedBuffer,
+};
+pub use starts::StartsByHost;
+
+use rocelab_units::Duration;
+
+use super::{Profile, Routing, Shared};
+use crate::Plan;
+use crate::network::BuildError;
+
+/// The native model.
+#[derive(Clone, Copy, Debug)]
+pub struct Roce;
+
+impl Profile for Roce {
+    type Link = Link;
+    type FlowControl = QuantaFlowControl;
+    type Buffer = SharedBuffer;
+    type Marking = EnqueueMarking;
+    type Routing = Routes;
+    type Order = NodeOrder;
+    type EndHost = VerbsHost;
+    type Starts = StartsByHost;
+    type Shared = LinkLoss;
+
+    const RECORDS_EVERY_RESUME: bool = false;
+
+    fn shared(plan: &Plan) -> Result<LinkLoss, BuildError> {
+        Ok(LinkLoss::new(plan))
+    }
+
+    fn base_rtt(plan: &Plan, _shared: &LinkLoss) -> Duration {
+        plan.queue_pairs.base_rtt
+    }
+
+    fn link(plan: &Plan, link: u32) -> Link {
+        let link = &plan.topology.links[link as usize];
+        Link::new(link.rate, link.delay)
+    }
+
+    fn flow_control(plan: &Plan) -> QuantaFlowControl {
+        QuantaFlowControl::new(plan.switch.pause_quanta)
+    }
+
+    fn scheduler(plan: &Plan) -> SchedulerConfig {
+        plan.switch.scheduler.clone()
+    }
+
+    fn buffer(
+        plan: &Plan,
+        switch: NodeId,
+        adjacency: &Adjacency,
+    ) -> Result<SharedBuffer, BuildError> {
+        SharedBuffer::new(&plan.switch, &plan.headroom(switch, adjacency)).map_err(|error| {
+            let switch = plan.topology.nodes[switch as usize].name.clone();
+            BuildError::Buffer { switch, error }
+        })
+    }
+
+    fn marking(
+        plan: &Plan,
+        switch: NodeId,
+        port: u16,
+        neighbour: &Neighbour,
+    ) -> Option<EnqueueMarking> {
+        let ecn = plan.switch.ecn.as_ref()?;
+        let rate = plan.topology.links[neighbour.link as usize].rate;
+        let name = &plan.topology.nodes[switch as usize].name;
+        let dice = RngStream::new(plan.seed, &format!("ecn/{name}/{port}"));
+        Some(EnqueueMarking::new(ecn, rate, dice))
+    }
+
+    fn routing(plan: &Plan) -> Result<Routes, RouteError> {
+        Ok(Routes::new(&plan.topology, &plan.active_links)?.with_hash_seed(plan.seed))
+    }
+
+    fn end_host(plan: &Plan, host: NodeId, adjacency: &Adjacency) -> VerbsHost {
+        VerbsHost::new(plan, host, adjacency)
+    }
+
+    fn starts(plan: &Plan) -> StartsByHost {
+        StartsByHost::new(plan)
+    }
+}
+
+impl Routing for Routes {
+    #[inline]
+    fn egress(
+        &self,
+        switch: NodeId,
+        _source: NodeId,
+        destination: NodeId,
+        flow_hash: u32,
+    ) -> Option<u16> {
+        Self::egress(self, switch, destination, flow_hash)
+    }
+}
+
+/// Loss on each direction of each link, with its own dice.
+#[derive(Debug)]
+pub struct LinkLoss {
+    /// By port of all, of the port that sends.
+    directions: Vec<Option<(f64, RngStream)>>,
+    telemetry: RngStream,
+}
+
+impl LinkLoss {
+    fn new(plan: &Plan) -> Self {
+        let adjacency = plan.topology.adjacency();
+        let mut directions = Vec::with_capacity(plan.topology.links.len() * 2);
+        for (node, description) in (0u32..).zip(&plan.topology.nodes) {
+            for (number, neighbour) in adjacency.ports_of(node).iter().enumerate() {
+                let loss = plan.topology.links[neighbour.link as usize].loss;
+                let dice =
+                    || RngStream::new(plan.seed, &format!("loss/{}/{number}", description.name));
+                directions.push((loss > 0.0).then(|| (loss, dice())));
+            }
+        }
+        Self { directions, telemetry: RngStream::new(plan.seed, "telemetry") }
+    }
+}
+
+impl Shared for LinkLoss {
+    fn is_lossy(&self, port: u32) -> bool {
+        self.directions[port as usize].is_some()
+    }
+
+    fn loses(&mut self, port: u32) -> bool {
+        match &mut self.directions[port as usize] {
+            Some((probability, dice)) => dice.uniform() < *probability,
+            None => false,
+        }
+    }
+
+    fn telemetry_bits(&mut self) -> u32 {
+        let [a, b, c, d, ..] = self.telemetry.bits().to_be_bytes();
+        u32::from_be_bytes([a, b, c, d]) >> 1
+    }
+}

@@ -1,0 +1,84 @@
+//! What all end hosts of a run have in common.
+
+use rocelab_units::{Bandwidth, Duration};
+
+use crate::Algorithm;
+use crate::congestion_control::Feedback;
+
+/// What all end hosts of a run have in common.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Payload bytes of a full packet.
+    pub payload_bytes: u32,
+    /// Payload bytes of a chunk; 0 for none.
+    pub chunk_bytes: u32,
+    /// Whether loss goes back to the start of a chunk, and not to the lost packet.
+    pub back_to_chunk: bool,
+    /// Bytes in order from which on every packet is acknowledged; below it only whole chunks.
+    pub ack_interval_bytes: u32,
+    /// Whether the window shrinks with the rate.
+    pub scale_window: bool,
+    /// Whether packets are paced at the current rate, and not at the line rate.
+    pub pace_at_rate: bool,
+    /// The priority whose pause stops acknowledgements; priority 0 is never paused.
+    pub ack_priority: u8,
+    /// How the rate reacts.
+    pub algorithm: Algorithm,
+    /// Share of the acknowledgements that a probabilistic algorithm looks at, in 65536ths.
+    pub sampled_acks: u32,
+    /// The time that so many bytes take at a rate.
+    pub serialisation: fn(u32, Bandwidth) -> Duration,
+}
+
+/// Bytes of a frame beside its payload: what each packet carries for its algorithm is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overheads {
+    /// Of a data packet.
+    pub data: u32,
+    /// Of an ACK or NACK: the whole frame.
+    pub acknowledgement: u32,
+}
+
+impl Overheads {
+    /// Layer 2 (14), IPv4 (20), UDP (8), sequence number and priority (6).
+    const DATA: u32 = 14 + 20 + 8 + 6;
+    /// Layer 2, IPv4, and ports, flags, priority and sequence number (12).
+    const ACKNOWLEDGEMENT: u32 = 14 + 20 + 12;
+    /// Acknowledgements are padded to this.
+    const MIN_ACKNOWLEDGEMENT: u32 = 60;
+
+    /// Those of packets that carry `feedback`: in-band telemetry of five hops (42 bytes), one
+    /// probabilistic value (2 bytes), a timestamp (8 bytes) or nothing.
+    pub fn of(feedback: Feedback) -> Self {
+        let carried = match feedback {
+            Feedback::Int { .. } => 42,
+            Feedback::Pint { .. } => 2,
+            Feedback::Rtt => 8,
+            _ => 0,
+        };
+        Self {
+            data: Self::DATA + carried,
+            acknowledgement: (Self::ACKNOWLEDGEMENT + carried).max(Self::MIN_ACKNOWLEDGEMENT),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rocelab_units::Duration as Interval;
+
+    use super::*;
+
+    #[test]
+    fn sizes_are_those_of_the_simulator() {
+        let sizes = |feedback| {
+            let Overheads { data, acknowledgement } = Overheads::of(feedback);
+            (data, acknowledgement)
+        };
+        assert_eq!(sizes(Feedback::None), (48, 60));
+        assert_eq!(sizes(Feedback::EcnEcho), (48, 60));
+        assert_eq!(sizes(Feedback::Cnp { min_interval: Interval::ZERO }), (48, 60));
+        assert_eq!(sizes(Feedback::Rtt), (56, 60));
+        assert_eq!(sizes(Feedback::Int { multiplier: 1 }), (90, 88));
+    }
+}

@@ -1,0 +1,434 @@
+//! The NIC: what leaves next, and when it tries again.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use rocelab_units::{Bandwidth, SimTime};
+use rocelab_wire::IntHeader;
+
+use super::config::{Config, Overheads};
+use super::packet::{Departure, Kind, Packet};
+use super::receiver::Receiver;
+use super::sender::Sender;
+use super::timers::{Armed, Timers};
+use crate::Counters;
+use crate::congestion_control::{Feedback, Path};
+
+/// A flow that starts.
+#[derive(Clone, Copy, Debug)]
+pub struct Flow {
+    /// Its number in the plan.
+    pub number: u32,
+    /// The receiving host.
+    pub destination: u32,
+    /// Source port, and above it destination port (16 bits each).
+    pub ports: u32,
+    /// Payload (bytes).
+    pub size: u32,
+    /// Priority 1 to 7.
+    pub priority: u8,
+}
+
+/// A flow whose last byte was acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowEnd {
+    /// Its number in the plan.
+    pub flow: u32,
+    /// Packets that were sent again.
+    pub retransmissions: u64,
+}
+
+/// What the NIC needs from outside.
+pub trait Host {
+    /// A place in the order of events.
+    type Tie: Copy + Ord + core::fmt::Debug;
+
+    /// Reserves the next place.
+    fn reserve(&mut self) -> Self::Tie;
+
+    /// The receiving end of a flow. Its state is taken away from afar at the flow's completion.
+    fn receiver(&mut self, flow: u32) -> &mut Receiver;
+
+    /// 16 random bits, for algorithms that sample acknowledgements.
+    fn sample(&mut self) -> u32;
+}
+
+/// The NIC of one host.
+#[derive(Debug)]
+pub struct Nic<T> {
+    config: Arc<Config>,
+    feedback: Feedback,
+    overheads: Overheads,
+    acknowledgements: VecDeque<Answer>,
+    /// The telemetry of those acknowledgements, where there is any.
+    telemetry: VecDeque<IntHeader>,
+    /// Queue pairs, by the number that packets carry; places of finished ones are used again.
+    queue_pairs: Vec<Option<Sender<T>>>,
+    unused: Vec<u32>,
+    /// Numbers of the queue pairs that are scanned, oldest first.
+    ring: Vec<u32>,
+    /// Place in the ring of the queue pair that was served last; it may have gone.
+    last: usize,
+    /// When the NIC tries again by itself.
+    wake_up: Option<(SimTime, T)>,
+    timers: Timers<T>,
+    ended: VecDeque<FlowEnd>,
+    counters: Counters,
+}
+
+/// An ACK or NACK that waits.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    packet: Packet,
+    destination: u32,
+    ports: u32,
+}
+
+impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
+    /// A NIC without flows.
+    pub fn new(config: Arc<Config>, line_rate: Bandwidth) -> Self {
+        let feedback = config.algorithm.feedback(line_rate);
+        Self {
+            feedback,
+            overheads: Overheads::of(feedback),
+            config,
+            acknowledgements: VecDeque::new(),
+            telemetry: VecDeque::new(),
+            queue_pairs: Vec::new(),
+            unused: Vec::new(),
+            ring: Vec::new(),
+            last: 0,
+            wake_up: None,
+            timers: Timers::default(),
+            ended: VecDeque::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// A flow starts. `path` has the base round-trip time and the window of the controller;
+    /// `window` is what the queue pair obeys (bytes), 0 for none.
+    pub fn start(&mut self, now: SimTime, flow: &Flow, path: &Path, window: u64) {
+        let sender = Sender::new(flow, path, window, now, &self.config);
+        let number = match self.unused.pop() {
+            Some(number) => {
+                self.queue_pairs[number as usize] = Some(sender);
+                number
+            }
+            None => {
+                self.queue_pairs.push(Some(sender));
+                u32::try_from(self.queue_pairs.len() - 1).unwrap_or(u32::MAX)
+            }
+        };
+        self.ring.push(number);
+    }
+
+    /// A packet arrived; `source` is the host that it comes from and `ports` its ports. True if the
+    /// NIC tries to send thereupon.
+    #[inline]
+    pub fn receive(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        source: u32,
+        ports: u32,
+        telemetry: Option<&IntHeader>,
+        host: &mut impl Host<Tie = T>,
+    ) -> bool {
+        match packet.kind {
+            Kind::Data => self.receive_data(now, packet, source, ports, telemetry, host),
+            Kind::Ack | Kind::Nack => self.receive_answer(now, packet, telemetry, host),
+        }
+    }
+
+    fn receive_data(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        source: u32,
+        ports: u32,
+        telemetry: Option<&IntHeader>,
+        host: &mut impl Host<Tie = T>,
+    ) -> bool {
+        self.counters.data_received += 1;
+        self.counters.ce_received += u64::from(packet.is_marked());
+        let receiver = host.receiver(packet.flow);
+        let (before, delivered) = (receiver.expected(), receiver.delivered());
+        let answer = receiver.receive(now, packet.sequence, packet.payload_len, &self.config);
+        let expected = receiver.expected();
+        self.counters.payload_delivered += u64::from(receiver.delivered() - delivered);
+        match packet.sequence.cmp(&before) {
+            Ordering::Less => self.counters.duplicates += 1,
+            Ordering::Equal => {}
+            Ordering::Greater => self.counters.out_of_order += 1,
+        }
+        let Some(kind) = answer else { return false };
+        let answer = Packet::new(kind, packet.flow, packet.queue_pair, expected).answering(packet);
+        let ports = ports.rotate_left(16);
+        self.acknowledgements.push_back(Answer { packet: answer, destination: source, ports });
+        self.telemetry.extend(telemetry);
+        true
+    }
+
+    fn receive_answer(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        telemetry: Option<&IntHeader>,
+        host: &mut impl Host<Tie = T>,
+    ) -> bool {
+        let sender = self.queue_pairs.get_mut(packet.queue_pair as usize).and_then(Option::as_mut);
+        let unfinished =
+            |sender: &&mut Sender<T>| sender.flow == packet.flow && !sender.is_finished();
+        let Some(sender) = sender.filter(unfinished) else {
+            self.counters.unknown_qp += 1;
+            return false;
+        };
+        match packet.kind {
+            Kind::Nack => self.counters.naks_received += 1,
+            _ => self.counters.acks_received += 1,
+        }
+        let sampled = match self.feedback {
+            Feedback::Pint { .. } => host.sample() < self.config.sampled_acks,
+            _ => true,
+        };
+        let none = IntHeader::default();
+        let telemetry = telemetry.unwrap_or(&none);
+        let config = &*self.config;
+        let done = sender.acknowledge(now, packet, telemetry, sampled, self.feedback, config);
+        let release = sender.next_available;
+        if done.finishes {
+            let (flow, retransmissions) = (sender.flow, sender.retransmissions());
+            sender.timer_ties = [None; 3];
+            self.ended.push_back(FlowEnd { flow, retransmissions });
+            host.receiver(flow).forget();
+        } else {
+            self.arm_timers(packet.queue_pair, host);
+        }
+        if done.repaced {
+            self.advance_wake_up(now, release, host);
+        }
+        true
+    }
+
+    /// The next packet, given which priorities are paused: acknowledgements first, then the queue
+    /// pairs in their ring. If none may leave yet, the NIC sees to it that it is woken.
+    #[inline]
+    pub fn poll_transmit(
+        &mut self,
+        now: SimTime,
+        paused: u8,
+        host: &mut impl Host<Tie = T>,
+    ) -> Option<Departure> {
+        if self.may_acknowledge(paused)
+            && let Some(answer) = self.acknowledgements.pop_front()
+        {
+            let counter = match answer.packet.kind {
+                Kind::Nack => &mut self.counters.naks_sent,
+                _ => &mut self.counters.acks_sent,
+            };
+            return Some(Self::depart(counter, &answer, self.overheads.acknowledgement));
+        }
+        match self.choose(now, paused) {
+            Some(place) => Some(self.transmit(now, place)),
+            None => {
+                self.arm_wake_up(now, host);
+                None
+            }
+        }
+    }
+
+    /// The telemetry that the packet takes along that [`poll_transmit`](Self::poll_transmit) has
+    /// just handed out.
+    #[inline]
+    pub fn take_telemetry(&mut self, packet: &Packet) -> IntHeader {
+        match packet.kind {
+            Kind::Data => IntHeader::default(),
+            Kind::Ack | Kind::Nack => self.telemetry.pop_front().unwrap_or_default(),
+        }
+    }
+
+    /// Whether the end of a transmission is of any interest: something waits, or queue pairs are
+    /// to be scanned.
+    #[inline]
+    pub fn is_ready(&self, paused: u8) -> bool {
+        self.may_acknowledge(paused) || !self.ring.is_empty()
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next.
+    #[inline]
+    pub fn next_timeout(&mut self) -> Option<(SimTime, T)> {
+        let timer = self.first_timer().map(|first| (first.time, first.tie));
+        match (timer, self.wake_up) {
+            (Some(timer), Some(wake_up)) => Some(timer.min(wake_up)),
+            (timer, wake_up) => timer.or(wake_up),
+        }
+    }
+
+    /// Serves the one timer of `now` and `tie`. True if the NIC tries to send.
+    pub fn handle_timeout(&mut self, now: SimTime, tie: T, host: &mut impl Host<Tie = T>) -> bool {
+        if self.wake_up == Some((now, tie)) {
+            self.wake_up = None;
+            return true;
+        }
+        if let Some(due) = self.first_timer().filter(|due| (due.time, due.tie) == (now, tie)) {
+            self.timers.pop();
+            if let Some(sender) = &mut self.queue_pairs[due.queue_pair as usize] {
+                sender.timer_ties[usize::from(due.timer)] = None;
+                sender.expire(due.timer, now, &self.config);
+                self.arm_timers(due.queue_pair, host);
+            }
+        }
+        false
+    }
+
+    /// The next flow that has ended.
+    #[inline]
+    pub fn poll_end(&mut self) -> Option<FlowEnd> {
+        self.ended.pop_front()
+    }
+
+    /// Whether the NIC will try to send by itself.
+    pub const fn will_wake_up(&self) -> bool {
+        self.wake_up.is_some()
+    }
+
+    /// What was counted so far.
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Packets of an unfinished flow that were sent again.
+    pub fn retransmissions(&self, flow: u32) -> u64 {
+        let senders = self.queue_pairs.iter().flatten();
+        senders.filter(|sender| sender.flow == flow).map(Sender::retransmissions).sum()
+    }
+
+    #[inline]
+    fn may_acknowledge(&self, paused: u8) -> bool {
+        !self.acknowledgements.is_empty() && paused & (1 << self.config.ack_priority) == 0
+    }
+
+    fn depart(counter: &mut crate::Traffic, answer: &Answer, frame_len: u32) -> Departure {
+        let frame_len = u16::try_from(frame_len).unwrap_or(u16::MAX);
+        counter.count(frame_len);
+        let &Answer { packet, destination, ports } = answer;
+        Departure { packet, destination, ports, frame_len }
+    }
+
+    /// The place in the ring of the queue pair that sends next, once round from the one after
+    /// `last`. Finished queue pairs leave the ring when a scan has come upon one.
+    #[inline]
+    fn choose(&mut self, now: SimTime, paused: u8) -> Option<usize> {
+        let len = self.ring.len();
+        let mut first_finished = usize::MAX;
+        let mut chosen = None;
+        for step in 1..=len {
+            let place = (step + self.last) % len;
+            let Some(sender) = &self.queue_pairs[self.ring[place] as usize] else { continue };
+            let may_send = paused & (1 << sender.priority) == 0
+                && sender.has_bytes_left()
+                && !sender.is_window_bound();
+            if may_send {
+                if sender.next_available <= now {
+                    chosen = Some(place);
+                    break;
+                }
+            } else if sender.is_finished() {
+                first_finished = first_finished.min(place);
+            }
+        }
+        if first_finished != usize::MAX {
+            chosen = self.forget_finished(first_finished, chosen);
+        }
+        if let Some(place) = chosen {
+            self.last = place;
+        }
+        chosen
+    }
+
+    /// Takes the finished queue pairs from place `first` on out of the ring; says where the
+    /// chosen one is then.
+    #[cold]
+    fn forget_finished(&mut self, first: usize, chosen: Option<usize>) -> Option<usize> {
+        let mut moved = chosen;
+        let mut kept = first;
+        for place in first..self.ring.len() {
+            let number = self.ring[place];
+            let finished =
+                self.queue_pairs[number as usize].as_ref().is_none_or(Sender::is_finished);
+            if finished {
+                self.queue_pairs[number as usize] = None;
+                self.unused.push(number);
+                continue;
+            }
+            if chosen == Some(place) {
+                moved = Some(kept);
+            }
+            self.ring[kept] = number;
+            kept += 1;
+        }
+        self.ring.truncate(kept);
+        moved
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: SimTime, place: usize) -> Departure {
+        let number = self.ring[place];
+        let sender = self.queue_pairs[number as usize].as_mut().expect("the ring names senders");
+        let overhead = self.overheads.data;
+        let repeated = sender.retransmissions();
+        let packet = sender.transmit(now, number, overhead, self.feedback, &self.config);
+        let answer = Answer { packet, destination: sender.destination, ports: sender.ports };
+        let len = u32::from(packet.payload_len) + overhead;
+        if sender.retransmissions() > repeated {
+            self.counters.retransmitted.count(u16::try_from(len).unwrap_or(u16::MAX));
+        }
+        Self::depart(&mut self.counters.data_sent, &answer, len)
+    }
+
+    /// Nothing may leave now: wakes up when the first queue pair with bytes left may send by its
+    /// pacing, if that is still to come. One that its window holds back, and whose pacing does
+    /// not, therefore keeps the NIC asleep until something else happens.
+    fn arm_wake_up(&mut self, now: SimTime, host: &mut impl Host<Tie = T>) {
+        if self.wake_up.is_some() {
+            return;
+        }
+        let senders = self.ring.iter().filter_map(|&n| self.queue_pairs[n as usize].as_ref());
+        let releases = senders.filter(|s| s.has_bytes_left()).map(|s| s.next_available);
+        if let Some(release) = releases.min().filter(|&release| release > now) {
+            self.wake_up = Some((release, host.reserve()));
+        }
+    }
+
+    /// The release of a packet moved: a wake-up that is pending comes no later.
+    fn advance_wake_up(&mut self, now: SimTime, release: SimTime, host: &mut impl Host<Tie = T>) {
+        if self.wake_up.is_some_and(|(pending, _)| release < pending) {
+            self.wake_up = Some((release.max(now), host.reserve()));
+        }
+    }
+
+    /// Gives the timers that a controller has just armed their places in the order.
+    fn arm_timers(&mut self, number: u32, host: &mut impl Host<Tie = T>) {
+        let Some(sender) = &mut self.queue_pairs[number as usize] else { return };
+        let Some(timers) = sender.control.timers() else { return };
+        let mut armed = timers.take_armed();
+        while armed != 0 {
+            let [timer, ..] = armed.trailing_zeros().to_le_bytes();
+            armed &= armed - 1;
+            let time = timers.deadline(usize::from(timer));
+            let tie = host.reserve();
+            sender.timer_ties[usize::from(timer)] = Some(tie);
+            self.timers.push(Armed { time, tie, queue_pair: number, timer });
+        }
+    }
+
+    #[inline]
+    fn first_timer(&mut self) -> Option<Armed<T>> {
+        let queue_pairs = &self.queue_pairs;
+        self.timers.first(|armed| {
+            let sender = queue_pairs[armed.queue_pair as usize].as_ref();
+            sender.is_some_and(|s| s.timer_ties[usize::from(armed.timer)] == Some(armed.tie))
+        })
+    }
+}
