@@ -425,6 +425,7 @@ impl QueuePair {
     fn fail(&mut self, status: CompletionStatus, outbox: &mut Outbox) {
         self.state = QueuePairState::Error;
         self.responder.abandon();
+        self.pacer.sleep();
         let mut status = status;
         for message in self.requester.drain() {
             outbox.completions.push_back(Completion {

@@ -1,6 +1,6 @@
 //! Congestion control on the wire: notifications, their interval, and the rates that follow.
 
-use rocelab_transport::{Operation, QueuePairProfile};
+use rocelab_transport::{Operation, QueuePairProfile, QueuePairState};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{Ecn, Opcode};
 
@@ -99,6 +99,19 @@ fn its_timers_go_on_while_a_queue_pair_has_no_work() {
     let [slow, recovered] = rates_of_two_transfers("preset = \"hpcc\"");
     assert!(slow < 60_000_000_000, "{slow} bit/s");
     assert!(recovered > 99_000_000_000, "{recovered} bit/s");
+}
+
+#[test]
+fn a_failed_queue_pair_has_no_timers() {
+    let mut pair = marked("preset = \"hpcc\"");
+    pair.rule = Box::new(|sent| match sent.time {
+        early if early < SimTime::from_ps(20_000_000) => Fate::Mark,
+        _ => Fate::Drop,
+    });
+    pair.post(0, QPN, work(0, Operation::Write, 1_000_000));
+    pair.drive_until(SimTime::from_ps(20_000_000_000));
+    assert_eq!(pair.nics[0].queue_pair(QPN).unwrap().state(), QueuePairState::Error);
+    assert_eq!(pair.nics[0].poll_timeout(), SimTime::NEVER);
 }
 
 #[test]
