@@ -2,6 +2,7 @@
 //! of HPCC's authors computes it: a switch has no logarithms and no division, so it looks up
 //! rounded ones, and rounds at random so that the mean is right.
 
+use rocelab_transport::congestion_control::hpcc_pint;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
 /// Logarithms are kept in units of 2^-15.
@@ -111,15 +112,20 @@ impl Encoding {
     pub(super) fn encode(&self, utilisation: f64, random: &mut impl FnMut() -> u32) -> u64 {
         let number = libm::ceil(utilisation * VALUE_UNIT).max(1.0);
         let power = libm::log(number) * self.factor;
-        let (above, below) = (libm::ceil(power), libm::floor(power));
-        let mut upper = libm::pow(self.base, above);
-        let lower = libm::pow(self.base, below);
+        let (above, below) = (exponent(libm::ceil(power)), exponent(libm::floor(power)));
+        let mut upper = hpcc_pint::power(self.base, above);
+        let lower = hpcc_pint::power(self.base, below);
         if above == below {
             upper *= self.base;
         }
         let threshold = (number - lower) / (upper - lower) * 65_536.0;
-        whole(if f64::from(random() % 65_536) < threshold { above } else { below })
+        u64::from(if f64::from(random() % 65_536) < threshold { above } else { below })
     }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
+fn exponent(x: f64) -> u16 {
+    x as u16
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates")]
