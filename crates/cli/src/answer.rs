@@ -1,7 +1,7 @@
-//! Standard output.
+//! Standard output, and notes beside it.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
@@ -18,5 +18,12 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
             Err(Failure::Machine { path: PathBuf::from("standard output"), error })
         }
         _ => Ok(()),
+    }
+}
+
+/// Tells standard error what the file at `path` says to no effect.
+pub(crate) fn tell_notes(path: &Path, notes: &[String]) {
+    for note in notes {
+        eprintln!("note: {}: {note}", path.display());
     }
 }

@@ -12,7 +12,7 @@ use crate::run::ScenarioArguments;
 /// Arguments of `rocelab check`.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// A scenario file, or a folder of them.
+    /// A scenario file, a configuration of HPCC's ns-3 simulator (.txt), or a folder of them.
     #[arg(value_name = "FILE_OR_FOLDER")]
     path: PathBuf,
     #[command(flatten)]
@@ -22,7 +22,8 @@ pub(crate) struct CheckArguments {
 /// Validates every scenario at the path.
 pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
     for path in crate::run::scenario_files(&arguments.path)? {
-        let (_, plan) = arguments.scenario.load(&path)?;
+        let (loaded, plan) = arguments.scenario.load(&path)?;
+        answer::tell_notes(&path, &loaded.notes);
         answer::print(&format!(
             "{}: {} hosts, {} links, {} flows: ok\n",
             path.display(),

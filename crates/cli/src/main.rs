@@ -5,9 +5,11 @@
 
 mod answer;
 mod check;
+mod convert;
 mod exit;
 mod failure;
 mod interrupt;
+mod new_file;
 mod progress;
 mod resources;
 mod run;
@@ -38,6 +40,8 @@ enum Command {
     Run(run::RunArguments),
     /// Validate a scenario without running it.
     Check(check::CheckArguments),
+    /// Make a scenario of a configuration of HPCC's ns-3 simulator.
+    Convert(convert::ConvertArguments),
     /// Look at a scenario's topology.
     #[command(subcommand)]
     Topo(topo::TopoCommand),
@@ -63,6 +67,7 @@ fn execute(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Check(arguments) => check::execute(&arguments),
+        Command::Convert(arguments) => convert::execute(&arguments),
         Command::Topo(command) => topo::execute(&command),
         Command::Schema => schema::execute(),
     }

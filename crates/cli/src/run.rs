@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use rocelab_results::{Machine, Overwrite, ResultsDir, RunInfo};
+use rocelab_sim::reference::Loaded;
 use rocelab_sim::{Ending, Outcome, Plan, Scenario};
 
 use crate::answer;
@@ -19,7 +20,7 @@ use crate::resources;
 /// Arguments of `rocelab run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// A scenario file, or a folder of them.
+    /// A scenario file, a configuration of HPCC's ns-3 simulator (.txt), or a folder of them.
     #[arg(value_name = "FILE_OR_FOLDER")]
     path: PathBuf,
     /// Where results go; with a folder, one directory a scenario below it.
@@ -63,14 +64,17 @@ pub(crate) struct ScenarioArguments {
 
 impl ScenarioArguments {
     /// The scenario at `path` with these changes, and its plan.
-    pub(crate) fn load(&self, path: &Path) -> Result<(Scenario, Plan), Failure> {
+    pub(crate) fn load(&self, path: &Path) -> Result<(Loaded, Plan), Failure> {
         let mut overrides = self.set.clone();
         overrides.extend(self.seed.map(|seed| ("seed".to_owned(), seed.to_string())));
-        let scenario = Scenario::load(path, &overrides)?;
-        let plan = scenario.plan()?;
-        Ok((scenario, plan))
+        let loaded = rocelab_sim::reference::load(path, &overrides)?;
+        let plan = loaded.scenario.plan()?;
+        Ok((loaded, plan))
     }
 }
+
+/// The usual name of a configuration of HPCC's ns-3 simulator.
+const CONFIG: &str = "config.txt";
 
 /// Runs every scenario at the path.
 pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
@@ -82,9 +86,12 @@ pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
         files.iter().map(|path| arguments.scenario.load(path)).collect::<Result<_, _>>()?;
     prove_writable(loaded.iter().map(|(_, plan)| arguments.directory_for(plan)), overwrite)?;
     let mut exit = Exit::Done;
-    for (scenario, plan) in loaded {
+    for (path, (loaded, plan)) in files.iter().zip(loaded) {
+        if !arguments.quiet {
+            answer::tell_notes(path, &loaded.notes);
+        }
         let directory = ResultsDir::create(arguments.directory_for(&plan), overwrite)?;
-        exit = exit.and(run_one(arguments, &scenario, plan, directory, &interrupt)?);
+        exit = exit.and(run_one(arguments, &loaded.scenario, plan, directory, &interrupt)?);
         if exit == Exit::Interrupted {
             break;
         }
@@ -92,7 +99,8 @@ pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// The scenario files at a path: itself, or those of a folder in order of their names.
+/// The scenario files at a path: itself, or those of a folder in order of their names. Of a folder
+/// these are its `.toml` files, its `config.txt`, and the `config.txt` of each folder in it.
 pub(crate) fn scenario_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -101,14 +109,19 @@ pub(crate) fn scenario_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
-        if file.extension().is_some_and(|ending| ending == "toml") {
+        let below = file.join(CONFIG);
+        if file.extension().is_some_and(|ending| ending == "toml") || file.ends_with(CONFIG) {
             files.push(file);
+        } else if below.is_file() {
+            files.push(below);
         }
     }
     files.sort();
     if files.is_empty() {
         let path = path.display();
-        return Err(Failure::Input(format!("{path}: holds no scenario: name a .toml file")));
+        return Err(Failure::Input(format!(
+            "{path}: holds no scenario: name a .toml file or a config.txt"
+        )));
     }
     Ok(files)
 }
@@ -165,8 +178,16 @@ fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Result<(), Fai
 /// Puts the files that the scenario names beside it, so that it runs again from there. Those above
 /// its folder cannot be, nor those that are called like a file of the results.
 fn copy_inputs(scenario: &Scenario, results: &Path) -> Result<(), Failure> {
-    const RESULTS: [&str; 6] =
-        ["flows.csv", "pfc.csv", "drops.csv", "links.csv", "queues.csv", "summary.json"];
+    const RESULTS: [&str; 8] = [
+        "flows.csv",
+        "pfc.csv",
+        "drops.csv",
+        "links.csv",
+        "queues.csv",
+        "summary.json",
+        "fct.txt",
+        "pfc.txt",
+    ];
     for file in scenario.input_files() {
         let below = file.components().all(|part| matches!(part, Component::Normal(_)));
         if !below || RESULTS.iter().any(|name| file == Path::new(name)) {

@@ -1,14 +1,13 @@
 //! `rocelab topo`.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
 use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::new_file;
 use crate::run::ScenarioArguments;
 
 /// What to do with a topology.
@@ -40,28 +39,12 @@ pub(crate) fn execute(command: &TopoCommand) -> Result<Exit, Failure> {
     let (_, plan) = arguments.scenario.load(&arguments.path)?;
     let map = rocelab_sim::topology_map(&plan.topology);
     if let Some(path) = &arguments.svg {
-        write_drawing(path, &rocelab_report::topology_svg(&map), arguments.force)?;
+        let drawing = rocelab_report::topology_svg(&map);
+        new_file::write("--svg", path, &drawing, arguments.force)?;
     }
     answer::print(&rocelab_report::topology_table(&map))?;
     if let Some(path) = &arguments.svg {
         answer::print(&format!("drawing: {}\n", path.display()))?;
     }
     Ok(Exit::Done)
-}
-
-/// Writes a file that must not exist yet, unless it may be replaced.
-fn write_drawing(path: &Path, svg: &str, replace: bool) -> Result<(), Failure> {
-    let shown = path.display();
-    let opened =
-        OpenOptions::new().write(true).truncate(true).create(true).create_new(!replace).open(path);
-    let mut file = opened.map_err(|error| {
-        Failure::Input(match error.kind() {
-            ErrorKind::AlreadyExists => {
-                format!("--svg = {shown}: exists; replace it with --force")
-            }
-            _ => format!("--svg = {shown}: {error}; name a file that you may write"),
-        })
-    })?;
-    file.write_all(svg.as_bytes())
-        .map_err(|error| Failure::Machine { path: path.to_owned(), error })
 }

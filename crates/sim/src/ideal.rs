@@ -5,9 +5,12 @@
 //! one may start after (8 + L + 12) x 8 / R (interpacket gap behind it); times that are no whole
 //! picoseconds round up. Hosts take no time, and nobody paces below the line rate. A SEND or WRITE
 //! ends when the acknowledgement of its last packet is back, a READ when the last byte is in.
+//!
+//! By the rules of HPCC's ns-3 simulator it is what that simulator takes it for.
 
 mod messages;
 mod paths;
+mod standalone;
 mod train;
 
 use rocelab_units::Duration;
@@ -15,6 +18,7 @@ use rocelab_wire::{Encapsulation, Opcode, frame_len};
 
 use self::messages::Message;
 use self::paths::ShortestPaths;
+use self::standalone::StandaloneTimes;
 use self::train::{Hop, Train};
 use crate::plan::{FlowPlan, Plan, Verb};
 
@@ -30,6 +34,8 @@ pub struct UnloadedNetwork {
     paths: ShortestPaths,
     frames: Frames,
     ack_interval: u64,
+    /// Where the rules of HPCC's ns-3 simulator hold.
+    standalone: Option<StandaloneTimes>,
 }
 
 impl UnloadedNetwork {
@@ -43,6 +49,7 @@ impl UnloadedNetwork {
                 path_mtu: plan.queue_pairs.path_mtu.bytes().into(),
             },
             ack_interval: plan.queue_pairs.ack_interval.max(1).into(),
+            standalone: plan.profile.hpcc_ns3().map(|rules| StandaloneTimes::new(plan, rules)),
         }
     }
 
@@ -51,6 +58,9 @@ impl UnloadedNetwork {
     /// All messages of a flow are posted at once. Among several shortest paths it takes the one
     /// through the lowest ports; they differ only where a topology mixes link rates.
     pub fn completion_time(&mut self, flow: &FlowPlan) -> Duration {
+        if let Some(standalone) = &mut self.standalone {
+            return standalone.of(flow);
+        }
         let forward = self.paths.between(flow.source, flow.destination);
         let backward: Vec<Hop> = forward.iter().rev().copied().collect();
         let ps = if flow.verb == Verb::Read {

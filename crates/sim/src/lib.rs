@@ -37,6 +37,7 @@ pub mod network;
 mod output;
 mod plan;
 pub mod profile;
+pub mod reference;
 pub mod scenario;
 mod simulation;
 mod topology_map;

@@ -19,6 +19,7 @@ use crate::network::{
     AuditError, BuildError, DropCause, FlowEnd, FrameDropped, Network, PauseChange, PauseEvent,
     QueueLength, Record, RecordKind,
 };
+use crate::reference::{PauseLine, ReferenceOutput};
 use crate::simulation::{Ending, Progress, Simulation};
 
 /// Events between two calls of the observer: some tens of milliseconds of work.
@@ -37,6 +38,10 @@ pub enum RunError {
     /// The machine failed: a capture could not be written.
     #[error("cannot write the capture: {0}")]
     Capture(#[from] std::io::Error),
+    /// The machine failed: `fct.txt` or `pfc.txt` of a run by the rules of HPCC's ns-3 simulator
+    /// could not be written.
+    #[error("cannot write fct.txt and pfc.txt: {0}")]
+    Reference(#[source] std::io::Error),
     /// A defect of the simulator.
     #[error("defect in the simulator, no results: {0}")]
     Audit(#[from] AuditError),
@@ -93,6 +98,8 @@ struct Output<'a> {
     pauses: RecordWriter<PauseRecord<'a>>,
     drops: RecordWriter<DropRecord<'a>>,
     queues: Option<RecordWriter<QueueSample<'a>>>,
+    /// The files of HPCC's ns-3 simulator, where its rules hold.
+    reference: Option<ReferenceOutput>,
     statistics: FlowStatistics,
     ideal: UnloadedNetwork,
     /// Flows whose end has been written.
@@ -108,13 +115,19 @@ impl<'a> Output<'a> {
             pauses: directory.pauses()?,
             drops: directory.drops()?,
             queues: plan.sampling.as_ref().map(|_| directory.queues()).transpose()?,
+            reference: plan
+                .profile
+                .hpcc_ns3()
+                .map(|_| ReferenceOutput::create(directory.working_path()))
+                .transpose()
+                .map_err(RunError::Reference)?,
             statistics: FlowStatistics::default(),
             ideal: UnloadedNetwork::new(plan),
             ended: vec![false; plan.flows.len()],
         })
     }
 
-    fn write(&mut self, records: Vec<Record>) -> Result<(), ResultsError> {
+    fn write(&mut self, records: Vec<Record>) -> Result<(), RunError> {
         for Record { key, kind } in records {
             match kind {
                 RecordKind::FlowEnd(end) => self.flow_end(&end)?,
@@ -126,13 +139,19 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    fn flow_end(&mut self, end: &FlowEnd) -> Result<(), ResultsError> {
+    fn flow_end(&mut self, end: &FlowEnd) -> Result<(), RunError> {
         self.ended[end.flow as usize] = true;
         let status = match end.status {
             CompletionStatus::Success => FlowStatus::Completed,
             _ => FlowStatus::RetryExceeded,
         };
-        self.flow(end.flow, status, Some(end.finished), end.retransmitted_packets)
+        if let Some(reference) = &mut self.reference {
+            let flow = &self.plan.flows[end.flow as usize];
+            let fct = end.finished.since(flow.start);
+            let standalone = self.ideal.completion_time(flow);
+            reference.flow(flow, fct, standalone).map_err(RunError::Reference)?;
+        }
+        Ok(self.flow(end.flow, status, Some(end.finished), end.retransmitted_packets)?)
     }
 
     fn flow(
@@ -144,7 +163,7 @@ impl<'a> Output<'a> {
     ) -> Result<(), ResultsError> {
         let plan = &self.plan.flows[flow as usize];
         let completed = finished.filter(|_| status == FlowStatus::Completed);
-        let mtu = u64::from(self.plan.queue_pairs.path_mtu.bytes());
+        let mtu = u64::from(self.plan.path_mtu());
         let record = FlowRecord {
             flow: u64::from(flow),
             source: self.name(plan.source).into(),
@@ -165,14 +184,24 @@ impl<'a> Output<'a> {
         self.flows.write(&record)
     }
 
-    fn pause(&mut self, time: SimTime, change: &PauseChange) -> Result<(), ResultsError> {
+    fn pause(&mut self, time: SimTime, change: &PauseChange) -> Result<(), RunError> {
+        if let Some(reference) = &mut self.reference {
+            let line = PauseLine {
+                time,
+                node: change.node,
+                is_switch: !self.plan.topology.is_host(change.node),
+                port: change.port,
+                stop: matches!(change.event, PauseEvent::Pause | PauseEvent::Refresh),
+            };
+            reference.pause(&line).map_err(RunError::Reference)?;
+        }
         let (event, duration) = match change.event {
             PauseEvent::Pause => (PauseKind::Pause, None),
             PauseEvent::Refresh => (PauseKind::Refresh, None),
             PauseEvent::Resume(paused) => (PauseKind::Resume, Some(paused)),
             PauseEvent::Expire(paused) => (PauseKind::Expire, Some(paused)),
         };
-        self.pauses.write(&PauseRecord {
+        Ok(self.pauses.write(&PauseRecord {
             time_ps: time.ps(),
             node: self.name(change.node).into(),
             port: change.port,
@@ -180,7 +209,7 @@ impl<'a> Output<'a> {
             event,
             quanta: change.quanta,
             duration_ps: duration.map(Duration::ps),
-        })
+        })?)
     }
 
     fn drop(&mut self, time: SimTime, dropped: &FrameDropped) -> Result<(), ResultsError> {
@@ -226,6 +255,7 @@ impl<'a> Output<'a> {
         self.pauses.finish()?;
         self.drops.finish()?;
         self.queues.map_or(Ok(()), RecordWriter::finish)?;
+        self.reference.map_or(Ok(()), ReferenceOutput::finish).map_err(RunError::Reference)?;
         Ok(summary)
     }
 
@@ -234,9 +264,7 @@ impl<'a> Output<'a> {
         for view in network.ports() {
             let rate = view.port.link().rate();
             let capacity = rate.bytes_in(now.since(SimTime::ZERO)).get();
-            let on_wire = view.counters.bytes
-                + view.counters.frames
-                    * u64::from(rocelab_fabric::PREAMBLE + rocelab_fabric::INTERPACKET_GAP);
+            let on_wire = view.counters.bytes + view.counters.frames * self.plan.gap_bytes();
             links.write(&LinkRecord {
                 from: self.name(view.node).into(),
                 from_port: view.number,

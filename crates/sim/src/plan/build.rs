@@ -7,11 +7,13 @@ use rocelab_units::{Bytes, Duration, SimTime};
 use rocelab_wire::Encapsulation;
 
 use super::{
-    FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, buffer, checks, hop_limit, layer2,
-    numbering, ports, topology,
+    FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, buffer, checks, hop_limit, hpcc_ns3,
+    layer2, numbering, ports, topology,
 };
-use crate::scenario::{Fault, IpVersion, RoceVersion, Scenario, ScenarioError, Tagging, ensure};
-use crate::workload::Site;
+use crate::scenario::{
+    Fault, IpVersion, ProfileConfig, RoceVersion, Scenario, ScenarioError, Tagging, ensure,
+};
+use crate::workload::{Flow, FlowRules, Site};
 
 /// The most flows of a run: one host's queue pairs are numbered in 24 bits.
 pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
@@ -43,7 +45,7 @@ impl Scenario {
 /// The plan of a resolved scenario.
 fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     checks::check(scenario)?;
-    let topology = topology::build(scenario)?;
+    let mut topology = topology::build(scenario)?;
     let hosts = HostDirectory::new(&topology);
     let vlans = layer2::vlans(scenario, &topology, &hosts)?;
     let roce = roce(scenario, vlans);
@@ -52,16 +54,26 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let queues = scenario.sample.as_ref().and_then(|sample| sample.queues.as_ref());
     let sampling = queues.map(|config| ports::sampling(config, &topology)).transpose()?;
     let queue_pairs = Arc::new(profile(scenario));
-    let largest_frame = buffer::largest_frame(&roce, queue_pairs.path_mtu.bytes());
-    buffer::check_buffer(&scenario.switch, &topology, largest_frame)?;
     let flows = flows(scenario, &hosts, &roce, max_flows)?;
     let active_links = layer2::active_links(scenario, &topology);
-    hop_limit::check(&roce, &topology, &active_links, &flows)?;
+    let native = scenario.profile.is_none();
+    let profile = match &scenario.profile {
+        None => {
+            let largest_frame = buffer::largest_frame(&roce, queue_pairs.path_mtu.bytes());
+            buffer::check_buffer(&scenario.switch, &topology, largest_frame)?;
+            hop_limit::check(&roce, &topology, &active_links, &flows)?;
+            ProfilePlan::Roce
+        }
+        Some(ProfileConfig::HpccNs3(config)) => {
+            let plan = hpcc_ns3::build(config, scenario, &mut topology, &flows)?;
+            ProfilePlan::HpccNs3(Arc::new(plan))
+        }
+    };
     Ok(Plan {
         name: scenario.name(),
         seed: scenario.seed,
-        stop: scenario.stop,
-        profile: ProfilePlan::Roce,
+        stop: scenario.stop.map(|stop| if native { stop } else { hpcc_ns3::truncated(stop) }),
+        profile,
         active_links,
         topology,
         roce,
@@ -126,6 +138,10 @@ fn flows(
             name,
             seed: scenario.seed,
             hosts,
+            rules: match scenario.profile {
+                None => FlowRules::Roce,
+                Some(ProfileConfig::HpccNs3(_)) => FlowRules::HpccNs3,
+            },
             priority: scenario.roce.priority,
             folder: scenario.folder(),
             max_flows: max_flows - all.len(),
@@ -139,16 +155,39 @@ fn flows(
             .help("add a workload, such as `[workload.incast]` with `senders` and `bytes`"));
     }
     all.sort_by_key(|(_, flow)| flow.start);
-    let mut numbering = numbering::Numbering::new(scenario.seed, hosts, roce.encapsulation);
+    let mut numbering = Numbers::of(scenario, hosts, roce);
     let mut plans = Vec::with_capacity(all.len());
     for (item, flow) in all {
-        let plan = numbering.number(&flow);
         let (name, workload) = &items[item];
-        check_flow(&plan, roce, hosts)
+        let plan = numbering
+            .number(&flow)
+            .and_then(|plan| check_flow(&plan, roce, hosts).map(|()| plan))
             .map_err(|fault| fault.within(&workload.key_of(flow.row)).within(name))?;
         plans.push(plan);
     }
     Ok(plans)
+}
+
+/// What gives flows their numbers.
+enum Numbers<'a> {
+    Roce(numbering::Numbering<'a>),
+    HpccNs3(hpcc_ns3::Numbering),
+}
+
+impl<'a> Numbers<'a> {
+    fn of(scenario: &Scenario, hosts: &'a HostDirectory, roce: &RocePlan) -> Self {
+        match scenario.profile {
+            None => Self::Roce(numbering::Numbering::new(scenario.seed, hosts, roce.encapsulation)),
+            Some(ProfileConfig::HpccNs3(_)) => Self::HpccNs3(hpcc_ns3::Numbering::default()),
+        }
+    }
+
+    fn number(&mut self, flow: &Flow) -> Result<FlowPlan, Fault> {
+        match self {
+            Self::Roce(numbering) => Ok(numbering.number(flow)),
+            Self::HpccNs3(numbering) => numbering.number(flow),
+        }
+    }
 }
 
 /// Whether a flow can run whatever the workload that it comes from.

@@ -7,7 +7,8 @@ use rocelab_transport::Algorithm;
 use rocelab_units::SimTime;
 
 use super::build::LATEST;
-use crate::scenario::{Fault, RoceConfig, RoceVersion, Scenario, ensure};
+use super::hpcc_ns3;
+use crate::scenario::{Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure};
 
 /// The first thing that is wrong with the scenario's plain values.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
@@ -19,9 +20,19 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         Fault::at("stop", "simulated time does not reach that far")
             .help(format!("give at most {LATEST}, or leave `stop` out"))
     })?;
+    scenario.congestion_control.as_ref().map_or(Ok(()), check_algorithm)?;
+    match &scenario.profile {
+        None => check_native(scenario),
+        Some(ProfileConfig::HpccNs3(config)) => {
+            hpcc_ns3::check_sections(scenario)?;
+            hpcc_ns3::check_parameters(config)
+        }
+    }
+}
+
+fn check_native(scenario: &Scenario) -> Result<(), Fault> {
     check_roce(&scenario.roce)?;
     check_switch(&scenario.switch)?;
-    scenario.congestion_control.as_ref().map_or(Ok(()), check_algorithm)?;
     check_version(scenario)
 }
 

@@ -5,6 +5,7 @@ mod build;
 mod checks;
 mod hop_limit;
 mod hosts;
+mod hpcc_ns3;
 mod layer2;
 mod numbering;
 mod ports;

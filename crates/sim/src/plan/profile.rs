@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use rocelab_fabric::NodeId;
+use rocelab_fabric::{INTERPACKET_GAP, NodeId, PREAMBLE};
 use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, SimTime};
+
+use super::Plan;
 
 /// Whose rules hosts, switches and links follow.
 #[derive(Clone, Debug, Default)]
@@ -26,19 +28,34 @@ impl ProfilePlan {
     }
 }
 
+impl Plan {
+    /// Payload bytes of a full packet.
+    pub fn path_mtu(&self) -> u32 {
+        let native = self.queue_pairs.path_mtu.bytes();
+        self.profile.hpcc_ns3().map_or(native, |plan| plan.payload_bytes)
+    }
+
+    /// Byte times that a frame occupies its link for beyond its own bytes: preamble and gap.
+    pub(crate) fn gap_bytes(&self) -> u64 {
+        let native = self.profile.hpcc_ns3().is_none();
+        if native { u64::from(PREAMBLE + INTERPACKET_GAP) } else { 0 }
+    }
+}
+
 /// A run by the rules of HPCC's ns-3 simulator; its configuration keys are in brackets.
 ///
-/// Of the rest of the [`Plan`](super::Plan), `topology`, `flows` and `stop` hold.
+/// Of the rest of the [`Plan`], `topology`, `flows` and `stop` hold. All times are on the clock of
+/// the flow file, in which flows start from 2 s on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HpccNs3Plan {
     /// Payload bytes of a full packet (`PACKET_PAYLOAD_SIZE`), above zero.
     pub payload_bytes: u32,
     /// Bytes of a chunk (`L2_CHUNK_SIZE`): what is sent again at once with
-    /// [`back_to_chunk`](Self::back_to_chunk), and where an acknowledgement is due. Zero for no
-    /// chunks.
+    /// [`back_to_chunk`](Self::back_to_chunk), and where an acknowledgement is due. Zero only
+    /// where nothing depends on it.
     pub chunk_bytes: u32,
     /// From which position of a flow on every packet is acknowledged, in bytes
-    /// (`L2_ACK_INTERVAL`); zero never asks for one.
+    /// (`L2_ACK_INTERVAL`).
     pub ack_interval_bytes: u32,
     /// Whether a loss sends the packet's whole chunk again, not only from the packet on
     /// (`L2_BACK_TO_ZERO`).
@@ -71,7 +88,8 @@ pub struct HpccNs3Plan {
     /// The link that fails (`LINK_DOWN`).
     pub link_down: Option<LinkDown>,
     /// Propagation delay of each link of the topology in whole nanoseconds, cut off from the
-    /// topology file's text as that simulator does: `0.6us` is 599.
+    /// topology file's text as that simulator does: `0.6us` is 599. The plan's topology has the
+    /// same.
     pub link_delays_ns: Vec<u64>,
 }
 

@@ -4,6 +4,7 @@ use rocelab_fabric::EcnConfig;
 use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, Bytes};
 
+use crate::reference;
 use crate::scenario::{RoceVersion, Scenario};
 
 impl Scenario {
@@ -13,9 +14,11 @@ impl Scenario {
     pub fn resolved(&self) -> Self {
         let mut resolved = self.clone();
         let has_ecn = self.roce.version == RoceVersion::V2;
-        let algorithm =
-            resolved.congestion_control.get_or_insert_with(|| Algorithm::default_for(has_ecn));
-        if has_ecn && algorithm.needs_ecn() {
+        let native = self.profile.is_none();
+        let algorithm = resolved.congestion_control.get_or_insert_with(|| {
+            if native { Algorithm::default_for(has_ecn) } else { reference::default_algorithm() }
+        });
+        if native && has_ecn && algorithm.needs_ecn() {
             resolved.switch.ecn.get_or_insert_with(default_ecn);
         }
         resolved

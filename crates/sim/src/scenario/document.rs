@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::error::{Fault, FilePlace, Place, ScenarioError};
+use super::origin::Origin;
 use super::overrides::{Override, segments};
 
 /// The text of a scenario and the `--set key=value` overrides that apply to it.
@@ -19,6 +20,8 @@ pub(crate) struct Document {
     file: PathBuf,
     text: Arc<str>,
     overrides: Vec<Override>,
+    /// The file of another form that `text` was made of.
+    origin: Option<Arc<Origin>>,
 }
 
 /// Where a key and its value stand in a document.
@@ -41,7 +44,18 @@ impl Document {
                 item
             })
             .collect();
-        Self { file: file.into(), text: text.into(), overrides }
+        Self { file: file.into(), text: text.into(), overrides, origin: None }
+    }
+
+    /// A document whose `text` was made of the file `origin`, into which errors point.
+    pub(crate) fn made_of(origin: Origin, text: &str, overrides: &[(String, String)]) -> Self {
+        let document = Self::new(&origin.file, text, overrides);
+        Self { origin: Some(Arc::new(origin)), ..document }
+    }
+
+    /// What the scenario is called, if not as its file.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.origin.as_ref()?.name.as_deref()
     }
 
     /// The file that the scenario was read from.
@@ -89,6 +103,11 @@ impl Document {
 
     /// The error at `span` of the document.
     pub(crate) fn report_at(&self, span: Range<usize>, fault: Fault) -> ScenarioError {
+        if let (Some(origin), Place::Key(key)) = (&self.origin, &fault.place)
+            && !self.is_override(span.start)
+        {
+            return origin.report(&key.clone(), fault);
+        }
         let (file, text, base) = self.source(span.start);
         let within = |position: usize| position.saturating_sub(base).min(text.len());
         let key = match &fault.place {
@@ -111,6 +130,10 @@ impl Document {
         } else {
             line.chars().take(LONGEST).chain("...".chars()).collect()
         }
+    }
+
+    fn is_override(&self, position: usize) -> bool {
+        self.overrides.iter().any(|item| item.span().start <= position)
     }
 
     /// Which text holds `position`: its name, itself, and where it begins.

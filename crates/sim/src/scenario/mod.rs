@@ -10,8 +10,11 @@ mod document;
 mod error;
 mod items;
 mod layer2;
+mod origin;
 mod overrides;
+mod profile;
 mod reading;
+mod relocation;
 mod roce;
 mod sample;
 mod suggestion;
@@ -28,11 +31,13 @@ pub use capture::CaptureConfig;
 pub use error::ScenarioError;
 pub use items::Items;
 pub use layer2::{Forwarding, Layer2Config, VlanConfig};
+pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
 pub use roce::{GidKind, IpVersion, RoceConfig, RoceVersion, Tagging};
 pub use sample::{QueueSampling, SampleConfig};
 
 pub(crate) use document::Document;
 pub(crate) use error::{Fault, FilePlace, Place, ensure};
+pub(crate) use origin::{Origin, OriginPlace};
 pub(crate) use suggestion::known_names;
 
 use crate::workload::WorkloadConfig;
@@ -47,6 +52,9 @@ pub struct Scenario {
     /// When the run ends even if flows are unfinished; without it, when the last flow ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<SimTime>,
+    /// Whose rules hold in place of RoCE's: one `[profile.NAME]`; RoCE's without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileConfig>,
     /// RoCE version, path MTU, recovery, priorities.
     #[serde(default)]
     pub roce: RoceConfig,
@@ -105,8 +113,20 @@ impl Scenario {
         reading::read(Document::new(path, text, overrides))
     }
 
-    /// The file's name without its ending.
+    /// Like [`Scenario::parse`], of `text` that was made of the file `origin`.
+    pub(crate) fn parse_made_of(
+        origin: Origin,
+        text: &str,
+        overrides: &[(String, String)],
+    ) -> Result<Self, ScenarioError> {
+        reading::read(Document::made_of(origin, text, overrides))
+    }
+
+    /// The file's name without its ending; of a `config.txt`, the name of its folder.
     pub fn name(&self) -> String {
+        if let Some(name) = self.document.name() {
+            return name.into();
+        }
         let stem = self.document.file().file_stem();
         stem.map_or_else(|| "scenario".into(), |stem| stem.to_string_lossy().into_owned())
     }
@@ -116,7 +136,17 @@ impl Scenario {
     /// # Errors
     /// If a number is not representable in TOML (an integer above 2^63 - 1).
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
-        toml::to_string_pretty(self)
+        if self.profile.is_none() {
+            return toml::to_string_pretty(self);
+        }
+        // What has no meaning is left out.
+        let mut table = toml::Table::try_from(self)?;
+        table.remove("roce");
+        table.remove("layer2");
+        if let Some(toml::Value::Table(switch)) = table.get_mut("switch") {
+            switch.retain(|key, _| key == "buffer");
+        }
+        toml::to_string_pretty(&table)
     }
 
     /// The JSON Schema of scenario files, for editors.

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::Fault;
 
 /// Tables of which at most one key is meant: an override that names another replaces the first.
-const CHOICES: [&str; 3] = ["topology", "congestion_control", "switch.scheduler"];
+const CHOICES: [&str; 4] = ["profile", "topology", "congestion_control", "switch.scheduler"];
 
 /// One `key=value`.
 #[derive(Clone, Debug)]

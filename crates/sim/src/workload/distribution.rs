@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::check_bytes;
 use super::flow_table::Table;
+use super::rules::check_bytes;
 use crate::scenario::{Fault, known_names};
 
 /// The distributions that come with the program: name and table. `distributions/README.md` says

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow_table::{Row, Table};
-use super::{Flow, Site, Workload, check_bytes, check_ends, reference};
+use super::{DEFAULT_PORT, Flow, Site, Workload, check_ends, reference};
 use crate::plan::Verb;
 use crate::scenario::{Fault, ensure, known_names};
 
@@ -100,6 +100,10 @@ impl Workload for Parameters {
     fn files(&self) -> Vec<PathBuf> {
         self.csv.iter().chain(&self.reference).cloned().collect()
     }
+
+    fn files_mut(&mut self) -> Vec<&mut PathBuf> {
+        self.csv.iter_mut().chain(&mut self.reference).collect()
+    }
 }
 
 impl Parameters {
@@ -128,7 +132,7 @@ impl Parameters {
         let (source, destination) = (host("source")?, host("destination")?);
         check_ends(source, destination).map_err(|fault| row.blame("destination", fault))?;
         let bytes = bytes_of(row)?;
-        check_bytes("", bytes).map_err(|fault| row.blame("bytes", fault))?;
+        site.check_bytes("", bytes).map_err(|fault| row.blame("bytes", fault))?;
         let priority = match row.field("priority") {
             Some(_) => site.priority_or_default(Some(row.parsed("priority")?)),
             None => Ok(priority),
@@ -140,6 +144,7 @@ impl Parameters {
             bytes,
             verb: row.field("verb").map_or(Ok(self.verb), |text| verb_named(row, text))?,
             priority: priority.map_err(|fault| row.blame("priority", fault))?,
+            port: DEFAULT_PORT,
             row: row.line(),
         })
     }
@@ -178,7 +183,7 @@ impl FlowConfig {
         let source = site.hosts.one(&self.from).map_err(|fault| fault.within("from"))?;
         let destination = site.hosts.one(&self.to).map_err(|fault| fault.within("to"))?;
         check_ends(source, destination)?;
-        check_bytes("bytes", self.bytes.get())?;
+        site.check_bytes("bytes", self.bytes.get())?;
         Ok(Flow {
             source,
             destination,
@@ -186,6 +191,7 @@ impl FlowConfig {
             bytes: self.bytes.get(),
             verb: self.verb.unwrap_or(verb),
             priority: site.priority_or_default(Some(self.priority.unwrap_or(priority)))?,
+            port: DEFAULT_PORT,
             row,
         })
     }

@@ -6,7 +6,7 @@ use rocelab_units::{Bytes, Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Flow, Site, Workload, check_bytes};
+use super::{DEFAULT_PORT, Flow, Site, Workload};
 use crate::plan::Verb;
 use crate::scenario::{Fault, ensure};
 
@@ -49,7 +49,7 @@ impl Workload for Parameters {
     fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault> {
         let priority = site.priority_or_default(self.priority)?;
         let receiver = self.receiver_in(site)?;
-        check_bytes("bytes", self.bytes.get())?;
+        site.check_bytes("bytes", self.bytes.get())?;
         self.check_senders(site)?;
         self.check_rounds(site)?;
         let others: Vec<NodeId> =
@@ -66,6 +66,7 @@ impl Workload for Parameters {
                 bytes: self.bytes.get(),
                 verb: self.verb,
                 priority,
+                port: DEFAULT_PORT,
                 row: round,
             }));
         }

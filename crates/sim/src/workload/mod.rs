@@ -10,22 +10,21 @@ pub mod incast;
 pub mod permutation;
 pub mod poisson;
 mod reference;
+mod rules;
 
 use std::path::{Path, PathBuf};
 
 use rocelab_engine::RngStream;
 use rocelab_fabric::NodeId;
-use rocelab_units::{Bandwidth, Bytes, SimTime};
+use rocelab_units::{Bandwidth, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use distribution::{DistributionSource, SizeDistribution};
+pub(crate) use rules::FlowRules;
 
 use crate::plan::{HostDirectory, Verb};
 use crate::scenario::{Fault, Items, ensure};
-
-/// The most bytes of one flow: 2^48, more than an hour at 400 Gb/s.
-pub(crate) const MAX_FLOW_BYTES: u64 = 1 << 48;
 
 /// Makes flows. Implemented by the `Parameters` of each workload.
 pub(crate) trait Workload {
@@ -42,6 +41,11 @@ pub(crate) trait Workload {
     fn files(&self) -> Vec<PathBuf> {
         Vec::new()
     }
+
+    /// The same, to name them otherwise.
+    fn files_mut(&mut self) -> Vec<&mut PathBuf> {
+        Vec::new()
+    }
 }
 
 /// What a workload may know of the rest of the scenario.
@@ -52,6 +56,8 @@ pub(crate) struct Site<'a> {
     pub(crate) seed: u64,
     /// Hosts by name.
     pub(crate) hosts: &'a HostDirectory,
+    /// What flows may be.
+    pub(crate) rules: FlowRules,
     /// The priority of flows that name none.
     pub(crate) priority: u8,
     /// Where relative paths start.
@@ -74,11 +80,13 @@ impl Site<'_> {
     /// `priority`, or the scenario's.
     pub(crate) fn priority_or_default(&self, priority: Option<u8>) -> Result<u8, Fault> {
         let priority = priority.unwrap_or(self.priority);
-        ensure(priority <= 7, || {
-            Fault::at("priority", format!("priority {priority} does not exist"))
-                .help("use a priority from 0 to 7")
-        })?;
+        self.rules.check_priority("priority", priority)?;
         Ok(priority)
+    }
+
+    /// Refuses sizes that no flow can have.
+    pub(crate) fn check_bytes(&self, key: &str, bytes: u64) -> Result<(), Fault> {
+        self.rules.check_bytes(key, bytes)
     }
 
     /// Whether `count` flows can be planned.
@@ -100,20 +108,14 @@ pub(crate) struct Flow {
     pub(crate) bytes: u64,
     pub(crate) verb: Verb,
     pub(crate) priority: u8,
+    /// The destination's port by the rules of HPCC's ns-3 simulator; RoCE has its own.
+    pub(crate) port: u16,
     /// Which entry or line of the workload it comes from.
     pub(crate) row: u32,
 }
 
-/// Refuses sizes that no flow can have.
-pub(crate) fn check_bytes(key: &str, bytes: u64) -> Result<(), Fault> {
-    ensure(bytes > 0, || {
-        Fault::at(key, "a flow of 0 bytes sends nothing").help("give at least 1B")
-    })?;
-    ensure(bytes <= MAX_FLOW_BYTES, || {
-        Fault::at(key, format!("{} do not end within a run", Bytes::new(bytes)))
-            .help("give at most 256TiB")
-    })
-}
+/// The destination port of flows that name none, as in the flow files of HPCC's simulator.
+pub(crate) const DEFAULT_PORT: u16 = 100;
 
 /// Refuses flows that do not leave their host.
 pub(crate) fn check_ends(source: NodeId, destination: NodeId) -> Result<(), Fault> {
@@ -150,6 +152,17 @@ macro_rules! workloads {
                 $(
                     for (index, item) in self.$module.0.iter().enumerate() {
                         all.push((format!("workload.{}[{index}]", stringify!($module)), item));
+                    }
+                )*
+                all
+            }
+
+            /// Every file that the workloads read, to name it otherwise.
+            pub(crate) fn files_mut(&mut self) -> Vec<&mut PathBuf> {
+                let mut all = Vec::new();
+                $(
+                    for item in &mut self.$module.0 {
+                        all.extend(item.files_mut());
                     }
                 )*
                 all

@@ -6,7 +6,7 @@ use rocelab_units::{Bytes, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Flow, Site, Workload, check_bytes};
+use super::{DEFAULT_PORT, Flow, Site, Workload};
 use crate::plan::Verb;
 use crate::scenario::{Fault, ensure};
 
@@ -34,7 +34,7 @@ pub struct Parameters {
 impl Workload for Parameters {
     fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault> {
         let priority = site.priority_or_default(self.priority)?;
-        check_bytes("bytes", self.bytes.get())?;
+        site.check_bytes("bytes", self.bytes.get())?;
         let hosts = site.hosts.selected("hosts", self.hosts.as_deref())?;
         ensure(hosts.len() >= 2, || {
             Fault::at("hosts", format!("{} host cannot be permuted", hosts.len()))
@@ -49,6 +49,7 @@ impl Workload for Parameters {
             bytes: self.bytes.get(),
             verb: self.verb,
             priority,
+            port: DEFAULT_PORT,
             row: 0,
         };
         Ok(hosts.iter().zip(destinations).map(flow).collect())

@@ -10,7 +10,7 @@ use rocelab_units::{Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DistributionSource, Flow, Site, SizeDistribution, Workload};
+use super::{DEFAULT_PORT, DistributionSource, Flow, Site, SizeDistribution, Workload};
 use crate::plan::Verb;
 use crate::scenario::{Fault, ensure};
 
@@ -89,6 +89,7 @@ impl Workload for Parameters {
                 bytes,
                 verb: self.verb,
                 priority,
+                port: DEFAULT_PORT,
                 row: 0,
             });
         }
@@ -97,6 +98,10 @@ impl Workload for Parameters {
 
     fn files(&self) -> Vec<PathBuf> {
         self.distribution_file.iter().cloned().collect()
+    }
+
+    fn files_mut(&mut self) -> Vec<&mut PathBuf> {
+        self.distribution_file.iter_mut().collect()
     }
 }
 

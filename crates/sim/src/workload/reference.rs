@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rocelab_units::{Duration, SimTime};
 
 use super::flow_table::read_input;
-use super::{Flow, Site, check_bytes, check_ends};
+use super::{Flow, Site, check_ends};
 use crate::plan::Verb;
 use crate::scenario::{Fault, FilePlace, Place};
 
@@ -76,7 +76,7 @@ impl Line<'_> {
             known.map_err(|fault| self.blame(COLUMNS[column], column, fault))
         };
         let bytes = self.parsed("bytes", 4)?;
-        check_bytes("", bytes).map_err(|fault| self.blame("bytes", 4, fault))?;
+        site.check_bytes("", bytes).map_err(|fault| self.blame("bytes", 4, fault))?;
         let priority = site.priority_or_default(Some(self.parsed("priority", 2)?));
         let (source, destination) = (host(0)?, host(1)?);
         check_ends(source, destination).map_err(|fault| self.blame("destination", 1, fault))?;
@@ -87,6 +87,7 @@ impl Line<'_> {
             bytes,
             verb,
             priority: priority.map_err(|fault| self.blame("priority", 2, fault))?,
+            port: self.parsed("port", 3)?,
             row: self.number,
         })
     }
