@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use rocelab_fabric::Serialisation;
 use rocelab_results::{
     DropRecord, EcnCounts, FlowRecord, FlowStatistics, FlowStatus, FlowWriter, LinkRecord,
     LinkTraversals, Millionths, PauseEvent as PauseKind, PauseRecord, PfcCounts, QueueSample,
@@ -13,14 +14,17 @@ use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
 use thiserror::Error;
 
-use crate::Plan;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
     AuditError, BuildError, DropCause, FlowEnd, FrameDropped, Network, PauseChange, PauseEvent,
     QueueLength, Record, RecordKind,
 };
+use crate::profile::Profile;
+use crate::profile::hpcc_ns3::HpccNs3;
+use crate::profile::roce::Roce;
 use crate::reference::{PauseLine, ReferenceOutput};
 use crate::simulation::{Ending, Progress, Simulation};
+use crate::{Plan, ProfilePlan};
 
 /// Events between two calls of the observer: some tens of milliseconds of work.
 const EVENTS_A_STEP: u64 = 200_000;
@@ -66,9 +70,21 @@ pub struct Outcome {
 pub fn run(
     plan: Arc<Plan>,
     directory: &ResultsDir,
+    observe: impl FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Outcome, RunError> {
+    match plan.profile {
+        ProfilePlan::Roce => run_by::<Roce>(plan, directory, observe),
+        ProfilePlan::HpccNs3(_) => run_by::<HpccNs3>(plan, directory, observe),
+    }
+}
+
+/// Runs `plan` by the rules `P`.
+fn run_by<P: Profile>(
+    plan: Arc<Plan>,
+    directory: &ResultsDir,
     mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
-    let mut simulation = Simulation::new(Arc::clone(&plan))?;
+    let mut simulation = Simulation::<P>::new(Arc::clone(&plan))?;
     simulation.network_mut().start_capture(directory.working_path())?;
     let mut output = Output::create(&plan, directory)?;
     let ending = loop {
@@ -241,7 +257,11 @@ impl<'a> Output<'a> {
         })
     }
 
-    fn finish(mut self, simulation: &Simulation, ending: Ending) -> Result<Summary, RunError> {
+    fn finish<P: Profile>(
+        mut self,
+        simulation: &Simulation<P>,
+        ending: Ending,
+    ) -> Result<Summary, RunError> {
         for (flow, ended) in (0u32..).zip(self.ended.clone()) {
             if !ended {
                 let repeated = simulation.network().retransmitted_packets(flow);
@@ -259,7 +279,11 @@ impl<'a> Output<'a> {
         Ok(summary)
     }
 
-    fn write_links(&self, network: &Network, now: SimTime) -> Result<(), ResultsError> {
+    fn write_links<P: Profile>(
+        &self,
+        network: &Network<P>,
+        now: SimTime,
+    ) -> Result<(), ResultsError> {
         let mut links = self.directory.links()?;
         for view in network.ports() {
             let rate = view.port.link().rate();
@@ -274,7 +298,7 @@ impl<'a> Output<'a> {
                 frames: view.counters.frames,
                 bytes: view.counters.bytes,
                 utilisation: Millionths::ratio(on_wire, capacity).unwrap_or_default(),
-                paused_ps: view.port.pause_timers().paused_time(now).ps(),
+                paused_ps: view.port.paused_time(now).ps(),
                 max_queue_bytes: u64::from(view.counters.max_queue_bytes),
                 ecn_marks: view.counters.ecn_marks,
             })?;
@@ -287,9 +311,9 @@ impl<'a> Output<'a> {
     }
 }
 
-fn summary(
+fn summary<P: Profile>(
     plan: &Plan,
-    simulation: &Simulation,
+    simulation: &Simulation<P>,
     statistics: &FlowStatistics,
     ending: Ending,
 ) -> Summary {
