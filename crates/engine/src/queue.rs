@@ -6,7 +6,7 @@
 //! | 1 | 2^22 ps (4 us) | the next 17 ms |
 //! | overflow | binary heap | the rest |
 //!
-//! A slot is an unsorted vector, sorted when the queue reaches it; what is pushed into the slot
+//! A slot is an unsorted list, sorted when the queue reaches it; what is pushed into the slot
 //! being served goes to a small side heap. Pushing and popping then cost about the same whether
 //! ten or a million events wait, and many events at one instant are no bad case.
 
@@ -54,9 +54,11 @@ impl<E> Ord for Scheduled<E> {
 
 /// Events that wait, first one first.
 #[derive(Debug)]
-pub struct EventQueue<E> {
-    /// The slot being served, latest event first.
+pub struct EventQueue<E: Copy> {
+    /// The slot being served, in order.
     current: Vec<Scheduled<E>>,
+    /// How many of them have been.
+    served: usize,
     /// What was pushed into the slot being served, or before it.
     side: BinaryHeap<Reverse<Scheduled<E>>>,
     /// Number of the level-0 slot being served, counted from time zero.
@@ -78,6 +80,7 @@ impl<E: Copy> EventQueue<E> {
     pub fn new() -> Self {
         Self {
             current: Vec::new(),
+            served: 0,
             side: BinaryHeap::new(),
             slot: 0,
             near: Slots::new(),
@@ -132,11 +135,11 @@ impl<E: Copy> EventQueue<E> {
     pub fn pop_until(&mut self, limit: SimTime) -> Option<Scheduled<E>> {
         loop {
             let side = self.side.peek().map(|scheduled| scheduled.0.key);
-            let current = self.current.last().map(|scheduled| scheduled.key);
+            let current = self.current.get(self.served).map(|scheduled| scheduled.key);
             let popped = match (current, side) {
-                (Some(current), None) if current.time <= limit => self.current.pop(),
+                (Some(current), None) if current.time <= limit => self.serve(),
                 (Some(current), Some(side)) if current < side && current.time <= limit => {
-                    self.current.pop()
+                    self.serve()
                 }
                 (_, Some(side)) if side.time <= limit => self.side.pop().map(|s| s.0),
                 (None, None) if self.len > 0 => {
@@ -154,15 +157,14 @@ impl<E: Copy> EventQueue<E> {
     /// is known: a guess for prefetching.
     #[inline]
     pub fn look_ahead(&self, ahead: usize) -> Option<&E> {
-        let place = self.current.len().checked_sub(ahead + 1)?;
-        self.current.get(place).map(|scheduled| &scheduled.event)
+        self.current.get(self.served + ahead).map(|scheduled| &scheduled.event)
     }
 
     /// The first event's key.
     #[inline]
     pub fn peek(&mut self) -> Option<EventKey> {
         loop {
-            let current = self.current.last().map(|s| s.key);
+            let current = self.current.get(self.served).map(|s| s.key);
             let side = self.side.peek().map(|s| s.0.key);
             match (current, side) {
                 (Some(a), Some(b)) => return Some(a.min(b)),
@@ -175,11 +177,19 @@ impl<E: Copy> EventQueue<E> {
 
     #[inline]
     fn pop_current(&mut self) -> Option<Scheduled<E>> {
-        let Some(side) = self.side.peek() else { return self.current.pop() };
-        match self.current.last() {
-            Some(current) if current.key < side.0.key => self.current.pop(),
+        let Some(side) = self.side.peek() else { return self.serve() };
+        match self.current.get(self.served) {
+            Some(current) if current.key < side.0.key => self.serve(),
             _ => self.side.pop().map(|s| s.0),
         }
+    }
+
+    /// The next event of the slot being served.
+    #[inline]
+    fn serve(&mut self) -> Option<Scheduled<E>> {
+        let next = self.current.get(self.served).copied();
+        self.served += usize::from(next.is_some());
+        next
     }
 
     #[cold]
@@ -222,22 +232,23 @@ impl<E: Copy> EventQueue<E> {
     /// Starts to serve a level-0 slot.
     #[inline]
     fn enter(&mut self, slot: u64) {
-        debug_assert!(self.current.is_empty(), "a slot is left when it is empty");
+        debug_assert!(self.served == self.current.len(), "a slot is left when it is empty");
         self.slot = slot;
-        self.near.swap(slot, &mut self.current);
+        self.served = 0;
+        self.current.clear();
+        self.near.drain(slot, &mut self.current);
         if self.current.len() > 1 {
-            self.current.sort_unstable_by_key(|scheduled| Reverse(scheduled.key));
+            self.current.sort_unstable_by_key(|scheduled| scheduled.key);
         }
     }
 
     /// Spreads one level-1 slot over the level-0 slots, the current one included.
     fn spread_far(&mut self, far_slot: u64) {
         let mut events = Vec::new();
-        self.far.swap(far_slot, &mut events);
-        for scheduled in events.drain(..) {
+        self.far.drain(far_slot, &mut events);
+        for scheduled in events {
             self.near.push(slot_of(scheduled.key), scheduled);
         }
-        self.far.give_back(far_slot, events);
     }
 
     /// Moves what has come within a level-1 slot out of the overflow.

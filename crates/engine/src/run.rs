@@ -35,7 +35,7 @@ pub trait World {
 
 /// Events, and the time they have come to.
 #[derive(Debug)]
-pub struct Engine<E> {
+pub struct Engine<E: Copy> {
     /// What waits.
     pub queue: EventQueue<E>,
     now: SimTime,
