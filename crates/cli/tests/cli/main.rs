@@ -3,6 +3,7 @@
 mod bad_input;
 mod captures;
 mod check;
+mod convert;
 #[cfg(unix)]
 mod interrupt;
 mod program;
