@@ -134,9 +134,10 @@ impl Bth {
 
 impl fmt::Display for Bth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.opcode() {
-            Some(opcode) => write!(f, "{opcode}")?,
-            None => write!(f, "opcode {:#04x}", self.opcode)?,
+        match (self.opcode(), self.telemetry()) {
+            (Some(opcode), _) => write!(f, "{opcode}")?,
+            (None, Some((_, plain))) => write!(f, "opcode {:#04x} ({plain})", self.opcode)?,
+            (None, None) => write!(f, "opcode {:#04x}", self.opcode)?,
         }
         write!(f, " qp {:#08x}, psn {}", self.dest_qp, self.psn)?;
         let flags = [
@@ -196,6 +197,8 @@ mod tests {
     fn unknown_opcodes_are_kept() {
         let bth = Bth { opcode: 0xc0, ..Bth::new(Opcode::RcSendOnly, 1, 2) };
         assert_eq!(bth.opcode(), None);
-        assert_eq!(bth.to_string(), "opcode 0xc0 qp 0x000001, psn 2");
+        assert_eq!(bth.to_string(), "opcode 0xc0 (RC_SEND_FIRST) qp 0x000001, psn 2");
+        let bth = Bth { opcode: 0xdf, ..bth };
+        assert_eq!(bth.to_string(), "opcode 0xdf qp 0x000001, psn 2");
     }
 }

@@ -22,8 +22,9 @@
 //! PAUSE          Ethernet(14) opcode(2) time(2) zeros(42)                                  FCS(4)
 //! ```
 //!
-//! "ext" are the extension headers, in this order: `[DETH | XRCETH] [FETH] [RETH | AtomicETH |
-//! AETH] [AtomicAckETH] [ImmDt | IETH]`. All numbers are big-endian but the two CRCs. Frames
+//! "ext" are the extension headers, in this order: `[telemetry] [DETH | XRCETH] [FETH] [RETH |
+//! AtomicETH | AETH] [AtomicAckETH] [ImmDt | IETH]`; telemetry is a [form of our
+//! own](TelemetryKind). All numbers are big-endian but the two CRCs. Frames
 //! shorter than 64 bytes are padded between ICRC and FCS.
 //!
 //! # Example
@@ -106,7 +107,8 @@ pub use error::{BuildError, EmitError, Layer, ParseError};
 pub use ethernet::{EtherType, Ethernet, MIN_FRAME_LEN};
 pub use ext::{
     Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Extensions, Feth, Ieth, ImmDt, IntHeader, IntHop,
-    NakCode, Reth, Syndrome, Xrceth, credit_code, credits, rnr_timer_ns,
+    NakCode, Reth, Syndrome, TelemetryHeader, TelemetryKind, Xrceth, credit_code, credits,
+    rnr_timer_ns,
 };
 pub use fcs::{CRC_LEN, crc_from_wire, crc_to_wire, fcs};
 pub use flow_label::{MIN_UDP_SOURCE_PORT, default_flow_label, udp_source_port};

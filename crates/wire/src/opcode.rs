@@ -46,7 +46,8 @@ macro_rules! opcodes {
         ///
         /// The high three bits are the [`Transport`], the low five the operation (Linux
         /// `include/rdma/ib_pack.h`; `FLUSH` and `ATOMIC_WRITE` came with IBTA 1.5). Reliable
-        /// datagram and the manufacturers' own opcodes are not listed.
+        /// datagram is not listed, nor are the manufacturers' own opcodes, some of which mean
+        /// [telemetry](crate::TelemetryKind).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Opcode {

@@ -102,7 +102,7 @@ impl<'a> RoceFrame<'a> {
     }
 
     fn to_roce(self) -> Result<Roce<'a>, BuildError> {
-        if !self.extensions.fit(self.bth.opcode()) {
+        if !self.extensions.fit(self.bth.opcode) {
             return Err(BuildError::Extensions { opcode: self.bth.opcode });
         }
         let pad = &ZEROS[..pad_len(self.payload.len())];

@@ -53,7 +53,7 @@ pub const fn packet_len(opcode: Opcode, payload_len: usize) -> usize {
 }
 
 /// Length of a whole frame as it occupies a link: with its FCS, and at least 64 bytes. Preamble
-/// and gap come on top.
+/// and gap come on top, and telemetry: [`TelemetryKind::frame_len`](crate::TelemetryKind::frame_len).
 ///
 /// ```
 /// # use rocelab_wire::{Encapsulation, Opcode, frame_len};
@@ -68,7 +68,16 @@ pub const fn frame_len(
     opcode: Opcode,
     payload_len: usize,
 ) -> usize {
-    let len = encapsulation_len(encapsulation, vlan) + packet_len(opcode, payload_len) + CRC_LEN;
+    whole_frame_len(encapsulation, vlan, packet_len(opcode, payload_len))
+}
+
+/// Length of a frame around `packet_len` bytes from BTH to ICRC.
+pub(crate) const fn whole_frame_len(
+    encapsulation: Encapsulation,
+    vlan: bool,
+    packet_len: usize,
+) -> usize {
+    let len = encapsulation_len(encapsulation, vlan) + packet_len + CRC_LEN;
     if len < MIN_FRAME_LEN { MIN_FRAME_LEN } else { len }
 }
 

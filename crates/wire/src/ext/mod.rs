@@ -10,6 +10,7 @@ mod ieth;
 mod imm_dt;
 mod int;
 mod reth;
+mod telemetry;
 mod xrceth;
 
 use core::fmt;
@@ -24,6 +25,7 @@ pub use ieth::Ieth;
 pub use imm_dt::ImmDt;
 pub use int::{IntHeader, IntHop};
 pub use reth::Reth;
+pub use telemetry::{TelemetryHeader, TelemetryKind};
 pub use xrceth::Xrceth;
 
 use crate::Opcode;
@@ -47,22 +49,25 @@ macro_rules! extensions {
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
         pub struct Extensions {
+            /// In packets whose opcode says so: ahead of all others.
+            pub telemetry: Option<TelemetryHeader>,
             $($(#[$doc])* pub $field: Option<$header>,)*
         }
 
         impl Extensions {
             /// No extension headers.
-            pub const NONE: Self = Self { $($field: None,)* };
+            pub const NONE: Self = Self { telemetry: None, $($field: None,)* };
 
-            /// Whether these are the headers that `opcode` announces: none for an undefined one.
-            #[must_use]
-            pub fn fit(&self, opcode: Option<Opcode>) -> bool {
-                let Some(opcode) = opcode else { return self.is_empty() };
+            /// Whether these are the headers that `opcode` announces, telemetry aside.
+            fn fit_plain(&self, opcode: Opcode) -> bool {
                 $(self.$field.is_some() == opcode.$present())&&*
             }
 
             /// Gives the bytes of each header to `sink`, in wire order.
             pub fn for_each(&self, mut sink: impl FnMut(&[u8])) {
+                if let Some(header) = &self.telemetry {
+                    header.for_each(&mut sink);
+                }
                 $(if let Some(header) = &self.$field {
                     sink(&header.to_bytes());
                 })*
@@ -73,6 +78,7 @@ macro_rules! extensions {
                 reader: &mut Reader<'_>,
             ) -> Result<Self, ParseError> {
                 Ok(Self {
+                    telemetry: None,
                     $($field: if opcode.$present() { Some(reader.header()?) } else { None },)*
                 })
             }
@@ -83,7 +89,7 @@ macro_rules! extensions {
             }
 
             fn displayed(&self) -> impl Iterator<Item = &dyn fmt::Display> {
-                let headers = [$(self.$field.as_ref().map(|header| header as _),)*];
+                let headers = [self.telemetry.as_ref().map(|header| header as _), $(self.$field.as_ref().map(|header| header as _),)*];
                 headers.into_iter().flatten()
             }
         }
@@ -114,6 +120,20 @@ extensions! {
 }
 
 impl Extensions {
+    /// Whether these are the headers of a packet with this opcode. One that is not defined
+    /// announces none; a manufacturer's may announce [telemetry](TelemetryKind), or be another's
+    /// and announce none.
+    #[must_use]
+    pub fn fit(&self, opcode: u8) -> bool {
+        match (self.telemetry, TelemetryKind::of_opcode(opcode), Opcode::from_u8(opcode)) {
+            (Some(header), Some((kind, plain)), _) => {
+                header.kind() == kind && self.fit_plain(plain)
+            }
+            (None, None, Some(opcode)) => self.fit_plain(opcode),
+            _ => self.is_empty(),
+        }
+    }
+
     /// Reads the headers that `opcode` announces from the start of `bytes`.
     ///
     /// # Errors
@@ -121,6 +141,20 @@ impl Extensions {
     /// [`ParseError::Truncated`] if `bytes` end before them.
     pub fn parse(opcode: Opcode, bytes: &[u8]) -> Result<Self, ParseError> {
         Self::read(opcode, &mut Reader::new(bytes))
+    }
+
+    /// The telemetry of this kind, and the headers that `opcode` announces, if that is what comes
+    /// next; else nothing is read.
+    pub(crate) fn read_with_telemetry(
+        kind: TelemetryKind,
+        opcode: Opcode,
+        reader: &mut Reader<'_>,
+    ) -> Option<Self> {
+        let mut ahead = *reader;
+        let telemetry = TelemetryHeader::parse(kind, ahead.take(kind.header_len()))?;
+        let plain = Self::read(opcode, &mut ahead).ok()?;
+        *reader = ahead;
+        Some(Self { telemetry: Some(telemetry), ..plain })
     }
 
     /// Length of all headers together, in bytes.
@@ -158,7 +192,7 @@ mod tests {
         let bytes: [u8; 64] = core::array::from_fn(|i| u8::try_from(i).unwrap());
         for opcode in Opcode::ALL {
             let extensions = Extensions::parse(*opcode, &bytes).unwrap();
-            assert!(extensions.fit(Some(*opcode)), "{opcode}");
+            assert!(extensions.fit((*opcode).into()), "{opcode}");
             assert_eq!(extensions.len(), opcode.extension_len(), "{opcode}");
             let mut back = Vec::new();
             extensions.for_each(|header| back.extend_from_slice(header));
@@ -175,9 +209,25 @@ mod tests {
 
     #[test]
     fn undefined_opcodes_announce_nothing() {
-        assert!(Extensions::NONE.fit(None));
-        assert!(!Extensions { imm_dt: Some(ImmDt(0)), ..Extensions::NONE }.fit(None));
+        let immediate = Extensions { imm_dt: Some(ImmDt(0)), ..Extensions::NONE };
+        for undefined in [0x1f, 0x40, 0xdf] {
+            assert!(Extensions::NONE.fit(undefined));
+            assert!(!immediate.fit(undefined));
+        }
         assert!(Extensions::NONE.is_empty());
+    }
+
+    #[test]
+    fn telemetry_comes_with_the_headers_of_its_operation() {
+        let telemetry = Some(TelemetryHeader::Pint(7));
+        let value = Extensions { telemetry, ..Extensions::NONE };
+        let both = Extensions { imm_dt: Some(ImmDt(0)), ..value };
+        assert!(value.fit(0xe0 | 0x04) && both.fit(0xe0 | 0x05));
+        assert!(!value.fit(0xe0 | 0x05) && !both.fit(0xe0 | 0x04));
+        assert!(!value.fit(0xc0 | 0x04) && !value.fit(0x04), "of the other kind, of none");
+        // Another manufacturer's packet of the same opcode.
+        assert!(Extensions::NONE.fit(0xe4));
+        assert!(!Extensions { telemetry: None, ..both }.fit(0xe5));
     }
 
     #[test]

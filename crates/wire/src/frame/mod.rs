@@ -48,7 +48,8 @@ pub struct Roce<'a> {
     pub network: Network,
     /// Base transport header.
     pub bth: Bth,
-    /// The headers that the opcode announces; none if the opcode is not defined.
+    /// The headers that the opcode announces; none if it is not defined, or a manufacturer's without
+    /// our telemetry.
     pub extensions: Extensions,
     /// Payload, without pad.
     pub payload: &'a [u8],

@@ -153,10 +153,7 @@ fn datagram(mut reader: Reader<'_>) -> Result<(Udp, Reader<'_>), ParseError> {
 fn roce(network: Network, mut reader: Reader<'_>) -> Result<Roce<'_>, ParseError> {
     let bth_offset = reader.offset();
     let bth: Bth = reader.header()?;
-    let extensions = match bth.opcode() {
-        Some(opcode) => Extensions::read(opcode, &mut reader)?,
-        None => Extensions::NONE,
-    };
+    let extensions = extensions(&bth, &mut reader)?;
     let Some(padded_len) = reader.len().checked_sub(CRC_LEN) else {
         return Err(truncated(Layer::Icrc, CRC_LEN, reader.len(), reader.offset()));
     };
@@ -172,6 +169,26 @@ fn roce(network: Network, mut reader: Reader<'_>) -> Result<Roce<'_>, ParseError
     let pad = reader.take(bth.pad_count.into());
     let icrc = crc_from_wire(reader.peek(Layer::Icrc)?);
     Ok(Roce { network, bth, extensions, payload, pad, icrc })
+}
+
+/// The headers that the opcode announces. Manufacturers share their opcodes, so a packet that only
+/// looks like one with telemetry, and does not have room for it, is another's, and all payload.
+fn extensions(bth: &Bth, reader: &mut Reader<'_>) -> Result<Extensions, ParseError> {
+    if let Some(opcode) = bth.opcode() {
+        return Extensions::read(opcode, reader);
+    }
+    let mut ahead = *reader;
+    let with_telemetry = bth
+        .telemetry()
+        .and_then(|(kind, opcode)| Extensions::read_with_telemetry(kind, opcode, &mut ahead))
+        .filter(|_| ahead.len() >= usize::from(bth.pad_count) + CRC_LEN);
+    Ok(match with_telemetry {
+        Some(extensions) => {
+            *reader = ahead;
+            extensions
+        }
+        None => Extensions::NONE,
+    })
 }
 
 const fn truncated(layer: Layer, needed: usize, had: usize, offset: usize) -> ParseError {

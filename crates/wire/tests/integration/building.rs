@@ -3,15 +3,28 @@
 
 use proptest::prelude::*;
 use rocelab_wire::{
-    Body, Bth, BuildError, Ecn, EmitError, Encapsulation, Extensions, Frame, Gid, ImmDt,
-    MacAddress, Network, Opcode, Reth, Roce, RoceFrame, VlanTag, ZEROS, encapsulation_len,
-    frame_len, traffic_class,
+    Body, Bth, BuildError, Ecn, EmitError, Encapsulation, Extensions, Frame, Gid, ImmDt, IntHeader,
+    IntHop, MacAddress, Network, Opcode, Reth, Roce, RoceFrame, TelemetryHeader, TelemetryKind,
+    VlanTag, ZEROS, encapsulation_len, frame_len, traffic_class,
 };
 
 use crate::described::unhex;
 
 fn encapsulation() -> impl Strategy<Value = Encapsulation> {
     prop_oneof![Just(Encapsulation::V1), Just(Encapsulation::V2Ipv4), Just(Encapsulation::V2Ipv6)]
+}
+
+/// What any frame may carry besides.
+fn telemetry() -> impl Strategy<Value = Option<TelemetryHeader>> {
+    let hop = (any::<u64>(), any::<u64>(), any::<u64>());
+    let int = prop::collection::vec(hop, 0..=5).prop_map(|hops| {
+        let mut header = IntHeader::default();
+        for (time, tx, queue) in hops {
+            header.push(IntHop::new(time, tx, queue, 100_000_000_000, 1).expect("a known rate"));
+        }
+        TelemetryHeader::Int(header)
+    });
+    prop::option::of(prop_oneof![int, any::<u16>().prop_map(TelemetryHeader::Pint)])
 }
 
 fn bth() -> impl Strategy<Value = Bth> {
@@ -144,6 +157,30 @@ proptest! {
     }
 
     #[test]
+    fn telemetry_reads_back(
+        sender in roce_frame(), telemetry in telemetry(), payload_len in 0..=4096_usize) {
+        let opcode = sender.bth.opcode().unwrap();
+        let Some(header) = telemetry else { return Ok(()) };
+        let bth = sender.bth.with_telemetry(header.kind());
+        prop_assume!(bth != sender.bth);
+        let payload_len = if opcode.has_payload() { payload_len } else { 0 };
+        let extensions = Extensions { telemetry, ..sender.extensions };
+        let sender = RoceFrame { bth, extensions, payload: &ZEROS[..payload_len], ..sender };
+        let built = sender.to_frame().unwrap().with_fcs();
+
+        let mut buffer = [0xee; 4444];
+        let len = built.emit(&mut buffer).unwrap();
+        let vlan = sender.vlan.is_some();
+        let expected = header.kind().frame_len(sender.encapsulation, vlan, opcode, payload_len);
+        prop_assert_eq!(len, expected);
+        let parsed = Frame::parse_with_fcs(&buffer[..len]).unwrap();
+        prop_assert_eq!(parsed, built);
+        prop_assert!(parsed.icrc_ok());
+        prop_assert_eq!(parsed.roce().unwrap().bth.telemetry(), Some((header.kind(), opcode)));
+        prop_assert_eq!(parsed.roce().unwrap().extensions, extensions);
+    }
+
+    #[test]
     fn a_flipped_bit_breaks_the_fcs(sender in roce_frame(), at: prop::sample::Index) {
         let mut buffer = [0; 256];
         let len = sender.to_frame().unwrap().with_fcs().emit(&mut buffer).unwrap();
@@ -249,10 +286,29 @@ fn what_cannot_be_sent_is_refused() {
 }
 
 #[test]
-fn manufacturer_opcodes_carry_payload_only() {
-    let bth = Bth { opcode: 0xc0, ..Bth::new(Opcode::RcSendOnly, 1, 2) };
-    let sender = RoceFrame { payload: b"telemetry", ..RoceFrame::new(Encapsulation::V1, bth) };
-    let frame = sender.to_frame().unwrap();
-    let packet = frame.roce().unwrap();
-    assert_eq!((packet.payload, packet.pad.len()), (b"telemetry".as_slice(), 3));
+fn other_manufacturers_packets_are_all_payload() {
+    let bth = Bth { opcode: 0xc4, ..Bth::new(Opcode::RcSendOnly, 1, 2) };
+    // Too short for the header; and long enough, with what is no count of records in its place.
+    for payload in [b"something".as_slice(), &[0xff; 50]] {
+        let sender = RoceFrame { payload, ..RoceFrame::new(Encapsulation::V1, bth) };
+        let mut buffer = [0; 256];
+        let len = sender.to_frame().unwrap().emit(&mut buffer).unwrap();
+        let frame = Frame::parse(&buffer[..len]).unwrap();
+        let packet = frame.roce().unwrap();
+        assert_eq!((packet.payload, packet.extensions), (payload, Extensions::NONE));
+        assert!(frame.icrc_ok());
+    }
+}
+
+/// A switch that writes into a packet also renews its ICRC.
+#[test]
+fn the_icrc_covers_telemetry() {
+    let bth = Bth::new(Opcode::RcSendOnly, 1, 2).with_telemetry(TelemetryKind::Pint);
+    let icrc = |value| {
+        let telemetry = Some(TelemetryHeader::Pint(value));
+        let extensions = Extensions { telemetry, ..Extensions::NONE };
+        let sender = RoceFrame { extensions, ..RoceFrame::new(Encapsulation::V1, bth) };
+        sender.to_frame().unwrap().roce().unwrap().icrc
+    };
+    assert_ne!(icrc(0), icrc(1));
 }

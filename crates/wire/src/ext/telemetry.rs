@@ -1,0 +1,267 @@
+//! Telemetry in RoCE packets: which kind an opcode announces, and the header that holds it.
+
+use core::fmt;
+
+use super::IntHeader;
+use crate::bits::get;
+use crate::size::{self, Encapsulation};
+use crate::{Bth, Opcode, Transport};
+
+/// The high three bits of an opcode.
+const SERVICE: u8 = 0b1110_0000;
+
+/// What switches write into the packets of a reliable connection.
+///
+/// IBTA reserves the opcodes whose high three bits are 110 or 111 for manufacturers, and no
+/// published format says how RoCE carries telemetry. Here these bits say that a telemetry header
+/// follows the BTH, and of which kind; the low five are those of the operation, whose own extension
+/// headers follow behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum TelemetryKind {
+    /// One record of each switch: in-band network telemetry, as HPCC needs it.
+    Int = 0b1100_0000,
+    /// One value for the whole path: probabilistic in-band network telemetry.
+    Pint = 0b1110_0000,
+}
+
+impl TelemetryKind {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::Int, Self::Pint];
+
+    /// Length of the header on the wire, in bytes: a multiple of four.
+    #[must_use]
+    pub const fn header_len(self) -> usize {
+        match self {
+            Self::Int => IntHeader::LEN + RESERVED_LEN,
+            Self::Pint => VALUE_LEN + RESERVED_LEN,
+        }
+    }
+
+    /// The opcode of a packet that carries this and is otherwise one with `opcode`; none if that
+    /// is not of a reliable connection.
+    #[must_use]
+    pub const fn opcode(self, opcode: Opcode) -> Option<u8> {
+        match opcode.transport() {
+            Transport::Rc => Some(self as u8 | opcode as u8),
+            _ => None,
+        }
+    }
+
+    /// What a packet with this opcode carries, and the opcode that it would have without; none if
+    /// it carries nothing.
+    #[must_use]
+    pub const fn of_opcode(opcode: u8) -> Option<(Self, Opcode)> {
+        let kind = match opcode & SERVICE {
+            0b1100_0000 => Self::Int,
+            0b1110_0000 => Self::Pint,
+            _ => return None,
+        };
+        match Opcode::from_u8(opcode & !SERVICE) {
+            Some(plain) => Some((kind, plain)),
+            None => None,
+        }
+    }
+
+    /// Length of a whole frame that carries this, as [`frame_len`](crate::frame_len) counts it.
+    ///
+    /// ```
+    /// # use rocelab_wire::{Encapsulation, Opcode, TelemetryKind};
+    /// let (v2, write) = (Encapsulation::V2Ipv4, Opcode::RcRdmaWriteMiddle);
+    /// assert_eq!(TelemetryKind::Int.frame_len(v2, false, write, 1024), 1086 + 44);
+    /// assert_eq!(TelemetryKind::Pint.frame_len(v2, false, write, 1024), 1086 + 4);
+    /// ```
+    #[must_use]
+    pub const fn frame_len(
+        self,
+        encapsulation: Encapsulation,
+        vlan: bool,
+        opcode: Opcode,
+        payload_len: usize,
+    ) -> usize {
+        let packet_len = size::packet_len(opcode, payload_len) + self.header_len();
+        size::whole_frame_len(encapsulation, vlan, packet_len)
+    }
+}
+
+/// The header that follows the BTH of a packet that carries telemetry.
+///
+/// ```text
+/// INT, 44 bytes:  five records of 64 bits, number of records (16), zero (16)
+/// PINT, 4 bytes:  value (16), zero (16)
+/// ```
+///
+/// All numbers are big-endian; the 16 bits of zeros keep what follows aligned to four bytes. Who
+/// changes a record or a value also renews the ICRC, which covers them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TelemetryHeader {
+    /// The records of the switches that were passed.
+    Int(IntHeader),
+    /// The encoded value: 0 before the first switch.
+    Pint(u16),
+}
+
+/// The zeros at the end of each header, in bytes.
+const RESERVED_LEN: usize = 2;
+/// The value of the short header, in bytes.
+const VALUE_LEN: usize = 2;
+
+impl TelemetryHeader {
+    /// What a packet starts with: no record, or the value 0.
+    #[must_use]
+    pub fn empty(kind: TelemetryKind) -> Self {
+        match kind {
+            TelemetryKind::Int => Self::Int(IntHeader::default()),
+            TelemetryKind::Pint => Self::Pint(0),
+        }
+    }
+
+    /// Of which kind it is.
+    #[must_use]
+    pub const fn kind(&self) -> TelemetryKind {
+        match self {
+            Self::Int(_) => TelemetryKind::Int,
+            Self::Pint(_) => TelemetryKind::Pint,
+        }
+    }
+
+    /// Reads a header at the start of `bytes`. None if these are no telemetry: if there are too
+    /// few, if they claim more records than there is room for, or if the zeros are none.
+    #[must_use]
+    pub fn parse(kind: TelemetryKind, bytes: &[u8]) -> Option<Self> {
+        let (contents, reserved) =
+            bytes.get(..kind.header_len())?.split_last_chunk::<RESERVED_LEN>()?;
+        if *reserved != [0; RESERVED_LEN] {
+            return None;
+        }
+        match kind {
+            TelemetryKind::Int => IntHeader::parse(contents).map(Self::Int),
+            TelemetryKind::Pint => {
+                let value: &[u8; VALUE_LEN] = contents.first_chunk()?;
+                Some(Self::Pint(u16::from_be_bytes(get::<0, _, _>(value))))
+            }
+        }
+    }
+
+    /// Gives the bytes of the header to `sink`, piece by piece in wire order.
+    pub fn for_each(&self, mut sink: impl FnMut(&[u8])) {
+        match self {
+            Self::Int(header) => sink(&header.to_bytes()),
+            Self::Pint(value) => sink(&value.to_be_bytes()),
+        }
+        sink(&[0; RESERVED_LEN]);
+    }
+}
+
+impl fmt::Display for TelemetryHeader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(header) => fmt::Display::fmt(header, f),
+            Self::Pint(value) => write!(f, "PINT {value}"),
+        }
+    }
+}
+
+impl Bth {
+    /// What the packet carries besides, and the opcode that it would have without; none if it
+    /// carries no telemetry.
+    #[must_use]
+    pub const fn telemetry(&self) -> Option<(TelemetryKind, Opcode)> {
+        TelemetryKind::of_opcode(self.opcode)
+    }
+
+    /// The header of a packet that carries telemetry besides. Unchanged if its opcode is not of a
+    /// reliable connection.
+    #[must_use]
+    pub fn with_telemetry(self, kind: TelemetryKind) -> Self {
+        let opcode = self.opcode().and_then(|opcode| kind.opcode(opcode));
+        Self { opcode: opcode.unwrap_or(self.opcode), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::IntHop;
+
+    fn bytes_of(header: &TelemetryHeader) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        header.for_each(|part| bytes.extend_from_slice(part));
+        bytes
+    }
+
+    #[test]
+    fn opcodes_are_those_of_manufacturers() {
+        assert_eq!(TelemetryKind::Int.opcode(Opcode::RcRdmaWriteOnly), Some(0xca));
+        assert_eq!(TelemetryKind::Pint.opcode(Opcode::RcAcknowledge), Some(0xf1));
+        assert_eq!(TelemetryKind::Int.opcode(Opcode::UcSendOnly), None);
+        assert_eq!(TelemetryKind::Int.opcode(Opcode::Cnp), None);
+        let found: Vec<u8> =
+            (0..=255).filter(|&opcode| TelemetryKind::of_opcode(opcode).is_some()).collect();
+        // 25 operations of reliable connections, each with either kind.
+        assert_eq!(found.len(), 50);
+        assert!(found.iter().all(|&opcode| opcode >= 0xc0));
+        for opcode in found {
+            let (kind, plain) = TelemetryKind::of_opcode(opcode).unwrap();
+            assert_eq!(kind.opcode(plain), Some(opcode));
+            assert_eq!(Bth::new(plain, 1, 2).with_telemetry(kind).opcode, opcode);
+        }
+        assert_eq!(TelemetryKind::of_opcode(0xdf), None, "0x1f is no operation");
+        let uc = Bth::new(Opcode::UcSendOnly, 1, 2);
+        assert_eq!(uc.with_telemetry(TelemetryKind::Int), uc);
+    }
+
+    #[test]
+    fn headers_stand_where_the_figure_says() {
+        let mut header = IntHeader::default();
+        // Rate number 4; time 5; 3 x 128 bytes sent; 2 x 80 bytes wait.
+        header.push(IntHop::new(5, 3 * 128, 2 * 80, 100_000_000_000, 1).unwrap());
+        let mut expected = [0; 44];
+        expected[..8].copy_from_slice(&[0x80, 0, 0, 0xa0, 0, 0x06, 0, 0x02]);
+        expected[41] = 1;
+        assert_eq!(bytes_of(&TelemetryHeader::Int(header)), expected);
+        assert_eq!(bytes_of(&TelemetryHeader::Pint(0x1234)), [0x12, 0x34, 0, 0]);
+        assert_eq!(TelemetryHeader::Pint(7).to_string(), "PINT 7");
+    }
+
+    #[test]
+    fn what_is_none_is_refused() {
+        for kind in TelemetryKind::ALL {
+            let empty = bytes_of(&TelemetryHeader::empty(kind));
+            assert_eq!(empty, vec![0; kind.header_len()]);
+            assert_eq!(TelemetryHeader::parse(kind, &empty), Some(TelemetryHeader::empty(kind)));
+            assert_eq!(TelemetryHeader::parse(kind, &empty[1..]), None);
+            let mut odd = empty;
+            *odd.last_mut().unwrap() = 1;
+            assert_eq!(TelemetryHeader::parse(kind, &odd), None);
+        }
+        let mut six_records = [0; 44];
+        six_records[41] = 6;
+        assert_eq!(TelemetryHeader::parse(TelemetryKind::Int, &six_records), None);
+    }
+
+    #[test]
+    fn it_lengthens_short_frames_only_beyond_the_minimum() {
+        let v4 = Encapsulation::V2Ipv4;
+        // 14 + 28 + 12 + 4 (PINT) + 4 + 4 = 66, where without it the frame is padded to 64.
+        assert_eq!(TelemetryKind::Pint.frame_len(v4, false, Opcode::RcSendOnly, 0), 66);
+        assert_eq!(TelemetryKind::Int.frame_len(v4, false, Opcode::RcAcknowledge, 0), 66 + 44);
+        assert_eq!(TelemetryKind::Int.frame_len(v4, true, Opcode::RcAcknowledge, 0), 70 + 44);
+    }
+
+    proptest! {
+        #[test]
+        fn any_legal_bytes_come_back(
+            hops in any::<[[u8; 8]; 5]>(), count in 0..=5_u8, value: [u8; 2]) {
+            let int = [hops.as_flattened(), &[0, count, 0, 0]].concat();
+            let pint = [value.as_slice(), &[0, 0]].concat();
+            for (kind, bytes) in TelemetryKind::ALL.into_iter().zip([int, pint]) {
+                let header = TelemetryHeader::parse(kind, &bytes).unwrap();
+                prop_assert_eq!(header.kind(), kind);
+                prop_assert_eq!(bytes_of(&header), bytes);
+            }
+        }
+    }
+}
