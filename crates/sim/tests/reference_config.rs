@@ -423,3 +423,24 @@ fn the_time_alone_in_the_network_is_the_simulator_s() {
         }
     }
 }
+
+/// What the fuzz target does for hours, for a moment.
+#[test]
+fn damaged_configurations_do_not_panic() {
+    let mut stream = rocelab_engine::RngStream::new(1, "damage");
+    let mut below = |bound: usize| usize::try_from(stream.below(bound as u64)).unwrap();
+    let texts: Vec<_> = cases().iter().map(|path| std::fs::read(path).unwrap()).collect();
+    let mut accepted = 0;
+    for _ in 0..2_000 {
+        let mut bytes = texts[below(texts.len())].clone();
+        let (at, from) = (below(bytes.len()), below(bytes.len()));
+        match below(3) {
+            0 => _ = bytes.remove(at),
+            1 => bytes[at] = bytes[from],
+            _ => bytes.truncate(at),
+        }
+        let Ok(text) = String::from_utf8(bytes) else { continue };
+        accepted += usize::from(planned(&text).is_ok());
+    }
+    assert!((50..1_900).contains(&accepted), "{accepted} damaged configurations were accepted");
+}
