@@ -3,7 +3,7 @@
 use core::fmt;
 
 use rocelab_wire::{
-    Aeth, Bth, CRC_LEN, Ecn, ImmDt, MIN_FRAME_LEN, Opcode, Reth, Syndrome, pad_len,
+    Aeth, Bth, CRC_LEN, Ecn, ImmDt, MIN_FRAME_LEN, Opcode, Reth, Syndrome, TelemetryKind, pad_len,
 };
 
 const LOW_24: u32 = 0x00ff_ffff;
@@ -11,12 +11,17 @@ const ACK_REQ: u32 = 1 << 24;
 const SOLICITED_EVENT: u32 = 1 << 25;
 const BECN: u32 = 1 << 26;
 const FECN: u32 = 1 << 27;
+const INT: u32 = 1 << 28;
+const PINT: u32 = 1 << 29;
 
 /// One RDMA packet without its payload bytes: 28 bytes, aligned to 4.
 ///
 /// The four extension words hold a RETH, or an AETH or an ImmDt in the first of them.
 /// `RDMA_WRITE_ONLY_WITH_IMMEDIATE` carries RETH and ImmDt, five words; its DMA length equals the
 /// payload length, so that the immediate takes that word's place.
+///
+/// Of telemetry the packet only says which kind it carries. What switches write stays with the
+/// network, beside the packet, because most packets carry none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
     extension: [u32; 4],
@@ -92,6 +97,14 @@ impl Packet {
         self.with_flag(FECN, fecn)
     }
 
+    /// The packet with telemetry of this kind, or without.
+    #[inline]
+    #[must_use]
+    pub const fn with_telemetry(self, kind: Option<TelemetryKind>) -> Self {
+        self.with_flag(INT, matches!(kind, Some(TelemetryKind::Int)))
+            .with_flag(PINT, matches!(kind, Some(TelemetryKind::Pint)))
+    }
+
     /// The packet in a priority (0 to 7) and with an ECN codepoint.
     #[inline]
     #[must_use]
@@ -126,7 +139,8 @@ impl Packet {
         self
     }
 
-    /// The BTH opcode.
+    /// The BTH opcode; that of the operation, if the packet carries telemetry, which has opcodes of
+    /// its own on the wire.
     #[inline]
     #[must_use]
     pub const fn opcode(&self) -> Opcode {
@@ -173,6 +187,17 @@ impl Packet {
     #[must_use]
     pub const fn fecn(&self) -> bool {
         self.dest_qp_and_flags & FECN != 0
+    }
+
+    /// What switches write into the packet.
+    #[inline]
+    #[must_use]
+    pub const fn telemetry(&self) -> Option<TelemetryKind> {
+        match self.dest_qp_and_flags & (INT | PINT) {
+            0 => None,
+            INT => Some(TelemetryKind::Int),
+            _ => Some(TelemetryKind::Pint),
+        }
     }
 
     /// Priority, 0 to 7.
@@ -264,7 +289,11 @@ impl Packet {
         const _: () = assert!(MIN as usize == MIN_FRAME_LEN);
         let [extension, ..] = self.opcode.extension_len().to_le_bytes();
         let payload = self.payload_len + self.pad_count() as u16;
-        let len = encapsulation_len + FIXED + extension as u16 + payload;
+        let [telemetry, ..] = match self.telemetry() {
+            Some(kind) => kind.header_len().to_le_bytes(),
+            None => [0; size_of::<usize>()],
+        };
+        let len = encapsulation_len + FIXED + telemetry as u16 + extension as u16 + payload;
         if len < MIN { MIN } else { len }
     }
 
@@ -299,6 +328,9 @@ impl fmt::Display for Packet {
         if self.ack_req() {
             f.write_str(", AckReq")?;
         }
+        if let Some(kind) = self.telemetry() {
+            write!(f, ", {kind}")?;
+        }
         write!(f, ", prio {}, {}", self.priority(), self.ecn())
     }
 }
@@ -315,6 +347,10 @@ mod tests {
     use rocelab_wire::{Encapsulation, encapsulation_len, frame_len};
 
     use super::*;
+
+    fn telemetry() -> impl Strategy<Value = Option<TelemetryKind>> {
+        prop::sample::select(vec![None, Some(TelemetryKind::Int), Some(TelemetryKind::Pint)])
+    }
 
     #[test]
     fn layout_is_28_bytes_with_a_niche() {
@@ -350,16 +386,19 @@ mod tests {
     proptest! {
         #[test]
         fn fields_come_back(dest_qp in 0..1_u32 << 24, psn in 0..1_u32 << 24, priority in 0..8_u8,
-            flags: [bool; 4], msn in 0..1_u32 << 24, syndrome: u8) {
+            flags: [bool; 4], kind in telemetry(), msn in 0..1_u32 << 24, syndrome: u8) {
             let packet = Packet::new(Opcode::RcAcknowledge, dest_qp, psn)
                 .with_ack_req(flags[0]).with_solicited_event(flags[1])
                 .with_becn(flags[2]).with_fecn(flags[3])
+                .with_telemetry(kind)
                 .with_class(priority, Ecn::Ect1)
                 .with_aeth(Syndrome::from_u8(syndrome), msn);
             prop_assert_eq!(packet.dest_qp(), dest_qp);
             prop_assert_eq!(packet.psn(), psn);
             prop_assert_eq!(
                 [packet.ack_req(), packet.solicited_event(), packet.becn(), packet.fecn()], flags);
+            prop_assert_eq!(packet.telemetry(), kind);
+            prop_assert_eq!(packet.with_telemetry(None).telemetry(), None);
             prop_assert_eq!(packet.priority(), priority);
             prop_assert_eq!(packet.ecn(), Ecn::Ect1);
             prop_assert_eq!(
@@ -376,6 +415,11 @@ mod tests {
                     prop_assert_eq!(
                         usize::from(packet.frame_len(before)),
                         frame_len(encapsulation, vlan, opcode, usize::from(len)));
+                    for kind in TelemetryKind::ALL {
+                        prop_assert_eq!(
+                            usize::from(packet.with_telemetry(Some(kind)).frame_len(before)),
+                            kind.frame_len(encapsulation, vlan, opcode, usize::from(len)));
+                    }
                 }
             }
         }

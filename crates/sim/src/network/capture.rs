@@ -7,7 +7,9 @@ use rocelab_capture::{CaptureWriter, Direction, Format, Interface};
 use rocelab_fabric::{NodeId, PacketId, Serialisation};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_units::SimTime;
-use rocelab_wire::{Bth, Encapsulation, Extensions, Frame, MacAddress, RoceFrame, VlanTag, ZEROS};
+use rocelab_wire::{
+    Bth, Encapsulation, Extensions, Frame, MacAddress, RoceFrame, TelemetryHeader, VlanTag, ZEROS,
+};
 
 use super::packet::{Body, Packet};
 use super::{Network, PacketOf, Role};
@@ -137,7 +139,9 @@ impl<P: Profile> Network<P> {
             Body::Rdma(ref body) => {
                 // Plans capture nothing where frames have no bytes.
                 let Some(rdma) = body.as_rdma() else { return };
-                match self.roce_frame(sender, &packet, rdma).to_frame() {
+                let telemetry = self.telemetry.as_ref();
+                let telemetry = telemetry.and_then(|all| all.of(id, body.telemetry()).to_header());
+                match self.roce_frame(sender, &packet, rdma, telemetry).to_frame() {
                     Ok(frame) => capture.write(interface, now, direction, &frame),
                     Err(error) => {
                         capture.error.get_or_insert(io::Error::other(error));
@@ -155,6 +159,7 @@ impl<P: Profile> Network<P> {
         sender: u32,
         packet: &Packet<PacketOf<P>>,
         rdma: &RdmaPacket,
+        telemetry: Option<TelemetryHeader>,
     ) -> RoceFrame<'static> {
         let roce = &self.plan.roce;
         let encapsulation = roce.encapsulation;
@@ -179,6 +184,7 @@ impl<P: Profile> Network<P> {
             identification: (rdma.psn() & 0xffff) as u16,
             udp_source_port: (entropy & 0xffff) as u16,
             extensions: Extensions {
+                telemetry,
                 reth: rdma.reth(),
                 aeth: rdma.aeth(),
                 imm_dt: rdma.immdt(),
@@ -266,7 +272,7 @@ impl<P: Profile> Network<P> {
 }
 
 fn base_transport_header(rdma: &RdmaPacket) -> Bth {
-    Bth {
+    let plain = Bth {
         opcode: rdma.opcode() as u8,
         solicited_event: rdma.solicited_event(),
         // Adapters set it on data and acknowledgements and leave it clear on CNPs.
@@ -281,7 +287,8 @@ fn base_transport_header(rdma: &RdmaPacket) -> Bth {
         ack_req: rdma.ack_req(),
         resv7: 0,
         psn: rdma.psn(),
-    }
+    };
+    rdma.telemetry().map_or(plain, |kind| plain.with_telemetry(kind))
 }
 
 /// The extension headers that hold nothing of the packet's own.

@@ -3,6 +3,7 @@
 use rocelab_engine::{EventKey, EventQueue, TieOrder};
 use rocelab_fabric::PacketId;
 use rocelab_transport::CompletionStatus;
+use rocelab_transport::congestion_control::Telemetry as Carried;
 
 use super::packet::{Body, Packet};
 use super::{DropCause, Event, Network, Record, RecordKind, Role, mix};
@@ -46,10 +47,8 @@ impl<P: Profile> Network<P> {
         self.totals.packets_delivered += 1;
         let what = body.fingerprint();
         state.digest = mix(state.digest ^ key.time.ps() ^ what.rotate_left(17));
-        let telemetry = match body.telemetry() {
-            Carries::Hops => self.telemetry.as_ref().map(|telemetry| telemetry.header(id)),
-            Carries::Nothing | Carries::Value => None,
-        };
+        let telemetry = self.telemetry.as_ref();
+        let telemetry = telemetry.map_or(Carried::None, |all| all.of(id, body.telemetry()));
         let delivery =
             Delivery { packet: body, source: packet.source, flow_hash: packet.flow_hash };
         let sends = state.end_host.receive(&mut context, &delivery, telemetry);
@@ -77,10 +76,11 @@ impl<P: Profile> Network<P> {
             packet.flow_hash = departing.flow_hash;
             self.totals.frames_created += 1;
             let id = self.pool.insert(packet);
-            if body.telemetry() == Carries::Hops
+            if body.telemetry() != Carries::Nothing
                 && let Some(telemetry) = &mut self.telemetry
+                && let Some(header) = state.end_host.take_telemetry(&body)
             {
-                telemetry.start(id, state.end_host.take_telemetry(&body));
+                telemetry.start(id, header);
             }
             self.transmit(key, port, id, queue);
             if more {

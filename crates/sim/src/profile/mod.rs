@@ -27,9 +27,10 @@ use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
     BufferPolicy, FlowControl, NodeId, NodeKind, RouteError, SchedulerConfig, Serialisation,
 };
+use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{Algorithm, Counters, Packet as RdmaPacket};
 use rocelab_units::{Bandwidth, Duration, SimTime};
-use rocelab_wire::IntHeader;
+use rocelab_wire::TelemetryHeader;
 
 use crate::network::{BuildError, FlowEnd, TrafficKind};
 use crate::{FlowPlan, Plan, ProfilePlan};
@@ -143,12 +144,13 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
     /// These flows start. The host is asked for a frame thereupon.
     fn start(&mut self, context: &mut Context<'_, P>, flows: &[u32]);
 
-    /// A frame arrived that is for this host. True if the host is to be asked for a frame.
+    /// A frame arrived that is for this host, with what switches wrote beside it. True if the host
+    /// is to be asked for a frame.
     fn receive(
         &mut self,
         context: &mut Context<'_, P>,
         arrival: &Delivery<Self::Packet>,
-        telemetry: Option<&IntHeader>,
+        telemetry: Telemetry<'_>,
     ) -> bool;
 
     /// The next frame, given which priorities are paused (bit p). The transmitter is free.
@@ -158,8 +160,9 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
         paused: u8,
     ) -> Option<Departing<Self::Packet>>;
 
-    /// The telemetry that the frame takes along that was just handed out.
-    fn take_telemetry(&mut self, packet: &Self::Packet) -> IntHeader;
+    /// The telemetry that the frame takes along which was just handed out, if it is kept beside the
+    /// packet. Asked once.
+    fn take_telemetry(&mut self, packet: &Self::Packet) -> Option<TelemetryHeader>;
 
     /// Whether the host is to be asked when the transmitter is free.
     fn is_ready(&self, paused: u8) -> bool;
@@ -211,7 +214,7 @@ pub trait HostPacket: Copy + fmt::Debug {
     /// What switches write into it.
     fn telemetry(&self) -> Carries;
 
-    /// The probabilistic telemetry value, to change.
+    /// The probabilistic telemetry value, to change, where it is in the packet and not beside it.
     fn value(&mut self) -> Option<&mut u64>;
 
     /// The packet, if it is one of the InfiniBand transport.

@@ -1,6 +1,7 @@
 //! What an algorithm needs to be told.
 
 use rocelab_units::{Duration, Ratio};
+use rocelab_wire::TelemetryKind;
 
 /// The feedback that an algorithm needs. Both ends of a queue pair use the same algorithm, so the
 /// receiving end knows what to send.
@@ -36,6 +37,15 @@ pub enum Feedback {
 }
 
 impl Feedback {
+    /// What data packets and their acknowledgements carry for it.
+    pub const fn telemetry(self) -> Option<TelemetryKind> {
+        match self {
+            Self::Int { .. } => Some(TelemetryKind::Int),
+            Self::Pint { .. } => Some(TelemetryKind::Pint),
+            Self::None | Self::Cnp { .. } | Self::Rtt | Self::EcnEcho => None,
+        }
+    }
+
     /// Whether acknowledgements carry it.
     pub(crate) const fn is_by_ack(self) -> bool {
         matches!(self, Self::Rtt | Self::EcnEcho | Self::Int { .. } | Self::Pint { .. })

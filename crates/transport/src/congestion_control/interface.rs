@@ -3,7 +3,7 @@
 use core::fmt;
 
 use rocelab_units::{Bandwidth, Duration, SimTime};
-use rocelab_wire::IntHeader;
+use rocelab_wire::{IntHeader, TelemetryHeader};
 
 use super::Timers;
 
@@ -115,6 +115,26 @@ pub enum Telemetry<'a> {
     Int(&'a IntHeader),
     /// The logarithm of the largest utilization (with [`Feedback::Pint`](super::Feedback::Pint)).
     Pint(u16),
+}
+
+impl Telemetry<'_> {
+    /// The same as a header, if there is any.
+    pub fn to_header(self) -> Option<TelemetryHeader> {
+        match self {
+            Self::None => None,
+            Self::Int(header) => Some(TelemetryHeader::Int(*header)),
+            Self::Pint(value) => Some(TelemetryHeader::Pint(value)),
+        }
+    }
+}
+
+impl<'a> From<&'a TelemetryHeader> for Telemetry<'a> {
+    fn from(header: &'a TelemetryHeader) -> Self {
+        match header {
+            TelemetryHeader::Int(header) => Self::Int(header),
+            TelemetryHeader::Pint(value) => Self::Pint(*value),
+        }
+    }
 }
 
 /// A departing data packet.

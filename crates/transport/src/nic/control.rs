@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rocelab_wire::{Opcode, Syndrome};
+use rocelab_wire::{Opcode, Syndrome, TelemetryHeader};
 
 use crate::{Counters, Transmit};
 
@@ -10,6 +10,10 @@ use crate::{Counters, Transmit};
 #[derive(Debug, Default)]
 pub(crate) struct ControlQueues {
     queues: [VecDeque<Transmit>; 8],
+    /// What those of these packets take along that carry telemetry, in the same order.
+    telemetry: [VecDeque<TelemetryHeader>; 8],
+    /// What the packet takes along that left last.
+    departing: Option<TelemetryHeader>,
     /// Bit n: priority n has packets.
     waiting: u8,
 }
@@ -22,16 +26,31 @@ impl ControlQueues {
         self.waiting |= 1 << priority;
     }
 
+    /// A packet that brings telemetry back.
+    pub(crate) fn push_with_telemetry(&mut self, transmit: Transmit, header: TelemetryHeader) {
+        debug_assert_eq!(transmit.packet.telemetry(), Some(header.kind()), "the packet says so");
+        self.telemetry[usize::from(transmit.packet.priority())].push_back(header);
+        self.push(transmit);
+    }
+
+    /// What the packet takes along that was popped last.
+    pub(super) const fn take_departing(&mut self) -> Option<TelemetryHeader> {
+        self.departing.take()
+    }
+
     /// The next packet whose priority is not paused.
     #[inline]
     pub(crate) fn pop(&mut self, paused: u8) -> Option<Transmit> {
         let priority = (self.waiting & !paused).checked_ilog2()?;
         let queue = &mut self.queues[priority as usize];
-        let transmit = queue.pop_front();
+        let transmit = queue.pop_front()?;
         if queue.is_empty() {
             self.waiting &= !(1 << priority);
         }
-        transmit
+        if transmit.packet.telemetry().is_some() {
+            self.departing = self.telemetry[priority as usize].pop_front();
+        }
+        Some(transmit)
     }
 
     /// Bit n: priority n has packets.

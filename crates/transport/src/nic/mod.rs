@@ -7,10 +7,12 @@ mod timers;
 use std::collections::VecDeque;
 
 use rocelab_units::SimTime;
+use rocelab_wire::TelemetryHeader;
 
 use self::control::ControlQueues;
 use self::ready::ReadyRings;
 use self::timers::Timers;
+use crate::congestion_control::Telemetry;
 use crate::queue_pair::{QueuePair, Schedule};
 use crate::{
     Completion, Counters, MAX_MESSAGE_LENGTH, NicConfig, Packet, PostError, QueuePairConfig,
@@ -133,11 +135,11 @@ impl Nic {
             .ok_or(PostError::UnknownQueuePair { qpn })
     }
 
-    /// A packet arrived. Answers are queued, not returned.
+    /// A packet arrived, with what switches wrote into it. Answers are queued, not returned.
     #[inline]
-    pub fn receive(&mut self, now: SimTime, packet: &Packet) {
+    pub fn receive(&mut self, now: SimTime, packet: &Packet, telemetry: Telemetry<'_>) {
         let known = self.with_queue_pair(now, packet.dest_qp(), |queue_pair, outbox| {
-            queue_pair.receive(now, packet, outbox);
+            queue_pair.receive(now, packet, telemetry, outbox);
         });
         if known.is_none() {
             self.outbox.counters.unknown_qp += 1;
@@ -160,6 +162,16 @@ impl Nic {
         let transmit = queue_pair.transmit(now, &mut self.outbox);
         self.settle(now, index);
         transmit
+    }
+
+    /// What the packet takes along that [`poll_transmit`](Self::poll_transmit) returned last, if
+    /// it carries telemetry: data an empty header, an acknowledgement that of the packet which it
+    /// answers. Ask once.
+    pub fn take_telemetry(&mut self, packet: &Packet) -> Option<TelemetryHeader> {
+        let kind = packet.telemetry()?;
+        let brought_back = packet.opcode().is_response();
+        let header = if brought_back { self.outbox.control.take_departing() } else { None };
+        Some(header.unwrap_or_else(|| TelemetryHeader::empty(kind)))
     }
 
     /// Whether [`poll_transmit`](Self::poll_transmit) would return a packet now, given that

@@ -14,7 +14,7 @@ use self::message::Message;
 use self::pacer::{Acknowledged, Pacer};
 use self::requester::{Progress, Requester, TimedOut};
 use self::responder::{Acknowledge, Answer, ReadData, Responder};
-use crate::congestion_control::Feedback;
+use crate::congestion_control::{Feedback, Telemetry};
 use crate::nic::Outbox;
 use crate::sequence::psn;
 use crate::{
@@ -230,7 +230,13 @@ impl QueuePair {
         Some(transmit)
     }
 
-    pub(crate) fn receive(&mut self, now: SimTime, packet: &Packet, outbox: &mut Outbox) {
+    pub(crate) fn receive(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        telemetry: Telemetry<'_>,
+        outbox: &mut Outbox,
+    ) {
         if self.state == QueuePairState::Error {
             outbox.counters.discarded += 1;
             return;
@@ -240,13 +246,13 @@ impl QueuePair {
             outbox.counters.cnps_received += 1;
             self.pacer.on_cnp(now);
         } else if opcode == Opcode::RcAcknowledge {
-            self.on_acknowledge(now, packet, outbox);
+            self.on_acknowledge(now, packet, telemetry, outbox);
         } else if opcode.is_rdma_read_response() {
             self.on_data(now, packet, outbox);
             self.on_read_response(now, packet, outbox);
         } else if opcode.is_request() {
             self.on_data(now, packet, outbox);
-            self.on_request(packet, outbox);
+            self.on_request(packet, telemetry, outbox);
         } else {
             outbox.counters.discarded += 1;
         }
@@ -270,7 +276,10 @@ impl QueuePair {
     #[inline]
     fn request(&mut self, now: SimTime, outbox: &mut Outbox) -> Option<Transmit> {
         let request = self.requester.take(now)?;
-        let transmit = self.address.transmit(request.packet, self.address.priority);
+        let carried = self.pacer.feedback().telemetry();
+        let carried = carried.filter(|_| request.packet.opcode().has_payload());
+        let packet = request.packet.with_telemetry(carried);
+        let transmit = self.address.transmit(packet, self.address.priority);
         let counters = &mut outbox.counters;
         let kind = if request.packet.opcode().is_rdma_read_request() {
             &mut counters.read_requests_sent
@@ -297,18 +306,35 @@ impl QueuePair {
         }
         if last {
             while let Some(acknowledge) = self.responder.take_released() {
-                self.acknowledge(&acknowledge, outbox);
+                // What switches wrote into the packet that it answers is out of date by now.
+                self.acknowledge(&acknowledge, Telemetry::None, outbox);
             }
             self.rest_if_done();
         }
         Some(transmit)
     }
 
-    fn acknowledge(&mut self, acknowledge: &Acknowledge, outbox: &mut Outbox) {
-        let becn = self.owes_echo && acknowledge.syndrome == Syndrome::ACK;
+    /// Answers with an acknowledgement, which brings `telemetry` back if it is a positive one: the
+    /// packet that a negative one answers came out of order.
+    fn acknowledge(
+        &mut self,
+        acknowledge: &Acknowledge,
+        telemetry: Telemetry<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let positive = acknowledge.syndrome == Syndrome::ACK;
+        let becn = self.owes_echo && positive;
         self.owes_echo &= !becn;
         let packet = acknowledge.packet(self.address.dest_qp).with_becn(becn);
-        outbox.control.push(self.address.transmit(packet, self.address.priority));
+        let priority = self.address.priority;
+        match telemetry.to_header().filter(|_| positive) {
+            None => outbox.control.push(self.address.transmit(packet, priority)),
+            Some(header) => {
+                let packet = packet.with_telemetry(Some(header.kind()));
+                let transmit = self.address.transmit(packet, priority);
+                outbox.control.push_with_telemetry(transmit, header);
+            }
+        }
     }
 
     /// What every data packet does before its content is looked at: congestion is reported.
@@ -334,12 +360,12 @@ impl QueuePair {
         }
     }
 
-    fn on_request(&mut self, packet: &Packet, outbox: &mut Outbox) {
+    fn on_request(&mut self, packet: &Packet, telemetry: Telemetry<'_>, outbox: &mut Outbox) {
         match self.responder.on_request(packet, &mut outbox.counters) {
             Answer::Nothing => {}
-            Answer::Now(acknowledge) => self.acknowledge(&acknowledge, outbox),
+            Answer::Now(acknowledge) => self.acknowledge(&acknowledge, telemetry, outbox),
             Answer::Refuse(nak) => {
-                self.acknowledge(&nak, outbox);
+                self.acknowledge(&nak, telemetry, outbox);
                 self.fail(CompletionStatus::Flushed, outbox);
             }
         }
@@ -359,10 +385,16 @@ impl QueuePair {
         } else if progress.loss || progress.advanced_to.is_none() {
             outbox.counters.out_of_order += 1;
         }
-        self.after_progress(now, &progress, false);
+        self.after_progress(now, &progress, false, Telemetry::None);
     }
 
-    fn on_acknowledge(&mut self, now: SimTime, packet: &Packet, outbox: &mut Outbox) {
+    fn on_acknowledge(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        telemetry: Telemetry<'_>,
+        outbox: &mut Outbox,
+    ) {
         let Some(aeth) = packet.aeth() else { return };
         let (qpn, completions) = (self.qpn, &mut outbox.completions);
         let complete = |message: &Message| completions.push_back(success(qpn, message));
@@ -385,14 +417,22 @@ impl QueuePair {
                 return;
             }
         };
-        self.after_progress(now, &progress, packet.becn());
+        self.after_progress(now, &progress, packet.becn(), telemetry);
     }
 
-    fn after_progress(&mut self, now: SimTime, progress: &Progress, becn: bool) {
+    fn after_progress(
+        &mut self,
+        now: SimTime,
+        progress: &Progress,
+        becn: bool,
+        telemetry: Telemetry<'_>,
+    ) {
         if let Some(reached) = progress.advanced_to {
             let (position, next_position) = self.requester.positions();
             let bytes = progress.bytes;
-            self.pacer.on_ack(now, &Acknowledged { bytes, reached, position, next_position, becn });
+            let acknowledged =
+                Acknowledged { bytes, reached, position, next_position, becn, telemetry };
+            self.pacer.on_ack(now, &acknowledged);
         }
         if progress.loss {
             self.pacer.on_loss(now, false);
@@ -491,7 +531,7 @@ mod tests {
                 let send = Packet::new(Opcode::RcSendOnly, 0x11, psn)
                     .with_ack_req(true)
                     .with_class(3, ecn);
-                queue_pair.receive(SimTime::ZERO, &send, &mut outbox);
+                queue_pair.receive(SimTime::ZERO, &send, Telemetry::None, &mut outbox);
                 outbox.control.pop(0).unwrap().packet.becn()
             });
             assert_eq!(becns, expected);

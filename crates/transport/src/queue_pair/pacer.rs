@@ -35,7 +35,7 @@ pub(super) struct Pacer {
 
 /// What an acknowledgement changed. Positions count the queue pair's payload from its start.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Acknowledged {
+pub(super) struct Acknowledged<'a> {
     /// Payload that is newly acknowledged (bytes).
     pub(super) bytes: u64,
     /// All packets before this one have arrived.
@@ -46,6 +46,8 @@ pub(super) struct Acknowledged {
     pub(super) next_position: u64,
     /// Whether it echoes congestion.
     pub(super) becn: bool,
+    /// What switches wrote into the packet that it answers.
+    pub(super) telemetry: Telemetry<'a>,
 }
 
 impl Pacer {
@@ -109,7 +111,7 @@ impl Pacer {
 
     /// Something was acknowledged.
     #[inline]
-    pub(super) fn on_ack(&mut self, now: SimTime, acknowledged: &Acknowledged) {
+    pub(super) fn on_ack(&mut self, now: SimTime, acknowledged: &Acknowledged<'_>) {
         if !self.feedback.is_by_ack() {
             return;
         }
@@ -121,8 +123,7 @@ impl Pacer {
             sent: acknowledged.next_position,
             rtt,
             ecn_echo: acknowledged.becn && self.feedback == Feedback::EcnEcho,
-            // Native packets do not carry any yet.
-            telemetry: Telemetry::None,
+            telemetry: acknowledged.telemetry,
         };
         self.tell(|control| control.on_ack(&ack));
     }
@@ -297,8 +298,9 @@ mod tests {
         SimTime::from_ps(us * 1_000_000)
     }
 
-    const fn all_before(reached: Sequence, becn: bool) -> Acknowledged {
-        Acknowledged { bytes: 100, reached, position: 1_000, next_position: 3_000, becn }
+    const fn all_before(reached: Sequence, becn: bool) -> Acknowledged<'static> {
+        let telemetry = Telemetry::None;
+        Acknowledged { bytes: 100, reached, position: 1_000, next_position: 3_000, becn, telemetry }
     }
 
     #[test]

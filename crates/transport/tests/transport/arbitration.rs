@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{Operation, QueuePairConfig, QueuePairProfile};
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 use rocelab_wire::Opcode;
@@ -50,7 +51,7 @@ fn pause_holds_control_packets_of_its_priority_only() {
     for index in [0, 1] {
         let send =
             rocelab_transport::Packet::new(Opcode::RcSendOnly, QPN + index, 100).with_ack_req(true);
-        pair.nics[0].receive(SimTime::ZERO, &send);
+        pair.nics[0].receive(SimTime::ZERO, &send, Telemetry::None);
     }
     let ack = pair.nics[0].poll_transmit(SimTime::ZERO, 1 << 3).unwrap().packet;
     assert_eq!((ack.opcode(), ack.priority()), (Opcode::RcAcknowledge, 4));

@@ -1,5 +1,6 @@
 //! Failure: silence, refusals, and what is posted afterwards.
 
+use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{
     Completion, CompletionStatus, Operation, Packet, PostError, QueuePairProfile, QueuePairState,
 };
@@ -77,7 +78,7 @@ fn refusals_end_the_work_that_they_name() {
         // The first message, PSN 0xfffffe, arrived; the second is refused.
         let nak =
             Packet::new(Opcode::RcAcknowledge, QPN, 0xff_ffff).with_aeth(Syndrome::Nak(code), 1);
-        pair.nics[0].receive(pair.now, &nak);
+        pair.nics[0].receive(pair.now, &nak, Telemetry::None);
         pair.drive();
         pair.nics[0].post_send(pair.now, QPN, work(3, Operation::Send, 1)).unwrap();
         let rest = std::iter::from_fn(|| pair.nics[0].poll_completion());
@@ -93,7 +94,7 @@ fn requests_out_of_opcode_order_are_refused() {
     for opcode in [Opcode::RcSendMiddle, Opcode::RcRdmaWriteLast, Opcode::RcFetchAdd] {
         let mut pair = Pair::new(profile());
         let packet = Packet::new(opcode, QPN, 0xff_fffe).with_payload_len(64);
-        pair.nics[1].receive(pair.now, &packet);
+        pair.nics[1].receive(pair.now, &packet, Telemetry::None);
         let nak = pair.nics[1].poll_transmit(pair.now, 0).unwrap().packet;
         assert_eq!(nak.aeth().unwrap().syndrome, Syndrome::Nak(NakCode::InvalidRequest));
         assert_eq!(nak.psn(), 0xff_fffe);
@@ -105,7 +106,7 @@ fn requests_out_of_opcode_order_are_refused() {
 fn a_first_packet_that_is_not_full_is_refused() {
     let mut pair = Pair::new(profile());
     let packet = Packet::new(Opcode::RcSendFirst, QPN, 0xff_fffe).with_payload_len(64);
-    pair.nics[1].receive(pair.now, &packet);
+    pair.nics[1].receive(pair.now, &packet, Telemetry::None);
     assert_eq!(pair.nics[1].queue_pair(QPN).unwrap().state(), QueuePairState::Error);
 }
 
@@ -113,7 +114,11 @@ fn a_first_packet_that_is_not_full_is_refused() {
 fn strangers_are_counted() {
     let mut pair = Pair::new(profile());
     for dest_qp in [0, 1, QPN + 1, 0xff_ffff] {
-        pair.nics[0].receive(pair.now, &Packet::new(Opcode::RcSendOnly, dest_qp, 0));
+        pair.nics[0].receive(
+            pair.now,
+            &Packet::new(Opcode::RcSendOnly, dest_qp, 0),
+            Telemetry::None,
+        );
     }
     assert_eq!(pair.nics[0].counters().unknown_qp, 4);
     let unknown = pair.nics[0].post_send(pair.now, QPN + 1, work(0, Operation::Send, 1));

@@ -10,3 +10,4 @@ mod pair;
 mod random_faults;
 mod read;
 mod segmentation;
+mod telemetry;

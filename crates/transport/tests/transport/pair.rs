@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{
     AckTimeout, Algorithm, Completion, CompletionStatus, FIRST_QPN, Nic, NicConfig, Operation,
     Packet, PathMtu, QueuePairConfig, QueuePairProfile, Recovery, Transmit, WorkRequest,
 };
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
-use rocelab_wire::{Encapsulation, encapsulation_len};
+use rocelab_wire::{Encapsulation, TelemetryHeader, encapsulation_len};
 
 /// The queue pair that both ends use unless a test makes more.
 pub(crate) const QPN: u32 = FIRST_QPN;
@@ -33,15 +34,21 @@ pub(crate) struct Departure {
     pub(crate) time: SimTime,
     pub(crate) side: usize,
     pub(crate) transmit: Transmit,
+    /// What the packet takes along.
+    pub(crate) telemetry: Option<TelemetryHeader>,
 }
 
 pub(crate) type Rule = Box<dyn FnMut(&Departure) -> Fate>;
+
+/// What a switch on the wire writes into packets.
+pub(crate) type Stamp = Box<dyn FnMut(&Departure, &mut TelemetryHeader)>;
 
 pub(crate) struct Pair {
     pub(crate) nics: [Nic; 2],
     pub(crate) now: SimTime,
     pub(crate) latency: Duration,
     pub(crate) rule: Rule,
+    pub(crate) stamp: Stamp,
     pub(crate) log: Vec<Departure>,
     pub(crate) completions: [Vec<Completion>; 2],
     /// Length of each message, in the order of its delivery at that side.
@@ -52,8 +59,11 @@ pub(crate) struct Pair {
     line_rate: Bandwidth,
     free: [SimTime; 2],
     on_wire: BinaryHeap<Reverse<(SimTime, u64)>>,
-    arrivals: Vec<(usize, Packet)>,
+    arrivals: Vec<Arrival>,
 }
+
+/// A packet on its way to a side.
+type Arrival = (usize, Packet, Option<TelemetryHeader>);
 
 pub(crate) fn profile() -> QueuePairProfile {
     QueuePairProfile {
@@ -117,6 +127,7 @@ impl Pair {
             now: SimTime::ZERO,
             latency: Duration::from_us(1),
             rule: Box::new(|_| Fate::Deliver),
+            stamp: Box::new(|_, _| ()),
             log: Vec::new(),
             completions: Default::default(),
             delivered: Default::default(),
@@ -195,7 +206,8 @@ impl Pair {
         let transmit = nic.poll_transmit(self.now, 0);
         assert_eq!(promised, transmit.is_some(), "is_ready tells the truth");
         if let Some(transmit) = transmit {
-            self.depart(Departure { time: self.now, side, transmit });
+            let telemetry = nic.take_telemetry(&transmit.packet);
+            self.depart(Departure { time: self.now, side, transmit, telemetry });
         }
     }
 
@@ -209,24 +221,27 @@ impl Pair {
             self.log.push(departure);
         }
         let mut packet = transmit.packet;
+        let mut telemetry = departure.telemetry;
+        if let Some(header) = telemetry.as_mut().filter(|_| packet.opcode().is_request()) {
+            (self.stamp)(&departure, header);
+        }
+        let mut arrive = |time, packet| {
+            self.on_wire.push(Reverse((time, self.arrivals.len() as u64)));
+            self.arrivals.push((1 - side, packet, telemetry));
+        };
         match (self.rule)(&departure) {
             Fate::Drop => {}
-            Fate::Deliver => self.arrive(arrival, side, packet),
+            Fate::Deliver => arrive(arrival, packet),
             Fate::Mark => {
                 packet.set_ce();
-                self.arrive(arrival, side, packet);
+                arrive(arrival, packet);
             }
-            Fate::Delay(delay) => self.arrive(arrival + delay, side, packet),
+            Fate::Delay(delay) => arrive(arrival + delay, packet),
             Fate::Duplicate(delay) => {
-                self.arrive(arrival, side, packet);
-                self.arrive(arrival + delay, side, packet);
+                arrive(arrival, packet);
+                arrive(arrival + delay, packet);
             }
         }
-    }
-
-    fn arrive(&mut self, time: SimTime, from: usize, packet: Packet) {
-        self.on_wire.push(Reverse((time, self.arrivals.len() as u64)));
-        self.arrivals.push((1 - from, packet));
     }
 
     fn next_event(&self) -> SimTime {
@@ -255,9 +270,10 @@ impl Pair {
                 break;
             }
             self.on_wire.pop();
-            let (side, packet) = self.arrivals[usize::try_from(index).unwrap()];
+            let (side, packet, header) = self.arrivals[usize::try_from(index).unwrap()];
+            let telemetry = header.as_ref().map_or(Telemetry::None, Telemetry::from);
             let before = self.nics[side].counters().clone();
-            self.nics[side].receive(self.now, &packet);
+            self.nics[side].receive(self.now, &packet, telemetry);
             let after = self.nics[side].counters();
             let messages = after.messages_delivered - before.messages_delivered;
             assert!(messages <= 1, "a packet ends at most one message");

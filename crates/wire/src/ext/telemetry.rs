@@ -84,6 +84,15 @@ impl TelemetryKind {
     }
 }
 
+impl fmt::Display for TelemetryKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Int => "INT",
+            Self::Pint => "PINT",
+        })
+    }
+}
+
 /// The header that follows the BTH of a packet that carries telemetry.
 ///
 /// ```text
@@ -224,6 +233,11 @@ mod tests {
         assert_eq!(bytes_of(&TelemetryHeader::Int(header)), expected);
         assert_eq!(bytes_of(&TelemetryHeader::Pint(0x1234)), [0x12, 0x34, 0, 0]);
         assert_eq!(TelemetryHeader::Pint(7).to_string(), "PINT 7");
+    }
+
+    #[test]
+    fn kinds_have_names() {
+        assert_eq!(TelemetryKind::ALL.map(|kind| kind.to_string()), ["INT", "PINT"]);
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! What switches write into packets, for the algorithms that ask for it: one word each hop (INT,
 //! for HPCC), or one value for the whole path (PINT).
+//!
+//! Bytes sent count as long as they occupy the link, with preamble and gap, so that a port that is
+//! always busy has a utilisation of 1. By the rules of HPCC's ns-3 simulator frames have neither.
 
 mod pint;
 
 use rocelab_fabric::{PacketId, Serialisation};
-use rocelab_transport::congestion_control::Feedback;
+use rocelab_transport::congestion_control::{Feedback, Telemetry as Carried};
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::{IntHeader, IntHop};
+use rocelab_wire::{IntHeader, IntHop, TelemetryHeader};
 
 use self::pint::{Encoding, Meter};
 use super::Network;
@@ -22,6 +25,10 @@ const PS_PER_NS: u64 = 1_000;
 pub(super) struct Telemetry {
     /// Of packets that carry a word each hop, by their place in the pool.
     headers: Vec<IntHeader>,
+    /// Of packets that carry one value beside them, likewise.
+    values: Vec<u16>,
+    /// Byte times that a frame occupies its link for beyond its own bytes.
+    gap_bytes: u32,
     /// The multiplier of the units of bytes and queue lengths.
     multiplier: u32,
     /// Where one value is carried for the whole path.
@@ -40,7 +47,13 @@ impl Telemetry {
     /// What the algorithms of `plan` ask for, if they ask for anything; `base_rtt` is the time
     /// that utilisation is averaged over.
     pub(super) fn new(plan: &Plan, base_rtt: Duration) -> Option<Box<Self>> {
-        let mut telemetry = Self { headers: Vec::new(), multiplier: 1, pint: None };
+        let mut telemetry = Self {
+            headers: Vec::new(),
+            values: Vec::new(),
+            gap_bytes: u32::try_from(plan.gap_bytes()).unwrap_or(u32::MAX),
+            multiplier: 1,
+            pint: None,
+        };
         match plan.algorithm().feedback(plan.nic_rate()) {
             Feedback::Int { multiplier } => telemetry.multiplier = multiplier,
             Feedback::Pint { log_base } => {
@@ -55,29 +68,44 @@ impl Telemetry {
         Some(Box::new(telemetry))
     }
 
-    /// The words of a packet.
+    /// What is kept beside a packet, which says what it carries.
     #[inline]
-    pub(super) fn header(&self, id: PacketId) -> &IntHeader {
-        &self.headers[id.0 as usize]
-    }
-
-    /// A packet starts with these words: none, or in an acknowledgement those of its packet.
-    #[inline]
-    pub(super) fn start(&mut self, id: PacketId, header: IntHeader) {
+    pub(super) fn of(&self, id: PacketId, carries: Carries) -> Carried<'_> {
         let place = id.0 as usize;
-        if self.headers.len() <= place {
-            self.headers.resize(place + 1, IntHeader::default());
+        match carries {
+            Carries::Nothing => Carried::None,
+            Carries::Hops => self.headers.get(place).map_or(Carried::None, Carried::Int),
+            Carries::Value => {
+                self.values.get(place).map_or(Carried::None, |&value| Carried::Pint(value))
+            }
         }
-        self.headers[place] = header;
     }
 
-    /// A frame leaves by a switch's port.
+    /// A packet starts with this: nothing, or in an acknowledgement what its packet collected.
+    #[inline]
+    pub(super) fn start(&mut self, id: PacketId, header: TelemetryHeader) {
+        match header {
+            TelemetryHeader::Int(header) => put(&mut self.headers, id, header),
+            TelemetryHeader::Pint(value) => put(&mut self.values, id, value),
+        }
+    }
+
+    /// A frame leaves by a port.
     #[inline]
     pub(super) fn note_departure(&mut self, now: SimTime, port: u32, frame_len: u16) {
         if let Some(pint) = &mut self.pint {
-            pint.meters[port as usize].note_departure(now, u32::from(frame_len));
+            pint.meters[port as usize].note_departure(now, u32::from(frame_len) + self.gap_bytes);
         }
     }
+}
+
+/// Puts `what` at the place of a packet.
+fn put<T: Clone + Default>(places: &mut Vec<T>, id: PacketId, what: T) {
+    let place = id.0 as usize;
+    if places.len() <= place {
+        places.resize(place + 1, T::default());
+    }
+    places[place] = what;
 }
 
 impl<P: Profile> Network<P> {
@@ -92,7 +120,7 @@ impl<P: Profile> Network<P> {
                 let rate = state.port.link().rate().bits_per_second();
                 let hop = IntHop::new(
                     now.ps() / PS_PER_NS,
-                    state.counters.bytes,
+                    state.counters.bytes + state.counters.frames * u64::from(telemetry.gap_bytes),
                     u64::from(state.port.waiting_bytes()),
                     rate,
                     telemetry.multiplier,
@@ -102,13 +130,18 @@ impl<P: Profile> Network<P> {
                 }
             }
             Carries::Value => {
-                let (Some(pint), Some(value)) = (&mut telemetry.pint, body.value()) else { return };
+                let Some(pint) = &mut telemetry.pint else { return };
                 let meter = &mut pint.meters[port as usize];
                 let rate = state.port.link().rate();
                 let mut random = || self.shared.telemetry_bits();
                 let utilisation =
                     meter.measure(now, u64::from(state.port.waiting_bytes()), rate, &mut random);
-                *value = (*value).max(pint.encoding.encode(utilisation, &mut random));
+                let value = pint.encoding.encode(utilisation, &mut random);
+                if let Some(within) = body.value() {
+                    *within = (*within).max(u64::from(value));
+                } else if let Some(beside) = telemetry.values.get_mut(id.0 as usize) {
+                    *beside = (*beside).max(value);
+                }
             }
         }
     }

@@ -109,7 +109,7 @@ impl Encoding {
 
     /// The power of the base next to `utilisation` x 512, at least 1: the one above or the one
     /// below, at random, so that the mean is right.
-    pub(super) fn encode(&self, utilisation: f64, random: &mut impl FnMut() -> u32) -> u64 {
+    pub(super) fn encode(&self, utilisation: f64, random: &mut impl FnMut() -> u32) -> u16 {
         let number = libm::ceil(utilisation * VALUE_UNIT).max(1.0);
         let power = libm::log(number) * self.factor;
         let (above, below) = (exponent(libm::ceil(power)), exponent(libm::floor(power)));
@@ -119,7 +119,7 @@ impl Encoding {
             upper *= self.base;
         }
         let threshold = (number - lower) / (upper - lower) * 65_536.0;
-        u64::from(if f64::from(random() % 65_536) < threshold { above } else { below })
+        if f64::from(random() % 65_536) < threshold { above } else { below }
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use rocelab_engine::{EventKey, Tie, TieOrder};
 use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{NodeId, serialisation_ns};
-use rocelab_transport::congestion_control::Path;
+use rocelab_transport::congestion_control::{Path, Telemetry};
 use rocelab_transport::hpcc_ns3::{Config, Flow, Host, Kind, Nic, Packet, Receiver};
 use rocelab_transport::{CompletionStatus, Counters, Packet as RdmaPacket};
 use rocelab_units::{Bandwidth, Duration, SimTime};
-use rocelab_wire::IntHeader;
+use rocelab_wire::TelemetryHeader;
 
 use super::HpccNs3;
 use crate::network::{FlowEnd, TrafficKind};
@@ -121,9 +121,13 @@ impl EndHost<HpccNs3> for ByteSequenceHost {
         &mut self,
         context: &mut Context<'_>,
         arrival: &Delivery<Packet>,
-        telemetry: Option<&IntHeader>,
+        telemetry: Telemetry<'_>,
     ) -> bool {
         let &Delivery { ref packet, source, flow_hash } = arrival;
+        let telemetry = match telemetry {
+            Telemetry::Int(header) => Some(header),
+            Telemetry::None | Telemetry::Pint(_) => None,
+        };
         self.nic.receive(context.now.time, packet, source, flow_hash, telemetry, context)
     }
 
@@ -143,8 +147,8 @@ impl EndHost<HpccNs3> for ByteSequenceHost {
     }
 
     #[inline]
-    fn take_telemetry(&mut self, packet: &Packet) -> IntHeader {
-        self.nic.take_telemetry(packet)
+    fn take_telemetry(&mut self, packet: &Packet) -> Option<TelemetryHeader> {
+        packet.carries_hops().then(|| TelemetryHeader::Int(self.nic.take_telemetry(packet)))
     }
 
     #[inline]

@@ -3,12 +3,13 @@
 use rocelab_engine::EventKey;
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
+use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{
     Completion, CompletionStatus, Counters, FIRST_QPN, Nic, NicConfig, Operation,
     Packet as RdmaPacket, QueuePair, QueuePairConfig, WorkRequest,
 };
 use rocelab_units::SimTime;
-use rocelab_wire::{IntHeader, encapsulation_len};
+use rocelab_wire::{TelemetryHeader, TelemetryKind, encapsulation_len};
 
 use super::Roce;
 use crate::network::{FlowEnd, TrafficKind};
@@ -162,13 +163,13 @@ impl EndHost<Roce> for VerbsHost {
         &mut self,
         context: &mut Context<'_>,
         arrival: &Delivery<RdmaPacket>,
-        _telemetry: Option<&IntHeader>,
+        telemetry: Telemetry<'_>,
     ) -> bool {
         let packet = &arrival.packet;
         if !self.nic.has_queue_pair(packet.dest_qp()) {
             self.create_responder(context.plan, packet.dest_qp());
         }
-        self.nic.receive(context.now.time, packet);
+        self.nic.receive(context.now.time, packet, telemetry);
         true
     }
 
@@ -187,8 +188,9 @@ impl EndHost<Roce> for VerbsHost {
         })
     }
 
-    fn take_telemetry(&mut self, _packet: &RdmaPacket) -> IntHeader {
-        IntHeader::default()
+    #[inline]
+    fn take_telemetry(&mut self, packet: &RdmaPacket) -> Option<TelemetryHeader> {
+        self.nic.take_telemetry(packet)
     }
 
     #[inline]
@@ -276,7 +278,11 @@ impl HostPacket for RdmaPacket {
 
     #[inline]
     fn telemetry(&self) -> Carries {
-        Carries::Nothing
+        match Self::telemetry(self) {
+            None => Carries::Nothing,
+            Some(TelemetryKind::Int) => Carries::Hops,
+            Some(TelemetryKind::Pint) => Carries::Value,
+        }
     }
 
     #[inline]
