@@ -69,18 +69,50 @@ pub fn truncated_nanoseconds(seconds: f64) -> u64 {
 /// What is in front of the point counts exactly. What is behind it is cut off twice: to a multiple
 /// of 2^-64, and after the multiplication to whole nanoseconds.
 #[inline]
+pub fn truncated_nanoseconds_of(value: f64, nanoseconds: u64) -> u64 {
+    let (whole, fraction) = fixed_point(value);
+    whole.saturating_mul(nanoseconds).saturating_add(high_half(fraction, nanoseconds))
+}
+
+/// The whole part of a number, not negative, and what is behind its point in units of 2^-64, cut
+/// off.
+#[inline]
+fn fixed_point(value: f64) -> (u64, u64) {
+    /// Bits of a significand behind its first one, which is not stored.
+    const STORED: u32 = f64::MANTISSA_DIGITS - 1;
+    let bits = value.to_bits();
+    // A number of 2^-12 to 1 has an exponent of 1011 to 1022; most frames take less than that.
+    let exponent = bits >> STORED;
+    if exponent <= 1_011 {
+        let significand = bits & ((1 << STORED) - 1) | u64::from(exponent > 0) << STORED;
+        return (0, significand.checked_shr(1_011 - low_half(exponent)).unwrap_or(0));
+    }
+    above_a_4096th(value)
+}
+
+#[cold]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "casts from floating point saturate; the product's upper half has 64 bits"
+    reason = "casts from floating point saturate"
 )]
-pub fn truncated_nanoseconds_of(value: f64, nanoseconds: u64) -> u64 {
+fn above_a_4096th(value: f64) -> (u64, u64) {
     const TWO_TO_64: f64 = (1u128 << 64) as f64;
     let whole = value as u64;
     // Below 1, and scaled by a power of two: exact.
-    let fraction = ((value - whole as f64) * TWO_TO_64) as u64;
-    let below_unit = ((u128::from(fraction) * u128::from(nanoseconds)) >> 64) as u64;
-    whole.saturating_mul(nanoseconds).saturating_add(below_unit)
+    (whole, ((value - whole as f64) * TWO_TO_64) as u64)
+}
+
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the product's upper half has 64 bits")]
+const fn high_half(a: u64, b: u64) -> u64 {
+    ((a as u128 * b as u128) >> 64) as u64
+}
+
+#[inline]
+const fn low_half(value: u64) -> u32 {
+    let [a, b, c, d, ..] = value.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
 }
 
 #[cfg(test)]
@@ -100,6 +132,19 @@ mod tests {
         (4048, [1295, 809, 647, 323, 161, 80]),
         (4090, [1308, 817, 654, 327, 163, 81]),
     ];
+
+    #[test]
+    fn both_ways_to_cut_off_agree() {
+        let mut value = 3.3e-13;
+        while value < 40.0 {
+            for value in [value, value / 8.0, 1.0 / value] {
+                assert_eq!(fixed_point(value), above_a_4096th(value), "{value}");
+            }
+            value *= 1.007;
+        }
+        assert_eq!(fixed_point(0.0), (0, 0));
+        assert_eq!(fixed_point(1.0 / 4_096.0), (0, 1 << 52));
+    }
 
     #[test]
     fn frames_take_the_whole_nanoseconds_of_the_reference() {

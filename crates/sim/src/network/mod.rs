@@ -34,7 +34,7 @@ pub use totals::{Totals, TrafficKind, Traversals};
 
 use crate::Plan;
 use crate::profile::roce::Roce;
-use crate::profile::{EndHost, FlowStarts, Profile, Routing};
+use crate::profile::{EndHost, FlowStarts, Profile};
 
 /// What frames between hosts carry under a profile.
 type PacketOf<P> = <<P as Profile>::EndHost as EndHost<P>>::Packet;
@@ -328,16 +328,16 @@ impl<P: Profile> World for Network<P> {
     #[inline]
     fn prefetch_next(&self, event: &Event) {
         let Event::Arrive { port, packet } = *event else { return };
-        let packet = self.pool.get(packet);
-        match self.ports[port as usize].far.role {
+        let far = &self.ports[port as usize].far;
+        match far.role {
             Role::Host(host) => prefetch::<2, _>(&self.hosts[host as usize]),
             Role::Switch(switch) => {
                 let node = self.switches[switch as usize].node;
-                let egress =
-                    self.routing.egress(node, packet.source, packet.destination, packet.flow_hash);
-                let first_port = self.nodes[node as usize].first_port;
-                let egress = first_port + u32::from(egress.unwrap_or_default());
-                prefetch::<4, _>(&self.ports[egress as usize]);
+                let number = u32::from(self.pool.get(packet).switch_port);
+                let egress = self.nodes[node as usize].first_port + number;
+                if let Some(egress) = self.ports.get(egress as usize) {
+                    prefetch::<4, _>(egress);
+                }
             }
         }
     }

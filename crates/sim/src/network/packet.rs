@@ -5,6 +5,9 @@ use rocelab_fabric::{Chain, NodeId, PacketId};
 use rocelab_units::SimTime;
 use rocelab_wire::Pfc;
 
+/// A switch has no way to a frame's destination.
+pub(crate) const NO_ROUTE: u16 = u16::MAX;
+
 /// A frame somewhere in the network. Its payload has a length and no bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
@@ -23,8 +26,9 @@ pub(crate) struct Packet<R> {
     pub(crate) source: NodeId,
     /// Bytes of the frame, FCS included.
     pub(crate) frame_len: u16,
-    /// The port by which it entered the switch that it is in.
-    pub(crate) ingress: u16,
+    /// In a switch: the port by which it came in. On a link to a switch: the port by which that
+    /// one will forward it, or [`NO_ROUTE`]; known ahead, so that it can be prefetched.
+    pub(crate) switch_port: u16,
     /// What it carries.
     pub(crate) body: Body<R>,
 }
@@ -58,7 +62,7 @@ impl<R> Packet<R> {
             destination,
             source,
             frame_len,
-            ingress: 0,
+            switch_port: NO_ROUTE,
             body,
         }
     }

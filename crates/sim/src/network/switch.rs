@@ -3,12 +3,13 @@
 use rocelab_engine::{EventKey, EventQueue};
 use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
 
-use super::packet::{Body, PacketPool};
+use super::packet::{Body, NO_ROUTE, PacketPool};
 use super::{DropCause, Event, FarEnd, Network, PacketOf, TrafficKind};
-use crate::profile::{Carries, HostPacket, Marking, Profile, Routing, Shared};
+use crate::profile::{Carries, HostPacket, Marking, Profile, Shared};
 
 impl<P: Profile> Network<P> {
-    /// Classifies, routes, stores, marks and queues a frame that has arrived at a switch.
+    /// Classifies, stores, marks and queues a frame that has arrived at a switch. Where it goes was
+    /// looked up when it was sent.
     #[inline]
     pub(super) fn switch_receive(
         &mut self,
@@ -27,11 +28,10 @@ impl<P: Profile> Network<P> {
         let (receiving, ingress) = (at.port, at.number);
         let priority = body.priority();
         let len = u32::from(packet.frame_len);
-        let (source, destination) = (packet.source, packet.destination);
-        let next = self.routing.egress(state.node, source, destination, packet.flow_hash);
-        let Some(number) = next else {
+        let number = packet.switch_port;
+        if number == NO_ROUTE {
             return self.drop_frame(key, receiving, None, id, DropCause::NoRoute);
-        };
+        }
         let egress = self.nodes[state.node as usize].first_port + u32::from(number);
         let out = &mut self.ports[egress as usize];
         let egress_queue = out.port.queued(priority);
@@ -43,7 +43,7 @@ impl<P: Profile> Network<P> {
             }
             return;
         }
-        packet.ingress = ingress;
+        packet.switch_port = ingress;
         let queued = egress_queue + len;
         if let Some(marking) = &mut out.marking
             && marking.on_enqueue(&mut self.shared, body.is_markable(), queued)
@@ -99,7 +99,7 @@ impl<P: Profile> Network<P> {
     ) {
         let packet = self.pool.get_mut(id);
         let Body::Rdma(body) = &mut packet.body else { return };
-        let (ingress, priority) = (packet.ingress, body.priority());
+        let (ingress, priority) = (packet.switch_port, body.priority());
         let departure = Departure { ingress, priority, len: u32::from(packet.frame_len) };
         let resume = self.switches[switch as usize].buffer.release(departure);
         let out = &mut self.ports[port as usize];

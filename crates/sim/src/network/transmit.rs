@@ -5,13 +5,13 @@ use rocelab_fabric::{FlowControl, PacketId};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
-use super::packet::{Body, Packet};
+use super::packet::{Body, NO_ROUTE, Packet};
 use super::totals::TrafficKind;
 use super::{
     DropCause, Event, FrameDropped, Network, PauseChange, PauseEvent, QueueLength, Record,
     RecordKind, Role,
 };
-use crate::profile::{EndHost, HostPacket, Profile, Shared};
+use crate::profile::{EndHost, HostPacket, Profile, Routing, Shared};
 
 impl<P: Profile> Network<P> {
     /// Starts what `port` sends next, if its transmitter is free; else sees to it that it is asked
@@ -52,6 +52,12 @@ impl<P: Profile> Network<P> {
         state.counters.frames += 1;
         state.counters.bytes += u64::from(packet.frame_len);
         let traversals = &mut self.totals.traversals;
+        if let Role::Switch(switch) = state.far.role {
+            let node = self.switches[switch as usize].node;
+            let (source, destination) = (packet.source, packet.destination);
+            let egress = self.routing.egress(node, source, destination, packet.flow_hash);
+            packet.switch_port = egress.unwrap_or(NO_ROUTE);
+        }
         match packet.body {
             Body::Rdma(ref body) => match body.kind() {
                 TrafficKind::Data => traversals.data += 1,

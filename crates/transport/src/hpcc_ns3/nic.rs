@@ -323,8 +323,8 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         let len = self.ring.len();
         let mut first_finished = usize::MAX;
         let mut chosen = None;
-        for step in 1..=len {
-            let place = (step + self.last) % len;
+        let first = (self.last + 1).checked_rem(len).unwrap_or(0);
+        for place in (first..len).chain(0..first) {
             let Some(sender) = &self.queue_pairs[self.ring[place] as usize] else { continue };
             let may_send = paused & (1 << sender.priority) == 0
                 && sender.has_bytes_left()
