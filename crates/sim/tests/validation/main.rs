@@ -7,6 +7,7 @@ mod conservation;
 mod determinism;
 mod ecmp;
 mod endings;
+mod experiments;
 mod fairness;
 mod goodput;
 mod hop_limit;
