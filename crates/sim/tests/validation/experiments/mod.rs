@@ -1,8 +1,8 @@
 //! Experiments of papers, run as the scenarios that the project ships for them.
 //!
-//! Every number that a test compares with was written down before the experiment ran for the first
-//! time, in the constants at the top of each file with where it comes from; none has been moved
-//! since. `docs/validation.md` has the first results.
+//! The bands stand in the constants at the top of each file, with where they come from. They were
+//! written down before the experiment ran for the first time, unless they say otherwise, and none has
+//! been moved since. `docs/validation.md` has the first results, and what was outside.
 
 mod fixed_point;
 mod fluid;
