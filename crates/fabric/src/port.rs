@@ -162,6 +162,27 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         Some((id, priority))
     }
 
+    /// Takes any frame that waits, paused or not, with its priority.
+    pub fn flush_one<C: Chain>(
+        &mut self,
+        chain: &C,
+        len: impl Fn(&C, PacketId) -> u32,
+    ) -> Option<(PacketId, u8)> {
+        let [priority, ..] = self.waiting.trailing_zeros().to_le_bytes();
+        let queue = self.queues.get_mut(usize::from(priority))?;
+        let id = queue.frames.pop_front(chain)?;
+        queue.bytes -= len(chain, id);
+        if queue.frames.is_empty() {
+            self.waiting &= !(1 << priority);
+        }
+        Some((id, priority))
+    }
+
+    /// The transmitter never becomes free again: its link is gone.
+    pub fn shut_down(&mut self) {
+        self.free_at = SimTime::NEVER;
+    }
+
     /// Starts a frame of `frame_len` bytes. The transmitter is free.
     #[inline]
     pub fn transmit(&mut self, now: SimTime, frame_len: u32) -> Transmission {

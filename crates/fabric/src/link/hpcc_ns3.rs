@@ -104,7 +104,6 @@ fn above_a_4096th(value: f64) -> (u64, u64) {
 }
 
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the product's upper half has 64 bits")]
 const fn high_half(a: u64, b: u64) -> u64 {
     ((a as u128 * b as u128) >> 64) as u64
 }
