@@ -15,8 +15,8 @@
 //!                 rate = delta (1 - w) + rate (1 - beta w (rtt - t_ref) / t_ref)
 //! ```
 //!
-//! `t_ref` is `t_low` unless it is given. The paper was not at hand: form, `beta` and `t_ref` are
-//! those of public code that implements it, `delta`, thresholds, `beta_high` and the rest those of
+//! `t_ref` is `t_low` unless it is given. Form, `w`, `beta`, `t_ref` and the segment are those of
+//! the paper, which uses one `beta` for both decreases; thresholds, `delta` and the rest those of
 //! TIMELY.
 
 use rocelab_units::{Bandwidth, Bytes, Duration, Ratio};
@@ -45,7 +45,7 @@ pub struct Parameters {
     pub delta: Bandwidth,
     /// Multiplicative decrease factor up to t_high, above 0 and at most 1.
     pub beta: Ratio,
-    /// Multiplicative decrease factor above t_high, above 0 and at most 1.
+    /// Multiplicative decrease factor above t_high, above 0 and at most 1; the paper's is `beta`.
     pub beta_high: Ratio,
     /// Weight `a` of the newest round-trip time difference, above 0 and at most 1.
     pub ewma_weight: Ratio,
@@ -65,7 +65,7 @@ impl Default for Parameters {
             t_ref: None,
             delta: Bandwidth::from_mbps(10),
             beta: Ratio::new(8, 1_000),
-            beta_high: Ratio::new(8, 10),
+            beta_high: Ratio::new(8, 1_000),
             ewma_weight: Ratio::new(7, 8),
             min_rtt: Duration::from_us(20),
             segment: Bytes::new(16 * 1024),
@@ -226,15 +226,17 @@ mod tests {
 
     #[test]
     fn beyond_the_thresholds_it_is_timely() {
-        let cut = 10.0 * (1.0 - 0.8 * 0.5);
-        check("", &[(400, 10.0), (1_000, cut), (40, cut + 0.01)]);
+        for (text, beta) in [("", 0.008), ("beta_high = \"4/5\"", 0.8)] {
+            let cut = 10.0 * (1.0 - beta * 0.5);
+            check(text, &[(400, 10.0), (1_000, cut), (40, cut + 0.01)]);
+        }
     }
 
     #[test]
     fn the_reference_may_be_another() {
         // 100 us are twice below 200 us: at w = 1/2 that is an increase of 0.2 %.
         let cut = 10.0 * (1.0 - 0.8 * 0.5);
-        let text = "t_ref = \"200us\"\newma_weight = 1";
+        let text = "t_ref = \"200us\"\newma_weight = 1\nbeta_high = \"4/5\"";
         check(
             text,
             &[
