@@ -26,6 +26,8 @@ pub struct FlowRecord<'a> {
     pub verb: Cow<'a, str>,
     /// Priority, 0 to 7.
     pub priority: u8,
+    /// Name of the congestion control.
+    pub congestion_control: Cow<'a, str>,
     /// Payload, in bytes.
     pub bytes: u64,
     /// Data packets that the payload needs, without retransmissions.

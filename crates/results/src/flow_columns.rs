@@ -19,7 +19,7 @@ pub(crate) enum FlowValue {
 use FlowValue::{Integer, OptionalInteger, OptionalRatio, Text};
 
 /// In the files' order.
-pub(crate) const FLOW_COLUMNS: [FlowColumn; 16] = [
+pub(crate) const FLOW_COLUMNS: [FlowColumn; 17] = [
     FlowColumn { name: "flow", value: Integer(|flow| flow.flow) },
     FlowColumn { name: "source", value: Text(|flow| &flow.source) },
     FlowColumn { name: "destination", value: Text(|flow| &flow.destination) },
@@ -27,6 +27,7 @@ pub(crate) const FLOW_COLUMNS: [FlowColumn; 16] = [
     FlowColumn { name: "destination_qpn", value: Integer(|flow| flow.destination_qpn.into()) },
     FlowColumn { name: "verb", value: Text(|flow| &flow.verb) },
     FlowColumn { name: "priority", value: Integer(|flow| flow.priority.into()) },
+    FlowColumn { name: "congestion_control", value: Text(|flow| &flow.congestion_control) },
     FlowColumn { name: "bytes", value: Integer(|flow| flow.bytes) },
     FlowColumn { name: "packets", value: Integer(|flow| flow.packets) },
     FlowColumn { name: "start_ps", value: Integer(|flow| flow.start_ps) },

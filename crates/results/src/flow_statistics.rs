@@ -72,6 +72,7 @@ mod tests {
             destination_qpn: 0x11,
             verb: "write".into(),
             priority: 3,
+            congestion_control: "dcqcn".into(),
             bytes: 1_000,
             packets: 1,
             start_ps,

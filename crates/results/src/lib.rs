@@ -33,6 +33,7 @@
 //!     destination_qpn: 0x11,
 //!     verb: "write".into(),
 //!     priority: 3,
+//!     congestion_control: "dcqcn".into(),
 //!     bytes: 1_000_000,
 //!     packets: 977,
 //!     start_ps: 0,

@@ -13,8 +13,10 @@ mod paths;
 mod standalone;
 mod train;
 
+use std::collections::BTreeSet;
+
 use rocelab_units::Duration;
-use rocelab_wire::{Encapsulation, Opcode, frame_len};
+use rocelab_wire::{Encapsulation, Opcode, TelemetryKind, frame_len};
 
 use self::messages::Message;
 use self::paths::ShortestPaths;
@@ -33,6 +35,8 @@ pub fn ideal_fct(plan: &Plan, flow: &FlowPlan) -> Duration {
 pub struct UnloadedNetwork {
     paths: ShortestPaths,
     frames: Frames,
+    /// What flows carry, by the place of their queue pairs' parameters.
+    telemetry: Vec<Option<TelemetryKind>>,
     ack_interval: u64,
     /// Where the rules of HPCC's ns-3 simulator hold.
     standalone: Option<StandaloneTimes>,
@@ -46,9 +50,15 @@ impl UnloadedNetwork {
             frames: Frames {
                 encapsulation: plan.roce.encapsulation,
                 tagged: plan.roce.tagged,
-                path_mtu: plan.queue_pairs.path_mtu.bytes().into(),
+                path_mtu: plan.common_queue_pair().path_mtu.bytes().into(),
+                telemetry: None,
             },
-            ack_interval: plan.queue_pairs.ack_interval.max(1).into(),
+            telemetry: plan
+                .queue_pairs
+                .iter()
+                .map(|profile| profile.congestion_control.telemetry())
+                .collect(),
+            ack_interval: plan.common_queue_pair().ack_interval.max(1).into(),
             standalone: plan.profile.hpcc_ns3().map(|rules| StandaloneTimes::new(plan, rules)),
         }
     }
@@ -71,16 +81,47 @@ impl UnloadedNetwork {
         Duration::from_ps(ps)
     }
 
+    /// The longest round trip of a full packet and its acknowledgement over the paths of `flows`,
+    /// with the telemetry that they carry.
+    pub(crate) fn largest_round_trip(&mut self, flows: &[FlowPlan]) -> Duration {
+        let mut seen = BTreeSet::new();
+        let mut largest = 0;
+        for flow in flows {
+            if seen.insert((flow.source, flow.destination, flow.queue_pairs)) {
+                largest = largest.max(self.round_trip(flow));
+            }
+        }
+        Duration::from_ps(largest)
+    }
+
+    /// The round trip of a full packet and its acknowledgement, in ps.
+    fn round_trip(&mut self, flow: &FlowPlan) -> u64 {
+        let forward = self.paths.between(flow.source, flow.destination);
+        let backward: Vec<Hop> = forward.iter().rev().copied().collect();
+        let frames = self.frames_of(flow);
+        let data_len = frames.len(Opcode::RcRdmaWriteMiddle, frames.path_mtu);
+        let arrival = Route::new(&forward).carry(Train::at(0, 1, data_len)).last();
+        let ack_len = frames.len(Opcode::RcAcknowledge, 0);
+        Route::new(&backward).carry(Train::at(arrival, 1, ack_len)).last()
+    }
+
+    /// The frames of a flow that is no READ.
+    fn frames_of(&self, flow: &FlowPlan) -> Frames {
+        let telemetry = self.telemetry.get(flow.queue_pairs as usize).copied().flatten();
+        Frames { telemetry, ..self.frames }
+    }
+
     /// SEND and WRITE: data there, acknowledgements back.
     fn acknowledged(&self, flow: &FlowPlan, forward: &[Hop], backward: &[Hop]) -> u64 {
         let mut there = Route::new(forward);
         let mut back = Route::new(backward);
-        let ack_len = self.frames.len(Opcode::RcAcknowledge, 0);
+        let frames = self.frames_of(flow);
+        let ack_len = frames.len(Opcode::RcAcknowledge, 0);
         let mut completion = 0;
         for bytes in flow.messages() {
             let message = Message::new(flow.verb, bytes, self.frames.path_mtu);
             for segment in message.segments() {
-                let len = self.frames.len(segment.opcode, segment.payload);
+                let len = frames.len(segment.opcode, segment.payload);
                 let arrivals = there.carry(Train::at(0, segment.count, len));
                 let acknowledged = segment.acknowledged(self.ack_interval);
                 if let Some(acks) = arrivals.every(acknowledged, ack_len) {
@@ -109,19 +150,24 @@ impl UnloadedNetwork {
     }
 }
 
-/// Frame lengths of a scenario.
+/// Frame lengths of a scenario's packets, or of those with telemetry.
 #[derive(Clone, Copy, Debug)]
 struct Frames {
     encapsulation: Encapsulation,
     tagged: bool,
     path_mtu: u64,
+    telemetry: Option<TelemetryKind>,
 }
 
 impl Frames {
     /// Bytes of a frame, FCS included.
     fn len(self, opcode: Opcode, payload: u64) -> u64 {
         let payload = usize::try_from(payload).unwrap_or(usize::MAX);
-        frame_len(self.encapsulation, self.tagged, opcode, payload) as u64
+        let len = match self.telemetry {
+            None => frame_len(self.encapsulation, self.tagged, opcode, payload),
+            Some(kind) => kind.frame_len(self.encapsulation, self.tagged, opcode, payload),
+        };
+        len as u64
     }
 }
 

@@ -188,6 +188,7 @@ impl<'a> Output<'a> {
             destination_qpn: plan.destination_qpn,
             verb: plan.verb.name().into(),
             priority: plan.priority,
+            congestion_control: self.plan.queue_pairs_of(plan).congestion_control.name().into(),
             bytes: plan.bytes,
             packets: plan.bytes.div_ceil(mtu).max(1),
             start_ps: plan.start.ps(),

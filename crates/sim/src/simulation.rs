@@ -195,5 +195,5 @@ fn stall_limit(plan: &Plan) -> Duration {
         let pause = u64::from(u16::MAX) * u64::from(rocelab_fabric::QUANTUM_BITS / 8);
         limit = limit.max(slowest.transmission_time(Bytes::new(pause)) * 2);
     }
-    limit.max(plan.queue_pairs.ack_timeout.duration().unwrap_or_default() * 2)
+    limit.max(plan.common_queue_pair().ack_timeout.duration().unwrap_or_default() * 2)
 }

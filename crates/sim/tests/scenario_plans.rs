@@ -103,12 +103,12 @@ fn versions_get_what_they_can_do() {
     };
     let v1 = with("version = 1");
     assert_eq!(v1.roce.encapsulation, Encapsulation::V1);
-    assert!(v1.roce.tagged && !v1.roce.ecn && v1.switch.ecn.is_none());
-    assert_eq!(v1.queue_pairs.congestion_control.name(), "none");
+    assert!(v1.roce.tagged && !v1.queue_pairs[0].ecn_capable && v1.switch.ecn.is_none());
+    assert_eq!(v1.queue_pairs[0].congestion_control.name(), "none");
     let v2 = with("version = 2");
     assert_eq!(v2.roce.encapsulation, Encapsulation::V2Ipv4);
-    assert!(!v2.roce.tagged && v2.roce.ecn && v2.switch.ecn.is_some());
-    assert_eq!(v2.queue_pairs.congestion_control.name(), "dcqcn");
+    assert!(!v2.roce.tagged && v2.queue_pairs[0].ecn_capable && v2.switch.ecn.is_some());
+    assert_eq!(v2.queue_pairs[0].congestion_control.name(), "dcqcn");
     assert_eq!(with("ip = \"ipv6\"").roce.encapsulation, Encapsulation::V2Ipv6);
     assert!(with("tagging = \"tagged\"").roce.tagged);
     assert!(!with("version = 1\ntagging = \"untagged\"").roce.tagged);
@@ -145,7 +145,7 @@ fn overrides_come_before_defaults() {
     assert_eq!(set(&[("workload.incast.senders", "3")]).flows.len(), 3);
     assert_eq!(set(&[("roce.version", "1")]).roce.encapsulation, Encapsulation::V1);
     let timely = set(&[("congestion_control.timely", "{}")]);
-    assert_eq!(timely.queue_pairs.congestion_control.name(), "timely");
+    assert_eq!(timely.queue_pairs[0].congestion_control.name(), "timely");
     let bigger = set(&[
         ("topology.single-switch.hosts", "40"),
         ("topology.single-switch.link", "{ rate = \"10Gbps\", cable = \"1m\" }"),
@@ -517,4 +517,67 @@ fn the_reference_page_s_examples_are_true() {
     let refused = parsed(&around_a_switch(2, &format!("{ecn}{workload}"))).plan().unwrap_err();
     let shown = |text: &str| text.split_once("switch.ecn").unwrap().1.to_string();
     assert_eq!(shown(error), shown(&refused.to_string()));
+}
+
+#[test]
+fn a_workload_s_congestion_control_goes_before_its_class_s_and_the_scenario_s() {
+    let plan = planned(&around_a_switch(
+        3,
+        "[congestion_control.dcqcn]\n[class.4.congestion_control.hpcc]\n\
+         [[workload.flows]]\nlist = [\n\
+         { from = \"host-1\", to = \"host-0\", bytes = \"1KB\" },\n\
+         { from = \"host-1\", to = \"host-0\", bytes = \"1KB\", priority = 4 },\n]\n\
+         [[workload.flows]]\ncongestion_control = { timely = {} }\nlist = [\n\
+         { from = \"host-2\", to = \"host-0\", bytes = \"1KB\", priority = 4 },\n]\n\
+         [workload.incast]\nsenders = 1\nbytes = \"1KB\"\ncongestion_control = { dcqcn = {} }\n",
+    ));
+    let names: Vec<_> =
+        plan.flows.iter().map(|flow| plan.queue_pairs_of(flow).congestion_control.name()).collect();
+    assert_eq!(names, ["dcqcn", "hpcc", "timely", "dcqcn"]);
+    assert_eq!(plan.queue_pairs.len(), 3, "equal ones are one");
+    let capable: Vec<_> = plan.queue_pairs.iter().map(|profile| profile.ecn_capable).collect();
+    assert_eq!(capable, [true, false, false]);
+    assert!(plan.switch.ecn.is_some(), "dcqcn needs marks");
+}
+
+#[test]
+fn marking_is_on_only_for_those_who_need_it() {
+    let incast = "[workload.incast]\nsenders = 1\nbytes = \"1KB\"\n";
+    let timely = format!("{incast}congestion_control = {{ timely = {{}} }}\n");
+    let plan = planned(&around_a_switch(2, &timely));
+    assert_eq!(plan.switch.ecn, None, "no flow uses the default");
+    let class = format!("[class.3.congestion_control.timely]\n{incast}");
+    let resolved = parsed(&around_a_switch(2, &class)).resolved().to_toml().unwrap();
+    assert!(resolved.contains("[class.3.congestion_control.timely]"), "{resolved}");
+    let chosen = planned(&around_a_switch(2, &class));
+    assert_eq!(chosen.queue_pairs[0].congestion_control.name(), "timely");
+    let overridden = Scenario::parse(
+        &around_a_switch(2, &class),
+        Path::new("s.toml"),
+        &[("class.3.congestion_control.swift".into(), "{}".into())],
+    );
+    let overridden = overridden.and_then(|scenario| scenario.plan()).unwrap();
+    assert_eq!(overridden.queue_pairs[0].congestion_control.name(), "swift");
+}
+
+#[test]
+fn the_base_round_trip_is_that_of_the_longest_path() {
+    let base_rtt = |algorithm: &str, workload: &str| {
+        let plan = planned(&format!(
+            "[congestion_control.{algorithm}]\n[topology.leaf-spine]\nleaves = 2\nspines = 1\n\
+             hosts_per_leaf = 2\nhost_link = {{ rate = \"100Gbps\", delay = \"1us\" }}\n\
+             fabric_link = {{ rate = \"400Gbps\", delay = \"2us\" }}\n\
+             [workload.flows]\nlist = [{{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\" }}{workload}]"
+        ));
+        plan.queue_pairs[0].base_rtt.ps()
+    };
+    // Each link takes (8 + frame) bytes of 80 ps or 20 ps, and its delay; frames are 1086 and 66
+    // bytes, with INT 44 more.
+    let near = |extra: u64| 2 * (1_094 + extra + 74 + extra) * 80 + 4 * 1_000_000;
+    let far = |extra: u64| near(extra) + 2 * (1_094 + extra + 74 + extra) * 20 + 4 * 2_000_000;
+    let across = ", { from = \"host-3\", to = \"host-0\", bytes = \"1KB\" }";
+    assert_eq!(base_rtt("dcqcn", ""), near(0));
+    assert_eq!(base_rtt("hpcc", ""), near(44));
+    assert_eq!(base_rtt("hpcc", across), far(44));
+    assert_eq!(base_rtt("hpcc-pint", across), far(4));
 }

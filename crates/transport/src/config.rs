@@ -83,8 +83,6 @@ pub struct NicConfig {
     pub line_rate: Bandwidth,
     /// Bytes before the BTH of every frame: Ethernet, 802.1Q tag, GRH or IP and UDP.
     pub encapsulation_len: u16,
-    /// Whether packets leave as ECT(0), so that switches may mark them.
-    pub ecn_capable: bool,
 }
 
 /// What many queue pairs have in common.
@@ -103,9 +101,11 @@ pub struct QueuePairProfile {
     pub retry_count: u8,
     /// Priority (0 to 7) of congestion notification packets.
     pub cnp_priority: u8,
+    /// Whether packets leave as ECT(0), so that switches may mark them.
+    pub ecn_capable: bool,
     /// How the sending rate reacts.
     pub congestion_control: Algorithm,
-    /// Round-trip time of a full packet in the idle network, above 0.
+    /// Round-trip time of a full packet and its acknowledgement in the idle network, above 0.
     pub base_rtt: Duration,
 }
 

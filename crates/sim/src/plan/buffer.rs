@@ -1,9 +1,12 @@
 //! Whether the switches' memory can be divided as the scenario asks.
 
+use std::sync::Arc;
+
 use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{
     BufferError, BufferLayout, Headroom, HeadroomInput, NodeId, SwitchConfig, Topology, headroom,
 };
+use rocelab_transport::QueuePairProfile;
 use rocelab_units::{Bytes, Duration};
 use rocelab_wire::{Opcode, frame_len};
 
@@ -13,15 +16,23 @@ use crate::scenario::Fault;
 impl Plan {
     /// The headroom of each port of a switch, for every lossless priority of it.
     pub fn headroom(&self, switch: NodeId, adjacency: &Adjacency) -> Vec<Bytes> {
-        let frame = largest_frame(&self.roce, self.queue_pairs.path_mtu.bytes());
+        let frame = largest_frame(&self.roce, &self.queue_pairs);
         port_headroom(&self.switch, &self.topology, adjacency, switch, frame)
     }
 }
 
-/// The largest frame of a scenario, FCS included: a full packet with a RETH and immediate data.
-pub(super) fn largest_frame(roce: &RocePlan, path_mtu: u32) -> Bytes {
+/// The largest frame of a scenario, FCS included: a full packet with a RETH and immediate data, and
+/// with telemetry where some flows carry it.
+pub(super) fn largest_frame(roce: &RocePlan, queue_pairs: &[Arc<QueuePairProfile>]) -> Bytes {
     let opcode = Opcode::RcRdmaWriteOnlyWithImmediate;
-    Bytes::new(frame_len(roce.encapsulation, roce.tagged, opcode, path_mtu as usize) as u64)
+    let len = |profile: &Arc<QueuePairProfile>| {
+        let payload = profile.path_mtu.bytes() as usize;
+        match profile.congestion_control.telemetry() {
+            None => frame_len(roce.encapsulation, roce.tagged, opcode, payload),
+            Some(kind) => kind.frame_len(roce.encapsulation, roce.tagged, opcode, payload),
+        }
+    };
+    Bytes::new(queue_pairs.iter().map(len).max().unwrap_or(0) as u64)
 }
 
 /// Whether every switch has room for its headroom and reserves, and something to share.

@@ -6,12 +6,15 @@ use rocelab_transport::{Algorithm, QueuePairProfile};
 use rocelab_units::{Bytes, Duration, SimTime};
 use rocelab_wire::Encapsulation;
 
+use super::algorithms::InUse;
 use super::{
     FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, buffer, checks, hop_limit, hpcc_ns3,
-    layer2, numbering, ports, topology,
+    layer2, numbering, ports, telemetry, topology,
 };
+use crate::ideal::UnloadedNetwork;
 use crate::scenario::{
-    Fault, IpVersion, ProfileConfig, RoceVersion, Scenario, ScenarioError, Tagging, ensure,
+    Fault, IpVersion, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError, Tagging,
+    ensure,
 };
 use crate::workload::{Flow, FlowRules, Site};
 
@@ -53,15 +56,20 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
     let queues = scenario.sample.as_ref().and_then(|sample| sample.queues.as_ref());
     let sampling = queues.map(|config| ports::sampling(config, &topology)).transpose()?;
-    let queue_pairs = Arc::new(profile(scenario));
-    let flows = flows(scenario, &hosts, &roce, max_flows)?;
+    let (flows, in_use) = flows(scenario, &hosts, &roce, max_flows)?;
+    let queue_pairs: Vec<_> = in_use
+        .all()
+        .iter()
+        .map(|named| Arc::new(profile(&scenario.roce, named.algorithm)))
+        .collect();
     let active_links = layer2::active_links(scenario, &topology);
     let native = scenario.profile.is_none();
     let profile = match &scenario.profile {
         None => {
-            let largest_frame = buffer::largest_frame(&roce, queue_pairs.path_mtu.bytes());
+            let largest_frame = buffer::largest_frame(&roce, &queue_pairs);
             buffer::check_buffer(&scenario.switch, &topology, largest_frame)?;
             hop_limit::check(&roce, &topology, &active_links, &flows)?;
+            telemetry::check(in_use.all(), &topology, &hosts, &active_links, &flows)?;
             ProfilePlan::Roce
         }
         Some(ProfileConfig::HpccNs3(config)) => {
@@ -69,7 +77,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
             ProfilePlan::HpccNs3(Arc::new(plan))
         }
     };
-    Ok(Plan {
+    let mut plan = Plan {
         name: scenario.name(),
         seed: scenario.seed,
         stop: scenario.stop.map(|stop| if native { stop } else { hpcc_ns3::truncated(stop) }),
@@ -82,7 +90,22 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         flows,
         capture,
         sampling,
-    })
+    };
+    if native {
+        plan.measure_base_rtt();
+    }
+    Ok(plan)
+}
+
+impl Plan {
+    /// Tells all queue pairs the round-trip time of the longest path in use: what fills that fills
+    /// every other, and switches average over one time only.
+    fn measure_base_rtt(&mut self) {
+        let base_rtt = UnloadedNetwork::new(self).largest_round_trip(&self.flows);
+        for profile in &mut self.queue_pairs {
+            *profile = Arc::new(QueuePairProfile { base_rtt, ..(**profile).clone() });
+        }
+    }
 }
 
 fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
@@ -93,8 +116,6 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
         (RoceVersion::V2, IpVersion::Ipv6) => Encapsulation::V2Ipv6,
     };
     let is_v2 = config.version == RoceVersion::V2;
-    let marked = scenario.switch.ecn.is_some()
-        || scenario.congestion_control.as_ref().is_some_and(Algorithm::needs_ecn);
     RocePlan {
         gid: scenario.roce.gid,
         encapsulation,
@@ -104,14 +125,11 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
             Tagging::Untagged => false,
         },
         vlans,
-        ecn: is_v2 && marked,
         hop_limit: config.hop_limit,
     }
 }
 
-fn profile(scenario: &Scenario) -> QueuePairProfile {
-    let config = &scenario.roce;
-    let algorithm = scenario.congestion_control.clone();
+fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
     QueuePairProfile {
         path_mtu: config.path_mtu,
         recovery: config.recovery,
@@ -119,18 +137,21 @@ fn profile(scenario: &Scenario) -> QueuePairProfile {
         ack_timeout: config.ack_timeout,
         retry_count: config.retry_count,
         cnp_priority: config.cnp_priority,
-        congestion_control: algorithm.expect("a resolved scenario names its algorithm"),
+        ecn_capable: config.version == RoceVersion::V2 && algorithm.needs_ecn(),
+        congestion_control: algorithm.clone(),
+        // Measured when all flows are known.
         base_rtt: Duration::from_us(10),
     }
 }
 
-/// The flows of all workloads, by start time, then in the order of the text.
-fn flows(
-    scenario: &Scenario,
+/// The flows of all workloads, by start time, then in the order of the text; and the congestion
+/// controls that they use.
+fn flows<'a>(
+    scenario: &'a Scenario,
     hosts: &HostDirectory,
     roce: &RocePlan,
     max_flows: usize,
-) -> Result<Vec<FlowPlan>, Fault> {
+) -> Result<(Vec<FlowPlan>, InUse<'a>), Fault> {
     let items = scenario.workload.items();
     let mut all = Vec::new();
     for (item, (name, workload)) in items.iter().enumerate() {
@@ -156,6 +177,7 @@ fn flows(
     }
     all.sort_by_key(|(_, flow)| flow.start);
     let mut numbering = Numbers::of(scenario, hosts, roce);
+    let mut in_use = InUse::new(scenario);
     let mut plans = Vec::with_capacity(all.len());
     for (item, flow) in all {
         let (name, workload) = &items[item];
@@ -163,9 +185,10 @@ fn flows(
             .number(&flow)
             .and_then(|plan| check_flow(&plan, roce, hosts).map(|()| plan))
             .map_err(|fault| fault.within(&workload.key_of(flow.row)).within(name))?;
-        plans.push(plan);
+        let queue_pairs = in_use.place((item, name, *workload), flow.priority);
+        plans.push(FlowPlan { queue_pairs, ..plan });
     }
-    Ok(plans)
+    Ok((plans, in_use))
 }
 
 /// What gives flows their numbers.

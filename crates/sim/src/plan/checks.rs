@@ -6,6 +6,7 @@ use rocelab_fabric::{EcnConfig, SchedulerConfig, SwitchConfig};
 use rocelab_transport::Algorithm;
 use rocelab_units::SimTime;
 
+use super::algorithms::Named;
 use super::build::LATEST;
 use super::hpcc_ns3;
 use crate::scenario::{Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure};
@@ -20,7 +21,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         Fault::at("stop", "simulated time does not reach that far")
             .help(format!("give at most {LATEST}, or leave `stop` out"))
     })?;
-    scenario.congestion_control.as_ref().map_or(Ok(()), check_algorithm)?;
+    scenario.algorithms().iter().try_for_each(check_algorithm)?;
     match &scenario.profile {
         None => check_native(scenario),
         Some(ProfileConfig::HpccNs3(config)) => {
@@ -36,9 +37,9 @@ fn check_native(scenario: &Scenario) -> Result<(), Fault> {
     check_version(scenario)
 }
 
-fn check_algorithm(algorithm: &Algorithm) -> Result<(), Fault> {
-    algorithm.validate().map_err(|error| {
-        let key = format!("congestion_control.{}.{}", algorithm.name(), error.key);
+fn check_algorithm(named: &Named<'_>) -> Result<(), Fault> {
+    named.algorithm.validate().map_err(|error| {
+        let key = format!("{}.{}", named.section(), error.key);
         Fault::at(key, error.problem).value(error.value).help(error.fix)
     })
 }
@@ -138,11 +139,11 @@ fn check_version(scenario: &Scenario) -> Result<(), Fault> {
     if scenario.roce.version == RoceVersion::V2 {
         return Ok(());
     }
-    if let Some(algorithm) = &scenario.congestion_control {
-        ensure(!algorithm.needs_ecn(), || {
-            let name = algorithm.name();
+    for named in scenario.algorithms() {
+        ensure(!named.algorithm.needs_ecn(), || {
+            let name = named.algorithm.name();
             Fault::at(
-                format!("congestion_control.{name}"),
+                named.section(),
                 format!("`{name}` reacts to ECN marks, which RoCE v1 does not have"),
             )
             .help(format!("use one of {} or `roce.version = 2`", working_without_ecn()))

@@ -1,5 +1,6 @@
 //! What will run: everything that can be wrong with a scenario was found on the way here.
 
+mod algorithms;
 mod buffer;
 mod build;
 mod checks;
@@ -11,6 +12,7 @@ mod numbering;
 mod ports;
 mod profile;
 mod resolve;
+mod telemetry;
 mod topology;
 
 use std::sync::Arc;
@@ -45,8 +47,9 @@ pub struct Plan {
     pub active_links: Vec<bool>,
     /// Every switch's parameters.
     pub switch: SwitchConfig,
-    /// Every queue pair's parameters.
-    pub queue_pairs: Arc<QueuePairProfile>,
+    /// Parameters of queue pairs: one for each congestion control in use, and so at least one. They
+    /// differ in nothing else, but for what follows from it.
+    pub queue_pairs: Vec<Arc<QueuePairProfile>>,
     /// In order of start time, then of the scenario's text.
     pub flows: Vec<FlowPlan>,
     /// Which ports are captured.
@@ -66,8 +69,6 @@ pub struct RocePlan {
     pub tagged: bool,
     /// VLAN identifier of each node (by [`NodeId`]; 0 for none).
     pub vlans: Vec<u16>,
-    /// Whether data is ECN-capable (ECT(0)): v2 with an ECN-based algorithm or marking asked for.
-    pub ecn: bool,
     /// Hop limit or TTL of a new frame.
     pub hop_limit: u8,
 }
@@ -97,6 +98,20 @@ pub struct FlowPlan {
     pub destination_psn: u32,
     /// UDP source port (v2: 0xC000 to 0xFFFF) or flow label (v1: 20 bits).
     pub entropy: u32,
+    /// The parameters of its queue pairs, by their place in [`Plan::queue_pairs`].
+    pub queue_pairs: u32,
+}
+
+impl Plan {
+    /// The parameters of both of a flow's queue pairs.
+    pub fn queue_pairs_of(&self, flow: &FlowPlan) -> &Arc<QueuePairProfile> {
+        &self.queue_pairs[flow.queue_pairs as usize]
+    }
+
+    /// Parameters that all queue pairs have in common.
+    pub(crate) fn common_queue_pair(&self) -> &QueuePairProfile {
+        &self.queue_pairs[0]
+    }
 }
 
 /// The most bytes of one message (IBTA: message sizes are at most 2^31).

@@ -45,6 +45,7 @@ impl<'a> Numbering<'a> {
             source_psn: draw(&mut source, 1 << 24),
             destination_psn: draw(&mut destination, 1 << 24),
             entropy: self.entropy(&mut source),
+            queue_pairs: 0,
         }
     }
 

@@ -31,7 +31,7 @@ impl ProfilePlan {
 impl Plan {
     /// Payload bytes of a full packet.
     pub fn path_mtu(&self) -> u32 {
-        let native = self.queue_pairs.path_mtu.bytes();
+        let native = self.common_queue_pair().path_mtu.bytes();
         self.profile.hpcc_ns3().map_or(native, |plan| plan.payload_bytes)
     }
 

@@ -15,10 +15,11 @@ impl Scenario {
         let mut resolved = self.clone();
         let has_ecn = self.roce.version == RoceVersion::V2;
         let native = self.profile.is_none();
-        let algorithm = resolved.congestion_control.get_or_insert_with(|| {
+        resolved.congestion_control.get_or_insert_with(|| {
             if native { Algorithm::default_for(has_ecn) } else { reference::default_algorithm() }
         });
-        if native && has_ecn && algorithm.needs_ecn() {
+        let needs_ecn = resolved.usable_algorithms().iter().any(|one| one.algorithm.needs_ecn());
+        if native && has_ecn && needs_ecn {
             resolved.switch.ecn.get_or_insert_with(default_ecn);
         }
         resolved

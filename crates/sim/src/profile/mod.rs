@@ -286,11 +286,13 @@ pub trait Routing: fmt::Debug {
 }
 
 impl Plan {
-    /// How senders react to congestion.
-    pub fn algorithm(&self) -> &Algorithm {
+    /// How senders react to congestion: every congestion control in use.
+    pub fn algorithms(&self) -> Vec<&Algorithm> {
         match &self.profile {
-            ProfilePlan::Roce => &self.queue_pairs.congestion_control,
-            ProfilePlan::HpccNs3(plan) => &plan.algorithm,
+            ProfilePlan::Roce => {
+                self.queue_pairs.iter().map(|profile| &profile.congestion_control).collect()
+            }
+            ProfilePlan::HpccNs3(plan) => vec![&plan.algorithm],
         }
     }
 

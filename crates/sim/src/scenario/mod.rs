@@ -6,6 +6,7 @@
 //! (`[topology.leaf-spine]`): other taggings buffer the table and lose the place of an error.
 
 mod capture;
+mod class;
 mod document;
 mod error;
 mod items;
@@ -19,6 +20,7 @@ mod roce;
 mod sample;
 mod suggestion;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rocelab_fabric::{SwitchConfig, TopologyConfig};
@@ -28,6 +30,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use capture::CaptureConfig;
+pub use class::{ClassConfig, Priority};
 pub use error::ScenarioError;
 pub use items::Items;
 pub use layer2::{Forwarding, Layer2Config, VlanConfig};
@@ -70,6 +73,10 @@ pub struct Scenario {
     /// v2, `none` on v1, which has no ECN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// What the flows of a priority do otherwise than all others: `[class.0]` to `[class.7]`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "class::classes_schema")]
+    pub class: BTreeMap<Priority, ClassConfig>,
     /// What is sent: any number of `[workload.NAME]` or `[[workload.NAME]]`.
     #[serde(default)]
     pub workload: WorkloadConfig,

@@ -10,7 +10,9 @@ use toml::de::{DeTable, DeValue};
 use super::error::Fault;
 
 /// Tables of which at most one key is meant: an override that names another replaces the first.
-const CHOICES: [&str; 4] = ["profile", "topology", "congestion_control", "switch.scheduler"];
+const CHOICES: [&str; 3] = ["profile", "topology", "switch.scheduler"];
+/// Such a table wherever it stands: in the scenario, a class, a workload.
+const CHOICE_ANYWHERE: &str = "congestion_control";
 
 /// One `key=value`.
 #[derive(Clone, Debug)]
@@ -107,7 +109,8 @@ fn child<'t, 'i>(
 
 /// Where `path` is a choice, drops what was chosen before `name`.
 fn choose(table: &mut DeTable<'_>, path: &str, name: &str) {
-    if CHOICES.contains(&path) {
+    let last = path.rsplit('.').next();
+    if CHOICES.contains(&path) || last == Some(CHOICE_ANYWHERE) {
         let others: Vec<_> =
             table.keys().map(|key| key.get_ref().clone()).filter(|key| key != name).collect();
         for other in others {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rocelab_transport::Algorithm;
 use rocelab_units::{Bytes, Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,9 @@ pub struct Parameters {
     /// Priority 0 to 7 of flows that name none. Default: that of `[roce]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
+    /// How these flows react to congestion. Default: as those of their priority, or all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<Algorithm>,
 }
 
 impl Default for Parameters {
@@ -45,6 +49,7 @@ impl Default for Parameters {
             start_offset: Duration::from_ms(2_000),
             verb: Verb::default(),
             priority: None,
+            congestion_control: None,
         }
     }
 }
@@ -71,6 +76,10 @@ pub struct FlowConfig {
 }
 
 impl Workload for Parameters {
+    fn congestion_control(&self) -> Option<&Algorithm> {
+        self.congestion_control.as_ref()
+    }
+
     fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault> {
         let priority = site.priority_or_default(self.priority)?;
         match (self.list.as_slice(), &self.csv, &self.reference) {

@@ -2,6 +2,7 @@
 
 use rocelab_engine::RngStream;
 use rocelab_fabric::NodeId;
+use rocelab_transport::Algorithm;
 use rocelab_units::{Bytes, Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,9 @@ pub struct Parameters {
     /// Priority 0 to 7. Default: that of `[roce]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
+    /// How these flows react to congestion. Default: as those of their priority, or all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<Algorithm>,
 }
 
 const fn once() -> u32 {
@@ -46,6 +50,10 @@ const fn once() -> u32 {
 }
 
 impl Workload for Parameters {
+    fn congestion_control(&self) -> Option<&Algorithm> {
+        self.congestion_control.as_ref()
+    }
+
     fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault> {
         let priority = site.priority_or_default(self.priority)?;
         let receiver = self.receiver_in(site)?;

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use rocelab_engine::RngStream;
 use rocelab_fabric::NodeId;
+use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,9 @@ use crate::scenario::{Fault, Items, ensure};
 pub(crate) trait Workload {
     /// The flows, in the order of the scenario's text.
     fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault>;
+
+    /// How its flows react to congestion, if it says so.
+    fn congestion_control(&self) -> Option<&Algorithm>;
 
     /// The key to blame for what is wrong with the flow of this [`Flow::row`], relative to the
     /// workload's table.

@@ -19,6 +19,7 @@ mod testing;
 mod timers;
 
 use rocelab_units::Bandwidth;
+use rocelab_wire::TelemetryKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -131,6 +132,12 @@ impl Algorithm {
         // What kind it is does not depend on the line rate.
         let feedback = self.feedback(Bandwidth::default());
         matches!(feedback, Feedback::Cnp { .. } | Feedback::EcnEcho)
+    }
+
+    /// What switches must write into packets for it.
+    pub fn telemetry(&self) -> Option<TelemetryKind> {
+        // What kind it is does not depend on the line rate.
+        self.feedback(Bandwidth::default()).telemetry()
     }
 
     /// Checks every parameter.

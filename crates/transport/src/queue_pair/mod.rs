@@ -91,7 +91,7 @@ impl Address {
 
 impl QueuePair {
     pub(crate) fn new(config: &QueuePairConfig, nic: &NicConfig) -> Self {
-        let ecn = if nic.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
+        let ecn = if config.profile.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
         Self {
             requester: Requester::new(config),
             responder: Responder::new(config),
@@ -502,6 +502,7 @@ mod tests {
             ack_timeout: 14.try_into().unwrap(),
             retry_count: 7,
             cnp_priority: 6,
+            ecn_capable: true,
             congestion_control: crate::Algorithm::None(Default::default()),
             base_rtt: rocelab_units::Duration::from_us(10),
         };
@@ -516,7 +517,7 @@ mod tests {
             profile: Arc::new(profile),
         };
         let line_rate = Bandwidth::from_gbps(100);
-        QueuePair::new(&config, &NicConfig { line_rate, encapsulation_len: 42, ecn_capable: true })
+        QueuePair::new(&config, &NicConfig { line_rate, encapsulation_len: 42 })
     }
 
     #[test]

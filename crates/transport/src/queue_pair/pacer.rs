@@ -277,6 +277,7 @@ mod tests {
             ack_timeout: 14.try_into().unwrap(),
             retry_count: 7,
             cnp_priority: 6,
+            ecn_capable: true,
             congestion_control: Algorithm::None(Default::default()),
             base_rtt: Duration::from_us(8),
         }

@@ -73,6 +73,7 @@ pub(crate) fn profile() -> QueuePairProfile {
         ack_timeout: AckTimeout::try_from(6).unwrap(),
         retry_count: 7,
         cnp_priority: 6,
+        ecn_capable: true,
         congestion_control: algorithm("none", ""),
         base_rtt: Duration::from_us(3),
     }
@@ -120,7 +121,6 @@ impl Pair {
         let config = NicConfig {
             line_rate,
             encapsulation_len: u16::try_from(before_bth).unwrap(),
-            ecn_capable: true,
         };
         Self {
             nics: [Nic::new(config), Nic::new(config)],

@@ -4,9 +4,6 @@ use core::fmt;
 
 use crate::bits::{get, put};
 
-/// Rates that the three bits of a record can name (Gbit/s).
-const RATES_GBPS: [u64; 8] = [10, 25, 40, 50, 100, 200, 400, 800];
-
 /// Bits per second in one Gbit/s.
 const GIGA: u64 = 1_000_000_000;
 
@@ -41,6 +38,9 @@ const RATE_SHIFT: u32 = TIME_SHIFT + TIME_BITS;
 pub struct IntHop(u64);
 
 impl IntHop {
+    /// The rates that the three bits of a record can name, by their number (Gbit/s).
+    pub const RATES_GBPS: [u64; 8] = [10, 25, 40, 50, 100, 200, 400, 800];
+
     /// The record of a port of `rate_bps` [bit/s] at `time_ns` [ns], when it has sent `tx_bytes`
     /// in all and `queue_bytes` wait in it [bytes]. None for a rate that has no number: those that
     /// have one are 10, 25, 40, 50, 100, 200, 400 and 800 Gbit/s. A multiplier of 0 counts as 1.
@@ -53,7 +53,7 @@ impl IntHop {
         multiplier: u32,
     ) -> Option<Self> {
         let multiplier = u64::from(multiplier.max(1));
-        let rate = (0u64..).zip(RATES_GBPS).find(|&(_, gbps)| gbps * GIGA == rate_bps)?.0;
+        let rate = (0u64..).zip(Self::RATES_GBPS).find(|&(_, gbps)| gbps * GIGA == rate_bps)?.0;
         let time = low_bits(time_ns, TIME_BITS);
         let tx = low_bits(tx_bytes / (TX_UNIT * multiplier), TX_BITS);
         let queue = low_bits(queue_bytes / (QUEUE_UNIT * multiplier), QUEUE_BITS);
@@ -65,7 +65,7 @@ impl IntHop {
     #[must_use]
     pub fn rate_bps(&self) -> u64 {
         let [rate, ..] = (self.0 >> RATE_SHIFT).to_le_bytes();
-        RATES_GBPS[usize::from(rate)] * GIGA
+        Self::RATES_GBPS[usize::from(rate)] * GIGA
     }
 
     /// Time that passed since `earlier` was written, modulo 2^24 [ns].
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn every_rate_has_its_number_and_no_other() {
-        for gbps in RATES_GBPS {
+        for gbps in IntHop::RATES_GBPS {
             assert_eq!(IntHop::new(0, 0, 0, gbps * GIGA, 1).unwrap().rate_bps(), gbps * GIGA);
         }
         assert_eq!(IntHop::new(0, 0, 0, 1, 1), None);

@@ -54,18 +54,24 @@ impl Telemetry {
             multiplier: 1,
             pint: None,
         };
-        match plan.algorithm().feedback(plan.nic_rate()) {
-            Feedback::Int { multiplier } => telemetry.multiplier = multiplier,
-            Feedback::Pint { log_base } => {
-                let ports = plan.topology.links.len() * 2;
-                telemetry.pint = Some(Pint {
-                    encoding: Encoding::new(log_base.as_f64()),
-                    meters: vec![Meter::new(base_rtt); ports],
-                });
+        let mut is_wanted = false;
+        for algorithm in plan.algorithms() {
+            // Plans ask for the same units at all hosts.
+            let feedback = algorithm.feedback(plan.nic_rate());
+            is_wanted |= feedback.telemetry().is_some();
+            match feedback {
+                Feedback::Int { multiplier } => telemetry.multiplier = multiplier,
+                Feedback::Pint { log_base } => {
+                    let ports = plan.topology.links.len() * 2;
+                    telemetry.pint = Some(Pint {
+                        encoding: Encoding::new(log_base.as_f64()),
+                        meters: vec![Meter::new(base_rtt); ports],
+                    });
+                }
+                _ => {}
             }
-            _ => return None,
         }
-        Some(Box::new(telemetry))
+        is_wanted.then(|| Box::new(telemetry))
     }
 
     /// What is kept beside a packet, which says what it carries.

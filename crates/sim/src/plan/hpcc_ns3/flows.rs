@@ -44,6 +44,7 @@ impl Numbering {
             source_psn: 0,
             destination_psn: 0,
             entropy: source_port | u32::from(flow.port) << 16,
+            queue_pairs: 0,
         })
     }
 }

@@ -16,7 +16,13 @@ pub(in crate::plan) fn check(scenario: &Scenario) -> Result<(), Fault> {
     if let Some((key, value)) = changed {
         return Err(refused(&key, value));
     }
-    ensure(scenario.capture.is_none(), || refused("capture", String::new()))
+    ensure(scenario.capture.is_none(), || refused("capture", String::new()))?;
+    ensure(scenario.class.is_empty(), || refused("class", String::new()))?;
+    let items = scenario.workload.items();
+    let special = items.iter().find(|(_, item)| item.congestion_control().is_some());
+    special.map_or(Ok(()), |(name, _)| {
+        Err(refused(&format!("{name}.congestion_control"), String::new()))
+    })
 }
 
 fn refused(key: &str, value: String) -> Fault {

@@ -1,18 +1,16 @@
 //! Whether every switch port can do what is asked of it.
 
-use rocelab_fabric::{BufferError, HpccNs3Buffer, HpccNs3Port, Routes, Topology, TopologyLink};
+use rocelab_fabric::{BufferError, HpccNs3Buffer, HpccNs3Port, Topology};
 use rocelab_transport::Algorithm;
-use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::{Bandwidth, Bytes};
+use rocelab_wire::TelemetryKind;
 
 use super::SECTION;
-use crate::plan::FlowPlan;
-use crate::scenario::{Fault, HpccNs3Config, ensure};
+use crate::plan::{FlowPlan, telemetry};
+use crate::scenario::{Fault, HpccNs3Config};
 
 /// The rates that in-band telemetry has a number for, in Gbit/s.
 const TELEMETRY_RATES: [u64; 5] = [25, 50, 100, 200, 400];
-/// The most switches that a packet's telemetry has room for.
-const TELEMETRY_HOPS: usize = 5;
 
 /// Whether every switch has memory for its headroom and reserves.
 pub(super) fn check_buffer(buffer: Bytes, topology: &Topology) -> Result<(), Fault> {
@@ -54,7 +52,11 @@ pub(super) fn check_thresholds(config: &HpccNs3Config, topology: &Topology) -> R
     let has = |rate: Bandwidth| config.ecn.iter().any(|row| row.rate == rate);
     let without = topology.links.iter().find(|link| config.mark && !has(link.rate));
     without.map_or(Ok(()), |link| {
-        let message = format!("{} is {} and has no thresholds", between(link, topology), link.rate);
+        let message = format!(
+            "{} is {} and has no thresholds",
+            telemetry::between(link, topology),
+            link.rate
+        );
         let row = format!("{{ rate = \"{}\", kmin = ..., kmax = ..., pmax = ... }}", link.rate);
         Err(Fault::at(format!("{SECTION}.ecn"), message)
             .help(format!("add `{row}`, or do not `mark`")))
@@ -71,45 +73,11 @@ pub(super) fn check_telemetry(
         return Ok(());
     }
     let key = format!("congestion_control.{}", algorithm.name());
-    let known = |rate| TELEMETRY_RATES.map(Bandwidth::from_gbps).contains(&rate);
-    if let Some(link) = topology.links.iter().find(|link| !known(link.rate)) {
-        let message = format!(
-            "{} is {}, for which telemetry has no number",
-            between(link, topology),
-            link.rate
-        );
-        let help = "use links of 25, 50, 100, 200 or 400 Gbps, or another algorithm";
-        return Err(Fault::at(key, message).help(help));
-    }
-    check_paths(&key, topology, flows)
+    telemetry::check_rates(&key, &TELEMETRY_RATES, topology)?;
+    telemetry::check_paths(&key, topology, &topology.all_links_active(), flows)
 }
 
-fn check_paths(key: &str, topology: &Topology, flows: &[FlowPlan]) -> Result<(), Fault> {
-    if topology.switches().count() <= TELEMETRY_HOPS {
-        return Ok(());
-    }
-    let Ok(routes) = Routes::new(topology, &topology.all_links_active()) else { return Ok(()) };
-    for flow in flows {
-        let links = routes.path_length(flow.source, flow.destination).unwrap_or(0);
-        let switches = links.saturating_sub(1);
-        ensure(switches <= TELEMETRY_HOPS, || {
-            let name = |node: u32| &topology.nodes[node as usize].name;
-            let (source, destination) = (name(flow.source), name(flow.destination));
-            let way = format!("{switches} switches from `{source}` to `{destination}`");
-            Fault::at(key, format!("telemetry has room for {TELEMETRY_HOPS} hops, not for {way}"))
-                .help("use shorter paths, or another algorithm")
-        })?;
-    }
-    Ok(())
-}
-
-/// Whether switches write telemetry into packets, which is no matter of the line rate.
+/// Whether switches write records into packets.
 fn carries_telemetry(algorithm: &Algorithm) -> bool {
-    matches!(algorithm.feedback(Bandwidth::from_gbps(100)), Feedback::Int { .. })
-}
-
-/// The link by the names of its ends.
-fn between(link: &TopologyLink, topology: &Topology) -> String {
-    let name = |node: u32| &topology.nodes[node as usize].name;
-    format!("the link from `{}` to `{}`", name(link.a), name(link.b))
+    algorithm.telemetry() == Some(TelemetryKind::Int)
 }

@@ -49,7 +49,6 @@ impl VerbsHost {
         let nic = Nic::new(NicConfig {
             line_rate: line_rate.unwrap_or_default(),
             encapsulation_len: u16::try_from(len).unwrap_or(u16::MAX),
-            ecn_capable: plan.roce.ecn,
         });
         Self { node, nic, queue_pairs: Vec::new(), armed: SimTime::NEVER }
     }
@@ -107,7 +106,7 @@ impl VerbsHost {
             initial_psn: near.2,
             remote_initial_psn: far.2,
             priority: described.priority,
-            profile: plan.queue_pairs.clone(),
+            profile: plan.queue_pairs_of(described).clone(),
         });
     }
 

@@ -42,7 +42,7 @@ impl Profile for Roce {
     }
 
     fn base_rtt(plan: &Plan, _shared: &LinkLoss) -> Duration {
-        plan.queue_pairs.base_rtt
+        plan.common_queue_pair().base_rtt
     }
 
     fn link(plan: &Plan, link: u32) -> Link {

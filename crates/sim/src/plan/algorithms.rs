@@ -1,0 +1,123 @@
+//! Which flows react to congestion how: as their workload says, else as their class, else as all.
+
+use rocelab_transport::Algorithm;
+
+use crate::scenario::{Priority, Scenario};
+use crate::workload::Workload;
+
+/// Where the scenario names the congestion control of all flows.
+const OF_ALL: &str = "congestion_control";
+
+/// A congestion control, and where the scenario names it.
+#[derive(Clone, Debug)]
+pub(super) struct Named<'a> {
+    /// The key that holds the choice, such as `class.4.congestion_control`.
+    key: String,
+    pub(super) algorithm: &'a Algorithm,
+}
+
+impl Named<'_> {
+    /// Its own table, such as `class.4.congestion_control.timely`.
+    pub(super) fn section(&self) -> String {
+        format!("{}.{}", self.key, self.algorithm.name())
+    }
+}
+
+impl Scenario {
+    /// Every congestion control that the scenario names.
+    pub(super) fn algorithms(&self) -> Vec<Named<'_>> {
+        let mut all = self.common_algorithms();
+        all.extend(
+            self.workload.items().into_iter().filter_map(|(name, item)| of_item(&name, item)),
+        );
+        all
+    }
+
+    /// Those that flows can use: some may be hidden by what all workloads say themselves.
+    pub(super) fn usable_algorithms(&self) -> Vec<Named<'_>> {
+        let items = self.workload.items();
+        let own: Vec<_> = items.iter().filter_map(|(name, item)| of_item(name, *item)).collect();
+        let mut all = if own.len() < items.len() { self.common_algorithms() } else { Vec::new() };
+        all.extend(own);
+        all
+    }
+
+    /// Those of all flows and of classes.
+    fn common_algorithms(&self) -> Vec<Named<'_>> {
+        let of_all = self.congestion_control.iter();
+        let mut all: Vec<_> =
+            of_all.map(|algorithm| Named { key: OF_ALL.into(), algorithm }).collect();
+        let priorities = (0..=7).filter_map(Priority::new);
+        all.extend(priorities.filter_map(|priority| self.algorithm_of_class(priority)));
+        all
+    }
+
+    fn algorithm_of_class(&self, priority: Priority) -> Option<Named<'_>> {
+        let algorithm = self.class.get(&priority)?.congestion_control.as_ref()?;
+        Some(Named { key: format!("class.{}.{OF_ALL}", priority.number()), algorithm })
+    }
+
+    /// The congestion control of a workload's flows of a priority.
+    fn algorithm_for<'a>(
+        &'a self,
+        name: &str,
+        item: &'a dyn Workload,
+        priority: u8,
+    ) -> Option<Named<'a>> {
+        of_item(name, item).or_else(|| self.algorithm_of_class(Priority::new(priority)?)).or_else(
+            || {
+                let algorithm = self.congestion_control.as_ref()?;
+                Some(Named { key: OF_ALL.into(), algorithm })
+            },
+        )
+    }
+}
+
+fn of_item<'a>(name: &str, item: &'a dyn Workload) -> Option<Named<'a>> {
+    let algorithm = item.congestion_control()?;
+    Some(Named { key: format!("{name}.{OF_ALL}"), algorithm })
+}
+
+/// The congestion controls that flows use, each once, in the order of their first use.
+pub(super) struct InUse<'a> {
+    scenario: &'a Scenario,
+    all: Vec<Named<'a>>,
+    /// Their places by workload and priority, as far as they were asked for.
+    places: Vec<[Option<u32>; 8]>,
+}
+
+impl<'a> InUse<'a> {
+    pub(super) fn new(scenario: &'a Scenario) -> Self {
+        Self { scenario, all: Vec::new(), places: Vec::new() }
+    }
+
+    /// The place of what the flows of a priority use in workload number `index`.
+    pub(super) fn place(
+        &mut self,
+        (index, name, item): (usize, &str, &'a dyn Workload),
+        priority: u8,
+    ) -> u32 {
+        if self.places.len() <= index {
+            self.places.resize(index + 1, [None; 8]);
+        }
+        let slot = usize::from(priority & 0b111);
+        if let Some(place) = self.places[index][slot] {
+            return place;
+        }
+        let named = self.scenario.algorithm_for(name, item, priority);
+        let named = named.expect("a resolved scenario names its algorithm");
+        let known = self.all.iter().position(|known| known.algorithm == named.algorithm);
+        let place = known.unwrap_or(self.all.len());
+        if known.is_none() {
+            self.all.push(named);
+        }
+        let place = u32::try_from(place).unwrap_or(u32::MAX);
+        self.places[index][slot] = Some(place);
+        place
+    }
+
+    /// All of them, by place.
+    pub(super) fn all(&self) -> &[Named<'a>] {
+        &self.all
+    }
+}
