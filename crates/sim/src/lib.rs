@@ -23,7 +23,7 @@
 //!     bytes = "1MB"
 //! "#;
 //! let plan = Scenario::parse(text, Path::new("two-to-one.toml"), &[])?.plan()?;
-//! let mut simulation = Simulation::new(Arc::new(plan))?;
+//! let mut simulation: Simulation = Simulation::new(Arc::new(plan))?;
 //! assert_eq!(simulation.run_to_end(), Ending::Finished);
 //! let totals = simulation.network().totals(simulation.now());
 //! assert_eq!(totals.frames_dropped, 0);

@@ -136,7 +136,7 @@ impl<P: Profile> Simulation<P> {
     }
 
     fn run_window(&mut self) -> Option<Ending> {
-        let stop = self.network.plan().stop.unwrap_or(SimTime::NEVER);
+        let stop = self.network.plan().stop.map_or(SimTime::NEVER, P::last_instant);
         let next = self.engine.queue.peek().map(|key| key.time);
         match next {
             None => return Some(self.ending_without_events()),

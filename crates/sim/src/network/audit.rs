@@ -78,7 +78,8 @@ impl<P: Profile> Network<P> {
                 (0..8).map(|p| u64::from(port.port.queued(p))).sum::<u64>();
         }
         for switch in &self.switches {
-            let (stored, queued) = (switch.buffer.stored(), queued[switch.node as usize]);
+            let queued = queued[switch.node as usize] + switch.unreturned;
+            let stored = switch.buffer.stored();
             if stored != queued {
                 return Err(AuditError::Buffer { switch: switch.node, stored, queued });
             }

@@ -48,7 +48,8 @@ impl<P: Profile> Network<P> {
     pub fn new(plan: Arc<Plan>, queue: &mut EventQueue<Event>) -> Result<Self, BuildError> {
         let shared = P::shared(&plan)?;
         let mut network = Self {
-            routing: P::routing(&plan)?,
+            routing: P::routing(&plan, &plan.active_links)?,
+            active_links: plan.active_links.clone(),
             pool: PacketPool::default(),
             nodes: Vec::with_capacity(plan.topology.nodes.len()),
             ports: Vec::with_capacity(plan.topology.links.len() * 2),
@@ -69,6 +70,7 @@ impl<P: Profile> Network<P> {
         network.add_nodes()?;
         network.add_ports();
         network.add_flows(queue);
+        network.add_failures(queue);
         network.add_samplers(queue);
         Ok(network)
     }
@@ -86,7 +88,7 @@ impl<P: Profile> Network<P> {
                 }
                 NodeKind::Switch { .. } => {
                     let buffer = P::buffer(&plan, node, &adjacency)?;
-                    self.switches.push(Switch { node, buffer });
+                    self.switches.push(Switch { node, buffer, unreturned: 0 });
                     Role::Switch(index(self.switches.len()))
                 }
             };

@@ -33,6 +33,11 @@ pub enum Event {
         /// Which: as [`FlowStarts`](crate::profile::FlowStarts) has it.
         ticket: u32,
     },
+    /// A link fails.
+    LinkFailure {
+        /// The link, by its place in the topology.
+        link: u32,
+    },
     /// A node's sampled queues are read.
     Sample {
         /// The node, by its place in the list of sampled nodes.

@@ -9,6 +9,7 @@ mod audit;
 mod build;
 mod capture;
 mod event;
+mod failure;
 mod host;
 mod packet;
 mod record;
@@ -54,6 +55,8 @@ pub struct Network<P: Profile = Roce> {
     shared: P::Shared,
     starts: P::Starts,
     flows: Flows,
+    /// For each link of the topology, whether frames may cross it.
+    active_links: Vec<bool>,
     /// What switches write into packets, where an algorithm asks for it.
     telemetry: Option<Box<Telemetry>>,
     capture: Option<capture::Capture>,
@@ -145,6 +148,8 @@ struct Host<P: Profile> {
 struct Switch<P: Profile> {
     node: NodeId,
     buffer: P::Buffer,
+    /// Bytes of frames that were lost from its queues and are still accounted for.
+    unreturned: u64,
 }
 
 /// The progress of all flows.
@@ -309,6 +314,7 @@ impl<P: Profile> World for Network<P> {
             Event::PortTimeout { port } => self.port_timeout(key, port, queue),
             Event::NicTimeout { host } => self.host_timeout(key, host, queue),
             Event::FlowStart { ticket } => self.flow_start(key, ticket, queue),
+            Event::LinkFailure { link } => self.link_failure(key, link),
             Event::Sample { sampler } => self.sample(key, sampler, queue),
         }
     }

@@ -92,6 +92,8 @@ pub enum DropCause {
     Buffer(DropReason),
     /// The link lost it.
     Link,
+    /// The link failed while it was on it, or while it waited for it.
+    LinkDown,
     /// The switch has no way to its destination.
     NoRoute,
     /// The host is not its destination.
@@ -104,6 +106,7 @@ impl DropCause {
         match self {
             Self::Buffer(reason) => reason.name(),
             Self::Link => "link_loss",
+            Self::LinkDown => "link_down",
             Self::NoRoute => "no_route",
             Self::ForeignDestination => "foreign_destination",
         }

@@ -89,8 +89,10 @@ impl<P: Profile> Network<P> {
             queue.push(self.pool.get(id).next_arrival, next);
         }
         let far = sender.far;
-        if far.special && self.is_lost_or_captured(key, port, id) {
-            return self.drop_frame(key, far.port, None, id, DropCause::Link);
+        if far.special
+            && let Some(cause) = self.loss_or_capture(key, port, id)
+        {
+            return self.drop_frame(key, far.port, None, id, cause);
         }
         if let Body::Pfc(frame) = self.pool.get(id).body {
             return self.receive_pfc(key, far.port, id, &frame, queue);
@@ -102,22 +104,30 @@ impl<P: Profile> Network<P> {
     }
 
     /// Throws the dice of the link of `port` over a frame; one that is not lost is captured where
-    /// it arrives, if it is to be. True if it is lost.
+    /// it arrives, if it is to be. Why it is lost, if it is.
     #[cold]
-    fn is_lost_or_captured(&mut self, key: EventKey, port: u32, id: PacketId) -> bool {
-        let receiving = self.ports[port as usize].far.port;
+    fn loss_or_capture(&mut self, key: EventKey, port: u32, id: PacketId) -> Option<DropCause> {
+        let sender = &self.ports[port as usize];
+        let receiving = sender.far.port;
+        if sender.port.free_at() == SimTime::NEVER {
+            return Some(DropCause::LinkDown);
+        }
         if self.shared.loses(port) {
-            return true;
+            return Some(DropCause::Link);
         }
         if self.ports[receiving as usize].captured.is_some() {
             self.capture_received(key.time, receiving, id);
         }
-        false
+        None
     }
 
     /// The transmitter of `port` is free and something waited.
     pub(super) fn port_free(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
-        self.ports[port as usize].free_armed = false;
+        let state = &mut self.ports[port as usize];
+        if state.port.free_at() == SimTime::NEVER {
+            return; // Its link failed meanwhile; it stays armed and is never asked again.
+        }
+        state.free_armed = false;
         self.pump(key, port, queue);
     }
 

@@ -26,6 +26,7 @@ use rocelab_engine::{EventKey, Tie, TieOrder};
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
     BufferPolicy, FlowControl, NodeId, NodeKind, RouteError, SchedulerConfig, Serialisation,
+    TopologyLink,
 };
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{Algorithm, Counters, Packet as RdmaPacket};
@@ -59,6 +60,9 @@ pub trait Profile: fmt::Debug + Sized + 'static {
     /// Whether the end of a pause is recorded that was not in force: where pauses have no end by
     /// themselves, one such frame was lost before.
     const RECORDS_EVERY_RESUME: bool;
+
+    /// The last instant whose events happen in a run that stops at `stop`.
+    fn last_instant(stop: SimTime) -> SimTime;
 
     /// What all nodes share, at the start.
     ///
@@ -96,11 +100,11 @@ pub trait Profile: fmt::Debug + Sized + 'static {
         neighbour: &Neighbour,
     ) -> Option<Self::Marking>;
 
-    /// The routes.
+    /// The routes over the links that are `active`.
     ///
     /// # Errors
     /// If there is no way through the topology.
-    fn routing(plan: &Plan) -> Result<Self::Routing, RouteError>;
+    fn routing(plan: &Plan, active: &[bool]) -> Result<Self::Routing, RouteError>;
 
     /// A host.
     fn end_host(plan: &Plan, host: NodeId, adjacency: &Adjacency) -> Self::EndHost;
@@ -294,6 +298,17 @@ impl Plan {
             }
             ProfilePlan::HpccNs3(plan) => vec![&plan.algorithm],
         }
+    }
+
+    /// When a link fails, and which one, by its place in the topology: of parallel links between
+    /// the nodes that are named the last, which is the one that carries all.
+    pub fn link_failure(&self) -> Option<(SimTime, u32)> {
+        let down = self.profile.hpcc_ns3()?.link_down?;
+        let joins = |link: &TopologyLink| {
+            (link.a, link.b) == (down.a, down.b) || (link.a, link.b) == (down.b, down.a)
+        };
+        let place = self.topology.links.iter().rposition(joins)?;
+        Some((down.at, u32::try_from(place).ok()?))
     }
 
     /// The rate of the first host's first link.

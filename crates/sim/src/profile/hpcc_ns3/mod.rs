@@ -19,7 +19,7 @@ use rocelab_fabric::{
     HpccNs3Buffer, HpccNs3Port, HpccNs3Routes, NodeId, OnOffFlowControl, PairProperties,
     RouteError, SchedulerConfig, ThresholdMarker, TruncatingLink,
 };
-use rocelab_units::Duration;
+use rocelab_units::{Duration, SimTime};
 pub use shared::Commons;
 pub use starts::StartsByFile;
 
@@ -43,6 +43,11 @@ impl Profile for HpccNs3 {
     type Shared = Commons;
 
     const RECORDS_EVERY_RESUME: bool = true;
+
+    /// The end of a run was scheduled before all that happens in it, so it comes first.
+    fn last_instant(stop: SimTime) -> SimTime {
+        SimTime::from_ps(stop.ps().saturating_sub(1))
+    }
 
     fn shared(plan: &Plan) -> Result<Commons, BuildError> {
         Commons::new(plan, rules(plan))
@@ -95,8 +100,8 @@ impl Profile for HpccNs3 {
         Some(DequeueMarking::new(marker))
     }
 
-    fn routing(plan: &Plan) -> Result<HpccNs3Routes, RouteError> {
-        HpccNs3Routes::new(&plan.topology)
+    fn routing(plan: &Plan, active: &[bool]) -> Result<HpccNs3Routes, RouteError> {
+        HpccNs3Routes::over(&plan.topology, active)
     }
 
     fn end_host(plan: &Plan, host: NodeId, adjacency: &Adjacency) -> ByteSequenceHost {

@@ -14,7 +14,7 @@ use rocelab_fabric::{
 };
 pub use starts::StartsByHost;
 
-use rocelab_units::Duration;
+use rocelab_units::{Duration, SimTime};
 
 use super::{Profile, Routing, Shared};
 use crate::Plan;
@@ -36,6 +36,10 @@ impl Profile for Roce {
     type Shared = LinkLoss;
 
     const RECORDS_EVERY_RESUME: bool = false;
+
+    fn last_instant(stop: SimTime) -> SimTime {
+        stop
+    }
 
     fn shared(plan: &Plan) -> Result<LinkLoss, BuildError> {
         Ok(LinkLoss::new(plan))
@@ -82,8 +86,8 @@ impl Profile for Roce {
         Some(EnqueueMarking::new(ecn, rate, dice))
     }
 
-    fn routing(plan: &Plan) -> Result<Routes, RouteError> {
-        Ok(Routes::new(&plan.topology, &plan.active_links)?.with_hash_seed(plan.seed))
+    fn routing(plan: &Plan, active: &[bool]) -> Result<Routes, RouteError> {
+        Ok(Routes::new(&plan.topology, active)?.with_hash_seed(plan.seed))
     }
 
     fn end_host(plan: &Plan, host: NodeId, adjacency: &Adjacency) -> VerbsHost {
