@@ -4,6 +4,7 @@ mod bad_input;
 mod captures;
 mod check;
 mod convert;
+mod field_defects;
 #[cfg(unix)]
 mod interrupt;
 mod program;
