@@ -8,14 +8,15 @@ use rocelab_units::Bandwidth;
 use crate::EcnConfig;
 
 /// Marks by the length of one port's egress queue, as DCQCN's congestion point does (SIGCOMM 2015,
-/// figure 5): a frame that finds q bytes waiting, itself included, is marked
+/// figure 5): a frame that finds q bytes waiting is marked
 ///
 /// * never for q <= Kmin,
 /// * with probability Pmax x (q - Kmin) / (Kmax - Kmin) in between,
 /// * always for q > Kmax.
 ///
-/// The length is that of the frame's own priority at the moment it is queued, without the frame
-/// being sent. Everything is computed in integers.
+/// The length is that of the frame's own priority, without the frame being sent: with the frame
+/// itself as it is queued, or without it as it leaves ([`MarkAt`](crate::MarkAt)). Everything is
+/// computed in integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EcnMarker {
     kmin: u32,
@@ -62,9 +63,16 @@ mod tests {
     use rocelab_units::Bytes;
 
     use super::*;
+    use crate::MarkAt;
 
     fn config(per_rate: Option<Bandwidth>) -> EcnConfig {
-        EcnConfig { kmin: Bytes::new(1_000), kmax: Bytes::new(5_000), pmax: 0.5, per_rate }
+        EcnConfig {
+            kmin: Bytes::new(1_000),
+            kmax: Bytes::new(5_000),
+            pmax: 0.5,
+            per_rate,
+            mark_at: MarkAt::default(),
+        }
     }
 
     #[test]

@@ -42,5 +42,5 @@ pub use routes::{
     RouteError, Routes,
 };
 pub use scheduler::{DeficitRoundRobin, RoundRobin, Scheduler, SchedulerConfig};
-pub use switch_config::{EcnConfig, Headroom, SwitchConfig};
+pub use switch_config::{EcnConfig, Headroom, MarkAt, SwitchConfig};
 pub use topology::{Node, NodeId, NodeKind, Topology, TopologyConfig, TopologyLink};

@@ -109,4 +109,19 @@ pub struct EcnConfig {
     /// proportion. Without it they hold for every port as they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_rate: Option<rocelab_units::Bandwidth>,
+    /// Whether a frame is marked as it joins the queue or as it leaves it.
+    #[serde(default)]
+    pub mark_at: MarkAt,
+}
+
+/// When the queue's length decides on a mark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkAt {
+    /// As the frame joins the queue, itself included.
+    #[default]
+    Enqueue,
+    /// As the frame leaves the queue, by what waits behind it: the sender hears of a queue one
+    /// queueing delay sooner ("ECN or Delay", CoNEXT 2016).
+    Dequeue,
 }

@@ -1,6 +1,6 @@
 //! Defaults that depend on other values.
 
-use rocelab_fabric::EcnConfig;
+use rocelab_fabric::{EcnConfig, MarkAt};
 use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, Bytes};
 
@@ -34,5 +34,6 @@ fn default_ecn() -> EcnConfig {
         kmax: Bytes::new(400_000),
         pmax: 0.2,
         per_rate: Some(Bandwidth::from_gbps(25)),
+        mark_at: MarkAt::default(),
     }
 }

@@ -9,7 +9,7 @@
 //! | time on the link: rounding, preamble, gap | [`Serialisation`] | `Link` | `TruncatingLink` |
 //! | pauses: quanta or on and off | [`FlowControl`] | `QuantaFlowControl` | `OnOffFlowControl` |
 //! | switch memory | [`BufferPolicy`] | `SharedBuffer` | `HpccNs3Buffer` |
-//! | ECN: when, whom, whose dice | [`Marking`] | at the queue's end | as a frame leaves |
+//! | ECN: when, whom, whose dice | [`Marking`] | by key, own dice | as a frame leaves, common dice |
 //! | equal-cost paths: hash, order of next hops | [`Routing`] | `Routes` | `HpccNs3Routes` |
 //! | order of events of one instant | [`TieOrder`] | `NodeOrder` | `InsertionOrder` |
 //! | arbitration, reliability, frame sizes | [`EndHost`] | the `Nic` of InfiniBand verbs | byte sequence numbers |

@@ -1,29 +1,40 @@
-//! ECN as a frame joins the queue.
+//! ECN at one port, with dice of its own.
 
 use rocelab_engine::RngStream;
-use rocelab_fabric::{EcnConfig, EcnMarker};
+use rocelab_fabric::{EcnConfig, EcnMarker, MarkAt};
 use rocelab_units::Bandwidth;
 
 use super::LinkLoss;
 use crate::profile::Marking;
 
-/// Marks frames that are ECN-capable as they join an egress queue, with the port's own dice.
+/// Marks frames that are ECN-capable as they join an egress queue or as they leave it.
 #[derive(Debug)]
-pub struct EnqueueMarking {
+pub struct EcnMarking {
     marker: EcnMarker,
+    mark_at: MarkAt,
     dice: RngStream,
 }
 
-impl EnqueueMarking {
+impl EcnMarking {
     /// The marking of a port of `rate`.
     pub fn new(config: &EcnConfig, rate: Bandwidth, dice: RngStream) -> Self {
-        Self { marker: EcnMarker::new(config, rate), dice }
+        Self { marker: EcnMarker::new(config, rate), mark_at: config.mark_at, dice }
+    }
+
+    #[inline]
+    fn marks(&mut self, at: MarkAt, markable: bool, queued: u32) -> bool {
+        markable && self.mark_at == at && self.marker.marks(queued, || self.dice.bits())
     }
 }
 
-impl Marking<LinkLoss> for EnqueueMarking {
+impl Marking<LinkLoss> for EcnMarking {
     #[inline]
     fn on_enqueue(&mut self, _: &mut LinkLoss, markable: bool, queued: u32) -> bool {
-        markable && self.marker.marks(queued, || self.dice.bits())
+        self.marks(MarkAt::Enqueue, markable, queued)
+    }
+
+    #[inline]
+    fn on_dequeue(&mut self, _: &mut LinkLoss, markable: bool, queued: u32) -> bool {
+        self.marks(MarkAt::Dequeue, markable, queued)
     }
 }

@@ -6,7 +6,7 @@ mod marking;
 mod starts;
 
 pub use host::VerbsHost;
-pub use marking::EnqueueMarking;
+pub use marking::EcnMarking;
 use rocelab_engine::{NodeOrder, RngStream};
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
@@ -28,7 +28,7 @@ impl Profile for Roce {
     type Link = Link;
     type FlowControl = QuantaFlowControl;
     type Buffer = SharedBuffer;
-    type Marking = EnqueueMarking;
+    type Marking = EcnMarking;
     type Routing = Routes;
     type Order = NodeOrder;
     type EndHost = VerbsHost;
@@ -78,12 +78,12 @@ impl Profile for Roce {
         switch: NodeId,
         port: u16,
         neighbour: &Neighbour,
-    ) -> Option<EnqueueMarking> {
+    ) -> Option<EcnMarking> {
         let ecn = plan.switch.ecn.as_ref()?;
         let rate = plan.topology.links[neighbour.link as usize].rate;
         let name = &plan.topology.nodes[switch as usize].name;
         let dice = RngStream::new(plan.seed, &format!("ecn/{name}/{port}"));
-        Some(EnqueueMarking::new(ecn, rate, dice))
+        Some(EcnMarking::new(ecn, rate, dice))
     }
 
     fn routing(plan: &Plan, active: &[bool]) -> Result<Routes, RouteError> {
