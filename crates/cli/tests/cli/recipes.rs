@@ -134,7 +134,7 @@ fn the_examples_work() {
     let scenario = Scenario::parse(SCENARIO, Path::new("ring.toml"), &[]).unwrap();
     let plan = scenario.plan().unwrap();
     assert_eq!((plan.topology.host_count(), plan.topology.links.len()), (10, 15));
-    let mut simulation = Simulation::new(Arc::new(plan)).unwrap();
+    let mut simulation: Simulation = Simulation::new(Arc::new(plan)).unwrap();
     assert!(simulation.run_to_end() == Ending::Finished);
     assert_eq!(simulation.progress().flows_ended, 9);
 }
