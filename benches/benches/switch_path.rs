@@ -6,8 +6,8 @@ use std::hint::black_box;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use rocelab_engine::RngStream;
 use rocelab_fabric::{
-    Admission, Arrival, BufferPolicy, Chain, Departure, EcnConfig, EcnMarker, Link, PacketId, Port,
-    Scheduler, SchedulerConfig, SharedBuffer, SwitchConfig,
+    Admission, Arrival, BufferPolicy, Chain, Departure, EcnConfig, EcnMarker, Link, MarkAt,
+    PacketId, Port, Scheduler, SchedulerConfig, SharedBuffer, SwitchConfig,
 };
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 
@@ -59,6 +59,7 @@ impl Switch {
             kmax: Bytes::new(400_000),
             pmax: 0.2,
             per_rate: None,
+            mark_at: MarkAt::default(),
         };
         let link = Link::new(rate, Duration::from_ns(15));
         let mut switch = Self {
