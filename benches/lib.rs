@@ -1,1 +1,21 @@
-//! Nothing: the benches beside this file measure the other crates. See `README.md`.
+//! What the programs `golden` and `field-comparison` share. The benches, and what all of them
+//! measure, are in `README.md`.
+
+pub mod page;
+pub mod percentile;
+
+use std::path::Path;
+
+/// The root of the repository.
+pub fn repository() -> &'static Path {
+    let benches = Path::new(env!("CARGO_MANIFEST_DIR"));
+    benches.parent().unwrap_or(benches)
+}
+
+/// The content of a file.
+///
+/// # Errors
+/// If it cannot be read as text; the error names the file.
+pub fn text(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
