@@ -13,6 +13,7 @@ mod steps;
 mod table;
 
 use std::error::Error;
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -49,7 +50,7 @@ fn execute(arguments: &Arguments) -> Result<(), Failure> {
     for case in steps::CASES.iter().filter(|case| case.name.starts_with(&arguments.prefix)) {
         text += &table::markdown(case, &figures::of(case, scratch.path())?);
     }
-    println!("{text}");
+    std::io::stdout().write_all(text.as_bytes())?;
     if arguments.write {
         page::write(&repository().join("docs/field-comparison.md"), "field comparison", &text)?;
     }

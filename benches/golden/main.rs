@@ -21,6 +21,7 @@ mod table;
 mod usage;
 
 use std::error::Error;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -87,7 +88,7 @@ fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let queue = if arguments.no_queue { Vec::new() } else { hold::all() };
     machine.look_again();
     let text = table::markdown(&measurements, &queue, &machine, arguments.runs);
-    println!("{text}");
+    std::io::stdout().write_all(text.as_bytes())?;
     if arguments.write {
         page::write(&repository().join("docs/validation.md"), "golden", &text)?;
     }

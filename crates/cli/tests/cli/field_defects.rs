@@ -260,7 +260,8 @@ fn parallel_links_are_not_dropped_in_silence() {
 }
 
 /// Telemetry of HPCC's simulator knows five line rates. Natively two senders share links of others
-/// at about the target, 95 % (without telemetry they would fill the link).
+/// at about the target, 95 % (without telemetry they would fill the link). Both refuse what they do
+/// not know.
 #[test]
 fn hpcc_runs_at_line_rates_that_the_reference_does_not_know() {
     for rate in ["10Gbps", "40Gbps"] {
@@ -279,6 +280,12 @@ fn hpcc_runs_at_line_rates_that_the_reference_does_not_know() {
         let utilisation: f64 = to_receiver[at("utilisation")].parse().unwrap();
         assert!((0.90..0.97).contains(&utilisation), "{rate}: {utilisation}");
     }
+    let small = Desk::with_small();
+    let sets = ["congestion_control.hpcc={}", "topology.single-switch.link.rate=56Gbps"];
+    let ended = small.rocelab(&["check", "small.toml", "--set", sets[0], "--set", sets[1]]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("56Gbps, for which telemetry has no number"), "{ended:?}");
+
     let topology = star(&["0", "0"]).replace("100Gbps", "40Gbps");
     let config = with(&golden("incast2-hpcc", "config.txt"), "ENABLE_QCN", "0");
     let desk = desk(&topology, &flows(&[(0, 1, 1000, 2.0)]), &config, "");
