@@ -152,6 +152,54 @@ fn ports_without_a_queue_are_ignored_within_a_round_trip() {
 }
 
 #[test]
+fn ports_that_are_ignored_take_part_with_their_references() {
+    // Row 6 leaves the 100G port, of 63.98 Gb/s, at 64.02 Gb/s. Row 7 sets no rate. Rows 8 and 9
+    // ignore that port: its reference is the lowest still, as the other port has 95.27 Gb/s.
+    check(
+        "per_hop_rate = true\nsample_feedback = true\nmax_stage = 2",
+        [
+            100_000_000_000,
+            95_224_878_321,
+            95_811_355_210,
+            63_984_896_632,
+            40_512_984_465,
+            64_024_896_632,
+            64_024_896_632,
+            64_024_896_632,
+            64_024_896_632,
+            64_064_896_632,
+            66_765_253_350,
+            66_805_253_350,
+        ],
+        34_738,
+    );
+}
+
+#[test]
+fn without_a_window_a_standing_queue_is_without_measure() {
+    // One port. No queue in both records: 0 / 0, which is no new maximum, so u stays 1 and the rate
+    // is 95 + 0.04 Gb/s. A queue in both is infinite: for less than a round trip so is u, and
+    // nothing but the step is left, which the least rate raises to 1 Gb/s; for a whole one u is
+    // infinity times 0, NaN, and the quotient 2^63, which is cut to the line rate.
+    let parameters: Parameters = toml::from_str("max_stage = 0").unwrap();
+    let (line_rate, base_rtt) = (Bandwidth::from_gbps(100), Duration::from_ns(4_160));
+    let mut control = parameters.build(&Path { line_rate, base_rtt, bdp: 0, path_mtu: 1_000 });
+    for (time, queue, expected) in [
+        (1_000, 0, 100_000_000_000),
+        (1_100, 90_000, 95_040_000_000),
+        (1_500, 90_000, 1_000_000_000),
+        (9_000, 90_000, 100_000_000_000),
+    ] {
+        let mut header = IntHeader::default();
+        header.push(IntHop::new(time, time * 10, queue, 100_000_000_000, 4).unwrap());
+        let telemetry = Telemetry::Int(&header);
+        control.on_ack(&Ack { telemetry, ..ack(time, 100_000) });
+        assert_eq!(control.rate().bits_per_second(), expected, "at {time}");
+    }
+    assert_eq!(control.window(), None);
+}
+
+#[test]
 fn without_fast_reactions() {
     // Only rows 4, 6, 10, 11 and 12 end a round trip.
     check(

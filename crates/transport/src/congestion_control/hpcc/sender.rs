@@ -137,21 +137,29 @@ impl Sender {
         }
     }
 
-    /// A rate for each port, of which the lowest applies.
+    /// A rate for each port, of which the lowest applies. As in HPCC's ns-3 simulator a port that
+    /// the acknowledgement ignores has its reference for a rate; if all are ignored, none applies.
     fn react_per_hop(&mut self, records: &[IntHop], full: bool) {
-        let mut lowest = None;
+        let mut any = false;
+        let mut lowest = self.line_rate;
         for (port, record) in records.iter().enumerate() {
-            let Some(sample) = self.sample(port, record, full) else { continue };
+            let Some(sample) = self.sample(port, record, full) else {
+                lowest = lowest.min(self.ports[port].load.reference.rate);
+                continue;
+            };
+            any = true;
             let Load { utilization, reference } = self.reaction_to(self.ports[port].load, sample);
             let load = &mut self.ports[port].load;
             load.utilization = utilization;
             if full {
                 load.reference = reference;
             }
-            lowest = Some(lowest.map_or(reference.rate, |lowest: u64| lowest.min(reference.rate)));
+            lowest = lowest.min(reference.rate);
         }
-        self.rate = lowest.unwrap_or(self.rate);
-        self.rate_was_set = lowest.is_some();
+        if any {
+            self.rate = lowest;
+            self.rate_was_set = true;
+        }
     }
 }
 

@@ -111,7 +111,7 @@ impl CongestionControl for Sender {
 
     fn window(&self) -> Option<u64> {
         // Below one packet a window of one byte lets one packet out at a time.
-        Some(arithmetic::times(1, self.cwnd * self.packet).max(1))
+        Some(arithmetic::cut_off(self.cwnd * self.packet).max(1))
     }
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
