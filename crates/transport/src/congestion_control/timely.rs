@@ -117,13 +117,12 @@ impl Parameters {
         })
     }
 
-    /// Never above the line rate.
+    /// Never above the line rate in the paper's form; HPCC's ns-3 simulator has no such bound.
     fn floor(&self, line_rate: Bandwidth) -> Bandwidth {
-        let default = match self.preset {
-            Preset::Paper => Bandwidth::from_mbps(100),
-            Preset::Hpcc => Bandwidth::from_gbps(1),
-        };
-        self.min_rate.unwrap_or(default).min(line_rate)
+        match self.preset {
+            Preset::Paper => self.min_rate.unwrap_or(Bandwidth::from_mbps(100)).min(line_rate),
+            Preset::Hpcc => self.min_rate.unwrap_or(Bandwidth::from_gbps(1)),
+        }
     }
 }
 

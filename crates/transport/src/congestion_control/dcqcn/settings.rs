@@ -117,7 +117,7 @@ pub(super) struct Settings {
     pub(super) additive_increase: Bandwidth,
     pub(super) hyper_increase: Bandwidth,
     pub(super) growing_hyper_increase: bool,
-    /// Not above the line rate.
+    /// Not above the line rate, in the paper's form.
     pub(super) min_rate: Bandwidth,
     pub(super) line_rate: Bandwidth,
 }
@@ -170,9 +170,18 @@ impl Parameters {
             additive_increase: all.additive_increase?,
             hyper_increase: all.hyper_increase?,
             growing_hyper_increase: all.growing_hyper_increase?,
-            min_rate: all.min_rate?.min(line_rate),
+            min_rate: self.floor(all.min_rate?, line_rate),
             line_rate,
         })
+    }
+
+    /// `min_rate`, in the paper's form at most the line rate: HPCC's ns-3 simulator, whose form that
+    /// of adapters is, has no such bound.
+    fn floor(&self, min_rate: Bandwidth, line_rate: Bandwidth) -> Bandwidth {
+        match self.preset {
+            Preset::Paper => min_rate.min(line_rate),
+            Preset::Hpcc | Preset::Nvidia => min_rate,
+        }
     }
 }
 

@@ -46,3 +46,27 @@ fn the_step_is_a_packet_for_each_round_trip() {
     control.on_ack(&ack(3_000, 4_000));
     assert_eq!(control.rate().bits_per_second(), 50_615_384_615);
 }
+
+#[test]
+fn a_round_trip_that_begins_behind_its_acknowledgement_is_huge() {
+    // Sending fell back by 1000 bytes: (2^64 - 1000) / 1000 + 1 packets, 1,271,310,319 in 32 bits.
+    // The mark is nothing in that: alpha is 15/16 of 15/16, 0.87890625, half of which goes. In a
+    // round trip of one packet it would be 1/16 more.
+    let mut control = Parameters::default().build(&path(Bandwidth::from_gbps(100)));
+    control.on_ack(&ack(1_000, 100_000));
+    control.on_ack(&ack(101_000, 100_000));
+    control.on_ack(&Ack { ecn_echo: true, ..ack(101_001, 110_000) });
+    assert_eq!(control.rate().bits_per_second(), 56_054_687_497);
+}
+
+#[test]
+fn the_least_rate_may_be_above_the_line_rate() {
+    // A cut leaves it, and the next increase the line rate. The window is 1.5 times the path's.
+    let min_rate = Bandwidth::from_gbps(150);
+    let parameters = Parameters { min_rate, ..Parameters::default() };
+    let mut control = parameters.build(&path(Bandwidth::from_gbps(100)));
+    control.on_ack(&Ack { ecn_echo: true, ..ack(1_000, 2_000) });
+    assert_eq!((control.rate(), control.window()), (min_rate, Some(187_500)));
+    control.on_ack(&ack(3_000, 4_000));
+    assert_eq!(control.rate(), Bandwidth::from_gbps(100));
+}

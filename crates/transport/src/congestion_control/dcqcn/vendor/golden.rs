@@ -109,6 +109,19 @@ fn the_rate_keeps_its_floor() {
 }
 
 #[test]
+fn the_floor_may_be_above_the_line_rate() {
+    // A cut leaves it; the target stays the line rate, and the increase goes halfway there.
+    check(
+        "preset = \"hpcc\"\nmin_rate = \"150Gbps\"",
+        &[
+            (0, Cnp, 100_000_000_000),
+            (4_001, Look, 150_000_000_000),
+            (304_001, Look, 125_000_000_000),
+        ],
+    );
+}
+
+#[test]
 fn timers_are_armed_in_the_order_of_their_numbers() {
     let parameters = toml::from_str("preset = \"hpcc\"").unwrap();
     let mut control = Algorithm::Dcqcn(parameters).build(&path(Bandwidth::from_gbps(100)));

@@ -48,3 +48,16 @@ fn the_hpcc_presets_curve() {
         ],
     );
 }
+
+#[test]
+fn the_least_rate_may_be_above_the_line_rate() {
+    // A decrease leaves it, and the next increase the line rate.
+    check(
+        "preset = \"hpcc\"\nmin_rate = \"150Gbps\"",
+        &[
+            (1_000, 9_000, 60_000, 100_000_000_000),
+            (9_001, 18_000, 600_000, 150_000_000_000),
+            (18_001, 27_000, 20_000, 100_000_000_000),
+        ],
+    );
+}
