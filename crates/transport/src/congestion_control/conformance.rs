@@ -235,6 +235,7 @@ fn wrong_parameters_are_named() {
         ("[dcqcn]\ng = 2", "g"),
         ("[dcqcn]\ninitial_alpha = 1.5", "initial_alpha"),
         ("[dcqcn]\nalpha_interval = \"0s\"", "alpha_interval"),
+        ("[dcqcn]\nincrease_timer = \"999ps\"", "increase_timer"),
         ("[dcqcn]\nmin_rate = \"0bps\"", "min_rate"),
         ("[dcqcn]\nmax_cut = 0", "max_cut"),
         ("[dcqcn]\npreset = \"hpcc\"\nbyte_counter = \"1MB\"", "byte_counter"),

@@ -18,6 +18,10 @@ pub struct InvalidParameter {
     pub fix: &'static str,
 }
 
+/// Shortest interval that a parameter may be: the resolution of the clocks of adapters and of
+/// HPCC's ns-3 simulator. A timer of less would leave a run no time for anything else.
+const MIN_INTERVAL: Duration = Duration::from_ns(1);
+
 /// Longest time that a parameter may be: times far in the future still fit.
 const MAX_TIME: Duration = Duration::from_ms(3_600_000);
 
@@ -51,10 +55,12 @@ impl InvalidParameter {
         )
     }
 
-    /// Refuses an interval of 0, and one that is longer than any run.
+    /// Refuses an interval below 1 ns, and one that is longer than any run.
     pub(super) fn unless_interval(key: &'static str, time: Duration) -> Result<(), Self> {
         let fix = "give a time above 0s, such as \"55us\"";
         Self::unless(time > Duration::ZERO, key, &time, "would expire without end", fix)?;
+        let problem = "expires more often than any clock of an adapter ticks";
+        Self::unless(time >= MIN_INTERVAL, key, &time, problem, "give at least 1ns")?;
         Self::unless(time <= MAX_TIME, key, &time, "is longer than any run", "give at most 3600s")
     }
 }
