@@ -19,10 +19,17 @@ pub(crate) struct CheckArguments {
     scenario: ScenarioArguments,
 }
 
-/// Validates every scenario at the path.
+/// Validates every scenario at the path, and tells what is wrong with each.
 pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
+    let mut exit = Exit::Done;
     for path in crate::run::scenario_files(&arguments.path)? {
-        let (loaded, plan) = arguments.scenario.load(&path)?;
+        let (loaded, plan) = match arguments.scenario.load(&path) {
+            Ok(good) => good,
+            Err(failure) => {
+                exit = exit.and(failure.report());
+                continue;
+            }
+        };
         answer::tell_notes(&path, &loaded.notes);
         answer::print(&format!(
             "{}: {} hosts, {} links, {} flows: ok\n",
@@ -32,5 +39,5 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
             plan.flows.len()
         ))?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }

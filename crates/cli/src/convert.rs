@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rocelab_sim::reference::Loaded;
 
 use crate::answer;
 use crate::exit::Exit;
@@ -32,6 +33,10 @@ pub(crate) fn execute(arguments: &ConvertArguments) -> Result<Exit, Failure> {
         return Err(Failure::Input(format!("{path}: is no .txt file: name a configuration")));
     }
     let loaded = rocelab_sim::reference::load(path, &[])?;
+    if let Some(out) = &arguments.out {
+        check_folder(out)?;
+        check_keeps_inputs(out, path, &loaded)?;
+    }
     let folder = arguments.out.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     let moved = loaded.scenario.relocated(folder).map_err(|error| {
         let path = path.display();
@@ -46,4 +51,39 @@ pub(crate) fn execute(arguments: &ConvertArguments) -> Result<Exit, Failure> {
     }
     answer::tell_notes(path, &loaded.notes);
     Ok(Exit::Done)
+}
+
+/// Whether `out` can be a file at all: in a folder that exists, and none itself.
+fn check_folder(out: &Path) -> Result<(), Failure> {
+    let shown = out.display();
+    if out.is_dir() {
+        let file = out.join("scenario.toml");
+        let file = file.display();
+        let message = format!("--out = {shown}: is a folder; name a file, such as {file}");
+        return Err(Failure::Input(message));
+    }
+    match out.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            let folder = folder.display();
+            let fix = "make it first, or name a file in a folder that exists";
+            Err(Failure::Input(format!("--out = {shown}: there is no folder {folder}; {fix}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to write over the configuration, or over a file that it names: `--force` is for
+/// scenarios that can be made again.
+fn check_keeps_inputs(out: &Path, config: &Path, loaded: &Loaded) -> Result<(), Failure> {
+    // What does not exist yet is none of them.
+    let Ok(target) = out.canonicalize() else { return Ok(()) };
+    let is_target = |file: &Path| file.canonicalize().is_ok_and(|file| file == target);
+    let what = if is_target(config) {
+        "is the configuration itself".to_owned()
+    } else if loaded.files.iter().any(|file| is_target(file)) {
+        format!("is a file that {} names", config.display())
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Input(format!("--out = {}: {what}; name another file", out.display())))
 }

@@ -1,6 +1,7 @@
 //! `rocelab run`.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -84,6 +85,7 @@ pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
     // All is read and tried before the first runs: an error in the last one costs nobody an hour.
     let loaded: Vec<_> =
         files.iter().map(|path| arguments.scenario.load(path)).collect::<Result<_, _>>()?;
+    check_own_directories(arguments, &files, &loaded)?;
     prove_writable(loaded.iter().map(|(_, plan)| arguments.directory_for(plan)), overwrite)?;
     let mut exit = Exit::Done;
     for (path, (loaded, plan)) in files.iter().zip(loaded) {
@@ -99,6 +101,26 @@ pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// Whether no two scenarios have results in one directory, where one would replace the other's.
+fn check_own_directories(
+    arguments: &RunArguments,
+    files: &[PathBuf],
+    loaded: &[(Loaded, Plan)],
+) -> Result<(), Failure> {
+    let mut owners = BTreeMap::new();
+    for (file, (_, plan)) in files.iter().zip(loaded) {
+        let directory = arguments.directory_for(plan);
+        if let Some(owner) = owners.insert(directory.clone(), file) {
+            let (file, owner, directory) = (file.display(), owner.display(), directory.display());
+            return Err(Failure::Input(format!(
+                "{file}: its results would go to {directory}, as those of {owner} do; run them \
+                 one at a time, each with an --out of its own"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// The scenario files at a path: itself, or those of a folder in order of their names. Of a folder
 /// these are its `.toml` files, its `config.txt`, and the `config.txt` of each folder in it.
 pub(crate) fn scenario_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
@@ -109,11 +131,10 @@ pub(crate) fn scenario_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
-        let below = file.join(CONFIG);
         if file.extension().is_some_and(|ending| ending == "toml") || file.ends_with(CONFIG) {
             files.push(file);
-        } else if below.is_file() {
-            files.push(below);
+        } else {
+            files.extend(config_in(file)?);
         }
     }
     files.sort();
@@ -124,6 +145,19 @@ pub(crate) fn scenario_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
         )));
     }
     Ok(files)
+}
+
+/// The `config.txt` in what may be a folder, and may have one. A folder that cannot be looked into
+/// is an error: a scenario in it would be missed, and nobody told.
+fn config_in(folder: PathBuf) -> Result<Option<PathBuf>, Failure> {
+    let config = folder.join(CONFIG);
+    match config.symlink_metadata() {
+        Ok(found) => Ok((!found.is_dir()).then_some(config)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(Failure::Machine { path: folder, error }),
+    }
 }
 
 fn run_one(

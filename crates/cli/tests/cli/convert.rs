@@ -104,3 +104,62 @@ fn what_is_wrong_is_told_with_its_place() {
     assert_eq!(ended.code, Some(2));
     assert_eq!(ended.stderr, "error: small.toml: is no .txt file: name a configuration\n");
 }
+
+#[test]
+fn no_input_is_written_over() {
+    let desk = desk_with(&["incast2-dctcp"]);
+    let config = "cases/incast2-dctcp/config.txt";
+    let before = desk.tree();
+    let itself = "is the configuration itself";
+    let named = "is a file that cases/incast2-dctcp/config.txt names";
+    for (out, what) in [
+        (config, itself),
+        ("cases/../cases/incast2-dctcp/config.txt", itself),
+        ("cases/incast2-dctcp/flow.txt", named),
+        ("cases/incast2-dctcp/topology.txt", named),
+    ] {
+        for force in [&["--force"][..], &[]] {
+            let ended = desk.rocelab(&[&["convert", config, "-o", out], force].concat());
+            let expected = format!("error: --out = {out}: {what}; name another file\n");
+            assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), expected.as_str()));
+        }
+    }
+    assert_eq!(desk.tree(), before);
+    assert_eq!(desk.text(config), golden("incast2-dctcp", "config.txt"));
+}
+
+#[test]
+fn an_output_that_cannot_be_is_told_by_its_name() {
+    let desk = desk_with(&["incast2-dctcp"]);
+    let told = |out: &str| {
+        let ended = desk.rocelab(&["convert", "cases/incast2-dctcp/config.txt", "-o", out]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+        ended.stderr
+    };
+    let expected = "error: --out = new/a.toml: there is no folder new; make it first, or name a \
+                    file in a folder that exists\n";
+    assert_eq!(told("new/a.toml"), expected);
+    let expected = "error: --out = cases: is a folder; name a file, such as cases/scenario.toml\n";
+    assert_eq!(told("cases"), expected);
+}
+
+#[test]
+fn two_scenarios_with_one_results_directory_are_told_before_anything_runs() {
+    let desk = desk_with(&["incast2-dctcp"]);
+    let config = "cases/incast2-dctcp/config.txt";
+    let ended = desk.rocelab(&["convert", config, "-o", "cases/incast2-dctcp.toml"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let before = desk.tree();
+    for (options, directory) in
+        [(&[][..], "results/incast2-dctcp-1"), (&["--out", "all"], "all/incast2-dctcp")]
+    {
+        let ended = desk.rocelab(&[&["run", "cases", "--force"], options].concat());
+        let expected = format!(
+            "error: cases/incast2-dctcp.toml: its results would go to {directory}, as those of \
+             cases/incast2-dctcp/config.txt do; run them one at a time, each with an --out of \
+             its own\n"
+        );
+        assert_eq!((ended.code, ended.stderr), (Some(2), expected));
+        assert_eq!(desk.tree(), before);
+    }
+}

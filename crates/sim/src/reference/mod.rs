@@ -29,6 +29,10 @@ pub struct Loaded {
     pub scenario: Scenario,
     /// What the file says to no effect, a sentence each. None of a TOML file.
     pub notes: Vec<String>,
+    /// The files that a configuration names, found from where the program runs, whether they are
+    /// read, would be written there, or change nothing. Empty of a TOML file, whose files are
+    /// [`Scenario::input_files`].
+    pub files: Vec<PathBuf>,
 }
 
 /// Whether the file at `path` is a configuration of HPCC's simulator, by its ending `.txt`.
@@ -45,7 +49,11 @@ pub fn is_config(path: &Path) -> bool {
 /// cannot be.
 pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Loaded, ScenarioError> {
     if !is_config(path) {
-        return Ok(Loaded { scenario: Scenario::load(path, overrides)?, notes: Vec::new() });
+        return Ok(Loaded {
+            scenario: Scenario::load(path, overrides)?,
+            notes: Vec::new(),
+            files: Vec::new(),
+        });
     }
     let text =
         std::fs::read_to_string(path).map_err(|error| ScenarioError::unreadable(path, &error))?;
@@ -68,6 +76,7 @@ pub fn parse_config(
     Ok(Loaded {
         scenario: Scenario::parse_made_of(origin, &toml, overrides)?,
         notes: notes::of(&entries),
+        files: paths::named(&entries),
     })
 }
 

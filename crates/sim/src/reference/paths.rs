@@ -2,6 +2,26 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::entries::Entries;
+
+/// The keys that name files.
+const FILES: [&str; 7] = [
+    "TOPOLOGY_FILE",
+    "FLOW_FILE",
+    "TRACE_FILE",
+    "TRACE_OUTPUT_FILE",
+    "FCT_OUTPUT_FILE",
+    "PFC_OUTPUT_FILE",
+    "QLEN_MON_FILE",
+];
+
+/// Every file that a configuration names, from where the program runs.
+pub(super) fn named(entries: &Entries) -> Vec<PathBuf> {
+    let folder = entries.file.parent().unwrap_or(Path::new(""));
+    let files = FILES.iter().filter_map(|key| entries.text(key));
+    files.map(|named| folder.join(found(&entries.file, named))).collect()
+}
+
 /// The file that the configuration at `config` calls `named`, relative to the configuration's
 /// folder.
 ///
