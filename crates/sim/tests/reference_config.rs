@@ -41,7 +41,7 @@ fn silence_takes_the_simulator_s_defaults() {
     assert_eq!(plan.name, "reference");
     assert_eq!(profile.payload_bytes, 1_000);
     assert_eq!((profile.chunk_bytes, profile.ack_interval_bytes), (0, 1));
-    assert!(!profile.back_to_chunk && !profile.has_window && !profile.scale_window);
+    assert!(!profile.back_to_chunk && profile.has_window && !profile.scale_window);
     assert!(profile.common_base_rtt && profile.pace_at_rate && !profile.ack_high_priority);
     assert!(profile.mark);
     assert_eq!(profile.buffer_bytes, 16 * 1_048_576);
@@ -204,8 +204,8 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
             "config.txt:12:1: BUFFER_SIZE: a value should follow `BUFFER_SIZE`; add it",
         ),
         (
-            base("HAS_WIN 2"),
-            "config.txt:1:9: HAS_WIN = 2: this is neither on nor off; write 0 or 1",
+            base("HAS_WIN yes"),
+            "config.txt:1:9: HAS_WIN = yes: this is neither on nor off; write 0 or 1",
         ),
         (
             base("MI_THRESH -1\nCC_MODE 3").replace("CC_MODE 1\n", ""),

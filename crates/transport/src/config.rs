@@ -93,7 +93,8 @@ pub struct QueuePairProfile {
     /// How lost packets are sent again.
     pub recovery: Recovery,
     /// The requester sets AckReq on every n-th packet of a message, and always on its last; 0 is
-    /// the last only.
+    /// the last only. With a window (see [`QueuePair::window`](crate::QueuePair::window)) every
+    /// packet asks.
     pub ack_interval: u32,
     /// How long the oldest unacknowledged packet waits before it is sent again.
     pub ack_timeout: AckTimeout,

@@ -67,41 +67,35 @@ impl HpccNs3Buffer {
     /// The empty memory of `total_bytes` of a switch with these `ports`, in a network whose NICs
     /// send at `nic_rate`.
     ///
+    /// All is counted in 32 bits, as in the simulator: if headroom and reserves are more than the
+    /// memory, the shared part wraps around to some 4 GB, and nothing is paused or dropped.
+    ///
     /// # Errors
-    /// [`BufferError::NothingToShare`] if headroom and reserves are more than the memory, where the
-    /// reference counts on with a number below zero; [`BufferError::TooLarge`] if the memory does
-    /// not count in 32 bits.
+    /// [`BufferError::TooLarge`] if the memory does not count in 32 bits.
     pub fn new(
         total_bytes: u64,
         ports: &[HpccNs3Port],
         nic_rate: Bandwidth,
     ) -> Result<Self, BufferError> {
         let total = Bytes::new(total_bytes);
-        if total_bytes > MAX_BUFFER {
+        let Some(whole) = u32::try_from(total_bytes).ok().filter(|_| total_bytes <= MAX_BUFFER)
+        else {
             return Err(BufferError::TooLarge { total });
-        }
-        let headrooms: Vec<u64> = ports.iter().map(headroom).collect();
-        let headroom = headrooms.iter().fold(0u64, |sum, &bytes| sum.saturating_add(bytes));
-        let reserve = u64::from(RESERVE) * ports.len() as u64;
-        let available = total_bytes.checked_sub(headroom.saturating_add(reserve));
-        let Some(available) = available.and_then(|bytes| u32::try_from(bytes).ok()) else {
-            return Err(BufferError::NothingToShare {
-                headroom: Bytes::new(headroom),
-                reserve: Bytes::new(reserve),
-                ports: ports.len(),
-                total,
-            });
         };
-        let class = |(port, &headroom): (&HpccNs3Port, &u64)| IngressClass {
+        let headrooms: Vec<u32> = ports.iter().map(headroom).collect();
+        let kept = headrooms
+            .iter()
+            .fold(0u32, |sum, &bytes| sum.wrapping_add(bytes).wrapping_add(RESERVE));
+        let class = |(port, &headroom): (&HpccNs3Port, &u32)| IngressClass {
             held: 0,
             headroom_used: 0,
-            headroom: u32::try_from(headroom).unwrap_or(u32::MAX),
+            headroom,
             shift: shift(port.rate, nic_rate),
             paused: false,
         };
         let classes = ports.iter().zip(&headrooms).map(class);
         let ingress = classes.flat_map(|class| [class; 8]).collect();
-        Ok(Self { ingress, available, shared: 0 })
+        Ok(Self { ingress, available: whole.wrapping_sub(kept), shared: 0 })
     }
 
     /// Whether an ingress port's class has asked its sender to pause.
@@ -172,11 +166,12 @@ impl BufferPolicy for HpccNs3Buffer {
 }
 
 /// The headroom of a port in bytes: three times what its link holds in one direction.
-fn headroom(port: &HpccNs3Port) -> u64 {
+#[expect(clippy::cast_possible_truncation, reason = "it wraps in the simulator too")]
+fn headroom(port: &HpccNs3Port) -> u32 {
     let bits_per_second = u128::from(port.rate.bits_per_second());
     let delay_ns = u128::from(port.delay.ps() / 1_000);
     let on_the_link = bits_per_second * delay_ns / 8 / 1_000_000_000;
-    u64::try_from(on_the_link * 3).unwrap_or(u64::MAX)
+    (on_the_link * 3) as u32
 }
 
 /// How far a port's threshold is shifted: one less for each time that its rate can be halved and
@@ -326,16 +321,16 @@ mod tests {
     }
 
     #[test]
-    fn a_memory_that_headroom_and_reserves_exceed_is_refused() {
+    fn a_memory_that_headroom_and_reserves_exceed_wraps_and_neither_pauses_nor_drops() {
         let nic = Bandwidth::from_gbps(100);
-        let error = HpccNs3Buffer::new(83_191, &[port(100); 2], nic).expect_err("one byte short");
-        let expected = BufferError::NothingToShare {
-            headroom: Bytes::new(75_000),
-            reserve: Bytes::new(8_192),
-            ports: 2,
-            total: Bytes::new(83_191),
-        };
-        assert_eq!(error, expected);
+        // Two headrooms of 37,500 and two reserves are 83,192.
+        let mut buffer = HpccNs3Buffer::new(83_191, &[port(100); 2], nic).expect("it wraps");
+        assert_eq!(buffer.available, u32::MAX);
+        for _ in 0..10_000 {
+            let arrival = Arrival { ingress: 0, priority: 3, len: 1_048, egress_queue: 0 };
+            assert_eq!(buffer.admit(arrival), Admission::Stored);
+        }
+        assert_eq!(buffer.stored(), 10_480_000);
         let error = HpccNs3Buffer::new(1 << 32, &[], nic).expect_err("2^32 wraps to 0");
         assert!(matches!(error, BufferError::TooLarge { .. }));
     }

@@ -107,7 +107,7 @@ fn profile(entries: &Entries) -> Result<HpccNs3Config, ScenarioError> {
         chunk: entries.bytes("L2_CHUNK_SIZE", 0)?,
         ack_interval: entries.bytes("L2_ACK_INTERVAL", 0)?,
         back_to_chunk: entries.flag("L2_BACK_TO_ZERO", false)?,
-        window: entries.flag("HAS_WIN", false)?,
+        window: entries.flag("HAS_WIN", true)?,
         scale_window: entries.flag("VAR_WIN", false)?,
         common_base_rtt: entries.flag("GLOBAL_T", true)?,
         pace_at_rate: entries.flag("RATE_BOUND", true)?,

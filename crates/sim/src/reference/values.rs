@@ -1,7 +1,6 @@
 //! Values by key: the simulator's default where the file is silent, an error where it is wrong.
 
 use std::fmt::Display;
-use std::str::FromStr;
 
 use rocelab_units::{Bandwidth, Bytes, Duration, Ratio};
 
@@ -14,13 +13,9 @@ impl Entries {
         self.values(key).first().map(|(text, _)| *text)
     }
 
-    /// A switch, 0 or 1.
+    /// A switch: 0 is off, any other number on.
     pub(super) fn flag(&self, key: &str, default: bool) -> Result<bool, ScenarioError> {
-        let read = |text: &str| match text {
-            "0" => Some(false),
-            "1" => Some(true),
-            _ => None,
-        };
+        let read = |text: &str| text.parse::<u32>().ok().map(|number| number != 0);
         Ok(self.parsed(key, read, "this is neither on nor off", "write 0 or 1")?.unwrap_or(default))
     }
 
@@ -56,7 +51,7 @@ impl Entries {
 
     /// A decimal number, exactly.
     pub(super) fn ratio(&self, key: &str) -> Result<Option<Ratio>, ScenarioError> {
-        let help = "write a decimal number of at most 9 digits, such as 0.00390625";
+        let help = "write a number such as 0.00390625 or 1e-3, at least 1e-9";
         self.parsed(key, exact, "this is no fraction", help)
     }
 
@@ -98,23 +93,36 @@ fn whole(number: f64) -> u64 {
     number.min(1e12) as u64
 }
 
-/// A decimal fraction in lowest terms: the quotient of its terms in floating point is the text's.
+/// The simplest fraction whose quotient in floating point is the text's number: the terms of its
+/// continued fraction are taken until it is.
 fn exact(text: &str) -> Option<Ratio> {
-    let (front, behind) = text.split_once('.').unwrap_or((text, ""));
-    let behind = behind.trim_end_matches('0');
-    let denominator = 10u32.checked_pow(u32::try_from(behind.len()).ok()?)?;
-    let digits = format!("{front}{behind}");
-    let plain = !front.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let numerator = u32::from_str(&digits).ok().filter(|_| plain)?;
-    let common = common_divisor(numerator, denominator);
-    Some(Ratio::new(numerator / common, denominator / common))
+    /// Enough to make a whole number of any double from 2^-47 on.
+    const SCALE: u128 = 1 << 100;
+    let number = not_negative(text).filter(|&number| number < f64::from(u32::MAX))?;
+    let (mut above, mut below) = (scaled(number, SCALE), SCALE);
+    let (mut before, mut last) = ((0u128, 1u128), (1u128, 0u128));
+    while below > 0 {
+        let term = above / below;
+        let next = (term * last.0 + before.0, term * last.1 + before.1);
+        let terms = (u32::try_from(next.0).ok()?, u32::try_from(next.1).ok()?);
+        if (f64::from(terms.0) / f64::from(terms.1)).to_bits() == number.to_bits() {
+            return Some(Ratio::new(terms.0, terms.1));
+        }
+        (before, last) = (last, next);
+        (above, below) = (below, above % below);
+    }
+    None
 }
 
-fn common_divisor(mut a: u32, mut b: u32) -> u32 {
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    a.max(1)
+/// `number` x `scale`, a power of two, of which a fraction is cut off.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "not negative, and bounded just before"
+)]
+fn scaled(number: f64, scale: u128) -> u128 {
+    // A power of two changes no digit.
+    (number * scale as f64) as u128
 }
 
 #[cfg(test)]
@@ -129,14 +137,17 @@ mod tests {
         assert_eq!(terms("0.950"), Some((19, 20)));
         assert_eq!(terms("1"), Some((1, 1)));
         assert_eq!(terms("0"), Some((0, 1)));
-        for wrong in ["", ".", ".5", "-1", "1e3", "0.1234567891", "5000000000", "a"] {
+        assert_eq!(terms("0.0009765625"), Some((1, 1024)));
+        assert_eq!(terms(".5"), Some((1, 2)));
+        assert_eq!(terms("1e-3"), Some((1, 1_000)));
+        for wrong in ["", ".", "-1", "1e-12", "5000000000", "nan", "inf", "a"] {
             assert_eq!(terms(wrong), None, "{wrong}");
         }
     }
 
     #[test]
     fn the_fraction_is_the_text_s_double() {
-        for text in ["0.00390625", "0.1", "0.95", "0.123456789"] {
+        for text in ["0.00390625", "0.1", "0.95", "0.123456789", "3.9e-3"] {
             let double: f64 = text.parse().unwrap();
             assert_eq!(exact(text).unwrap().as_f64().to_bits(), double.to_bits(), "{text}");
         }

@@ -66,7 +66,7 @@ impl Default for HpccNs3Config {
             chunk: Bytes::ZERO,
             ack_interval: Bytes::ZERO,
             back_to_chunk: false,
-            window: false,
+            window: true,
             scale_window: false,
             common_base_rtt: true,
             pace_at_rate: true,

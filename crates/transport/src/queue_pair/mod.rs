@@ -275,7 +275,7 @@ impl QueuePair {
 
     #[inline]
     fn request(&mut self, now: SimTime, outbox: &mut Outbox) -> Option<Transmit> {
-        let request = self.requester.take(now)?;
+        let request = self.requester.take(now, self.pacer.window())?;
         let carried = self.pacer.feedback().telemetry();
         let carried = carried.filter(|_| request.packet.opcode().has_payload());
         let packet = request.packet.with_telemetry(carried);

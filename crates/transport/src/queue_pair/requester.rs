@@ -121,14 +121,18 @@ impl Requester {
             && message.after(self.next) - self.oldest_needed() <= MAX_OUTSTANDING
     }
 
-    /// The next packet; only if [`can_send`](Self::can_send).
+    /// The next packet; only if [`can_send`](Self::can_send). With a `window` every packet asks for
+    /// an acknowledgement: if the last one that was sent before the window was full did not, or the
+    /// window shrank behind it, nothing would open it again.
     #[inline]
-    pub(super) fn take(&mut self, now: SimTime) -> Option<Request> {
+    pub(super) fn take(&mut self, now: SimTime, window: u64) -> Option<Request> {
         let message = self.messages.get(self.cursor)?;
         let sequence = self.next;
         let after = message.after(sequence);
         let packet = message.packet(sequence, self.dest_qp, self.segmentation);
-        let ack_req = after == message.end() || self.is_ack_due(message.index(sequence));
+        let ack_req = window != u64::MAX
+            || after == message.end()
+            || self.is_ack_due(message.index(sequence));
 
         self.next = after;
         self.next_byte = message.byte_at(after, self.segmentation);
