@@ -237,8 +237,8 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ),
         (
             with("EWMA_GAIN", "EWMA_GAIN 1/256"),
-            "config.txt:1:11: EWMA_GAIN = 1/256: this is no fraction; write a decimal number of \
-             at most 9 digits, such as 0.00390625",
+            "config.txt:1:11: EWMA_GAIN = 1/256: this is no fraction; write a number such as \
+             0.00390625 or 1e-3, at least 1e-9",
         ),
         (with("EWMA_GAIN", "EWMA_GAIN 0"), "config.txt:1:11: EWMA_GAIN = 0: "),
         (
