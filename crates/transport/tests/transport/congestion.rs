@@ -134,3 +134,15 @@ fn all_packets_are_ecn_capable_when_asked() {
     pair.drive();
     assert!(pair.log.iter().all(|sent| sent.transmit.packet.ecn() == Ecn::Ect0));
 }
+
+#[test]
+fn a_window_opens_again_however_rarely_acknowledgements_are_asked_for() {
+    // Eight packets fill the window, and only the sixteenth would ask.
+    let congestion_control = algorithm("none", "window = \"8KiB\"");
+    let mut pair =
+        Pair::new(QueuePairProfile { congestion_control, ack_interval: 16, ..profile() });
+    pair.post(0, QPN, work(0, Operation::Write, 100 * 1024));
+    pair.drive();
+    pair.assert_all_succeeded(0, 0..1);
+    assert_eq!(pair.nics[0].counters().timeouts, 0);
+}
