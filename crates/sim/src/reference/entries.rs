@@ -113,9 +113,14 @@ impl Entries {
 
     /// The error of a key that should be there, and why.
     pub(super) fn missing(&self, key: &'static str, why: &str) -> ScenarioError {
+        self.missing_with(key, why, &format!("add `{key} ...`"))
+    }
+
+    /// Like [`Entries::missing`], with what to write.
+    pub(super) fn missing_with(&self, key: &str, why: &str, help: &str) -> ScenarioError {
         let end = self.text.trim_end().len();
         let fault = Fault::at("", format!("the key `{key}` is missing: {why}"));
-        self.blame("", end..end, fault.help(format!("add `{key} ...`")))
+        self.blame("", end..end, fault.help(help))
     }
 
     /// The error of a value that TOML cannot hold.

@@ -6,6 +6,7 @@
 
 mod algorithm;
 mod entries;
+mod explanation;
 mod keys;
 mod notes;
 mod output;
@@ -72,7 +73,13 @@ pub fn parse_config(
     let entries = Entries::read(text, path)?;
     let (scenario, places) = settings::scenario(&entries)?;
     let toml = scenario.to_toml().map_err(|error| entries.unwritable(&error))?;
-    let origin = Origin { file: path.into(), text: text.into(), name: name_of(path), places };
+    let origin = Origin {
+        file: path.into(),
+        text: text.into(),
+        name: name_of(path),
+        places,
+        explain: explanation::of,
+    };
     Ok(Loaded {
         scenario: Scenario::parse_made_of(origin, &toml, overrides)?,
         notes: notes::of(&entries),

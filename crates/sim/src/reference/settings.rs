@@ -88,7 +88,8 @@ fn places(entries: &Entries) -> Vec<OriginPlace> {
 
 fn stop(entries: &Entries) -> Result<SimTime, ScenarioError> {
     let seconds = |text: &str| format!("{text}s").parse::<SimTime>();
-    let stop = entries.quantity("SIMULATOR_STOP_TIME", seconds)?;
+    let wrong = |_| "this is no time: give seconds, such as 2.005";
+    let stop = entries.quantity("SIMULATOR_STOP_TIME", |text| seconds(text).map_err(wrong))?;
     Ok(stop.unwrap_or_else(|| seconds(DEFAULT_STOP).unwrap_or_default()))
 }
 

@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rocelab_units::Bandwidth;
+
 /// One thing that is wrong with a scenario, where it stands, and what to write instead.
 ///
 /// `Display` is one line: `file:line:column: key = value: message; help`. The text of the file
@@ -130,6 +132,8 @@ pub(crate) struct Fault {
     pub(crate) value: Option<String>,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
+    /// The port rate that it is about, where values are given by rate.
+    pub(crate) rate: Option<Bandwidth>,
 }
 
 /// Where a fault is.
@@ -155,7 +159,7 @@ impl Fault {
     /// [`Fault::within`]).
     pub(crate) fn at(key: impl Into<String>, message: impl Into<String>) -> Self {
         let place = Place::Key(key.into());
-        Self { place, value: None, message: message.into(), help: None }
+        Self { place, value: None, message: message.into(), help: None, rate: None }
     }
 
     /// What [`split_help`] makes of `message`.
@@ -173,6 +177,12 @@ impl Fault {
     /// The value, for keys that may hold a default that nobody wrote.
     pub(crate) fn value(mut self, value: impl ToString) -> Self {
         self.value = Some(value.to_string());
+        self
+    }
+
+    /// The port rate that it is about.
+    pub(crate) fn of_rate(mut self, rate: Bandwidth) -> Self {
+        self.rate = Some(rate);
         self
     }
 

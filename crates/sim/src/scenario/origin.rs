@@ -17,7 +17,13 @@ pub(crate) struct Origin {
     pub(crate) name: Option<String>,
     /// Which scenario keys come from which words.
     pub(crate) places: Vec<OriginPlace>,
+    /// What is said in the file's own words.
+    pub(crate) explain: Explain,
 }
+
+/// The error that a fault at a key of the scenario is in words of the file; none where its place
+/// alone says enough.
+pub(crate) type Explain = fn(&Origin, &str, &Fault) -> Option<ScenarioError>;
 
 /// Where a key of the scenario comes from.
 #[derive(Clone, Debug)]
@@ -33,6 +39,9 @@ pub(crate) struct OriginPlace {
 impl Origin {
     /// The error at the word that `key` comes from; at the file as a whole if no word says it.
     pub(crate) fn report(&self, key: &str, mut fault: Fault) -> ScenarioError {
+        if let Some(error) = (self.explain)(self, key, &fault) {
+            return error;
+        }
         let place = self.place_of(key);
         let span = place.map_or(0..0, |place| place.span.clone());
         if let Some(place) = place {
@@ -66,6 +75,7 @@ mod tests {
             file: "case/config.txt".into(),
             text: "CC_MODE 1\nMIN_RATE 0Mb/s\n".into(),
             name: None,
+            explain: |_, _, _| None,
             places: vec![
                 place("congestion_control", "CC_MODE", 8..9),
                 place("congestion_control.dcqcn.min_rate", "MIN_RATE", 19..24),

@@ -34,9 +34,10 @@ pub(super) fn build(
     for (link, &delay) in topology.links.iter_mut().zip(&link_delays_ns) {
         link.delay = Duration::from_ns(delay);
     }
+    // First, because no other value mends a rate that the algorithm does not know.
+    switch_ports::check_telemetry(&algorithm, topology, flows)?;
     switch_ports::check_buffer(scenario.switch.buffer, topology)?;
     switch_ports::check_thresholds(config, topology)?;
-    switch_ports::check_telemetry(&algorithm, topology, flows)?;
     let link_down = config.link_down.map(|down| link_down(down, topology)).transpose()?;
     Ok(planned(config, scenario.switch.buffer.get(), algorithm, link_down, link_delays_ns))
 }

@@ -28,7 +28,7 @@ fn check_values(config: &HpccNs3Config) -> Result<(), Fault> {
     }
     for (index, row) in config.ecn.iter().enumerate() {
         check_row(row, &config.ecn[..index])
-            .map_err(|fault| fault.within(&format!("ecn[{index}]")))?;
+            .map_err(|fault| fault.of_rate(row.rate).within(&format!("ecn[{index}]")))?;
     }
     let at = config.link_down.map_or(SimTime::ZERO, |down| down.at);
     ensure(at <= LATEST, || {

@@ -59,6 +59,7 @@ pub(super) fn check_thresholds(config: &HpccNs3Config, topology: &Topology) -> R
         );
         let row = format!("{{ rate = \"{}\", kmin = ..., kmax = ..., pmax = ... }}", link.rate);
         Err(Fault::at(format!("{SECTION}.ecn"), message)
+            .of_rate(link.rate)
             .help(format!("add `{row}`, or do not `mark`")))
     })
 }
