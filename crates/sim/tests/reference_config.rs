@@ -482,3 +482,18 @@ fn damaged_configurations_do_not_panic() {
     }
     assert!((50..1_900).contains(&accepted), "{accepted} damaged configurations were accepted");
 }
+
+#[test]
+fn algorithms_that_the_simulator_s_hosts_cannot_drive_are_refused() {
+    for (key, value) in [
+        ("congestion_control.swift", "{}"),
+        ("congestion_control.dcqcn", "{ preset = \"paper\" }"),
+        ("congestion_control.none", "{ rate = \"1Gbps\" }"),
+    ] {
+        let overrides = [(key.to_owned(), value.to_owned())];
+        let loaded = parse_config(BASE, &data().join("config.txt"), &overrides).unwrap();
+        let error = loaded.scenario.plan().unwrap_err().to_string();
+        assert!(error.contains("cannot run it; take"), "{key}: {error}");
+        assert!(error.contains(key), "{key}: {error}");
+    }
+}

@@ -3,7 +3,7 @@
 use rocelab_units::{Bandwidth, Duration};
 
 use crate::Algorithm;
-use crate::congestion_control::Feedback;
+use crate::congestion_control::{Feedback, Path};
 
 /// What all end hosts of a run have in common.
 #[derive(Clone, Debug)]
@@ -28,6 +28,15 @@ pub struct Config {
     pub sampled_acks: u32,
     /// The time that so many bytes take at a rate.
     pub serialisation: fn(u32, Bandwidth) -> Duration,
+}
+
+/// Whether this end host gives an algorithm all that it asks for. It counts no bytes that are sent,
+/// starts every flow at the line rate, and has a window of its own in place of the algorithm's.
+pub fn can_drive(algorithm: &Algorithm, line_rate: Bandwidth) -> bool {
+    // Windows in proportion to the path are off without a bandwidth-delay product.
+    let path = Path { line_rate, base_rtt: Duration::from_us(10), bdp: 0, path_mtu: 1_000 };
+    let control = algorithm.build(&path);
+    !control.counts_sent_bytes() && control.window().is_none() && control.rate() >= line_rate
 }
 
 /// Bytes of a frame beside its payload: what each packet carries for its algorithm is counted.
@@ -68,6 +77,31 @@ mod tests {
     use rocelab_units::Duration as Interval;
 
     use super::*;
+
+    #[test]
+    fn algorithms_that_need_more_are_known() {
+        let driven =
+            |text: &str| can_drive(&toml::from_str(text).unwrap(), Bandwidth::from_gbps(100));
+        for text in [
+            "none = {}",
+            "dcqcn = { preset = \"hpcc\" }",
+            "dcqcn = { preset = \"nvidia\" }",
+            "timely = { preset = \"hpcc\" }",
+            "dctcp = {}",
+            "hpcc = {}",
+            "hpcc-pint = {}",
+        ] {
+            assert!(driven(text), "{text}");
+        }
+        for text in [
+            "none = { rate = \"1Gbps\" }",
+            "none = { window = \"8KB\" }",
+            "dcqcn = { preset = \"paper\" }",
+            "swift = {}",
+        ] {
+            assert!(!driven(text), "{text}");
+        }
+    }
 
     #[test]
     fn sizes_are_those_of_the_simulator() {

@@ -23,7 +23,7 @@ mod receiver;
 mod sender;
 mod timers;
 
-pub use config::{Config, Overheads};
+pub use config::{Config, Overheads, can_drive};
 pub use nic::{Flow, FlowEnd, Host, Nic};
 pub use packet::{Departure, Kind, Packet};
 pub use receiver::Receiver;

@@ -7,7 +7,7 @@ mod parameters;
 mod switch_ports;
 
 use rocelab_fabric::Topology;
-use rocelab_transport::Algorithm;
+use rocelab_transport::{Algorithm, hpcc_ns3};
 use rocelab_units::Duration;
 
 pub(super) use flows::{Numbering, truncated};
@@ -30,6 +30,7 @@ pub(super) fn build(
 ) -> Result<HpccNs3Plan, Fault> {
     let algorithm = scenario.congestion_control.clone();
     let algorithm = algorithm.expect("a resolved scenario names its algorithm");
+    check_algorithm(&algorithm, topology)?;
     let link_delays_ns = delays::of_links(scenario, topology)?;
     for (link, &delay) in topology.links.iter_mut().zip(&link_delays_ns) {
         link.delay = Duration::from_ns(delay);
@@ -40,6 +41,20 @@ pub(super) fn build(
     switch_ports::check_thresholds(config, topology)?;
     let link_down = config.link_down.map(|down| link_down(down, topology)).transpose()?;
     Ok(planned(config, scenario.switch.buffer.get(), algorithm, link_down, link_delays_ns))
+}
+
+/// Whether the simulator's end host can drive the algorithm: it would run, but as another one.
+fn check_algorithm(algorithm: &Algorithm, topology: &Topology) -> Result<(), Fault> {
+    let fastest = topology.links.iter().map(|link| link.rate).max().unwrap_or_default();
+    ensure(hpcc_ns3::can_drive(algorithm, fastest), || {
+        let key = format!("congestion_control.{}", algorithm.name());
+        let message = "this profile's hosts start at the line rate, count no bytes sent and have \
+                       their own window: they cannot run it";
+        Fault::at(key, message).help(
+            "take `none` without parameters, `dctcp`, `hpcc`, `hpcc-pint`, or `dcqcn` or `timely` \
+             with `preset = \"hpcc\"`; or run it without the profile",
+        )
+    })
 }
 
 fn planned(

@@ -24,20 +24,14 @@ pub(super) fn check_buffer(buffer: Bytes, topology: &Topology) -> Result<(), Fau
         let ports: Vec<_> =
             adjacency.ports_of(switch).iter().map(|neighbour| port(neighbour.link)).collect();
         HpccNs3Buffer::new(buffer.get(), &ports, nic_rate)
-            .map_err(|error| too_small(&error, buffer, &topology.nodes[switch as usize].name))?;
+            .map_err(|error| too_large(&error, buffer, &topology.nodes[switch as usize].name))?;
     }
     Ok(())
 }
 
-fn too_small(error: &BufferError, buffer: Bytes, switch: &str) -> Fault {
+fn too_large(error: &BufferError, buffer: Bytes, switch: &str) -> Fault {
     let fault = Fault::at("switch.buffer", format!("at `{switch}`, {error}")).value(buffer);
-    match error {
-        BufferError::NothingToShare { headroom, reserve, .. } => {
-            let needed = Bytes::new(headroom.get().saturating_add(reserve.get()));
-            fault.help(format!("give more than {needed}"))
-        }
-        BufferError::TooLarge { .. } => fault.help("give at most 4GB"),
-    }
+    fault.help("give less than 4GB (BUFFER_SIZE 4095)")
 }
 
 /// The rate of the first link of the first host, which stands for that of all.
