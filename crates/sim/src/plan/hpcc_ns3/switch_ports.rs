@@ -31,7 +31,7 @@ pub(super) fn check_buffer(buffer: Bytes, topology: &Topology) -> Result<(), Fau
 
 fn too_large(error: &BufferError, buffer: Bytes, switch: &str) -> Fault {
     let fault = Fault::at("switch.buffer", format!("at `{switch}`, {error}")).value(buffer);
-    fault.help("give less than 4GB (BUFFER_SIZE 4095)")
+    fault.help("give less than 4GB")
 }
 
 /// The rate of the first link of the first host, which stands for that of all.
