@@ -27,7 +27,7 @@ const RATE_SHIFT: u32 = TIME_SHIFT + TIME_BITS;
 /// ```text
 ///  0      2 3                    26 27               46 47           63
 /// +--------+-----------------------+-------------------+--------------+
-/// |  rate  |       time [ns]       |    bytes sent     |    queue     |
+/// |  rate  |       time (ns)       |    bytes sent     |    queue     |
 /// +--------+-----------------------+-------------------+--------------+
 /// ```
 ///
@@ -41,8 +41,8 @@ impl IntHop {
     /// The rates that the three bits of a record can name, by their number (Gbit/s).
     pub const RATES_GBPS: [u64; 8] = [10, 25, 40, 50, 100, 200, 400, 800];
 
-    /// The record of a port of `rate_bps` [bit/s] at `time_ns` [ns], when it has sent `tx_bytes`
-    /// in all and `queue_bytes` wait in it [bytes]. None for a rate that has no number: those that
+    /// The record of a port of `rate_bps` [bit/s] at `time_ns` (ns), when it has sent `tx_bytes`
+    /// in all and `queue_bytes` wait in it (bytes). None for a rate that has no number: those that
     /// have one are 10, 25, 40, 50, 100, 200, 400 and 800 Gbit/s. A multiplier of 0 counts as 1.
     #[must_use]
     pub fn new(
@@ -68,27 +68,27 @@ impl IntHop {
         Self::RATES_GBPS[usize::from(rate)] * GIGA
     }
 
-    /// Time that passed since `earlier` was written, modulo 2^24 [ns].
+    /// Time that passed since `earlier` was written, modulo 2^24 (ns).
     #[must_use]
     pub const fn time_since(&self, earlier: &Self) -> u64 {
         low_bits((self.0 >> TIME_SHIFT).wrapping_sub(earlier.0 >> TIME_SHIFT), TIME_BITS)
     }
 
     /// Bytes that were sent since `earlier` was written, in whole units of 128 bytes times
-    /// `multiplier`, modulo 2^20 of these [bytes].
+    /// `multiplier`, modulo 2^20 of these (bytes).
     #[must_use]
     pub fn bytes_since(&self, earlier: &Self, multiplier: u32) -> u64 {
         let units = low_bits((self.0 >> TX_SHIFT).wrapping_sub(earlier.0 >> TX_SHIFT), TX_BITS);
         units * TX_UNIT * u64::from(multiplier.max(1))
     }
 
-    /// The queue, in whole units of 80 bytes times `multiplier` [bytes].
+    /// The queue, in whole units of 80 bytes times `multiplier` (bytes).
     #[must_use]
     pub fn queue(&self, multiplier: u32) -> u64 {
         low_bits(self.0 >> QUEUE_SHIFT, QUEUE_BITS) * QUEUE_UNIT * u64::from(multiplier.max(1))
     }
 
-    /// The time that was written, modulo 2^24 [ns].
+    /// The time that was written, modulo 2^24 (ns).
     const fn time(self) -> u64 {
         low_bits(self.0 >> TIME_SHIFT, TIME_BITS)
     }
