@@ -66,7 +66,6 @@ fn silence_takes_the_simulator_s_defaults() {
 fn delays_and_starts_are_cut_off_in_their_unit() {
     let plan = planned(BASE).unwrap();
     // 1us, 0.6us (0.59999999999999997780 in binary) and 1000ns.
-    assert_eq!(profile_of(&plan).link_delays_ns, [1_000, 599, 1_000]);
     let delays: Vec<_> = plan.topology.links.iter().map(|link| link.delay.ps()).collect();
     assert_eq!(delays, [1_000_000, 599_000, 1_000_000]);
     // Both start at 2.3 s (2.29999999999999982236), in the order of the file.
@@ -325,7 +324,7 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
             "config.txt:1:21: ERROR_RATE_PER_LINK = 2: this is no probability; give a number from \
              0 to 1",
         ),
-        (base("BUFFER_SIZE 4096"), "config.txt:1:13: BUFFER_SIZE = 4096: at `switch-3`, "),
+        (base("BUFFER_SIZE 4096"), "config.txt:1:13: BUFFER_SIZE = 4096: a buffer of 4096MiB is more than"),
         (
             base("LINK_DOWN 5 0 1"),
             "config.txt:1:11: LINK_DOWN = 5: there is no link between the nodes 0 and 1; give the \

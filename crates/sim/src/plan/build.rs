@@ -63,24 +63,23 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         .map(|named| Arc::new(profile(&scenario.roce, named.algorithm)))
         .collect();
     let active_links = layer2::active_links(scenario, &topology);
-    let native = scenario.profile.is_none();
-    let profile = match &scenario.profile {
+    let (profile, stop) = match &scenario.profile {
         None => {
             let largest_frame = buffer::largest_frame(&roce, &queue_pairs);
             buffer::check_buffer(&scenario.switch, &topology, largest_frame)?;
             hop_limit::check(&roce, &topology, &active_links, &flows)?;
             telemetry::check(in_use.all(), &topology, &hosts, &active_links, &flows)?;
-            ProfilePlan::Roce
+            (ProfilePlan::Roce, scenario.stop)
         }
         Some(ProfileConfig::HpccNs3(config)) => {
             let plan = hpcc_ns3::build(config, scenario, &mut topology, &flows)?;
-            ProfilePlan::HpccNs3(Arc::new(plan))
+            (ProfilePlan::HpccNs3(Arc::new(plan)), scenario.stop.map(hpcc_ns3::truncated))
         }
     };
     let mut plan = Plan {
         name: scenario.name(),
         seed: scenario.seed,
-        stop: scenario.stop.map(|stop| if native { stop } else { hpcc_ns3::truncated(stop) }),
+        stop,
         profile,
         active_links,
         topology,
@@ -91,7 +90,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         capture,
         sampling,
     };
-    if native {
+    if matches!(plan.profile, ProfilePlan::Roce) {
         plan.measure_base_rtt();
     }
     Ok(plan)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rocelab_fabric::{INTERPACKET_GAP, NodeId, PREAMBLE};
+use rocelab_fabric::{INTERPACKET_GAP, NodeId, PREAMBLE, TopologyLink};
 use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, SimTime};
 
@@ -39,6 +39,34 @@ impl Plan {
     pub(crate) fn gap_bytes(&self) -> u64 {
         let native = self.profile.hpcc_ns3().is_none();
         if native { u64::from(PREAMBLE + INTERPACKET_GAP) } else { 0 }
+    }
+
+    /// How senders react to congestion: every congestion control in use.
+    pub fn algorithms(&self) -> Vec<&Algorithm> {
+        match &self.profile {
+            ProfilePlan::Roce => {
+                self.queue_pairs.iter().map(|profile| &profile.congestion_control).collect()
+            }
+            ProfilePlan::HpccNs3(plan) => vec![&plan.algorithm],
+        }
+    }
+
+    /// When a link fails, and which one, by its place in the topology: of parallel links between
+    /// the nodes that are named the last, which is the one that carries all.
+    pub fn link_failure(&self) -> Option<(SimTime, u32)> {
+        let down = self.profile.hpcc_ns3()?.link_down?;
+        let joins = |link: &TopologyLink| {
+            (link.a, link.b) == (down.a, down.b) || (link.a, link.b) == (down.b, down.a)
+        };
+        let place = self.topology.links.iter().rposition(joins)?;
+        Some((down.at, u32::try_from(place).ok()?))
+    }
+
+    /// The rate of the first host's first link, which stands for that of all.
+    pub fn nic_rate(&self) -> Bandwidth {
+        let host = self.topology.hosts().next();
+        let ends_there = |link: &&TopologyLink| Some(link.a) == host || Some(link.b) == host;
+        self.topology.links.iter().find(ends_there).map_or(Bandwidth::default(), |link| link.rate)
     }
 }
 
@@ -87,10 +115,6 @@ pub struct HpccNs3Plan {
     pub pint_probability: f64,
     /// The link that fails (`LINK_DOWN`).
     pub link_down: Option<LinkDown>,
-    /// Propagation delay of each link of the topology in whole nanoseconds, cut off from the
-    /// topology file's text as that simulator does: `0.6us` is 599. The plan's topology has the
-    /// same.
-    pub link_delays_ns: Vec<u64>,
 }
 
 /// Marking thresholds of the ports of one rate.

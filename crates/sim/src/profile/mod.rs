@@ -25,16 +25,15 @@ use std::ops::Range;
 use rocelab_engine::{EventKey, Tie, TieOrder};
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
-    BufferPolicy, FlowControl, NodeId, NodeKind, RouteError, SchedulerConfig, Serialisation,
-    TopologyLink,
+    BufferPolicy, FlowControl, NodeId, RouteError, SchedulerConfig, Serialisation,
 };
 use rocelab_transport::congestion_control::Telemetry;
-use rocelab_transport::{Algorithm, Counters, Packet as RdmaPacket};
-use rocelab_units::{Bandwidth, Duration, SimTime};
+use rocelab_transport::{Counters, Packet as RdmaPacket};
+use rocelab_units::{Duration, SimTime};
 use rocelab_wire::TelemetryHeader;
 
 use crate::network::{BuildError, FlowEnd, TrafficKind};
-use crate::{FlowPlan, Plan, ProfilePlan};
+use crate::{FlowPlan, Plan};
 
 /// The rules that a network goes by.
 pub trait Profile: fmt::Debug + Sized + 'static {
@@ -287,38 +286,6 @@ pub trait Routing: fmt::Debug {
         destination: NodeId,
         flow_hash: u32,
     ) -> Option<u16>;
-}
-
-impl Plan {
-    /// How senders react to congestion: every congestion control in use.
-    pub fn algorithms(&self) -> Vec<&Algorithm> {
-        match &self.profile {
-            ProfilePlan::Roce => {
-                self.queue_pairs.iter().map(|profile| &profile.congestion_control).collect()
-            }
-            ProfilePlan::HpccNs3(plan) => vec![&plan.algorithm],
-        }
-    }
-
-    /// When a link fails, and which one, by its place in the topology: of parallel links between
-    /// the nodes that are named the last, which is the one that carries all.
-    pub fn link_failure(&self) -> Option<(SimTime, u32)> {
-        let down = self.profile.hpcc_ns3()?.link_down?;
-        let joins = |link: &TopologyLink| {
-            (link.a, link.b) == (down.a, down.b) || (link.a, link.b) == (down.b, down.a)
-        };
-        let place = self.topology.links.iter().rposition(joins)?;
-        Some((down.at, u32::try_from(place).ok()?))
-    }
-
-    /// The rate of the first host's first link.
-    pub fn nic_rate(&self) -> Bandwidth {
-        let adjacency = self.topology.adjacency();
-        let is_host = |&node: &NodeId| self.topology.nodes[node as usize].kind == NodeKind::Host;
-        let mut nodes = (0u32..).take(self.topology.nodes.len());
-        let first = nodes.find(is_host).and_then(|host| adjacency.ports_of(host).first());
-        first.map(|port| self.topology.links[port.link as usize].rate).unwrap_or_default()
-    }
 }
 
 /// What all nodes share: random streams, for the most part.

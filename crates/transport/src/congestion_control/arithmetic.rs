@@ -48,7 +48,7 @@ pub(super) fn whole(rate: f64, line: Bandwidth) -> Bandwidth {
 
 /// The window (bytes) of a queue pair that may fill the path at the line rate with `full`, at
 /// `rate` of `line` [bit/s]: rounded down, at least 1. None if `full` is 0: no window.
-pub(super) fn window(full: u64, rate: u64, line: u64) -> Option<u64> {
+pub(crate) fn window(full: u64, rate: u64, line: u64) -> Option<u64> {
     let part = u128::from(full) * u128::from(rate) / u128::from(line.max(1));
     (full > 0).then(|| u64::try_from(part).unwrap_or(u64::MAX).max(1))
 }

@@ -7,7 +7,7 @@
 //! Rates are whole bits per second to the outside. What algorithms compute in `f64` is made with
 //! IEEE 754 operations only, so that every machine gets the same bits.
 
-mod arithmetic;
+pub(crate) mod arithmetic;
 #[cfg(test)]
 mod conformance;
 mod feedback;

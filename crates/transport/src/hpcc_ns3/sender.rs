@@ -6,7 +6,7 @@ use rocelab_wire::IntHeader;
 use super::Config;
 use super::packet::{Kind, Packet};
 use super::receiver::chunk_start;
-use crate::congestion_control::{Ack, CongestionControl, Feedback, Path, Telemetry};
+use crate::congestion_control::{Ack, CongestionControl, Feedback, Path, Telemetry, arithmetic};
 
 /// A queue pair that sends one flow.
 #[derive(Debug)]
@@ -227,10 +227,9 @@ impl<T: Copy> Sender<T> {
             return;
         }
         self.rate = rate;
-        if self.full_window > 0 && config.scale_window {
-            let scaled = u128::from(self.full_window) * u128::from(rate.bits_per_second())
-                / u128::from(self.line_rate.bits_per_second());
-            self.window = u64::try_from(scaled).unwrap_or(u64::MAX).max(1);
+        if config.scale_window {
+            let (rate, line) = (rate.bits_per_second(), self.line_rate.bits_per_second());
+            self.window = arithmetic::window(self.full_window, rate, line).unwrap_or(u64::MAX);
         }
     }
 }

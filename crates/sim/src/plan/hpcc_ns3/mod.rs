@@ -31,16 +31,16 @@ pub(super) fn build(
     let algorithm = scenario.congestion_control.clone();
     let algorithm = algorithm.expect("a resolved scenario names its algorithm");
     check_algorithm(&algorithm, topology)?;
-    let link_delays_ns = delays::of_links(scenario, topology)?;
-    for (link, &delay) in topology.links.iter_mut().zip(&link_delays_ns) {
+    let delays_ns = delays::of_links(scenario, topology)?;
+    for (link, delay) in topology.links.iter_mut().zip(delays_ns) {
         link.delay = Duration::from_ns(delay);
     }
     // First, because no other value mends a rate that the algorithm does not know.
     switch_ports::check_telemetry(&algorithm, topology, flows)?;
-    switch_ports::check_buffer(scenario.switch.buffer, topology)?;
+    switch_ports::check_buffer(scenario.switch.buffer)?;
     switch_ports::check_thresholds(config, topology)?;
     let link_down = config.link_down.map(|down| link_down(down, topology)).transpose()?;
-    Ok(planned(config, scenario.switch.buffer.get(), algorithm, link_down, link_delays_ns))
+    Ok(planned(config, scenario.switch.buffer.get(), algorithm, link_down))
 }
 
 /// Whether the simulator's end host can drive the algorithm: it would run, but as another one.
@@ -62,7 +62,6 @@ fn planned(
     buffer_bytes: u64,
     algorithm: Algorithm,
     link_down: Option<LinkDown>,
-    link_delays_ns: Vec<u64>,
 ) -> HpccNs3Plan {
     HpccNs3Plan {
         payload_bytes: parameters::in_32_bits(config.payload),
@@ -81,7 +80,6 @@ fn planned(
         algorithm,
         pint_probability: config.pint_probability,
         link_down,
-        link_delays_ns,
     }
 }
 

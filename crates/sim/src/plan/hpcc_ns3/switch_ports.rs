@@ -1,6 +1,6 @@
 //! Whether every switch port can do what is asked of it.
 
-use rocelab_fabric::{BufferError, HpccNs3Buffer, HpccNs3Port, Topology};
+use rocelab_fabric::{HpccNs3Buffer, Topology};
 use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, Bytes};
 use rocelab_wire::TelemetryKind;
@@ -12,33 +12,13 @@ use crate::scenario::{Fault, HpccNs3Config};
 /// The rates that in-band telemetry has a number for, in Gbit/s.
 const TELEMETRY_RATES: [u64; 5] = [25, 50, 100, 200, 400];
 
-/// Whether every switch has memory for its headroom and reserves.
-pub(super) fn check_buffer(buffer: Bytes, topology: &Topology) -> Result<(), Fault> {
-    let adjacency = topology.adjacency();
-    let nic_rate = nic_rate(topology);
-    for switch in topology.switches() {
-        let port = |link: u32| {
-            let link = &topology.links[link as usize];
-            HpccNs3Port { rate: link.rate, delay: link.delay }
-        };
-        let ports: Vec<_> =
-            adjacency.ports_of(switch).iter().map(|neighbour| port(neighbour.link)).collect();
-        HpccNs3Buffer::new(buffer.get(), &ports, nic_rate)
-            .map_err(|error| too_large(&error, buffer, &topology.nodes[switch as usize].name))?;
-    }
-    Ok(())
-}
-
-fn too_large(error: &BufferError, buffer: Bytes, switch: &str) -> Fault {
-    let fault = Fault::at("switch.buffer", format!("at `{switch}`, {error}")).value(buffer);
-    fault.help("give less than 4GB")
-}
-
-/// The rate of the first link of the first host, which stands for that of all.
-fn nic_rate(topology: &Topology) -> Bandwidth {
-    let host = topology.hosts().next();
-    let link = topology.links.iter().find(|link| Some(link.a) == host || Some(link.b) == host);
-    link.map_or(Bandwidth::default(), |link| link.rate)
+/// Whether a switch's memory counts in 32 bits; headroom and reserves may be more than it.
+pub(super) fn check_buffer(buffer: Bytes) -> Result<(), Fault> {
+    let memory = HpccNs3Buffer::new(buffer.get(), &[], Bandwidth::default());
+    memory.map(drop).map_err(|error| {
+        let fault = Fault::at("switch.buffer", error.to_string()).value(buffer);
+        fault.help("give less than 4GB")
+    })
 }
 
 /// Whether each switch port has its marking thresholds. Every link ends at a switch.

@@ -16,8 +16,8 @@ pub use marking::DequeueMarking;
 use rocelab_engine::InsertionOrder;
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
-    HpccNs3Buffer, HpccNs3Port, HpccNs3Routes, NodeId, OnOffFlowControl, PairProperties,
-    RouteError, SchedulerConfig, ThresholdMarker, TruncatingLink,
+    HpccNs3Buffer, HpccNs3Port, HpccNs3Routes, NodeId, OnOffFlowControl, RouteError,
+    SchedulerConfig, ThresholdMarker, TruncatingLink,
 };
 use rocelab_units::{Duration, SimTime};
 pub use shared::Commons;
@@ -58,8 +58,8 @@ impl Profile for HpccNs3 {
     }
 
     fn link(plan: &Plan, link: u32) -> TruncatingLink {
-        let delay = Duration::from_ns(rules(plan).link_delays_ns[link as usize]);
-        TruncatingLink::new(plan.topology.links[link as usize].rate, delay)
+        let link = &plan.topology.links[link as usize];
+        TruncatingLink::new(link.rate, link.delay)
     }
 
     fn flow_control(_plan: &Plan) -> OnOffFlowControl {
@@ -75,9 +75,9 @@ impl Profile for HpccNs3 {
         switch: NodeId,
         adjacency: &Adjacency,
     ) -> Result<HpccNs3Buffer, BuildError> {
-        let port = |neighbour: &Neighbour| HpccNs3Port {
-            rate: plan.topology.links[neighbour.link as usize].rate,
-            delay: Duration::from_ns(rules(plan).link_delays_ns[neighbour.link as usize]),
+        let port = |neighbour: &Neighbour| {
+            let link = &plan.topology.links[neighbour.link as usize];
+            HpccNs3Port { rate: link.rate, delay: link.delay }
         };
         let ports: Vec<_> = adjacency.ports_of(switch).iter().map(port).collect();
         HpccNs3Buffer::new(rules(plan).buffer_bytes, &ports, plan.nic_rate()).map_err(|error| {
@@ -132,17 +132,4 @@ impl Routing for HpccNs3Routes {
 /// If the plan goes by other rules.
 fn rules(plan: &Plan) -> &HpccNs3Plan {
     plan.profile.hpcc_ns3().expect("a network of this profile is made from a plan of it")
-}
-
-/// Base round-trip times and windows of all pairs of hosts.
-///
-/// # Errors
-/// If the topology has what routes cannot represent.
-pub(crate) fn pairs(plan: &Plan) -> Result<PairProperties, RouteError> {
-    let rules = rules(plan);
-    let mut topology = plan.topology.clone();
-    for (link, &delay) in topology.links.iter_mut().zip(&rules.link_delays_ns) {
-        link.delay = Duration::from_ns(delay);
-    }
-    PairProperties::new(&topology, rules.payload_bytes)
 }

@@ -42,7 +42,7 @@ fn first_stream(plan: &Plan) -> u64 {
 
 impl Commons {
     pub(super) fn new(plan: &Plan, rules: &HpccNs3Plan) -> Result<Self, BuildError> {
-        let pairs = super::pairs(plan)?;
+        let pairs = PairProperties::new(&plan.topology, rules.payload_bytes)?;
         Ok(Self {
             streams: AutoStreams::new(first_stream(plan)),
             random: GlibcRandom::new(),
