@@ -34,6 +34,8 @@ pub enum Layer {
     AtomicEth,
     /// ACK Extended Transport Header.
     Aeth,
+    /// Selective acknowledgement.
+    Sack,
     /// Atomic ACK Extended Transport Header.
     AtomicAckEth,
     /// Immediate Data Extended Transport Header.
@@ -72,6 +74,7 @@ impl Layer {
             Self::Reth => "RETH",
             Self::AtomicEth => "AtomicETH",
             Self::Aeth => "AETH",
+            Self::Sack => "SACK",
             Self::AtomicAckEth => "AtomicAckETH",
             Self::ImmDt => "ImmDt",
             Self::Ieth => "IETH",

@@ -3,7 +3,7 @@
 use crate::error::ParseError;
 use crate::{
     Aeth, AtomicAckEth, AtomicEth, Bth, Cnp, Deth, Feth, Grh, Ieth, ImmDt, Ipv4, Ipv6, Pause, Pfc,
-    Reth, Udp, VlanTag, Xrceth,
+    Reth, Sack, Udp, VlanTag, Xrceth,
 };
 
 /// A header that can be read without knowing how long it is.
@@ -25,6 +25,6 @@ macro_rules! headers {
 
 headers! {
     VlanTag, Ipv4, Ipv6, Udp, Grh, Bth,
-    Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, AtomicAckEth, ImmDt, Ieth, Cnp,
+    Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, Sack, AtomicAckEth, ImmDt, Ieth, Cnp,
     Pfc, Pause,
 }

@@ -23,7 +23,7 @@
 //! ```
 //!
 //! "ext" are the extension headers, in this order: `[telemetry] [DETH | XRCETH] [FETH] [RETH |
-//! AtomicETH | AETH] [AtomicAckETH] [ImmDt | IETH]`; telemetry is a [form of our
+//! AtomicETH | AETH] [SACK | AtomicAckETH] [ImmDt | IETH]`; telemetry and [`Sack`] are [forms of our
 //! own](TelemetryKind). All numbers are big-endian but the two CRCs. Frames
 //! shorter than 64 bytes are padded between ICRC and FCS.
 //!
@@ -107,7 +107,7 @@ pub use error::{BuildError, EmitError, Layer, ParseError};
 pub use ethernet::{EtherType, Ethernet, MIN_FRAME_LEN};
 pub use ext::{
     Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Extensions, Feth, Ieth, ImmDt, IntHeader, IntHop,
-    NakCode, Reth, Syndrome, TelemetryHeader, TelemetryKind, Xrceth, credit_code, credits,
+    NakCode, Reth, Sack, Syndrome, TelemetryHeader, TelemetryKind, Xrceth, credit_code, credits,
     rnr_timer_ns,
 };
 pub use fcs::{CRC_LEN, crc_from_wire, crc_to_wire, fcs};

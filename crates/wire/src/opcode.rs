@@ -47,7 +47,8 @@ macro_rules! opcodes {
         /// The high three bits are the [`Transport`], the low five the operation (Linux
         /// `include/rdma/ib_pack.h`; `FLUSH` and `ATOMIC_WRITE` came with IBTA 1.5). Reliable
         /// datagram is not listed, nor are the manufacturers' own opcodes, some of which mean
-        /// [telemetry](crate::TelemetryKind).
+        /// [telemetry](crate::TelemetryKind); of these only `RC_SELECTIVE_ACKNOWLEDGE` has a name,
+        /// which is [ours](crate::Sack).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Opcode {
@@ -142,10 +143,14 @@ opcodes! {
     XrcFetchAdd = 0xb4 "XRC_FETCH_ADD",
     XrcSendLastWithInvalidate = 0xb6 "XRC_SEND_LAST_WITH_INVALIDATE",
     XrcSendOnlyWithInvalidate = 0xb7 "XRC_SEND_ONLY_WITH_INVALIDATE",
+    RcSelectiveAcknowledge = 0xd5 "RC_SELECTIVE_ACKNOWLEDGE",
 }
 
 /// What [`Opcode::operation`] gives for a CNP, whose low bits mean something else.
 const NO_OPERATION: u8 = 0xff;
+
+/// [`Opcode::operation`] of a selective acknowledge; the standard reserves the number.
+const SELECTIVE_ACKNOWLEDGE: u8 = 0x15;
 
 /// [`Opcode::extension_len`] by opcode number.
 static EXTENSION_LEN: [u8; 256] = {
@@ -168,7 +173,9 @@ impl Opcode {
             0b001 => Transport::Uc,
             0b011 => Transport::Ud,
             0b100 => Transport::Cnp,
-            _ => Transport::Xrc,
+            0b101 => Transport::Xrc,
+            // A manufacturer's: the one that has a name serves reliable connections.
+            _ => Transport::Rc,
         }
     }
 
@@ -184,7 +191,8 @@ impl Opcode {
     pub const fn with_transport(self, transport: Transport) -> Option<Self> {
         match (self, transport) {
             (Self::Cnp, Transport::Cnp) => Some(self),
-            (Self::Cnp, _) | (_, Transport::Cnp) => None,
+            (Self::RcSelectiveAcknowledge, Transport::Rc) => Some(self),
+            (Self::Cnp | Self::RcSelectiveAcknowledge, _) | (_, Transport::Cnp) => None,
             _ => Self::from_u8((transport as u8) << 5 | self.operation()),
         }
     }
@@ -230,7 +238,7 @@ impl Opcode {
     /// Whether the packet goes from responder to requester.
     #[must_use]
     pub const fn is_response(self) -> bool {
-        matches!(self.operation(), 0x0d..=0x12)
+        matches!(self.operation(), 0x0d..=0x12 | SELECTIVE_ACKNOWLEDGE)
     }
 
     /// Whether the packet is (part of) a SEND.
@@ -266,7 +274,7 @@ impl Opcode {
     /// Whether packets with this opcode may carry payload.
     #[must_use]
     pub const fn has_payload(self) -> bool {
-        !matches!(self.operation(), 0x0c | 0x11..=0x14 | 0x1c | NO_OPERATION)
+        !matches!(self.operation(), 0x0c | 0x11..=0x15 | 0x1c | NO_OPERATION)
     }
 
     /// Whether a [`Deth`](crate::Deth) follows the BTH.
@@ -302,7 +310,13 @@ impl Opcode {
     /// Whether there is an [`Aeth`](crate::Aeth).
     #[must_use]
     pub const fn has_aeth(self) -> bool {
-        matches!(self.operation(), 0x0d | 0x0f..=0x12)
+        matches!(self.operation(), 0x0d | 0x0f..=0x12 | SELECTIVE_ACKNOWLEDGE)
+    }
+
+    /// Whether there is a [`Sack`](crate::Sack).
+    #[must_use]
+    pub const fn has_sack(self) -> bool {
+        self.operation() == SELECTIVE_ACKNOWLEDGE
     }
 
     /// Whether there is an [`AtomicAckEth`](crate::AtomicAckEth).
@@ -366,7 +380,7 @@ mod tests {
 
     #[test]
     fn numbers_and_names_agree() {
-        assert_eq!(Opcode::ALL.len(), 63);
+        assert_eq!(Opcode::ALL.len(), 64);
         assert!(Opcode::ALL.is_sorted());
         for value in 0..=u8::MAX {
             match Opcode::try_from(value) {
@@ -412,6 +426,7 @@ mod tests {
             (Opcode::RcRdmaReadResponseMiddle, 0),
             (Opcode::RcAcknowledge, 4),
             (Opcode::RcAtomicAcknowledge, 12),
+            (Opcode::RcSelectiveAcknowledge, 16),
             (Opcode::RcCompareSwap, 28),
             (Opcode::RcFlush, 20),
             (Opcode::RcAtomicWrite, 16),
@@ -425,6 +440,18 @@ mod tests {
         for (opcode, len) in expected {
             assert_eq!(opcode.extension_len(), len, "{opcode}");
         }
+    }
+
+    #[test]
+    fn a_selective_acknowledge_is_a_response_of_reliable_connections() {
+        let sack = Opcode::RcSelectiveAcknowledge;
+        assert!(sack.is_response() && sack.has_aeth() && sack.has_sack() && sack.is_only());
+        assert!(!sack.has_payload() && !sack.is_rdma_read_response());
+        assert_eq!((u8::from(sack), sack.transport()), (0xd5, Transport::Rc));
+        assert_eq!(sack.with_transport(Transport::Rc), Some(sack));
+        assert_eq!(sack.with_transport(Transport::Xrc), None);
+        let others = Opcode::ALL.iter().filter(|opcode| **opcode != sack);
+        assert_eq!(others.filter(|opcode| opcode.has_sack()).count(), 0);
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod ieth;
 mod imm_dt;
 mod int;
 mod reth;
+mod sack;
 mod telemetry;
 mod xrceth;
 
@@ -25,6 +26,7 @@ pub use ieth::Ieth;
 pub use imm_dt::ImmDt;
 pub use int::{IntHeader, IntHop};
 pub use reth::Reth;
+pub use sack::Sack;
 pub use telemetry::{TelemetryHeader, TelemetryKind};
 pub use xrceth::Xrceth;
 
@@ -109,6 +111,8 @@ extensions! {
     atomic_eth: AtomicEth if has_atomic_eth,
     /// In acknowledges and read responses.
     aeth: Aeth if has_aeth,
+    /// In selective acknowledges, after the AETH.
+    sack: Sack if has_sack,
     /// In atomic acknowledges.
     atomic_ack_eth: AtomicAckEth if has_atomic_ack_eth,
     /// In packets `WITH_IMMEDIATE`.
@@ -129,7 +133,9 @@ impl Extensions {
             (Some(header), Some((kind, plain)), _) => {
                 header.kind() == kind && self.fit_plain(plain)
             }
-            (None, None, Some(opcode)) => self.fit_plain(opcode),
+            (None, None, Some(opcode)) => {
+                self.fit_plain(opcode) || opcode.has_sack() && self.is_empty()
+            }
             _ => self.is_empty(),
         }
     }

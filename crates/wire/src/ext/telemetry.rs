@@ -10,12 +10,17 @@ use crate::{Bth, Opcode, Transport};
 /// The high three bits of an opcode.
 const SERVICE: u8 = 0b1110_0000;
 
+/// The low five bits of a selective acknowledge with telemetry: those that it has without are its
+/// own among the opcodes of INT. The standard reserves both.
+const SELECTIVE_ACKNOWLEDGE: u8 = 0x18;
+
 /// What switches write into the packets of a reliable connection.
 ///
 /// IBTA reserves the opcodes whose high three bits are 110 or 111 for manufacturers, and no
 /// published format says how RoCE carries telemetry. Here these bits say that a telemetry header
 /// follows the BTH, and of which kind; the low five are those of the operation, whose own extension
-/// headers follow behind it.
+/// headers follow behind it. (Those of a selective acknowledge are 0x18 then: 0xd5 is the opcode of
+/// one without.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum TelemetryKind {
@@ -43,6 +48,7 @@ impl TelemetryKind {
     #[must_use]
     pub const fn opcode(self, opcode: Opcode) -> Option<u8> {
         match opcode.transport() {
+            Transport::Rc if opcode.has_sack() => Some(self as u8 | SELECTIVE_ACKNOWLEDGE),
             Transport::Rc => Some(self as u8 | opcode as u8),
             _ => None,
         }
@@ -57,9 +63,10 @@ impl TelemetryKind {
             0b1110_0000 => Self::Pint,
             _ => return None,
         };
-        match Opcode::from_u8(opcode & !SERVICE) {
-            Some(plain) => Some((kind, plain)),
-            None => None,
+        match (opcode & !SERVICE, Opcode::from_u8(opcode & !SERVICE)) {
+            (SELECTIVE_ACKNOWLEDGE, _) => Some((kind, Opcode::RcSelectiveAcknowledge)),
+            (_, Some(plain)) => Some((kind, plain)),
+            (_, None) => None,
         }
     }
 
@@ -209,8 +216,8 @@ mod tests {
         assert_eq!(TelemetryKind::Int.opcode(Opcode::Cnp), None);
         let found: Vec<u8> =
             (0..=255).filter(|&opcode| TelemetryKind::of_opcode(opcode).is_some()).collect();
-        // 25 operations of reliable connections, each with either kind.
-        assert_eq!(found.len(), 50);
+        // 25 operations of reliable connections and the selective acknowledge, with either kind.
+        assert_eq!(found.len(), 52);
         assert!(found.iter().all(|&opcode| opcode >= 0xc0));
         for opcode in found {
             let (kind, plain) = TelemetryKind::of_opcode(opcode).unwrap();
@@ -218,6 +225,9 @@ mod tests {
             assert_eq!(Bth::new(plain, 1, 2).with_telemetry(kind).opcode, opcode);
         }
         assert_eq!(TelemetryKind::of_opcode(0xdf), None, "0x1f is no operation");
+        assert_eq!(TelemetryKind::of_opcode(0xd5), None, "a selective acknowledge without");
+        assert_eq!(TelemetryKind::Int.opcode(Opcode::RcSelectiveAcknowledge), Some(0xd8));
+        assert_eq!(TelemetryKind::Pint.opcode(Opcode::RcSelectiveAcknowledge), Some(0xf8));
         let uc = Bth::new(Opcode::UcSendOnly, 1, 2);
         assert_eq!(uc.with_telemetry(TelemetryKind::Int), uc);
     }

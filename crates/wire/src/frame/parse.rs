@@ -172,17 +172,16 @@ fn roce(network: Network, mut reader: Reader<'_>) -> Result<Roce<'_>, ParseError
 }
 
 /// The headers that the opcode announces. Manufacturers share their opcodes, so a packet that only
-/// looks like one with telemetry, and does not have room for it, is another's, and all payload.
+/// looks like one of ours, and does not have room for its headers, is another's, and all payload.
 fn extensions(bth: &Bth, reader: &mut Reader<'_>) -> Result<Extensions, ParseError> {
-    if let Some(opcode) = bth.opcode() {
-        return Extensions::read(opcode, reader);
-    }
     let mut ahead = *reader;
-    let with_telemetry = bth
-        .telemetry()
-        .and_then(|(kind, opcode)| Extensions::read_with_telemetry(kind, opcode, &mut ahead))
-        .filter(|_| ahead.len() >= usize::from(bth.pad_count) + CRC_LEN);
-    Ok(match with_telemetry {
+    let ours = match (bth.opcode(), bth.telemetry()) {
+        (Some(opcode), _) if !opcode.has_sack() => return Extensions::read(opcode, reader),
+        (Some(opcode), _) => Extensions::read(opcode, &mut ahead).ok(),
+        (None, Some((kind, opcode))) => Extensions::read_with_telemetry(kind, opcode, &mut ahead),
+        (None, None) => None,
+    };
+    Ok(match ours.filter(|_| ahead.len() >= usize::from(bth.pad_count) + CRC_LEN) {
         Some(extensions) => {
             *reader = ahead;
             extensions

@@ -3,9 +3,9 @@
 
 use proptest::prelude::*;
 use rocelab_wire::{
-    Body, Bth, BuildError, Ecn, EmitError, Encapsulation, Extensions, Frame, Gid, ImmDt, IntHeader,
-    IntHop, MacAddress, Network, Opcode, Reth, Roce, RoceFrame, TelemetryHeader, TelemetryKind,
-    VlanTag, ZEROS, encapsulation_len, frame_len, traffic_class,
+    Aeth, Body, Bth, BuildError, Ecn, EmitError, Encapsulation, Extensions, Frame, Gid, ImmDt,
+    IntHeader, IntHop, MacAddress, Network, Opcode, Reth, Roce, RoceFrame, Sack, Syndrome,
+    TelemetryHeader, TelemetryKind, VlanTag, ZEROS, encapsulation_len, frame_len, traffic_class,
 };
 
 use crate::described::unhex;
@@ -296,6 +296,24 @@ fn other_manufacturers_packets_are_all_payload() {
         let frame = Frame::parse(&buffer[..len]).unwrap();
         let packet = frame.roce().unwrap();
         assert_eq!((packet.payload, packet.extensions), (payload, Extensions::NONE));
+        assert!(frame.icrc_ok());
+    }
+}
+
+#[test]
+fn a_selective_acknowledge_needs_its_room() {
+    let bth = Bth::new(Opcode::RcSelectiveAcknowledge, 1, 2);
+    let aeth = Aeth { syndrome: Syndrome::ACK, msn: 3 };
+    let extensions =
+        Extensions { aeth: Some(aeth), sack: Some(Sack::new(5, 0b101)), ..Extensions::NONE };
+    let foreign = RoceFrame { payload: b"something", ..RoceFrame::new(Encapsulation::V1, bth) };
+    let ours = RoceFrame { extensions, ..RoceFrame::new(Encapsulation::V1, bth) };
+    for sender in [foreign, ours] {
+        let mut buffer = [0; 256];
+        let len = sender.to_frame().unwrap().emit(&mut buffer).unwrap();
+        let frame = Frame::parse(&buffer[..len]).unwrap();
+        let packet = frame.roce().unwrap();
+        assert_eq!((packet.payload, packet.extensions), (sender.payload, sender.extensions));
         assert!(frame.icrc_ok());
     }
 }
