@@ -54,6 +54,10 @@ pub enum Layer {
     Pfc,
     /// 802.3x PAUSE.
     Pause,
+    /// 802.1Qau congestion notification tag.
+    CnTag,
+    /// 802.1Qau congestion notification message.
+    Cnm,
 }
 
 impl Layer {
@@ -84,6 +88,8 @@ impl Layer {
             Self::MacControl => "MAC control",
             Self::Pfc => "PFC",
             Self::Pause => "PAUSE",
+            Self::CnTag => "CN-TAG",
+            Self::Cnm => "CNM",
         }
     }
 }

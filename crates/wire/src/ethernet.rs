@@ -18,6 +18,10 @@ impl EtherType {
     pub const IPV4: Self = Self(0x0800);
     /// 802.1Q customer tag.
     pub const VLAN: Self = Self(0x8100);
+    /// 802.1Qau congestion notification message.
+    pub const CNM: Self = Self(0x22e7);
+    /// 802.1Qau congestion notification tag.
+    pub const CN_TAG: Self = Self(0x22e9);
     /// IPv6.
     pub const IPV6: Self = Self(0x86dd);
     /// MAC control: PAUSE and PFC.

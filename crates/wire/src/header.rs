@@ -2,8 +2,8 @@
 
 use crate::error::ParseError;
 use crate::{
-    Aeth, AtomicAckEth, AtomicEth, Bth, Cnp, Deth, Feth, Grh, Ieth, ImmDt, Ipv4, Ipv6, Pause, Pfc,
-    Reth, Sack, Udp, VlanTag, Xrceth,
+    Aeth, AtomicAckEth, AtomicEth, Bth, CnTag, Cnm, Cnp, Deth, Feth, Grh, Ieth, ImmDt, Ipv4, Ipv6,
+    Pause, Pfc, Reth, Sack, Udp, VlanTag, Xrceth,
 };
 
 /// A header that can be read without knowing how long it is.
@@ -26,5 +26,5 @@ macro_rules! headers {
 headers! {
     VlanTag, Ipv4, Ipv6, Udp, Grh, Bth,
     Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, Sack, AtomicAckEth, ImmDt, Ieth, Cnp,
-    Pfc, Pause,
+    Pfc, Pause, CnTag, Cnm,
 }

@@ -20,6 +20,7 @@
 //! RoCE v2, IPv6  Ethernet(14) [802.1Q(4)] IPv6(40) UDP(8)  BTH(12) ext payload pad ICRC(4) FCS(4)
 //! PFC            Ethernet(14) opcode(2) vector(2) times(16) zeros(26)                      FCS(4)
 //! PAUSE          Ethernet(14) opcode(2) time(2) zeros(42)                                  FCS(4)
+//! QCN            Ethernet(14) [802.1Q(4)] [CN-TAG(4)] CNM(24) MSDU(0..64)                  FCS(4)
 //! ```
 //!
 //! "ext" are the extension headers, in this order: `[telemetry] [DETH | XRCETH] [FETH] [RETH |
@@ -74,6 +75,8 @@
 
 mod bits;
 mod bth;
+mod cn_tag;
+mod cnm;
 mod ecn;
 mod error;
 mod ethernet;
@@ -102,6 +105,8 @@ mod udp;
 mod vlan;
 
 pub use bth::Bth;
+pub use cn_tag::CnTag;
+pub use cnm::Cnm;
 pub use ecn::{Ecn, traffic_class};
 pub use error::{BuildError, EmitError, Layer, ParseError};
 pub use ethernet::{EtherType, Ethernet, MIN_FRAME_LEN};

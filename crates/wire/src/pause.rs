@@ -62,6 +62,7 @@ impl Pause {
                 ether_type: EtherType::MAC_CONTROL,
             },
             vlan: [None; 2],
+            cn_tag: None,
             body: Body::Pause(self),
             padding: &ZEROS[..42],
             fcs: None,

@@ -103,6 +103,7 @@ impl Pfc {
                 ether_type: EtherType::MAC_CONTROL,
             },
             vlan: [None; 2],
+            cn_tag: None,
             body: Body::Pfc(self),
             padding: &ZEROS[..26],
             fcs: None,

@@ -93,6 +93,7 @@ impl<'a> RoceFrame<'a> {
                 ether_type: self.ether_type(),
             },
             vlan: [self.vlan, None],
+            cn_tag: None,
             body: Body::Roce(roce),
             padding: &[],
             fcs: None,

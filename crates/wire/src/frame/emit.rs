@@ -60,11 +60,18 @@ impl Frame<'_> {
         for tag in self.vlan.iter().flatten() {
             sink(&tag.to_bytes());
         }
+        if let Some(tag) = &self.cn_tag {
+            sink(&tag.to_bytes());
+        }
         sink(ether_type);
         match &self.body {
             Body::Roce(roce) => roce.for_each(sink),
             Body::Pfc(pfc) => sink(&pfc.to_bytes()),
             Body::Pause(pause) => sink(&pause.to_bytes()),
+            Body::Cnm { cnm, msdu } => {
+                sink(&cnm.to_bytes());
+                sink(msdu);
+            }
             Body::Other(bytes) => sink(bytes),
         }
         sink(self.padding);

@@ -6,7 +6,8 @@ mod parse;
 use core::fmt;
 
 use crate::{
-    Bth, Encapsulation, Ethernet, Extensions, Grh, Ipv4, Ipv6, Pause, Pfc, Udp, VlanTag, icrc,
+    Bth, CnTag, Cnm, Encapsulation, Ethernet, Extensions, Grh, Ipv4, Ipv6, Pause, Pfc, Udp,
+    VlanTag, icrc,
 };
 
 /// An Ethernet frame, taken apart down to the last byte: [`Frame::parse`] and [`Frame::emit`]
@@ -19,6 +20,8 @@ pub struct Frame<'a> {
     pub ethernet: Ethernet,
     /// 802.1Q tags, the outer one first.
     pub vlan: [Option<VlanTag>; 2],
+    /// 802.1Qau congestion notification tag, which stands after the 802.1Q tags.
+    pub cn_tag: Option<CnTag>,
     /// What the frame carries.
     pub body: Body<'a>,
     /// What the frame holds after the body, to be long enough for Ethernet.
@@ -37,6 +40,13 @@ pub enum Body<'a> {
     Pfc(Pfc),
     /// PAUSE.
     Pause(Pause),
+    /// 802.1Qau congestion notification.
+    Cnm {
+        /// The message.
+        cnm: Cnm,
+        /// The first bytes of the MSDU of the frame that it is about.
+        msdu: &'a [u8],
+    },
     /// Something else: all bytes after the EtherType.
     Other(&'a [u8]),
 }
@@ -93,6 +103,23 @@ impl<'a> Frame<'a> {
         }
     }
 
+    /// Which protocol it is, in the words of this project's reports: `roce_v1`, `roce_v2_ipv4`,
+    /// `roce_v2_ipv6`, `pfc`, `pause`, `qcn` or `other`.
+    #[must_use]
+    pub const fn proto(&self) -> &'static str {
+        match &self.body {
+            Body::Roce(roce) => match roce.network {
+                Network::V1 { .. } => "roce_v1",
+                Network::V2Ipv4 { .. } => "roce_v2_ipv4",
+                Network::V2Ipv6 { .. } => "roce_v2_ipv6",
+            },
+            Body::Pfc(_) => "pfc",
+            Body::Pause(_) => "pause",
+            Body::Cnm { .. } => "qcn",
+            Body::Other(_) => "other",
+        }
+    }
+
     /// Whether this is a RoCE frame with the right ICRC.
     #[must_use]
     pub fn icrc_ok(&self) -> bool {
@@ -138,6 +165,9 @@ impl fmt::Display for Frame<'_> {
         for tag in self.vlan.iter().flatten() {
             write!(f, "{tag}, ")?;
         }
+        if let Some(tag) = &self.cn_tag {
+            write!(f, "{tag}, ")?;
+        }
         fmt::Display::fmt(&self.body, f)
     }
 }
@@ -148,6 +178,7 @@ impl fmt::Display for Body<'_> {
             Self::Roce(roce) => fmt::Display::fmt(roce, f),
             Self::Pfc(pfc) => fmt::Display::fmt(pfc, f),
             Self::Pause(pause) => fmt::Display::fmt(pause, f),
+            Self::Cnm { cnm, .. } => fmt::Display::fmt(cnm, f),
             Self::Other(bytes) => write!(f, "length {}", bytes.len()),
         }
     }

@@ -6,7 +6,9 @@ use crate::frame::{Body, Frame, Network, Roce};
 use crate::ipv4::PROTOCOL_UDP;
 use crate::reader::Reader;
 use crate::udp::ROCE_V2_PORT;
-use crate::{Bth, EtherType, Ethernet, Extensions, Grh, Ipv4, Ipv6, Pause, Pfc, Udp, VlanTag};
+use crate::{
+    Bth, CnTag, Cnm, EtherType, Ethernet, Extensions, Grh, Ipv4, Ipv6, Pause, Pfc, Udp, VlanTag,
+};
 
 impl<'a> Frame<'a> {
     /// Takes apart a frame that ends before its FCS, as captures usually hold it.
@@ -22,9 +24,10 @@ impl<'a> Frame<'a> {
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ParseError> {
         let mut reader = Reader::new(bytes);
         let mut vlan = [None; 2];
-        let ethernet = ethernet(bytes, &mut vlan, &mut reader)?;
+        let mut ethernet = ethernet(bytes, &mut vlan, &mut reader)?;
+        let cn_tag = cn_tag(&mut ethernet, &mut reader)?;
         let body = body(ethernet.ether_type, &mut reader)?;
-        Ok(Self { ethernet, vlan, body, padding: reader.take_rest(), fcs: None })
+        Ok(Self { ethernet, vlan, cn_tag, body, padding: reader.take_rest(), fcs: None })
     }
 
     /// Takes apart a frame whose last four bytes are its FCS.
@@ -40,7 +43,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Reads both addresses, up to two tags, and the EtherType after them.
+/// Reads both addresses and up to two tags; the EtherType after them stays to be read.
 fn ethernet(
     bytes: &[u8],
     vlan: &mut [Option<VlanTag>; 2],
@@ -53,11 +56,25 @@ fn ethernet(
             break;
         }
         *slot = Some(reader.header()?);
-        let next = reader.peek::<ETHER_TYPE_LEN>(Layer::Ethernet)?;
-        ethernet.ether_type = EtherType(u16::from_be_bytes(next));
+        ethernet.ether_type = peek_ether_type(reader)?;
     }
-    reader.take(ETHER_TYPE_LEN);
     Ok(ethernet)
+}
+
+/// Reads a congestion notification tag, if there is one, and the EtherType after it.
+fn cn_tag(ethernet: &mut Ethernet, reader: &mut Reader<'_>) -> Result<Option<CnTag>, ParseError> {
+    let tag = match ethernet.ether_type {
+        EtherType::CN_TAG => Some(reader.header()?),
+        _ => None,
+    };
+    ethernet.ether_type = peek_ether_type(reader)?;
+    reader.take(ETHER_TYPE_LEN);
+    Ok(tag)
+}
+
+fn peek_ether_type(reader: &Reader<'_>) -> Result<EtherType, ParseError> {
+    let bytes = reader.peek::<ETHER_TYPE_LEN>(Layer::Ethernet)?;
+    Ok(EtherType(u16::from_be_bytes(bytes)))
 }
 
 const ETHER_TYPE_LEN: usize = 2;
@@ -69,6 +86,7 @@ fn body<'a>(ether_type: EtherType, reader: &mut Reader<'a>) -> Result<Body<'a>, 
         EtherType::IPV4 => v2_ipv4(reader)?.map(Body::Roce),
         EtherType::IPV6 => v2_ipv6(reader)?.map(Body::Roce),
         EtherType::MAC_CONTROL => mac_control(reader)?,
+        EtherType::CNM => Some(cnm(reader)?),
         _ => None,
     };
     Ok(known.unwrap_or_else(|| {
@@ -83,6 +101,12 @@ fn mac_control<'a>(reader: &mut Reader<'a>) -> Result<Option<Body<'a>>, ParseErr
         Pfc::OPCODE => reader.header().map(|pfc| Some(Body::Pfc(pfc))),
         _ => Ok(None),
     }
+}
+
+fn cnm<'a>(reader: &mut Reader<'a>) -> Result<Body<'a>, ParseError> {
+    let cnm: Cnm = reader.header()?;
+    let mut msdu = contents(Layer::Cnm, Cnm::LEN, cnm.encapsulated_msdu_len.into(), reader)?;
+    Ok(Body::Cnm { cnm, msdu: msdu.take_rest() })
 }
 
 fn v1<'a>(reader: &mut Reader<'a>) -> Result<Roce<'a>, ParseError> {

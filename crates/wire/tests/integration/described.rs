@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::net::Ipv6Addr;
 
 use rocelab_wire::{
-    Aeth, Body, Bth, Frame, Grh, Ipv4, Ipv6, NakCode, Network, Roce, Syndrome, Udp, VlanTag,
+    Aeth, Body, Bth, Cnm, EtherType, Frame, Grh, Ipv4, Ipv6, NakCode, Network, Roce, Syndrome, Udp,
+    VlanTag,
 };
 use serde_json::{Map, Value, json};
 
@@ -38,12 +39,15 @@ pub(crate) fn describe(frame: &Frame<'_>) -> Map<String, Value> {
         json!({
             "dst": frame.ethernet.destination.to_string(),
             "src": frame.ethernet.source.to_string(),
-            "ethertype": frame.ethernet.ether_type.to_string(),
+            "ethertype": first_ether_type(frame).to_string(),
         }),
     );
     let tags: Vec<Value> = frame.vlan.iter().flatten().map(vlan).collect();
     if !tags.is_empty() {
         put("vlan", tags.into());
+    }
+    if let Some(tag) = frame.cn_tag {
+        put("cn_tag", json!({ "flow_id": tag.flow_id }));
     }
     match &frame.body {
         Body::Roce(packet) => all.extend(roce(packet)),
@@ -57,6 +61,9 @@ pub(crate) fn describe(frame: &Frame<'_>) -> Map<String, Value> {
                 "mac_control",
                 json!({ "opcode": "0x0101", "class_enable_vector": vector, "quanta": quanta }),
             );
+        }
+        Body::Cnm { cnm: message, msdu } => {
+            put("cnm", cnm(message, msdu));
         }
         Body::Other(_) => {}
     }
@@ -75,6 +82,26 @@ pub(crate) fn normalise(value: &mut Value) {
         Value::Object(map) => map.values_mut().for_each(normalise),
         _ => {}
     }
+}
+
+/// The files count a congestion notification tag as what follows the 802.1Q tags.
+fn first_ether_type(frame: &Frame<'_>) -> EtherType {
+    if frame.cn_tag.is_some() { EtherType::CN_TAG } else { frame.ethernet.ether_type }
+}
+
+fn cnm(header: &Cnm, msdu: &[u8]) -> Value {
+    json!({
+        "version": header.version,
+        "reserved": header.resv6,
+        "qntz_fb": header.quantized_feedback,
+        "cpid": format!("{:016x}", header.cpid),
+        "qoffset": header.q_offset,
+        "qdelta": header.q_delta,
+        "encap_priority": header.encapsulated_priority,
+        "encap_dst_mac": header.encapsulated_destination.to_string(),
+        "encap_msdu_len": header.encapsulated_msdu_len,
+        "encap_msdu_hex": hex(msdu),
+    })
 }
 
 fn vlan(tag: &VlanTag) -> Value {
