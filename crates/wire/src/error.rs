@@ -44,6 +44,10 @@ pub enum Layer {
     Ieth,
     /// Body of a Congestion Notification Packet.
     Cnp,
+    /// Management datagram.
+    Mad,
+    /// The RDMA connection manager's header in private data.
+    CmaHeader,
     /// Invariant CRC.
     Icrc,
     /// Ethernet frame check sequence.
@@ -83,6 +87,8 @@ impl Layer {
             Self::ImmDt => "ImmDt",
             Self::Ieth => "IETH",
             Self::Cnp => "CNP",
+            Self::Mad => "MAD",
+            Self::CmaHeader => "CMA header",
             Self::Icrc => "ICRC",
             Self::Fcs => "FCS",
             Self::MacControl => "MAC control",

@@ -75,6 +75,7 @@
 
 mod bits;
 mod bth;
+pub mod cm;
 mod cn_tag;
 mod cnm;
 mod ecn;
