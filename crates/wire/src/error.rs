@@ -18,6 +18,8 @@ pub enum Layer {
     Ipv6,
     /// UDP header.
     Udp,
+    /// Local Route Header of native InfiniBand.
+    Lrh,
     /// Global Route Header.
     Grh,
     /// Base Transport Header.
@@ -74,6 +76,7 @@ impl Layer {
             Self::Ipv4 => "IPv4",
             Self::Ipv6 => "IPv6",
             Self::Udp => "UDP",
+            Self::Lrh => "LRH",
             Self::Grh => "GRH",
             Self::Bth => "BTH",
             Self::Deth => "DETH",
@@ -165,7 +168,8 @@ impl ParseError {
     }
 }
 
-/// Why a [`RoceFrame`](crate::RoceFrame) cannot become a frame. Nothing was written.
+/// Why what a sender decided cannot become a frame or packet: see
+/// [`RoceFrame`](crate::RoceFrame) and [`InfiniBandPacket`](crate::InfiniBandPacket). Nothing was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -178,10 +182,11 @@ pub enum BuildError {
         /// The opcode in the BTH.
         opcode: u8,
     },
-    /// The packet is longer than its 16-bit length fields can say.
+    /// The packet is longer than its length fields can say: 16 bits of bytes, or in an LRH 11 bits
+    /// of words of four bytes.
     #[error("a packet of {len} bytes does not fit the length fields")]
     TooLong {
-        /// Length from the network header to the ICRC, in bytes.
+        /// Length from the network header, or LRH, to the ICRC, in bytes.
         len: usize,
     },
 }

@@ -3,7 +3,7 @@
 use crate::error::ParseError;
 use crate::{
     Aeth, AtomicAckEth, AtomicEth, Bth, CnTag, Cnm, Cnp, Deth, Feth, Grh, Ieth, ImmDt, Ipv4, Ipv6,
-    Pause, Pfc, Reth, Sack, Udp, VlanTag, Xrceth,
+    Lrh, Pause, Pfc, Reth, Sack, Udp, VlanTag, Xrceth,
 };
 
 /// A header that can be read without knowing how long it is.
@@ -24,7 +24,7 @@ macro_rules! headers {
 }
 
 headers! {
-    VlanTag, Ipv4, Ipv6, Udp, Grh, Bth,
+    VlanTag, Ipv4, Ipv6, Udp, Lrh, Grh, Bth,
     Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, Sack, AtomicAckEth, ImmDt, Ieth, Cnp,
     Pfc, Pause, CnTag, Cnm,
 }

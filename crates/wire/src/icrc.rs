@@ -5,9 +5,10 @@ use crc32fast::Hasher;
 use crate::error::ParseError;
 use crate::frame::{Frame, Network, Roce};
 use crate::ipv6::MAX_FLOW_LABEL;
-use crate::{Bth, Ecn, Grh, Ipv4, Ipv6, Udp};
+use crate::{Bth, Ecn, Grh, Ipv4, Ipv6, Lrh, TransportPacket, Udp};
 
-/// CRC-32 of eight bytes 0xff, which stand for the local route header that RoCE has not.
+/// CRC-32 of eight bytes 0xff, which stand for the local route header that RoCE has not, and that is
+/// not covered where there is a GRH.
 const SEED: u32 = 0x2144_df1c;
 
 /// The invariant CRC (ICRC) of a packet: the CRC-32 of Ethernet over everything that no switch
@@ -31,6 +32,29 @@ pub fn icrc(packet: &Roce<'_>) -> u32 {
             hasher.update(&masked_udp(udp));
         }
     }
+    finish(hasher, &packet.transport())
+}
+
+/// The ICRC of a native InfiniBand packet: with a GRH that of RoCE v1, else one that covers the LRH
+/// but for its virtual lane (IBTA 7.8.1; MindShare, "InfiniBand Network Architecture", chapter 25).
+pub(crate) fn native_icrc(lrh: &Lrh, grh: Option<&Grh>, packet: &TransportPacket<'_>) -> u32 {
+    let hasher = match grh {
+        Some(grh) => {
+            let mut hasher = Hasher::new_with_initial(SEED);
+            hasher.update(&masked_grh(grh));
+            hasher
+        }
+        None => {
+            let mut hasher = Hasher::new();
+            hasher.update(&Lrh { vl: 0x0f, ..*lrh }.to_bytes());
+            hasher
+        }
+    };
+    finish(hasher, packet)
+}
+
+/// Adds what stands from BTH to pad.
+fn finish(mut hasher: Hasher, packet: &TransportPacket<'_>) -> u32 {
     hasher.update(&masked_bth(&packet.bth));
     packet.extensions.for_each(|header| hasher.update(header));
     hasher.update(packet.payload);

@@ -21,6 +21,7 @@
 //! PFC            Ethernet(14) opcode(2) vector(2) times(16) zeros(26)                      FCS(4)
 //! PAUSE          Ethernet(14) opcode(2) time(2) zeros(42)                                  FCS(4)
 //! QCN            Ethernet(14) [802.1Q(4)] [CN-TAG(4)] CNM(24) MSDU(0..64)                  FCS(4)
+//! InfiniBand     LRH(8) [GRH(40)] BTH(12) ext payload pad ICRC(4)                          VCRC(2)
 //! ```
 //!
 //! "ext" are the extension headers, in this order: `[telemetry] [DETH | XRCETH] [FETH] [RETH |
@@ -79,6 +80,7 @@ pub mod cm;
 mod cn_tag;
 mod cnm;
 mod ecn;
+mod emit;
 mod error;
 mod ethernet;
 mod ext;
@@ -89,8 +91,10 @@ mod gid;
 mod grh;
 mod header;
 mod icrc;
+mod infiniband;
 mod ipv4;
 mod ipv6;
+mod lrh;
 mod mac_address;
 mod mac_control;
 mod opcode;
@@ -102,7 +106,9 @@ mod roce_frame;
 mod size;
 #[cfg(test)]
 mod testing;
+mod transport_packet;
 mod udp;
+mod vcrc;
 mod vlan;
 
 pub use bth::Bth;
@@ -122,8 +128,10 @@ pub use frame::{Body, Frame, Network, Roce};
 pub use gid::Gid;
 pub use grh::Grh;
 pub use icrc::{icrc, icrc_of_frame};
+pub use infiniband::{InfiniBandBody, InfiniBandPacket};
 pub use ipv4::{Ipv4, PROTOCOL_UDP};
 pub use ipv6::{Ipv6, MAX_FLOW_LABEL};
+pub use lrh::Lrh;
 pub use mac_address::MacAddress;
 pub use mac_control::{MAC_CONTROL_FRAME_LEN, QUANTUM_BITS};
 pub use opcode::{Opcode, Transport, UnknownOpcode};
@@ -132,7 +140,9 @@ pub use pfc::Pfc;
 pub use psn::Psn;
 pub use roce_frame::{RoceFrame, ZEROS};
 pub use size::{Encapsulation, MAX_PATH_MTU, encapsulation_len, frame_len, packet_len, pad_len};
+pub use transport_packet::TransportPacket;
 pub use udp::{ROCE_V2_PORT, Udp};
+pub use vcrc::vcrc;
 pub use vlan::VlanTag;
 
 /// The README's example, as a test.

@@ -2,6 +2,7 @@
 
 use crc32fast::Hasher;
 
+use crate::emit::Writer;
 use crate::error::EmitError;
 use crate::fcs::crc_to_wire;
 use crate::frame::{Body, Frame, Network, Roce};
@@ -24,17 +25,10 @@ impl Frame<'_> {
     ///
     /// [`EmitError`] if `out` is shorter than [`Self::wire_len`].
     pub fn emit(&self, out: &mut [u8]) -> Result<usize, EmitError> {
-        let needed = self.wire_len();
-        if out.len() < needed {
-            return Err(EmitError { needed, had: out.len() });
-        }
-        let mut rest = out;
-        self.for_each(|part| {
-            let (here, after) = core::mem::take(&mut rest).split_at_mut(part.len());
-            here.copy_from_slice(part);
-            rest = after;
-        });
-        Ok(needed)
+        let len = self.wire_len();
+        let mut writer = Writer::new(out, len)?;
+        self.for_each(|part| writer.put(part));
+        Ok(len)
     }
 
     /// Gives the bytes of the frame to `sink`, piece by piece in wire order.
@@ -91,10 +85,6 @@ impl Roce<'_> {
                 sink(&udp.to_bytes());
             }
         }
-        sink(&self.bth.to_bytes());
-        self.extensions.for_each(&mut *sink);
-        sink(self.payload);
-        sink(self.pad);
-        sink(&crc_to_wire(self.icrc));
+        self.transport().for_each(sink);
     }
 }

@@ -6,8 +6,8 @@ mod parse;
 use core::fmt;
 
 use crate::{
-    Bth, CnTag, Cnm, Encapsulation, Ethernet, Extensions, Grh, Ipv4, Ipv6, Pause, Pfc, Udp,
-    VlanTag, icrc,
+    Bth, CnTag, Cnm, Encapsulation, Ethernet, Extensions, Grh, Ipv4, Ipv6, Pause, Pfc,
+    TransportPacket, Udp, VlanTag, icrc,
 };
 
 /// An Ethernet frame, taken apart down to the last byte: [`Frame::parse`] and [`Frame::emit`]
@@ -139,7 +139,14 @@ impl<'a> Frame<'a> {
     }
 }
 
-impl Roce<'_> {
+impl<'a> Roce<'a> {
+    /// What the packet has in common with one of native InfiniBand.
+    #[must_use]
+    pub const fn transport(&self) -> TransportPacket<'a> {
+        let Self { bth, extensions, payload, pad, icrc, .. } = *self;
+        TransportPacket { bth, extensions, payload, pad, icrc }
+    }
+
     /// Whether the ICRC is right.
     #[must_use]
     pub fn icrc_ok(&self) -> bool {
@@ -168,7 +175,8 @@ impl fmt::Display for Frame<'_> {
         if let Some(tag) = &self.cn_tag {
             write!(f, "{tag}, ")?;
         }
-        fmt::Display::fmt(&self.body, f)
+        fmt::Display::fmt(&self.body, f)?;
+        f.write_str(if self.fcs_ok() == Some(false) { ", bad FCS" } else { "" })
     }
 }
 
@@ -186,11 +194,8 @@ impl fmt::Display for Body<'_> {
 
 impl fmt::Display for Roce<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.network, self.bth)?;
-        if !self.extensions.is_empty() {
-            write!(f, ", {}", self.extensions)?;
-        }
-        write!(f, ", payload {}", self.payload.len())
+        write!(f, "{}: {}", self.network, self.transport())?;
+        f.write_str(if self.icrc_ok() { "" } else { ", bad ICRC" })
     }
 }
 

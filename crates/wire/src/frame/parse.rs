@@ -7,7 +7,7 @@ use crate::ipv4::PROTOCOL_UDP;
 use crate::reader::Reader;
 use crate::udp::ROCE_V2_PORT;
 use crate::{
-    Bth, CnTag, Cnm, EtherType, Ethernet, Extensions, Grh, Ipv4, Ipv6, Pause, Pfc, Udp, VlanTag,
+    CnTag, Cnm, EtherType, Ethernet, Grh, Ipv4, Ipv6, Pause, Pfc, TransportPacket, Udp, VlanTag,
 };
 
 impl<'a> Frame<'a> {
@@ -174,44 +174,9 @@ fn datagram(mut reader: Reader<'_>) -> Result<(Udp, Reader<'_>), ParseError> {
 }
 
 /// Reads a packet from BTH to ICRC.
-fn roce(network: Network, mut reader: Reader<'_>) -> Result<Roce<'_>, ParseError> {
-    let bth_offset = reader.offset();
-    let bth: Bth = reader.header()?;
-    let extensions = extensions(&bth, &mut reader)?;
-    let Some(padded_len) = reader.len().checked_sub(CRC_LEN) else {
-        return Err(truncated(Layer::Icrc, CRC_LEN, reader.len(), reader.offset()));
-    };
-    let Some(payload_len) = padded_len.checked_sub(bth.pad_count.into()) else {
-        return Err(ParseError::Field {
-            layer: Layer::Bth,
-            field: "pad count",
-            value: bth.pad_count.into(),
-            offset: bth_offset,
-        });
-    };
-    let payload = reader.take(payload_len);
-    let pad = reader.take(bth.pad_count.into());
-    let icrc = crc_from_wire(reader.peek(Layer::Icrc)?);
+fn roce(network: Network, reader: Reader<'_>) -> Result<Roce<'_>, ParseError> {
+    let TransportPacket { bth, extensions, payload, pad, icrc } = TransportPacket::read(reader)?;
     Ok(Roce { network, bth, extensions, payload, pad, icrc })
-}
-
-/// The headers that the opcode announces. Manufacturers share their opcodes, so a packet that only
-/// looks like one of ours, and does not have room for its headers, is another's, and all payload.
-fn extensions(bth: &Bth, reader: &mut Reader<'_>) -> Result<Extensions, ParseError> {
-    let mut ahead = *reader;
-    let ours = match (bth.opcode(), bth.telemetry()) {
-        (Some(opcode), _) if !opcode.has_sack() => return Extensions::read(opcode, reader),
-        (Some(opcode), _) => Extensions::read(opcode, &mut ahead).ok(),
-        (None, Some((kind, opcode))) => Extensions::read_with_telemetry(kind, opcode, &mut ahead),
-        (None, None) => None,
-    };
-    Ok(match ours.filter(|_| ahead.len() >= usize::from(bth.pad_count) + CRC_LEN) {
-        Some(extensions) => {
-            *reader = ahead;
-            extensions
-        }
-        None => Extensions::NONE,
-    })
 }
 
 const fn truncated(layer: Layer, needed: usize, had: usize, offset: usize) -> ParseError {

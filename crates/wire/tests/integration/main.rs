@@ -2,5 +2,6 @@
 
 mod building;
 mod described;
+mod infiniband;
 mod parsing;
 mod vectors;

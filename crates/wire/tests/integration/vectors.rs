@@ -39,6 +39,14 @@ fn shared_vectors() {
     assert!(!counts.is_empty());
 }
 
+/// The frames of our own vectors.
+pub(crate) fn own_frames() -> Vec<Vec<u8>> {
+    let text = include_str!("../data/vectors.json");
+    let file: Value = serde_json::from_str(text).expect("a JSON file");
+    let vectors = file["vectors"].as_array().into_iter().flatten();
+    vectors.map(|vector| unhex(text_of(vector, "frame_hex"))).collect()
+}
+
 fn check_file(path: &Path, counts: &mut BTreeMap<String, usize>) {
     let text = std::fs::read_to_string(path).expect("a readable file");
     let file: Value = serde_json::from_str(&text).expect("a JSON file");

@@ -1,0 +1,261 @@
+//! Whole packets of native InfiniBand.
+
+use core::fmt;
+
+use crate::emit::Writer;
+use crate::error::{BuildError, EmitError, Layer, ParseError};
+use crate::icrc::native_icrc;
+use crate::reader::Reader;
+use crate::size::pad_len;
+use crate::vcrc::Vcrc;
+use crate::{Bth, Extensions, Grh, Lrh, TransportPacket, ZEROS};
+
+/// A packet of native InfiniBand, taken apart down to the last byte: what captures of link type 247
+/// (`LINKTYPE_INFINIBAND`) hold.
+///
+/// [`InfiniBandPacket::parse`] and [`InfiniBandPacket::emit`] are inverse. Payload and padding borrow
+/// the parsed bytes; nothing is copied or allocated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InfiniBandPacket<'a> {
+    /// Local route header.
+    pub lrh: Lrh,
+    /// What the packet carries.
+    pub body: InfiniBandBody<'a>,
+    /// Variant CRC as found, where there is one.
+    pub vcrc: Option<u16>,
+    /// What stands behind all that, in captures that fill their records up.
+    pub padding: &'a [u8],
+}
+
+/// What an InfiniBand packet carries behind its LRH.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "packets live on the stack; there is no allocator")]
+pub enum InfiniBandBody<'a> {
+    /// A packet of the InfiniBand transport.
+    Transport {
+        /// Global route header, if the packet may leave its subnet.
+        grh: Option<Grh>,
+        /// From BTH to ICRC.
+        packet: TransportPacket<'a>,
+    },
+    /// A raw packet: all bytes that the LRH counts.
+    Raw(&'a [u8]),
+}
+
+/// Unit of [`Lrh::pkt_len`], in bytes.
+const WORD: usize = 4;
+
+impl<'a> InfiniBandPacket<'a> {
+    /// Takes a packet apart, from its LRH on. The two bytes behind the ICRC are the VCRC; a packet
+    /// that ends before them has none.
+    ///
+    /// Fields that only a receiver cares about, such as versions, are not judged.
+    ///
+    /// # Errors
+    ///
+    /// A packet that ends before its [`Lrh::pkt_len`], or whose length fields contradict each other.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, ParseError> {
+        let mut reader = Reader::new(bytes);
+        let lrh: Lrh = reader.header()?;
+        let body = body(&lrh, contents(&lrh, &mut reader)?)?;
+        let rest = reader.take_rest();
+        let (vcrc, padding) = match rest.split_first_chunk() {
+            Some((vcrc, padding)) => (Some(u16::from_le_bytes(*vcrc)), padding),
+            None => (None, rest),
+        };
+        Ok(Self { lrh, body, vcrc, padding })
+    }
+
+    /// The packet that these headers and this payload make, without VCRC. Link next header, lengths,
+    /// pad and ICRC follow from them: what `lrh`, `grh` and `bth` say of these is ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] if opcode and extension headers do not fit, or if the packet is too long.
+    pub fn build(
+        lrh: Lrh,
+        grh: Option<Grh>,
+        bth: Bth,
+        extensions: Extensions,
+        payload: &'a [u8],
+    ) -> Result<Self, BuildError> {
+        if !extensions.fit(bth.opcode) {
+            return Err(BuildError::Extensions { opcode: bth.opcode });
+        }
+        let pad = &ZEROS[..pad_len(payload.len())];
+        let [pad_count, ..] = pad.len().to_le_bytes();
+        let bth = Bth { pad_count, ..bth };
+        let packet = TransportPacket { bth, extensions, payload, pad, icrc: 0 };
+
+        let (lnh, grh_len) = match grh {
+            Some(_) => (Lrh::LNH_GRH, Grh::LEN),
+            None => (Lrh::LNH_BTH, 0),
+        };
+        let len = packet.wire_len();
+        let (pkt_len, pay_len) = lengths(Lrh::LEN + grh_len + len, len)?;
+        let lrh = Lrh { lnh, pkt_len, ..lrh };
+        let grh = grh.map(|grh| Grh { pay_len, ..grh });
+        let icrc = native_icrc(&lrh, grh.as_ref(), &packet);
+        let body = InfiniBandBody::Transport { grh, packet: TransportPacket { icrc, ..packet } };
+        Ok(Self { lrh, body, vcrc: None, padding: &[] })
+    }
+
+    /// Which protocol it is, in the words of this project's reports: `infiniband`.
+    #[must_use]
+    pub const fn proto(&self) -> &'static str {
+        "infiniband"
+    }
+
+    /// The packet from BTH to ICRC, if it is not raw.
+    #[must_use]
+    pub const fn transport(&self) -> Option<&TransportPacket<'a>> {
+        match &self.body {
+            InfiniBandBody::Transport { packet, .. } => Some(packet),
+            InfiniBandBody::Raw(_) => None,
+        }
+    }
+
+    /// The global route header, if there is one.
+    #[must_use]
+    pub const fn grh(&self) -> Option<&Grh> {
+        match &self.body {
+            InfiniBandBody::Transport { grh, .. } => grh.as_ref(),
+            InfiniBandBody::Raw(_) => None,
+        }
+    }
+
+    /// The ICRC that the packet should have; `None` if it is raw, and has none.
+    #[must_use]
+    pub fn computed_icrc(&self) -> Option<u32> {
+        self.transport().map(|packet| native_icrc(&self.lrh, self.grh(), packet))
+    }
+
+    /// Whether there is an ICRC and it is right.
+    #[must_use]
+    pub fn icrc_ok(&self) -> bool {
+        self.transport().is_some_and(|packet| self.computed_icrc() == Some(packet.icrc))
+    }
+
+    /// The VCRC that the packet should have.
+    #[must_use]
+    pub fn computed_vcrc(&self) -> u16 {
+        let mut vcrc = Vcrc::new();
+        self.for_each_before_vcrc(&mut |part| vcrc.update(part));
+        vcrc.finish()
+    }
+
+    /// Whether the VCRC is right; `None` if there is none.
+    #[must_use]
+    pub fn vcrc_ok(&self) -> Option<bool> {
+        self.vcrc.map(|vcrc| vcrc == self.computed_vcrc())
+    }
+
+    /// The same packet with the right VCRC.
+    #[must_use]
+    pub fn with_vcrc(self) -> Self {
+        Self { vcrc: Some(self.computed_vcrc()), ..self }
+    }
+
+    /// Length of the packet in bytes, with its VCRC if it has one.
+    #[must_use]
+    pub fn wire_len(&self) -> usize {
+        let mut len = 0;
+        self.for_each(|part| len += part.len());
+        len
+    }
+
+    /// Writes the packet to the start of `out`, and gives its length. A parsed packet gives exactly
+    /// the bytes it was parsed from.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError`] if `out` is shorter than [`Self::wire_len`].
+    pub fn emit(&self, out: &mut [u8]) -> Result<usize, EmitError> {
+        let len = self.wire_len();
+        let mut writer = Writer::new(out, len)?;
+        self.for_each(|part| writer.put(part));
+        Ok(len)
+    }
+
+    /// Gives the bytes of the packet to `sink`, piece by piece in wire order.
+    pub fn for_each(&self, mut sink: impl FnMut(&[u8])) {
+        self.for_each_before_vcrc(&mut sink);
+        if let Some(vcrc) = self.vcrc {
+            sink(&vcrc.to_le_bytes());
+        }
+        sink(self.padding);
+    }
+
+    fn for_each_before_vcrc(&self, sink: &mut impl FnMut(&[u8])) {
+        sink(&self.lrh.to_bytes());
+        match &self.body {
+            InfiniBandBody::Transport { grh, packet } => {
+                if let Some(grh) = grh {
+                    sink(&grh.to_bytes());
+                }
+                packet.for_each(sink);
+            }
+            InfiniBandBody::Raw(bytes) => sink(bytes),
+        }
+    }
+}
+
+/// The length fields of LRH and GRH for a packet of `total` bytes, of which `len` stand from the BTH
+/// on.
+fn lengths(total: usize, len: usize) -> Result<(u16, u16), BuildError> {
+    let too_long = BuildError::TooLong { len: total };
+    let pkt_len = u16::try_from(total / WORD).map_err(|_| too_long)?;
+    let pay_len = u16::try_from(len).map_err(|_| too_long)?;
+    if pkt_len > Lrh::MAX_PKT_LEN { Err(too_long) } else { Ok((pkt_len, pay_len)) }
+}
+
+/// The bytes behind the LRH that it counts.
+fn contents<'a>(lrh: &Lrh, reader: &mut Reader<'a>) -> Result<Reader<'a>, ParseError> {
+    let (needed, had) = (usize::from(lrh.pkt_len) * WORD, Lrh::LEN + reader.len());
+    let Some(len) = needed.checked_sub(Lrh::LEN) else {
+        let value = lrh.pkt_len.into();
+        return Err(ParseError::Field { layer: Layer::Lrh, field: "PktLen", value, offset: 0 });
+    };
+    if needed > had {
+        return Err(ParseError::Truncated { layer: Layer::Lrh, needed, had, offset: 0 });
+    }
+    Ok(reader.take_reader(len))
+}
+
+fn body<'a>(lrh: &Lrh, mut reader: Reader<'a>) -> Result<InfiniBandBody<'a>, ParseError> {
+    let grh = match lrh.lnh {
+        Lrh::LNH_BTH => None,
+        Lrh::LNH_GRH => Some(grh(&mut reader)?),
+        _ => return Ok(InfiniBandBody::Raw(reader.take_rest())),
+    };
+    Ok(InfiniBandBody::Transport { grh, packet: TransportPacket::read(reader)? })
+}
+
+/// A GRH that agrees with the LRH about where the packet ends.
+fn grh(reader: &mut Reader<'_>) -> Result<Grh, ParseError> {
+    let offset = reader.offset();
+    let grh: Grh = reader.header()?;
+    if usize::from(grh.pay_len) == reader.len() {
+        Ok(grh)
+    } else {
+        let value = grh.pay_len.into();
+        Err(ParseError::Field { layer: Layer::Grh, field: "PayLen", value, offset })
+    }
+}
+
+impl fmt::Display for InfiniBandPacket<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.lrh)?;
+        match &self.body {
+            InfiniBandBody::Transport { grh, packet } => {
+                if let Some(grh) = grh {
+                    write!(f, ", {grh}")?;
+                }
+                write!(f, ": {packet}")?;
+                f.write_str(if self.icrc_ok() { "" } else { ", bad ICRC" })?;
+            }
+            InfiniBandBody::Raw(bytes) => write!(f, ": raw, length {}", bytes.len())?,
+        }
+        f.write_str(if self.vcrc_ok() == Some(false) { ", bad VCRC" } else { "" })
+    }
+}
