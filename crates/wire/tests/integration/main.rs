@@ -1,6 +1,8 @@
 //! Whole frames: parsed, built, and compared with frames of other implementations.
 
 mod building;
+mod cm;
+mod cm_described;
 mod described;
 mod infiniband;
 mod parsing;
