@@ -7,6 +7,7 @@ use rocelab_wire::{Frame, crc_to_wire, fcs, icrc_of_frame};
 use serde_json::Value;
 
 use crate::described::{describe, hex, normalise, unhex};
+use crate::pcap::shared;
 
 /// A field of `decoded` that is not ours to find: the digest of a long payload, which the comparison
 /// of all bytes covers.
@@ -14,22 +15,20 @@ const IGNORED: &str = "payload_sha256";
 
 #[test]
 fn own_vectors() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/vectors.json");
     let mut counts = BTreeMap::new();
-    check_file(&file, &mut counts);
+    for file in ["vectors.json", "built.json"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        check_file(&folder.join(file), &mut counts);
+    }
     println!("own vectors: {counts:?}");
-    assert_eq!(counts.values().sum::<usize>(), 48);
+    assert_eq!(counts.values().sum::<usize>(), 48 + 82);
 }
 
 #[test]
 fn shared_vectors() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/vectors");
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        println!("skipped: there are no shared vectors beside the repository");
-        return;
-    };
+    let Some(folder) = shared("vectors") else { return };
     let mut counts = BTreeMap::new();
-    for entry in entries {
+    for entry in std::fs::read_dir(folder).expect("a readable folder") {
         let path = entry.expect("a readable folder").path();
         if path.extension().is_some_and(|extension| extension == "json") {
             check_file(&path, &mut counts);
