@@ -1,23 +1,30 @@
-//! Whatever the bytes: parsing a frame never panics, and what parses comes back byte for byte.
+//! Whatever the bytes: parsing a frame, or a packet of native InfiniBand, never panics, and what
+//! parses comes back byte for byte.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rocelab_wire::{Frame, ParseError};
+use rocelab_wire::{EmitError, Frame, InfiniBandPacket, ParseError};
 
 fuzz_target!(|bytes: &[u8]| {
-    check(bytes, Frame::parse(bytes));
-    check(bytes, Frame::parse_with_fcs(bytes));
+    for parsed in [Frame::parse(bytes), Frame::parse_with_fcs(bytes)] {
+        let Some(frame) = accepted(bytes, parsed) else { continue };
+        check_emission(bytes, |out| frame.emit(out));
+        let _ = (frame.icrc_ok(), frame.fcs_ok(), frame.proto(), frame.to_string());
+    }
+    if let Some(packet) = accepted(bytes, InfiniBandPacket::parse(bytes)) {
+        check_emission(bytes, |out| packet.emit(out));
+        let _ = (packet.icrc_ok(), packet.vcrc_ok(), packet.to_string());
+    }
 });
 
-fn check(bytes: &[u8], parsed: Result<Frame<'_>, ParseError>) {
-    match parsed {
-        Ok(frame) => {
-            let mut emitted = vec![0; bytes.len()];
-            assert_eq!(frame.emit(&mut emitted), Ok(bytes.len()));
-            assert_eq!(emitted, bytes);
-            let _ = (frame.icrc_ok(), frame.fcs_ok(), frame.to_string());
-        }
-        Err(error) => assert!(error.offset() <= bytes.len()),
-    }
+/// What was parsed; an error must be about a place in the bytes.
+fn accepted<T>(bytes: &[u8], parsed: Result<T, ParseError>) -> Option<T> {
+    parsed.inspect_err(|error| assert!(error.offset() <= bytes.len())).ok()
+}
+
+fn check_emission(bytes: &[u8], emit: impl FnOnce(&mut [u8]) -> Result<usize, EmitError>) {
+    let mut emitted = vec![0; bytes.len()];
+    assert_eq!(emit(&mut emitted), Ok(bytes.len()));
+    assert_eq!(emitted, bytes);
 }
