@@ -42,14 +42,29 @@
 //! the FCS bits of its network field. An undeclared FCS would make readers take it for the ICRC
 //! of a RoCE v1 frame, whose end no length field gives.
 
+mod dissection;
 mod error;
+mod fault;
+mod flow;
 mod format;
+mod integrity;
 mod interface;
+mod observation;
 mod reader;
+mod round_trip;
+mod verifier;
 mod writer;
 
+pub use dissection::{
+    Address, Checksum, Contents, Dissection, Dissector, LinkLayer, OpcodeName, Packet, Protocol,
+};
 pub use error::ReadError;
+pub use fault::{Fault, PayloadRule};
+pub use flow::{Flow, FlowCounters, FlowKey, FlowTable, MAX_FLOWS};
 pub use format::Format;
 pub use interface::{CapturedInterface, Direction, Interface};
+pub use observation::Observation;
 pub use reader::{CaptureReader, CapturedFrame};
+pub use round_trip::RoundTrips;
+pub use verifier::{OpcodeCount, Totals, Verified, Verifier};
 pub use writer::CaptureWriter;

@@ -1,0 +1,264 @@
+//! What a captured frame is, and whether its checksums hold.
+
+mod link;
+mod packet;
+mod protocol;
+
+use rocelab_wire::{
+    Body, Encapsulation, Ethernet, Frame, InfiniBandPacket, ParseError, VlanTag, crc_from_wire,
+    fcs, icrc,
+};
+
+pub use link::LinkLayer;
+pub use packet::{Address, OpcodeName, Packet};
+pub use protocol::Protocol;
+
+use crate::CapturedFrame;
+
+/// Longest frame whose missing end is stood in for, in bytes: more than an Ethernet frame around
+/// the longest IP packet.
+const LONGEST: usize = 0x1_0000 + 64;
+
+/// Length of the shortest Ethernet frame without its FCS, in bytes.
+const SHORTEST: usize = 60;
+
+/// Length of an FCS, in bytes.
+const FCS_LEN: usize = 4;
+
+/// What became of a checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checksum {
+    /// It is what it should be.
+    Ok,
+    /// It is not.
+    Bad {
+        /// What the frame holds, as a number.
+        found: u32,
+        /// What it should hold.
+        computed: u32,
+    },
+    /// There is none: the protocol has none, it was not captured, or the frame is cut.
+    Absent,
+}
+
+impl Checksum {
+    fn of(found: u32, computed: u32) -> Self {
+        if found == computed { Self::Ok } else { Self::Bad { found, computed } }
+    }
+
+    /// `ok`, `bad` or `absent`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Bad { .. } => "bad",
+            Self::Absent => "absent",
+        }
+    }
+}
+
+/// What a frame is made of.
+#[derive(Clone, Copy, Debug)]
+pub enum Contents<'a> {
+    /// An Ethernet frame.
+    Ethernet(Frame<'a>),
+    /// A packet of InfiniBand itself.
+    InfiniBand(InfiniBandPacket<'a>),
+    /// Bytes that could not be taken apart, or were not captured.
+    Opaque,
+}
+
+/// A frame, taken apart as far as it goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Dissection<'a> {
+    /// What the frame carries.
+    pub protocol: Protocol,
+    /// The frame, if it could be taken apart and its headers were captured whole.
+    pub contents: Contents<'a>,
+    /// Why it could not be taken apart, if it is of a protocol that is known here.
+    pub error: Option<ParseError>,
+    /// The invariant CRC.
+    pub icrc: Checksum,
+    /// The Ethernet frame check sequence.
+    pub fcs: Checksum,
+    /// Whether the FCS is there although the file does not say so.
+    pub fcs_undeclared: bool,
+    /// Whether the capture holds only the frame's beginning, so that its end cannot be judged.
+    pub cut: bool,
+    /// Length of the frame as captured, in bytes.
+    pub captured_len: usize,
+}
+
+impl<'a> Dissection<'a> {
+    /// The packet of the InfiniBand transport that the frame carries.
+    #[must_use]
+    pub fn packet(&self) -> Option<Packet<'_>> {
+        match &self.contents {
+            Contents::Ethernet(frame) => frame.roce().map(Packet::of_roce),
+            Contents::InfiniBand(packet) => Packet::of_infiniband(packet),
+            Contents::Opaque => None,
+        }
+    }
+
+    /// The Ethernet frame, if it is one and could be taken apart.
+    #[must_use]
+    pub const fn frame(&self) -> Option<&Frame<'a>> {
+        match &self.contents {
+            Contents::Ethernet(frame) => Some(frame),
+            _ => None,
+        }
+    }
+
+    fn nothing(protocol: Protocol, captured: &CapturedFrame<'a>) -> Self {
+        Self {
+            protocol,
+            contents: Contents::Opaque,
+            error: None,
+            icrc: Checksum::Absent,
+            fcs: Checksum::Absent,
+            fcs_undeclared: false,
+            cut: captured.is_cut(),
+            captured_len: captured.bytes.len(),
+        }
+    }
+}
+
+/// Takes frames apart, and remembers which interfaces capture an FCS without saying so.
+///
+/// Memory: one frame, and a number for each such interface.
+#[derive(Debug, Default)]
+pub struct Dissector {
+    /// A cut frame, with zeros in place of its end.
+    completed: Vec<u8>,
+    /// Interfaces on which a frame ended with its FCS, undeclared.
+    undeclared_fcs: Vec<usize>,
+}
+
+impl Dissector {
+    /// Takes a frame apart.
+    ///
+    /// A cut frame is judged by its headers, if these were captured whole: its lengths count, its
+    /// checksums are [absent](Checksum::Absent).
+    pub fn dissect<'a>(&'a mut self, captured: &CapturedFrame<'a>) -> Dissection<'a> {
+        match LinkLayer::of_type(captured.link_type) {
+            Some(LinkLayer::Ethernet) => {}
+            Some(layer) => return dissect_infiniband(layer, captured),
+            None => return Dissection::nothing(Protocol::Other, captured),
+        }
+        let has_fcs = usize::from(captured.fcs_length) == FCS_LEN;
+        let whole_len = captured.original_length as usize;
+        if captured.bytes.len() < whole_len {
+            if whole_len > LONGEST {
+                return Dissection::nothing(Protocol::of_bytes(captured.bytes), captured);
+            }
+            self.completed.clear();
+            self.completed.extend_from_slice(captured.bytes);
+            self.completed.resize(whole_len, 0);
+            return dissect_cut(&self.completed, captured, has_fcs);
+        }
+        let (bytes, fcs) = if has_fcs {
+            match captured.bytes.split_last_chunk() {
+                Some((bytes, found)) => (bytes, Checksum::of(crc_from_wire(*found), fcs(bytes))),
+                None => (captured.bytes, Checksum::Absent),
+            }
+        } else {
+            (captured.bytes, Checksum::Absent)
+        };
+        let mut dissection = Dissection { fcs, ..parse(bytes, captured) };
+        if !has_fcs {
+            self.look_for_fcs(&mut dissection, captured);
+        }
+        if let Some(roce) = dissection.frame().and_then(Frame::roce) {
+            dissection.icrc = Checksum::of(roce.icrc, icrc(roce));
+        }
+        dissection
+    }
+
+    /// Many captures hold an FCS and do not declare it. Bytes behind the packet that are the right
+    /// FCS are one; once an interface has shown one, others there are taken for it, right or wrong.
+    fn look_for_fcs(&mut self, dissection: &mut Dissection<'_>, captured: &CapturedFrame<'_>) {
+        let trailing = dissection.frame().map_or(0, |frame| frame.padding.len());
+        if trailing < FCS_LEN || captured.bytes.len() < SHORTEST + FCS_LEN {
+            return;
+        }
+        let Some((bytes, found)) = captured.bytes.split_last_chunk() else { return };
+        let verdict = Checksum::of(crc_from_wire(*found), fcs(bytes));
+        let known = self.undeclared_fcs.contains(&captured.interface);
+        if verdict == Checksum::Ok && !known && self.undeclared_fcs.len() < 1_024 {
+            self.undeclared_fcs.push(captured.interface);
+        }
+        if verdict == Checksum::Ok || known {
+            dissection.fcs = verdict;
+            dissection.fcs_undeclared = true;
+        }
+    }
+}
+
+fn parse<'a>(bytes: &'a [u8], captured: &CapturedFrame<'a>) -> Dissection<'a> {
+    match Frame::parse(bytes) {
+        Ok(frame) => {
+            let protocol = Protocol::of_frame(&frame);
+            Dissection {
+                contents: Contents::Ethernet(frame),
+                ..Dissection::nothing(protocol, captured)
+            }
+        }
+        Err(error) => {
+            let protocol = Protocol::of_bytes(bytes);
+            let error = Some(error).filter(|_| protocol != Protocol::Other);
+            Dissection { error, ..Dissection::nothing(protocol, captured) }
+        }
+    }
+}
+
+/// Takes apart a frame whose end is stood in for by zeros.
+fn dissect_cut<'a>(
+    completed: &'a [u8],
+    captured: &CapturedFrame<'a>,
+    has_fcs: bool,
+) -> Dissection<'a> {
+    let end = completed.len() - if has_fcs { FCS_LEN.min(completed.len()) } else { 0 };
+    let parsed = parse(&completed[..end], captured);
+    let had = captured.bytes.len();
+    match parsed.frame() {
+        Some(frame) if headers_len(frame) <= had => parsed,
+        // What the zeros made of it says nothing.
+        _ => Dissection::nothing(Protocol::of_bytes(captured.bytes), captured),
+    }
+}
+
+/// Takes a packet of native InfiniBand apart. One that is cut says nothing: its length stands in it.
+fn dissect_infiniband<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Dissection<'a> {
+    let nothing = Dissection::nothing(Protocol::InfiniBand, captured);
+    let bytes = match layer.packet(captured.bytes) {
+        Some(bytes) if !captured.is_cut() => bytes,
+        Some(_) => return nothing,
+        None => return Dissection { protocol: Protocol::Other, ..nothing },
+    };
+    match InfiniBandPacket::parse(bytes) {
+        Ok(packet) => {
+            let icrc = match (packet.transport(), packet.computed_icrc()) {
+                (Some(transport), Some(computed)) => Checksum::of(transport.icrc, computed),
+                _ => Checksum::Absent,
+            };
+            Dissection { contents: Contents::InfiniBand(packet), icrc, ..nothing }
+        }
+        Err(error) => Dissection { error: Some(error), ..nothing },
+    }
+}
+
+/// Length of all headers up to the payload, in bytes.
+fn headers_len(frame: &Frame<'_>) -> usize {
+    let tags = frame.vlan.iter().flatten().count() * VlanTag::LEN;
+    Ethernet::LEN
+        + tags
+        + match &frame.body {
+            Body::Roce(roce) => {
+                let network: Encapsulation = roce.network.encapsulation();
+                network.network_len() + rocelab_wire::Bth::LEN + roce.extensions.len()
+            }
+            Body::Pfc(_) => rocelab_wire::Pfc::LEN,
+            Body::Pause(_) => rocelab_wire::Pause::LEN,
+            _ => 0,
+        }
+}

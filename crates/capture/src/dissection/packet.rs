@@ -1,0 +1,136 @@
+//! A packet of the InfiniBand transport, whatever carries it.
+
+use std::fmt;
+
+use rocelab_wire::{
+    Bth, Ecn, Extensions, Gid, InfiniBandPacket, Network, Opcode, Roce, TelemetryKind,
+};
+
+/// Where a packet comes from or goes to, below the queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Address {
+    /// A GID; for RoCE v2 the IP address.
+    Gid(Gid),
+    /// A local identifier of InfiniBand, in packets without GRH.
+    Lid(u16),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gid(gid) => match gid.to_ipv4() {
+                Some(address) => f.pad(&address.to_string()),
+                None => f.pad(&gid.to_string()),
+            },
+            Self::Lid(lid) => f.pad(&format!("lid {lid}")),
+        }
+    }
+}
+
+/// What the transport sees of a packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet<'a> {
+    /// Who sent it.
+    pub source: Address,
+    /// Who shall get it.
+    pub destination: Address,
+    /// What spreads flows over paths: the UDP source port, or the flow label of a GRH. Stacks
+    /// commonly give both directions of a connection the same.
+    pub entropy: Option<u32>,
+    /// ECN codepoint, where the network header has one.
+    pub ecn: Option<Ecn>,
+    /// Base transport header.
+    pub bth: &'a Bth,
+    /// The headers behind it.
+    pub extensions: &'a Extensions,
+    /// Payload, without pad.
+    pub payload: &'a [u8],
+    /// Pad bytes.
+    pub pad: &'a [u8],
+}
+
+impl<'a> Packet<'a> {
+    pub(super) fn of_roce(roce: &'a Roce<'_>) -> Self {
+        let (source, destination, entropy, ecn) = match &roce.network {
+            Network::V1 { grh } => {
+                let label = Some(grh.flow_label).filter(|label| *label != 0);
+                (grh.sgid, grh.dgid, label, Ecn::from_bits(grh.traffic_class))
+            }
+            Network::V2Ipv4 { ip, udp } => {
+                (ip.source.into(), ip.destination.into(), Some(udp.source_port.into()), ip.ecn)
+            }
+            Network::V2Ipv6 { ip, udp } => {
+                (ip.source.into(), ip.destination.into(), Some(udp.source_port.into()), ip.ecn)
+            }
+        };
+        Self {
+            source: Address::Gid(source),
+            destination: Address::Gid(destination),
+            entropy,
+            ecn: Some(ecn),
+            bth: &roce.bth,
+            extensions: &roce.extensions,
+            payload: roce.payload,
+            pad: roce.pad,
+        }
+    }
+
+    pub(super) fn of_infiniband(packet: &'a InfiniBandPacket<'_>) -> Option<Self> {
+        let transport = packet.transport()?;
+        let (source, destination) = match packet.grh() {
+            Some(grh) => (Address::Gid(grh.sgid), Address::Gid(grh.dgid)),
+            None => (Address::Lid(packet.lrh.slid), Address::Lid(packet.lrh.dlid)),
+        };
+        Some(Self {
+            source,
+            destination,
+            entropy: None,
+            ecn: None,
+            bth: &transport.bth,
+            extensions: &transport.extensions,
+            payload: transport.payload,
+            pad: transport.pad,
+        })
+    }
+
+    /// What the packet does: its opcode, or that of the operation to which telemetry was added.
+    /// None if the opcode is not defined here.
+    #[must_use]
+    pub fn operation(&self) -> Option<Opcode> {
+        match self.bth.opcode() {
+            // Manufacturers share their opcodes: without its headers it is another's.
+            Some(opcode) if opcode.has_sack() && self.extensions.sack.is_none() => None,
+            Some(opcode) => Some(opcode),
+            None => self.telemetry().map(|(_, operation)| operation),
+        }
+    }
+
+    /// Which telemetry the packet carries, if any.
+    #[must_use]
+    pub fn telemetry(&self) -> Option<(TelemetryKind, Opcode)> {
+        self.extensions.telemetry.and_then(|_| self.bth.telemetry())
+    }
+
+    /// The opcode's standard name, such as `RC_RDMA_WRITE_ONLY`; that of the operation for packets
+    /// with telemetry, and the number (`0x1f`) where there is no name.
+    #[must_use]
+    pub fn opcode_name(&self) -> OpcodeName {
+        OpcodeName { number: self.bth.opcode, operation: self.operation() }
+    }
+}
+
+/// An opcode for people: see [`Packet::opcode_name`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OpcodeName {
+    number: u8,
+    operation: Option<Opcode>,
+}
+
+impl fmt::Display for OpcodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.operation {
+            Some(operation) => f.pad(operation.name()),
+            None => f.pad(&format!("{:#04x}", self.number)),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! What can be wrong with a frame.
+
+use std::fmt;
+
+use rocelab_wire::{Layer, ParseError, Psn};
+
+use crate::dissection::OpcodeName;
+
+/// Something that makes a frame wrong, by itself or after the frames before it.
+///
+/// `Display` is one line: a name for programs, a colon, and the particulars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The frame ends too early, or its length fields contradict each other.
+    Malformed(ParseError),
+    /// The invariant CRC is not that of the packet.
+    Icrc {
+        /// What the packet holds.
+        found: u32,
+        /// What it should hold.
+        computed: u32,
+    },
+    /// The frame check sequence is not that of the frame.
+    Fcs {
+        /// What the frame holds.
+        found: u32,
+        /// What it should hold.
+        computed: u32,
+    },
+    /// The variant CRC of an InfiniBand packet is not that of the packet.
+    Vcrc {
+        /// What the packet holds.
+        found: u16,
+        /// What it should hold.
+        computed: u16,
+    },
+    /// The IPv4 header checksum is not that of the header.
+    Ipv4Checksum {
+        /// What the header holds.
+        found: u16,
+        /// What it should hold.
+        computed: u16,
+    },
+    /// Bits are set that senders have to leave clear, or a constant is another.
+    Reserved {
+        /// The header.
+        layer: Layer,
+        /// Name of the field.
+        field: &'static str,
+        /// What it holds.
+        value: u32,
+    },
+    /// The opcode is one that no version of the standard defines.
+    UndefinedOpcode(u8),
+    /// Payload and pad together are no multiple of four bytes, or less pad would do.
+    PadCount {
+        /// Length of the payload, in bytes.
+        payload_len: usize,
+        /// The BTH's pad count.
+        pad_count: u8,
+    },
+    /// Pad bytes are not zero.
+    PadNotZero,
+    /// The payload is longer or shorter than the opcode allows.
+    PayloadLength {
+        /// The opcode.
+        opcode: OpcodeName,
+        /// Length of the payload, in bytes.
+        found: usize,
+        /// What would do.
+        expected: PayloadRule,
+    },
+    /// The message is not as long as its RETH says.
+    DmaLength {
+        /// What the RETH of the message or of the read request says, in bytes.
+        announced: u32,
+        /// Payload of its packets together, in bytes.
+        found: u64,
+    },
+    /// The partition key is not that of the queue pair's other packets.
+    PKey {
+        /// What the packet holds.
+        found: u16,
+        /// What the packets before held.
+        expected: u16,
+    },
+    /// The packet continues another queue pair's message, whose next PSN it has.
+    DestQp {
+        /// What the packet holds.
+        found: u32,
+        /// Whose message it continues.
+        expected: u32,
+    },
+    /// After the packet before it, with consecutive PSN, this opcode cannot come.
+    OpcodeSequence {
+        /// The opcode.
+        opcode: OpcodeName,
+        /// Whether a message of several packets had begun.
+        within_message: bool,
+    },
+    /// No read request has the read response's PSN.
+    AnswersNothing {
+        /// It.
+        psn: Psn,
+    },
+    /// The request was answered before it was sent.
+    AnsweredEarly {
+        /// Its PSN.
+        psn: Psn,
+        /// Number of the frame that answered it.
+        number: u64,
+    },
+    /// The response acknowledges packets that the capture does not hold, although it holds those
+    /// before and after them.
+    AcknowledgesUnseen {
+        /// The first of them.
+        first: Psn,
+        /// How many follow each other.
+        count: u32,
+    },
+    /// A MAC control frame goes to another address than that of MAC control, or is tagged.
+    MacControl {
+        /// What is wrong with it.
+        what: &'static str,
+    },
+}
+
+/// How long a payload may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PayloadRule {
+    /// None at all.
+    Empty,
+    /// Not empty, and at most this many bytes.
+    UpTo(u16),
+    /// A path MTU: 256, 512, 1024, 2048 or 4096 bytes.
+    AnyPathMtu,
+    /// Exactly the path MTU of the packets before, in bytes.
+    PathMtu(u16),
+}
+
+impl Fault {
+    /// The name for programs, such as `icrc`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Malformed(_) => "malformed",
+            Self::Icrc { .. } => "icrc",
+            Self::Fcs { .. } => "fcs",
+            Self::Vcrc { .. } => "vcrc",
+            Self::Ipv4Checksum { .. } => "ipv4_checksum",
+            Self::Reserved { .. } => "reserved",
+            Self::UndefinedOpcode(_) => "undefined_opcode",
+            Self::PadCount { .. } => "pad_count",
+            Self::PadNotZero => "pad_not_zero",
+            Self::PayloadLength { .. } => "payload_length",
+            Self::DmaLength { .. } => "dma_length",
+            Self::PKey { .. } => "p_key",
+            Self::DestQp { .. } => "dest_qp",
+            Self::OpcodeSequence { .. } => "opcode_sequence",
+            Self::AnswersNothing { .. } => "answers_nothing",
+            Self::AnsweredEarly { .. } => "answered_early",
+            Self::AcknowledgesUnseen { .. } => "psn_gap",
+            Self::MacControl { .. } => "mac_control",
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.name())?;
+        match self {
+            Self::Malformed(error) => error.fmt(f),
+            Self::Icrc { found, computed } | Self::Fcs { found, computed } => {
+                write!(f, "found {found:#010x}, computed {computed:#010x}")
+            }
+            Self::Vcrc { found, computed } | Self::Ipv4Checksum { found, computed } => {
+                write!(f, "found {found:#06x}, computed {computed:#06x}")
+            }
+            Self::Reserved { layer, field, value } => write!(f, "{layer} {field} is {value:#x}"),
+            Self::UndefinedOpcode(opcode) => write!(f, "{opcode:#04x}"),
+            Self::PadCount { payload_len, pad_count } => {
+                write!(f, "{pad_count} after a payload of {payload_len} bytes")
+            }
+            Self::PadNotZero => f.write_str("pad bytes are not zero"),
+            Self::PayloadLength { opcode, found, expected } => {
+                write!(f, "{opcode} with {found} bytes, not {expected}")
+            }
+            Self::DmaLength { announced, found } => {
+                write!(f, "{found} bytes in a message of {announced}")
+            }
+            Self::PKey { found, expected } => write!(f, "{found:#06x} after {expected:#06x}"),
+            Self::DestQp { found, expected } => {
+                write!(f, "{found:#08x}, but the packet continues a message to {expected:#08x}")
+            }
+            Self::OpcodeSequence { opcode, within_message: true } => {
+                write!(f, "{opcode} within a message that goes on differently")
+            }
+            Self::OpcodeSequence { opcode, within_message: false } => {
+                write!(f, "{opcode} although no message has begun")
+            }
+            Self::AnswersNothing { psn } => write!(f, "no read request has psn {psn}"),
+            Self::AnsweredEarly { psn, number } => {
+                write!(f, "psn {psn} is sent only now, but frame {number} answered it")
+            }
+            Self::AcknowledgesUnseen { first, count } => write!(
+                f,
+                "acknowledges {count} packets from psn {first} that are missing from the capture"
+            ),
+            Self::MacControl { what } => f.write_str(what),
+        }
+    }
+}
+
+impl fmt::Display for PayloadRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("0"),
+            Self::UpTo(limit) => write!(f, "1 to {limit}"),
+            Self::AnyPathMtu => f.write_str("256, 512, 1024, 2048 or 4096"),
+            Self::PathMtu(mtu) => write!(f, "the path MTU of {mtu}"),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Which two flows are the two directions of one connection.
+//!
+//! A response carries the PSN of the request that it answers, so its flow's peer is among the
+//! flows of the opposite addresses one whose requests hold that PSN. Stacks commonly give both
+//! directions the same UDP source port (Soft-RoCE does, see Linux `rdma_flow_label_to_udp_sport`
+//! in `include/rdma/ib_verbs.h`), which decides between several.
+
+use rocelab_wire::Psn;
+
+use super::Flow;
+
+/// How sure it is that two flows belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pairing {
+    /// What contradicts it is a fault.
+    Certain,
+    /// What contradicts it dissolves it.
+    Likely,
+}
+
+/// How many flows between two addresses are looked at.
+const LOOKED_AT: usize = 1_024;
+
+/// The flow among `candidates` whose requests `psn`, a response in flow `of`, can answer.
+pub(super) fn find(
+    flows: &[Flow],
+    candidates: &[u32],
+    of: u32,
+    psn: Psn,
+) -> Option<(u32, Pairing)> {
+    let responses = &flows[of as usize];
+    let mut open = 0;
+    let (mut alike, mut alikes) = (None, 0);
+    let (mut holding, mut holdings) = (None, 0);
+    for &candidate in candidates.iter().take(LOOKED_AT) {
+        let flow = &flows[candidate as usize];
+        let taken = flow.peer.is_some_and(|(peer, _)| peer != of);
+        if taken || !flow.requests.started() {
+            continue;
+        }
+        open += 1;
+        if responses.entropy.is_some() && flow.entropy == responses.entropy {
+            (alike, alikes) = (Some(candidate), alikes + 1);
+        }
+        if flow.requests.contains(psn) {
+            (holding, holdings) = (Some(candidate), holdings + 1);
+        }
+    }
+    if let (Some(alike), 1) = (alike, alikes) {
+        return Some((alike, Pairing::Certain));
+    }
+    let certainty = if open == 1 { Pairing::Certain } else { Pairing::Likely };
+    holding.filter(|_| holdings == 1).map(|flow| (flow, certainty))
+}

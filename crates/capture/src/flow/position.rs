@@ -1,0 +1,142 @@
+//! Where in a message a stream of packets stands.
+
+use rocelab_wire::Opcode;
+
+use crate::dissection::OpcodeName;
+use crate::fault::{Fault, PayloadRule};
+
+/// Where a stream stands after a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Position {
+    /// At the beginning of the capture, after a gap, and where a retransmission begins.
+    #[default]
+    Unknown,
+    /// At the end of a message.
+    Between,
+    /// Inside of one.
+    Within(Message),
+}
+
+/// A message of several packets, so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Message {
+    kind: Kind,
+    /// Payload of its FIRST or MIDDLE packets, in bytes, if one was seen.
+    mtu: Option<u16>,
+    /// Length that was announced, if the beginning was seen, in bytes.
+    announced: Option<u32>,
+    /// Payload so far, in bytes.
+    found: u64,
+}
+
+/// What a message does: packets of different kinds do not continue each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Send,
+    Write,
+    Read,
+    Other,
+}
+
+impl Kind {
+    const fn of(opcode: Opcode) -> Self {
+        if opcode.is_send() {
+            Self::Send
+        } else if opcode.is_rdma_write() {
+            Self::Write
+        } else if opcode.is_rdma_read_response() {
+            Self::Read
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// A packet of a stream, as its position sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub(super) opcode: Opcode,
+    pub(super) name: OpcodeName,
+    /// Payload, in bytes.
+    pub(super) len: usize,
+    /// What the RETH of the message says, in bytes, if this packet begins it.
+    pub(super) announced: Option<u32>,
+}
+
+impl Position {
+    /// Whether a message is under way that `opcode` can continue.
+    pub(super) fn continues_with(&self, opcode: Opcode) -> bool {
+        matches!(self, Self::Within(message)
+            if message.kind == Kind::of(opcode) && (opcode.is_middle() || opcode.is_last()))
+    }
+
+    /// Takes the next packet, whose PSN is that of the packet that has to come next.
+    pub(super) fn step(&mut self, step: &Step, faults: &mut Vec<Fault>) {
+        if step.opcode.is_middle() || step.opcode.is_last() {
+            self.go_on(step, faults);
+        } else {
+            if matches!(self, Self::Within(_)) {
+                faults.push(Fault::OpcodeSequence { opcode: step.name, within_message: true });
+            }
+            *self = Self::begin(step, faults);
+        }
+    }
+
+    fn begin(step: &Step, faults: &mut Vec<Fault>) -> Self {
+        let found = step.len as u64;
+        if step.opcode.is_first() {
+            return Self::Within(Message {
+                kind: Kind::of(step.opcode),
+                mtu: u16::try_from(step.len).ok(),
+                announced: step.announced,
+                found,
+            });
+        }
+        if matches!(Kind::of(step.opcode), Kind::Write | Kind::Read) {
+            check_length(step.announced, found, faults);
+        }
+        Self::Between
+    }
+
+    fn go_on(&mut self, step: &Step, faults: &mut Vec<Fault>) {
+        let kind = Kind::of(step.opcode);
+        let mut message = match *self {
+            Self::Within(message) if message.kind == kind => message,
+            other => {
+                if other != Self::Unknown {
+                    let within_message = other != Self::Between;
+                    faults.push(Fault::OpcodeSequence { opcode: step.name, within_message });
+                }
+                Message { kind, mtu: None, announced: None, found: 0 }
+            }
+        };
+        let fits = match message.mtu {
+            Some(mtu) if step.opcode.is_middle() => step.len == usize::from(mtu),
+            Some(mtu) => step.len <= usize::from(mtu),
+            None => true,
+        };
+        if !fits && let Some(mtu) = message.mtu {
+            let expected = match step.opcode.is_middle() {
+                true => PayloadRule::PathMtu(mtu),
+                false => PayloadRule::UpTo(mtu),
+            };
+            faults.push(Fault::PayloadLength { opcode: step.name, found: step.len, expected });
+        }
+        message.found += step.len as u64;
+        if step.opcode.is_last() {
+            check_length(message.announced, message.found, faults);
+            *self = Self::Between;
+        } else {
+            message.mtu = message.mtu.or(u16::try_from(step.len).ok());
+            *self = Self::Within(message);
+        }
+    }
+}
+
+fn check_length(announced: Option<u32>, found: u64, faults: &mut Vec<Fault>) {
+    if let Some(announced) = announced
+        && u64::from(announced) != found
+    {
+        faults.push(Fault::DmaLength { announced, found });
+    }
+}

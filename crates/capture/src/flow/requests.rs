@@ -1,0 +1,363 @@
+//! The requests of one direction: which PSNs they have, and what is missing or repeated.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use rocelab_wire::{Opcode, Psn};
+
+use super::Novelty;
+use super::missing::Missing;
+use super::mtu::{PathMtus, packets};
+use super::position::{Position, Step};
+use crate::fault::Fault;
+use crate::observation::Observation;
+
+/// PSNs that a requester can be away from its last packet without starting anew: more than any
+/// window, far less than the 2^23 of the standard.
+const FARTHEST: u32 = 1 << 16;
+
+/// Reads that are remembered, to know which responses are to something.
+const READS: usize = 64;
+
+/// Messages and time stamps that are remembered until they are acknowledged.
+const WAITING: usize = 128;
+
+/// A request packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Request {
+    pub(super) step: Step,
+    pub(super) psn: Psn,
+    pub(super) time: Duration,
+    /// Whether an answer to this very packet is due.
+    pub(super) answered: bool,
+}
+
+/// What a request packet was.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Requested {
+    pub(super) novelty: Novelty,
+    /// It ends a message that was not sent before.
+    pub(super) ends_message: bool,
+}
+
+/// An RDMA READ.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    start: Psn,
+    /// Bytes asked for.
+    len: u32,
+}
+
+/// The requests that one direction of a connection carries.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    started: bool,
+    mtus: PathMtus,
+    /// The first PSN.
+    first: Psn,
+    /// That of the last packet.
+    last: Psn,
+    /// The PSN that has to come after the last packet, unless that was a read of unknown length.
+    next: Psn,
+    /// The last packet, if it was a read, and how many PSNs it takes is not known yet.
+    open_read: Option<Read>,
+    /// Follows the latest PSN that was sent.
+    high: Psn,
+    position: Position,
+    /// The position at `high`.
+    tip: Position,
+    missing: Missing,
+    /// The first PSN that is not acknowledged; nothing is before the first response.
+    unacknowledged: Psn,
+    reads: VecDeque<Read>,
+    /// The last PSNs of messages that are not acknowledged.
+    messages: VecDeque<Psn>,
+    /// When packets that ask for an acknowledgement were sent.
+    sent: VecDeque<(Psn, Duration)>,
+    /// A PSN that was answered before it was seen, and in which frame.
+    early: Option<(Psn, u64)>,
+}
+
+/// Where a packet's PSN stands.
+enum Place {
+    Next,
+    /// So many PSNs are missing before it.
+    Ahead(u32),
+    Behind,
+    Elsewhere,
+}
+
+impl Requests {
+    pub(super) const fn started(&self) -> bool {
+        self.started
+    }
+
+    /// Whether the response `psn` can be to one of these requests.
+    pub(super) fn contains(&self, psn: Psn) -> bool {
+        self.started && !psn.is_before(self.first) && psn.is_before(self.limit())
+    }
+
+    /// Whether `psn` follows all requests so far.
+    pub(super) fn is_unsent(&self, psn: Psn) -> bool {
+        !psn.is_before(self.limit())
+    }
+
+    /// The first PSN that no request has.
+    pub(super) fn limit(&self) -> Psn {
+        match self.open_read {
+            Some(read) if self.high == self.next => {
+                read.start.wrapping_add(self.mtus.packets(read.len).1)
+            }
+            _ => self.high,
+        }
+    }
+
+    /// Whether a packet with this PSN and opcode would go on with the message under way.
+    pub(super) fn would_continue(&self, psn: Psn, opcode: Opcode) -> bool {
+        self.started && self.next == psn && self.position.continues_with(opcode)
+    }
+
+    /// PSNs that are missing.
+    pub(super) fn missing(&self) -> u64 {
+        self.missing.count()
+    }
+
+    /// Messages that were sent and are not acknowledged; at most [`WAITING`] are counted.
+    pub(super) fn unacknowledged_messages(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// PSNs that were sent and are not acknowledged.
+    pub(super) fn unacknowledged_psns(&self) -> u32 {
+        self.high.distance_from(self.unacknowledged).max(0).unsigned_abs()
+    }
+
+    /// Takes the next packet.
+    pub(super) fn observe(
+        &mut self,
+        request: &Request,
+        faults: &mut Vec<Fault>,
+        observations: &mut Vec<Observation>,
+    ) -> Requested {
+        let psn = request.psn;
+        if !self.started {
+            self.start(psn);
+        }
+        let novelty = self.find_place(psn, observations);
+        let again = novelty != Novelty::New;
+        self.check_early(psn, faults);
+        self.position.step(&request.step, faults);
+        self.learn_mtu(&request.step);
+
+        let (least, most) = self.span(request);
+        self.last = psn;
+        self.next = psn.wrapping_add(least);
+        self.open_read = (least < most)
+            .then(|| Read { start: psn, len: request.step.announced.unwrap_or_default() });
+        if again {
+            // Answers to it could be to either.
+            while self.sent.back().is_some_and(|(sent, _)| !sent.is_before(psn)) {
+                self.sent.pop_back();
+            }
+        }
+        let ends = request.step.opcode.is_last() || request.step.opcode.is_only();
+        if self.next.is_after(self.high) || !again {
+            self.high = self.next;
+            self.tip = self.position;
+        }
+        if !again {
+            if request.answered {
+                remember(&mut self.sent, (psn, request.time), WAITING);
+            }
+            if ends {
+                remember(&mut self.messages, self.next.wrapping_sub(1), WAITING);
+            }
+        }
+        Requested { novelty, ends_message: ends && novelty != Novelty::Again }
+    }
+
+    /// Frame `number` answers a PSN that no request had yet.
+    pub(super) fn answered_early(&mut self, psn: Psn, number: u64) {
+        if self.early.is_none_or(|(early, _)| psn.is_before(early)) {
+            self.early = Some((psn, number));
+        }
+    }
+
+    /// If the requests reach, without a gap, a PSN that was answered before, it was not sent then.
+    /// A gap before it says that the capture has not all requests.
+    fn check_early(&mut self, psn: Psn, faults: &mut Vec<Fault>) {
+        let Some((early, number)) = self.early else { return };
+        if !self.missing.is_empty() {
+            self.early = None;
+        } else if early == psn {
+            faults.push(Fault::AnsweredEarly { psn, number });
+            self.early = None;
+        }
+    }
+
+    fn start(&mut self, psn: Psn) {
+        self.started = true;
+        (self.first, self.next, self.high, self.unacknowledged) = (psn, psn, psn, psn);
+        (self.position, self.tip, self.open_read) = (Position::Unknown, Position::Unknown, None);
+        self.missing.clear();
+        self.reads.clear();
+        self.messages.clear();
+        self.sent.clear();
+        self.early = None;
+    }
+
+    /// Compares with the packets before.
+    fn find_place(&mut self, psn: Psn, observations: &mut Vec<Observation>) -> Novelty {
+        match self.place(psn) {
+            Place::Next if psn == self.high => return Novelty::New,
+            Place::Next => {}
+            Place::Ahead(count) => {
+                let first = psn.wrapping_sub(count);
+                self.missing.add(first, count);
+                observations.push(Observation::Gap { first, count });
+                self.position = Position::Unknown;
+                return Novelty::New;
+            }
+            Place::Behind if psn == self.high => {
+                self.position = self.tip;
+                return Novelty::New;
+            }
+            Place::Behind => self.position = Position::Unknown,
+            Place::Elsewhere => {
+                observations.push(Observation::NewSequence { psn });
+                self.start(psn);
+                return Novelty::New;
+            }
+        }
+        if self.missing.fill(psn, 1) {
+            observations.push(Observation::FillsGap { psn });
+            return Novelty::Late;
+        }
+        observations.push(if psn == self.last {
+            Observation::Duplicate { psn }
+        } else {
+            Observation::Retransmission { psn }
+        });
+        Novelty::Again
+    }
+
+    fn place(&mut self, psn: Psn) -> Place {
+        if let Some(read) = self.open_read {
+            let count = psn.distance_from(read.start).max(0).unsigned_abs();
+            if count > 0 && self.mtus.keep(|mtu| packets(read.len, mtu) == count) {
+                self.open_read = None;
+                if self.high == self.next {
+                    self.high = psn;
+                }
+                self.next = psn;
+            }
+        }
+        let ahead = psn.distance_from(self.next);
+        if ahead == 0 {
+            return Place::Next;
+        }
+        if ahead.unsigned_abs() > FARTHEST + self.high.distance_from(self.next).unsigned_abs() {
+            return Place::Elsewhere;
+        }
+        match psn.distance_from(self.high) {
+            skipped @ 1.. => Place::Ahead(skipped.unsigned_abs()),
+            _ => Place::Behind,
+        }
+    }
+
+    fn learn_mtu(&mut self, step: &Step) {
+        if step.opcode.is_first() || step.opcode.is_middle() {
+            self.learn_path_mtu(step.len);
+        } else if step.len > 0 {
+            self.mtus.keep(|mtu| usize::from(mtu) >= step.len);
+        }
+    }
+
+    /// A packet of this connection was filled with so many bytes.
+    pub(super) fn learn_path_mtu(&mut self, len: usize) {
+        if !PathMtus::is_path_mtu(len) {
+            return;
+        }
+        self.mtus.learn(len);
+        if let (Some(read), Some(mtu)) = (self.open_read, self.mtus.known()) {
+            let next = read.start.wrapping_add(packets(read.len, mtu));
+            if self.high == self.next {
+                self.high = next;
+            }
+            self.next = next;
+            self.open_read = None;
+        }
+    }
+
+    /// How many PSNs a request takes, at least and at most.
+    fn span(&mut self, request: &Request) -> (u32, u32) {
+        if !request.step.opcode.is_rdma_read_request() {
+            return (1, 1);
+        }
+        let len = request.step.announced.unwrap_or_default();
+        remember(&mut self.reads, Read { start: request.psn, len }, READS);
+        self.mtus.packets(len)
+    }
+
+    /// The length in bytes of the read that starts with this PSN, if there is one.
+    pub(super) fn read_from(&self, psn: Psn) -> Option<u32> {
+        self.reads.iter().rev().find(|read| read.start == psn).map(|read| read.len)
+    }
+
+    /// Whether no read can have this response, as far as is remembered.
+    pub(super) fn reads_nothing_at(&self, psn: Psn) -> bool {
+        let forgotten =
+            self.reads.len() == READS && self.reads.iter().all(|read| psn.is_before(read.start));
+        let covers = |read: &Read| {
+            let most = self.mtus.packets(read.len).1;
+            !psn.is_before(read.start) && psn.is_before(read.start.wrapping_add(most))
+        };
+        !forgotten
+            && !psn.is_before(self.first)
+            && !self.missing.contains(psn)
+            && !self.reads.iter().any(covers)
+    }
+
+    /// A response says that everything up to `psn` has arrived; gives how long the answer to that
+    /// very packet took.
+    pub(super) fn acknowledge(
+        &mut self,
+        psn: Psn,
+        time: Duration,
+        faults: &mut Vec<Fault>,
+    ) -> Option<Duration> {
+        if !psn.is_before(self.unacknowledged) {
+            self.unacknowledged = psn.wrapping_add(1);
+        }
+        while self.messages.front().is_some_and(|last| !last.is_after(psn)) {
+            self.messages.pop_front();
+        }
+        if !self.missing.is_empty()
+            && let Some(gap) = self.missing.acknowledge(psn)
+        {
+            faults.push(Fault::AcknowledgesUnseen { first: gap.first, count: gap.count });
+        }
+        let mut newest = None;
+        while let Some(sent) = self.sent.front().copied()
+            && !sent.0.is_after(psn)
+        {
+            self.sent.pop_front();
+            newest = Some(sent);
+        }
+        let (_, sent) = newest.filter(|(sent, _)| *sent == psn)?;
+        time.checked_sub(sent)
+    }
+
+    /// A NAK says that `psn` is missing or refused.
+    pub(super) fn refuse(&mut self, psn: Psn) {
+        self.missing.report(psn);
+    }
+}
+
+/// Appends, and forgets the oldest beyond `limit`.
+fn remember<T>(queue: &mut VecDeque<T>, value: T, limit: usize) {
+    if queue.len() == limit {
+        queue.pop_front();
+    }
+    queue.push_back(value);
+}

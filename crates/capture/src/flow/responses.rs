@@ -1,0 +1,88 @@
+//! The responses of one direction.
+
+use std::time::Duration;
+
+use rocelab_wire::{Psn, Syndrome};
+
+use super::Novelty;
+use super::position::{Position, Step};
+use super::requests::Requests;
+use crate::fault::Fault;
+use crate::observation::Observation;
+
+/// A response packet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Response {
+    pub(super) step: Step,
+    pub(super) psn: Psn,
+    /// The frame's.
+    pub(super) number: u64,
+    pub(super) time: Duration,
+    pub(super) syndrome: Option<Syndrome>,
+}
+
+/// The read responses that one direction of a connection carries.
+#[derive(Debug, Default)]
+pub(super) struct Responses {
+    last: Option<Psn>,
+    /// Follows the latest PSN that was sent.
+    high: Option<Psn>,
+    position: Position,
+}
+
+impl Responses {
+    /// Takes a read response.
+    pub(super) fn observe_read(
+        &mut self,
+        response: &Response,
+        requests: Option<&mut Requests>,
+        faults: &mut Vec<Fault>,
+        observations: &mut Vec<Observation>,
+    ) -> Novelty {
+        let psn = response.psn;
+        let mut step = response.step;
+        let requested = requests.as_deref().and_then(|requests| requests.read_from(psn));
+        let next = self.last.map(|last| last.wrapping_add(1));
+        if next != Some(psn) {
+            if let (Some(next), Position::Within(_)) = (next, self.position)
+                && let count @ 1.. = psn.distance_from(next)
+            {
+                observations.push(Observation::Gap { first: next, count: count.unsigned_abs() });
+            }
+            self.position = Position::Unknown;
+        } else if requested.is_some() {
+            // A read that was asked for again may go on where its responses ended, or start anew.
+            self.position = match self.position {
+                Position::Between if step.opcode.is_first() || step.opcode.is_only() => {
+                    Position::Between
+                }
+                _ => Position::Unknown,
+            };
+        }
+        if step.opcode.is_first() || step.opcode.is_only() {
+            step.announced = requested;
+        }
+        self.position.step(&step, faults);
+        if (step.opcode.is_first() || step.opcode.is_middle())
+            && let Some(requests) = requests
+        {
+            requests.learn_path_mtu(step.len);
+        }
+        self.count(psn, observations)
+    }
+
+    fn count(&mut self, psn: Psn, observations: &mut Vec<Observation>) -> Novelty {
+        let again = self.high.is_some_and(|high| psn.is_before(high));
+        if again {
+            observations.push(if self.last == Some(psn) {
+                Observation::Duplicate { psn }
+            } else {
+                Observation::Retransmission { psn }
+            });
+        } else {
+            self.high = Some(psn.wrapping_add(1));
+        }
+        self.last = Some(psn);
+        if again { Novelty::Again } else { Novelty::New }
+    }
+}

@@ -1,0 +1,309 @@
+//! All flows of a capture.
+
+use std::time::Duration;
+
+use rocelab_wire::{NakCode, Opcode, Psn, Syndrome, Transport};
+use rustc_hash::FxHashMap;
+
+use super::pairing::{self, Pairing};
+use super::position::Step;
+use super::requests::Request;
+use super::responses::Response;
+use super::{Flow, FlowCounters, FlowKey, Novelty};
+use crate::dissection::{Address, Packet};
+use crate::fault::Fault;
+use crate::observation::Observation;
+
+/// Most flows that are followed; packets of others are only judged by themselves. Bounds memory
+/// at about 50 MB.
+pub const MAX_FLOWS: usize = 1 << 15;
+
+/// Low bits of a P_Key; the highest says whether membership is full.
+const P_KEY_NUMBER: u16 = 0x7fff;
+
+/// Who sends to whom, on which interface.
+type Hosts = (u32, Address, Address);
+
+/// Follows the packets of a capture, flow by flow.
+#[derive(Debug, Default)]
+pub struct FlowTable {
+    flows: Vec<Flow>,
+    by_key: FxHashMap<FlowKey, u32>,
+    by_hosts: FxHashMap<Hosts, Vec<u32>>,
+    not_followed: u64,
+}
+
+/// A packet and what the capture says of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen<'a> {
+    pub(crate) number: u64,
+    pub(crate) interface: u32,
+    pub(crate) time: Duration,
+    pub(crate) packet: &'a Packet<'a>,
+    pub(crate) operation: Opcode,
+}
+
+impl FlowTable {
+    /// All flows, in the order of their first packets.
+    #[must_use]
+    pub fn flows(&self) -> &[Flow] {
+        &self.flows
+    }
+
+    /// Packets that were not followed, because there were [`MAX_FLOWS`] other flows already.
+    #[must_use]
+    pub const fn not_followed(&self) -> u64 {
+        self.not_followed
+    }
+
+    /// Takes the next packet, and says which flow it belongs to: none if that is not followed, or
+    /// the packet is stray.
+    pub(crate) fn observe(
+        &mut self,
+        seen: &Seen<'_>,
+        faults: &mut Vec<Fault>,
+        observations: &mut Vec<Observation>,
+    ) -> Option<u32> {
+        let key = FlowKey {
+            interface: seen.interface,
+            source: seen.packet.source,
+            destination: seen.packet.destination,
+            dest_qp: seen.packet.bth.dest_qp,
+        };
+        let id = match self.by_key.get(&key) {
+            Some(id) => *id,
+            None => self.add(key, seen, faults)?,
+        };
+        let before = faults.len();
+        let packet = seen.packet;
+        let flow = &mut self.flows[id as usize];
+        let counters = &mut flow.counters;
+        let payload = packet.payload.len() as u64;
+        counters.packets += 1;
+        counters.payload_bytes += payload;
+        flow.last = flow.last.max(seen.time);
+        if packet.ecn == Some(rocelab_wire::Ecn::Ce) {
+            counters.congestion_experienced += 1;
+            observations.push(Observation::CongestionExperienced);
+        }
+        let strange = flow.p_key & P_KEY_NUMBER != packet.bth.p_key & P_KEY_NUMBER;
+        let novelty = if strange {
+            faults.push(Fault::PKey { found: packet.bth.p_key, expected: flow.p_key });
+            Novelty::Again
+        } else {
+            self.follow(id, seen, faults, observations)
+        };
+        let counters = &mut self.flows[id as usize].counters;
+        counters.retransmissions += u64::from(novelty != Novelty::New && !strange);
+        if novelty != Novelty::Again {
+            counters.new_payload_bytes += payload;
+        }
+        counters.faulty += u64::from(faults.len() > before);
+        Some(id)
+    }
+
+    /// A frame of a followed flow has faults that its headers alone tell.
+    pub(crate) fn count_faulty(&mut self, flow: u32) {
+        if let Some(flow) = self.flows.get_mut(flow as usize) {
+            flow.counters.faulty += 1;
+        }
+    }
+
+    fn add(&mut self, key: FlowKey, seen: &Seen<'_>, faults: &mut Vec<Fault>) -> Option<u32> {
+        let entropy = seen.packet.entropy;
+        if let Some(expected) = self.continues_another(&key, seen) {
+            faults.push(Fault::DestQp { found: key.dest_qp, expected });
+            return None;
+        }
+        if self.flows.len() >= MAX_FLOWS {
+            self.not_followed += 1;
+            return None;
+        }
+        let id = u32::try_from(self.flows.len()).ok()?;
+        self.flows.push(Flow {
+            key,
+            transport: None,
+            counters: FlowCounters::default(),
+            first: seen.time,
+            last: seen.time,
+            entropy,
+            p_key: seen.packet.bth.p_key,
+            peer: None,
+            requests: Default::default(),
+            responses: Default::default(),
+            round_trips: Default::default(),
+        });
+        self.by_key.insert(key, id);
+        self.by_hosts.entry((key.interface, key.source, key.destination)).or_default().push(id);
+        Some(id)
+    }
+
+    /// The queue pair whose message a packet to an unknown one continues: same addresses, same
+    /// entropy, in the middle of a message, and the very PSN that has to come next there.
+    fn continues_another(&self, key: &FlowKey, seen: &Seen<'_>) -> Option<u32> {
+        let entropy = Some(seen.packet.entropy?);
+        let psn = Psn::new(seen.packet.bth.psn);
+        let siblings = self.by_hosts.get(&(key.interface, key.source, key.destination))?;
+        siblings
+            .iter()
+            .take(1_024)
+            .map(|id| &self.flows[*id as usize])
+            .find(|flow| {
+                flow.entropy == entropy && flow.requests.would_continue(psn, seen.operation)
+            })
+            .map(|flow| flow.key.dest_qp)
+    }
+
+    /// Follows the packet's PSN.
+    fn follow(
+        &mut self,
+        id: u32,
+        seen: &Seen<'_>,
+        faults: &mut Vec<Fault>,
+        observations: &mut Vec<Observation>,
+    ) -> Novelty {
+        let operation = seen.operation;
+        let flow = &mut self.flows[id as usize];
+        match operation.transport() {
+            Transport::Cnp => {
+                flow.counters.cnps += 1;
+                observations.push(Observation::Cnp);
+                return Novelty::New;
+            }
+            transport => flow.transport = Some(transport),
+        }
+        if operation.transport() == Transport::Ud {
+            // Datagrams to several queue pairs share the sender's PSNs.
+            flow.counters.messages += 1;
+            return Novelty::New;
+        }
+        let packet = seen.packet;
+        let psn = Psn::new(packet.bth.psn);
+        let step = Step {
+            opcode: operation,
+            name: packet.opcode_name(),
+            len: packet.payload.len(),
+            announced: packet.extensions.reth.map(|reth| reth.dma_length),
+        };
+        if operation.is_response() {
+            let syndrome = packet.extensions.aeth.map(|aeth| aeth.syndrome);
+            let response = Response { step, psn, number: seen.number, time: seen.time, syndrome };
+            return self.follow_response(id, &response, faults, observations);
+        }
+        let answered = operation.transport() != Transport::Uc
+            && (packet.bth.ack_req || operation.is_rdma_read_request() || operation.is_atomic());
+        let request = Request { step, psn, time: seen.time, answered };
+        let requested = flow.requests.observe(&request, faults, observations);
+        flow.counters.messages += u64::from(requested.ends_message);
+        requested.novelty
+    }
+
+    fn follow_response(
+        &mut self,
+        id: u32,
+        response: &Response,
+        faults: &mut Vec<Fault>,
+        observations: &mut Vec<Observation>,
+    ) -> Novelty {
+        self.count_response(id, response, observations);
+        let peer = self.peer_for(id, response, faults, observations);
+        let two =
+            peer.and_then(|peer| self.flows.get_disjoint_mut([id as usize, peer as usize]).ok());
+        let is_read = response.step.opcode.is_rdma_read_response();
+        let Some([flow, peer]) = two else {
+            let responses = &mut self.flows[id as usize].responses;
+            return match is_read {
+                true => responses.observe_read(response, None, faults, observations),
+                false => Novelty::New,
+            };
+        };
+        let requests = &mut peer.requests;
+        let novelty = match is_read {
+            true => flow.responses.observe_read(response, Some(requests), faults, observations),
+            false => Novelty::New,
+        };
+        match response.syndrome {
+            Some(Syndrome::Nak(_) | Syndrome::RnrNak { .. }) => requests.refuse(response.psn),
+            _ => {
+                let time = requests.acknowledge(response.psn, response.time, faults);
+                if let Some(time) = time {
+                    peer.round_trips.add(time);
+                }
+            }
+        }
+        novelty
+    }
+
+    fn count_response(
+        &mut self,
+        id: u32,
+        response: &Response,
+        observations: &mut Vec<Observation>,
+    ) {
+        let counters = &mut self.flows[id as usize].counters;
+        match response.syndrome {
+            Some(Syndrome::Nak(code)) => {
+                counters.naks[code as usize] += 1;
+                observations.push(Observation::Nak(code));
+            }
+            Some(Syndrome::RnrNak { timer_code }) => {
+                counters.rnr_naks += 1;
+                observations.push(Observation::RnrNak { timer_code });
+            }
+            Some(Syndrome::Ack { .. }) if !response.step.opcode.is_rdma_read_response() => {
+                counters.acks += 1;
+            }
+            _ => {}
+        }
+    }
+
+    /// The flow whose requests `response` answers, if that is known or can be found; a fault if it
+    /// surely is this flow, and there is no such request.
+    fn peer_for(
+        &mut self,
+        id: u32,
+        response: &Response,
+        faults: &mut Vec<Fault>,
+        observations: &mut Vec<Observation>,
+    ) -> Option<u32> {
+        let psn = response.psn;
+        if let Some((peer, pairing)) = self.flows[id as usize].peer {
+            let requests = &self.flows[peer as usize].requests;
+            if !requests.started() {
+                return Some(peer);
+            }
+            let unsent = requests.is_unsent(psn);
+            let is_read = response.step.opcode.is_rdma_read_response();
+            let answers_nothing = unsent || is_read && requests.reads_nothing_at(psn);
+            if !answers_nothing {
+                return Some(peer);
+            }
+            if pairing == Pairing::Certain {
+                // A sequence error names the PSN that the responder expects, sent or not.
+                if matches!(response.syndrome, Some(Syndrome::Nak(NakCode::PsnSequenceError))) {
+                    return Some(peer);
+                }
+                if unsent {
+                    self.flows[peer as usize].requests.answered_early(psn, response.number);
+                    observations.push(Observation::UnseenRequest { psn });
+                } else {
+                    faults.push(Fault::AnswersNothing { psn });
+                }
+                return None;
+            }
+            self.flows[id as usize].peer = None;
+            self.flows[peer as usize].peer = None;
+        }
+        let key = self.flows[id as usize].key;
+        let opposite = (key.interface, key.destination, key.source);
+        let candidates = self.by_hosts.get(&opposite)?;
+        let (peer, pairing) = pairing::find(&self.flows, candidates, id, psn)?;
+        if self.flows[peer as usize].requests.is_unsent(psn) {
+            observations.push(Observation::UnseenRequest { psn });
+            return None;
+        }
+        self.flows[id as usize].peer = Some((peer, pairing));
+        self.flows[peer as usize].peer = Some((id, pairing));
+        Some(peer)
+    }
+}

@@ -1,0 +1,194 @@
+//! Whether a capture holds what a sound network sends.
+
+use std::collections::BTreeMap;
+
+use crate::CapturedFrame;
+use crate::dissection::{Dissection, Dissector, OpcodeName, Protocol};
+use crate::fault::Fault;
+use crate::flow::FlowTable;
+use crate::flow::Seen;
+use crate::integrity;
+use crate::observation::Observation;
+
+/// Checks the frames of a capture one by one: each by itself, and each packet after those before
+/// it of the same queue pair.
+///
+/// A frame has *faults* if it is wrong: its checksums, lengths, pad or reserved bits, an opcode
+/// that cannot come where it comes, a response to nothing. What sound networks do is an
+/// *observation*: retransmissions, gaps that a NAK explains or that nobody has answered yet,
+/// negative acknowledgements.
+///
+/// Memory is bounded: one frame, and some kilobytes for each of at most [`MAX_FLOWS`] flows.
+///
+/// ```
+/// use rocelab_capture::{CaptureReader, Verifier};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # use rocelab_capture::{CaptureWriter, Format};
+/// # let capture = CaptureWriter::new(Format::PcapNg, Vec::new(), &[])?.finish()?;
+/// let mut reader = CaptureReader::new(&capture[..])?;
+/// let mut verifier = Verifier::new();
+/// while let Some(frame) = reader.next_frame() {
+///     let verified = verifier.verify(&frame?);
+///     for fault in verified.faults {
+///         println!("{fault}");
+///     }
+/// }
+/// assert_eq!(verifier.totals().faulty, 0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// [`MAX_FLOWS`]: crate::MAX_FLOWS
+#[derive(Debug, Default)]
+pub struct Verifier {
+    dissector: Dissector,
+    flows: FlowTable,
+    faults: Vec<Fault>,
+    observations: Vec<Observation>,
+    totals: Totals,
+    opcodes: OpcodeCounts,
+}
+
+/// What was found in a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Verified<'a> {
+    /// The frame, taken apart.
+    pub dissection: Dissection<'a>,
+    /// What is wrong with it.
+    pub faults: &'a [Fault],
+    /// What else is worth telling.
+    pub observations: &'a [Observation],
+    /// The number of its flow in [`Verifier::flows`], if it has one.
+    pub flow: Option<usize>,
+}
+
+/// What was found in a capture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Frames.
+    pub frames: u64,
+    /// Frames with faults.
+    pub faulty: u64,
+    /// Faults: a frame can have several.
+    pub faults: u64,
+    /// Frames by protocol, in the order of [`Protocol`].
+    by_protocol: [u64; 8],
+}
+
+impl Totals {
+    /// Frames that carry this.
+    #[must_use]
+    pub const fn of_protocol(&self, protocol: Protocol) -> u64 {
+        self.by_protocol[protocol as usize]
+    }
+}
+
+impl Verifier {
+    /// A verifier that has seen nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Checks the next frame of the capture.
+    pub fn verify<'a>(&'a mut self, captured: &CapturedFrame<'a>) -> Verified<'a> {
+        self.faults.clear();
+        self.observations.clear();
+        let dissection = self.dissector.dissect(captured);
+        integrity::check(&dissection, &mut self.faults, &mut self.observations);
+        self.totals.frames += 1;
+        self.totals.by_protocol[dissection.protocol as usize] += 1;
+
+        let mut flow = None;
+        if let Some(packet) = dissection.packet() {
+            self.opcodes.count(&packet);
+            // Receivers drop what is damaged, and nothing in it can be relied upon.
+            let damaged = self.faults.iter().any(|fault| {
+                matches!(fault, Fault::Malformed(_) | Fault::Icrc { .. } | Fault::Fcs { .. })
+            });
+            if let (Some(operation), false) = (packet.operation(), damaged) {
+                let interface = u32::try_from(captured.interface).unwrap_or(u32::MAX);
+                let seen = Seen {
+                    number: captured.number,
+                    interface,
+                    time: captured.time,
+                    packet: &packet,
+                    operation,
+                };
+                let by_itself = self.faults.len();
+                flow = self.flows.observe(&seen, &mut self.faults, &mut self.observations);
+                if let (Some(flow), 1..) = (flow, by_itself)
+                    && self.faults.len() == by_itself
+                {
+                    self.flows.count_faulty(flow);
+                }
+            }
+        }
+        self.totals.faults += self.faults.len() as u64;
+        self.totals.faulty += u64::from(!self.faults.is_empty());
+        let flow = flow.map(|flow| flow as usize);
+        Verified { dissection, faults: &self.faults, observations: &self.observations, flow }
+    }
+
+    /// What was found so far.
+    #[must_use]
+    pub const fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// The flows so far.
+    #[must_use]
+    pub const fn flows(&self) -> &FlowTable {
+        &self.flows
+    }
+
+    /// How many packets had each opcode, in numeric order; packets whose ICRC is bad included.
+    #[must_use]
+    pub fn opcodes(&self) -> Vec<OpcodeCount> {
+        self.opcodes.list()
+    }
+}
+
+/// How many packets had an opcode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpcodeCount {
+    /// Its number.
+    pub number: u8,
+    /// Its name: see [`Packet::opcode_name`](crate::Packet::opcode_name).
+    pub name: OpcodeName,
+    /// How many.
+    pub packets: u64,
+}
+
+#[derive(Debug)]
+struct OpcodeCounts {
+    packets: [u64; 256],
+    names: BTreeMap<u8, OpcodeName>,
+}
+
+impl Default for OpcodeCounts {
+    fn default() -> Self {
+        Self { packets: [0; 256], names: BTreeMap::new() }
+    }
+}
+
+impl OpcodeCounts {
+    fn count(&mut self, packet: &crate::Packet<'_>) {
+        let number = packet.bth.opcode;
+        let packets = &mut self.packets[usize::from(number)];
+        if *packets == 0 {
+            self.names.insert(number, packet.opcode_name());
+        }
+        *packets += 1;
+    }
+
+    fn list(&self) -> Vec<OpcodeCount> {
+        let count = |(&number, &name): (&u8, &OpcodeName)| OpcodeCount {
+            number,
+            name,
+            packets: self.packets[usize::from(number)],
+        };
+        self.names.iter().map(count).collect()
+    }
+}
