@@ -67,6 +67,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Features
+//!
+//! `serde`, off by default: headers, [`Frame`] and [`InfiniBandPacket`] are `serde::Serialize`, for
+//! JSON above all. A frame is one flat object: `proto`, then its headers in lower case, each an
+//! object of its fields by their names here; numbers of 64 bits, addresses and opcodes are strings;
+//! `payload_len` stands for the payload; `icrc`, `fcs` and `vcrc` are `"ok"`, `"bad"` or `"absent"`.
+//! Needs no standard library either.
+//!
+//! ```
+//! # #[cfg(feature = "serde")] {
+//! use rocelab_wire::{Bth, Opcode};
+//!
+//! let json = serde_json::to_value(Bth::new(Opcode::RcSendOnly, 0x11, 100))?;
+//! assert_eq!(json["opcode"], "RC_SEND_ONLY");
+//! assert_eq!(json["dest_qp"], 17);
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Sources
 //!
 //! The IBTA and IEEE standards are named by clause where a rule is theirs; layouts were checked
@@ -103,6 +122,8 @@ mod pfc;
 mod psn;
 mod reader;
 mod roce_frame;
+#[cfg(feature = "serde")]
+mod serialize;
 mod size;
 #[cfg(test)]
 mod testing;

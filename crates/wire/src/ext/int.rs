@@ -61,6 +61,12 @@ impl IntHop {
         Some(Self(fields.into_iter().fold(0, |word, (field, shift)| word | field << shift)))
     }
 
+    /// The record as it goes on the wire.
+    #[must_use]
+    pub const fn to_bits(self) -> u64 {
+        self.0
+    }
+
     /// The port's rate [bit/s].
     #[must_use]
     pub fn rate_bps(&self) -> u64 {

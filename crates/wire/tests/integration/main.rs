@@ -6,6 +6,7 @@ mod cm;
 mod cm_described;
 mod described;
 mod infiniband;
+mod json;
 mod parsing;
 mod pcap;
 mod vectors;

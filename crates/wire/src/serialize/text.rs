@@ -1,0 +1,63 @@
+//! Values that are text.
+
+use core::fmt::Display;
+
+use serde::{Serialize, Serializer};
+
+use crate::{Ecn, EtherType, Gid, MacAddress, Opcode, Transport};
+
+/// A value as it displays itself.
+pub(super) struct Text<T>(pub(super) T);
+
+impl<T: Display> Serialize for Text<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+/// A number of 64 bits in hexadecimal digits.
+pub(super) struct Hex(pub(super) u64);
+
+impl Serialize for Hex {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:#018x}", self.0))
+    }
+}
+
+/// The number of an opcode as its name.
+pub(super) struct OpcodeName(pub(super) u8);
+
+impl Serialize for OpcodeName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match Opcode::from_u8(self.0) {
+            Some(opcode) => opcode.serialize(serializer),
+            None => serializer.collect_str(&format_args!("{:#04x}", self.0)),
+        }
+    }
+}
+
+/// Whether a CRC is right, if it is there.
+pub(super) struct Verdict(pub(super) Option<bool>);
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self.0 {
+            Some(true) => "ok",
+            Some(false) => "bad",
+            None => "absent",
+        })
+    }
+}
+
+macro_rules! serialize_text {
+    ($($type:ty),*) => {$(
+        /// As text.
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+    )*};
+}
+
+serialize_text!(Ecn, EtherType, Gid, MacAddress, Opcode, Transport);
