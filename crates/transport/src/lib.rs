@@ -20,6 +20,7 @@
 //! What is not modelled: memory protection (every remote access is allowed), receive queues (a
 //! SEND always finds a buffer, so no RNR NAK is made), a limit of outstanding READs, atomics.
 
+pub mod cm;
 mod config;
 pub mod congestion_control;
 mod counters;
