@@ -1,4 +1,5 @@
-//! Bytes to typed headers and back: RoCE v1 and v2, 802.1Qbb and 802.3x, ICRC and FCS.
+//! Bytes to typed headers and back: RoCE v1 and v2, native InfiniBand, 802.1Qbb, 802.3x, 802.1Qau, and
+//! their CRCs.
 //!
 //! The crate does no I/O, allocates nothing, and needs no standard library. Three layers, each
 //! usable without the next:
@@ -10,6 +11,8 @@
 //! 2. **Frames**: [`Frame::parse`] takes a whole Ethernet frame apart, [`Frame::emit`] puts the
 //!    same bytes together again, reserved bits and padding included. [`RoceFrame`] builds an
 //!    outgoing one from what a sender decides. [`icrc`] and [`fcs`] are the two CRCs.
+//!    [`InfiniBandPacket`] does this for native InfiniBand, [`cm`] for the datagrams that set up
+//!    connections.
 //! 3. **Sizes**, for those who need no bytes: [`frame_len`], [`encapsulation_len`].
 //!
 //! # Frame stacks
@@ -90,7 +93,9 @@
 //!
 //! The IBTA and IEEE standards are named by clause where a rule is theirs; layouts were checked
 //! against the Linux sources named at each header, and against frames of real adapters and of
-//! Soft-RoCE.
+//! Soft-RoCE. The table that follows has every field.
+//!
+#![doc = include_str!("../docs/fields.md")]
 #![cfg_attr(not(test), no_std)]
 
 mod bits;
