@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use rocelab_units::{Bandwidth, Duration};
+use rocelab_wire::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Algorithm, Recovery};
+use crate::{Algorithm, Operation, ReceiveQueueConfig, Recovery};
 
 /// The path MTU: the payload bytes of a full packet, one of the five sizes of the InfiniBand
 /// architecture.
@@ -76,6 +77,74 @@ impl From<AckTimeout> for u8 {
     }
 }
 
+/// The transport service of a queue pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Service {
+    /// Reliable connection: acknowledged, in order, exactly once.
+    #[default]
+    #[serde(rename = "rc")]
+    ReliableConnection,
+    /// Unreliable connection: SEND and WRITE; a message that misses a packet is dropped whole.
+    #[serde(rename = "uc")]
+    UnreliableConnection,
+    /// Unreliable datagram: SENDs of one packet, to whom each names.
+    #[serde(rename = "ud")]
+    UnreliableDatagram,
+}
+
+impl Service {
+    /// What the opcodes of its packets say.
+    #[inline]
+    #[must_use]
+    pub const fn transport(self) -> Transport {
+        match self {
+            Self::ReliableConnection => Transport::Rc,
+            Self::UnreliableConnection => Transport::Uc,
+            Self::UnreliableDatagram => Transport::Ud,
+        }
+    }
+
+    /// Whether packets are acknowledged.
+    #[inline]
+    #[must_use]
+    pub const fn is_reliable(self) -> bool {
+        matches!(self, Self::ReliableConnection)
+    }
+
+    /// Whether each message names where it goes.
+    #[inline]
+    #[must_use]
+    pub const fn is_datagram(self) -> bool {
+        matches!(self, Self::UnreliableDatagram)
+    }
+
+    /// Whether its queue pairs can do this.
+    #[must_use]
+    pub const fn supports(self, operation: Operation) -> bool {
+        match self {
+            Self::ReliableConnection => true,
+            Self::UnreliableConnection => {
+                !operation.awaits_response()
+                    && !matches!(operation, Operation::SendWithInvalidate(_))
+            }
+            Self::UnreliableDatagram => {
+                matches!(operation, Operation::Send | Operation::SendWithImmediate(_))
+            }
+        }
+    }
+}
+
+/// How a responder saves acknowledgements. Those of an error, and those that a READ or atomic
+/// response stands for, never wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AckCoalescing {
+    /// One acknowledgement for this many request packets that ask for one, at least 1.
+    pub packets: u32,
+    /// How long the first of them waits at most.
+    pub delay: Duration,
+}
+
 /// What a NIC is told when it is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NicConfig {
@@ -88,6 +157,8 @@ pub struct NicConfig {
 /// What many queue pairs have in common.
 #[derive(Clone, Debug)]
 pub struct QueuePairProfile {
+    /// The transport service.
+    pub service: Service,
     /// Payload bytes of a full packet.
     pub path_mtu: PathMtu,
     /// How lost packets are sent again.
@@ -100,6 +171,20 @@ pub struct QueuePairProfile {
     pub ack_timeout: AckTimeout,
     /// How often in a row it is sent again before the queue pair fails (IBTA: 3 bits, 0 to 7).
     pub retry_count: u8,
+    /// How often in a row a message is sent again that finds no receive request, before the queue
+    /// pair fails (IBTA: 3 bits; 7 is for ever).
+    pub rnr_retry: u8,
+    /// How long the responder asks the requester to wait then: the code of an RNR NAK, 0 to 31.
+    pub rnr_timer: u8,
+    /// READs and atomic operations that the requester may have in flight, above 0.
+    pub max_rd_atomic: u32,
+    /// READs and atomic operations that the responder keeps the results of, above 0: it refuses
+    /// more at once.
+    pub max_dest_rd_atomic: u32,
+    /// Packets that the requester may have sent and not seen acknowledged, 1 to 2^23.
+    pub max_outstanding: u32,
+    /// How the responder saves acknowledgements; none: it answers each packet that asks.
+    pub ack_coalescing: Option<AckCoalescing>,
     /// Priority (0 to 7) of congestion notification packets.
     pub cnp_priority: u8,
     /// Whether packets leave as ECT(0), so that switches may mark them.
@@ -110,7 +195,37 @@ pub struct QueuePairProfile {
     pub base_rtt: Duration,
 }
 
-/// One end of a reliable connection.
+impl QueuePairProfile {
+    /// The largest [`max_outstanding`](Self::max_outstanding): half of the sequence numbers, so
+    /// that old and new can be told apart.
+    pub const MAX_OUTSTANDING: u32 = 1 << 23;
+
+    /// A profile with what most hosts use: reliable connection, go-back-N, an acknowledgement for
+    /// each message, 67 ms timeout, 7 retries, 16 READs or atomics at once, no ECN and no
+    /// congestion control; base round-trip time 10 us.
+    pub fn new(path_mtu: PathMtu) -> Self {
+        Self {
+            service: Service::ReliableConnection,
+            path_mtu,
+            recovery: Recovery::GoBackN,
+            ack_interval: 0,
+            ack_timeout: AckTimeout(14),
+            retry_count: 7,
+            rnr_retry: 7,
+            rnr_timer: 12,
+            max_rd_atomic: 16,
+            max_dest_rd_atomic: 16,
+            max_outstanding: Self::MAX_OUTSTANDING,
+            ack_coalescing: None,
+            cnp_priority: 6,
+            ecn_capable: false,
+            congestion_control: Algorithm::default_for(false),
+            base_rtt: Duration::from_us(10),
+        }
+    }
+}
+
+/// One end of a connection, or, without the other end's, a queue pair for datagrams.
 #[derive(Clone, Debug)]
 pub struct QueuePairConfig {
     /// This end's queue pair number, 24 bits.
@@ -127,6 +242,10 @@ pub struct QueuePairConfig {
     pub remote_initial_psn: u32,
     /// Priority (0 to 7) of data and acknowledgements.
     pub priority: u8,
+    /// Where buffers for SENDs come from.
+    pub receive_queue: ReceiveQueueConfig,
+    /// The key that datagrams for this queue pair must carry.
+    pub q_key: u32,
     /// What it shares with others.
     pub profile: Arc<QueuePairProfile>,
 }

@@ -39,6 +39,8 @@ pub struct Counters {
     pub acks_received: u64,
     /// Negative acknowledgements received.
     pub naks_received: u64,
+    /// RNR NAKs received.
+    pub rnr_naks_received: u64,
     /// Congestion notification packets received.
     pub cnps_received: u64,
     /// Data packets received with "congestion experienced".
@@ -53,6 +55,8 @@ pub struct Counters {
     pub out_of_order: u64,
     /// Requests and READ responses received again.
     pub duplicates: u64,
+    /// Datagrams without the queue pair's key.
+    pub wrong_key: u64,
     /// Packets for a queue pair that does not exist.
     pub unknown_qp: u64,
     /// Packets for a queue pair in the error state, and packets that make no sense to it.
@@ -78,6 +82,7 @@ impl core::ops::AddAssign<&Self> for Counters {
         self.data_received += other.data_received;
         self.acks_received += other.acks_received;
         self.naks_received += other.naks_received;
+        self.rnr_naks_received += other.rnr_naks_received;
         self.cnps_received += other.cnps_received;
         self.ce_received += other.ce_received;
         self.timeouts += other.timeouts;
@@ -85,6 +90,7 @@ impl core::ops::AddAssign<&Self> for Counters {
         self.payload_delivered += other.payload_delivered;
         self.out_of_order += other.out_of_order;
         self.duplicates += other.duplicates;
+        self.wrong_key += other.wrong_key;
         self.unknown_qp += other.unknown_qp;
         self.discarded += other.discarded;
     }

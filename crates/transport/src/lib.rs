@@ -17,28 +17,42 @@
 //! - The NIC arbitrates: acknowledgements and notifications first, then round robin among the
 //!   queue pairs that have something to send, window and pacing credit.
 //!
-//! What is not modelled: memory protection (every remote access is allowed), receive queues (a
-//! SEND always finds a buffer, so no RNR NAK is made), a limit of outstanding READs, atomics.
+//! A queue pair is of one [`Service`]: reliable connection, unreliable connection, or unreliable
+//! datagram. By default a NIC's [`Memory`] may be accessed by everyone and holds no bytes, and a
+//! SEND always finds a buffer; with protected memory and receive queues the responder refuses what
+//! it must, and with bytes in memory packets carry real payload, as [`Content`].
+//!
+//! What is not modelled: local keys and protection domains, memory windows, extended reliable
+//! connections, completion queues of limited size, the "send queue drained" state.
 
 pub mod cm;
 mod config;
 pub mod congestion_control;
+mod content;
 mod counters;
 pub mod hpcc_ns3;
+mod memory;
 mod nic;
 mod packet;
 mod queue_pair;
+mod receive_queue;
 mod recovery;
 mod sequence;
 mod work;
 
-pub use config::{AckTimeout, NicConfig, PathMtu, QueuePairConfig, QueuePairProfile};
+pub use config::{
+    AckCoalescing, AckTimeout, NicConfig, PathMtu, QueuePairConfig, QueuePairProfile, Service,
+};
 pub use congestion_control::Algorithm;
+pub use content::{AtomicOperands, Content};
 pub use counters::{Counters, Traffic};
+pub use memory::{Access, Memory, MemoryError, MemoryRegion, RemoteAccess};
 pub use nic::{FIRST_QPN, Nic};
 pub use packet::{Packet, Transmit};
-pub use queue_pair::{QueuePair, QueuePairState};
+pub use queue_pair::{QueuePair, QueuePairState, StateError};
+pub use receive_queue::ReceiveQueueConfig;
 pub use recovery::Recovery;
 pub use work::{
-    Completion, CompletionStatus, MAX_MESSAGE_LENGTH, Operation, PostError, WorkRequest,
+    ATOMIC_LENGTH, AddressHandle, Completion, CompletionStatus, DatagramSource, MAX_MESSAGE_LENGTH,
+    Operation, PostError, ReceiveCompletion, ReceiveRequest, WorkRequest,
 };

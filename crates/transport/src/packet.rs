@@ -3,8 +3,11 @@
 use core::fmt;
 
 use rocelab_wire::{
-    Aeth, Bth, CRC_LEN, Ecn, ImmDt, MIN_FRAME_LEN, Opcode, Reth, Syndrome, TelemetryKind, pad_len,
+    Aeth, AtomicAckEth, AtomicEth, Bth, CRC_LEN, Deth, Ecn, Ieth, ImmDt, MIN_FRAME_LEN, Opcode,
+    Reth, Sack, Syndrome, TelemetryKind, Transport, pad_len,
 };
+
+use crate::AtomicOperands;
 
 const LOW_24: u32 = 0x00ff_ffff;
 const ACK_REQ: u32 = 1 << 24;
@@ -13,12 +16,14 @@ const BECN: u32 = 1 << 26;
 const FECN: u32 = 1 << 27;
 const INT: u32 = 1 << 28;
 const PINT: u32 = 1 << 29;
+const CONTENT: u32 = 1 << 30;
 
 /// One RDMA packet without its payload bytes: 28 bytes, aligned to 4.
 ///
-/// The four extension words hold a RETH, or an AETH or an ImmDt in the first of them.
+/// The four extension words hold the extension headers one after the other. Two do not fit:
 /// `RDMA_WRITE_ONLY_WITH_IMMEDIATE` carries RETH and ImmDt, five words; its DMA length equals the
-/// payload length, so that the immediate takes that word's place.
+/// payload length, so that the immediate takes that word's place. The operands of an AtomicETH
+/// travel [beside](crate::Content) the packet.
 ///
 /// Of telemetry the packet only says which kind it carries. What switches write stays with the
 /// network, beside the packet, because most packets carry none.
@@ -105,6 +110,13 @@ impl Packet {
             .with_flag(PINT, matches!(kind, Some(TelemetryKind::Pint)))
     }
 
+    /// The packet with [`Content`](crate::Content) beside it, or without.
+    #[inline]
+    #[must_use]
+    pub const fn with_content(self, present: bool) -> Self {
+        self.with_flag(CONTENT, present)
+    }
+
     /// The packet in a priority (0 to 7) and with an ECN codepoint.
     #[inline]
     #[must_use]
@@ -131,11 +143,77 @@ impl Packet {
         self
     }
 
+    /// The packet with the result of an atomic operation, behind its AETH.
+    #[inline]
+    #[must_use]
+    pub const fn with_atomic_ack_eth(mut self, original: u64) -> Self {
+        let [low, high] = halves(original);
+        self.extension[1] = low;
+        self.extension[2] = high;
+        self
+    }
+
+    /// The packet with address and key of an AtomicETH; its operands are
+    /// [content](Self::with_content).
+    #[inline]
+    #[must_use]
+    pub const fn with_atomic_address(mut self, virtual_address: u64, r_key: u32) -> Self {
+        let [low, high] = halves(virtual_address);
+        self.extension = [low, high, r_key, 0];
+        self
+    }
+
+    /// The packet with a DETH; `src_qp` is cut to 24 bits.
+    #[inline]
+    #[must_use]
+    pub const fn with_deth(mut self, q_key: u32, src_qp: u32) -> Self {
+        self.extension[0] = q_key;
+        self.extension[1] = src_qp & LOW_24;
+        self
+    }
+
+    /// The packet with the key of an IETH.
+    #[inline]
+    #[must_use]
+    pub const fn with_ieth(mut self, r_key: u32) -> Self {
+        self.extension[0] = r_key;
+        self
+    }
+
+    /// The packet with a selective acknowledgement, behind its AETH.
+    #[inline]
+    #[must_use]
+    pub const fn with_sack(mut self, sack: Sack) -> Self {
+        let [low, high] = halves(sack.arrived);
+        self.extension[1] = sack.first & LOW_24;
+        self.extension[2] = low;
+        self.extension[3] = high;
+        self
+    }
+
     /// The packet with immediate data, as the opcode places it.
     #[inline]
     #[must_use]
     pub const fn with_immdt(mut self, immediate: u32) -> Self {
-        self.extension[if self.opcode.has_reth() { 3 } else { 0 }] = immediate;
+        self.extension[immediate_place(self.opcode)] = immediate;
+        self
+    }
+
+    /// The packet on its way to another queue pair (24 bits).
+    #[inline]
+    #[must_use]
+    pub const fn with_dest_qp(mut self, dest_qp: u32) -> Self {
+        self.dest_qp_and_flags = self.dest_qp_and_flags & !LOW_24 | dest_qp & LOW_24;
+        self
+    }
+
+    /// The packet of the same operation on another transport service; itself if that service does
+    /// not have the operation.
+    #[must_use]
+    pub(crate) const fn with_transport(mut self, transport: Transport) -> Self {
+        if let Some(opcode) = self.opcode.with_transport(transport) {
+            self.opcode = opcode;
+        }
         self
     }
 
@@ -200,6 +278,20 @@ impl Packet {
         }
     }
 
+    /// Whether [`Content`](crate::Content) travels beside the packet.
+    #[inline]
+    #[must_use]
+    pub const fn has_content(&self) -> bool {
+        self.dest_qp_and_flags & CONTENT != 0
+    }
+
+    /// Whether anything travels beside the packet: telemetry or content.
+    #[inline]
+    #[must_use]
+    pub const fn has_company(&self) -> bool {
+        self.dest_qp_and_flags & (INT | PINT | CONTENT) != 0
+    }
+
     /// Priority, 0 to 7.
     #[inline]
     #[must_use]
@@ -251,7 +343,7 @@ impl Packet {
             return None;
         }
         let [low, high, r_key, length] = self.extension;
-        let virtual_address = (high as u64) << 32 | low as u64;
+        let virtual_address = whole(low, high);
         let dma_length = if self.opcode.has_immdt() { self.payload_len as u32 } else { length };
         Some(Reth { virtual_address, r_key, dma_length })
     }
@@ -274,7 +366,57 @@ impl Packet {
         if !self.opcode.has_immdt() {
             return None;
         }
-        Some(ImmDt(self.extension[if self.opcode.has_reth() { 3 } else { 0 }]))
+        Some(ImmDt(self.extension[immediate_place(self.opcode)]))
+    }
+
+    /// The AtomicETH, if the opcode has one, with the operands from beside the packet.
+    #[must_use]
+    pub const fn atomic_eth(&self, operands: AtomicOperands) -> Option<AtomicEth> {
+        if !self.opcode.has_atomic_eth() {
+            return None;
+        }
+        let [low, high, r_key, _] = self.extension;
+        let virtual_address = whole(low, high);
+        let AtomicOperands { swap_or_add, compare } = operands;
+        Some(AtomicEth { virtual_address, r_key, swap_or_add, compare })
+    }
+
+    /// The AtomicAckETH, if the opcode has one.
+    #[must_use]
+    pub const fn atomic_ack_eth(&self) -> Option<AtomicAckEth> {
+        if !self.opcode.has_atomic_ack_eth() {
+            return None;
+        }
+        Some(AtomicAckEth { original_remote_data: whole(self.extension[1], self.extension[2]) })
+    }
+
+    /// The DETH, if the opcode has one.
+    #[must_use]
+    pub const fn deth(&self) -> Option<Deth> {
+        if !self.opcode.has_deth() {
+            return None;
+        }
+        let [q_key, src_qp, ..] = self.extension;
+        Some(Deth { q_key, resv8: 0, src_qp })
+    }
+
+    /// The IETH, if the opcode has one.
+    #[must_use]
+    pub const fn ieth(&self) -> Option<Ieth> {
+        if !self.opcode.has_ieth() {
+            return None;
+        }
+        Some(Ieth { r_key: self.extension[0] })
+    }
+
+    /// The selective acknowledgement, if the opcode has one.
+    #[must_use]
+    pub const fn sack(&self) -> Option<Sack> {
+        if !self.opcode.has_sack() {
+            return None;
+        }
+        let [_, first, low, high] = self.extension;
+        Some(Sack::new(first, whole(low, high)))
     }
 
     /// The Ethernet frame's length with its FCS, at least 64 (bytes); `encapsulation_len` counts
@@ -305,6 +447,23 @@ impl Packet {
         }
         self
     }
+}
+
+/// Which extension word holds the immediate data.
+#[inline]
+const fn immediate_place(opcode: Opcode) -> usize {
+    if opcode.has_reth() {
+        3
+    } else if opcode.has_deth() {
+        2
+    } else {
+        0
+    }
+}
+
+/// Both halves together.
+const fn whole(low: u32, high: u32) -> u64 {
+    (high as u64) << 32 | low as u64
 }
 
 /// The low and the high half.

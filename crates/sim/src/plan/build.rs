@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rocelab_transport::{Algorithm, QueuePairProfile};
-use rocelab_units::{Bytes, Duration, SimTime};
+use rocelab_units::{Bytes, SimTime};
 use rocelab_wire::Encapsulation;
 
 use super::algorithms::InUse;
@@ -130,7 +130,6 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
 
 fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
     QueuePairProfile {
-        path_mtu: config.path_mtu,
         recovery: config.recovery,
         ack_interval: config.ack_interval,
         ack_timeout: config.ack_timeout,
@@ -138,8 +137,8 @@ fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
         cnp_priority: config.cnp_priority,
         ecn_capable: config.version == RoceVersion::V2 && algorithm.needs_ecn(),
         congestion_control: algorithm.clone(),
-        // Measured when all flows are known.
-        base_rtt: Duration::from_us(10),
+        // The base round-trip time is measured when all flows are known.
+        ..QueuePairProfile::new(config.path_mtu)
     }
 }
 

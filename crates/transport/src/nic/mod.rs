@@ -2,21 +2,21 @@
 
 mod control;
 mod ready;
+mod shared;
 mod timers;
-
-use std::collections::VecDeque;
+mod verbs;
 
 use rocelab_units::SimTime;
 use rocelab_wire::TelemetryHeader;
 
-use self::control::ControlQueues;
 use self::ready::ReadyRings;
+pub(crate) use self::shared::Shared;
 use self::timers::Timers;
 use crate::congestion_control::Telemetry;
 use crate::queue_pair::{QueuePair, Schedule};
 use crate::{
-    Completion, Counters, MAX_MESSAGE_LENGTH, NicConfig, Packet, PostError, QueuePairConfig,
-    Transmit, WorkRequest,
+    Completion, Content, Counters, NicConfig, Packet, QueuePairConfig, QueuePairState,
+    ReceiveCompletion, Transmit,
 };
 
 /// The first queue pair number of ordinary queue pairs. Numbers are dense from here on.
@@ -41,15 +41,7 @@ pub struct Nic {
     paced: Timers,
     /// At most one live entry a queue pair, checked again when it expires.
     timers: Timers,
-    outbox: Outbox,
-}
-
-/// What queue pairs produce.
-#[derive(Debug, Default)]
-pub(crate) struct Outbox {
-    pub(crate) control: ControlQueues,
-    pub(crate) completions: VecDeque<Completion>,
-    pub(crate) counters: Counters,
+    shared: Shared,
 }
 
 impl Nic {
@@ -65,7 +57,7 @@ impl Nic {
             ready: ReadyRings::default(),
             paced: Timers::default(),
             timers: Timers::default(),
-            outbox: Outbox::default(),
+            shared: Shared::default(),
         }
     }
 
@@ -74,11 +66,21 @@ impl Nic {
         &self.config
     }
 
-    /// Adds a queue pair; one with the same number is replaced, with all that it had to do.
+    /// Adds a queue pair that is ready to send; one with the same number is replaced, with all that
+    /// it had to do.
     ///
     /// # Panics
     /// If the number is below [`FIRST_QPN`] or has more than 24 bits.
     pub fn create_queue_pair(&mut self, config: QueuePairConfig) {
+        self.create_queue_pair_in(config, QueuePairState::ReadyToSend);
+    }
+
+    /// Adds a queue pair in a state of choice; one with the same number is replaced, with all that
+    /// it had to do.
+    ///
+    /// # Panics
+    /// If the number is below [`FIRST_QPN`] or has more than 24 bits.
+    pub fn create_queue_pair_in(&mut self, config: QueuePairConfig, state: QueuePairState) {
         assert!((FIRST_QPN..=MAX_QPN).contains(&config.qpn), "no number for a queue pair");
         self.destroy_queue_pair(config.qpn);
         let index = (config.qpn - FIRST_QPN) as usize;
@@ -86,7 +88,7 @@ impl Nic {
             self.queue_pairs.resize_with(index + 1, || None);
             self.ready.resize(index + 1);
         }
-        self.queue_pairs[index] = Some(Box::new(QueuePair::new(&config, &self.config)));
+        self.queue_pairs[index] = Some(Box::new(QueuePair::new(&config, &self.config, state)));
     }
 
     /// Removes a queue pair and all that it had to do; no completions follow. What it has put
@@ -117,33 +119,31 @@ impl Nic {
         self.queue_pairs.iter().filter_map(Option::as_deref)
     }
 
-    /// Posts work. It leaves with the next [`poll_transmit`](Self::poll_transmit) calls, in the
-    /// order of posting, and ends as a completion, also on a queue pair in the error state.
-    ///
-    /// # Errors
-    /// [`PostError`]; then nothing was posted.
-    pub fn post_send(
-        &mut self,
-        now: SimTime,
-        qpn: u32,
-        work: WorkRequest,
-    ) -> Result<(), PostError> {
-        if work.length > MAX_MESSAGE_LENGTH {
-            return Err(PostError::TooLong { length: work.length });
-        }
-        self.with_queue_pair(now, qpn, |queue_pair, outbox| queue_pair.post_send(&work, outbox))
-            .ok_or(PostError::UnknownQueuePair { qpn })
-    }
-
     /// A packet arrived, with what switches wrote into it. Answers are queued, not returned.
     #[inline]
     pub fn receive(&mut self, now: SimTime, packet: &Packet, telemetry: Telemetry<'_>) {
-        let known = self.with_queue_pair(now, packet.dest_qp(), |queue_pair, outbox| {
-            queue_pair.receive(now, packet, telemetry, outbox);
+        let known = self.with_queue_pair(now, packet.dest_qp(), |queue_pair, shared| {
+            queue_pair.receive(now, packet, telemetry, shared);
         });
         if known.is_none() {
-            self.outbox.counters.unknown_qp += 1;
+            self.shared.counters.unknown_qp += 1;
         }
+    }
+
+    /// The same for a packet that has [`Content`] beside it, or of which it matters who sent it
+    /// (datagrams).
+    pub fn receive_from(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        telemetry: Telemetry<'_>,
+        source: u32,
+        content: Option<Content>,
+    ) {
+        self.shared.arriving = content;
+        self.shared.source = source;
+        self.receive(now, packet, telemetry);
+        self.shared.arriving = None;
     }
 
     /// The next packet to send, if its priority's bit in `paused` is not set: acknowledgements
@@ -151,15 +151,15 @@ impl Nic {
     /// queue pairs that have something to send, window and pacing credit.
     #[inline]
     pub fn poll_transmit(&mut self, now: SimTime, paused: u8) -> Option<Transmit> {
-        if let Some(transmit) = self.outbox.control.pop(paused) {
-            control::count(&mut self.outbox.counters, &transmit);
+        if let Some(transmit) = self.shared.control.pop(paused) {
+            control::count(&mut self.shared.counters, &transmit);
             return Some(transmit);
         }
         self.release_paced(now);
         let index = self.ready.pop(paused)?;
         let queue_pair = self.queue_pairs[index as usize].as_deref_mut()?;
         queue_pair.schedule = Schedule::Idle;
-        let transmit = queue_pair.transmit(now, &mut self.outbox);
+        let transmit = queue_pair.transmit(now, &mut self.shared);
         self.settle(now, index);
         transmit
     }
@@ -170,15 +170,21 @@ impl Nic {
     pub fn take_telemetry(&mut self, packet: &Packet) -> Option<TelemetryHeader> {
         let kind = packet.telemetry()?;
         let brought_back = packet.opcode().is_response();
-        let header = if brought_back { self.outbox.control.take_departing() } else { None };
+        let header = if brought_back { self.shared.control.take_departing() } else { None };
         Some(header.unwrap_or_else(|| TelemetryHeader::empty(kind)))
+    }
+
+    /// What travels beside the packet that [`poll_transmit`](Self::poll_transmit) returned last, if
+    /// anything [does](Packet::has_content). Ask once.
+    pub fn take_content(&mut self, packet: &Packet) -> Option<Content> {
+        if packet.has_content() { self.shared.departing.take() } else { None }
     }
 
     /// Whether [`poll_transmit`](Self::poll_transmit) would return a packet now, given that
     /// [`handle_timeout`](Self::handle_timeout) was called at the last release.
     #[inline]
     pub const fn is_ready(&self, paused: u8) -> bool {
-        (self.outbox.control.waiting() | self.ready.waiting()) & !paused != 0
+        (self.shared.control.waiting() | self.ready.waiting()) & !paused != 0
     }
 
     /// When the first queue pair gets its pacing credit; [`SimTime::NEVER`] if none waits for it.
@@ -205,7 +211,7 @@ impl Nic {
                 continue;
             }
             queue_pair.timer_entry = SimTime::NEVER;
-            queue_pair.handle_timeout(now, &mut self.outbox);
+            queue_pair.handle_timeout(now, &mut self.shared);
             self.settle(now, index);
         }
     }
@@ -213,13 +219,19 @@ impl Nic {
     /// The next completion.
     #[inline]
     pub fn poll_completion(&mut self) -> Option<Completion> {
-        self.outbox.completions.pop_front()
+        self.shared.completions.pop_front()
+    }
+
+    /// The next completion of a receive request.
+    #[inline]
+    pub fn poll_receive_completion(&mut self) -> Option<ReceiveCompletion> {
+        self.shared.receive_completions.pop_front()
     }
 
     /// What was counted so far.
     #[inline]
     pub const fn counters(&self) -> &Counters {
-        &self.outbox.counters
+        &self.shared.counters
     }
 
     #[inline]
@@ -228,17 +240,17 @@ impl Nic {
     }
 
     #[inline]
-    fn with_queue_pair(
+    fn with_queue_pair<R>(
         &mut self,
         now: SimTime,
         qpn: u32,
-        what: impl FnOnce(&mut QueuePair, &mut Outbox),
-    ) -> Option<()> {
+        what: impl FnOnce(&mut QueuePair, &mut Shared) -> R,
+    ) -> Option<R> {
         let index = self.index_of(qpn)?;
         let queue_pair = self.queue_pairs[index as usize].as_deref_mut()?;
-        what(queue_pair, &mut self.outbox);
+        let result = what(queue_pair, &mut self.shared);
         self.settle(now, index);
-        Some(())
+        Some(result)
     }
 
     /// Puts a queue pair where it belongs after something happened to it: into its ring, among

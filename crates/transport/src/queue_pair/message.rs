@@ -3,7 +3,7 @@
 use rocelab_wire::{Opcode, Reth};
 
 use crate::sequence::{Sequence, psn};
-use crate::{Operation, Packet, PathMtu, WorkRequest};
+use crate::{AtomicOperands, Operation, Packet, PathMtu, WorkRequest};
 
 /// Payload bytes of a full packet, as a power of two.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +49,7 @@ pub(super) struct Message {
     pub(super) packets: u32,
     r_key: u32,
     remote_address: u64,
+    pub(super) local_address: u64,
     pub(super) first: Sequence,
     /// Payload of all messages before it (bytes).
     pub(super) first_byte: u64,
@@ -68,6 +69,7 @@ impl Message {
             packets: segmentation.packets(work.length),
             r_key: work.r_key,
             remote_address: work.remote_address,
+            local_address: work.local_address,
             first,
             first_byte,
         }
@@ -125,12 +127,36 @@ impl Message {
                 dma_length: remaining,
             });
         }
-        if opcode.has_immdt()
-            && let Some(immediate) = self.operation.immediate()
-        {
-            packet = packet.with_immdt(immediate);
+        if self.operation.has_extras() { self.with_extras(packet) } else { packet }
+    }
+
+    /// What comes with immediate data, invalidation and atomic operations.
+    #[cold]
+    const fn with_extras(&self, packet: Packet) -> Packet {
+        let opcode = packet.opcode();
+        match self.operation {
+            Operation::SendWithImmediate(data) | Operation::WriteWithImmediate(data)
+                if opcode.has_immdt() =>
+            {
+                packet.with_immdt(data)
+            }
+            Operation::SendWithInvalidate(r_key) if opcode.has_ieth() => packet.with_ieth(r_key),
+            Operation::CompareSwap { .. } | Operation::FetchAdd { .. } => {
+                packet.with_atomic_address(self.remote_address, self.r_key).with_content(true)
+            }
+            _ => packet,
         }
-        packet
+    }
+
+    /// The operands of an atomic operation.
+    pub(super) const fn operands(&self) -> Option<AtomicOperands> {
+        match self.operation {
+            Operation::CompareSwap { compare, swap } => {
+                Some(AtomicOperands { swap_or_add: swap, compare })
+            }
+            Operation::FetchAdd { add } => Some(AtomicOperands { swap_or_add: add, compare: 0 }),
+            _ => None,
+        }
     }
 }
 

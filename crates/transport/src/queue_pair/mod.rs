@@ -4,22 +4,27 @@ mod message;
 mod pacer;
 mod requester;
 mod responder;
+mod state;
+mod unreliable;
 
 use std::sync::Arc;
 
-use rocelab_units::{Bandwidth, SimTime};
-use rocelab_wire::{Ecn, NakCode, Opcode, Syndrome};
+use rocelab_units::{Bandwidth, Duration, SimTime};
+use rocelab_wire::{Ecn, NakCode, Opcode, Syndrome, rnr_timer_ns};
 
 use self::message::Message;
 use self::pacer::{Acknowledged, Pacer};
-use self::requester::{Progress, Requester, TimedOut};
-use self::responder::{Acknowledge, Answer, ReadData, Responder};
+use self::requester::{NotReady, Progress, Request, Requester, TimedOut};
+use self::responder::{Acknowledge, Admission, Answer, ReadData, Responder};
+pub use self::state::{QueuePairState, StateError};
+use self::unreliable::Unreliable;
 use crate::congestion_control::{Feedback, Telemetry};
-use crate::nic::Outbox;
+use crate::nic::Shared;
+use crate::receive_queue::ReceiveQueue;
 use crate::sequence::psn;
 use crate::{
-    Completion, CompletionStatus, NicConfig, Packet, QueuePairConfig, QueuePairProfile, Transmit,
-    WorkRequest,
+    AddressHandle, Completion, CompletionStatus, Content, NicConfig, Operation, Packet, PostError,
+    QueuePairConfig, QueuePairProfile, ReceiveRequest, Transmit, WorkRequest,
 };
 
 /// A queue pair: a requester and a responder that share a pacer.
@@ -27,6 +32,8 @@ use crate::{
 pub struct QueuePair {
     requester: Requester,
     responder: Responder,
+    /// Only without acknowledgements; then the responder has nothing to do.
+    unreliable: Option<Box<Unreliable>>,
     pacer: Pacer,
     address: Address,
     profile: Arc<QueuePairProfile>,
@@ -56,15 +63,6 @@ pub(crate) enum Schedule {
     Paced,
 }
 
-/// The state of a queue pair (IBTA: those of its states that are modelled).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueuePairState {
-    /// Sends and receives.
-    ReadyToSend,
-    /// A work request failed. Packets are dropped, work is flushed.
-    Error,
-}
-
 /// What every packet of a queue pair has in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Address {
@@ -90,11 +88,13 @@ impl Address {
 }
 
 impl QueuePair {
-    pub(crate) fn new(config: &QueuePairConfig, nic: &NicConfig) -> Self {
+    pub(crate) fn new(config: &QueuePairConfig, nic: &NicConfig, state: QueuePairState) -> Self {
+        let unreliable = !config.profile.service.is_reliable();
         let ecn = if config.profile.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
         Self {
             requester: Requester::new(config),
             responder: Responder::new(config),
+            unreliable: unreliable.then(|| Box::new(Unreliable::new(config))),
             pacer: Pacer::new(&config.profile, nic.line_rate),
             address: Address {
                 dest_qp: config.dest_qp,
@@ -106,7 +106,7 @@ impl QueuePair {
             },
             profile: Arc::clone(&config.profile),
             qpn: config.qpn,
-            state: QueuePairState::ReadyToSend,
+            state,
             prefers_responses: true,
             owes_echo: false,
             next_cnp: SimTime::ZERO,
@@ -202,30 +202,98 @@ impl QueuePair {
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     #[inline]
     pub(crate) fn poll_timeout(&self) -> SimTime {
-        self.requester.deadline().min(self.pacer.timeout())
+        self.requester.deadline().min(self.pacer.timeout()).min(self.responder.deadline())
     }
 
-    pub(crate) fn post_send(&mut self, work: &WorkRequest, outbox: &mut Outbox) {
+    /// Posts work; `to` is where it goes, for datagrams.
+    pub(crate) fn post_send(
+        &mut self,
+        work: &WorkRequest,
+        to: Option<AddressHandle>,
+        shared: &mut Shared,
+    ) -> Result<(), PostError> {
         match self.state {
-            QueuePairState::ReadyToSend => self.requester.post(work),
-            QueuePairState::Error => outbox.completions.push_back(Completion {
-                qpn: self.qpn,
-                id: work.id,
-                status: CompletionStatus::Flushed,
-                operation: work.operation,
-                bytes: 0,
-            }),
+            QueuePairState::Init | QueuePairState::ReadyToReceive => {
+                return Err(PostError::WrongState { qpn: self.qpn });
+            }
+            QueuePairState::ReadyToSend => {}
+            QueuePairState::Error => {
+                let flushed = CompletionStatus::Flushed;
+                shared.completions.push_back(ended(self.qpn, work.id, work.operation, flushed));
+                return Ok(());
+            }
+        }
+        if let Some(unreliable) = &mut self.unreliable {
+            let mtu = self.profile.path_mtu.bytes();
+            if !self.profile.service.supports(work.operation)
+                || to.is_some() != self.profile.service.is_datagram()
+            {
+                return Err(PostError::NotOnThisService { qpn: self.qpn });
+            }
+            if to.is_some() && work.length > mtu {
+                return Err(PostError::DatagramTooLong { length: work.length, mtu });
+            }
+            unreliable.handles_mut().extend(to);
+        } else if to.is_some() {
+            return Err(PostError::NotOnThisService { qpn: self.qpn });
+        }
+        self.requester.post(work);
+        Ok(())
+    }
+
+    /// Posts a buffer for a SEND.
+    pub(crate) fn post_receive(
+        &mut self,
+        request: ReceiveRequest,
+        shared: &mut Shared,
+    ) -> Result<(), PostError> {
+        let failed = self.state == QueuePairState::Error;
+        let qpn = self.qpn;
+        let admission = self.admission_mut().ok_or(PostError::NoReceiveQueue { qpn })?;
+        let ReceiveQueue::Own(queue) = admission.queue_mut() else {
+            return Err(PostError::NoReceiveQueue { qpn });
+        };
+        if failed {
+            let flushed = admission.ended(request, CompletionStatus::Flushed);
+            shared.receive_completions.push_back(flushed);
+        } else {
+            queue.push_back(request);
+        }
+        Ok(())
+    }
+
+    /// Puts it into another state.
+    pub(crate) fn modify(
+        &mut self,
+        to: QueuePairState,
+        shared: &mut Shared,
+    ) -> Result<(), StateError> {
+        let from = self.state;
+        if !from.may_become(to) {
+            return Err(StateError::NoSuchTransition { from, to });
+        }
+        if to == QueuePairState::Error {
+            self.fail(CompletionStatus::Flushed, shared);
+        }
+        self.state = to;
+        Ok(())
+    }
+
+    fn admission_mut(&mut self) -> Option<&mut Admission> {
+        match &mut self.unreliable {
+            Some(unreliable) => Some(unreliable.admission_mut()),
+            None => self.responder.admission_mut(),
         }
     }
 
     /// The next data packet: READ responses and requests take turns.
     #[inline]
-    pub(crate) fn transmit(&mut self, now: SimTime, outbox: &mut Outbox) -> Option<Transmit> {
+    pub(crate) fn transmit(&mut self, now: SimTime, shared: &mut Shared) -> Option<Transmit> {
         self.pacer.start(now, &self.profile);
         let responds = self.responder.has_data()
             && (self.prefers_responses || !self.requester.can_send(self.pacer.window()));
         self.prefers_responses = !responds;
-        let transmit = if responds { self.respond(outbox) } else { self.request(now, outbox) }?;
+        let transmit = if responds { self.respond(shared) } else { self.request(now, shared) }?;
         self.pacer.on_sent(now, transmit.frame_len);
         Some(transmit)
     }
@@ -235,52 +303,61 @@ impl QueuePair {
         now: SimTime,
         packet: &Packet,
         telemetry: Telemetry<'_>,
-        outbox: &mut Outbox,
+        shared: &mut Shared,
     ) {
-        if self.state == QueuePairState::Error {
-            outbox.counters.discarded += 1;
+        if !self.state.receives() {
+            shared.counters.discarded += 1;
             return;
         }
         let opcode = packet.opcode();
         if opcode == Opcode::Cnp {
-            outbox.counters.cnps_received += 1;
+            shared.counters.cnps_received += 1;
             self.pacer.on_cnp(now);
         } else if opcode == Opcode::RcAcknowledge {
-            self.on_acknowledge(now, packet, telemetry, outbox);
-        } else if opcode.is_rdma_read_response() {
-            self.on_data(now, packet, outbox);
-            self.on_read_response(now, packet, outbox);
+            self.on_acknowledge(now, packet, telemetry, shared);
+        } else if opcode.is_rdma_read_response() || opcode.has_atomic_ack_eth() {
+            self.on_data(now, packet, shared);
+            self.on_response(now, packet, shared);
         } else if opcode.is_request() {
-            self.on_data(now, packet, outbox);
-            self.on_request(packet, telemetry, outbox);
+            self.on_data(now, packet, shared);
+            self.on_request(now, packet, telemetry, shared);
         } else {
-            outbox.counters.discarded += 1;
+            shared.counters.discarded += 1;
         }
     }
 
-    pub(crate) fn handle_timeout(&mut self, now: SimTime, outbox: &mut Outbox) {
+    pub(crate) fn handle_timeout(&mut self, now: SimTime, shared: &mut Shared) {
         self.pacer.handle_timeout(now);
+        if let Answer::Now(acknowledge) = self.responder.handle_timeout(now) {
+            self.acknowledge(&acknowledge, Telemetry::None, shared);
+        }
         match self.requester.on_timeout(now) {
-            TimedOut::NotYet => {}
+            TimedOut::NotYet | TimedOut::Resume => {}
             TimedOut::Resend => {
-                outbox.counters.timeouts += 1;
+                shared.counters.timeouts += 1;
                 self.pacer.on_loss(now, true);
             }
             TimedOut::GiveUp => {
-                outbox.counters.timeouts += 1;
-                self.fail(CompletionStatus::RetryExceeded, outbox);
+                shared.counters.timeouts += 1;
+                self.fail(CompletionStatus::RetryExceeded, shared);
             }
         }
     }
 
     #[inline]
-    fn request(&mut self, now: SimTime, outbox: &mut Outbox) -> Option<Transmit> {
-        let request = self.requester.take(now, self.pacer.window())?;
+    fn request(&mut self, now: SimTime, shared: &mut Shared) -> Option<Transmit> {
+        let mut request = self.requester.take(now, self.pacer.window())?;
+        if self.unreliable.is_some() {
+            return self.send_unreliably(now, request, shared);
+        }
+        if shared.memory.is_some() || request.packet.has_content() {
+            self.load_content(&mut request, shared);
+        }
         let carried = self.pacer.feedback().telemetry();
         let carried = carried.filter(|_| request.packet.opcode().has_payload());
         let packet = request.packet.with_telemetry(carried);
         let transmit = self.address.transmit(packet, self.address.priority);
-        let counters = &mut outbox.counters;
+        let counters = &mut shared.counters;
         let kind = if request.packet.opcode().is_rdma_read_request() {
             &mut counters.read_requests_sent
         } else {
@@ -296,18 +373,64 @@ impl QueuePair {
         Some(transmit)
     }
 
-    fn respond(&mut self, outbox: &mut Outbox) -> Option<Transmit> {
-        let ReadData { packet, last, repeated } = self.responder.take()?;
+    /// A packet that nobody acknowledges: with it, what it ends is completed.
+    #[cold]
+    fn send_unreliably(
+        &mut self,
+        now: SimTime,
+        mut request: Request,
+        shared: &mut Shared,
+    ) -> Option<Transmit> {
+        self.load_content(&mut request, shared);
+        let unreliable = self.unreliable.as_mut()?;
+        let mut address = self.address;
+        let mut packet =
+            request.packet.with_transport(unreliable.service().transport()).with_ack_req(false);
+        if let Some(to) = unreliable.handles_mut().pop_front() {
+            packet = packet.with_dest_qp(to.dest_qp).with_deth(to.q_key, self.qpn);
+            if let Some(immediate) = request.packet.immdt() {
+                packet = packet.with_immdt(immediate.0); // It has another place behind a DETH.
+            }
+            (address.destination, address.entropy) = (to.destination, to.entropy);
+        }
+        let transmit = address.transmit(packet, address.priority);
+        shared.counters.data_sent.count(transmit.frame_len);
+        let (qpn, completions) = (self.qpn, &mut shared.completions);
+        self.requester.settle_sent(now, |message| completions.push_back(success(qpn, message, 0)));
+        self.rest_if_done();
+        Some(transmit)
+    }
+
+    /// Puts what travels beside a request beside it.
+    #[cold]
+    fn load_content(&self, request: &mut Request, shared: &mut Shared) {
+        let Some(message) = self.requester.message_of(request.sequence) else { return };
+        if let Some(operands) = message.operands() {
+            shared.departing = Some(Content::Operands(operands));
+        } else if request.packet.opcode().has_payload() {
+            let offset = self.requester.offset_of(message, request.sequence);
+            shared.load(&mut request.packet, message.local_address.wrapping_add(offset));
+        }
+    }
+
+    fn respond(&mut self, shared: &mut Shared) -> Option<Transmit> {
+        let ReadData { mut packet, address, last, repeated } = self.responder.take()?;
+        if shared.memory.is_some() {
+            shared.load(&mut packet, address);
+        }
         let transmit = self.address.transmit(packet, self.address.priority);
-        outbox.counters.data_sent.count(transmit.frame_len);
+        shared.counters.data_sent.count(transmit.frame_len);
         if repeated {
-            outbox.counters.retransmitted.count(transmit.frame_len);
+            shared.counters.retransmitted.count(transmit.frame_len);
             self.retransmissions += 1;
         }
         if last {
             while let Some(acknowledge) = self.responder.take_released() {
                 // What switches wrote into the packet that it answers is out of date by now.
-                self.acknowledge(&acknowledge, Telemetry::None, outbox);
+                self.acknowledge(&acknowledge, Telemetry::None, shared);
+                if acknowledge.is_fatal() {
+                    self.fail(CompletionStatus::Flushed, shared);
+                }
             }
             self.rest_if_done();
         }
@@ -320,7 +443,7 @@ impl QueuePair {
         &mut self,
         acknowledge: &Acknowledge,
         telemetry: Telemetry<'_>,
-        outbox: &mut Outbox,
+        shared: &mut Shared,
     ) {
         let positive = acknowledge.syndrome == Syndrome::ACK;
         let becn = self.owes_echo && positive;
@@ -328,29 +451,29 @@ impl QueuePair {
         let packet = acknowledge.packet(self.address.dest_qp).with_becn(becn);
         let priority = self.address.priority;
         match telemetry.to_header().filter(|_| positive) {
-            None => outbox.control.push(self.address.transmit(packet, priority)),
+            None => shared.control.push(self.address.transmit(packet, priority)),
             Some(header) => {
                 let packet = packet.with_telemetry(Some(header.kind()));
                 let transmit = self.address.transmit(packet, priority);
-                outbox.control.push_with_telemetry(transmit, header);
+                shared.control.push_with_telemetry(transmit, header);
             }
         }
     }
 
     /// What every data packet does before its content is looked at: congestion is reported.
     #[inline]
-    fn on_data(&mut self, now: SimTime, packet: &Packet, outbox: &mut Outbox) {
-        outbox.counters.data_received += 1;
+    fn on_data(&mut self, now: SimTime, packet: &Packet, shared: &mut Shared) {
+        shared.counters.data_received += 1;
         if !packet.is_ce() {
             return;
         }
-        outbox.counters.ce_received += 1;
+        shared.counters.ce_received += 1;
         match self.pacer.feedback() {
             Feedback::EcnEcho => self.owes_echo = true,
             Feedback::Cnp { min_interval } if now >= self.next_cnp => {
                 self.next_cnp = now.saturating_add(min_interval);
                 let cnp = Packet::new(Opcode::Cnp, self.address.dest_qp, 0).with_becn(true);
-                outbox.control.push(self.address.transmit(cnp, self.profile.cnp_priority));
+                shared.control.push(self.address.transmit(cnp, self.profile.cnp_priority));
             }
             Feedback::Cnp { .. }
             | Feedback::Rtt
@@ -360,30 +483,54 @@ impl QueuePair {
         }
     }
 
-    fn on_request(&mut self, packet: &Packet, telemetry: Telemetry<'_>, outbox: &mut Outbox) {
-        match self.responder.on_request(packet, &mut outbox.counters) {
+    fn on_request(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        telemetry: Telemetry<'_>,
+        shared: &mut Shared,
+    ) {
+        if let Some(unreliable) = &mut self.unreliable {
+            return unreliable.on_request(packet, shared);
+        }
+        match self.responder.on_request(now, packet, shared) {
             Answer::Nothing => {}
-            Answer::Now(acknowledge) => self.acknowledge(&acknowledge, telemetry, outbox),
+            Answer::Now(acknowledge) => self.acknowledge(&acknowledge, telemetry, shared),
             Answer::Refuse(nak) => {
-                self.acknowledge(&nak, telemetry, outbox);
-                self.fail(CompletionStatus::Flushed, outbox);
+                self.acknowledge(&nak, telemetry, shared);
+                self.fail(CompletionStatus::Flushed, shared);
             }
         }
     }
 
-    fn on_read_response(&mut self, now: SimTime, packet: &Packet, outbox: &mut Outbox) {
-        let (qpn, Outbox { completions, counters, .. }) = (self.qpn, &mut *outbox);
-        let progress = self.requester.on_read_response(now, packet, |message| {
-            if message.operation.is_read() {
+    /// READ data, or the result of an atomic operation.
+    fn on_response(&mut self, now: SimTime, packet: &Packet, shared: &mut Shared) {
+        let original = packet.atomic_ack_eth().map_or(0, |ack| ack.original_remote_data);
+        let (qpn, Shared { completions, counters, memory, arriving, .. }) =
+            (self.qpn, &mut *shared);
+        let complete = |message: &Message| {
+            if message.operation.awaits_response() {
                 counters.messages_delivered += 1;
                 counters.payload_delivered += u64::from(message.length);
             }
-            completions.push_back(success(qpn, message));
-        });
+            let original = if message.operation.is_atomic() { original } else { 0 };
+            completions.push_back(success(qpn, message, original));
+        };
+        let accept = |address: u64| {
+            let Some(memory) = memory else { return };
+            match arriving {
+                Some(content) => memory.store(address, content.payload()),
+                None if packet.opcode().has_atomic_ack_eth() => {
+                    memory.store(address, &original.to_le_bytes());
+                }
+                None => {}
+            }
+        };
+        let progress = self.requester.on_response(now, packet, complete, accept);
         if progress.stale {
-            outbox.counters.duplicates += 1;
+            shared.counters.duplicates += 1;
         } else if progress.loss || progress.advanced_to.is_none() {
-            outbox.counters.out_of_order += 1;
+            shared.counters.out_of_order += 1;
         }
         self.after_progress(now, &progress, false, Telemetry::None);
     }
@@ -393,27 +540,37 @@ impl QueuePair {
         now: SimTime,
         packet: &Packet,
         telemetry: Telemetry<'_>,
-        outbox: &mut Outbox,
+        shared: &mut Shared,
     ) {
         let Some(aeth) = packet.aeth() else { return };
-        let (qpn, completions) = (self.qpn, &mut outbox.completions);
-        let complete = |message: &Message| completions.push_back(success(qpn, message));
+        let (qpn, completions) = (self.qpn, &mut shared.completions);
+        let complete = |message: &Message| completions.push_back(success(qpn, message, 0));
         let progress = match aeth.syndrome {
             Syndrome::Ack { .. } => {
-                outbox.counters.acks_received += 1;
+                shared.counters.acks_received += 1;
                 self.requester.on_ack(now, packet.psn(), complete)
             }
             Syndrome::Nak(NakCode::PsnSequenceError) => {
-                outbox.counters.naks_received += 1;
+                shared.counters.naks_received += 1;
                 self.requester.on_sequence_error(now, packet.psn(), complete)
             }
             Syndrome::Nak(code) => {
-                outbox.counters.naks_received += 1;
-                return self.on_refusal(now, packet.psn(), code, outbox);
+                shared.counters.naks_received += 1;
+                return self.on_refusal(now, packet.psn(), code, shared);
             }
-            // Our responder always has a buffer, and so makes no RNR NAK: the timeout recovers.
-            Syndrome::RnrNak { .. } | Syndrome::Reserved(_) => {
-                outbox.counters.discarded += 1;
+            Syndrome::RnrNak { timer_code } => {
+                shared.counters.rnr_naks_received += 1;
+                let wait = Duration::from_ns(rnr_timer_ns(timer_code));
+                match self.requester.on_not_ready(now, packet.psn(), wait, complete) {
+                    NotReady::Stale => return,
+                    NotReady::Wait(progress) => progress,
+                    NotReady::GiveUp => {
+                        return self.fail(CompletionStatus::RnrRetryExceeded, shared);
+                    }
+                }
+            }
+            Syndrome::Reserved(_) => {
+                shared.counters.discarded += 1;
                 return;
             }
         };
@@ -449,45 +606,45 @@ impl QueuePair {
     }
 
     /// The peer refused the request packet `psn`; what precedes it arrived.
-    fn on_refusal(&mut self, now: SimTime, psn: u32, code: NakCode, outbox: &mut Outbox) {
+    fn on_refusal(&mut self, now: SimTime, psn: u32, code: NakCode, shared: &mut Shared) {
         let before = psn.wrapping_sub(1);
-        let (qpn, completions) = (self.qpn, &mut outbox.completions);
-        self.requester.on_ack(now, before, |message| completions.push_back(success(qpn, message)));
+        let (qpn, completions) = (self.qpn, &mut shared.completions);
+        self.requester
+            .on_ack(now, before, |message| completions.push_back(success(qpn, message, 0)));
         let status = match code {
             NakCode::RemoteAccessError => CompletionStatus::RemoteAccess,
             NakCode::RemoteOperationalError => CompletionStatus::RemoteOperational,
             _ => CompletionStatus::RemoteInvalidRequest,
         };
-        self.fail(status, outbox);
+        self.fail(status, shared);
     }
 
-    /// The oldest work request ends with `status`, those after it are flushed.
-    fn fail(&mut self, status: CompletionStatus, outbox: &mut Outbox) {
+    /// The oldest work request ends with `status`, those after it are flushed, and so are receive
+    /// requests.
+    fn fail(&mut self, status: CompletionStatus, shared: &mut Shared) {
         self.state = QueuePairState::Error;
-        self.responder.abandon();
+        self.responder.abandon(shared);
+        if let Some(unreliable) = &mut self.unreliable {
+            unreliable.abandon(shared);
+        }
         self.pacer.sleep();
         let mut status = status;
         for message in self.requester.drain() {
-            outbox.completions.push_back(Completion {
-                qpn: self.qpn,
-                id: message.id,
-                status,
-                operation: message.operation,
-                bytes: 0,
-            });
+            shared.completions.push_back(ended(self.qpn, message.id, message.operation, status));
             status = CompletionStatus::Flushed;
         }
     }
 }
 
-fn success(qpn: u32, message: &Message) -> Completion {
-    Completion {
-        qpn,
-        id: message.id,
-        status: CompletionStatus::Success,
-        operation: message.operation,
-        bytes: message.length,
-    }
+fn success(qpn: u32, message: &Message, original: u64) -> Completion {
+    let status = CompletionStatus::Success;
+    let ended = ended(qpn, message.id, message.operation, status);
+    Completion { bytes: message.length, original, ..ended }
+}
+
+/// The completion of work that transferred nothing.
+const fn ended(qpn: u32, id: u64, operation: Operation, status: CompletionStatus) -> Completion {
+    Completion { qpn, id, status, operation, bytes: 0, original: 0 }
 }
 
 #[cfg(test)]
@@ -495,17 +652,9 @@ mod tests {
     use super::*;
 
     fn queue_pair() -> QueuePair {
-        let profile = QueuePairProfile {
-            path_mtu: 1024.try_into().unwrap(),
-            recovery: crate::Recovery::GoBackN,
-            ack_interval: 1,
-            ack_timeout: 14.try_into().unwrap(),
-            retry_count: 7,
-            cnp_priority: 6,
-            ecn_capable: true,
-            congestion_control: crate::Algorithm::None(Default::default()),
-            base_rtt: rocelab_units::Duration::from_us(10),
-        };
+        let mtu = 1024.try_into().unwrap();
+        let profile =
+            QueuePairProfile { ack_interval: 1, ecn_capable: true, ..QueuePairProfile::new(mtu) };
         let config = QueuePairConfig {
             qpn: 0x11,
             dest_qp: 0x12,
@@ -514,10 +663,13 @@ mod tests {
             initial_psn: 0,
             remote_initial_psn: 0,
             priority: 3,
+            receive_queue: Default::default(),
+            q_key: 0,
             profile: Arc::new(profile),
         };
         let line_rate = Bandwidth::from_gbps(100);
-        QueuePair::new(&config, &NicConfig { line_rate, encapsulation_len: 42 })
+        let nic = NicConfig { line_rate, encapsulation_len: 42 };
+        QueuePair::new(&config, &nic, QueuePairState::ReadyToSend)
     }
 
     #[test]
@@ -525,15 +677,15 @@ mod tests {
         for (feedback, expected) in
             [(Feedback::EcnEcho, [true, false, true]), (Feedback::Rtt, [false; 3])]
         {
-            let mut outbox = Outbox::default();
+            let mut shared = Shared::default();
             let mut queue_pair = queue_pair();
             queue_pair.pacer.declare(feedback);
             let becns = [(0, Ecn::Ce), (1, Ecn::Ect0), (2, Ecn::Ce)].map(|(psn, ecn)| {
                 let send = Packet::new(Opcode::RcSendOnly, 0x11, psn)
                     .with_ack_req(true)
                     .with_class(3, ecn);
-                queue_pair.receive(SimTime::ZERO, &send, Telemetry::None, &mut outbox);
-                outbox.control.pop(0).unwrap().packet.becn()
+                queue_pair.receive(SimTime::ZERO, &send, Telemetry::None, &mut shared);
+                shared.control.pop(0).unwrap().packet.becn()
             });
             assert_eq!(becns, expected);
         }
@@ -541,7 +693,7 @@ mod tests {
 
     #[test]
     fn layout_stays_small() {
-        assert_eq!(size_of::<Message>(), 56);
+        assert_eq!(size_of::<Message>(), 80);
         assert!(size_of::<QueuePair>() <= 512, "{} bytes", size_of::<QueuePair>());
     }
 }

@@ -238,7 +238,6 @@ mod tests {
 
     use super::*;
     use crate::congestion_control::Timers;
-    use crate::{Algorithm, Recovery};
 
     /// Writes down what it is told; a timer expires every 10 us.
     #[derive(Debug)]
@@ -270,17 +269,8 @@ mod tests {
     }
 
     fn profile() -> QueuePairProfile {
-        QueuePairProfile {
-            path_mtu: 1024.try_into().unwrap(),
-            recovery: Recovery::GoBackN,
-            ack_interval: 1,
-            ack_timeout: 14.try_into().unwrap(),
-            retry_count: 7,
-            cnp_priority: 6,
-            ecn_capable: true,
-            congestion_control: Algorithm::None(Default::default()),
-            base_rtt: Duration::from_us(8),
-        }
+        let mtu = 1024.try_into().unwrap();
+        QueuePairProfile { base_rtt: Duration::from_us(8), ..QueuePairProfile::new(mtu) }
     }
 
     fn recording(feedback: Feedback) -> (Pacer, Log<Ack<'static>>, Log<SimTime>) {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{
-    AckTimeout, Algorithm, Completion, CompletionStatus, FIRST_QPN, Nic, NicConfig, Operation,
-    Packet, PathMtu, QueuePairConfig, QueuePairProfile, Recovery, Transmit, WorkRequest,
+    AckTimeout, Algorithm, Completion, CompletionStatus, Content, FIRST_QPN, Nic, NicConfig,
+    Operation, Packet, PathMtu, QueuePairConfig, QueuePairProfile, ReceiveCompletion,
+    ReceiveQueueConfig, Transmit, WorkRequest,
 };
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 use rocelab_wire::{Encapsulation, TelemetryHeader, encapsulation_len};
@@ -51,6 +52,7 @@ pub(crate) struct Pair {
     pub(crate) stamp: Stamp,
     pub(crate) log: Vec<Departure>,
     pub(crate) completions: [Vec<Completion>; 2],
+    pub(crate) received: [Vec<ReceiveCompletion>; 2],
     /// Length of each message, in the order of its delivery at that side.
     pub(crate) delivered: [Vec<u64>; 2],
     /// Whether the NICs are woken at times when nothing is due, too.
@@ -63,19 +65,15 @@ pub(crate) struct Pair {
 }
 
 /// A packet on its way to a side.
-type Arrival = (usize, Packet, Option<TelemetryHeader>);
+type Arrival = (usize, Packet, Option<TelemetryHeader>, Option<Content>);
 
 pub(crate) fn profile() -> QueuePairProfile {
     QueuePairProfile {
-        path_mtu: PathMtu::try_from(1024).unwrap(),
-        recovery: Recovery::GoBackN,
         ack_interval: 16,
         ack_timeout: AckTimeout::try_from(6).unwrap(),
-        retry_count: 7,
-        cnp_priority: 6,
         ecn_capable: true,
-        congestion_control: algorithm("none", ""),
         base_rtt: Duration::from_us(3),
+        ..QueuePairProfile::new(PathMtu::try_from(1024).unwrap())
     }
 }
 
@@ -99,13 +97,15 @@ pub(crate) fn ends(profile: &Arc<QueuePairProfile>, index: u32) -> [QueuePairCon
         initial_psn,
         remote_initial_psn,
         priority: 3,
+        receive_queue: ReceiveQueueConfig::Endless,
+        q_key: 0,
         profile: Arc::clone(profile),
     };
     [end(0xff_fffe, 100), end(100, 0xff_fffe)]
 }
 
 pub(crate) fn work(id: u64, operation: Operation, length: u32) -> WorkRequest {
-    WorkRequest { id, operation, length, remote_address: 0x1000, r_key: 5 }
+    WorkRequest::new(id, operation, length).to(0x1000, 5)
 }
 
 impl Pair {
@@ -127,6 +127,7 @@ impl Pair {
             stamp: Box::new(|_, _| ()),
             log: Vec::new(),
             completions: Default::default(),
+            received: Default::default(),
             delivered: Default::default(),
             spurious: false,
             keep_log: true,
@@ -204,11 +205,14 @@ impl Pair {
         assert_eq!(promised, transmit.is_some(), "is_ready tells the truth");
         if let Some(transmit) = transmit {
             let telemetry = nic.take_telemetry(&transmit.packet);
-            self.depart(Departure { time: self.now, side, transmit, telemetry });
+            let content = nic.take_content(&transmit.packet);
+            assert_eq!(content.is_some(), transmit.packet.has_content(), "a packet says so");
+            self.depart(Departure { time: self.now, side, transmit, telemetry }, content);
         }
+        self.collect(side);
     }
 
-    fn depart(&mut self, departure: Departure) {
+    fn depart(&mut self, departure: Departure, content: Option<Content>) {
         let Departure { side, transmit, .. } = departure;
         let time_of = |bytes| self.line_rate.transmission_time(Bytes::new(bytes));
         let len = u64::from(transmit.frame_len);
@@ -224,7 +228,7 @@ impl Pair {
         }
         let mut arrive = |time, packet| {
             self.on_wire.push(Reverse((time, self.arrivals.len() as u64)));
-            self.arrivals.push((1 - side, packet, telemetry));
+            self.arrivals.push((1 - side, packet, telemetry, content.clone()));
         };
         match (self.rule)(&departure) {
             Fate::Drop => {}
@@ -267,10 +271,13 @@ impl Pair {
                 break;
             }
             self.on_wire.pop();
-            let (side, packet, header) = self.arrivals[usize::try_from(index).unwrap()];
+            let (side, packet, header, content) =
+                &mut self.arrivals[usize::try_from(index).unwrap()];
+            let (side, packet, header, content) = (*side, *packet, *header, content.take());
             let telemetry = header.as_ref().map_or(Telemetry::None, Telemetry::from);
             let before = self.nics[side].counters().clone();
-            self.nics[side].receive(self.now, &packet, telemetry);
+            let source = 1 - u32::try_from(side).unwrap();
+            self.nics[side].receive_from(self.now, &packet, telemetry, source, content);
             let after = self.nics[side].counters();
             let messages = after.messages_delivered - before.messages_delivered;
             assert!(messages <= 1, "a packet ends at most one message");
@@ -284,6 +291,9 @@ impl Pair {
     fn collect(&mut self, side: usize) {
         while let Some(completion) = self.nics[side].poll_completion() {
             self.completions[side].push(completion);
+        }
+        while let Some(completion) = self.nics[side].poll_receive_completion() {
+            self.received[side].push(completion);
         }
     }
 }

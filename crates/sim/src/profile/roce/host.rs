@@ -6,7 +6,7 @@ use rocelab_fabric::topology::Adjacency;
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{
     Completion, CompletionStatus, Counters, FIRST_QPN, Nic, NicConfig, Operation,
-    Packet as RdmaPacket, QueuePair, QueuePairConfig, WorkRequest,
+    Packet as RdmaPacket, QueuePair, QueuePairConfig, ReceiveQueueConfig, WorkRequest,
 };
 use rocelab_units::SimTime;
 use rocelab_wire::{TelemetryHeader, TelemetryKind, encapsulation_len};
@@ -60,18 +60,15 @@ impl VerbsHost {
         let mut remote_address = 0;
         let mut count = 0;
         for length in plan.flows[flow as usize].messages() {
-            let work = WorkRequest {
-                id: u64::from(flow),
-                operation: match verb {
-                    Verb::Send => Operation::Send,
-                    Verb::Write => Operation::Write,
-                    Verb::WriteWithImmediate => Operation::WriteWithImmediate(flow),
-                    Verb::Read => Operation::Read,
-                },
-                length: u32::try_from(length).unwrap_or(u32::MAX),
-                remote_address,
-                r_key: flow,
+            let operation = match verb {
+                Verb::Send => Operation::Send,
+                Verb::Write => Operation::Write,
+                Verb::WriteWithImmediate => Operation::WriteWithImmediate(flow),
+                Verb::Read => Operation::Read,
             };
+            let length_in_32_bits = u32::try_from(length).unwrap_or(u32::MAX);
+            let work = WorkRequest::new(u64::from(flow), operation, length_in_32_bits)
+                .to(remote_address, flow);
             remote_address += length;
             count += 1;
             let posted = self.nic.post_send(now, source_qpn, work);
@@ -106,6 +103,8 @@ impl VerbsHost {
             initial_psn: near.2,
             remote_initial_psn: far.2,
             priority: described.priority,
+            receive_queue: ReceiveQueueConfig::Endless,
+            q_key: 0,
             profile: plan.queue_pairs_of(described).clone(),
         });
     }

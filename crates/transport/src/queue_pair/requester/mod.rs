@@ -4,14 +4,21 @@
 //! A recovery moves `next` back and everything from there is sent again; what a packet looks like
 //! depends only on its message and its sequence number.
 
+mod resend;
+
 use std::collections::VecDeque;
 
 use rocelab_units::{Duration, SimTime};
 
+pub(super) use self::resend::{NotReady, TimedOut};
 use super::message::{Message, Segmentation};
-use crate::recovery::{Loss, Reliability};
+use crate::recovery::Reliability;
 use crate::sequence::{MAX_OUTSTANDING, Sequence, expand, first_sequence};
 use crate::{Packet, QueuePairConfig, WorkRequest};
+
+/// The `cursor` of a requester that waits because of an RNR NAK: no message has this place, so that
+/// nothing can be sent.
+const PARKED: usize = usize::MAX;
 
 /// The requester's state.
 #[derive(Debug)]
@@ -32,16 +39,26 @@ pub(super) struct Requester {
     next_byte: u64,
     acknowledged_byte: u64,
     posted_byte: u64,
-    /// The READ response that was asked for again and has not come yet.
+    /// The response that was asked for again and has not come yet.
     awaited_response: Option<Sequence>,
-    /// When the local ACK timeout expires; it runs while something is unacknowledged.
+    /// Where to resume after an RNR NAK.
+    resume_at: Sequence,
+    /// When the local ACK timeout expires, which runs while something is unacknowledged, or the
+    /// wait that an RNR NAK asked for is over.
     deadline: SimTime,
     timeout: Option<Duration>,
     ack_interval: u32,
     dest_qp: u32,
     segmentation: Segmentation,
+    /// READs and atomics that were requested and not answered.
+    responses_awaited: u32,
+    max_rd_atomic: u32,
+    /// Packets that may be sent and not acknowledged.
+    max_outstanding: u64,
     retries: u8,
     retry_count: u8,
+    rnr_retries: u8,
+    rnr_retry: u8,
     keeps_partial_messages: bool,
     reliability: &'static dyn Reliability,
 }
@@ -68,17 +85,6 @@ pub(super) struct Progress {
     pub(super) stale: bool,
 }
 
-/// What follows from an expired ACK timeout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TimedOut {
-    /// It was restarted since.
-    NotYet,
-    /// Everything unacknowledged will be sent again.
-    Resend,
-    /// It was the last retry.
-    GiveUp,
-}
-
 impl Requester {
     pub(super) fn new(config: &QueuePairConfig) -> Self {
         let first = first_sequence(config.initial_psn);
@@ -94,13 +100,19 @@ impl Requester {
             acknowledged_byte: 0,
             posted_byte: 0,
             awaited_response: None,
+            resume_at: first,
             deadline: SimTime::NEVER,
             timeout: config.profile.ack_timeout.duration(),
             ack_interval: config.profile.ack_interval,
             dest_qp: config.dest_qp,
             segmentation: Segmentation::new(config.profile.path_mtu),
+            responses_awaited: 0,
+            max_rd_atomic: config.profile.max_rd_atomic.max(1),
+            max_outstanding: u64::from(config.profile.max_outstanding).clamp(1, MAX_OUTSTANDING),
             retries: 0,
             retry_count: config.profile.retry_count,
+            rnr_retries: 0,
+            rnr_retry: config.profile.rnr_retry,
             keeps_partial_messages: reliability.keeps_partial_messages(),
             reliability,
         }
@@ -118,6 +130,14 @@ impl Requester {
     pub(super) fn can_send(&self, window: u64) -> bool {
         let Some(message) = self.messages.get(self.cursor) else { return false };
         self.bytes_in_flight() < window
+            && self.next - self.oldest_needed() < self.max_outstanding
+            && (!message.operation.awaits_response() || self.may_request(message))
+    }
+
+    /// Whether one more READ or atomic operation may be in flight. The sequence numbers of a READ's
+    /// response must not get mixed up with those of what is in flight already.
+    fn may_request(&self, message: &Message) -> bool {
+        self.responses_awaited < self.max_rd_atomic
             && message.after(self.next) - self.oldest_needed() <= MAX_OUTSTANDING
     }
 
@@ -139,6 +159,7 @@ impl Requester {
         if after == message.end() {
             self.cursor += 1;
         }
+        self.responses_awaited += u32::from(message.operation.awaits_response());
         let repeated = sequence < self.sent_end;
         self.sent_end = self.sent_end.max(after);
         if self.deadline == SimTime::NEVER {
@@ -161,34 +182,15 @@ impl Requester {
         self.acknowledge_before(now, end, complete)
     }
 
-    /// A NAK "PSN sequence error" that asks for `psn`.
-    pub(super) fn on_sequence_error(
-        &mut self,
-        now: SimTime,
-        psn: u32,
-        complete: impl FnMut(&Message),
-    ) -> Progress {
-        let wanted = expand(psn, self.acknowledged);
-        if wanted < self.oldest_needed() || wanted >= self.sent_end {
-            return Progress { stale: true, ..Progress::default() };
-        }
-        let mut progress = self.acknowledge_before(now, wanted, complete);
-        // Short of `wanted` it is a READ that is waited for, and that was asked for again.
-        let reached = self.acknowledged >= wanted;
-        if !progress.loss && reached && wanted < self.next {
-            self.go_back(wanted);
-            progress.loss = true;
-        }
-        progress
-    }
-
-    /// A READ response. It acknowledges all before it; out of order it is useless, and the READ
-    /// is asked for again, once.
-    pub(super) fn on_read_response(
+    /// A READ response or the result of an atomic operation. It acknowledges all before it; out of
+    /// order it is useless, and is asked for again, once. If it is of use, `accept` is told the
+    /// local address that its payload goes to.
+    pub(super) fn on_response(
         &mut self,
         now: SimTime,
         packet: &Packet,
         mut complete: impl FnMut(&Message),
+        accept: impl FnOnce(u64),
     ) -> Progress {
         let sequence = expand(packet.psn(), self.acknowledged);
         let stale = Progress { stale: true, ..Progress::default() };
@@ -199,18 +201,19 @@ impl Requester {
         if progress.loss || self.acknowledged != sequence {
             return progress;
         }
-        let Some(read) = self.messages.front().filter(|front| front.operation.is_read()) else {
-            return stale;
-        };
-        let remaining = read.length - self.segmentation.offset(read.index(sequence));
-        if packet.payload_len() != self.segmentation.payload(remaining) {
+        let Some(oldest) = self.messages.front() else { return stale };
+        let offset = self.segmentation.offset(oldest.index(sequence));
+        if !self.is_answer(oldest, packet, oldest.length - offset) {
             return stale;
         }
-        let end = read.end();
+        accept(oldest.local_address.wrapping_add(u64::from(offset)));
+        let end = oldest.end();
         self.acknowledged = sequence + 1;
-        self.acknowledged_byte = read.byte_at(self.acknowledged, self.segmentation);
+        self.acknowledged_byte = oldest.byte_at(self.acknowledged, self.segmentation);
         if self.acknowledged == end {
-            complete(read);
+            complete(oldest);
+            // After going back to it, it is not counted until it is requested again.
+            self.responses_awaited -= u32::from(self.cursor > 0 && self.responses_awaited > 0);
             self.drop_completed(1);
         }
         self.note_progress(now);
@@ -218,17 +221,32 @@ impl Requester {
         progress
     }
 
-    /// The ACK timeout may have expired.
-    pub(super) fn on_timeout(&mut self, now: SimTime) -> TimedOut {
-        if self.deadline > now {
-            return TimedOut::NotYet;
+    /// Whether a response is what `message` waits for, of which `remaining` bytes are to come.
+    fn is_answer(&self, message: &Message, packet: &Packet, remaining: u32) -> bool {
+        if message.operation.is_read() {
+            packet.opcode().is_rdma_read_response()
+                && packet.payload_len() == self.segmentation.payload(remaining)
+        } else {
+            message.operation.is_atomic() && packet.opcode().has_atomic_ack_eth()
         }
-        if self.retries >= self.retry_count {
-            return TimedOut::GiveUp;
-        }
-        self.retries += 1;
-        self.go_back(self.acknowledged);
-        TimedOut::Resend
+    }
+
+    /// Everything that was sent is done with: nobody will acknowledge it.
+    pub(super) fn settle_sent(&mut self, now: SimTime, complete: impl FnMut(&Message)) {
+        self.acknowledge_before(now, self.next, complete);
+        self.deadline = SimTime::NEVER;
+    }
+
+    /// The message whose packet at `sequence` was just [taken](Self::take).
+    pub(super) fn message_of(&self, sequence: Sequence) -> Option<&Message> {
+        let holds = |message: &&Message| message.first <= sequence && sequence < message.end();
+        let newest = self.cursor.min(self.messages.len().saturating_sub(1));
+        self.messages.range(..=newest).rev().find(holds)
+    }
+
+    /// How far into its message the payload of a packet is (bytes).
+    pub(super) const fn offset_of(&self, message: &Message, sequence: Sequence) -> u64 {
+        self.segmentation.offset(message.index(sequence)) as u64
     }
 
     /// Takes out all messages, oldest first: the queue pair has failed.
@@ -310,7 +328,7 @@ impl Requester {
         let mut missing_response = None;
         let mut completed = 0;
         for message in &self.messages {
-            if message.operation.is_read() {
+            if message.operation.awaits_response() {
                 let expected = self.acknowledged.max(message.first);
                 if end > expected {
                     reached = expected;
@@ -344,7 +362,9 @@ impl Requester {
             return;
         }
         self.messages.drain(..count);
-        self.cursor = self.cursor.saturating_sub(count);
+        if !self.is_parked() {
+            self.cursor = self.cursor.saturating_sub(count);
+        }
         let (first, first_byte) = self
             .messages
             .front()
@@ -385,40 +405,17 @@ impl Requester {
 
     fn note_progress(&mut self, now: SimTime) {
         self.retries = 0;
+        self.rnr_retries = 0;
         if self.awaited_response.is_some_and(|response| self.acknowledged > response) {
             self.awaited_response = None;
+        }
+        if self.is_parked() {
+            return;
         }
         if self.acknowledged < self.next {
             self.restart_timer(now);
         } else {
             self.deadline = SimTime::NEVER;
         }
-    }
-
-    fn restart_timer(&mut self, now: SimTime) {
-        self.deadline = self.timeout.map_or(SimTime::NEVER, |timeout| now.saturating_add(timeout));
-    }
-
-    /// A READ response is missing: asks for it again, unless that was done already.
-    fn ask_again(&mut self, response: Sequence) -> bool {
-        if self.awaited_response == Some(response) || response >= self.next {
-            return false;
-        }
-        self.go_back(response);
-        true
-    }
-
-    /// Sends again from where the scheme says, given that `lost` is needed.
-    fn go_back(&mut self, lost: Sequence) {
-        self.deadline = SimTime::NEVER;
-        let Some(oldest) = self.messages.front() else { return };
-        let loss = Loss { lost, message_first: oldest.first };
-        let resume = self.reliability.resend_from(&loss);
-        self.cursor = 0;
-        self.next = resume;
-        self.next_byte = oldest.byte_at(resume, self.segmentation);
-        self.acknowledged = self.acknowledged.min(resume);
-        self.acknowledged_byte = self.acknowledged_byte.min(self.next_byte);
-        self.awaited_response = oldest.operation.is_read().then_some(self.acknowledged);
     }
 }

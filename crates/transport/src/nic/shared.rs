@@ -1,0 +1,53 @@
+//! What the queue pairs of a NIC share.
+
+use std::collections::VecDeque;
+
+use super::control::ControlQueues;
+use crate::receive_queue::SharedReceiveQueues;
+use crate::{
+    AtomicOperands, Completion, Content, Counters, DatagramSource, Memory, Packet,
+    ReceiveCompletion,
+};
+
+/// What queue pairs produce, and what they have in common.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    pub(crate) control: ControlQueues,
+    pub(crate) completions: VecDeque<Completion>,
+    pub(crate) receive_completions: VecDeque<ReceiveCompletion>,
+    pub(crate) counters: Counters,
+    /// None: every access is allowed, and nobody looks at what is there.
+    pub(crate) memory: Option<Box<Memory>>,
+    pub(crate) receive_queues: SharedReceiveQueues,
+    /// What came beside the packet that is received.
+    pub(crate) arriving: Option<Content>,
+    /// Who sent it, where that was said.
+    pub(crate) source: u32,
+    /// What goes beside the packet that left last.
+    pub(crate) departing: Option<Content>,
+}
+
+impl Shared {
+    /// The operands of the atomic operation that is received.
+    pub(crate) fn arriving_operands(&self) -> AtomicOperands {
+        match &self.arriving {
+            Some(Content::Operands(operands)) => *operands,
+            Some(Content::Payload(_)) | None => AtomicOperands::default(),
+        }
+    }
+
+    /// Who sent the datagram that is received.
+    pub(crate) fn source_of(&self, packet: &Packet) -> Option<DatagramSource> {
+        packet.deth().map(|deth| DatagramSource { host: self.source, qpn: deth.src_qp })
+    }
+
+    /// Puts the payload at `address` beside a packet that leaves, where memory holds bytes.
+    pub(crate) fn load(&mut self, packet: &mut Packet, address: u64) {
+        let Some(memory) = self.memory.as_ref().filter(|memory| memory.has_bytes()) else { return };
+        if packet.payload_len() > 0 {
+            let payload = memory.load(address, usize::from(packet.payload_len()));
+            self.departing = Some(Content::Payload(payload));
+            *packet = packet.with_content(true);
+        }
+    }
+}

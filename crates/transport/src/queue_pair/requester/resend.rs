@@ -1,0 +1,135 @@
+//! When and from where a requester sends again: timeouts, NAKs and RNR NAKs.
+
+use rocelab_units::{Duration, SimTime};
+
+use super::{Message, PARKED, Progress, Requester};
+use crate::recovery::Loss;
+use crate::sequence::{Sequence, expand};
+
+/// The `rnr_retry` that stands for "for ever" (IBTA: 3 bits).
+const RNR_RETRY_FOR_EVER: u8 = 7;
+
+/// What follows from an expired timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::queue_pair) enum TimedOut {
+    /// It was restarted since.
+    NotYet,
+    /// The wait that an RNR NAK asked for is over.
+    Resume,
+    /// Everything unacknowledged will be sent again.
+    Resend,
+    /// It was the last retry.
+    GiveUp,
+}
+
+/// What follows from an RNR NAK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::queue_pair) enum NotReady {
+    /// It is about something that is not waited for.
+    Stale,
+    /// Nothing leaves before the wait is over.
+    Wait(Progress),
+    /// It was the last retry.
+    GiveUp,
+}
+
+impl Requester {
+    /// A NAK "PSN sequence error" that asks for `psn`.
+    pub(in crate::queue_pair) fn on_sequence_error(
+        &mut self,
+        now: SimTime,
+        psn: u32,
+        complete: impl FnMut(&Message),
+    ) -> Progress {
+        let Some(wanted) = self.refused(psn) else {
+            return Progress { stale: true, ..Progress::default() };
+        };
+        let mut progress = self.acknowledge_before(now, wanted, complete);
+        // Short of `wanted` it is a READ that is waited for, and that was asked for again.
+        let reached = self.acknowledged >= wanted;
+        if !progress.loss && reached && wanted < self.next && !self.is_parked() {
+            self.go_back(wanted);
+            progress.loss = true;
+        }
+        progress
+    }
+
+    /// An RNR NAK: the responder has no receive request for `psn`, and asks to wait.
+    pub(in crate::queue_pair) fn on_not_ready(
+        &mut self,
+        now: SimTime,
+        psn: u32,
+        wait: Duration,
+        complete: impl FnMut(&Message),
+    ) -> NotReady {
+        let Some(wanted) = self.refused(psn) else { return NotReady::Stale };
+        let progress = self.acknowledge_before(now, wanted, complete);
+        if self.is_parked() || progress.loss || self.acknowledged < wanted.min(self.next) {
+            return NotReady::Wait(progress);
+        }
+        if self.rnr_retry < RNR_RETRY_FOR_EVER && self.rnr_retries >= self.rnr_retry {
+            return NotReady::GiveUp;
+        }
+        self.rnr_retries = self.rnr_retries.saturating_add(1);
+        self.resume_at = wanted;
+        self.cursor = PARKED;
+        self.deadline = now.saturating_add(wait);
+        NotReady::Wait(progress)
+    }
+
+    /// The ACK timeout or the wait of an RNR NAK may have expired.
+    pub(in crate::queue_pair) fn on_timeout(&mut self, now: SimTime) -> TimedOut {
+        if self.deadline > now {
+            return TimedOut::NotYet;
+        }
+        if self.is_parked() {
+            self.go_back(self.resume_at.max(self.acknowledged));
+            return TimedOut::Resume;
+        }
+        if self.retries >= self.retry_count {
+            return TimedOut::GiveUp;
+        }
+        self.retries += 1;
+        self.go_back(self.acknowledged);
+        TimedOut::Resend
+    }
+
+    /// Whether it waits because of an RNR NAK.
+    pub(super) const fn is_parked(&self) -> bool {
+        self.cursor == PARKED
+    }
+
+    pub(super) fn restart_timer(&mut self, now: SimTime) {
+        self.deadline = self.timeout.map_or(SimTime::NEVER, |timeout| now.saturating_add(timeout));
+    }
+
+    /// A response is missing: asks for it again, unless that was done already.
+    pub(super) fn ask_again(&mut self, response: Sequence) -> bool {
+        if self.awaited_response == Some(response) || response >= self.next || self.is_parked() {
+            return false;
+        }
+        self.go_back(response);
+        true
+    }
+
+    /// The packet that a negative acknowledgement names, if it is one that may be sent again.
+    fn refused(&self, psn: u32) -> Option<Sequence> {
+        let wanted = expand(psn, self.acknowledged);
+        (self.oldest_needed()..self.sent_end).contains(&wanted).then_some(wanted)
+    }
+
+    /// Sends again from where the scheme says, given that `lost` is needed.
+    fn go_back(&mut self, lost: Sequence) {
+        self.deadline = SimTime::NEVER;
+        self.cursor = 0;
+        self.responses_awaited = 0;
+        let Some(oldest) = self.messages.front() else { return };
+        let loss = Loss { lost, message_first: oldest.first };
+        let resume = self.reliability.resend_from(&loss);
+        self.next = resume;
+        self.next_byte = oldest.byte_at(resume, self.segmentation);
+        self.acknowledged = self.acknowledged.min(resume);
+        self.acknowledged_byte = self.acknowledged_byte.min(self.next_byte);
+        self.awaited_response = oldest.operation.awaits_response().then_some(self.acknowledged);
+    }
+}

@@ -1,0 +1,196 @@
+//! What a responder has to send: READ data and atomic results, and acknowledgements that must not
+//! overtake them.
+
+use std::collections::VecDeque;
+
+use rocelab_wire::{NakCode, Opcode, Syndrome};
+
+use crate::Packet;
+use crate::queue_pair::message::{Segmentation, read_response_opcode};
+use crate::sequence::{Sequence, psn};
+
+/// In the order in which they leave. A READ is always first: what has no READ before it does not
+/// wait.
+#[derive(Debug)]
+pub(super) struct Answers {
+    waiting: VecDeque<Waiting>,
+    /// READs among them.
+    reads: u32,
+    /// READ responses below this were sent at least once.
+    responded: Sequence,
+    dest_qp: u32,
+    segmentation: Segmentation,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Waiting {
+    Read(ReadResponse),
+    Acknowledge(Acknowledge),
+}
+
+/// A READ that is being answered.
+#[derive(Clone, Copy, Debug)]
+struct ReadResponse {
+    first: Sequence,
+    next: Sequence,
+    end: Sequence,
+    /// Payload still to send (bytes).
+    remaining: u32,
+    /// Where it is.
+    address: u64,
+    msn: u32,
+}
+
+/// A READ response packet that is to be sent.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::queue_pair) struct ReadData {
+    pub(in crate::queue_pair) packet: Packet,
+    /// Where its payload is.
+    pub(in crate::queue_pair) address: u64,
+    /// Whether it is the last of its READ.
+    pub(in crate::queue_pair) last: bool,
+    /// Whether it was sent before.
+    pub(in crate::queue_pair) repeated: bool,
+}
+
+/// An acknowledgement, positive or negative, or the result of an atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::queue_pair) struct Acknowledge {
+    pub(in crate::queue_pair) sequence: Sequence,
+    pub(in crate::queue_pair) syndrome: Syndrome,
+    pub(super) msn: u32,
+    /// What was in memory before the atomic operation.
+    pub(super) original: Option<u64>,
+}
+
+impl Acknowledge {
+    pub(in crate::queue_pair) const fn packet(&self, dest_qp: u32) -> Packet {
+        let opcode = match self.original {
+            None => Opcode::RcAcknowledge,
+            Some(_) => Opcode::RcAtomicAcknowledge,
+        };
+        let packet =
+            Packet::new(opcode, dest_qp, psn(self.sequence)).with_aeth(self.syndrome, self.msn);
+        match self.original {
+            None => packet,
+            Some(original) => packet.with_atomic_ack_eth(original),
+        }
+    }
+
+    /// Whether the responder fails with it.
+    pub(in crate::queue_pair) const fn is_fatal(&self) -> bool {
+        match self.syndrome {
+            Syndrome::Nak(code) => !matches!(code, NakCode::PsnSequenceError),
+            _ => false,
+        }
+    }
+
+    /// Whether a later one says all that it says.
+    fn is_plain(&self) -> bool {
+        self.syndrome == Syndrome::ACK && self.original.is_none()
+    }
+}
+
+impl Answers {
+    pub(super) const fn new(first: Sequence, dest_qp: u32, segmentation: Segmentation) -> Self {
+        Self { waiting: VecDeque::new(), reads: 0, responded: first, dest_qp, segmentation }
+    }
+
+    /// Whether something waits.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// READs that are not answered completely.
+    pub(super) const fn reads(&self) -> u32 {
+        self.reads
+    }
+
+    /// A READ of `length` bytes at `address`, whose response takes the sequence numbers from
+    /// `first` to before `end`.
+    pub(super) fn push_read(
+        &mut self,
+        first: Sequence,
+        end: Sequence,
+        length: u32,
+        address: u64,
+        msn: u32,
+    ) {
+        let read = ReadResponse { first, next: first, end, remaining: length, address, msn };
+        self.waiting.push_back(Waiting::Read(read));
+        self.reads += 1;
+    }
+
+    /// The acknowledgement, if nothing is before it; otherwise it waits, and says so by `None`. It
+    /// must not overtake the data of earlier READs, which it would acknowledge.
+    #[inline]
+    pub(super) fn in_order(&mut self, acknowledge: Acknowledge) -> Option<Acknowledge> {
+        if self.waiting.is_empty() {
+            return Some(acknowledge);
+        }
+        match self.waiting.back_mut() {
+            Some(Waiting::Acknowledge(last)) if last.is_plain() && acknowledge.is_plain() => {
+                *last = acknowledge;
+            }
+            _ => self.waiting.push_back(Waiting::Acknowledge(acknowledge)),
+        }
+        None
+    }
+
+    /// The next READ response packet.
+    #[inline]
+    pub(super) fn take(&mut self) -> Option<ReadData> {
+        let Some(Waiting::Read(read)) = self.waiting.front_mut() else { return None };
+        let last = read.next + 1 == read.end;
+        let opcode = read_response_opcode(read.next == read.first, last);
+        let payload = self.segmentation.payload(read.remaining);
+        let mut packet =
+            Packet::new(opcode, self.dest_qp, psn(read.next)).with_payload_len(payload);
+        if opcode.has_aeth() {
+            packet = packet.with_aeth(Syndrome::ACK, read.msn);
+        }
+        let address = read.address;
+        let repeated = read.next < self.responded;
+        read.next += 1;
+        self.responded = self.responded.max(read.next);
+        read.remaining -= u32::from(payload);
+        read.address = address.wrapping_add(u64::from(payload));
+        if last {
+            self.waiting.pop_front();
+            self.reads -= 1;
+        }
+        Some(ReadData { packet, address, last, repeated })
+    }
+
+    /// The next acknowledgement that no longer waits for READ data.
+    pub(super) fn take_released(&mut self) -> Option<Acknowledge> {
+        let Some(&Waiting::Acknowledge(acknowledge)) = self.waiting.front() else {
+            return None;
+        };
+        self.waiting.pop_front();
+        Some(acknowledge)
+    }
+
+    /// Drops what a repeated READ request makes useless: its requester wants `sequence` next, and
+    /// will repeat the requests after it. Returns whether a negative acknowledgement was among it.
+    pub(super) fn withdraw_from(&mut self, sequence: Sequence) -> bool {
+        let mut negative = false;
+        while let Some(newest) = self.waiting.back() {
+            match newest {
+                Waiting::Read(read) if read.end <= sequence => break,
+                Waiting::Acknowledge(waiting) if waiting.sequence < sequence => break,
+                Waiting::Acknowledge(waiting) => negative |= waiting.syndrome != Syndrome::ACK,
+                Waiting::Read(_) => self.reads -= 1,
+            }
+            self.waiting.pop_back();
+        }
+        negative
+    }
+
+    /// Forgets everything.
+    pub(super) fn clear(&mut self) {
+        self.waiting.clear();
+        self.reads = 0;
+    }
+}
