@@ -12,4 +12,5 @@ mod no_std;
 mod opcodes;
 mod parsing;
 mod pcap;
+mod tshark;
 mod vectors;
