@@ -60,6 +60,8 @@ pub struct CapturedFrame<'a> {
     pub number: u64,
     /// Index into [`CaptureReader::interfaces`].
     pub interface: usize,
+    /// The interface itself, if the file describes it.
+    pub described: Option<&'a CapturedInterface>,
     /// Time since the epoch that the file counts from: 1970 for real captures, the start of the
     /// run for simulated ones. Zero where the file gives no time (simple packet blocks).
     pub time: Duration,
@@ -181,13 +183,14 @@ impl Head {
     fn frame<'a>(
         self,
         number: u64,
-        interfaces: &[CapturedInterface],
+        interfaces: &'a [CapturedInterface],
         bytes: &'a [u8],
     ) -> CapturedFrame<'a> {
         let interface = interfaces.get(self.interface);
         CapturedFrame {
             number,
             interface: self.interface,
+            described: interface,
             time: self.time,
             direction: self.direction,
             bytes,

@@ -1,6 +1,7 @@
 //! Whether a capture holds what a sound network sends.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::CapturedFrame;
 use crate::dissection::{Dissection, Dissector, OpcodeName, Protocol};
@@ -53,6 +54,12 @@ pub struct Verifier {
 /// What was found in a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Verified<'a> {
+    /// The frame's number in the file, from 1.
+    pub number: u64,
+    /// When it was captured, as the file counts it.
+    pub time: Duration,
+    /// Name of the interface, where the file gives one.
+    pub interface: Option<&'a str>,
     /// The frame, taken apart.
     pub dissection: Dissection<'a>,
     /// What is wrong with it.
@@ -128,7 +135,15 @@ impl Verifier {
         self.totals.faults += self.faults.len() as u64;
         self.totals.faulty += u64::from(!self.faults.is_empty());
         let flow = flow.map(|flow| flow as usize);
-        Verified { dissection, faults: &self.faults, observations: &self.observations, flow }
+        Verified {
+            number: captured.number,
+            time: captured.time,
+            interface: captured.described.and_then(|interface| interface.name.as_deref()),
+            dissection,
+            faults: &self.faults,
+            observations: &self.observations,
+            flow,
+        }
     }
 
     /// What was found so far.
@@ -141,6 +156,12 @@ impl Verifier {
     #[must_use]
     pub const fn flows(&self) -> &FlowTable {
         &self.flows
+    }
+
+    /// What was found of the whole capture, as an object for programs.
+    #[must_use]
+    pub fn summary(&self) -> impl serde::Serialize + '_ {
+        crate::record::Summary::of(self)
     }
 
     /// How many packets had each opcode, in numeric order; packets whose ICRC is bad included.

@@ -109,6 +109,13 @@ impl<'a> Dissection<'a> {
         }
     }
 
+    fn set_fcs(&mut self, found: u32, verdict: Checksum) {
+        self.fcs = verdict;
+        if let Contents::Ethernet(frame) = &mut self.contents {
+            frame.fcs = Some(found);
+        }
+    }
+
     fn nothing(protocol: Protocol, captured: &CapturedFrame<'a>) -> Self {
         Self {
             protocol,
@@ -156,15 +163,15 @@ impl Dissector {
             self.completed.resize(whole_len, 0);
             return dissect_cut(&self.completed, captured, has_fcs);
         }
-        let (bytes, fcs) = if has_fcs {
-            match captured.bytes.split_last_chunk() {
-                Some((bytes, found)) => (bytes, Checksum::of(crc_from_wire(*found), fcs(bytes))),
-                None => (captured.bytes, Checksum::Absent),
+        let mut dissection = match captured.bytes.split_last_chunk() {
+            Some((bytes, found)) if has_fcs => {
+                let found = crc_from_wire(*found);
+                let mut dissection = parse(bytes, captured);
+                dissection.set_fcs(found, Checksum::of(found, fcs(bytes)));
+                dissection
             }
-        } else {
-            (captured.bytes, Checksum::Absent)
+            _ => parse(captured.bytes, captured),
         };
-        let mut dissection = Dissection { fcs, ..parse(bytes, captured) };
         if !has_fcs {
             self.look_for_fcs(&mut dissection, captured);
         }
@@ -182,14 +189,18 @@ impl Dissector {
             return;
         }
         let Some((bytes, found)) = captured.bytes.split_last_chunk() else { return };
-        let verdict = Checksum::of(crc_from_wire(*found), fcs(bytes));
+        let found = crc_from_wire(*found);
+        let verdict = Checksum::of(found, fcs(bytes));
         let known = self.undeclared_fcs.contains(&captured.interface);
         if verdict == Checksum::Ok && !known && self.undeclared_fcs.len() < 1_024 {
             self.undeclared_fcs.push(captured.interface);
         }
         if verdict == Checksum::Ok || known {
-            dissection.fcs = verdict;
+            dissection.set_fcs(found, verdict);
             dissection.fcs_undeclared = true;
+            if let Contents::Ethernet(frame) = &mut dissection.contents {
+                frame.padding = &frame.padding[..trailing - FCS_LEN];
+            }
         }
     }
 }

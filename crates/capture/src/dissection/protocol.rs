@@ -31,6 +31,18 @@ const ETHER_TYPE_CNM: EtherType = EtherType(0x22e7);
 const ETHER_TYPE_CN_TAG: EtherType = EtherType(0x22e9);
 
 impl Protocol {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::RoceV1,
+        Self::RoceV2Ipv4,
+        Self::RoceV2Ipv6,
+        Self::InfiniBand,
+        Self::Pfc,
+        Self::Pause,
+        Self::Qcn,
+        Self::Other,
+    ];
+
     /// The name, such as `roce_v2_ipv4`.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -82,6 +82,15 @@ impl FlowCounters {
     }
 }
 
+/// The two directions of a connection, or one direction that is alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Connection<'a> {
+    /// The direction of its first packet.
+    pub forward: &'a Flow,
+    /// The other direction, if it is known.
+    pub reverse: Option<&'a Flow>,
+}
+
 /// What a packet's PSN says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Novelty {

@@ -9,7 +9,7 @@ use super::pairing::{self, Pairing};
 use super::position::Step;
 use super::requests::Request;
 use super::responses::Response;
-use super::{Flow, FlowCounters, FlowKey, Novelty};
+use super::{Connection, Flow, FlowCounters, FlowKey, Novelty};
 use crate::dissection::{Address, Packet};
 use crate::fault::Fault;
 use crate::observation::Observation;
@@ -48,6 +48,15 @@ impl FlowTable {
     #[must_use]
     pub fn flows(&self) -> &[Flow] {
         &self.flows
+    }
+
+    /// The connections that the flows make, each flow once, in the order of their first packets.
+    pub fn connections(&self) -> impl Iterator<Item = Connection<'_>> {
+        let first = |(number, flow): &(usize, &Flow)| flow.peer().is_none_or(|peer| *number < peer);
+        self.flows.iter().enumerate().filter(first).map(|(_, forward)| Connection {
+            forward,
+            reverse: forward.peer().and_then(|peer| self.flows.get(peer)),
+        })
     }
 
     /// Packets that were not followed, because there were [`MAX_FLOWS`] other flows already.

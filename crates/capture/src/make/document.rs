@@ -1,0 +1,102 @@
+//! What the user writes.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    /// 1 or 2.
+    #[serde(default = "two")]
+    pub(super) version: Spanned<u8>,
+    /// `ipv4` or `ipv6`; by default what the addresses are.
+    pub(super) path_mtu: Option<Spanned<u16>>,
+    /// Whether frames end with their FCS.
+    #[serde(default)]
+    pub(super) fcs: bool,
+    /// Time between two frames (ns).
+    pub(super) interval_ns: Option<u64>,
+    pub(super) source: Option<Spanned<String>>,
+    pub(super) destination: Option<Spanned<String>>,
+    pub(super) source_mac: Option<Spanned<String>>,
+    pub(super) destination_mac: Option<Spanned<String>>,
+    /// Queue pair that requests go to.
+    pub(super) dest_qp: Option<Spanned<u32>>,
+    /// Queue pair that answers go to.
+    pub(super) answer_qp: Option<Spanned<u32>>,
+    /// First PSN.
+    pub(super) psn: Option<Spanned<u32>>,
+    pub(super) vlan: Option<Spanned<Vlan>>,
+    pub(super) dscp: Option<Spanned<u8>>,
+    pub(super) ecn: Option<Spanned<String>>,
+    pub(super) flow_label: Option<Spanned<u32>>,
+    pub(super) udp_source_port: Option<u16>,
+    pub(super) hop_limit: Option<u8>,
+    #[serde(default)]
+    pub(super) message: Vec<Message>,
+}
+
+fn two() -> Spanned<u8> {
+    Spanned::new(0..0, 2)
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Vlan {
+    #[serde(default)]
+    pub(super) pcp: u8,
+    #[serde(default)]
+    pub(super) vid: u16,
+}
+
+/// One `[[message]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Message {
+    /// What to do: a verb, or the standard name of an opcode for a single packet.
+    pub(super) verb: Spanned<String>,
+    pub(super) transport: Option<Spanned<String>>,
+    pub(super) bytes: Option<Spanned<u64>>,
+    /// `zeros`, `counting`, or bytes in hex.
+    pub(super) payload: Option<Spanned<String>>,
+    pub(super) immediate: Option<u32>,
+    pub(super) invalidate: Option<u32>,
+    pub(super) virtual_address: Option<u64>,
+    pub(super) r_key: Option<u32>,
+    pub(super) swap_or_add: Option<u64>,
+    pub(super) compare: Option<u64>,
+    pub(super) original: Option<u64>,
+    pub(super) syndrome: Option<u8>,
+    pub(super) msn: Option<Spanned<u32>>,
+    pub(super) q_key: Option<u32>,
+    pub(super) src_qp: Option<Spanned<u32>>,
+    pub(super) xrc_srq: Option<Spanned<u32>>,
+    pub(super) dest_qp: Option<Spanned<u32>>,
+    pub(super) psn: Option<Spanned<u32>>,
+    pub(super) p_key: Option<u16>,
+    pub(super) ack_req: Option<bool>,
+    #[serde(default)]
+    pub(super) solicited_event: bool,
+    #[serde(default)]
+    pub(super) migreq: bool,
+    #[serde(default)]
+    pub(super) fecn: bool,
+    pub(super) becn: Option<bool>,
+    /// From the destination to the source; the default for answers.
+    pub(super) reverse: Option<bool>,
+    pub(super) vlan: Option<Spanned<Vlan>>,
+    pub(super) dscp: Option<Spanned<u8>>,
+    pub(super) ecn: Option<Spanned<String>>,
+    /// Priorities that a PFC frame names.
+    pub(super) priorities: Option<Spanned<Vec<u8>>>,
+    pub(super) quanta: Option<u16>,
+    /// Packets of the message, from 0, that are not written: they are lost.
+    #[serde(default)]
+    pub(super) omit: Vec<usize>,
+    /// What to make wrong.
+    #[serde(default)]
+    pub(super) faults: Vec<Spanned<String>>,
+    /// In which packets of the message, from 0; by default in all.
+    pub(super) faulty: Option<Vec<usize>>,
+}

@@ -1,0 +1,95 @@
+//! Captures made of a description: frames for tests, lessons and questions.
+//!
+//! The description is TOML: defaults on top, and a list of messages. Each is cut into packets by the
+//! path MTU, with PSNs that go on where the last one ended; answers answer the last request.
+//!
+//! ```
+//! use rocelab_capture::{Format, Recipe};
+//!
+//! let text = r#"
+//! path_mtu = 1024
+//!
+//! [[message]]
+//! verb = "write"
+//! bytes = 5000
+//!
+//! [[message]]
+//! verb = "acknowledge"
+//! "#;
+//! let recipe = Recipe::parse("write.toml".as_ref(), text)?;
+//! assert_eq!(recipe.frames().len(), 6);
+//! let file = recipe.write(Format::Pcap, Vec::new())?;
+//! # assert_eq!(file.len(), 24 + 6 * 16 + recipe.frames().iter().map(Vec::len).sum::<usize>());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod blemish;
+mod build;
+mod document;
+mod error;
+mod values;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use rocelab_units::{Bandwidth, SimTime};
+
+use crate::{CaptureWriter, Direction, Format, Interface};
+use build::Builder;
+use document::Document;
+pub use error::RecipeError;
+
+/// The frames of a description.
+#[derive(Debug)]
+pub struct Recipe {
+    frames: Vec<Vec<u8>>,
+    fcs: bool,
+    interval_ns: u64,
+}
+
+impl Recipe {
+    /// Reads a description, and makes its frames. `file` is its name in errors.
+    ///
+    /// # Errors
+    /// [`RecipeError`], with the place in the text.
+    pub fn parse(file: &Path, text: &str) -> Result<Self, RecipeError> {
+        let document: Document =
+            toml::from_str(text).map_err(|error| RecipeError::of_toml(file, text, &error))?;
+        let located = |fault| RecipeError::new(file, text, fault);
+        let mut builder = Builder::new(&document).map_err(located)?;
+        for message in &document.message {
+            builder.add(message).map_err(located)?;
+        }
+        let interval_ns = document.interval_ns.unwrap_or(1_000);
+        Ok(Self { frames: builder.finish(), fcs: document.fcs, interval_ns })
+    }
+
+    /// The frames, in the order of the file, with their FCS if the description asks for it.
+    #[must_use]
+    pub fn frames(&self) -> &[Vec<u8>] {
+        &self.frames
+    }
+
+    /// Writes them to a capture; gives `output` back.
+    ///
+    /// # Errors
+    /// Those of `output`.
+    pub fn write<W: Write>(&self, format: Format, output: W) -> io::Result<W> {
+        let interface = Interface {
+            name: "made".into(),
+            description: String::new(),
+            speed: Bandwidth::from_gbps(100),
+            fcs: self.fcs,
+            snap_length: 0,
+        };
+        let mut writer = CaptureWriter::new(format, output, &[interface])?;
+        let mut time = 0_u64;
+        for frame in &self.frames {
+            let len = u32::try_from(frame.len()).map_err(io::Error::other)?;
+            let time_ps = SimTime::from_ps(time.saturating_mul(1_000));
+            writer.write_frame(0, time_ps, Direction::Outbound, frame, len)?;
+            time = time.saturating_add(self.interval_ns);
+        }
+        writer.finish()
+    }
+}
