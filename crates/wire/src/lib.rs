@@ -72,6 +72,9 @@
 //!
 //! # Features
 //!
+//! `std`, off by default: CRCs use the best instructions of the machine that runs, where else only
+//! those that the compiler was told of. Nothing else changes.
+//!
 //! `serde`, off by default: headers, [`Frame`] and [`InfiniBandPacket`] are `serde::Serialize`, for
 //! JSON above all. A frame is one flat object: `proto`, then its headers in lower case, each an
 //! object of its fields by their names here; numbers of 64 bits, addresses and opcodes are strings;
