@@ -11,8 +11,10 @@
 //! - an AETH has its `syndrome` as a number, and its `meaning` in words;
 //! - `payload_len`, `msdu_len` and `other_len` stand for contents (bytes): who wants these has the
 //!   frame;
+//! - private data of management datagrams is a string of hexadecimal digits;
 //! - `icrc`, `fcs` and `vcrc` are `"ok"`, `"bad"` or `"absent"`.
 
+mod cm;
 mod frames;
 mod headers;
 mod text;
@@ -20,14 +22,16 @@ mod text;
 /// Makes [`serde::Serialize`] of lists of fields. All of a header must be named; `field: Wrapper`
 /// gives a field as `Wrapper(value)`.
 macro_rules! serialize_fields {
-    ($($header:ident { $($field:ident $(: $wrapper:path)?),* $(,)? })*) => {$(
-        impl serde::Serialize for $crate::$header {
+    ($($($header:ident)::+ $(<$life:lifetime>)? {
+        $($field:ident $(: $wrapper:path)?),* $(,)?
+    })*) => {$(
+        impl serde::Serialize for $crate::$($header)::+ $(<$life>)? {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeStruct as _;
 
                 let Self { $($field),* } = self;
                 let len = [$(stringify!($field)),*].len();
-                let mut object = serializer.serialize_struct(stringify!($header), len)?;
+                let mut object = serializer.serialize_struct(stringify!($($header)::+), len)?;
                 $(object.serialize_field(
                     stringify!($field),
                     serialize_fields!(@value $field $($wrapper)?),

@@ -1,6 +1,6 @@
 //! Values that are text.
 
-use core::fmt::Display;
+use core::fmt::{self, Display};
 
 use serde::{Serialize, Serializer};
 
@@ -21,6 +21,21 @@ pub(super) struct Hex(pub(super) u64);
 impl Serialize for Hex {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&format_args!("{:#018x}", self.0))
+    }
+}
+
+/// Bytes as hexadecimal digits, two each.
+pub(super) struct HexBytes<T>(pub(super) T);
+
+impl<T: AsRef<[u8]>> Serialize for HexBytes<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<T: AsRef<[u8]>> Display for HexBytes<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Frames as JSON.
 
+use rocelab_wire::cm::{CmMessage, Mad, Rtu};
 use rocelab_wire::{
     Aeth, AtomicEth, Body, Bth, CnTag, Cnm, Encapsulation, EtherType, Ethernet, Extensions, Frame,
     Gid, InfiniBandPacket, Lrh, MacAddress, NakCode, Opcode, Pfc, Reth, RoceFrame, Sack, Syndrome,
@@ -171,6 +172,20 @@ fn native_packets_too() {
         (&json!("ok"), &json!("absent"), None)
     );
     assert_eq!(json_of(&packet.with_vcrc())["vcrc"], "ok");
+}
+
+#[test]
+fn management_datagrams_too() {
+    let rtu =
+        Rtu { local_communication_id: 7, remote_communication_id: 9, private_data: &[0xab, 1] };
+    let mad = json_of(&Mad::new(0x2_0000_0007, CmMessage::Rtu(rtu)));
+    assert_eq!(mad["header"]["transaction_id"], "0x0000000200000007");
+    let expected = json!({
+        "rtu": { "local_communication_id": 7, "remote_communication_id": 9, "private_data": "ab01" },
+    });
+    assert_eq!(mad["message"], expected);
+    let other = json_of(&CmMessage::Other(&[0, 0xff]));
+    assert_eq!(other, json!({ "other": "00ff" }));
 }
 
 /// Whatever frame: its JSON says what its fields say.
