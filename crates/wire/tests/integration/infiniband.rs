@@ -1,5 +1,6 @@
 //! Packets of native InfiniBand: own ones, which have another implementation's ICRC, and wrong ones.
 
+use proptest::prelude::*;
 use rocelab_wire::{
     Bth, BuildError, EmitError, Encapsulation, Extensions, Frame, Gid, Grh, InfiniBandBody,
     InfiniBandPacket, Layer, Lrh, Network, Opcode, ParseError, RoceFrame, ZEROS, vcrc,
@@ -149,6 +150,30 @@ fn reliable_datagrams_are_all_payload() {
     let parsed = InfiniBandPacket::parse(&bytes).unwrap();
     assert_eq!(parsed.transport().unwrap().payload, payload);
     assert!(parsed.icrc_ok());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn what_parses_comes_back(
+        with_grh: bool,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6),
+        len: prop::sample::Index,
+        cut: bool,
+    ) {
+        let mut bytes = bytes_of(&send(with_grh.then(grh)).with_vcrc());
+        for (at, value) in changes {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        if cut {
+            bytes.truncate(len.index(bytes.len()));
+        }
+        if let Ok(packet) = InfiniBandPacket::parse(&bytes) {
+            prop_assert_eq!(bytes_of(&packet), bytes.as_slice());
+        }
+    }
 }
 
 #[test]

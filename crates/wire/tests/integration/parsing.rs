@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use rocelab_wire::{
-    Body, Bth, Encapsulation, EtherType, Frame, Gid, Layer, MacAddress, Opcode, ParseError,
-    RoceFrame, VlanTag,
+    Body, Bth, CnTag, Cnm, Encapsulation, EtherType, Frame, Gid, Layer, MacAddress, Opcode,
+    ParseError, RoceFrame, VlanTag,
 };
 
 /// A SEND of six bytes over IPv4, with a tag: 80 bytes.
@@ -127,6 +127,38 @@ fn other_mac_control_is_foreign() {
     assert_eq!(Frame::parse(&bytes[..15]), Err(error));
 }
 
+/// An end station may tag its data frames, so that it knows which flow a message is about.
+#[test]
+fn a_congestion_tag_hides_nothing() {
+    let plain = send();
+    let tagged = [&plain[..IP - 2], &[0x22, 0xe9, 0x12, 0x34], &plain[IP - 2..]].concat();
+    let frame = Frame::parse(&tagged).unwrap();
+    assert_eq!(frame.cn_tag, Some(CnTag { flow_id: 0x1234 }));
+    assert_eq!(frame.ethernet.ether_type, EtherType::IPV4);
+    assert_eq!(frame.body, Frame::parse(&plain).unwrap().body);
+    assert!(frame.icrc_ok());
+    assert!(frame.to_string().contains("vlan 7, p 3, CN-TAG flow 4660, IP 10.0.0.1"), "{frame}");
+    assert_eq!(bytes_of(&frame), tagged);
+    let error = Frame::parse(&tagged[..IP]).unwrap_err();
+    assert_eq!((error.layer(), error.offset()), (Layer::CnTag, IP - 2));
+}
+
+#[test]
+fn a_congestion_message_holds_the_start_of_a_frame() {
+    let cnm = Cnm { quantized_feedback: 9, encapsulated_msdu_len: 3, ..Cnm::default() };
+    let addresses = [2_u8; 12];
+    let tags = [0x81, 0, 0x60, 7, 0x22, 0xe9, 0, 5, 0x22, 0xe7];
+    let bytes = [&addresses, tags.as_slice(), &cnm.to_bytes(), b"abc", &[0; 11]].concat();
+    let frame = Frame::parse(&bytes).unwrap();
+    assert_eq!((frame.proto(), frame.cn_tag), ("qcn", Some(CnTag { flow_id: 5 })));
+    assert_eq!(frame.body, Body::Cnm { cnm, msdu: b"abc" });
+    assert_eq!(frame.padding, [0; 11]);
+    assert_eq!(bytes_of(&frame), bytes);
+    let start = addresses.len() + tags.len();
+    let cut = ParseError::Truncated { layer: Layer::Cnm, needed: 27, had: 26, offset: start };
+    assert_eq!(Frame::parse(&bytes[..start + 26]), Err(cut));
+}
+
 #[test]
 fn an_fcs_needs_four_bytes() {
     let error = ParseError::Truncated { layer: Layer::Fcs, needed: 4, had: 3, offset: 0 };
@@ -138,6 +170,14 @@ fn an_fcs_needs_four_bytes() {
     assert_eq!(frame.fcs_ok(), Some(false));
     assert_eq!(frame.ethernet.destination, MacAddress([0, 0, 0, 1, 0, 0]));
     assert_eq!(bytes_of(&frame), bytes);
+}
+
+#[test]
+fn wrong_crcs_show() {
+    let mut bytes = bytes_of(&Frame::parse(&send()).unwrap().with_fcs());
+    bytes[BTH + 12] ^= 1;
+    let text = Frame::parse_with_fcs(&bytes).unwrap().to_string();
+    assert!(text.ends_with("payload 6, bad ICRC, bad FCS"), "{text}");
 }
 
 #[test]
