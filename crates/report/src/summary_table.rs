@@ -32,6 +32,9 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
         ("Results", results.display().to_string()),
     ] {
         line(&mut table, label, &text);
+        if label == "Drops" {
+            faults(&mut table, summary);
+        }
     }
     table
 }
@@ -117,6 +120,16 @@ fn drops(summary: &Summary) -> String {
         .map(|(reason, frames)| format!("{reason} {}", count(*frames)))
         .collect();
     format!("{}: {}", counted(summary.drops.total, "frame"), reasons.join(", "))
+}
+
+/// A line for each fault rule, also for those that no frame matched.
+fn faults(table: &mut String, summary: &Summary) {
+    let labels = std::iter::once("Faults").chain(std::iter::repeat(""));
+    for (label, rule) in labels.zip(&summary.faults) {
+        let (acted, matched) = (count(rule.acted), count(rule.matched));
+        let text = format!("{}: {} {acted} of {matched} frames", rule.rule, rule.action);
+        line(table, label, &text);
+    }
 }
 
 fn retransmissions(summary: &Summary) -> String {

@@ -39,6 +39,7 @@ fn summary() -> Summary {
         fct_ps: Distribution::of(&mut fct_ps),
         slowdown: Distribution::of(&mut slowdown).map(Distribution::into_millionths),
         drops,
+        faults: vec![fault("lost ACKs", "drop", 50_000, 12), fault("faults[1]", "delay", 0, 0)],
         pfc: PfcCounts { pauses: 120, resumes: 119, paused_ps: 3_210_000_000 },
         ecn: EcnCounts { marks: 4_321 },
         cnps: 456,
@@ -47,6 +48,10 @@ fn summary() -> Summary {
         retransmissions: 1_201,
         ..Summary::default()
     }
+}
+
+fn fault(rule: &str, action: &str, matched: u64, acted: u64) -> FaultRuleCounts {
+    FaultRuleCounts { rule: rule.into(), action: action.into(), matched, acted }
 }
 
 fn run() -> RunInfo {

@@ -23,7 +23,8 @@ pub struct DropRecord<'a> {
     pub frame_bytes: u32,
     /// Why, by the name that `summary.json` counts under.
     pub reason: Cow<'a, str>,
-    /// The inequality that failed, with its numbers in bytes; empty where none decided.
+    /// The inequality that failed, with its numbers in bytes; of `fault`, the rule's name; empty
+    /// where none decided.
     pub inequality: Cow<'a, str>,
 }
 

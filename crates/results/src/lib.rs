@@ -93,5 +93,7 @@ pub use pause::{PauseEvent, PauseRecord};
 pub use queue::QueueSample;
 pub use record::{Record, RecordWriter};
 pub use run_info::{Machine, RunInfo};
-pub use summary::{DropCounts, EcnCounts, FlowCounts, LinkTraversals, PfcCounts, Summary};
+pub use summary::{
+    DropCounts, EcnCounts, FaultRuleCounts, FlowCounts, LinkTraversals, PfcCounts, Summary,
+};
 pub use topology_map::{MapLink, MapNode, MapNodeKind, TopologyMap};

@@ -34,6 +34,9 @@ pub struct Summary {
     pub slowdown: Option<Distribution<Millionths>>,
     /// Dropped frames.
     pub drops: DropCounts,
+    /// What each fault rule did, in the order of the scenario; left out without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultRuleCounts>,
     /// Priority flow control.
     pub pfc: PfcCounts,
     /// Explicit congestion notification.
@@ -102,6 +105,19 @@ impl DropCounts {
             }
         }
     }
+}
+
+/// What a fault rule did, over all links that it watches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultRuleCounts {
+    /// Its name.
+    pub rule: String,
+    /// `drop`, `duplicate`, `reorder`, `delay` or `corrupt`.
+    pub action: String,
+    /// Frames that matched it.
+    pub matched: u64,
+    /// Frames of those that it acted on.
+    pub acted: u64,
 }
 
 /// Priority flow control, over all ports and priorities.

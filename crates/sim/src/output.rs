@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rocelab_fabric::Serialisation;
 use rocelab_results::{
-    DropRecord, EcnCounts, FlowRecord, FlowStatistics, FlowStatus, FlowWriter, LinkRecord,
-    LinkTraversals, Millionths, PauseEvent as PauseKind, PauseRecord, PfcCounts, QueueSample,
-    RecordWriter, ResultsDir, ResultsError, Summary,
+    DropRecord, EcnCounts, FaultRuleCounts, FlowRecord, FlowStatistics, FlowStatus, FlowWriter,
+    LinkRecord, LinkTraversals, Millionths, PauseEvent as PauseKind, PauseRecord, PfcCounts,
+    QueueSample, RecordWriter, ResultsDir, ResultsError, Summary,
 };
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
@@ -16,15 +16,15 @@ use thiserror::Error;
 
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
-    AuditError, BuildError, DropCause, FlowEnd, FrameDropped, Network, PauseChange, PauseEvent,
-    QueueLength, Record, RecordKind,
+    AuditError, BuildError, DropCause, FaultCounts, FlowEnd, FrameDropped, Network, PauseChange,
+    PauseEvent, QueueLength, Record, RecordKind,
 };
 use crate::profile::Profile;
 use crate::profile::hpcc_ns3::HpccNs3;
 use crate::profile::roce::Roce;
 use crate::reference::{PauseLine, ReferenceOutput};
 use crate::simulation::{Ending, Progress, Simulation};
-use crate::{Plan, ProfilePlan};
+use crate::{FaultRule, Plan, ProfilePlan};
 
 /// Events between two calls of the observer: some tens of milliseconds of work.
 const EVENTS_A_STEP: u64 = 200_000;
@@ -190,7 +190,7 @@ impl<'a> Output<'a> {
             priority: plan.priority,
             congestion_control: self.plan.queue_pairs_of(plan).congestion_control.name().into(),
             bytes: plan.bytes,
-            packets: plan.bytes.div_ceil(mtu).max(1),
+            packets: plan.messages().map(|bytes| bytes.div_ceil(mtu).max(1)).sum(),
             start_ps: plan.start.ps(),
             fct_ps: completed.map(|end| end.since(plan.start).ps()),
             ideal_fct_ps: self.ideal.completion_time(plan).ps(),
@@ -232,6 +232,7 @@ impl<'a> Output<'a> {
     fn drop(&mut self, time: SimTime, dropped: &FrameDropped) -> Result<(), ResultsError> {
         let inequality = match dropped.cause {
             DropCause::Buffer(reason) => reason.to_string(),
+            DropCause::Fault(rule) => self.plan.faults[rule as usize].name.clone(),
             _ => String::new(),
         };
         self.drops.write(&DropRecord {
@@ -343,6 +344,7 @@ fn summary<P: Profile>(
         fct_ps: statistics.fct_ps(),
         slowdown: statistics.slowdown(),
         drops,
+        faults: fault_rules(plan, network),
         pfc: PfcCounts {
             pauses: totals.pauses,
             resumes: totals.resumes,
@@ -355,4 +357,16 @@ fn summary<P: Profile>(
         retransmissions: nics.retransmitted.packets,
         opcodes: totals.opcodes.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
     }
+}
+
+/// What each fault rule did, in the order of the scenario.
+fn fault_rules<P: Profile>(plan: &Plan, network: &Network<P>) -> Vec<FaultRuleCounts> {
+    let rules = plan.faults.iter().zip(network.fault_counts());
+    let counts = |(rule, counts): (&FaultRule, FaultCounts)| FaultRuleCounts {
+        rule: rule.name.clone(),
+        action: rule.action.name().into(),
+        matched: counts.matched,
+        acted: counts.acted,
+    };
+    rules.map(counts).collect()
 }

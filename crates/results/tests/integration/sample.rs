@@ -141,6 +141,12 @@ pub(crate) fn summary() -> Summary {
         fct_ps: statistics.fct_ps(),
         slowdown: statistics.slowdown(),
         drops,
+        faults: vec![FaultRuleCounts {
+            rule: "lost ACKs".into(),
+            action: "drop".into(),
+            matched: 50,
+            acted: 2,
+        }],
         pfc: PfcCounts { pauses: 1, resumes: 1, paused_ps: 15_000_000 },
         ecn: EcnCounts { marks: 7 },
         cnps: 2,

@@ -4,7 +4,8 @@
 use rocelab_fabric::BufferPolicy;
 use thiserror::Error;
 
-use super::Network;
+use super::{DropCause, Network};
+use crate::FaultAction;
 use crate::profile::Profile;
 
 /// A law of conservation that did not hold: a defect of the simulator.
@@ -35,6 +36,21 @@ pub enum AuditError {
         /// By its queues.
         queued: u64,
     },
+    /// Fault rules and the drops that they made disagree.
+    #[error(
+        "fault rules dropped {acted} frames and corrupted {corrupted}, but {dropped} frames were \
+             dropped for a fault and {icrc} for their ICRC"
+    )]
+    Faults {
+        /// By the rules that drop.
+        acted: u64,
+        /// By the rules that corrupt.
+        corrupted: u64,
+        /// Counted as dropped by a rule.
+        dropped: u64,
+        /// Counted as dropped for a wrong ICRC.
+        icrc: u64,
+    },
     /// Payload was delivered twice or never, or in the wrong amount.
     #[error("flows completed with {completed} payload bytes but {delivered} were delivered")]
     Payload {
@@ -54,6 +70,7 @@ impl<P: Profile> Network<P> {
     pub fn audit(&self) -> Result<(), AuditError> {
         self.audit_frames()?;
         self.audit_buffers()?;
+        self.audit_faults()?;
         self.audit_payload()
     }
 
@@ -85,6 +102,26 @@ impl<P: Profile> Network<P> {
             }
         }
         Ok(())
+    }
+
+    /// Each act of a rule that drops is one dropped frame. Of corrupted frames some are still on
+    /// their way, were dropped on it, or duplicated.
+    fn audit_faults(&self) -> Result<(), AuditError> {
+        let (mut acted, mut corrupted, mut duplicated) = (0, 0, 0);
+        for (rule, counts) in self.plan.faults.iter().zip(self.fault_counts()) {
+            match rule.action {
+                FaultAction::Drop => acted += counts.acted,
+                FaultAction::Corrupt(_) => corrupted += counts.acted,
+                FaultAction::Duplicate => duplicated += counts.acted,
+                FaultAction::Reorder { .. } | FaultAction::Delay(_) => {}
+            }
+        }
+        let drops = |cause: DropCause| self.totals.drops.get(cause.name()).copied().unwrap_or(0);
+        let (dropped, icrc) = (drops(DropCause::Fault(0)), drops(DropCause::Icrc));
+        if acted == dropped && icrc <= corrupted + duplicated {
+            return Ok(());
+        }
+        Err(AuditError::Faults { acted, corrupted, dropped, icrc })
     }
 
     fn audit_payload(&self) -> Result<(), AuditError> {

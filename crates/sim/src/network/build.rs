@@ -8,6 +8,7 @@ use rocelab_fabric::{BufferError, Fifo, NodeId, NodeKind, Port, RouteError, Sche
 use rocelab_units::SimTime;
 use thiserror::Error;
 
+use super::faults::Faults;
 use super::packet::PacketPool;
 use super::telemetry::Telemetry;
 use super::{
@@ -61,6 +62,8 @@ impl<P: Profile> Network<P> {
             flows: Flows::default(),
             telemetry: Telemetry::new(&plan, P::base_rtt(&plan, &shared)),
             shared,
+            faults: None,
+            notes: None,
             capture: None,
             records: Vec::new(),
             totals: Totals::default(),
@@ -69,6 +72,7 @@ impl<P: Profile> Network<P> {
         };
         network.add_nodes()?;
         network.add_ports();
+        network.add_faults();
         network.add_flows(queue);
         network.add_failures(queue);
         network.add_samplers(queue);
@@ -139,6 +143,19 @@ impl<P: Profile> Network<P> {
             number: u16::try_from(number).unwrap_or(u16::MAX),
             special: lossy,
         }
+    }
+
+    /// Has the links watched that fault rules name.
+    fn add_faults(&mut self) {
+        let place_of = |node: NodeId, port: u16| {
+            self.nodes[node as usize].first_port as usize + usize::from(port)
+        };
+        let Some(faults) = Faults::new(&self.plan, self.ports.len(), place_of) else { return };
+        for (place, port) in (0u32..).zip(&mut self.ports) {
+            port.far.special |= faults.watches(place);
+        }
+        self.faults = Some(faults);
+        self.notes = Some(Box::default());
     }
 
     /// Tells every host of its flows, and arms the first starts.

@@ -11,6 +11,7 @@ use rocelab_wire::{
     Bth, Encapsulation, Extensions, Frame, MacAddress, RoceFrame, TelemetryHeader, VlanTag, ZEROS,
 };
 
+use super::notes::{Note, corrupt};
 use super::packet::{Body, Packet};
 use super::{Network, PacketOf, Role};
 use crate::address::{host_gid, host_mac, switch_port_mac};
@@ -75,6 +76,7 @@ impl<P: Profile> Network<P> {
     /// If a file cannot be created.
     pub fn start_capture(&mut self, folder: &Path) -> io::Result<()> {
         let Some(plan) = self.plan.capture.clone() else { return Ok(()) };
+        self.notes.get_or_insert_default();
         let mut interfaces = Vec::with_capacity(plan.ports.len());
         for (index, &(node, number)) in (0u16..).zip(&plan.ports) {
             let port = self.nodes[node as usize].first_port + u32::from(number);
@@ -141,8 +143,19 @@ impl<P: Profile> Network<P> {
                 let Some(rdma) = body.as_rdma() else { return };
                 let telemetry = self.telemetry.as_ref();
                 let telemetry = telemetry.and_then(|all| all.of(id, body.telemetry()).to_header());
-                match self.roce_frame(sender, &packet, rdma, telemetry).to_frame() {
-                    Ok(frame) => capture.write(interface, now, direction, &frame),
+                let note = self.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
+                let identification = note.identification;
+                let sent = RoceFrame {
+                    identification,
+                    ..self.roce_frame(sender, &packet, rdma, telemetry)
+                };
+                match sent.to_frame() {
+                    Ok(mut frame) => {
+                        if let Some(part) = note.corrupted {
+                            corrupt(&mut frame, part);
+                        }
+                        capture.write(interface, now, direction, &frame);
+                    }
                     Err(error) => {
                         capture.error.get_or_insert(io::Error::other(error));
                     }
@@ -181,7 +194,6 @@ impl<P: Profile> Network<P> {
             ecn: rdma.ecn(),
             flow_label: if encapsulation == Encapsulation::V1 { entropy } else { 0 },
             hop_limit: self.hop_limit(sender, packet),
-            identification: (rdma.psn() & 0xffff) as u16,
             udp_source_port: (entropy & 0xffff) as u16,
             extensions: Extensions {
                 telemetry,

@@ -33,6 +33,18 @@ pub enum Event {
         /// Which: as [`FlowStarts`](crate::profile::FlowStarts) has it.
         ticket: u32,
     },
+    /// The first of the frames that a fault delays on the link of `port` arrives.
+    LineDue {
+        /// The sending port.
+        port: u32,
+    },
+    /// A frame that a fault holds back on the link of `port` waits no longer.
+    HoldDue {
+        /// The sending port.
+        port: u32,
+        /// The frame.
+        packet: PacketId,
+    },
     /// A link fails.
     LinkFailure {
         /// The link, by its place in the topology.

@@ -42,6 +42,12 @@ impl<P: Profile> Network<P> {
             let port = state.port;
             return self.drop_frame(key, port, None, id, DropCause::ForeignDestination);
         }
+        if let Some(notes) = &self.notes
+            && notes.of(id).corrupted.is_some()
+        {
+            let port = state.port;
+            return self.drop_frame(key, port, None, id, DropCause::Icrc);
+        }
         self.pool.remove(id);
         self.totals.frames_delivered += 1;
         self.totals.packets_delivered += 1;
@@ -76,6 +82,9 @@ impl<P: Profile> Network<P> {
             packet.flow_hash = departing.flow_hash;
             self.totals.frames_created += 1;
             let id = self.pool.insert(packet);
+            if let Some(notes) = &mut self.notes {
+                notes.start(host, id);
+            }
             if body.telemetry() != Carries::Nothing
                 && let Some(telemetry) = &mut self.telemetry
                 && let Some(header) = state.end_host.take_telemetry(&body)

@@ -10,7 +10,9 @@ mod build;
 mod capture;
 mod event;
 mod failure;
+mod faults;
 mod host;
+mod notes;
 mod packet;
 mod record;
 mod switch;
@@ -23,6 +25,7 @@ use std::sync::Arc;
 pub use audit::AuditError;
 pub use build::BuildError;
 pub use event::Event;
+pub use faults::FaultCounts;
 use packet::PacketPool;
 pub use record::{
     DropCause, FlowEnd, FrameDropped, PauseChange, PauseEvent, QueueLength, Record, RecordKind,
@@ -59,6 +62,10 @@ pub struct Network<P: Profile = Roce> {
     active_links: Vec<bool>,
     /// What switches write into packets, where an algorithm asks for it.
     telemetry: Option<Box<Telemetry>>,
+    /// What links do to frames, where rules say so.
+    faults: Option<Box<faults::Faults>>,
+    /// What is kept beside packets, where captures or faults ask for it.
+    notes: Option<Box<notes::FrameNotes>>,
     capture: Option<capture::Capture>,
     records: Vec<Record>,
     totals: Totals,
@@ -119,7 +126,7 @@ struct FarEnd {
     role: Role,
     /// Its number within its node.
     number: u16,
-    /// Whether arrivals are captured, or may be lost.
+    /// Whether arrivals are captured, may be lost, or are watched by fault rules.
     special: bool,
 }
 
@@ -279,10 +286,12 @@ impl<P: Profile> Network<P> {
         data + ack + self.totals.packets_delivered + self.flows.started
     }
 
-    /// Whether something is bound to move that does not now: a flow that starts later, or a queue
-    /// pair whose pacing gap ends later.
+    /// Whether something is bound to move that does not now: a flow that starts later, a queue
+    /// pair whose pacing gap ends later, or a frame that a fault holds back.
     pub(crate) fn will_move(&self) -> bool {
-        self.starts.has_more() || self.hosts.iter().any(|host| host.end_host.will_send())
+        self.starts.has_more()
+            || self.faults.as_ref().is_some_and(|faults| faults.holds_frames())
+            || self.hosts.iter().any(|host| host.end_host.will_send())
     }
 }
 
@@ -314,6 +323,8 @@ impl<P: Profile> World for Network<P> {
             Event::PortTimeout { port } => self.port_timeout(key, port, queue),
             Event::NicTimeout { host } => self.host_timeout(key, host, queue),
             Event::FlowStart { ticket } => self.flow_start(key, ticket, queue),
+            Event::LineDue { port } => self.line_due(key, port, queue),
+            Event::HoldDue { port, packet } => self.hold_due(key, port, packet, queue),
             Event::LinkFailure { link } => self.link_failure(key, link),
             Event::Sample { sampler } => self.sample(key, sampler, queue),
         }

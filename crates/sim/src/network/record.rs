@@ -92,6 +92,10 @@ pub enum DropCause {
     Buffer(DropReason),
     /// The link lost it.
     Link,
+    /// A fault rule, by its place in the plan, lost it.
+    Fault(u32),
+    /// Its ICRC is wrong: a fault rule changed it on the way.
+    Icrc,
     /// The link failed while it was on it, or while it waited for it.
     LinkDown,
     /// The switch has no way to its destination.
@@ -106,6 +110,8 @@ impl DropCause {
         match self {
             Self::Buffer(reason) => reason.name(),
             Self::Link => "link_loss",
+            Self::Fault(_) => "fault",
+            Self::Icrc => "icrc",
             Self::LinkDown => "link_down",
             Self::NoRoute => "no_route",
             Self::ForeignDestination => "foreign_destination",

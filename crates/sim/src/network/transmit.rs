@@ -8,7 +8,7 @@ use rocelab_wire::Pfc;
 use super::packet::{Body, NO_ROUTE, Packet};
 use super::totals::TrafficKind;
 use super::{
-    DropCause, Event, FrameDropped, Network, PauseChange, PauseEvent, QueueLength, Record,
+    DropCause, Event, FarEnd, FrameDropped, Network, PauseChange, PauseEvent, QueueLength, Record,
     RecordKind, Role,
 };
 use crate::profile::{EndHost, HostPacket, Profile, Routing, Shared};
@@ -89,36 +89,69 @@ impl<P: Profile> Network<P> {
             queue.push(self.pool.get(id).next_arrival, next);
         }
         let far = sender.far;
-        if far.special
-            && let Some(cause) = self.loss_or_capture(key, port, id)
-        {
-            return self.drop_frame(key, far.port, None, id, cause);
+        if far.special {
+            return self.arrive_specially(key, port, id, queue);
         }
+        self.deliver(key, &far, id, queue);
+    }
+
+    /// A frame reaches the node at the far end of a link.
+    #[inline]
+    fn deliver(
+        &mut self,
+        key: EventKey,
+        far: &FarEnd,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
         if let Body::Pfc(frame) = self.pool.get(id).body {
             return self.receive_pfc(key, far.port, id, &frame, queue);
         }
         match far.role {
             Role::Host(host) => self.host_receive(key, host, id, queue),
-            Role::Switch(switch) => self.switch_receive(key, switch, &far, id, queue),
+            Role::Switch(switch) => self.switch_receive(key, switch, far, id, queue),
         }
     }
 
-    /// Throws the dice of the link of `port` over a frame; one that is not lost is captured where
-    /// it arrives, if it is to be. Why it is lost, if it is.
+    /// A frame reaches the end of a link that may lose it, whose rules may change what becomes of
+    /// it, or where it is captured.
     #[cold]
-    fn loss_or_capture(&mut self, key: EventKey, port: u32, id: PacketId) -> Option<DropCause> {
+    fn arrive_specially(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
         let sender = &self.ports[port as usize];
         let receiving = sender.far.port;
         if sender.port.free_at() == SimTime::NEVER {
-            return Some(DropCause::LinkDown);
+            return self.drop_frame(key, receiving, None, id, DropCause::LinkDown);
         }
         if self.shared.loses(port) {
-            return Some(DropCause::Link);
+            return self.drop_frame(key, receiving, None, id, DropCause::Link);
         }
-        if self.ports[receiving as usize].captured.is_some() {
-            self.capture_received(key.time, receiving, id);
+        if self.faults.as_ref().is_some_and(|faults| faults.watches(port)) {
+            return self.pass_faults(key, port, id, queue);
         }
-        None
+        self.arrive_at_node(key, port, id, queue);
+    }
+
+    /// A frame that came over the link of `port`, whatever happened to it there, is captured, if it
+    /// is to be, and delivered.
+    #[cold]
+    pub(super) fn arrive_at_node(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let far = self.ports[port as usize].far;
+        if self.ports[far.port as usize].captured.is_some() {
+            self.capture_received(key.time, far.port, id);
+        }
+        self.deliver(key, &far, id, queue);
     }
 
     /// The transmitter of `port` is free and something waited.

@@ -8,8 +8,8 @@ use rocelab_wire::Encapsulation;
 
 use super::algorithms::InUse;
 use super::{
-    FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, buffer, checks, hop_limit, hpcc_ns3,
-    layer2, numbering, ports, telemetry, topology,
+    FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, buffer, checks, faults, hop_limit,
+    hpcc_ns3, layer2, numbering, ports, telemetry, topology,
 };
 use crate::ideal::UnloadedNetwork;
 use crate::scenario::{
@@ -30,7 +30,7 @@ impl Scenario {
     ///
     /// # Errors
     /// The first thing that is wrong, in the order: plain values, topology, layer 2, captures and
-    /// samples, buffer, workloads.
+    /// samples, workloads, faults, buffer.
     pub fn plan(&self) -> Result<Plan, ScenarioError> {
         self.plan_within(MAX_FLOWS)
     }
@@ -57,6 +57,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let queues = scenario.sample.as_ref().and_then(|sample| sample.queues.as_ref());
     let sampling = queues.map(|config| ports::sampling(config, &topology)).transpose()?;
     let (flows, in_use) = flows(scenario, &hosts, &roce, max_flows)?;
+    let faults = faults::build(&scenario.faults, &topology, &flows)?;
     let queue_pairs: Vec<_> = in_use
         .all()
         .iter()
@@ -87,6 +88,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         switch: scenario.switch.clone(),
         queue_pairs,
         flows,
+        faults,
         capture,
         sampling,
     };

@@ -4,6 +4,7 @@ mod algorithms;
 mod buffer;
 mod build;
 mod checks;
+mod faults;
 mod hop_limit;
 mod hosts;
 mod hpcc_ns3;
@@ -25,6 +26,7 @@ use rocelab_wire::Encapsulation;
 use crate::scenario::GidKind;
 
 pub use build::MAX_FLOWS;
+pub use faults::{FaultAction, FaultChoice, FaultRule, FrameSelector, OpcodeSet};
 pub(crate) use hosts::HostDirectory;
 pub use profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
 
@@ -52,6 +54,8 @@ pub struct Plan {
     pub queue_pairs: Vec<Arc<QueuePairProfile>>,
     /// In order of start time, then of the scenario's text.
     pub flows: Vec<FlowPlan>,
+    /// What links do to frames, in the order in which rules are asked.
+    pub faults: Vec<FaultRule>,
     /// Which ports are captured.
     pub capture: Option<CapturePlan>,
     /// Which queues are sampled.
@@ -84,7 +88,9 @@ pub struct FlowPlan {
     pub start: SimTime,
     /// Payload bytes: from source to destination, or the other way for a READ.
     pub bytes: u64,
-    /// The operation; a flow of more than 2^31 bytes is several messages of it.
+    /// Payload bytes of each of its messages but for the last, 1 to [`MAX_MESSAGE_BYTES`].
+    pub message_bytes: u64,
+    /// The operation of every message.
     pub verb: Verb,
     /// Priority 0 to 7.
     pub priority: u8,
@@ -118,12 +124,11 @@ impl Plan {
 pub const MAX_MESSAGE_BYTES: u64 = 1 << 31;
 
 impl FlowPlan {
-    /// The sizes of the flow's messages in the order in which they are posted: all of
-    /// [`MAX_MESSAGE_BYTES`], but for the last.
+    /// The sizes of the flow's messages in the order in which they are posted, all at its start.
     pub fn messages(&self) -> impl Iterator<Item = u64> + use<> {
-        let bytes = self.bytes;
-        let count = bytes.div_ceil(MAX_MESSAGE_BYTES).max(1);
-        (0..count).map(move |k| (bytes - k * MAX_MESSAGE_BYTES).min(MAX_MESSAGE_BYTES))
+        let (bytes, each) = (self.bytes, self.message_bytes.max(1));
+        let count = bytes.div_ceil(each).max(1);
+        (0..count).map(move |k| (bytes - k * each).min(each))
     }
 }
 

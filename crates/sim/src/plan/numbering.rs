@@ -38,6 +38,7 @@ impl<'a> Numbering<'a> {
             destination: flow.destination,
             start: flow.start,
             bytes: flow.bytes,
+            message_bytes: flow.message_bytes,
             verb: flow.verb,
             priority: flow.priority,
             source_qpn,

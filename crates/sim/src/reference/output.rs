@@ -113,6 +113,7 @@ mod tests {
             destination: 300,
             start: SimTime::from_ps(2_000_001_000_000),
             bytes: 1_000,
+            message_bytes: 1_000,
             verb: Verb::Write,
             priority: 3,
             source_qpn: 0,

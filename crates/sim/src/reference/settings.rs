@@ -48,6 +48,7 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
             }]),
             ..WorkloadConfig::default()
         },
+        faults: Vec::new(),
         capture: None,
         sample: None,
         document: Document::default(),

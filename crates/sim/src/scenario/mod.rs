@@ -9,6 +9,7 @@ mod capture;
 mod class;
 mod document;
 mod error;
+mod faults;
 mod items;
 mod layer2;
 mod origin;
@@ -32,6 +33,7 @@ use serde::{Deserialize, Serialize};
 pub use capture::CaptureConfig;
 pub use class::{ClassConfig, Priority};
 pub use error::ScenarioError;
+pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
 pub use items::Items;
 pub use layer2::{Forwarding, Layer2Config, VlanConfig};
 pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
@@ -80,6 +82,9 @@ pub struct Scenario {
     /// What is sent: any number of `[workload.NAME]` or `[[workload.NAME]]`.
     #[serde(default)]
     pub workload: WorkloadConfig,
+    /// What links do to frames that they should deliver: any number of `[[faults]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultConfig>,
     /// Which ports are captured; none without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureConfig>,

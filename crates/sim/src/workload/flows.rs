@@ -8,9 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::flow_table::{Row, Table};
-use super::{DEFAULT_PORT, Flow, Site, Workload, check_ends, reference};
-use crate::plan::Verb;
+use super::{DEFAULT_PORT, Flow, FlowRules, Site, Workload, check_ends, reference};
+use crate::plan::{MAX_MESSAGE_BYTES, Verb};
 use crate::scenario::{Fault, ensure, known_names};
+
+/// The most messages of a flow: all are posted at its start.
+const MAX_MESSAGES: u64 = 1 << 20;
 
 /// `[workload.flows]`: exactly one of `list`, `csv` and `reference`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +33,10 @@ pub struct Parameters {
     pub reference: Option<PathBuf>,
     /// With `reference`: taken off every start time, because those files begin at 2 s.
     pub start_offset: Duration,
+    /// Payload bytes of each message: a flow's bytes are posted at its start as messages of this
+    /// size, and one with the rest. Default: one message, as far as 2GiB allow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Bytes>,
     /// The operation of flows that name none.
     pub verb: Verb,
     /// Priority 0 to 7 of flows that name none. Default: that of `[roce]`.
@@ -47,6 +54,7 @@ impl Default for Parameters {
             csv: None,
             reference: None,
             start_offset: Duration::from_ms(2_000),
+            message: None,
             verb: Verb::default(),
             priority: None,
             congestion_control: None,
@@ -82,20 +90,15 @@ impl Workload for Parameters {
 
     fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault> {
         let priority = site.priority_or_default(self.priority)?;
-        match (self.list.as_slice(), &self.csv, &self.reference) {
-            ([], Some(file), None) => {
-                let table = Table::read(site.folder, file, "csv", &COLUMNS)?;
-                self.tabulated(&table, site, priority)
-            }
-            ([], None, Some(file)) => reference::read(site, file, self.start_offset, self.verb),
-            ([_, ..], None, None) => self.listed(site, priority),
-            ([], None, None) => {
-                Err(Fault::at("", "there are no flows").help("give `list`, `csv` or `reference`"))
-            }
-            _ => Err(Fault::at("", "flows come from one place").help(
-                "keep one of `list`, `csv` and `reference`, or write several `[[workload.flows]]`",
-            )),
+        let message_bytes = self.message_bytes(site)?;
+        let flows = self.read(site, priority)?;
+        let messages = |flow: &Flow| flow.bytes.div_ceil(message_bytes);
+        if let Some(flow) = flows.iter().find(|flow| messages(flow) > MAX_MESSAGES) {
+            let text = format!("a flow would be {} messages", messages(flow));
+            return Err(Fault::at("message", text)
+                .help(format!("a flow has at most {MAX_MESSAGES}: give a larger size")));
         }
+        Ok(flows.into_iter().map(|flow| Flow { message_bytes, ..flow }).collect())
     }
 
     fn key_of(&self, row: u32) -> String {
@@ -116,6 +119,37 @@ impl Workload for Parameters {
 }
 
 impl Parameters {
+    /// The size of each message.
+    fn message_bytes(&self, site: &Site<'_>) -> Result<u64, Fault> {
+        let Some(message) = self.message else { return Ok(MAX_MESSAGE_BYTES) };
+        ensure(site.rules == FlowRules::Roce, || {
+            Fault::at("message", "HPCC's simulator knows no messages").help("leave it out")
+        })?;
+        ensure((1..=MAX_MESSAGE_BYTES).contains(&message.get()), || {
+            Fault::at("message", "a message has at least one byte and at most 2^31")
+                .help("give 1B to 2GiB")
+        })?;
+        Ok(message.get())
+    }
+
+    /// The flows from where the scenario has them.
+    fn read(&self, site: &Site<'_>, priority: u8) -> Result<Vec<Flow>, Fault> {
+        match (self.list.as_slice(), &self.csv, &self.reference) {
+            ([], Some(file), None) => {
+                let table = Table::read(site.folder, file, "csv", &COLUMNS)?;
+                self.tabulated(&table, site, priority)
+            }
+            ([], None, Some(file)) => reference::read(site, file, self.start_offset, self.verb),
+            ([_, ..], None, None) => self.listed(site, priority),
+            ([], None, None) => {
+                Err(Fault::at("", "there are no flows").help("give `list`, `csv` or `reference`"))
+            }
+            _ => Err(Fault::at("", "flows come from one place").help(
+                "keep one of `list`, `csv` and `reference`, or write several `[[workload.flows]]`",
+            )),
+        }
+    }
+
     fn listed(&self, site: &Site<'_>, priority: u8) -> Result<Vec<Flow>, Fault> {
         site.check_count("list", self.list.len() as u64)?;
         let flow = |(row, flow): (u32, &FlowConfig)| {
@@ -151,6 +185,7 @@ impl Parameters {
             destination,
             start: start_of(row)?,
             bytes,
+            message_bytes: MAX_MESSAGE_BYTES,
             verb: row.field("verb").map_or(Ok(self.verb), |text| verb_named(row, text))?,
             priority: priority.map_err(|fault| row.blame("priority", fault))?,
             port: DEFAULT_PORT,
@@ -198,6 +233,7 @@ impl FlowConfig {
             destination,
             start: self.start,
             bytes: self.bytes.get(),
+            message_bytes: MAX_MESSAGE_BYTES,
             verb: self.verb.unwrap_or(verb),
             priority: site.priority_or_default(Some(self.priority.unwrap_or(priority)))?,
             port: DEFAULT_PORT,

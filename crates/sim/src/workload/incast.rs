@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DEFAULT_PORT, Flow, Site, Workload};
-use crate::plan::Verb;
+use crate::plan::{MAX_MESSAGE_BYTES, Verb};
 use crate::scenario::{Fault, ensure};
 
 /// `[workload.incast]`: every round, `senders` distinct hosts send to `receiver` at once.
@@ -72,6 +72,7 @@ impl Workload for Parameters {
                 destination: receiver,
                 start,
                 bytes: self.bytes.get(),
+                message_bytes: MAX_MESSAGE_BYTES,
                 verb: self.verb,
                 priority,
                 port: DEFAULT_PORT,

@@ -110,6 +110,8 @@ pub(crate) struct Flow {
     pub(crate) destination: NodeId,
     pub(crate) start: SimTime,
     pub(crate) bytes: u64,
+    /// Of each message but for the last.
+    pub(crate) message_bytes: u64,
     pub(crate) verb: Verb,
     pub(crate) priority: u8,
     /// The destination's port by the rules of HPCC's ns-3 simulator; RoCE has its own.

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DEFAULT_PORT, Flow, Site, Workload};
-use crate::plan::Verb;
+use crate::plan::{MAX_MESSAGE_BYTES, Verb};
 use crate::scenario::{Fault, ensure};
 
 /// `[workload.permutation]`: a random permutation of the hosts in which none stays in its place.
@@ -55,6 +55,7 @@ impl Workload for Parameters {
             destination,
             start: self.start,
             bytes: self.bytes.get(),
+            message_bytes: MAX_MESSAGE_BYTES,
             verb: self.verb,
             priority,
             port: DEFAULT_PORT,

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{DEFAULT_PORT, DistributionSource, Flow, Site, SizeDistribution, Workload};
-use crate::plan::Verb;
+use crate::plan::{MAX_MESSAGE_BYTES, Verb};
 use crate::scenario::{Fault, ensure};
 
 /// `[workload.poisson]`: every host sends flows to hosts drawn uniformly from the others.
@@ -95,6 +95,7 @@ impl Workload for Parameters {
                 destination,
                 start: SimTime::from_ps(start),
                 bytes,
+                message_bytes: MAX_MESSAGE_BYTES,
                 verb: self.verb,
                 priority,
                 port: DEFAULT_PORT,

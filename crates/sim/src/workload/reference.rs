@@ -9,7 +9,7 @@ use rocelab_units::{Duration, SimTime};
 
 use super::flow_table::read_input;
 use super::{Flow, Site, check_ends};
-use crate::plan::Verb;
+use crate::plan::{MAX_MESSAGE_BYTES, Verb};
 use crate::scenario::{Fault, FilePlace, Place};
 
 const COLUMNS: [&str; 6] = ["source", "destination", "priority", "port", "bytes", "start"];
@@ -85,6 +85,7 @@ impl Line<'_> {
             destination,
             start: self.start(offset)?,
             bytes,
+            message_bytes: MAX_MESSAGE_BYTES,
             verb,
             priority: priority.map_err(|fault| self.blame("priority", 2, fault))?,
             port: self.parsed("port", 3)?,

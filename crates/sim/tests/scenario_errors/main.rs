@@ -1,6 +1,7 @@
 //! Every kind of bad input gives one error with file, line, key, value and what to write instead.
 
 mod congestion_control;
+mod faults;
 mod layer2;
 mod ports;
 mod profile;

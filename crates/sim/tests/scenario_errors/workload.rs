@@ -1,6 +1,6 @@
 //! `[workload.NAME]` and the files that it names.
 
-use crate::{Expected, TOPOLOGY, check};
+use crate::{Expected, TOPOLOGY, check, plan};
 
 /// A scenario whose last line, line 4 and on, is a workload.
 fn workload(text: &str) -> String {
@@ -279,6 +279,39 @@ fn flow_files() {
             value: "3",
             message: "3 flows are announced, 1 follow",
             help: "first line",
+        },
+    );
+}
+
+#[test]
+fn sizes_of_messages() {
+    let flows = |message: &str, bytes: &str| {
+        format!(
+            "{TOPOLOGY}[workload.flows]\nmessage = \"{message}\"\n\
+             list = [{{ from = \"host-0\", to = \"host-1\", bytes = \"{bytes}\" }}]\n"
+        )
+    };
+    plan(&flows("2GiB", "1TB"), &[]).unwrap();
+    for message in ["0B", "3GB"] {
+        check(
+            &flows(message, "1MB"),
+            Expected {
+                place: "s.toml:5",
+                key: "workload.flows.message",
+                value: &format!("\"{message}\""),
+                message: "at least one byte and at most 2^31",
+                help: "1B to 2GiB",
+            },
+        );
+    }
+    check(
+        &flows("1KB", "2GB"),
+        Expected {
+            place: "s.toml:5",
+            key: "workload.flows.message",
+            value: "\"1KB\"",
+            message: "a flow would be 2000000 messages",
+            help: "a larger size",
         },
     );
 }

@@ -96,6 +96,17 @@ impl Telemetry {
         }
     }
 
+    /// A packet carries what another does.
+    pub(super) fn copy(&mut self, original: PacketId, copy: PacketId) {
+        let place = original.0 as usize;
+        if let Some(header) = self.headers.get(place).cloned() {
+            put(&mut self.headers, copy, header);
+        }
+        if let Some(&value) = self.values.get(place) {
+            put(&mut self.values, copy, value);
+        }
+    }
+
     /// A frame leaves by a port.
     #[inline]
     pub(super) fn note_departure(&mut self, now: SimTime, port: u32, frame_len: u16) {

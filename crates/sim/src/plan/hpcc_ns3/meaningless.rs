@@ -17,6 +17,7 @@ pub(in crate::plan) fn check(scenario: &Scenario) -> Result<(), Fault> {
         return Err(refused(&key, value));
     }
     ensure(scenario.capture.is_none(), || refused("capture", String::new()))?;
+    ensure(scenario.faults.is_empty(), || refused("faults[0]", String::new()))?;
     ensure(scenario.class.is_empty(), || refused("class", String::new()))?;
     let items = scenario.workload.items();
     let special = items.iter().find(|(_, item)| item.congestion_control().is_some());

@@ -4,8 +4,10 @@
 //! written down before the experiment ran for the first time, unless they say otherwise, and none has
 //! been moved since. `docs/validation.md` has the first results, and what was outside.
 
+mod bar_chart;
 mod fixed_point;
 mod fluid;
+mod livelock;
 mod port_shares;
 mod queue;
 mod reaction_point;

@@ -1,0 +1,177 @@
+//! Frames that arrive later than they could: delayed with all behind them, or held back behind
+//! some.
+
+use std::collections::VecDeque;
+
+use rocelab_engine::{EventKey, EventQueue};
+use rocelab_fabric::PacketId;
+use rocelab_units::{Duration, SimTime};
+
+use crate::network::packet::Body;
+use crate::network::{Event, Network};
+use crate::profile::Profile;
+
+/// The frames of one link direction that have crossed the link and not arrived.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    /// In the order of arrival, each with the time before which it does not arrive. That of the
+    /// first one has an event.
+    line: VecDeque<(PacketId, SimTime)>,
+    /// Held back behind others, oldest first.
+    back: Vec<HeldBack>,
+}
+
+/// A frame that others overtake.
+#[derive(Clone, Copy, Debug)]
+struct HeldBack {
+    id: PacketId,
+    /// Packets that are still to pass.
+    behind: u32,
+    /// When it arrives at the latest.
+    due: SimTime,
+}
+
+impl Held {
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.line.is_empty() && self.back.is_empty()
+    }
+
+    /// Another packet has passed: takes out the first of those that have waited for enough.
+    fn count_passed(&mut self) {
+        for held in &mut self.back {
+            held.behind = held.behind.saturating_sub(1);
+        }
+    }
+
+    /// The oldest that has waited for enough packets.
+    fn take_overtaken(&mut self) -> Option<PacketId> {
+        let place = self.back.iter().position(|held| held.behind == 0)?;
+        Some(self.back.remove(place).id)
+    }
+
+    /// The one whose event this is, unless it has gone before: its place may hold another packet.
+    fn take_due(&mut self, id: PacketId, now: SimTime) -> Option<PacketId> {
+        let place = self.back.iter().position(|held| held.id == id && held.due == now)?;
+        Some(self.back.remove(place).id)
+    }
+}
+
+impl<P: Profile> Network<P> {
+    /// A frame passes the faults of the link that `port` sends on, and releases those that waited
+    /// for it.
+    pub(super) fn advance(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let is_rdma = matches!(self.pool.get(id).body, Body::Rdma(_));
+        self.arrive_in_line(key, port, id, queue);
+        if is_rdma {
+            self.release_overtaken(key, port, queue);
+        }
+    }
+
+    /// Delays a frame and all behind it.
+    pub(super) fn delay(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        id: PacketId,
+        delay: Duration,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let due = key.time.saturating_add(delay);
+        let Some(held) = self.held(port) else { return };
+        let is_first = held.line.is_empty();
+        held.line.push_back((id, due));
+        if is_first {
+            self.arm_held(port, due, Event::LineDue { port }, queue);
+        }
+        self.release_overtaken(key, port, queue);
+    }
+
+    /// Holds a frame back until so many packets have passed, or so much time.
+    pub(super) fn hold_back(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        id: PacketId,
+        (behind, within): (u32, Duration),
+        queue: &mut EventQueue<Event>,
+    ) {
+        let due = key.time.saturating_add(within);
+        let Some(held) = self.held(port) else { return };
+        held.back.push(HeldBack { id, behind, due });
+        self.arm_held(port, due, Event::HoldDue { port, packet: id }, queue);
+    }
+
+    /// The first frame in line is due.
+    #[cold]
+    pub(in crate::network) fn line_due(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        queue: &mut EventQueue<Event>,
+    ) {
+        while let Some(held) = self.held(port)
+            && let Some(&(id, due)) = held.line.front()
+        {
+            if due > key.time {
+                return self.arm_held(port, due, Event::LineDue { port }, queue);
+            }
+            held.line.pop_front();
+            self.arrive_at_node(key, port, id, queue);
+        }
+    }
+
+    /// A frame was held back for long enough.
+    #[cold]
+    pub(in crate::network) fn hold_due(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        if let Some(id) = self.held(port).and_then(|held| held.take_due(id, key.time)) {
+            self.arrive_in_line(key, port, id, queue);
+        }
+    }
+
+    fn release_overtaken(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+        if let Some(held) = self.held(port) {
+            held.count_passed();
+        }
+        while let Some(id) = self.held(port).and_then(Held::take_overtaken) {
+            self.arrive_in_line(key, port, id, queue);
+        }
+    }
+
+    /// A frame arrives, or waits behind one that is delayed.
+    fn arrive_in_line(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        match self.held(port) {
+            Some(held) if !held.line.is_empty() => held.line.push_back((id, key.time)),
+            _ => self.arrive_at_node(key, port, id, queue),
+        }
+    }
+
+    /// An event at the node that the link leads to.
+    fn arm_held(&mut self, port: u32, time: SimTime, event: Event, queue: &mut EventQueue<Event>) {
+        let node = self.ports[self.ports[port as usize].far.port as usize].node;
+        let tie = self.reserve(node);
+        queue.push(EventKey { time, tie }, event);
+    }
+
+    fn held(&mut self, port: u32) -> Option<&mut Held> {
+        self.faults.as_mut()?.direction(port).map(|direction| &mut direction.held)
+    }
+}

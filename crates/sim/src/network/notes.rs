@@ -1,0 +1,80 @@
+//! What is kept beside packets that few runs ask for: it has a side table, so that the packet stays
+//! one cache line.
+
+use rocelab_fabric::PacketId;
+use rocelab_wire::{Body as FrameBody, Frame};
+
+use crate::scenario::CorruptedPart;
+
+/// Notes on the RDMA packets in the pool: in runs with captures or faults, and no others.
+#[derive(Debug, Default)]
+pub(super) struct FrameNotes {
+    /// By the packet's place in the pool.
+    notes: Vec<Note>,
+    /// By host: the identification of the next frame that it transmits.
+    next_identification: Vec<u16>,
+}
+
+/// What is noted of one packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Note {
+    /// The identification of its IPv4 header; counted without one too.
+    pub(super) identification: u16,
+    /// Where its bytes were changed on the way.
+    pub(super) corrupted: Option<CorruptedPart>,
+}
+
+impl FrameNotes {
+    /// A host transmits a frame for the first time.
+    pub(super) fn start(&mut self, host: u32, id: PacketId) {
+        let host = host as usize;
+        if self.next_identification.len() <= host {
+            self.next_identification.resize(host + 1, 0);
+        }
+        let next = &mut self.next_identification[host];
+        let note = Note { identification: *next, corrupted: None };
+        *next = next.wrapping_add(1);
+        self.put(id, note);
+    }
+
+    /// What is noted of a packet.
+    pub(super) fn of(&self, id: PacketId) -> Note {
+        self.notes.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Notes the same of `copy` as of `original`.
+    pub(super) fn copy(&mut self, original: PacketId, copy: PacketId) {
+        self.put(copy, self.of(original));
+    }
+
+    /// A packet's bytes change. Where they did already, the first change stays.
+    pub(super) fn corrupt(&mut self, id: PacketId, part: CorruptedPart) {
+        let note = self.of(id);
+        self.put(id, Note { corrupted: note.corrupted.or(Some(part)), ..note });
+    }
+
+    fn put(&mut self, id: PacketId, note: Note) {
+        let place = id.0 as usize;
+        if self.notes.len() <= place {
+            self.notes.resize(place + 1, Note::default());
+        }
+        self.notes[place] = note;
+    }
+}
+
+/// A payload that differs from zeros in its first byte.
+static CHANGED_PAYLOAD: [u8; rocelab_wire::ZEROS.len()] = {
+    let mut bytes = [0; rocelab_wire::ZEROS.len()];
+    bytes[0] = 1;
+    bytes
+};
+
+/// Changes one bit of the frame, whose ICRC stays as it was.
+pub(super) fn corrupt(frame: &mut Frame<'_>, part: CorruptedPart) {
+    let FrameBody::Roce(roce) = &mut frame.body else { return };
+    match part {
+        CorruptedPart::Payload => roce.payload = &CHANGED_PAYLOAD[..roce.payload.len()],
+        CorruptedPart::Header => roce.bth.psn ^= 1,
+        CorruptedPart::Icrc => roce.icrc ^= 1,
+    }
+}

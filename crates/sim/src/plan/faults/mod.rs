@@ -1,0 +1,210 @@
+//! Fault rules: from what a scenario says to what the network asks of each frame.
+
+mod check;
+mod links;
+mod opcodes;
+
+use std::collections::BTreeSet;
+
+use rocelab_fabric::{NodeId, Topology};
+use rocelab_transport::Packet;
+use rocelab_units::{Duration, SimTime};
+
+pub use opcodes::OpcodeSet;
+
+use super::FlowPlan;
+use crate::scenario::{
+    CorruptedPart, Fault, FaultConfig, FaultPattern, FaultVerb, PsnRange, ensure,
+};
+
+/// How long a frame is held back at the most if nothing follows it.
+const LONGEST_HOLD: Duration = Duration::from_ms(1);
+
+/// A rule that can act.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaultRule {
+    /// What the results call it.
+    pub name: String,
+    /// What becomes of the frames that it picks.
+    pub action: FaultAction,
+    /// The link directions that it watches, by the port that sends: node and port number.
+    pub links: Vec<(NodeId, u16)>,
+    /// Which frames match.
+    pub frames: FrameSelector,
+    /// Which of those it picks.
+    pub choice: FaultChoice,
+    /// How often it acts at the most, on each link direction.
+    pub limit: u64,
+}
+
+/// What becomes of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultAction {
+    /// It does not arrive.
+    Drop,
+    /// It arrives twice.
+    Duplicate,
+    /// Later frames overtake it.
+    Reorder {
+        /// It waits until this many packets have passed,
+        behind: u32,
+        /// and no longer than this.
+        within: Duration,
+    },
+    /// It and all behind it arrive later.
+    Delay(Duration),
+    /// It arrives with a changed bit.
+    Corrupt(CorruptedPart),
+}
+
+impl FaultAction {
+    /// The name in scenarios and results.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Drop => FaultVerb::Drop,
+            Self::Duplicate => FaultVerb::Duplicate,
+            Self::Reorder { .. } => FaultVerb::Reorder,
+            Self::Delay(_) => FaultVerb::Delay,
+            Self::Corrupt(_) => FaultVerb::Corrupt,
+        }
+        .name()
+    }
+}
+
+/// Which frames match a rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrameSelector {
+    /// By opcode.
+    pub opcodes: OpcodeSet,
+    /// By the queue pair that they go to: its node and number. None: any.
+    pub queue_pairs: Vec<(NodeId, u32)>,
+    /// By the queue pair number alone.
+    pub dest_qp: Option<u32>,
+    /// By packet sequence number.
+    pub psn: Option<PsnRange>,
+    /// Whether only frames with payload match.
+    pub with_payload: bool,
+    /// They arrive at this time or later,
+    pub after: SimTime,
+    /// and before this time.
+    pub until: SimTime,
+}
+
+/// Which of the frames that match a rule picks, counted on each link direction by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FaultChoice {
+    /// All.
+    All,
+    /// The n-th, from 1.
+    Nth(u64),
+    /// Every n-th.
+    Every(u64),
+    /// Each with this probability.
+    Probability(f64),
+    /// Those whose identification ends with 0xff.
+    IpIdentification,
+}
+
+impl FrameSelector {
+    /// Whether a frame for the node `destination` that arrives at `now` matches; `None` is a pause
+    /// frame.
+    pub(crate) fn matches(
+        &self,
+        now: SimTime,
+        destination: NodeId,
+        packet: Option<&Packet>,
+    ) -> bool {
+        if now < self.after || now >= self.until {
+            return false;
+        }
+        let Some(packet) = packet else { return self.opcodes.has_pfc() };
+        let queue_pair = (destination, packet.dest_qp());
+        self.opcodes.contains(packet)
+            && (self.queue_pairs.is_empty() || self.queue_pairs.contains(&queue_pair))
+            && self.dest_qp.is_none_or(|dest_qp| dest_qp == packet.dest_qp())
+            && self.psn.is_none_or(|range| range.contains(packet.psn()))
+            && !(self.with_payload && packet.payload_len() == 0)
+    }
+}
+
+/// The rules of a scenario, in the order of its text.
+pub(super) fn build(
+    configs: &[FaultConfig],
+    topology: &Topology,
+    flows: &[FlowPlan],
+) -> Result<Vec<FaultRule>, Fault> {
+    let mut names = BTreeSet::new();
+    let mut rules = Vec::with_capacity(configs.len());
+    for (index, config) in configs.iter().enumerate() {
+        let place = format!("faults[{index}]");
+        let rule = rule(config, &place, topology, flows).map_err(|fault| fault.within(&place))?;
+        ensure(names.insert(rule.name.clone()), || {
+            Fault::at(format!("{place}.name"), format!("`{}` is the name of two rules", rule.name))
+                .help("name every rule differently, or leave the names out")
+        })?;
+        rules.push(rule);
+    }
+    Ok(rules)
+}
+
+fn rule(
+    config: &FaultConfig,
+    place: &str,
+    topology: &Topology,
+    flows: &[FlowPlan],
+) -> Result<FaultRule, Fault> {
+    check::check(config)?;
+    let opcodes = opcodes::named(config.opcode.as_ref())?;
+    check::check_opcodes(config, &opcodes)?;
+    let action = action(config);
+    Ok(FaultRule {
+        name: config.name.clone().unwrap_or_else(|| place.into()),
+        links: links::directions(config, topology)?,
+        frames: FrameSelector {
+            opcodes,
+            queue_pairs: config.flow.map_or(Ok(Vec::new()), |flow| queue_pairs(flow, flows))?,
+            dest_qp: config.dest_qp,
+            psn: config.psn,
+            with_payload: action == FaultAction::Corrupt(CorruptedPart::Payload),
+            after: config.after.unwrap_or(SimTime::ZERO),
+            until: config.until.unwrap_or(SimTime::NEVER),
+        },
+        action,
+        choice: choice(config),
+        limit: config.count.unwrap_or(u64::MAX),
+    })
+}
+
+/// The action of a rule whose keys have been checked.
+fn action(config: &FaultConfig) -> FaultAction {
+    match config.action {
+        FaultVerb::Drop => FaultAction::Drop,
+        FaultVerb::Duplicate => FaultAction::Duplicate,
+        FaultVerb::Delay => FaultAction::Delay(config.delay.unwrap_or_default()),
+        FaultVerb::Corrupt => FaultAction::Corrupt(config.part.unwrap_or_default()),
+        FaultVerb::Reorder => FaultAction::Reorder {
+            // With a time alone, no number of frames ends it.
+            behind: config.behind.unwrap_or(u32::MAX),
+            within: config.delay.unwrap_or(LONGEST_HOLD),
+        },
+    }
+}
+
+fn choice(config: &FaultConfig) -> FaultChoice {
+    match (config.nth, config.every, config.probability, config.pattern) {
+        (Some(nth), ..) => FaultChoice::Nth(nth),
+        (_, Some(every), ..) => FaultChoice::Every(every),
+        (_, _, Some(probability), _) => FaultChoice::Probability(probability),
+        (.., Some(FaultPattern::IpIdentification)) => FaultChoice::IpIdentification,
+        _ => FaultChoice::All,
+    }
+}
+
+/// Both queue pairs of a flow.
+fn queue_pairs(flow: u32, flows: &[FlowPlan]) -> Result<Vec<(NodeId, u32)>, Fault> {
+    let found = flows.get(flow as usize).ok_or_else(|| {
+        Fault::at("flow", format!("there is no flow {flow}"))
+            .help(format!("the flows of this scenario are 0 to {}", flows.len().saturating_sub(1)))
+    })?;
+    Ok(vec![(found.source, found.source_qpn), (found.destination, found.destination_qpn)])
+}
