@@ -2,6 +2,8 @@
 
 mod capture;
 mod replay;
+mod slow_server;
+mod starting_psn;
 
 use std::path::{Path, PathBuf};
 
