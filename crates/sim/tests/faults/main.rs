@@ -4,6 +4,7 @@
 mod accounting;
 mod actions;
 mod corruption;
+mod documentation;
 mod holding;
 mod identification;
 mod random;
