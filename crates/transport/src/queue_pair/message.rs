@@ -130,6 +130,24 @@ impl Message {
         if self.operation.has_extras() { self.with_extras(packet) } else { packet }
     }
 
+    /// The same, but of a READ only the part before `until`.
+    pub(super) const fn packet_before(
+        &self,
+        sequence: Sequence,
+        until: Sequence,
+        dest_qp: u32,
+        segmentation: Segmentation,
+    ) -> Packet {
+        let packet = self.packet(sequence, dest_qp, segmentation);
+        match packet.reth() {
+            Some(reth) if self.operation.is_read() && until < self.end() => {
+                let packets = self.index(until) - self.index(sequence);
+                packet.with_reth(Reth { dma_length: segmentation.offset(packets), ..reth })
+            }
+            _ => packet,
+        }
+    }
+
     /// What comes with immediate data, invalidation and atomic operations.
     #[cold]
     const fn with_extras(&self, packet: Packet) -> Packet {

@@ -21,6 +21,7 @@ use self::unreliable::Unreliable;
 use crate::congestion_control::{Feedback, Telemetry};
 use crate::nic::Shared;
 use crate::receive_queue::ReceiveQueue;
+use crate::recovery::Held;
 use crate::sequence::psn;
 use crate::{
     AddressHandle, Completion, CompletionStatus, Content, NicConfig, Operation, Packet, PostError,
@@ -313,7 +314,7 @@ impl QueuePair {
         if opcode == Opcode::Cnp {
             shared.counters.cnps_received += 1;
             self.pacer.on_cnp(now);
-        } else if opcode == Opcode::RcAcknowledge {
+        } else if opcode == Opcode::RcAcknowledge || opcode.has_sack() {
             self.on_acknowledge(now, packet, telemetry, shared);
         } else if opcode.is_rdma_read_response() || opcode.has_atomic_ack_eth() {
             self.on_data(now, packet, shared);
@@ -396,7 +397,8 @@ impl QueuePair {
         let transmit = address.transmit(packet, address.priority);
         shared.counters.data_sent.count(transmit.frame_len);
         let (qpn, completions) = (self.qpn, &mut shared.completions);
-        self.requester.settle_sent(now, |message| completions.push_back(success(qpn, message, 0)));
+        self.requester
+            .settle_sent(now, |message, _| completions.push_back(success(qpn, message, 0)));
         self.rest_if_done();
         Some(transmit)
     }
@@ -445,7 +447,7 @@ impl QueuePair {
         telemetry: Telemetry<'_>,
         shared: &mut Shared,
     ) {
-        let positive = acknowledge.syndrome == Syndrome::ACK;
+        let positive = acknowledge.syndrome == Syndrome::ACK && acknowledge.sack.is_none();
         let becn = self.owes_echo && positive;
         self.owes_echo &= !becn;
         let packet = acknowledge.packet(self.address.dest_qp).with_becn(becn);
@@ -493,11 +495,29 @@ impl QueuePair {
         if let Some(unreliable) = &mut self.unreliable {
             return unreliable.on_request(packet, shared);
         }
-        match self.responder.on_request(now, packet, shared) {
+        let answer = self.responder.on_request(now, packet, shared);
+        self.answer(&answer, telemetry, shared);
+        while let Some(held) = self.responder.take_early() {
+            self.on_early(now, held, shared);
+        }
+    }
+
+    /// A request whose turn has come, which arrived early.
+    #[cold]
+    fn on_early(&mut self, now: SimTime, held: Held, shared: &mut Shared) {
+        shared.arriving = held.content;
+        let answer = self.responder.on_request(now, &held.packet, shared);
+        shared.arriving = None;
+        self.answer(&answer, Telemetry::None, shared);
+    }
+
+    #[inline]
+    fn answer(&mut self, answer: &Answer, telemetry: Telemetry<'_>, shared: &mut Shared) {
+        match answer {
             Answer::Nothing => {}
-            Answer::Now(acknowledge) => self.acknowledge(&acknowledge, telemetry, shared),
+            Answer::Now(acknowledge) => self.acknowledge(acknowledge, telemetry, shared),
             Answer::Refuse(nak) => {
-                self.acknowledge(&nak, telemetry, shared);
+                self.acknowledge(nak, telemetry, shared);
                 self.fail(CompletionStatus::Flushed, shared);
             }
         }
@@ -505,25 +525,21 @@ impl QueuePair {
 
     /// READ data, or the result of an atomic operation.
     fn on_response(&mut self, now: SimTime, packet: &Packet, shared: &mut Shared) {
-        let original = packet.atomic_ack_eth().map_or(0, |ack| ack.original_remote_data);
         let (qpn, Shared { completions, counters, memory, arriving, .. }) =
             (self.qpn, &mut *shared);
-        let complete = |message: &Message| {
+        let complete = |message: &Message, original| {
             if message.operation.awaits_response() {
                 counters.messages_delivered += 1;
                 counters.payload_delivered += u64::from(message.length);
             }
-            let original = if message.operation.is_atomic() { original } else { 0 };
             completions.push_back(success(qpn, message, original));
         };
         let accept = |address: u64| {
             let Some(memory) = memory else { return };
-            match arriving {
-                Some(content) => memory.store(address, content.payload()),
-                None if packet.opcode().has_atomic_ack_eth() => {
-                    memory.store(address, &original.to_le_bytes());
-                }
-                None => {}
+            if let Some(content) = arriving {
+                memory.store(address, content.payload());
+            } else if let Some(ack) = packet.atomic_ack_eth() {
+                memory.store(address, &ack.original_remote_data.to_le_bytes());
             }
         };
         let progress = self.requester.on_response(now, packet, complete, accept);
@@ -544,11 +560,11 @@ impl QueuePair {
     ) {
         let Some(aeth) = packet.aeth() else { return };
         let (qpn, completions) = (self.qpn, &mut shared.completions);
-        let complete = |message: &Message| completions.push_back(success(qpn, message, 0));
+        let complete = |message: &Message, _| completions.push_back(success(qpn, message, 0));
         let progress = match aeth.syndrome {
             Syndrome::Ack { .. } => {
                 shared.counters.acks_received += 1;
-                self.requester.on_ack(now, packet.psn(), complete)
+                self.requester.on_ack(now, packet.psn(), packet.sack(), complete)
             }
             Syndrome::Nak(NakCode::PsnSequenceError) => {
                 shared.counters.naks_received += 1;
@@ -609,8 +625,9 @@ impl QueuePair {
     fn on_refusal(&mut self, now: SimTime, psn: u32, code: NakCode, shared: &mut Shared) {
         let before = psn.wrapping_sub(1);
         let (qpn, completions) = (self.qpn, &mut shared.completions);
-        self.requester
-            .on_ack(now, before, |message| completions.push_back(success(qpn, message, 0)));
+        self.requester.on_ack(now, before, None, |message, _| {
+            completions.push_back(success(qpn, message, 0));
+        });
         let status = match code {
             NakCode::RemoteAccessError => CompletionStatus::RemoteAccess,
             NakCode::RemoteOperationalError => CompletionStatus::RemoteOperational,

@@ -2,12 +2,14 @@
 
 mod go_back_n;
 mod go_back_zero;
+mod selective_repeat;
 
 use core::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::selective_repeat::{Arrivals, Held, ReorderBuffer};
 use crate::sequence::Sequence;
 
 /// How a reliable connection recovers from loss.
@@ -21,6 +23,9 @@ pub enum Recovery {
     /// The whole message is sent again from its first packet (SIGCOMM'16, section 4.1).
     #[serde(rename = "go-back-0")]
     GoBackZero,
+    /// Only what is missing is sent again (IRN, SIGCOMM'18).
+    #[serde(rename = "selective-repeat")]
+    SelectiveRepeat,
 }
 
 impl Recovery {
@@ -30,6 +35,7 @@ impl Recovery {
         match self {
             Self::GoBackN => &go_back_n::GoBackN,
             Self::GoBackZero => &go_back_zero::GoBackZero,
+            Self::SelectiveRepeat => &selective_repeat::SelectiveRepeat,
         }
     }
 }
@@ -40,6 +46,12 @@ pub(crate) trait Reliability: fmt::Debug + Sync {
     /// lost. If not, the responder takes the first packet of an unfinished message as its restart,
     /// and acknowledgements inside a message do not move the requester on.
     fn keeps_partial_messages(&self) -> bool;
+
+    /// Whether the responder keeps what arrives out of order, and the requester repeats only what
+    /// is missing.
+    fn is_selective(&self) -> bool {
+        false
+    }
 
     /// Requester: where to resume sending.
     fn resend_from(&self, loss: &Loss) -> Sequence;

@@ -3,6 +3,7 @@
 mod arbitration;
 mod congestion;
 mod errors;
+mod fault_scripts;
 mod go_back_zero;
 mod hpcc_ns3;
 mod memory;

@@ -5,14 +5,16 @@
 //! depends only on its message and its sequence number.
 
 mod resend;
+mod selective;
 
 use std::collections::VecDeque;
 
 use rocelab_units::{Duration, SimTime};
+use rocelab_wire::Sack;
 
 pub(super) use self::resend::{NotReady, TimedOut};
 use super::message::{Message, Segmentation};
-use crate::recovery::Reliability;
+use crate::recovery::{Arrivals, Reliability};
 use crate::sequence::{MAX_OUTSTANDING, Sequence, expand, first_sequence};
 use crate::{Packet, QueuePairConfig, WorkRequest};
 
@@ -59,7 +61,12 @@ pub(super) struct Requester {
     retry_count: u8,
     rnr_retries: u8,
     rnr_retry: u8,
+    /// Whether all packets that may be outstanding can leave without one that asks for an
+    /// acknowledgement, so that the last of them must.
+    asks_when_full: bool,
     keeps_partial_messages: bool,
+    /// Only where nothing is repeated but what is missing.
+    arrivals: Option<Box<Arrivals>>,
     reliability: &'static dyn Reliability,
 }
 
@@ -89,6 +96,8 @@ impl Requester {
     pub(super) fn new(config: &QueuePairConfig) -> Self {
         let first = first_sequence(config.initial_psn);
         let reliability = config.profile.recovery.reliability();
+        let max_outstanding = u64::from(config.profile.max_outstanding).clamp(1, MAX_OUTSTANDING);
+        let ack_interval = config.profile.ack_interval;
         Self {
             messages: VecDeque::new(),
             cursor: 0,
@@ -103,17 +112,19 @@ impl Requester {
             resume_at: first,
             deadline: SimTime::NEVER,
             timeout: config.profile.ack_timeout.duration(),
-            ack_interval: config.profile.ack_interval,
+            ack_interval,
             dest_qp: config.dest_qp,
             segmentation: Segmentation::new(config.profile.path_mtu),
             responses_awaited: 0,
             max_rd_atomic: config.profile.max_rd_atomic.max(1),
-            max_outstanding: u64::from(config.profile.max_outstanding).clamp(1, MAX_OUTSTANDING),
+            max_outstanding,
             retries: 0,
             retry_count: config.profile.retry_count,
             rnr_retries: 0,
             rnr_retry: config.profile.rnr_retry,
+            asks_when_full: ack_interval == 0 || u64::from(ack_interval) > max_outstanding,
             keeps_partial_messages: reliability.keeps_partial_messages(),
+            arrivals: reliability.is_selective().then(|| Box::new(Arrivals::new(first))),
             reliability,
         }
     }
@@ -130,15 +141,18 @@ impl Requester {
     pub(super) fn can_send(&self, window: u64) -> bool {
         let Some(message) = self.messages.get(self.cursor) else { return false };
         self.bytes_in_flight() < window
-            && self.next - self.oldest_needed() < self.max_outstanding
+            && self.next - self.acknowledged < self.max_outstanding
+            && (self.keeps_partial_messages || self.next - self.oldest_needed() < MAX_OUTSTANDING)
             && (!message.operation.awaits_response() || self.may_request(message))
     }
 
     /// Whether one more READ or atomic operation may be in flight. The sequence numbers of a READ's
     /// response must not get mixed up with those of what is in flight already.
     fn may_request(&self, message: &Message) -> bool {
-        self.responses_awaited < self.max_rd_atomic
-            && message.after(self.next) - self.oldest_needed() <= MAX_OUTSTANDING
+        let is_counted = self.is_selective() && self.next < self.sent_end;
+        is_counted
+            || self.responses_awaited < self.max_rd_atomic
+                && message.after(self.next) - self.oldest_needed() <= MAX_OUTSTANDING
     }
 
     /// The next packet; only if [`can_send`](Self::can_send). With a `window` every packet asks for
@@ -146,13 +160,17 @@ impl Requester {
     /// window shrank behind it, nothing would open it again.
     #[inline]
     pub(super) fn take(&mut self, now: SimTime, window: u64) -> Option<Request> {
+        if self.is_selective() {
+            return self.take_selectively(now);
+        }
         let message = self.messages.get(self.cursor)?;
         let sequence = self.next;
         let after = message.after(sequence);
         let packet = message.packet(sequence, self.dest_qp, self.segmentation);
         let ack_req = window != u64::MAX
             || after == message.end()
-            || self.is_ack_due(message.index(sequence));
+            || self.is_ack_due(message.index(sequence))
+            || self.asks_when_full && after - self.acknowledged >= self.max_outstanding;
 
         self.next = after;
         self.next_byte = message.byte_at(after, self.segmentation);
@@ -168,14 +186,19 @@ impl Requester {
         Some(Request { packet: packet.with_ack_req(ack_req), sequence, repeated })
     }
 
-    /// An ACK of everything up to and including `psn`.
+    /// An ACK of everything up to and including `psn`, with what arrived behind it if it says so.
+    #[inline]
     pub(super) fn on_ack(
         &mut self,
         now: SimTime,
         psn: u32,
-        complete: impl FnMut(&Message),
+        sack: Option<Sack>,
+        complete: impl FnMut(&Message, u64),
     ) -> Progress {
         let end = expand(psn, self.acknowledged) + 1;
+        if self.is_selective() {
+            return self.acknowledge_selectively(now, end, sack, complete);
+        }
         if end <= self.acknowledged || end > self.sent_end {
             return Progress { stale: true, ..Progress::default() };
         }
@@ -189,9 +212,12 @@ impl Requester {
         &mut self,
         now: SimTime,
         packet: &Packet,
-        mut complete: impl FnMut(&Message),
+        mut complete: impl FnMut(&Message, u64),
         accept: impl FnOnce(u64),
     ) -> Progress {
+        if self.is_selective() {
+            return self.on_response_selectively(now, packet, complete, accept);
+        }
         let sequence = expand(packet.psn(), self.acknowledged);
         let stale = Progress { stale: true, ..Progress::default() };
         if sequence < self.acknowledged || sequence >= self.next {
@@ -211,7 +237,7 @@ impl Requester {
         self.acknowledged = sequence + 1;
         self.acknowledged_byte = oldest.byte_at(self.acknowledged, self.segmentation);
         if self.acknowledged == end {
-            complete(oldest);
+            complete(oldest, packet.atomic_ack_eth().map_or(0, |ack| ack.original_remote_data));
             // After going back to it, it is not counted until it is requested again.
             self.responses_awaited -= u32::from(self.cursor > 0 && self.responses_awaited > 0);
             self.drop_completed(1);
@@ -232,7 +258,7 @@ impl Requester {
     }
 
     /// Everything that was sent is done with: nobody will acknowledge it.
-    pub(super) fn settle_sent(&mut self, now: SimTime, complete: impl FnMut(&Message)) {
+    pub(super) fn settle_sent(&mut self, now: SimTime, complete: impl FnMut(&Message, u64)) {
         self.acknowledge_before(now, self.next, complete);
         self.deadline = SimTime::NEVER;
     }
@@ -321,7 +347,7 @@ impl Requester {
         &mut self,
         now: SimTime,
         end: Sequence,
-        mut complete: impl FnMut(&Message),
+        mut complete: impl FnMut(&Message, u64),
     ) -> Progress {
         let bytes_before = self.acknowledged_byte;
         let mut reached = end;
@@ -339,7 +365,7 @@ impl Requester {
             if message.end() > end {
                 break;
             }
-            complete(message);
+            complete(message, 0);
             completed += 1;
         }
         self.drop_completed(completed);

@@ -39,16 +39,21 @@ impl Requester {
         &mut self,
         now: SimTime,
         psn: u32,
-        complete: impl FnMut(&Message),
+        complete: impl FnMut(&Message, u64),
     ) -> Progress {
         let Some(wanted) = self.refused(psn) else {
             return Progress { stale: true, ..Progress::default() };
         };
+        if self.is_selective() {
+            let progress = self.acknowledge_selectively(now, wanted, None, complete);
+            self.go_back_selectively(wanted.max(self.acknowledged), false);
+            return Progress { loss: true, stale: false, ..progress };
+        }
         let mut progress = self.acknowledge_before(now, wanted, complete);
         // Short of `wanted` it is a READ that is waited for, and that was asked for again.
         let reached = self.acknowledged >= wanted;
         if !progress.loss && reached && wanted < self.next && !self.is_parked() {
-            self.go_back(wanted);
+            self.go_back(wanted, false);
             progress.loss = true;
         }
         progress
@@ -60,11 +65,15 @@ impl Requester {
         now: SimTime,
         psn: u32,
         wait: Duration,
-        complete: impl FnMut(&Message),
+        complete: impl FnMut(&Message, u64),
     ) -> NotReady {
         let Some(wanted) = self.refused(psn) else { return NotReady::Stale };
-        let progress = self.acknowledge_before(now, wanted, complete);
-        if self.is_parked() || progress.loss || self.acknowledged < wanted.min(self.next) {
+        let progress = if self.is_selective() {
+            self.acknowledge_selectively(now, wanted, None, complete)
+        } else {
+            self.acknowledge_before(now, wanted, complete)
+        };
+        if self.is_parked() || progress.loss || self.acknowledged < wanted {
             return NotReady::Wait(progress);
         }
         if self.rnr_retry < RNR_RETRY_FOR_EVER && self.rnr_retries >= self.rnr_retry {
@@ -83,14 +92,14 @@ impl Requester {
             return TimedOut::NotYet;
         }
         if self.is_parked() {
-            self.go_back(self.resume_at.max(self.acknowledged));
+            self.go_back(self.resume_at.max(self.acknowledged), false);
             return TimedOut::Resume;
         }
         if self.retries >= self.retry_count {
             return TimedOut::GiveUp;
         }
         self.retries += 1;
-        self.go_back(self.acknowledged);
+        self.go_back(self.acknowledged, true);
         TimedOut::Resend
     }
 
@@ -108,7 +117,7 @@ impl Requester {
         if self.awaited_response == Some(response) || response >= self.next || self.is_parked() {
             return false;
         }
-        self.go_back(response);
+        self.go_back(response, false);
         true
     }
 
@@ -118,8 +127,12 @@ impl Requester {
         (self.oldest_needed()..self.sent_end).contains(&wanted).then_some(wanted)
     }
 
-    /// Sends again from where the scheme says, given that `lost` is needed.
-    fn go_back(&mut self, lost: Sequence) {
+    /// Sends again from where the scheme says, given that `lost` is needed, because the `timeout`
+    /// expired or because the responder said so.
+    fn go_back(&mut self, lost: Sequence, timeout: bool) {
+        if self.is_selective() {
+            return self.go_back_selectively(lost, timeout);
+        }
         self.deadline = SimTime::NEVER;
         self.cursor = 0;
         self.responses_awaited = 0;

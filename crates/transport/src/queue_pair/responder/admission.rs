@@ -3,6 +3,7 @@
 
 use rocelab_wire::{NakCode, Opcode, Syndrome};
 
+use super::atomics::AtomicResults;
 use crate::nic::Shared;
 use crate::receive_queue::ReceiveQueue;
 use crate::{
@@ -24,6 +25,7 @@ pub(in crate::queue_pair) struct Admission {
     announced: u32,
     rnr_timer: u8,
     qpn: u32,
+    results: AtomicResults,
 }
 
 /// Why a packet is not accepted.
@@ -58,7 +60,18 @@ impl Admission {
             announced: 0,
             rnr_timer: config.profile.rnr_timer & 0x1f,
             qpn: config.qpn,
+            results: AtomicResults::default(),
         }
+    }
+
+    /// The results of the latest atomic operations.
+    pub(super) const fn results(&self) -> &AtomicResults {
+        &self.results
+    }
+
+    /// The same, to add to.
+    pub(super) const fn results_mut(&mut self) -> &mut AtomicResults {
+        &mut self.results
     }
 
     /// One for a queue pair whose SENDs do not always find a buffer.

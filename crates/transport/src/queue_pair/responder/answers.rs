@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use rocelab_wire::{NakCode, Opcode, Syndrome};
+use rocelab_wire::{NakCode, Opcode, Sack, Syndrome};
 
 use crate::Packet;
 use crate::queue_pair::message::{Segmentation, read_response_opcode};
@@ -61,19 +61,23 @@ pub(in crate::queue_pair) struct Acknowledge {
     pub(super) msn: u32,
     /// What was in memory before the atomic operation.
     pub(super) original: Option<u64>,
+    /// What arrived behind a gap.
+    pub(in crate::queue_pair) sack: Option<Sack>,
 }
 
 impl Acknowledge {
     pub(in crate::queue_pair) const fn packet(&self, dest_qp: u32) -> Packet {
-        let opcode = match self.original {
-            None => Opcode::RcAcknowledge,
-            Some(_) => Opcode::RcAtomicAcknowledge,
+        let opcode = match (self.original, self.sack) {
+            (None, None) => Opcode::RcAcknowledge,
+            (Some(_), _) => Opcode::RcAtomicAcknowledge,
+            (None, Some(_)) => Opcode::RcSelectiveAcknowledge,
         };
         let packet =
             Packet::new(opcode, dest_qp, psn(self.sequence)).with_aeth(self.syndrome, self.msn);
-        match self.original {
-            None => packet,
-            Some(original) => packet.with_atomic_ack_eth(original),
+        match (self.original, self.sack) {
+            (None, None) => packet,
+            (Some(original), _) => packet.with_atomic_ack_eth(original),
+            (None, Some(sack)) => packet.with_sack(sack),
         }
     }
 
@@ -86,8 +90,8 @@ impl Acknowledge {
     }
 
     /// Whether a later one says all that it says.
-    fn is_plain(&self) -> bool {
-        self.syndrome == Syndrome::ACK && self.original.is_none()
+    pub(in crate::queue_pair) fn is_plain(&self) -> bool {
+        self.syndrome == Syndrome::ACK && self.original.is_none() && self.sack.is_none()
     }
 }
 

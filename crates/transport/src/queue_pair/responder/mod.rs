@@ -12,11 +12,10 @@ use self::admission::execute_atomic;
 pub(super) use self::admission::{Admission, Refusal};
 use self::answers::Answers;
 pub(super) use self::answers::{Acknowledge, ReadData};
-use self::atomics::AtomicResults;
 use self::coalescing::Coalescing;
 use super::message::Segmentation;
 use crate::nic::Shared;
-use crate::recovery::{Gap, Reliability};
+use crate::recovery::{Gap, Held, Reliability, ReorderBuffer};
 use crate::sequence::{MAX_OUTSTANDING, Sequence, expand, first_sequence};
 use crate::{CompletionStatus, Packet, QueuePairConfig};
 
@@ -30,10 +29,10 @@ pub(super) struct Responder {
     /// The message that is arriving.
     message: Option<Arriving>,
     answers: Answers,
-    /// Only with a receive queue, or memory to look at.
+    /// Only with a receive queue, or memory to look at, or after an atomic operation.
     admission: Option<Box<Admission>>,
-    /// Only after an atomic operation.
-    results: Option<Box<AtomicResults>>,
+    /// Only where nothing is repeated but what is missing.
+    early: Option<Box<ReorderBuffer>>,
     /// Only where acknowledgements are saved.
     coalescing: Option<Box<Coalescing>>,
     /// Requests completed, 24 bits.
@@ -80,7 +79,7 @@ impl Responder {
             message: None,
             answers: Answers::new(first, config.dest_qp, segmentation),
             admission: Admission::if_needed(config).map(Box::new),
-            results: None,
+            early: reliability.is_selective().then(Box::default),
             coalescing: config.profile.ack_coalescing.map(|rule| Box::new(Coalescing::new(rule))),
             msn: 0,
             max_dest_rd_atomic: config.profile.max_dest_rd_atomic,
@@ -107,6 +106,9 @@ impl Responder {
         }
         if sequence > self.expected {
             shared.counters.out_of_order += 1;
+            if self.early.is_some() {
+                return self.keep(sequence, packet, shared);
+            }
             return self.on_gap();
         }
         if !self.keeps_partial_messages
@@ -265,6 +267,27 @@ impl Responder {
         }
     }
 
+    /// The packet that was early and whose turn it is now.
+    #[inline]
+    pub(super) fn take_early(&mut self) -> Option<Held> {
+        self.early.as_mut()?.take(self.expected)
+    }
+
+    /// Keeps a packet whose turn has not come, and says what is here.
+    #[cold]
+    fn keep(&mut self, sequence: Sequence, packet: &Packet, shared: &mut Shared) -> Answer {
+        let read = packet.reth().filter(|_| packet.opcode().is_rdma_read_request());
+        let span = read.map_or(1, |reth| u64::from(self.segmentation.packets(reth.dma_length)));
+        let held = Held { packet: *packet, content: shared.arriving.take(), span };
+        let Some(early) = &mut self.early else { return Answer::Nothing };
+        if !early.keep(sequence, held) {
+            shared.counters.duplicates += 1;
+        }
+        let sack = Some(early.sack(self.expected, sequence));
+        self.forget_owed();
+        self.send_in_order(Acknowledge { sack, ..self.positive(self.expected - 1) })
+    }
+
     fn on_gap(&mut self) -> Answer {
         if self.nak_sent {
             return Answer::Nothing;
@@ -294,7 +317,8 @@ impl Responder {
     /// answered with what it found, others are acknowledged again, with the latest packet in order.
     fn on_duplicate(&mut self, sequence: Sequence, packet: &Packet, shared: &mut Shared) -> Answer {
         if packet.opcode().is_atomic() {
-            let found = self.results.as_ref().and_then(|results| results.find(sequence));
+            let admission = self.admission.as_ref();
+            let found = admission.and_then(|admission| admission.results().find(sequence));
             let Some(original) = found else { return Answer::Nothing };
             let result = Acknowledge { original: Some(original), ..self.positive(sequence) };
             return self.send_in_order(result);
@@ -307,7 +331,7 @@ impl Responder {
         if end > self.expected || is_guarded && self.admit(packet, 0, shared).is_err() {
             return Answer::Nothing;
         }
-        if self.answers.withdraw_from(sequence) {
+        if self.early.is_none() && self.answers.withdraw_from(sequence) {
             self.nak_sent = false;
             self.refused = false;
         }
@@ -329,7 +353,7 @@ impl Responder {
         }
         self.expected += 1;
         let original = execute_atomic(packet, shared);
-        let results = self.results.get_or_insert_default();
+        let results = self.admission.get_or_insert_default().results_mut();
         results.keep(sequence, original, self.max_dest_rd_atomic);
         self.send_in_order(Acknowledge { original: Some(original), ..self.positive(sequence) })
     }
@@ -369,7 +393,7 @@ impl Responder {
     }
 
     const fn positive(&self, sequence: Sequence) -> Acknowledge {
-        Acknowledge { sequence, syndrome: Syndrome::ACK, msn: self.msn, original: None }
+        Acknowledge { sequence, syndrome: Syndrome::ACK, msn: self.msn, original: None, sack: None }
     }
 
     fn send_in_order(&mut self, acknowledge: Acknowledge) -> Answer {

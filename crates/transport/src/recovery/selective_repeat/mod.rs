@@ -1,0 +1,45 @@
+//! Selective repeat, as IRN does it (Mittal et al., "Revisiting Network Support for RDMA", SIGCOMM
+//! 2018): the responder keeps what arrives out of order and says so, and only what is missing is
+//! sent again.
+//!
+//! Every packet is acknowledged. One that arrives out of order is answered with a selective
+//! acknowledgement: the last packet before the gap, and a bitmap of what arrived behind it. The
+//! requester takes what is not in the bitmap, and lies before something that is, for lost, and
+//! sends it again once; what gets lost again waits for the timeout. IRN's other half, a bound of
+//! one bandwidth-delay product on what is in flight, is
+//! [`max_outstanding`](crate::QueuePairProfile::max_outstanding).
+//!
+//! Unlike in IRN, READ responses are not acknowledged by the requester: it asks for those again
+//! that are missing, by READ requests for just these. And the responder executes requests in order:
+//! what arrives early waits.
+
+mod arrivals;
+mod reorder;
+
+pub(crate) use arrivals::Arrivals;
+pub(crate) use reorder::{Held, ReorderBuffer};
+
+use super::{Gap, Loss, Reliability};
+use crate::sequence::Sequence;
+
+/// What is missing is sent again, and nothing else.
+#[derive(Debug)]
+pub(super) struct SelectiveRepeat;
+
+impl Reliability for SelectiveRepeat {
+    fn keeps_partial_messages(&self) -> bool {
+        true
+    }
+
+    fn is_selective(&self) -> bool {
+        true
+    }
+
+    fn resend_from(&self, loss: &Loss) -> Sequence {
+        loss.lost
+    }
+
+    fn expect_after_gap(&self, gap: &Gap) -> Sequence {
+        gap.expected
+    }
+}

@@ -1,0 +1,95 @@
+//! Request packets that arrived before their turn.
+
+use std::collections::BTreeMap;
+
+use rocelab_wire::Sack;
+
+use crate::sequence::{Sequence, psn};
+use crate::{Content, Packet};
+
+/// A packet that waits, with what came beside it.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    pub(crate) packet: Packet,
+    pub(crate) content: Option<Content>,
+    /// Sequence numbers that it takes: a READ takes those of its response.
+    pub(crate) span: u64,
+}
+
+/// What a responder keeps. The requester's bound on packets in flight bounds it.
+#[derive(Debug, Default)]
+pub(crate) struct ReorderBuffer {
+    held: BTreeMap<Sequence, Held>,
+}
+
+impl ReorderBuffer {
+    /// Keeps a packet; whether it was not there yet.
+    pub(crate) fn keep(&mut self, sequence: Sequence, held: Held) -> bool {
+        self.held.insert(sequence, held).is_none()
+    }
+
+    /// The packet whose turn it is, if it is here.
+    pub(crate) fn take(&mut self, expected: Sequence) -> Option<Held> {
+        while let Some(first) = self.held.first_entry() {
+            if *first.key() > expected {
+                return None;
+            }
+            let (sequence, held) = first.remove_entry();
+            if sequence == expected {
+                return Some(held);
+            }
+        }
+        None
+    }
+
+    /// What is here of the 64 packets around `newest`, counted in blocks from the packet after
+    /// `expected` on.
+    pub(crate) fn sack(&self, expected: Sequence, newest: Sequence) -> Sack {
+        let packets = u64::from(Sack::PACKETS);
+        let first = newest - (newest - expected - 1) % packets;
+        let mut arrived = 0;
+        for (&sequence, held) in self.held.range(..first + packets) {
+            let from = sequence.max(first);
+            let to = (sequence + held.span).min(first + packets);
+            for packet in from..to {
+                arrived |= 1 << (packet - first);
+            }
+        }
+        Sack::new(psn(first), arrived)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rocelab_wire::Opcode;
+
+    use super::*;
+
+    fn buffer(sequences: &[(Sequence, u64)]) -> ReorderBuffer {
+        let mut buffer = ReorderBuffer::default();
+        for &(sequence, span) in sequences {
+            let packet = Packet::new(Opcode::RcSendOnly, 0x11, psn(sequence));
+            assert!(buffer.keep(sequence, Held { packet, content: None, span }));
+        }
+        buffer
+    }
+
+    #[test]
+    fn packets_come_out_when_it_is_their_turn() {
+        let mut buffer = buffer(&[(12, 1), (13, 1), (15, 1)]);
+        assert!(buffer.take(11).is_none());
+        assert_eq!(buffer.take(12).unwrap().packet.psn(), 12);
+        assert!(buffer.take(14).is_none(), "13 is of no use any more");
+        assert_eq!(buffer.take(15).unwrap().packet.psn(), 15);
+    }
+
+    #[test]
+    fn the_bitmap_is_of_the_newest_packet_s_block() {
+        let buffer = buffer(&[(102, 1), (103, 4), (160, 8), (170, 1)]);
+        // Blocks begin at 101 and 165.
+        let near = buffer.sack(100, 103);
+        assert_eq!((near.first, near.arrived), (101, 0b11_1110 | 0b1_1111 << 59));
+        let far = buffer.sack(100, 170);
+        assert_eq!((far.first, far.arrived), (165, 0b10_0111));
+    }
+}
