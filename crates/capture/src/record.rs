@@ -16,17 +16,18 @@ use crate::verifier::{Verified, Verifier};
 impl Serialize for Verified<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let packet = self.dissection.packet();
+        let bth = self.dissection.bth();
         let aeth = packet.as_ref().and_then(|packet| packet.extensions.aeth);
         FrameRecord {
             frame: self.number,
             time_ns: nanoseconds(self.time),
             interface: self.interface,
             proto: self.dissection.protocol.name(),
-            opcode: packet.as_ref().map(|packet| Text(packet.opcode_name())),
-            opcode_number: packet.as_ref().map(|packet| packet.bth.opcode),
-            dest_qp: packet.as_ref().map(|packet| packet.bth.dest_qp),
-            psn: packet.as_ref().map(|packet| packet.bth.psn),
-            ack_req: packet.as_ref().map(|packet| packet.bth.ack_req),
+            opcode: bth.map(|(_, name)| Text(name)),
+            opcode_number: bth.map(|(bth, _)| bth.opcode),
+            dest_qp: bth.map(|(bth, _)| bth.dest_qp),
+            psn: bth.map(|(bth, _)| bth.psn),
+            ack_req: bth.map(|(bth, _)| bth.ack_req),
             syndrome: aeth.map(|aeth| aeth.syndrome.to_u8()),
             msn: aeth.map(|aeth| aeth.msn),
             payload_len: packet.as_ref().map(|packet| packet.payload.len()),

@@ -108,8 +108,11 @@ impl Verifier {
         self.totals.by_protocol[dissection.protocol as usize] += 1;
 
         let mut flow = None;
+        if let Some(bth) = dissection.cut_bth {
+            self.opcodes.count(bth.opcode, || OpcodeName::of_bth(&bth));
+        }
         if let Some(packet) = dissection.packet() {
-            self.opcodes.count(&packet);
+            self.opcodes.count(packet.bth.opcode, || packet.opcode_name());
             // Receivers drop what is damaged, and nothing in it can be relied upon.
             let damaged = self.faults.iter().any(|fault| {
                 matches!(fault, Fault::Malformed(_) | Fault::Icrc { .. } | Fault::Fcs { .. })
@@ -195,11 +198,10 @@ impl Default for OpcodeCounts {
 }
 
 impl OpcodeCounts {
-    fn count(&mut self, packet: &crate::Packet<'_>) {
-        let number = packet.bth.opcode;
+    fn count(&mut self, number: u8, name: impl FnOnce() -> OpcodeName) {
         let packets = &mut self.packets[usize::from(number)];
         if *packets == 0 {
-            self.names.insert(number, packet.opcode_name());
+            self.names.insert(number, name());
         }
         *packets += 1;
     }

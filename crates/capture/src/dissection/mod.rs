@@ -5,8 +5,8 @@ mod packet;
 mod protocol;
 
 use rocelab_wire::{
-    Body, Encapsulation, Ethernet, Frame, InfiniBandPacket, ParseError, VlanTag, crc_from_wire,
-    fcs, icrc,
+    Body, Bth, Encapsulation, Ethernet, Frame, InfiniBandPacket, ParseError, VlanTag,
+    crc_from_wire, fcs, icrc,
 };
 
 pub use link::LinkLayer;
@@ -75,6 +75,8 @@ pub struct Dissection<'a> {
     pub protocol: Protocol,
     /// The frame, if it could be taken apart and its headers were captured whole.
     pub contents: Contents<'a>,
+    /// The base transport header, where the capture ends behind it and before the payload.
+    pub cut_bth: Option<Bth>,
     /// Why it could not be taken apart, if it is of a protocol that is known here.
     pub error: Option<ParseError>,
     /// The invariant CRC.
@@ -100,6 +102,13 @@ impl<'a> Dissection<'a> {
         }
     }
 
+    /// The base transport header and the opcode's name, also where nothing behind it was captured.
+    #[must_use]
+    pub fn bth(&self) -> Option<(Bth, OpcodeName)> {
+        let packet = self.packet().map(|packet| (*packet.bth, packet.opcode_name()));
+        packet.or_else(|| self.cut_bth.map(|bth| (bth, OpcodeName::of_bth(&bth))))
+    }
+
     /// The Ethernet frame, if it is one and could be taken apart.
     #[must_use]
     pub const fn frame(&self) -> Option<&Frame<'a>> {
@@ -120,6 +129,7 @@ impl<'a> Dissection<'a> {
         Self {
             protocol,
             contents: Contents::Opaque,
+            cut_bth: None,
             error: None,
             icrc: Checksum::Absent,
             fcs: Checksum::Absent,
@@ -233,6 +243,10 @@ fn dissect_cut<'a>(
     let had = captured.bytes.len();
     match parsed.frame() {
         Some(frame) if headers_len(frame) <= had => parsed,
+        Some(frame) if headers_len(frame) - extensions_len(frame) <= had => Dissection {
+            cut_bth: frame.roce().map(|roce| roce.bth),
+            ..Dissection::nothing(parsed.protocol, captured)
+        },
         // What the zeros made of it says nothing.
         _ => Dissection::nothing(Protocol::of_bytes(captured.bytes), captured),
     }
@@ -258,6 +272,10 @@ fn dissect_infiniband<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Dis
     }
 }
 
+fn extensions_len(frame: &Frame<'_>) -> usize {
+    frame.roce().map_or(0, |roce| roce.extensions.len())
+}
+
 /// Length of all headers up to the payload, in bytes.
 fn headers_len(frame: &Frame<'_>) -> usize {
     let tags = frame.vlan.iter().flatten().count() * VlanTag::LEN;
@@ -266,7 +284,7 @@ fn headers_len(frame: &Frame<'_>) -> usize {
         + match &frame.body {
             Body::Roce(roce) => {
                 let network: Encapsulation = roce.network.encapsulation();
-                network.network_len() + rocelab_wire::Bth::LEN + roce.extensions.len()
+                network.network_len() + Bth::LEN + roce.extensions.len()
             }
             Body::Pfc(_) => rocelab_wire::Pfc::LEN,
             Body::Pause(_) => rocelab_wire::Pause::LEN,

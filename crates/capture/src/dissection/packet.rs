@@ -126,6 +126,14 @@ pub struct OpcodeName {
     operation: Option<Opcode>,
 }
 
+impl OpcodeName {
+    /// The name by the header alone.
+    pub(crate) fn of_bth(bth: &Bth) -> Self {
+        let with_telemetry = bth.telemetry().map(|(_, operation)| operation);
+        Self { number: bth.opcode, operation: bth.opcode().or(with_telemetry) }
+    }
+}
+
 impl fmt::Display for OpcodeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.operation {
