@@ -10,6 +10,7 @@ mod exit;
 mod failure;
 mod interrupt;
 mod new_file;
+mod pcap;
 mod progress;
 mod resources;
 mod run;
@@ -45,6 +46,9 @@ enum Command {
     /// Look at a scenario's topology.
     #[command(subcommand)]
     Topo(topo::TopoCommand),
+    /// Decode, verify, count or make packet captures.
+    #[command(subcommand)]
+    Pcap(pcap::PcapCommand),
     /// Print the JSON Schema of scenario files.
     Schema,
 }
@@ -69,6 +73,7 @@ fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Check(arguments) => check::execute(&arguments),
         Command::Convert(arguments) => convert::execute(&arguments),
         Command::Topo(command) => topo::execute(&command),
+        Command::Pcap(command) => pcap::execute(&command),
         Command::Schema => schema::execute(),
     }
 }

@@ -7,6 +7,7 @@ mod convert;
 mod field_defects;
 #[cfg(unix)]
 mod interrupt;
+mod pcap;
 mod program;
 mod recipes;
 mod repeatable;

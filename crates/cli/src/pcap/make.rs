@@ -1,0 +1,53 @@
+//! `rocelab pcap make`.
+
+use std::fs::{self, OpenOptions};
+use std::io::{BufWriter, ErrorKind};
+use std::path::PathBuf;
+
+use clap::Args;
+use rocelab_capture::{Format, Recipe};
+
+use crate::answer;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Arguments of `rocelab pcap make`.
+#[derive(Debug, Args)]
+pub(crate) struct MakeArguments {
+    /// A description: a .toml file.
+    #[arg(value_name = "DESCRIPTION")]
+    path: PathBuf,
+    /// Write the capture to this file: classic pcap if it ends in .pcap, else pcapng.
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Writes the frames that the description describes.
+pub(super) fn execute(arguments: &MakeArguments) -> Result<Exit, Failure> {
+    let MakeArguments { path, out, force } = arguments;
+    let shown = path.display();
+    let text = fs::read_to_string(path).map_err(|error| {
+        Failure::Input(format!("{shown}: {error}; name a description that you may read"))
+    })?;
+    let recipe = Recipe::parse(path, &text).map_err(|error| Failure::Input(error.to_string()))?;
+
+    let opened =
+        OpenOptions::new().write(true).truncate(true).create(true).create_new(!force).open(out);
+    let file = opened.map_err(|error| {
+        let out = out.display();
+        Failure::Input(match error.kind() {
+            ErrorKind::AlreadyExists => {
+                format!("--out = {out}: exists; replace it with --force")
+            }
+            _ => format!("--out = {out}: {error}; name a file that you may write"),
+        })
+    })?;
+    recipe
+        .write(Format::from_path(out), BufWriter::new(file))
+        .map_err(|error| Failure::Machine { path: out.clone(), error })?;
+    answer::print(&format!("{} frames: {}\n", recipe.frames().len(), out.display()))?;
+    Ok(Exit::Done)
+}

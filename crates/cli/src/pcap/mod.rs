@@ -1,0 +1,50 @@
+//! `rocelab pcap`.
+
+mod decode;
+mod make;
+mod output;
+mod source;
+mod stats;
+mod table;
+mod verify;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// What to do with a capture.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PcapCommand {
+    /// Print a capture, one line a frame.
+    Decode(decode::DecodeArguments),
+    /// Check every frame of a capture: exit code 1 if there are faults.
+    Verify(CaptureArguments),
+    /// Count by queue pair: messages, bytes, retransmissions, NAKs, round-trip times.
+    Stats(CaptureArguments),
+    /// Make a capture of the frames that a TOML file describes.
+    Make(make::MakeArguments),
+}
+
+/// Which capture, and how to answer.
+#[derive(Debug, Args)]
+pub(crate) struct CaptureArguments {
+    /// A pcap or pcapng file.
+    #[arg(value_name = "FILE")]
+    path: PathBuf,
+    /// Answer in JSON, one object a line.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Does it.
+pub(crate) fn execute(command: &PcapCommand) -> Result<Exit, Failure> {
+    match command {
+        PcapCommand::Decode(arguments) => decode::execute(arguments),
+        PcapCommand::Verify(arguments) => verify::execute(arguments),
+        PcapCommand::Stats(arguments) => stats::execute(arguments),
+        PcapCommand::Make(arguments) => make::execute(arguments),
+    }
+}

@@ -1,0 +1,66 @@
+//! Long answers to standard output.
+
+use std::fmt;
+use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
+use std::path::PathBuf;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Why writing an answer ended early.
+#[derive(Debug)]
+pub(super) enum Closed {
+    /// The reader has read what it wanted, as `head` does; that is no failure.
+    ByReader,
+    /// Something failed.
+    Failed(Failure),
+}
+
+impl Closed {
+    /// How the command ends.
+    pub(super) fn end(self) -> Result<Exit, Failure> {
+        match self {
+            Self::ByReader => Ok(Exit::Done),
+            Self::Failed(failure) => Err(failure),
+        }
+    }
+}
+
+impl From<io::Error> for Closed {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::BrokenPipe => Self::ByReader,
+            _ => Self::Failed(Failure::Machine { path: PathBuf::from("standard output"), error }),
+        }
+    }
+}
+
+impl From<Failure> for Closed {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// Standard output, buffered. Flush it: what is dropped is lost without a word.
+pub(super) struct Output(BufWriter<StdoutLock<'static>>);
+
+impl Output {
+    pub(super) fn new() -> Self {
+        Self(BufWriter::with_capacity(1 << 16, io::stdout().lock()))
+    }
+
+    /// One line.
+    pub(super) fn line(&mut self, line: impl fmt::Display) -> Result<(), Closed> {
+        Ok(writeln!(self.0, "{line}")?)
+    }
+
+    /// One object on a line of its own.
+    pub(super) fn json(&mut self, object: &impl serde::Serialize) -> Result<(), Closed> {
+        serde_json::to_writer(&mut self.0, object).map_err(io::Error::from)?;
+        Ok(self.0.write_all(b"\n")?)
+    }
+
+    pub(super) fn flush(&mut self) -> Result<(), Closed> {
+        Ok(self.0.flush()?)
+    }
+}
