@@ -145,6 +145,20 @@ pub struct AckCoalescing {
     pub delay: Duration,
 }
 
+/// How long selective repeat waits for an acknowledgement (IRN, SIGCOMM 2018: its RTO_low and
+/// RTO_high). Few packets in flight bring few selective acknowledgements, so that their loss is
+/// known by the timeout only, which then has to be short; many may wait in queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RetransmissionTimeouts {
+    /// With at most `low_packets` in flight, above 0.
+    pub low: Duration,
+    /// With more, above 0.
+    pub high: Duration,
+    /// Packets.
+    pub low_packets: u32,
+}
+
 /// What a NIC is told when it is set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NicConfig {
@@ -183,6 +197,8 @@ pub struct QueuePairProfile {
     pub max_dest_rd_atomic: u32,
     /// Packets that the requester may have sent and not seen acknowledged, 1 to 2^23.
     pub max_outstanding: u32,
+    /// With selective repeat, what takes the place of `ack_timeout`.
+    pub timeouts: Option<RetransmissionTimeouts>,
     /// How the responder saves acknowledgements; none: it answers each packet that asks.
     pub ack_coalescing: Option<AckCoalescing>,
     /// Priority (0 to 7) of congestion notification packets.
@@ -216,6 +232,7 @@ impl QueuePairProfile {
             max_rd_atomic: 16,
             max_dest_rd_atomic: 16,
             max_outstanding: Self::MAX_OUTSTANDING,
+            timeouts: None,
             ack_coalescing: None,
             cnp_priority: 6,
             ecn_capable: false,

@@ -41,7 +41,8 @@ mod sequence;
 mod work;
 
 pub use config::{
-    AckCoalescing, AckTimeout, NicConfig, PathMtu, QueuePairConfig, QueuePairProfile, Service,
+    AckCoalescing, AckTimeout, NicConfig, PathMtu, QueuePairConfig, QueuePairProfile,
+    RetransmissionTimeouts, Service,
 };
 pub use congestion_control::Algorithm;
 pub use content::{AtomicOperands, Content};

@@ -124,7 +124,9 @@ impl Requester {
             rnr_retry: config.profile.rnr_retry,
             asks_when_full: ack_interval == 0 || u64::from(ack_interval) > max_outstanding,
             keeps_partial_messages: reliability.keeps_partial_messages(),
-            arrivals: reliability.is_selective().then(|| Box::new(Arrivals::new(first))),
+            arrivals: reliability
+                .is_selective()
+                .then(|| Box::new(Arrivals::new(first, config.profile.timeouts))),
             reliability,
         }
     }

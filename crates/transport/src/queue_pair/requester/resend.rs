@@ -109,7 +109,10 @@ impl Requester {
     }
 
     pub(super) fn restart_timer(&mut self, now: SimTime) {
-        self.deadline = self.timeout.map_or(SimTime::NEVER, |timeout| now.saturating_add(timeout));
+        let in_flight = self.sent_end - self.acknowledged;
+        let special = self.arrivals.as_ref().and_then(|arrivals| arrivals.timeout(in_flight));
+        let timeout = special.or(self.timeout);
+        self.deadline = timeout.map_or(SimTime::NEVER, |timeout| now.saturating_add(timeout));
     }
 
     /// A response is missing: asks for it again, unless that was done already.

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use rocelab_units::Duration;
 use rocelab_wire::Sack;
 
+use crate::RetransmissionTimeouts;
 use crate::sequence::{Sequence, expand};
 
 /// The request packet arrived at the responder, which keeps it.
@@ -27,10 +29,11 @@ pub(crate) struct Arrivals {
     recovery_end: Sequence,
     /// Results of atomic operations whose turn has not come.
     results: BTreeMap<Sequence, u64>,
+    timeouts: Option<RetransmissionTimeouts>,
 }
 
 impl Arrivals {
-    pub(crate) const fn new(first: Sequence) -> Self {
+    pub(crate) const fn new(first: Sequence, timeouts: Option<RetransmissionTimeouts>) -> Self {
         Self {
             base: first,
             flags: VecDeque::new(),
@@ -39,6 +42,7 @@ impl Arrivals {
             resent_below: first,
             recovery_end: first,
             results: BTreeMap::new(),
+            timeouts,
         }
     }
 
@@ -113,6 +117,13 @@ impl Arrivals {
         self.resent_below = self.resent_below.max(end);
     }
 
+    /// How long to wait for an acknowledgement with so many packets in flight, where that matters.
+    pub(crate) fn timeout(&self, in_flight: u64) -> Option<Duration> {
+        let timeouts = self.timeouts?;
+        let few = in_flight <= u64::from(timeouts.low_packets);
+        Some(if few { timeouts.low } else { timeouts.high })
+    }
+
     /// Before which all requests were executed.
     pub(crate) const fn executed(&self) -> Sequence {
         self.executed
@@ -175,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_is_before_something_that_arrived_is_lost() {
-        let mut arrivals = Arrivals::new(100);
+        let mut arrivals = Arrivals::new(100, None);
         arrivals.note_sack(&Sack::new(101, 0b1011), 200);
         assert_eq!(arrivals.lost_below(), 104);
         let settled: Vec<_> =
@@ -187,7 +198,7 @@ mod tests {
 
     #[test]
     fn what_was_not_sent_cannot_have_arrived() {
-        let mut arrivals = Arrivals::new(100);
+        let mut arrivals = Arrivals::new(100, None);
         arrivals.note_sack(&Sack::new(101, u64::MAX), 103);
         assert!(arrivals.is_settled(102, false) && !arrivals.is_settled(103, false));
         assert_eq!(arrivals.lost_below(), 102);
@@ -195,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_read_is_settled_by_its_responses_once_it_is_executed() {
-        let mut arrivals = Arrivals::new(100);
+        let mut arrivals = Arrivals::new(100, None);
         arrivals.note_sack(&Sack::new(101, 0b1111), 200);
         assert!(arrivals.is_settled(102, true), "the responder has the request");
         arrivals.note_executed(104);
@@ -206,8 +217,17 @@ mod tests {
     }
 
     #[test]
+    fn few_packets_in_flight_wait_less() {
+        let [low, high] = [100, 320].map(Duration::from_us);
+        let timeouts = RetransmissionTimeouts { low, high, low_packets: 3 };
+        let arrivals = Arrivals::new(100, Some(timeouts));
+        assert_eq!([1, 3, 4].map(|count| arrivals.timeout(count).unwrap()), [low, low, high]);
+        assert_eq!(Arrivals::new(100, None).timeout(1), None);
+    }
+
+    #[test]
     fn a_recovery_begins_once() {
-        let mut arrivals = Arrivals::new(100);
+        let mut arrivals = Arrivals::new(100, None);
         assert!(arrivals.begin_recovery(100, 120));
         assert!(!arrivals.begin_recovery(119, 140));
         assert!(arrivals.begin_recovery(120, 140));
