@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rocelab_wire::Psn;
 
 /// How many gaps of one flow are remembered; older ones are forgotten first.
-const REMEMBERED: usize = 64;
+const REMEMBERED: usize = 32;
 
 /// PSNs that follow each other and were not seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,8 +19,11 @@ const FARTHEST: u32 = 1 << 16;
 /// Reads that are remembered, to know which responses are to something.
 const READS: usize = 64;
 
-/// Messages and time stamps that are remembered until they are acknowledged.
+/// Messages that are remembered until they are acknowledged.
 const WAITING: usize = 128;
+
+/// Packets whose time is remembered until they are acknowledged; those behind go without.
+const TIMED: usize = 32;
 
 /// A request packet.
 #[derive(Clone, Copy, Debug)]
@@ -166,8 +169,8 @@ impl Requests {
             self.tip = self.position;
         }
         if !again {
-            if request.answered {
-                remember(&mut self.sent, (psn, request.time), WAITING);
+            if request.answered && self.sent.len() < TIMED {
+                self.sent.push_back((psn, request.time));
             }
             if ends {
                 remember(&mut self.messages, self.next.wrapping_sub(1), WAITING);

@@ -16,7 +16,7 @@ use crate::observation::Observation;
 
 /// Most flows that are followed; packets of others are only judged by themselves. Bounds memory
 /// at about 50 MB.
-pub const MAX_FLOWS: usize = 1 << 15;
+pub const MAX_FLOWS: usize = 1 << 14;
 
 /// Low bits of a P_Key; the highest says whether membership is full.
 const P_KEY_NUMBER: u16 = 0x7fff;
@@ -150,6 +150,9 @@ impl FlowTable {
     /// The queue pair whose message a packet to an unknown one continues: same addresses, same
     /// entropy, in the middle of a message, and the very PSN that has to come next there.
     fn continues_another(&self, key: &FlowKey, seen: &Seen<'_>) -> Option<u32> {
+        if !seen.operation.is_middle() && !seen.operation.is_last() {
+            return None;
+        }
         let entropy = Some(seen.packet.entropy?);
         let psn = Psn::new(seen.packet.bth.psn);
         let siblings = self.by_hosts.get(&(key.interface, key.source, key.destination))?;
