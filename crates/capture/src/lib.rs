@@ -1,8 +1,13 @@
-//! Packet captures: written for Wireshark, read from anywhere.
+//! Packet captures: written for Wireshark, read from anywhere, verified, counted, made.
 //!
 //! [`CaptureWriter`] streams simulated frames into a pcapng file, one interface a captured port,
 //! or into a classic pcap file. [`CaptureReader`] streams frames out of either, in both byte
 //! orders and with any of the formats' time resolutions down to nanoseconds.
+//!
+//! [`Verifier`] checks the frames of a capture one by one ([`Fault`], [`Observation`]), follows its
+//! [flows](FlowTable) and counts. [`Recipe`] makes the frames that a text describes. What both find
+//! and make is the library's; `rocelab pcap` prints it, and its `--json` is what
+//! [`Verified`], [`Decoded`] and [`Connection`] serialize to.
 //!
 //! The bytes written depend on nothing but the frames: no clock, no host name, always little
 //! endian. Two runs that send the same frames write the same file.
