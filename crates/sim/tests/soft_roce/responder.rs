@@ -1,0 +1,214 @@
+//! Requests of a capture in, answers out, compared with those of the capture.
+
+use std::collections::VecDeque;
+
+use rocelab_transport::congestion_control::Telemetry;
+use rocelab_transport::{CompletionStatus, Operation, Packet, WorkRequest};
+use rocelab_units::SimTime;
+use rocelab_wire::{NakCode, Opcode, Psn, Syndrome};
+
+use crate::capture::{Capture, Captured, Kind, Side, comparable};
+use crate::deviation::{Deviation, differs_as_rest_of_read};
+use crate::report::Report;
+use crate::script::{Connection, Script};
+use crate::station::Station;
+
+/// What our responder did, in order.
+#[derive(Clone, Debug, PartialEq)]
+enum Ours {
+    /// It answered.
+    Answered(Packet),
+    /// It kept silent where Soft-RoCE may say this.
+    Silent(Deviation, Packet),
+}
+
+/// Feeds what reached `side` to our responder, and compares what it answers.
+pub(crate) fn replay(
+    script: &Script,
+    connection: &Connection,
+    side: Side,
+    capture: &Capture,
+    report: &mut Report,
+) {
+    let (own, peer) = (connection.end(side), connection.end(side.other()));
+    if own.is_multicast() {
+        return;
+    }
+    let requests = capture.delivered(side, own.qpn);
+    let requests: Vec<_> = requests.filter(|it| Kind::of(&it.packet) == Kind::Request).collect();
+    let (seen, unseen) = requests.split_at(requests.len() - own.unseen_requests);
+    let answers = capture.sent(side, peer.qpn);
+    let answers: Vec<_> = answers.filter(|it| Kind::of(&it.packet) == Kind::Answer).collect();
+
+    let mut prompt = Responder::new(script, connection, side);
+    for request in seen {
+        report.discarded += usize::from(!request.is_good);
+        prompt.feed(request);
+        prompt.drain(request.time, usize::MAX);
+        prompt.note_silence(request);
+    }
+    report.requests_fed += seen.len();
+    report.requests_unseen += unseen.len();
+    check_patience(Responder::new(script, connection, side), seen, &answers, &prompt, report);
+    check_messages(&mut prompt.station, connection, side, report);
+    compare(&answers, prompt.ours, own.answers_after_the_end, report);
+}
+
+struct Responder<'a> {
+    station: Station<'a>,
+    ours: Vec<Ours>,
+    peer_qpn: u32,
+    /// What was expected before the last request.
+    expected: u32,
+    /// Whether nothing was answered to the last request.
+    was_silent: bool,
+    /// Whether the last NAK was an RNR NAK that nothing followed.
+    asked_to_wait: bool,
+}
+
+impl<'a> Responder<'a> {
+    fn new(script: &Script, connection: &'a Connection, side: Side) -> Self {
+        let station = Station::new(script, connection, side);
+        let expected = station.queue_pair().expected_psn();
+        let peer_qpn = connection.end(side.other()).qpn;
+        let (was_silent, asked_to_wait) = (false, false);
+        Self { station, ours: Vec::new(), peer_qpn, expected, was_silent, asked_to_wait }
+    }
+
+    /// Wrong checksums and partition keys do not get as far as a queue pair.
+    fn feed(&mut self, request: &Captured) {
+        self.expected = self.station.queue_pair().expected_psn();
+        self.was_silent = request.is_good;
+        if request.is_good {
+            let Captured { time, packet, content, .. } = request;
+            let nic = &mut self.station.nic;
+            nic.receive_from(*time, packet, Telemetry::None, 0, content.clone());
+        }
+    }
+
+    /// Lets at most `count` answers leave.
+    fn drain(&mut self, now: SimTime, count: usize) {
+        for _ in 0..count {
+            let Some(transmit) = self.station.nic.poll_transmit(now, 0) else { return };
+            let packet = comparable(transmit.packet);
+            let syndrome = packet.aeth().map(|aeth| aeth.syndrome);
+            self.asked_to_wait = matches!(syndrome, Some(Syndrome::RnrNak { .. }));
+            if self.asked_to_wait {
+                self.station.post_receives();
+            }
+            self.was_silent = false;
+            self.ours.push(Ours::Answered(packet));
+        }
+    }
+
+    /// What Soft-RoCE may say where nothing was answered to `request`.
+    fn note_silence(&mut self, request: &Captured) {
+        if !self.was_silent {
+            return;
+        }
+        let expected = Psn::new(self.expected);
+        let distance = Psn::new(request.packet.psn()).distance_from(expected);
+        let opcode = request.packet.opcode();
+        let msn = self.station.queue_pair().msn();
+        let answer = |psn: Psn, syndrome| {
+            let packet = Packet::new(Opcode::RcAcknowledge, self.peer_qpn, psn.value());
+            packet.with_aeth(syndrome, msn)
+        };
+        if distance < 0 && (opcode.is_send() || opcode.is_rdma_write()) {
+            let ack = answer(expected.wrapping_sub(1), Syndrome::ACK);
+            self.ours.push(Ours::Silent(Deviation::DuplicateAcknowledged, ack));
+        } else if distance > 0 && self.asked_to_wait {
+            self.asked_to_wait = false;
+            let nak = answer(expected, Syndrome::Nak(NakCode::PsnSequenceError));
+            self.ours.push(Ours::Silent(Deviation::NakAfterRnrNak, nak));
+        }
+    }
+
+    fn answers(&self) -> impl Iterator<Item = &Ours> {
+        self.ours.iter().filter(|ours| matches!(ours, Ours::Answered(_)))
+    }
+}
+
+/// A responder whose answers leave no earlier than those of the capture, so that requests queue up
+/// in it as they did there, answers the same as one that is `prompt`.
+fn check_patience(
+    mut patient: Responder<'_>,
+    requests: &[&Captured],
+    answers: &[&Captured],
+    prompt: &Responder<'_>,
+    report: &mut Report,
+) {
+    let mut drained = 0;
+    for request in requests {
+        let due = answers.iter().take_while(|answer| answer.time <= request.time).count();
+        patient.drain(request.time, due - drained);
+        drained = due.max(drained);
+        patient.feed(request);
+    }
+    let end = answers.last().map_or(SimTime::ZERO, |answer| answer.time);
+    patient.drain(end, usize::MAX);
+    if !patient.answers().eq(prompt.answers()) {
+        report.mismatch("answers depend on when they leave".into());
+    }
+}
+
+fn compare(answers: &[&Captured], ours: Vec<Ours>, after_the_end: usize, report: &mut Report) {
+    let mut theirs: VecDeque<_> = answers.iter().collect();
+    for ours in ours {
+        let front = theirs.front().map(|front| comparable(front.packet));
+        match ours {
+            Ours::Silent(_, packet) if front != Some(packet) => continue,
+            Ours::Silent(kind, _) => report.deviate(kind),
+            Ours::Answered(packet) if front == Some(packet) => report.equal_answers += 1,
+            Ours::Answered(packet)
+                if front.is_some_and(|front| differs_as_rest_of_read(&front, &packet)) =>
+            {
+                report.deviate(Deviation::ReadRestOpcode);
+            }
+            Ours::Answered(packet) => {
+                let front = theirs.front().map_or("nothing".into(), |front| front.to_string());
+                return report.mismatch(format!("answer: {front}; ours: {packet}"));
+            }
+        }
+        theirs.pop_front();
+    }
+    if theirs.len() == after_the_end {
+        report.answers_after_the_end += after_the_end;
+    } else {
+        let (count, first) = (theirs.len(), theirs[0]);
+        report.mismatch(format!("{count} answers that are not ours, from {first} on"));
+    }
+}
+
+/// What arrived is what the peer's program sent, by number and length.
+fn check_messages(
+    station: &mut Station<'_>,
+    connection: &Connection,
+    side: Side,
+    report: &mut Report,
+) {
+    let mut received = Vec::new();
+    while let Some(completion) = station.nic.poll_receive_completion() {
+        if completion.status == CompletionStatus::Success {
+            received.push((completion.bytes, completion.immediate));
+        }
+    }
+    let arriving = connection.arriving(side);
+    let takes_receive = |work: &&WorkRequest| {
+        let is_send = matches!(work.operation, Operation::Send | Operation::SendWithInvalidate(_));
+        is_send || work.operation.immediate().is_some()
+    };
+    let expected = arriving.iter().filter(takes_receive);
+    let expected: Vec<_> = expected.map(|work| (work.length, work.operation.immediate())).collect();
+    if received != expected {
+        report.mismatch(format!("{side:?} received {received:?}, not {expected:?}"));
+    }
+    let counters = station.nic.counters();
+    let bytes = arriving.iter().map(|work| u64::from(work.length)).sum();
+    let delivered = (counters.messages_delivered, counters.payload_delivered);
+    if delivered != (arriving.len() as u64, bytes) {
+        let count = arriving.len();
+        report.mismatch(format!("{side:?}: {delivered:?} delivered, not {count}, {bytes} bytes"));
+    }
+    report.messages += arriving.len();
+}

@@ -1,0 +1,100 @@
+//! One end of a connection, as our transport has it.
+
+use std::sync::Arc;
+
+use rocelab_transport::{
+    AckTimeout, Memory, Nic, NicConfig, PathMtu, QueuePair, QueuePairConfig, QueuePairProfile,
+    ReceiveQueueConfig, ReceiveRequest, Service,
+};
+use rocelab_units::Bandwidth;
+
+use crate::capture::Side;
+use crate::script::{Connection, End, Script};
+
+/// AckReq is set on every 66th packet of a long message.
+const ACK_INTERVAL: u32 = 66;
+
+/// READs and atomic operations at once: what perftest asks for, and Soft-RoCE gives.
+const RD_ATOMIC: u32 = 128;
+
+/// The wire is no bottleneck in a replay.
+const LINE_RATE: Bandwidth = Bandwidth::from_gbps(400);
+
+/// Room in a receive request (bytes).
+const RECEIVE_LENGTH: u32 = 1 << 20;
+
+/// A NIC with the queue pair of one end, and memory as its script says.
+pub(crate) struct Station<'a> {
+    pub(crate) nic: Nic,
+    pub(crate) end: &'a End,
+    /// Batches of receive requests that were not posted yet.
+    receives: std::slice::Iter<'a, u32>,
+}
+
+impl<'a> Station<'a> {
+    pub(crate) fn new(script: &Script, connection: &'a Connection, side: Side) -> Self {
+        let (end, other) = (connection.end(side), connection.end(side.other()));
+        let mut nic = Nic::new(NicConfig { line_rate: LINE_RATE, encapsulation_len: 42 });
+        nic.set_memory(memory(end));
+        let receive_queue = if end.receives.is_empty() {
+            ReceiveQueueConfig::Endless
+        } else {
+            ReceiveQueueConfig::Own
+        };
+        nic.create_queue_pair(QueuePairConfig {
+            qpn: end.qpn,
+            dest_qp: other.qpn,
+            destination: 0,
+            entropy: 0,
+            initial_psn: end.psn,
+            remote_initial_psn: end.expects.unwrap_or(other.psn),
+            priority: 0,
+            receive_queue,
+            q_key: end.q_key,
+            profile: Arc::new(profile(script, connection)),
+        });
+        let mut station = Self { nic, end, receives: end.receives.iter() };
+        station.post_receives();
+        station
+    }
+
+    /// Posts the next batch of receive requests.
+    pub(crate) fn post_receives(&mut self) {
+        let batch = self.receives.next().copied().unwrap_or_default();
+        for _ in 0..batch {
+            let request = ReceiveRequest { id: 0, address: 0, length: RECEIVE_LENGTH };
+            self.nic.post_receive(self.end.qpn, request).expect("a receive queue");
+        }
+    }
+
+    pub(crate) fn queue_pair(&self) -> &QueuePair {
+        self.nic.queue_pair(self.end.qpn).expect("it was created")
+    }
+}
+
+fn profile(script: &Script, connection: &Connection) -> QueuePairProfile {
+    let path_mtu = PathMtu::try_from(script.path_mtu).expect("a path MTU");
+    QueuePairProfile {
+        service: script.service,
+        ack_interval: if script.service == Service::ReliableConnection { ACK_INTERVAL } else { 0 },
+        ack_timeout: AckTimeout::try_from(connection.ack_timeout).expect("an exponent"),
+        retry_count: connection.retry_count,
+        max_rd_atomic: RD_ATOMIC,
+        max_dest_rd_atomic: RD_ATOMIC,
+        max_outstanding: connection.max_outstanding,
+        ..QueuePairProfile::new(path_mtu)
+    }
+}
+
+/// Protected memory: nothing may be accessed but by the keys of the script.
+fn memory(end: &End) -> Memory {
+    let mut memory = Memory::protected();
+    for region in &end.regions {
+        memory.register(region.registered()).expect("regions with keys of their own");
+    }
+    for word in &end.words {
+        let bytes = word.value.to_le_bytes().to_vec();
+        memory.place(word.address, bytes).expect("words that do not overlap");
+    }
+    memory
+}
