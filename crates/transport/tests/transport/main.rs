@@ -13,5 +13,6 @@ mod random_faults;
 mod read;
 mod receive_queues;
 mod segmentation;
+mod selective_repeat;
 mod telemetry;
 mod unreliable;
