@@ -1,30 +1,31 @@
-//! One end of a reliable connection.
+//! One end of a connection, or a queue pair for datagrams.
 
 mod message;
 mod pacer;
+mod receiving;
 mod requester;
 mod responder;
+mod sending;
 mod state;
 mod unreliable;
 
 use std::sync::Arc;
 
-use rocelab_units::{Bandwidth, Duration, SimTime};
-use rocelab_wire::{Ecn, NakCode, Opcode, Syndrome, rnr_timer_ns};
+use rocelab_units::{Bandwidth, SimTime};
+use rocelab_wire::Ecn;
 
 use self::message::Message;
-use self::pacer::{Acknowledged, Pacer};
-use self::requester::{NotReady, Progress, Request, Requester, TimedOut};
-use self::responder::{Acknowledge, Admission, Answer, ReadData, Responder};
+use self::pacer::Pacer;
+use self::requester::{Requester, TimedOut};
+use self::responder::{Admission, Answer, Responder};
 pub use self::state::{QueuePairState, StateError};
 use self::unreliable::Unreliable;
-use crate::congestion_control::{Feedback, Telemetry};
+use crate::congestion_control::Telemetry;
 use crate::nic::Shared;
 use crate::receive_queue::ReceiveQueue;
-use crate::recovery::Held;
 use crate::sequence::psn;
 use crate::{
-    AddressHandle, Completion, CompletionStatus, Content, NicConfig, Operation, Packet, PostError,
+    AddressHandle, Completion, CompletionStatus, NicConfig, Operation, Packet, PostError,
     QueuePairConfig, QueuePairProfile, ReceiveRequest, Transmit, WorkRequest,
 };
 
@@ -287,46 +288,6 @@ impl QueuePair {
         }
     }
 
-    /// The next data packet: READ responses and requests take turns.
-    #[inline]
-    pub(crate) fn transmit(&mut self, now: SimTime, shared: &mut Shared) -> Option<Transmit> {
-        self.pacer.start(now, &self.profile);
-        let responds = self.responder.has_data()
-            && (self.prefers_responses || !self.requester.can_send(self.pacer.window()));
-        self.prefers_responses = !responds;
-        let transmit = if responds { self.respond(shared) } else { self.request(now, shared) }?;
-        self.pacer.on_sent(now, transmit.frame_len);
-        Some(transmit)
-    }
-
-    pub(crate) fn receive(
-        &mut self,
-        now: SimTime,
-        packet: &Packet,
-        telemetry: Telemetry<'_>,
-        shared: &mut Shared,
-    ) {
-        if !self.state.receives() {
-            shared.counters.discarded += 1;
-            return;
-        }
-        let opcode = packet.opcode();
-        if opcode == Opcode::Cnp {
-            shared.counters.cnps_received += 1;
-            self.pacer.on_cnp(now);
-        } else if opcode == Opcode::RcAcknowledge || opcode.has_sack() {
-            self.on_acknowledge(now, packet, telemetry, shared);
-        } else if opcode.is_rdma_read_response() || opcode.has_atomic_ack_eth() {
-            self.on_data(now, packet, shared);
-            self.on_response(now, packet, shared);
-        } else if opcode.is_request() {
-            self.on_data(now, packet, shared);
-            self.on_request(now, packet, telemetry, shared);
-        } else {
-            shared.counters.discarded += 1;
-        }
-    }
-
     pub(crate) fn handle_timeout(&mut self, now: SimTime, shared: &mut Shared) {
         self.pacer.handle_timeout(now);
         if let Answer::Now(acknowledge) = self.responder.handle_timeout(now) {
@@ -345,295 +306,12 @@ impl QueuePair {
         }
     }
 
-    #[inline]
-    fn request(&mut self, now: SimTime, shared: &mut Shared) -> Option<Transmit> {
-        let mut request = self.requester.take(now, self.pacer.window())?;
-        if self.unreliable.is_some() {
-            return self.send_unreliably(now, request, shared);
-        }
-        if shared.memory.is_some() || request.packet.has_content() {
-            self.load_content(&mut request, shared);
-        }
-        let carried = self.pacer.feedback().telemetry();
-        let carried = carried.filter(|_| request.packet.opcode().has_payload());
-        let packet = request.packet.with_telemetry(carried);
-        let transmit = self.address.transmit(packet, self.address.priority);
-        let counters = &mut shared.counters;
-        let kind = if request.packet.opcode().is_rdma_read_request() {
-            &mut counters.read_requests_sent
-        } else {
-            &mut counters.data_sent
-        };
-        kind.count(transmit.frame_len);
-        if request.repeated {
-            counters.retransmitted.count(transmit.frame_len);
-            self.retransmissions += 1;
-        } else if request.packet.ack_req() {
-            self.pacer.probe(now, request.sequence);
-        }
-        Some(transmit)
-    }
-
-    /// A packet that nobody acknowledges: with it, what it ends is completed.
-    #[cold]
-    fn send_unreliably(
-        &mut self,
-        now: SimTime,
-        mut request: Request,
-        shared: &mut Shared,
-    ) -> Option<Transmit> {
-        self.load_content(&mut request, shared);
-        let unreliable = self.unreliable.as_mut()?;
-        let mut address = self.address;
-        let mut packet =
-            request.packet.with_transport(unreliable.service().transport()).with_ack_req(false);
-        if let Some(to) = unreliable.handles_mut().pop_front() {
-            packet = packet.with_dest_qp(to.dest_qp).with_deth(to.q_key, self.qpn);
-            if let Some(immediate) = request.packet.immdt() {
-                packet = packet.with_immdt(immediate.0); // It has another place behind a DETH.
-            }
-            (address.destination, address.entropy) = (to.destination, to.entropy);
-        }
-        let transmit = address.transmit(packet, address.priority);
-        shared.counters.data_sent.count(transmit.frame_len);
-        let (qpn, completions) = (self.qpn, &mut shared.completions);
-        self.requester
-            .settle_sent(now, |message, _| completions.push_back(success(qpn, message, 0)));
-        self.rest_if_done();
-        Some(transmit)
-    }
-
-    /// Puts what travels beside a request beside it.
-    #[cold]
-    fn load_content(&self, request: &mut Request, shared: &mut Shared) {
-        let Some(message) = self.requester.message_of(request.sequence) else { return };
-        if let Some(operands) = message.operands() {
-            shared.departing = Some(Content::Operands(operands));
-        } else if request.packet.opcode().has_payload() {
-            let offset = self.requester.offset_of(message, request.sequence);
-            shared.load(&mut request.packet, message.local_address.wrapping_add(offset));
-        }
-    }
-
-    fn respond(&mut self, shared: &mut Shared) -> Option<Transmit> {
-        let ReadData { mut packet, address, last, repeated } = self.responder.take()?;
-        if shared.memory.is_some() {
-            shared.load(&mut packet, address);
-        }
-        let transmit = self.address.transmit(packet, self.address.priority);
-        shared.counters.data_sent.count(transmit.frame_len);
-        if repeated {
-            shared.counters.retransmitted.count(transmit.frame_len);
-            self.retransmissions += 1;
-        }
-        if last {
-            while let Some(acknowledge) = self.responder.take_released() {
-                // What switches wrote into the packet that it answers is out of date by now.
-                self.acknowledge(&acknowledge, Telemetry::None, shared);
-                if acknowledge.is_fatal() {
-                    self.fail(CompletionStatus::Flushed, shared);
-                }
-            }
-            self.rest_if_done();
-        }
-        Some(transmit)
-    }
-
-    /// Answers with an acknowledgement, which brings `telemetry` back if it is a positive one: the
-    /// packet that a negative one answers came out of order.
-    fn acknowledge(
-        &mut self,
-        acknowledge: &Acknowledge,
-        telemetry: Telemetry<'_>,
-        shared: &mut Shared,
-    ) {
-        let positive = acknowledge.syndrome == Syndrome::ACK && acknowledge.sack.is_none();
-        let becn = self.owes_echo && positive;
-        self.owes_echo &= !becn;
-        let packet = acknowledge.packet(self.address.dest_qp).with_becn(becn);
-        let priority = self.address.priority;
-        match telemetry.to_header().filter(|_| positive) {
-            None => shared.control.push(self.address.transmit(packet, priority)),
-            Some(header) => {
-                let packet = packet.with_telemetry(Some(header.kind()));
-                let transmit = self.address.transmit(packet, priority);
-                shared.control.push_with_telemetry(transmit, header);
-            }
-        }
-    }
-
-    /// What every data packet does before its content is looked at: congestion is reported.
-    #[inline]
-    fn on_data(&mut self, now: SimTime, packet: &Packet, shared: &mut Shared) {
-        shared.counters.data_received += 1;
-        if !packet.is_ce() {
-            return;
-        }
-        shared.counters.ce_received += 1;
-        match self.pacer.feedback() {
-            Feedback::EcnEcho => self.owes_echo = true,
-            Feedback::Cnp { min_interval } if now >= self.next_cnp => {
-                self.next_cnp = now.saturating_add(min_interval);
-                let cnp = Packet::new(Opcode::Cnp, self.address.dest_qp, 0).with_becn(true);
-                shared.control.push(self.address.transmit(cnp, self.profile.cnp_priority));
-            }
-            Feedback::Cnp { .. }
-            | Feedback::Rtt
-            | Feedback::Int { .. }
-            | Feedback::Pint { .. }
-            | Feedback::None => {}
-        }
-    }
-
-    fn on_request(
-        &mut self,
-        now: SimTime,
-        packet: &Packet,
-        telemetry: Telemetry<'_>,
-        shared: &mut Shared,
-    ) {
-        if let Some(unreliable) = &mut self.unreliable {
-            return unreliable.on_request(packet, shared);
-        }
-        let answer = self.responder.on_request(now, packet, shared);
-        self.answer(&answer, telemetry, shared);
-        while let Some(held) = self.responder.take_early() {
-            self.on_early(now, held, shared);
-        }
-    }
-
-    /// A request whose turn has come, which arrived early.
-    #[cold]
-    fn on_early(&mut self, now: SimTime, held: Held, shared: &mut Shared) {
-        shared.arriving = held.content;
-        let answer = self.responder.on_request(now, &held.packet, shared);
-        shared.arriving = None;
-        self.answer(&answer, Telemetry::None, shared);
-    }
-
-    #[inline]
-    fn answer(&mut self, answer: &Answer, telemetry: Telemetry<'_>, shared: &mut Shared) {
-        match answer {
-            Answer::Nothing => {}
-            Answer::Now(acknowledge) => self.acknowledge(acknowledge, telemetry, shared),
-            Answer::Refuse(nak) => {
-                self.acknowledge(nak, telemetry, shared);
-                self.fail(CompletionStatus::Flushed, shared);
-            }
-        }
-    }
-
-    /// READ data, or the result of an atomic operation.
-    fn on_response(&mut self, now: SimTime, packet: &Packet, shared: &mut Shared) {
-        let (qpn, Shared { completions, counters, memory, arriving, .. }) =
-            (self.qpn, &mut *shared);
-        let complete = |message: &Message, original| {
-            if message.operation.awaits_response() {
-                counters.messages_delivered += 1;
-                counters.payload_delivered += u64::from(message.length);
-            }
-            completions.push_back(success(qpn, message, original));
-        };
-        let accept = |address: u64| {
-            let Some(memory) = memory else { return };
-            if let Some(content) = arriving {
-                memory.store(address, content.payload());
-            } else if let Some(ack) = packet.atomic_ack_eth() {
-                memory.store(address, &ack.original_remote_data.to_le_bytes());
-            }
-        };
-        let progress = self.requester.on_response(now, packet, complete, accept);
-        if progress.stale {
-            shared.counters.duplicates += 1;
-        } else if progress.loss || progress.advanced_to.is_none() {
-            shared.counters.out_of_order += 1;
-        }
-        self.after_progress(now, &progress, false, Telemetry::None);
-    }
-
-    fn on_acknowledge(
-        &mut self,
-        now: SimTime,
-        packet: &Packet,
-        telemetry: Telemetry<'_>,
-        shared: &mut Shared,
-    ) {
-        let Some(aeth) = packet.aeth() else { return };
-        let (qpn, completions) = (self.qpn, &mut shared.completions);
-        let complete = |message: &Message, _| completions.push_back(success(qpn, message, 0));
-        let progress = match aeth.syndrome {
-            Syndrome::Ack { .. } => {
-                shared.counters.acks_received += 1;
-                self.requester.on_ack(now, packet.psn(), packet.sack(), complete)
-            }
-            Syndrome::Nak(NakCode::PsnSequenceError) => {
-                shared.counters.naks_received += 1;
-                self.requester.on_sequence_error(now, packet.psn(), complete)
-            }
-            Syndrome::Nak(code) => {
-                shared.counters.naks_received += 1;
-                return self.on_refusal(now, packet.psn(), code, shared);
-            }
-            Syndrome::RnrNak { timer_code } => {
-                shared.counters.rnr_naks_received += 1;
-                let wait = Duration::from_ns(rnr_timer_ns(timer_code));
-                match self.requester.on_not_ready(now, packet.psn(), wait, complete) {
-                    NotReady::Stale => return,
-                    NotReady::Wait(progress) => progress,
-                    NotReady::GiveUp => {
-                        return self.fail(CompletionStatus::RnrRetryExceeded, shared);
-                    }
-                }
-            }
-            Syndrome::Reserved(_) => {
-                shared.counters.discarded += 1;
-                return;
-            }
-        };
-        self.after_progress(now, &progress, packet.becn(), telemetry);
-    }
-
-    fn after_progress(
-        &mut self,
-        now: SimTime,
-        progress: &Progress,
-        becn: bool,
-        telemetry: Telemetry<'_>,
-    ) {
-        if let Some(reached) = progress.advanced_to {
-            let (position, next_position) = self.requester.positions();
-            let bytes = progress.bytes;
-            let acknowledged =
-                Acknowledged { bytes, reached, position, next_position, becn, telemetry };
-            self.pacer.on_ack(now, &acknowledged);
-        }
-        if progress.loss {
-            self.pacer.on_loss(now, false);
-        }
-        self.rest_if_done();
-    }
-
     /// Without work its rate interests nobody.
     #[inline]
     fn rest_if_done(&mut self) {
         if self.requester.messages_outstanding() == 0 && !self.responder.has_data() {
             self.pacer.sleep();
         }
-    }
-
-    /// The peer refused the request packet `psn`; what precedes it arrived.
-    fn on_refusal(&mut self, now: SimTime, psn: u32, code: NakCode, shared: &mut Shared) {
-        let before = psn.wrapping_sub(1);
-        let (qpn, completions) = (self.qpn, &mut shared.completions);
-        self.requester.on_ack(now, before, None, |message, _| {
-            completions.push_back(success(qpn, message, 0));
-        });
-        let status = match code {
-            NakCode::RemoteAccessError => CompletionStatus::RemoteAccess,
-            NakCode::RemoteOperationalError => CompletionStatus::RemoteOperational,
-            _ => CompletionStatus::RemoteInvalidRequest,
-        };
-        self.fail(status, shared);
     }
 
     /// The oldest work request ends with `status`, those after it are flushed, and so are receive
@@ -666,7 +344,10 @@ const fn ended(qpn: u32, id: u64, operation: Operation, status: CompletionStatus
 
 #[cfg(test)]
 mod tests {
+    use rocelab_wire::Opcode;
+
     use super::*;
+    use crate::congestion_control::Feedback;
 
     fn queue_pair() -> QueuePair {
         let mtu = 1024.try_into().unwrap();

@@ -1,0 +1,210 @@
+//! What a queue pair does with what arrives.
+
+use rocelab_units::{Duration, SimTime};
+use rocelab_wire::{NakCode, Opcode, Syndrome, rnr_timer_ns};
+
+use super::message::Message;
+use super::pacer::Acknowledged;
+use super::requester::{NotReady, Progress};
+use super::responder::Answer;
+use super::{QueuePair, success};
+use crate::congestion_control::{Feedback, Telemetry};
+use crate::nic::Shared;
+use crate::recovery::Held;
+use crate::{CompletionStatus, Packet};
+
+impl QueuePair {
+    pub(crate) fn receive(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        telemetry: Telemetry<'_>,
+        shared: &mut Shared,
+    ) {
+        if !self.state.receives() {
+            shared.counters.discarded += 1;
+            return;
+        }
+        let opcode = packet.opcode();
+        if opcode == Opcode::Cnp {
+            shared.counters.cnps_received += 1;
+            self.pacer.on_cnp(now);
+        } else if opcode == Opcode::RcAcknowledge || opcode.has_sack() {
+            self.on_acknowledge(now, packet, telemetry, shared);
+        } else if opcode.is_rdma_read_response() || opcode.has_atomic_ack_eth() {
+            self.on_data(now, packet, shared);
+            self.on_response(now, packet, shared);
+        } else if opcode.is_request() {
+            self.on_data(now, packet, shared);
+            self.on_request(now, packet, telemetry, shared);
+        } else {
+            shared.counters.discarded += 1;
+        }
+    }
+
+    /// What every data packet does before its content is looked at: congestion is reported.
+    #[inline]
+    fn on_data(&mut self, now: SimTime, packet: &Packet, shared: &mut Shared) {
+        shared.counters.data_received += 1;
+        if !packet.is_ce() {
+            return;
+        }
+        shared.counters.ce_received += 1;
+        match self.pacer.feedback() {
+            Feedback::EcnEcho => self.owes_echo = true,
+            Feedback::Cnp { min_interval } if now >= self.next_cnp => {
+                self.next_cnp = now.saturating_add(min_interval);
+                let cnp = Packet::new(Opcode::Cnp, self.address.dest_qp, 0).with_becn(true);
+                shared.control.push(self.address.transmit(cnp, self.profile.cnp_priority));
+            }
+            Feedback::Cnp { .. }
+            | Feedback::Rtt
+            | Feedback::Int { .. }
+            | Feedback::Pint { .. }
+            | Feedback::None => {}
+        }
+    }
+
+    fn on_request(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        telemetry: Telemetry<'_>,
+        shared: &mut Shared,
+    ) {
+        if let Some(unreliable) = &mut self.unreliable {
+            return unreliable.on_request(packet, shared);
+        }
+        let answer = self.responder.on_request(now, packet, shared);
+        self.answer(&answer, telemetry, shared);
+        while let Some(held) = self.responder.take_early() {
+            self.on_early(now, held, shared);
+        }
+    }
+
+    /// A request whose turn has come, which arrived early.
+    #[cold]
+    fn on_early(&mut self, now: SimTime, held: Held, shared: &mut Shared) {
+        shared.arriving = held.content;
+        let answer = self.responder.on_request(now, &held.packet, shared);
+        shared.arriving = None;
+        self.answer(&answer, Telemetry::None, shared);
+    }
+
+    #[inline]
+    fn answer(&mut self, answer: &Answer, telemetry: Telemetry<'_>, shared: &mut Shared) {
+        match answer {
+            Answer::Nothing => {}
+            Answer::Now(acknowledge) => self.acknowledge(acknowledge, telemetry, shared),
+            Answer::Refuse(nak) => {
+                self.acknowledge(nak, telemetry, shared);
+                self.fail(CompletionStatus::Flushed, shared);
+            }
+        }
+    }
+
+    /// READ data, or the result of an atomic operation.
+    fn on_response(&mut self, now: SimTime, packet: &Packet, shared: &mut Shared) {
+        let (qpn, Shared { completions, counters, memory, arriving, .. }) =
+            (self.qpn, &mut *shared);
+        let complete = |message: &Message, original| {
+            if message.operation.awaits_response() {
+                counters.messages_delivered += 1;
+                counters.payload_delivered += u64::from(message.length);
+            }
+            completions.push_back(success(qpn, message, original));
+        };
+        let accept = |address: u64| {
+            let Some(memory) = memory else { return };
+            if let Some(content) = arriving {
+                memory.store(address, content.payload());
+            } else if let Some(ack) = packet.atomic_ack_eth() {
+                memory.store(address, &ack.original_remote_data.to_le_bytes());
+            }
+        };
+        let progress = self.requester.on_response(now, packet, complete, accept);
+        if progress.stale {
+            shared.counters.duplicates += 1;
+        } else if progress.loss || progress.advanced_to.is_none() {
+            shared.counters.out_of_order += 1;
+        }
+        self.after_progress(now, &progress, false, Telemetry::None);
+    }
+
+    fn on_acknowledge(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        telemetry: Telemetry<'_>,
+        shared: &mut Shared,
+    ) {
+        let Some(aeth) = packet.aeth() else { return };
+        let (qpn, completions) = (self.qpn, &mut shared.completions);
+        let complete = |message: &Message, _| completions.push_back(success(qpn, message, 0));
+        let progress = match aeth.syndrome {
+            Syndrome::Ack { .. } => {
+                shared.counters.acks_received += 1;
+                self.requester.on_ack(now, packet.psn(), packet.sack(), complete)
+            }
+            Syndrome::Nak(NakCode::PsnSequenceError) => {
+                shared.counters.naks_received += 1;
+                self.requester.on_sequence_error(now, packet.psn(), complete)
+            }
+            Syndrome::Nak(code) => {
+                shared.counters.naks_received += 1;
+                return self.on_refusal(now, packet.psn(), code, shared);
+            }
+            Syndrome::RnrNak { timer_code } => {
+                shared.counters.rnr_naks_received += 1;
+                let wait = Duration::from_ns(rnr_timer_ns(timer_code));
+                match self.requester.on_not_ready(now, packet.psn(), wait, complete) {
+                    NotReady::Stale => return,
+                    NotReady::Wait(progress) => progress,
+                    NotReady::GiveUp => {
+                        return self.fail(CompletionStatus::RnrRetryExceeded, shared);
+                    }
+                }
+            }
+            Syndrome::Reserved(_) => {
+                shared.counters.discarded += 1;
+                return;
+            }
+        };
+        self.after_progress(now, &progress, packet.becn(), telemetry);
+    }
+
+    fn after_progress(
+        &mut self,
+        now: SimTime,
+        progress: &Progress,
+        becn: bool,
+        telemetry: Telemetry<'_>,
+    ) {
+        if let Some(reached) = progress.advanced_to {
+            let (position, next_position) = self.requester.positions();
+            let bytes = progress.bytes;
+            let acknowledged =
+                Acknowledged { bytes, reached, position, next_position, becn, telemetry };
+            self.pacer.on_ack(now, &acknowledged);
+        }
+        if progress.loss {
+            self.pacer.on_loss(now, false);
+        }
+        self.rest_if_done();
+    }
+
+    /// The peer refused the request packet `psn`; what precedes it arrived.
+    fn on_refusal(&mut self, now: SimTime, psn: u32, code: NakCode, shared: &mut Shared) {
+        let before = psn.wrapping_sub(1);
+        let (qpn, completions) = (self.qpn, &mut shared.completions);
+        self.requester.on_ack(now, before, None, |message, _| {
+            completions.push_back(success(qpn, message, 0));
+        });
+        let status = match code {
+            NakCode::RemoteAccessError => CompletionStatus::RemoteAccess,
+            NakCode::RemoteOperationalError => CompletionStatus::RemoteOperational,
+            _ => CompletionStatus::RemoteInvalidRequest,
+        };
+        self.fail(status, shared);
+    }
+}

@@ -1,0 +1,142 @@
+//! What a queue pair sends: requests, READ data and acknowledgements.
+
+use rocelab_units::SimTime;
+use rocelab_wire::Syndrome;
+
+use super::requester::Request;
+use super::responder::{Acknowledge, ReadData};
+use super::{QueuePair, success};
+use crate::congestion_control::Telemetry;
+use crate::nic::Shared;
+use crate::{CompletionStatus, Content, Transmit};
+
+impl QueuePair {
+    /// The next data packet: READ responses and requests take turns.
+    #[inline]
+    pub(crate) fn transmit(&mut self, now: SimTime, shared: &mut Shared) -> Option<Transmit> {
+        self.pacer.start(now, &self.profile);
+        let responds = self.responder.has_data()
+            && (self.prefers_responses || !self.requester.can_send(self.pacer.window()));
+        self.prefers_responses = !responds;
+        let transmit = if responds { self.respond(shared) } else { self.request(now, shared) }?;
+        self.pacer.on_sent(now, transmit.frame_len);
+        Some(transmit)
+    }
+
+    #[inline]
+    fn request(&mut self, now: SimTime, shared: &mut Shared) -> Option<Transmit> {
+        let mut request = self.requester.take(now, self.pacer.window())?;
+        if self.unreliable.is_some() {
+            return self.send_unreliably(now, request, shared);
+        }
+        if shared.memory.is_some() || request.packet.has_content() {
+            self.load_content(&mut request, shared);
+        }
+        let carried = self.pacer.feedback().telemetry();
+        let carried = carried.filter(|_| request.packet.opcode().has_payload());
+        let packet = request.packet.with_telemetry(carried);
+        let transmit = self.address.transmit(packet, self.address.priority);
+        let counters = &mut shared.counters;
+        let kind = if request.packet.opcode().is_rdma_read_request() {
+            &mut counters.read_requests_sent
+        } else {
+            &mut counters.data_sent
+        };
+        kind.count(transmit.frame_len);
+        if request.repeated {
+            counters.retransmitted.count(transmit.frame_len);
+            self.retransmissions += 1;
+        } else if request.packet.ack_req() {
+            self.pacer.probe(now, request.sequence);
+        }
+        Some(transmit)
+    }
+
+    /// A packet that nobody acknowledges: with it, what it ends is completed.
+    #[cold]
+    fn send_unreliably(
+        &mut self,
+        now: SimTime,
+        mut request: Request,
+        shared: &mut Shared,
+    ) -> Option<Transmit> {
+        self.load_content(&mut request, shared);
+        let unreliable = self.unreliable.as_mut()?;
+        let mut address = self.address;
+        let mut packet =
+            request.packet.with_transport(unreliable.service().transport()).with_ack_req(false);
+        if let Some(to) = unreliable.handles_mut().pop_front() {
+            packet = packet.with_dest_qp(to.dest_qp).with_deth(to.q_key, self.qpn);
+            if let Some(immediate) = request.packet.immdt() {
+                packet = packet.with_immdt(immediate.0); // It has another place behind a DETH.
+            }
+            (address.destination, address.entropy) = (to.destination, to.entropy);
+        }
+        let transmit = address.transmit(packet, address.priority);
+        shared.counters.data_sent.count(transmit.frame_len);
+        let (qpn, completions) = (self.qpn, &mut shared.completions);
+        self.requester
+            .settle_sent(now, |message, _| completions.push_back(success(qpn, message, 0)));
+        self.rest_if_done();
+        Some(transmit)
+    }
+
+    /// Puts what travels beside a request beside it.
+    #[cold]
+    fn load_content(&self, request: &mut Request, shared: &mut Shared) {
+        let Some(message) = self.requester.message_of(request.sequence) else { return };
+        if let Some(operands) = message.operands() {
+            shared.departing = Some(Content::Operands(operands));
+        } else if request.packet.opcode().has_payload() {
+            let offset = self.requester.offset_of(message, request.sequence);
+            shared.load(&mut request.packet, message.local_address.wrapping_add(offset));
+        }
+    }
+
+    fn respond(&mut self, shared: &mut Shared) -> Option<Transmit> {
+        let ReadData { mut packet, address, last, repeated } = self.responder.take()?;
+        if shared.memory.is_some() {
+            shared.load(&mut packet, address);
+        }
+        let transmit = self.address.transmit(packet, self.address.priority);
+        shared.counters.data_sent.count(transmit.frame_len);
+        if repeated {
+            shared.counters.retransmitted.count(transmit.frame_len);
+            self.retransmissions += 1;
+        }
+        if last {
+            while let Some(acknowledge) = self.responder.take_released() {
+                // What switches wrote into the packet that it answers is out of date by now.
+                self.acknowledge(&acknowledge, Telemetry::None, shared);
+                if acknowledge.is_fatal() {
+                    self.fail(CompletionStatus::Flushed, shared);
+                }
+            }
+            self.rest_if_done();
+        }
+        Some(transmit)
+    }
+
+    /// Answers with an acknowledgement, which brings `telemetry` back if it is a positive one: the
+    /// packet that a negative one answers came out of order.
+    pub(super) fn acknowledge(
+        &mut self,
+        acknowledge: &Acknowledge,
+        telemetry: Telemetry<'_>,
+        shared: &mut Shared,
+    ) {
+        let positive = acknowledge.syndrome == Syndrome::ACK && acknowledge.sack.is_none();
+        let becn = self.owes_echo && positive;
+        self.owes_echo &= !becn;
+        let packet = acknowledge.packet(self.address.dest_qp).with_becn(becn);
+        let priority = self.address.priority;
+        match telemetry.to_header().filter(|_| positive) {
+            None => shared.control.push(self.address.transmit(packet, priority)),
+            Some(header) => {
+                let packet = packet.with_telemetry(Some(header.kind()));
+                let transmit = self.address.transmit(packet, priority);
+                shared.control.push_with_telemetry(transmit, header);
+            }
+        }
+    }
+}
