@@ -79,9 +79,10 @@ fn replay(script: &Script, capture: &Capture) -> Report {
         }
     }
     for connection in &script.connection {
+        let setup = script.setup(connection);
         for side in Side::BOTH {
-            responder::replay(script, connection, side, capture, &mut report);
-            requester::replay(script, connection, side, capture, &mut report);
+            responder::replay(&setup, connection, side, capture, &mut report);
+            requester::replay(&setup, connection, side, capture, &mut report);
         }
     }
     check_completeness(script, capture, &mut report);
@@ -100,7 +101,7 @@ fn check_completeness(script: &Script, capture: &Capture, report: &mut Report) {
     let answers = || capture.delivered.iter().filter(of_kind(Kind::Answer));
     for (what, found, expected) in [
         ("answers", report.compared_answers() + report.answers_after_the_end, report.answers),
-        ("requests", report.equal_requests, report.requests),
+        ("requests", report.compared_requests(), report.requests),
         ("fed", report.requests_fed + report.requests_unseen + script.strays, arrived),
         ("answers with a queue pair", answers().filter(has_queue_pair).count(), answers().count()),
     ] {

@@ -48,9 +48,16 @@ impl Report {
         self.mismatches.push(what);
     }
 
+    /// Requests that were compared with ours.
+    pub(crate) fn compared_requests(&self) -> usize {
+        let asked = self.deviations.get(&Deviation::SolicitedEvent);
+        self.equal_requests + asked.copied().unwrap_or_default()
+    }
+
     /// Answers that were compared with ours.
     pub(crate) fn compared_answers(&self) -> usize {
-        self.equal_answers + self.deviations.values().sum::<usize>()
+        let deviating = self.deviations.iter().filter(|(kind, _)| kind.is_of_answer());
+        self.equal_answers + deviating.map(|(_, count)| count).sum::<usize>()
     }
 
     /// How much later than ours the captured timers expired: least and most (ms).

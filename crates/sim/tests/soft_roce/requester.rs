@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{AckTimeout, AddressHandle, CompletionStatus, Service};
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::Syndrome;
+use rocelab_wire::{Opcode, Psn, Syndrome};
 
 use crate::capture::{Capture, Captured, Kind, Side, comparable};
+use crate::deviation::Deviation;
 use crate::report::Report;
-use crate::script::{Connection, Outcome, Script};
+use crate::script::{Connection, Outcome, Setup};
 use crate::station::Station;
 
 /// How much earlier than ours an ACK timer of the captured host may expire: it counts in steps of
@@ -25,7 +26,7 @@ const LATE: Duration = Duration::from_ms(12);
 
 /// Replays what `side` requested.
 pub(crate) fn replay(
-    script: &Script,
+    setup: &Setup,
     connection: &Connection,
     side: Side,
     capture: &Capture,
@@ -38,27 +39,37 @@ pub(crate) fn replay(
         it.is_good && matches!(Kind::of(&it.packet), Kind::Answer | Kind::Notification)
     });
     let mut requester = Requester {
-        station: Station::new(script, connection, side),
+        station: Station::new(setup, connection, side),
         answers: answers.collect(),
         now: SimTime::ZERO,
-        late: lateness(connection.ack_timeout),
+        setup: *setup,
+        timeout: timeout(setup.ack_timeout),
         is_asked_to_wait: false,
         originals: VecDeque::new(),
     };
-    requester.post(script.service, peer.qpn, peer.q_key);
+    requester.post(peer.qpn, peer.q_key);
     for request in requests {
         if let Err(reason) = requester.reach(request, report) {
             return report.mismatch(reason);
         }
-        report.equal_requests += 1;
     }
     requester.finish(report);
 }
 
-/// How much later than ours an ACK timer of this exponent may expire.
-fn lateness(exponent: u8) -> Duration {
+/// The local ACK timeout of this exponent; as long as can be if there is none.
+fn timeout(exponent: u8) -> Duration {
     let timeout = AckTimeout::try_from(exponent).expect("an exponent").duration();
-    Duration::from_ps(timeout.map_or(0, Duration::ps) / 8 + LATE.ps())
+    timeout.unwrap_or(Duration::from_ps(u64::MAX / 2))
+}
+
+/// Whether `request` would not be sent again after this answer. READ data and results of atomic
+/// operations with later PSNs may show that it is lost.
+fn acknowledges(answer: &Captured, request: &Captured) -> bool {
+    let distance = Psn::new(answer.packet.psn()).distance_from(Psn::new(request.packet.psn()));
+    match (answer.packet.opcode(), answer.packet.aeth().map(|aeth| aeth.syndrome)) {
+        (Opcode::RcAcknowledge, syndrome) => distance >= 0 && syndrome == Some(Syndrome::ACK),
+        _ => distance == 0 && Kind::of(&answer.packet) == Kind::Answer,
+    }
 }
 
 struct Requester<'a> {
@@ -66,8 +77,8 @@ struct Requester<'a> {
     /// Not yet fed.
     answers: VecDeque<&'a Captured>,
     now: SimTime,
-    /// How much later than ours its timer may expire.
-    late: Duration,
+    setup: Setup,
+    timeout: Duration,
     /// Whether the last answer was an RNR NAK.
     is_asked_to_wait: bool,
     /// Results of atomic operations that were fed, in order and each once.
@@ -75,11 +86,11 @@ struct Requester<'a> {
 }
 
 impl Requester<'_> {
-    fn post(&mut self, service: Service, dest_qp: u32, q_key: u32) {
+    fn post(&mut self, dest_qp: u32, q_key: u32) {
         let qpn = self.station.end.qpn;
-        for work in self.station.end.work() {
+        for work in self.station.end.work(&self.setup) {
             let nic = &mut self.station.nic;
-            let posted = if service == Service::UnreliableDatagram {
+            let posted = if self.setup.service == Service::UnreliableDatagram {
                 let to = AddressHandle { destination: 0, entropy: 0, dest_qp, q_key };
                 nic.post_datagram(self.now, qpn, work, to)
             } else {
@@ -93,21 +104,38 @@ impl Requester<'_> {
     fn reach(&mut self, request: &Captured, report: &mut Report) -> Result<(), String> {
         loop {
             let due = self.station.nic.poll_timeout();
-            let is_overdue = due.saturating_add(self.late) < request.time;
+            let is_overdue = due.saturating_add(self.lateness()) < request.time;
             if self.offers(request) && !is_overdue {
-                return self.take(request);
+                return self.take(request, report);
             }
             let early = if self.is_asked_to_wait { Duration::ZERO } else { EARLY };
-            if self.answers.front().is_some_and(|answer| answer.time <= request.time) {
+            let answer = self.answers.front().filter(|answer| answer.time <= request.time);
+            if answer.is_some_and(|answer| !acknowledges(answer, request)) {
                 self.feed();
             } else if due <= request.time.saturating_add(early) {
                 self.expire(due, request, report)?;
+            } else if self.may_expire_early(due, request) {
+                report.deviate(Deviation::TimerNotRestarted);
+                self.expire(due, request, report)?;
+            } else if answer.is_some() {
+                self.feed();
             } else {
                 let (oldest, next) = self.station.queue_pair().send_psns();
                 let ours = format!("unacknowledged from {oldest}, next {next}, timer at {due}");
                 return Err(format!("request: {request}; ours: {ours}"));
             }
         }
+    }
+
+    /// Whether `request` is sent again by a timer that ran before what it waits for was sent.
+    fn may_expire_early(&self, due: SimTime, request: &Captured) -> bool {
+        let is_oldest = self.station.queue_pair().send_psns().0 == request.packet.psn();
+        is_oldest && !self.is_asked_to_wait && due <= request.time.saturating_add(self.timeout)
+    }
+
+    /// How much later than ours an ACK timer may be seen to expire.
+    fn lateness(&self) -> Duration {
+        Duration::from_ps(self.timeout.ps() / 8 + LATE.ps())
     }
 
     /// Whether the next packet that our requester may send has this PSN.
@@ -119,7 +147,7 @@ impl Requester<'_> {
         nic.is_ready(0) && self.station.queue_pair().send_psns().1 == request.packet.psn()
     }
 
-    fn take(&mut self, request: &Captured) -> Result<(), String> {
+    fn take(&mut self, request: &Captured, report: &mut Report) -> Result<(), String> {
         self.now = self.now.max(request.time);
         let transmit = self.station.nic.poll_transmit(self.now, 0);
         let Some(packet) = transmit.map(|transmit| transmit.packet) else {
@@ -127,7 +155,19 @@ impl Requester<'_> {
         };
         let content = self.station.nic.take_content(&packet);
         let packet = comparable(packet);
-        if packet == comparable(request.packet) && content == request.content {
+        let theirs = comparable(request.packet);
+        if content != request.content {
+            return Err(format!(
+                "request: {request} with {:?}; ours: {content:?}",
+                request.content
+            ));
+        }
+        if theirs == packet {
+            report.equal_requests += 1;
+            return Ok(());
+        }
+        if let Some(kind) = Deviation::of_request(&theirs, &packet) {
+            report.deviate(kind);
             return Ok(());
         }
         Err(format!("request: {request}; ours: {packet}"))
@@ -163,7 +203,7 @@ impl Requester<'_> {
             return Ok(());
         }
         report.timeouts.push((due, request.time));
-        if due.saturating_add(self.late) < request.time {
+        if due.saturating_add(self.lateness()) < request.time {
             return Err(format!("request: {request}; ours: timer at {due}"));
         }
         Ok(())
@@ -193,13 +233,17 @@ impl Requester<'_> {
 
     /// How the work ended: in the order of posting, atomic operations with the results that came.
     fn outcome(&mut self) -> Result<Outcome, String> {
-        let work = self.station.end.work();
+        let work = self.station.end.work(&self.setup);
         let mut posted = work.iter();
         while let Some(completion) = self.station.nic.poll_completion() {
             match completion.status {
                 CompletionStatus::Success => {}
                 CompletionStatus::RetryExceeded => return Ok(Outcome::RetryExceeded),
                 CompletionStatus::RemoteAccess => return Ok(Outcome::RemoteAccess),
+                CompletionStatus::RemoteInvalidRequest => {
+                    return Ok(Outcome::RemoteInvalidRequest);
+                }
+                CompletionStatus::RemoteOperational => return Ok(Outcome::RemoteOperational),
                 other => return Err(format!("work ended with {other:?}")),
             }
             if posted.next().is_none_or(|work| work.id != completion.id) {

@@ -8,9 +8,9 @@ use rocelab_units::SimTime;
 use rocelab_wire::{NakCode, Opcode, Psn, Syndrome};
 
 use crate::capture::{Capture, Captured, Kind, Side, comparable};
-use crate::deviation::{Deviation, differs_as_rest_of_read};
+use crate::deviation::Deviation;
 use crate::report::Report;
-use crate::script::{Connection, Script};
+use crate::script::{Connection, Setup};
 use crate::station::Station;
 
 /// What our responder did, in order.
@@ -24,7 +24,7 @@ enum Ours {
 
 /// Feeds what reached `side` to our responder, and compares what it answers.
 pub(crate) fn replay(
-    script: &Script,
+    setup: &Setup,
     connection: &Connection,
     side: Side,
     capture: &Capture,
@@ -40,7 +40,7 @@ pub(crate) fn replay(
     let answers = capture.sent(side, peer.qpn);
     let answers: Vec<_> = answers.filter(|it| Kind::of(&it.packet) == Kind::Answer).collect();
 
-    let mut prompt = Responder::new(script, connection, side);
+    let mut prompt = Responder::new(setup, connection, side);
     for request in seen {
         report.discarded += usize::from(!request.is_good);
         prompt.feed(request);
@@ -49,8 +49,9 @@ pub(crate) fn replay(
     }
     report.requests_fed += seen.len();
     report.requests_unseen += unseen.len();
-    check_patience(Responder::new(script, connection, side), seen, &answers, &prompt, report);
-    check_messages(&mut prompt.station, connection, side, report);
+    check_patience(Responder::new(setup, connection, side), seen, &answers, &prompt, report);
+    let arriving = connection.arriving(side, setup);
+    check_messages(&mut prompt.station, &arriving, side, report);
     compare(&answers, prompt.ours, own.answers_after_the_end, report);
 }
 
@@ -67,8 +68,8 @@ struct Responder<'a> {
 }
 
 impl<'a> Responder<'a> {
-    fn new(script: &Script, connection: &'a Connection, side: Side) -> Self {
-        let station = Station::new(script, connection, side);
+    fn new(setup: &Setup, connection: &'a Connection, side: Side) -> Self {
+        let station = Station::new(setup, connection, side);
         let expected = station.queue_pair().expected_psn();
         let peer_qpn = connection.end(side.other()).qpn;
         let (was_silent, asked_to_wait) = (false, false);
@@ -161,9 +162,10 @@ fn compare(answers: &[&Captured], ours: Vec<Ours>, after_the_end: usize, report:
             Ours::Silent(kind, _) => report.deviate(kind),
             Ours::Answered(packet) if front == Some(packet) => report.equal_answers += 1,
             Ours::Answered(packet)
-                if front.is_some_and(|front| differs_as_rest_of_read(&front, &packet)) =>
+                if let Some(kind) =
+                    front.and_then(|front| Deviation::of_answer(&front, &packet)) =>
             {
-                report.deviate(Deviation::ReadRestOpcode);
+                report.deviate(kind);
             }
             Ours::Answered(packet) => {
                 let front = theirs.front().map_or("nothing".into(), |front| front.to_string());
@@ -183,7 +185,7 @@ fn compare(answers: &[&Captured], ours: Vec<Ours>, after_the_end: usize, report:
 /// What arrived is what the peer's program sent, by number and length.
 fn check_messages(
     station: &mut Station<'_>,
-    connection: &Connection,
+    arriving: &[WorkRequest],
     side: Side,
     report: &mut Report,
 ) {
@@ -193,7 +195,6 @@ fn check_messages(
             received.push((completion.bytes, completion.immediate));
         }
     }
-    let arriving = connection.arriving(side);
     let takes_receive = |work: &&WorkRequest| {
         let is_send = matches!(work.operation, Operation::Send | Operation::SendWithInvalidate(_));
         is_send || work.operation.immediate().is_some()

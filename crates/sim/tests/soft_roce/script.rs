@@ -10,15 +10,19 @@ use serde::{Deserialize, Deserializer};
 use crate::capture::Side;
 use crate::deviation::Deviation;
 
-/// A capture's script.
+/// A capture's script. What it says of all connections, each may say otherwise.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Script {
-    #[serde(default = "default_path_mtu")]
-    pub(crate) path_mtu: u32,
-    #[serde(default)]
-    pub(crate) service: Service,
+    path_mtu: Option<u32>,
+    service: Option<Service>,
+    ack_timeout: Option<u8>,
+    retry_count: Option<u8>,
+    rnr_timer: Option<u8>,
     pub(crate) connection: Vec<Connection>,
+    /// Work that is the same in several connections, by name.
+    #[serde(default)]
+    work: BTreeMap<String, Vec<Post>>,
     /// Packets for queue pairs that no connection has.
     #[serde(default)]
     pub(crate) strays: usize,
@@ -35,12 +39,29 @@ pub(crate) struct Script {
 pub(crate) struct Connection {
     pub(crate) server: End,
     pub(crate) client: End,
-    #[serde(default = "default_ack_timeout")]
-    pub(crate) ack_timeout: u8,
-    #[serde(default = "default_retry_count")]
-    pub(crate) retry_count: u8,
+    path_mtu: Option<u32>,
+    service: Option<Service>,
+    pub(crate) ack_timeout: Option<u8>,
+    pub(crate) retry_count: Option<u8>,
+    rnr_timer: Option<u8>,
     /// Packets that the requester may have in flight.
     #[serde(default = "default_max_outstanding")]
+    pub(crate) max_outstanding: u32,
+}
+
+/// How a pair of queue pairs is set up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setup {
+    /// 1024 if nothing is said (bytes).
+    pub(crate) path_mtu: u32,
+    /// Reliable connection if nothing is said.
+    pub(crate) service: Service,
+    /// 14 if nothing is said: 67.1 ms, what perftest and the pingpong programs ask for.
+    pub(crate) ack_timeout: u8,
+    /// 7 if nothing is said.
+    pub(crate) retry_count: u8,
+    /// 12 if nothing is said: 0.64 ms.
+    pub(crate) rnr_timer: u8,
     pub(crate) max_outstanding: u32,
 }
 
@@ -64,8 +85,17 @@ pub(crate) struct End {
     /// What is in memory before the first atomic operation.
     #[serde(default)]
     pub(crate) words: Vec<Word>,
+    /// Room in each (bytes).
+    #[serde(default = "default_receive_bytes")]
+    pub(crate) receive_bytes: u32,
     #[serde(default)]
-    work: Vec<Post>,
+    work: Work,
+    /// What the addresses in `work` count from.
+    #[serde(default)]
+    base: u64,
+    /// The key of the work requests that name none.
+    #[serde(default)]
+    r_key: u32,
     /// How often all of `work` is posted.
     #[serde(default = "one")]
     rounds: u32,
@@ -96,6 +126,25 @@ pub(crate) enum Outcome {
     RetryExceeded,
     /// The peer refuses the key.
     RemoteAccess,
+    /// The peer refuses the operation.
+    RemoteInvalidRequest,
+    /// The peer cannot do it.
+    RemoteOperational,
+}
+
+/// What a program posts.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Work {
+    /// What the script has under this name.
+    Named(String),
+    These(Vec<Post>),
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self::These(Vec::new())
+    }
 }
 
 /// A registered memory region.
@@ -125,13 +174,21 @@ pub(crate) struct Word {
     pub(crate) value: u64,
 }
 
-/// Work requests, alike but for their addresses.
-#[derive(Debug, Deserialize)]
+/// Work requests, alike but for their addresses. Numbers of 64 bits that are no addresses are
+/// texts, in hexadecimal.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Post {
     verb: Verb,
+    /// Length, beyond `packets` (bytes).
     #[serde(default)]
     bytes: u32,
+    /// Length in path MTUs.
+    #[serde(default)]
+    packets: u32,
+    /// How much shorter it is (bytes).
+    #[serde(default)]
+    short: u32,
     #[serde(default = "one")]
     times: u32,
     #[serde(default)]
@@ -142,11 +199,16 @@ struct Post {
     /// After how many the first address comes again; never if 0.
     #[serde(default)]
     cycle: u32,
-    #[serde(default)]
-    r_key: u32,
+    r_key: Option<u32>,
     immediate: Option<u32>,
-    #[serde(default)]
+    /// The key that the peer shall make useless.
+    invalidate: Option<u32>,
+    #[serde(default, deserialize_with = "hexadecimal")]
     add: u64,
+    #[serde(default, deserialize_with = "hexadecimal")]
+    compare: u64,
+    #[serde(default, deserialize_with = "hexadecimal")]
+    swap: u64,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -155,6 +217,7 @@ enum Verb {
     Send,
     Write,
     Read,
+    CompareSwap,
     FetchAdd,
 }
 
@@ -164,7 +227,31 @@ impl Script {
         let path = folder.join(format!("{name}.toml"));
         let text = fs::read_to_string(&path);
         let text = text.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        let script = toml::from_str(&text);
+        let mut script: Self = script.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        for connection in &mut script.connection {
+            for end in [&mut connection.server, &mut connection.client] {
+                end.resolve(&script.work);
+            }
+        }
+        script
+    }
+
+    /// Says another path MTU.
+    pub(crate) const fn set_path_mtu(&mut self, bytes: u32) {
+        self.path_mtu = Some(bytes);
+    }
+
+    /// How `connection` is set up.
+    pub(crate) fn setup(&self, connection: &Connection) -> Setup {
+        Setup {
+            path_mtu: connection.path_mtu.or(self.path_mtu).unwrap_or(1024),
+            service: connection.service.or(self.service).unwrap_or_default(),
+            ack_timeout: connection.ack_timeout.or(self.ack_timeout).unwrap_or(14),
+            retry_count: connection.retry_count.or(self.retry_count).unwrap_or(7),
+            rnr_timer: connection.rnr_timer.or(self.rnr_timer).unwrap_or(12),
+            max_outstanding: connection.max_outstanding,
+        }
     }
 }
 
@@ -177,8 +264,8 @@ impl Connection {
     }
 
     /// The SENDs and WRITEs that arrive at `side`, in order.
-    pub(crate) fn arriving(&self, side: Side) -> Vec<WorkRequest> {
-        let mut work = self.end(side.other()).work();
+    pub(crate) fn arriving(&self, side: Side, setup: &Setup) -> Vec<WorkRequest> {
+        let mut work = self.end(side.other()).work(setup);
         work.retain(|work| !work.operation.awaits_response());
         work.truncate(work.len() - self.end(side).undelivered);
         work
@@ -192,31 +279,47 @@ impl End {
     }
 
     /// What its program posts, in order.
-    pub(crate) fn work(&self) -> Vec<WorkRequest> {
-        let rounds = (0..self.rounds).flat_map(|_| &self.work);
-        let requests = rounds.flat_map(|post| (0..post.times).map(|index| post.request(index)));
+    pub(crate) fn work(&self, setup: &Setup) -> Vec<WorkRequest> {
+        let Work::These(posts) = &self.work else { unreachable!("it was resolved") };
+        let rounds = (0..self.rounds).flat_map(|_| posts);
+        let requests =
+            rounds.flat_map(|post| (0..post.times).map(|index| post.request(index, self, setup)));
         (0..).zip(requests).map(|(id, request)| WorkRequest { id, ..request }).collect()
+    }
+
+    fn resolve(&mut self, named: &BTreeMap<String, Vec<Post>>) {
+        if let Work::Named(name) = &self.work {
+            let posts = named.get(name).unwrap_or_else(|| panic!("no work is named {name}"));
+            self.work = Work::These(posts.clone());
+        }
     }
 }
 
 impl Post {
-    fn request(&self, index: u32) -> WorkRequest {
-        let operation = match (self.verb, self.immediate) {
-            (Verb::Send, None) => Operation::Send,
-            (Verb::Send, Some(data)) => Operation::SendWithImmediate(data),
-            (Verb::Write, None) => Operation::Write,
-            (Verb::Write, Some(data)) => Operation::WriteWithImmediate(data),
-            (Verb::Read, _) => Operation::Read,
-            (Verb::FetchAdd, _) => Operation::FetchAdd { add: self.add },
-        };
+    fn request(&self, index: u32, end: &End, setup: &Setup) -> WorkRequest {
         let place = if self.cycle == 0 { index } else { index % self.cycle };
         WorkRequest {
             id: 0,
-            operation,
-            length: self.bytes,
-            remote_address: self.address + self.stride * u64::from(place),
-            r_key: self.r_key,
+            operation: self.operation(),
+            length: self.packets * setup.path_mtu + self.bytes - self.short,
+            remote_address: end.base + self.address + self.stride * u64::from(place),
+            r_key: self.r_key.unwrap_or(end.r_key),
             local_address: 0,
+        }
+    }
+
+    fn operation(&self) -> Operation {
+        match (self.verb, self.immediate, self.invalidate) {
+            (Verb::Send, Some(data), _) => Operation::SendWithImmediate(data),
+            (Verb::Send, None, Some(r_key)) => Operation::SendWithInvalidate(r_key),
+            (Verb::Send, None, None) => Operation::Send,
+            (Verb::Write, Some(data), _) => Operation::WriteWithImmediate(data),
+            (Verb::Write, None, _) => Operation::Write,
+            (Verb::Read, ..) => Operation::Read,
+            (Verb::CompareSwap, ..) => {
+                Operation::CompareSwap { compare: self.compare, swap: self.swap }
+            }
+            (Verb::FetchAdd, ..) => Operation::FetchAdd { add: self.add },
         }
     }
 }
@@ -242,17 +345,8 @@ const fn one() -> u32 {
     1
 }
 
-const fn default_path_mtu() -> u32 {
-    1024
-}
-
-/// 67.1 ms, what perftest and the pingpong programs ask for.
-const fn default_ack_timeout() -> u8 {
-    14
-}
-
-const fn default_retry_count() -> u8 {
-    7
+const fn default_receive_bytes() -> u32 {
+    1 << 20
 }
 
 /// What Soft-RoCE has in flight at most.

@@ -54,6 +54,10 @@ fn an_answer_says_something_else() {
         let answer = nth(&mut capture.sent, Kind::Answer, 19);
         answer.packet = answer.packet.with_atomic_ack_eth(1);
     });
+    check("softroce_run1", |_, capture| {
+        let refused = nth(&mut capture.sent, Kind::Answer, 55);
+        refused.packet = refused.packet.with_aeth(Syndrome::ACK, 0);
+    });
     check("perftest_read_bw_4096", |_, capture| {
         let answer = nth(&mut capture.sent, Kind::Answer, 1);
         answer.packet = answer.packet.with_payload_len(1023);
@@ -88,10 +92,14 @@ fn a_retransmission_has_no_cause() {
 #[test]
 fn a_timer_expires_at_another_time() {
     let name = "fault_write_drop_tail_packet";
-    check(name, |script, _| script.connection[0].ack_timeout = 15);
-    check(name, |script, _| script.connection[0].ack_timeout = 13);
-    check("fault_ucmatose_blackhole_retry5", |script, _| script.connection[0].retry_count = 4);
-    check("fault_ucmatose_blackhole_retry5", |script, _| script.connection[0].retry_count = 6);
+    check(name, |script, _| script.connection[0].ack_timeout = Some(15));
+    check(name, |script, _| script.connection[0].ack_timeout = Some(13));
+    check("fault_ucmatose_blackhole_retry5", |script, _| {
+        script.connection[0].retry_count = Some(4);
+    });
+    check("fault_ucmatose_blackhole_retry5", |script, _| {
+        script.connection[0].retry_count = Some(6);
+    });
 }
 
 #[test]
@@ -99,7 +107,7 @@ fn a_script_is_wrong() {
     check("fault_send_rnr", |script, _| script.deviations.clear());
     check("fault_send_rnr", |script, _| script.connection[0].server.receives = vec![20]);
     check("perftest_read_lat_64", |script, _| script.connection[0].server.regions.clear());
-    check("perftest_write_bw_mtu256", |script, _| script.path_mtu = 512);
+    check("perftest_write_bw_mtu256", |script, _| script.set_path_mtu(512));
     check("window_write_mtu256_delay5ms", |script, _| script.connection[0].max_outstanding = 128);
     check("ucmatose", |script, _| script.connection.truncate(1));
 }

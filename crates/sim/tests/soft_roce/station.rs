@@ -9,7 +9,7 @@ use rocelab_transport::{
 use rocelab_units::Bandwidth;
 
 use crate::capture::Side;
-use crate::script::{Connection, End, Script};
+use crate::script::{Connection, End, Setup};
 
 /// AckReq is set on every 66th packet of a long message.
 const ACK_INTERVAL: u32 = 66;
@@ -20,9 +20,6 @@ const RD_ATOMIC: u32 = 128;
 /// The wire is no bottleneck in a replay.
 const LINE_RATE: Bandwidth = Bandwidth::from_gbps(400);
 
-/// Room in a receive request (bytes).
-const RECEIVE_LENGTH: u32 = 1 << 20;
-
 /// A NIC with the queue pair of one end, and memory as its script says.
 pub(crate) struct Station<'a> {
     pub(crate) nic: Nic,
@@ -32,7 +29,7 @@ pub(crate) struct Station<'a> {
 }
 
 impl<'a> Station<'a> {
-    pub(crate) fn new(script: &Script, connection: &'a Connection, side: Side) -> Self {
+    pub(crate) fn new(setup: &Setup, connection: &'a Connection, side: Side) -> Self {
         let (end, other) = (connection.end(side), connection.end(side.other()));
         let mut nic = Nic::new(NicConfig { line_rate: LINE_RATE, encapsulation_len: 42 });
         nic.set_memory(memory(end));
@@ -51,7 +48,7 @@ impl<'a> Station<'a> {
             priority: 0,
             receive_queue,
             q_key: end.q_key,
-            profile: Arc::new(profile(script, connection)),
+            profile: Arc::new(profile(setup)),
         });
         let mut station = Self { nic, end, receives: end.receives.iter() };
         station.post_receives();
@@ -62,7 +59,7 @@ impl<'a> Station<'a> {
     pub(crate) fn post_receives(&mut self) {
         let batch = self.receives.next().copied().unwrap_or_default();
         for _ in 0..batch {
-            let request = ReceiveRequest { id: 0, address: 0, length: RECEIVE_LENGTH };
+            let request = ReceiveRequest { id: 0, address: 0, length: self.end.receive_bytes };
             self.nic.post_receive(self.end.qpn, request).expect("a receive queue");
         }
     }
@@ -72,16 +69,17 @@ impl<'a> Station<'a> {
     }
 }
 
-fn profile(script: &Script, connection: &Connection) -> QueuePairProfile {
-    let path_mtu = PathMtu::try_from(script.path_mtu).expect("a path MTU");
+fn profile(setup: &Setup) -> QueuePairProfile {
+    let path_mtu = PathMtu::try_from(setup.path_mtu).expect("a path MTU");
     QueuePairProfile {
-        service: script.service,
-        ack_interval: if script.service == Service::ReliableConnection { ACK_INTERVAL } else { 0 },
-        ack_timeout: AckTimeout::try_from(connection.ack_timeout).expect("an exponent"),
-        retry_count: connection.retry_count,
+        service: setup.service,
+        ack_interval: if setup.service == Service::ReliableConnection { ACK_INTERVAL } else { 0 },
+        ack_timeout: AckTimeout::try_from(setup.ack_timeout).expect("an exponent"),
+        retry_count: setup.retry_count,
+        rnr_timer: setup.rnr_timer,
         max_rd_atomic: RD_ATOMIC,
         max_dest_rd_atomic: RD_ATOMIC,
-        max_outstanding: connection.max_outstanding,
+        max_outstanding: setup.max_outstanding,
         ..QueuePairProfile::new(path_mtu)
     }
 }
