@@ -27,7 +27,7 @@ macro_rules! with_host {
 
 impl<P: Profile> Network<P> {
     /// Delivers a frame to a host and acts on what follows.
-    #[inline]
+    #[inline(always)] // Into `deliver`, which see.
     pub(super) fn host_receive(
         &mut self,
         key: EventKey,

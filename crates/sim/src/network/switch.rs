@@ -10,7 +10,7 @@ use crate::profile::{Carries, HostPacket, Marking, Profile, Shared};
 impl<P: Profile> Network<P> {
     /// Classifies, stores, marks and queues a frame that has arrived at a switch. Where it goes was
     /// looked up when it was sent.
-    #[inline]
+    #[inline(always)] // Into `deliver`, which see.
     pub(super) fn switch_receive(
         &mut self,
         key: EventKey,

@@ -42,12 +42,16 @@ impl Shared {
     }
 
     /// Puts the payload at `address` beside a packet that leaves, where memory holds bytes.
-    pub(crate) fn load(&mut self, packet: &mut Packet, address: u64) {
-        let Some(memory) = self.memory.as_ref().filter(|memory| memory.has_bytes()) else { return };
-        if packet.payload_len() > 0 {
-            let payload = memory.load(address, usize::from(packet.payload_len()));
-            self.departing = Some(Content::Payload(payload));
-            *packet = packet.with_content(true);
+    #[cold]
+    pub(crate) fn load(&mut self, packet: Packet, address: u64) -> Packet {
+        let Some(memory) = self.memory.as_ref().filter(|memory| memory.has_bytes()) else {
+            return packet;
+        };
+        if packet.payload_len() == 0 {
+            return packet;
         }
+        let payload = memory.load(address, usize::from(packet.payload_len()));
+        self.departing = Some(Content::Payload(payload));
+        packet.with_content(true)
     }
 }

@@ -1,7 +1,7 @@
 //! What a queue pair does with what arrives.
 
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::{NakCode, Opcode, Syndrome, rnr_timer_ns};
+use rocelab_wire::{NakCode, Opcode, Sack, Syndrome, rnr_timer_ns};
 
 use super::message::Message;
 use super::pacer::Acknowledged;
@@ -26,17 +26,19 @@ impl QueuePair {
             return;
         }
         let opcode = packet.opcode();
-        if opcode == Opcode::Cnp {
-            shared.counters.cnps_received += 1;
-            self.pacer.on_cnp(now);
-        } else if opcode == Opcode::RcAcknowledge || opcode.has_sack() {
-            self.on_acknowledge(now, packet, telemetry, shared);
+        if opcode.is_request() {
+            self.on_data(now, packet, shared);
+            self.on_request(now, packet, telemetry, shared);
+        } else if opcode == Opcode::RcAcknowledge {
+            self.on_acknowledge(now, packet, None, telemetry, shared);
         } else if opcode.is_rdma_read_response() || opcode.has_atomic_ack_eth() {
             self.on_data(now, packet, shared);
             self.on_response(now, packet, shared);
-        } else if opcode.is_request() {
-            self.on_data(now, packet, shared);
-            self.on_request(now, packet, telemetry, shared);
+        } else if opcode == Opcode::Cnp {
+            shared.counters.cnps_received += 1;
+            self.pacer.on_cnp(now);
+        } else if let Some(sack) = packet.sack() {
+            self.on_acknowledge(now, packet, Some(sack), telemetry, shared);
         } else {
             shared.counters.discarded += 1;
         }
@@ -135,6 +137,7 @@ impl QueuePair {
         &mut self,
         now: SimTime,
         packet: &Packet,
+        sack: Option<Sack>,
         telemetry: Telemetry<'_>,
         shared: &mut Shared,
     ) {
@@ -144,7 +147,7 @@ impl QueuePair {
         let progress = match aeth.syndrome {
             Syndrome::Ack { .. } => {
                 shared.counters.acks_received += 1;
-                self.requester.on_ack(now, packet.psn(), packet.sack(), complete)
+                self.requester.on_ack(now, packet.psn(), sack, complete)
             }
             Syndrome::Nak(NakCode::PsnSequenceError) => {
                 shared.counters.naks_received += 1;

@@ -8,7 +8,8 @@ use super::responder::{Acknowledge, ReadData};
 use super::{QueuePair, success};
 use crate::congestion_control::Telemetry;
 use crate::nic::Shared;
-use crate::{CompletionStatus, Content, Transmit};
+use crate::sequence::Sequence;
+use crate::{CompletionStatus, Content, Packet, Transmit};
 
 impl QueuePair {
     /// The next data packet: READ responses and requests take turns.
@@ -25,29 +26,30 @@ impl QueuePair {
 
     #[inline]
     fn request(&mut self, now: SimTime, shared: &mut Shared) -> Option<Transmit> {
-        let mut request = self.requester.take(now, self.pacer.window())?;
+        let Request { mut packet, sequence, repeated } =
+            self.requester.take(now, self.pacer.window())?;
         if self.unreliable.is_some() {
-            return self.send_unreliably(now, request, shared);
+            return self.send_unreliably(now, packet, sequence, shared);
         }
-        if shared.memory.is_some() || request.packet.has_content() {
-            self.load_content(&mut request, shared);
+        if shared.memory.is_some() || packet.has_content() {
+            packet = self.load_content(packet, sequence, shared);
         }
         let carried = self.pacer.feedback().telemetry();
-        let carried = carried.filter(|_| request.packet.opcode().has_payload());
-        let packet = request.packet.with_telemetry(carried);
+        let carried = carried.filter(|_| packet.opcode().has_payload());
+        let packet = packet.with_telemetry(carried);
         let transmit = self.address.transmit(packet, self.address.priority);
         let counters = &mut shared.counters;
-        let kind = if request.packet.opcode().is_rdma_read_request() {
+        let kind = if packet.opcode().is_rdma_read_request() {
             &mut counters.read_requests_sent
         } else {
             &mut counters.data_sent
         };
         kind.count(transmit.frame_len);
-        if request.repeated {
+        if repeated {
             counters.retransmitted.count(transmit.frame_len);
             self.retransmissions += 1;
-        } else if request.packet.ack_req() {
-            self.pacer.probe(now, request.sequence);
+        } else if packet.ack_req() {
+            self.pacer.probe(now, sequence);
         }
         Some(transmit)
     }
@@ -57,17 +59,18 @@ impl QueuePair {
     fn send_unreliably(
         &mut self,
         now: SimTime,
-        mut request: Request,
+        request: Packet,
+        sequence: Sequence,
         shared: &mut Shared,
     ) -> Option<Transmit> {
-        self.load_content(&mut request, shared);
+        let request = self.load_content(request, sequence, shared);
         let unreliable = self.unreliable.as_mut()?;
         let mut address = self.address;
         let mut packet =
-            request.packet.with_transport(unreliable.service().transport()).with_ack_req(false);
+            request.with_transport(unreliable.service().transport()).with_ack_req(false);
         if let Some(to) = unreliable.handles_mut().pop_front() {
             packet = packet.with_dest_qp(to.dest_qp).with_deth(to.q_key, self.qpn);
-            if let Some(immediate) = request.packet.immdt() {
+            if let Some(immediate) = request.immdt() {
                 packet = packet.with_immdt(immediate.0); // It has another place behind a DETH.
             }
             (address.destination, address.entropy) = (to.destination, to.entropy);
@@ -81,22 +84,24 @@ impl QueuePair {
         Some(transmit)
     }
 
-    /// Puts what travels beside a request beside it.
+    /// Puts what travels beside a request beside it. By value: a packet that is lent does not stay
+    /// in registers.
     #[cold]
-    fn load_content(&self, request: &mut Request, shared: &mut Shared) {
-        let Some(message) = self.requester.message_of(request.sequence) else { return };
+    fn load_content(&self, packet: Packet, sequence: Sequence, shared: &mut Shared) -> Packet {
+        let Some(message) = self.requester.message_of(sequence) else { return packet };
         if let Some(operands) = message.operands() {
             shared.departing = Some(Content::Operands(operands));
-        } else if request.packet.opcode().has_payload() {
-            let offset = self.requester.offset_of(message, request.sequence);
-            shared.load(&mut request.packet, message.local_address.wrapping_add(offset));
+        } else if packet.opcode().has_payload() {
+            let offset = self.requester.offset_of(message, sequence);
+            return shared.load(packet, message.local_address.wrapping_add(offset));
         }
+        packet
     }
 
     fn respond(&mut self, shared: &mut Shared) -> Option<Transmit> {
         let ReadData { mut packet, address, last, repeated } = self.responder.take()?;
         if shared.memory.is_some() {
-            shared.load(&mut packet, address);
+            packet = shared.load(packet, address);
         }
         let transmit = self.address.transmit(packet, self.address.priority);
         shared.counters.data_sent.count(transmit.frame_len);
@@ -125,7 +130,7 @@ impl QueuePair {
         telemetry: Telemetry<'_>,
         shared: &mut Shared,
     ) {
-        let positive = acknowledge.syndrome == Syndrome::ACK && acknowledge.sack.is_none();
+        let positive = acknowledge.syndrome == Syndrome::ACK && !acknowledge.is_selective();
         let becn = self.owes_echo && positive;
         self.owes_echo &= !becn;
         let packet = acknowledge.packet(self.address.dest_qp).with_becn(becn);

@@ -59,25 +59,30 @@ pub(in crate::queue_pair) struct Acknowledge {
     pub(in crate::queue_pair) sequence: Sequence,
     pub(in crate::queue_pair) syndrome: Syndrome,
     pub(super) msn: u32,
+    pub(super) says: Says,
+}
+
+/// What an acknowledgement says beyond its syndrome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Says {
+    /// Nothing.
+    NoMore,
     /// What was in memory before the atomic operation.
-    pub(super) original: Option<u64>,
+    Original(u64),
     /// What arrived behind a gap.
-    pub(in crate::queue_pair) sack: Option<Sack>,
+    Arrived(Sack),
 }
 
 impl Acknowledge {
-    pub(in crate::queue_pair) const fn packet(&self, dest_qp: u32) -> Packet {
-        let opcode = match (self.original, self.sack) {
-            (None, None) => Opcode::RcAcknowledge,
-            (Some(_), _) => Opcode::RcAtomicAcknowledge,
-            (None, Some(_)) => Opcode::RcSelectiveAcknowledge,
+    #[inline]
+    pub(in crate::queue_pair) fn packet(&self, dest_qp: u32) -> Packet {
+        let with = |opcode| {
+            Packet::new(opcode, dest_qp, psn(self.sequence)).with_aeth(self.syndrome, self.msn)
         };
-        let packet =
-            Packet::new(opcode, dest_qp, psn(self.sequence)).with_aeth(self.syndrome, self.msn);
-        match (self.original, self.sack) {
-            (None, None) => packet,
-            (Some(original), _) => packet.with_atomic_ack_eth(original),
-            (None, Some(sack)) => packet.with_sack(sack),
+        match self.says {
+            Says::NoMore => with(Opcode::RcAcknowledge),
+            Says::Original(value) => with(Opcode::RcAtomicAcknowledge).with_atomic_ack_eth(value),
+            Says::Arrived(sack) => with(Opcode::RcSelectiveAcknowledge).with_sack(sack),
         }
     }
 
@@ -90,8 +95,14 @@ impl Acknowledge {
     }
 
     /// Whether a later one says all that it says.
-    pub(in crate::queue_pair) fn is_plain(&self) -> bool {
-        self.syndrome == Syndrome::ACK && self.original.is_none() && self.sack.is_none()
+    fn is_plain(&self) -> bool {
+        self.syndrome == Syndrome::ACK && self.says == Says::NoMore
+    }
+
+    /// Whether it says what arrived behind a gap.
+    #[inline]
+    pub(in crate::queue_pair) const fn is_selective(&self) -> bool {
+        matches!(self.says, Says::Arrived(_))
     }
 }
 

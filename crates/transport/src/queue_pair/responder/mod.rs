@@ -6,12 +6,12 @@ mod atomics;
 mod coalescing;
 
 use rocelab_units::SimTime;
-use rocelab_wire::{NakCode, Syndrome};
+use rocelab_wire::{NakCode, Opcode, Syndrome};
 
 use self::admission::execute_atomic;
 pub(super) use self::admission::{Admission, Refusal};
-use self::answers::Answers;
 pub(super) use self::answers::{Acknowledge, ReadData};
+use self::answers::{Answers, Says};
 use self::coalescing::Coalescing;
 use super::message::Segmentation;
 use crate::nic::Shared;
@@ -233,14 +233,10 @@ impl Responder {
         } else {
             packet.payload_len() <= full
         };
-        let known = opcode.is_send()
-            || opcode.is_rdma_write()
-            || opcode.is_rdma_read_request()
-            || opcode.is_atomic();
         let readable = packet.reth().is_none_or(|reth| {
             u64::from(self.segmentation.packets(reth.dma_length)) <= MAX_OUTSTANDING
         });
-        known && in_order && fits && readable
+        is_executable(opcode) && in_order && fits && readable
     }
 
     /// The packet in order cannot be executed.
@@ -283,11 +279,12 @@ impl Responder {
         if !early.keep(sequence, held) {
             shared.counters.duplicates += 1;
         }
-        let sack = Some(early.sack(self.expected, sequence));
+        let says = Says::Arrived(early.sack(self.expected, sequence));
         self.forget_owed();
-        self.send_in_order(Acknowledge { sack, ..self.positive(self.expected - 1) })
+        self.send_in_order(Acknowledge { says, ..self.positive(self.expected - 1) })
     }
 
+    #[cold]
     fn on_gap(&mut self) -> Answer {
         if self.nak_sent {
             return Answer::Nothing;
@@ -320,7 +317,7 @@ impl Responder {
             let admission = self.admission.as_ref();
             let found = admission.and_then(|admission| admission.results().find(sequence));
             let Some(original) = found else { return Answer::Nothing };
-            let result = Acknowledge { original: Some(original), ..self.positive(sequence) };
+            let result = Acknowledge { says: Says::Original(original), ..self.positive(sequence) };
             return self.send_in_order(result);
         }
         let Some(reth) = packet.reth().filter(|_| packet.opcode().is_rdma_read_request()) else {
@@ -355,7 +352,10 @@ impl Responder {
         let original = execute_atomic(packet, shared);
         let results = self.admission.get_or_insert_default().results_mut();
         results.keep(sequence, original, self.max_dest_rd_atomic);
-        self.send_in_order(Acknowledge { original: Some(original), ..self.positive(sequence) })
+        self.send_in_order(Acknowledge {
+            says: Says::Original(original),
+            ..self.positive(sequence)
+        })
     }
 
     fn push_read(&mut self, first: Sequence, request: &Packet) {
@@ -375,6 +375,7 @@ impl Responder {
         self.acknowledge_now()
     }
 
+    #[inline]
     fn acknowledge_now(&mut self) -> Answer {
         self.forget_owed();
         self.send_in_order(self.positive(self.expected - 1))
@@ -393,10 +394,19 @@ impl Responder {
     }
 
     const fn positive(&self, sequence: Sequence) -> Acknowledge {
-        Acknowledge { sequence, syndrome: Syndrome::ACK, msn: self.msn, original: None, sack: None }
+        Acknowledge { sequence, syndrome: Syndrome::ACK, msn: self.msn, says: Says::NoMore }
     }
 
+    #[inline]
     fn send_in_order(&mut self, acknowledge: Acknowledge) -> Answer {
         self.answers.in_order(acknowledge).map_or(Answer::Nothing, Answer::Now)
     }
+}
+
+/// Whether a responder of a reliable connection can execute it: SEND, WRITE, READ and atomics.
+#[inline]
+const fn is_executable(opcode: Opcode) -> bool {
+    const EXECUTABLE: u32 = 0b0000_0000_1101_1000_0001_1111_1111_1111;
+    let number = opcode as u8;
+    number < 32 && EXECUTABLE & 1 << number != 0
 }
