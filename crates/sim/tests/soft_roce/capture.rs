@@ -123,8 +123,7 @@ fn read_file(path: &Path) -> Vec<Timed> {
     packets
 }
 
-/// The packet as the transport knows it, with what travels beside it. Payload stays behind: its
-/// length is what is compared.
+/// The packet as the transport knows it, with what travels beside it.
 fn packet_of(roce: &Roce<'_>) -> (Packet, Option<Content>) {
     let Roce { bth, extensions, payload, .. } = roce;
     let opcode = bth.opcode().expect("a defined opcode");
@@ -136,7 +135,9 @@ fn packet_of(roce: &Roce<'_>) -> (Packet, Option<Content>) {
         .with_fecn(bth.fecn)
         .with_becn(bth.becn)
         .with_class(0, ecn(&roce.network));
-    with_extensions(packet, extensions)
+    let (packet, operands) = with_extensions(packet, extensions);
+    let bytes = Some(*payload).filter(|payload| !payload.is_empty());
+    (packet, operands.or_else(|| bytes.map(|payload| Content::Payload(payload.into()))))
 }
 
 /// The ECN codepoint that the packet arrived with.

@@ -5,6 +5,7 @@
 
 mod capture;
 mod deviation;
+mod payload;
 mod report;
 mod requester;
 mod responder;
@@ -128,6 +129,7 @@ fn check_documentation(captures: usize, total: &Report) {
         format!("| requests | {} |", total.requests),
         format!("| requests equal to ours | {} |", total.equal_requests),
         format!("| retransmissions by timeout | {} |", total.timeouts.len()),
+        format!("READ data (bytes) | {} |", total.equal_bytes),
     ];
     let kinds = Deviation::ALL.map(|kind| {
         let count = total.deviations.get(&kind).copied().unwrap_or_default();

@@ -24,6 +24,8 @@ pub(crate) struct Report {
     pub(crate) requests: usize,
     /// Those of them that ours were equal to.
     pub(crate) equal_requests: usize,
+    /// Payload that ours was equal to, of requests and of READ data (bytes).
+    pub(crate) equal_bytes: usize,
     /// Requests that our responder got.
     pub(crate) requests_fed: usize,
     /// Those among them that have a wrong checksum or partition key.
@@ -80,6 +82,7 @@ impl Report {
         self.answers_after_the_end += other.answers_after_the_end;
         self.requests += other.requests;
         self.equal_requests += other.equal_requests;
+        self.equal_bytes += other.equal_bytes;
         self.requests_fed += other.requests_fed;
         self.discarded += other.discarded;
         self.requests_unseen += other.requests_unseen;
@@ -105,6 +108,7 @@ impl fmt::Display for Report {
             }
         }
         write!(f, "; {} of {} requests equal", self.equal_requests, self.requests)?;
+        write!(f, "; {} bytes", self.equal_bytes)?;
         write!(f, "; {} fed", self.requests_fed)?;
         for (count, what) in [
             (self.discarded, "of them discarded"),

@@ -12,6 +12,7 @@ use rocelab_wire::{Opcode, Psn, Syndrome};
 
 use crate::capture::{Capture, Captured, Kind, Side, comparable};
 use crate::deviation::Deviation;
+use crate::payload::{Places, payload};
 use crate::report::Report;
 use crate::script::{Connection, Outcome, Setup};
 use crate::station::Station;
@@ -35,25 +36,35 @@ pub(crate) fn replay(
     let (own, peer) = (connection.end(side), connection.end(side.other()));
     let requests = capture.sent(side, peer.qpn);
     let requests = requests.filter(|it| Kind::of(&it.packet) == Kind::Request);
+    let requests: Vec<_> = requests.collect();
+    let places = Places::new(own, setup);
     let answers = capture.delivered(side, own.qpn).filter(|it| {
         it.is_good && matches!(Kind::of(&it.packet), Kind::Answer | Kind::Notification)
     });
+    let answers: VecDeque<_> = answers.collect();
     let mut requester = Requester {
         station: Station::new(setup, connection, side),
-        answers: answers.collect(),
+        answers: answers.clone(),
         now: SimTime::ZERO,
         setup: *setup,
         timeout: timeout(setup.ack_timeout),
         is_asked_to_wait: false,
         originals: VecDeque::new(),
     };
+    requester.station.nic.set_memory(places.memory(requests.iter().copied()));
     requester.post(peer.qpn, peer.q_key);
-    for request in requests {
+    for request in &requests {
         if let Err(reason) = requester.reach(request, report) {
             return report.mismatch(reason);
         }
     }
     requester.finish(report);
+    let memory = requester.station.nic.memory().expect("it was set");
+    if own.outcome == Outcome::Success
+        && let Some(id) = places.wrong_read(memory, answers.into_iter())
+    {
+        report.mismatch(format!("READ {id} brought other data"));
+    }
 }
 
 /// The local ACK timeout of this exponent; as long as can be if there is none.
@@ -156,21 +167,18 @@ impl Requester<'_> {
         let content = self.station.nic.take_content(&packet);
         let packet = comparable(packet);
         let theirs = comparable(request.packet);
-        if content != request.content {
-            return Err(format!(
-                "request: {request} with {:?}; ours: {content:?}",
-                request.content
-            ));
-        }
         if theirs == packet {
             report.equal_requests += 1;
-            return Ok(());
-        }
-        if let Some(kind) = Deviation::of_request(&theirs, &packet) {
+        } else if let Some(kind) = Deviation::of_request(&theirs, &packet) {
             report.deviate(kind);
-            return Ok(());
+        } else {
+            return Err(format!("request: {request}; ours: {packet}"));
         }
-        Err(format!("request: {request}; ours: {packet}"))
+        if content != request.content {
+            return Err(format!("request: {request}; ours has other data or operands"));
+        }
+        report.equal_bytes += payload(content.as_ref()).len();
+        Ok(())
     }
 
     fn feed(&mut self) {
@@ -210,7 +218,7 @@ impl Requester<'_> {
     }
 
     /// Feeds what is left, and looks at how it ended.
-    fn finish(mut self, report: &mut Report) {
+    fn finish(&mut self, report: &mut Report) {
         while !self.answers.is_empty() {
             self.feed();
         }

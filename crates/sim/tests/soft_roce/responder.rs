@@ -1,23 +1,24 @@
 //! Requests of a capture in, answers out, compared with those of the capture.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use rocelab_transport::congestion_control::Telemetry;
-use rocelab_transport::{CompletionStatus, Operation, Packet, WorkRequest};
+use rocelab_transport::{CompletionStatus, Content, Operation, Packet, WorkRequest};
 use rocelab_units::SimTime;
 use rocelab_wire::{NakCode, Opcode, Psn, Syndrome};
 
 use crate::capture::{Capture, Captured, Kind, Side, comparable};
 use crate::deviation::Deviation;
+use crate::payload::{initial_bytes, payload};
 use crate::report::Report;
-use crate::script::{Connection, Setup};
+use crate::script::{Connection, End, Setup};
 use crate::station::Station;
 
 /// What our responder did, in order.
 #[derive(Clone, Debug, PartialEq)]
 enum Ours {
-    /// It answered.
-    Answered(Packet),
+    /// It answered, with this payload.
+    Answered(Packet, Option<Content>),
     /// It kept silent where Soft-RoCE may say this.
     Silent(Deviation, Packet),
 }
@@ -40,7 +41,8 @@ pub(crate) fn replay(
     let answers = capture.sent(side, peer.qpn);
     let answers: Vec<_> = answers.filter(|it| Kind::of(&it.packet) == Kind::Answer).collect();
 
-    let mut prompt = Responder::new(setup, connection, side);
+    let initial = initial_bytes(seen, &answers, setup.path_mtu);
+    let mut prompt = Responder::new(setup, connection, side, &initial);
     for request in seen {
         report.discarded += usize::from(!request.is_good);
         prompt.feed(request);
@@ -49,10 +51,11 @@ pub(crate) fn replay(
     }
     report.requests_fed += seen.len();
     report.requests_unseen += unseen.len();
-    check_patience(Responder::new(setup, connection, side), seen, &answers, &prompt, report);
+    let patient = Responder::new(setup, connection, side, &initial);
+    check_patience(patient, seen, &answers, &prompt, report);
     let arriving = connection.arriving(side, setup);
     check_messages(&mut prompt.station, &arriving, side, report);
-    compare(&answers, prompt.ours, own.answers_after_the_end, report);
+    compare(&answers, prompt.ours, own, report);
 }
 
 struct Responder<'a> {
@@ -68,8 +71,14 @@ struct Responder<'a> {
 }
 
 impl<'a> Responder<'a> {
-    fn new(setup: &Setup, connection: &'a Connection, side: Side) -> Self {
-        let station = Station::new(setup, connection, side);
+    fn new(
+        setup: &Setup,
+        connection: &'a Connection,
+        side: Side,
+        initial: &BTreeMap<u64, u8>,
+    ) -> Self {
+        let mut station = Station::new(setup, connection, side);
+        station.set_bytes(initial);
         let expected = station.queue_pair().expected_psn();
         let peer_qpn = connection.end(side.other()).qpn;
         let (was_silent, asked_to_wait) = (false, false);
@@ -91,6 +100,7 @@ impl<'a> Responder<'a> {
     fn drain(&mut self, now: SimTime, count: usize) {
         for _ in 0..count {
             let Some(transmit) = self.station.nic.poll_transmit(now, 0) else { return };
+            let content = self.station.nic.take_content(&transmit.packet);
             let packet = comparable(transmit.packet);
             let syndrome = packet.aeth().map(|aeth| aeth.syndrome);
             self.asked_to_wait = matches!(syndrome, Some(Syndrome::RnrNak { .. }));
@@ -98,7 +108,7 @@ impl<'a> Responder<'a> {
                 self.station.post_receives();
             }
             self.was_silent = false;
-            self.ours.push(Ours::Answered(packet));
+            self.ours.push(Ours::Answered(packet, content));
         }
     }
 
@@ -126,7 +136,7 @@ impl<'a> Responder<'a> {
     }
 
     fn answers(&self) -> impl Iterator<Item = &Ours> {
-        self.ours.iter().filter(|ours| matches!(ours, Ours::Answered(_)))
+        self.ours.iter().filter(|ours| matches!(ours, Ours::Answered(..)))
     }
 }
 
@@ -153,33 +163,54 @@ fn check_patience(
     }
 }
 
-fn compare(answers: &[&Captured], ours: Vec<Ours>, after_the_end: usize, report: &mut Report) {
+fn compare(answers: &[&Captured], ours: Vec<Ours>, end: &End, report: &mut Report) {
     let mut theirs: VecDeque<_> = answers.iter().collect();
     for ours in ours {
         let front = theirs.front().map(|front| comparable(front.packet));
         match ours {
             Ours::Silent(_, packet) if front != Some(packet) => continue,
             Ours::Silent(kind, _) => report.deviate(kind),
-            Ours::Answered(packet) if front == Some(packet) => report.equal_answers += 1,
-            Ours::Answered(packet)
-                if let Some(kind) =
-                    front.and_then(|front| Deviation::of_answer(&front, &packet)) =>
-            {
-                report.deviate(kind);
-            }
-            Ours::Answered(packet) => {
-                let front = theirs.front().map_or("nothing".into(), |front| front.to_string());
-                return report.mismatch(format!("answer: {front}; ours: {packet}"));
+            Ours::Answered(packet, content) => {
+                let theirs = theirs.front().copied().copied();
+                if let Err(reason) = compare_one(theirs, &packet, content, end, report) {
+                    return report.mismatch(reason);
+                }
             }
         }
         theirs.pop_front();
     }
-    if theirs.len() == after_the_end {
-        report.answers_after_the_end += after_the_end;
+    if theirs.len() == end.answers_after_the_end {
+        report.answers_after_the_end += end.answers_after_the_end;
     } else {
         let (count, first) = (theirs.len(), theirs[0]);
         report.mismatch(format!("{count} answers that are not ours, from {first} on"));
     }
+}
+
+fn compare_one(
+    theirs: Option<&Captured>,
+    ours: &Packet,
+    content: Option<Content>,
+    end: &End,
+    report: &mut Report,
+) -> Result<(), String> {
+    let Some(theirs) = theirs else { return Err(format!("answer: nothing; ours: {ours}")) };
+    let packet = comparable(theirs.packet);
+    if packet == *ours {
+        report.equal_answers += 1;
+    } else if let Some(kind) = Deviation::of_answer(&packet, ours) {
+        report.deviate(kind);
+    } else {
+        return Err(format!("answer: {theirs}; ours: {ours}"));
+    }
+    let (there, here) = (payload(theirs.content.as_ref()), payload(content.as_ref()));
+    if !end.changes_memory && !there.is_empty() {
+        if there != here {
+            return Err(format!("answer: {theirs}; ours has other data"));
+        }
+        report.equal_bytes += there.len();
+    }
+    Ok(())
 }
 
 /// What arrived is what the peer's program sent, by number and length.

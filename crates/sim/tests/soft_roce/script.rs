@@ -108,6 +108,9 @@ pub(crate) struct End {
     /// Requests at the end of a capture that its queue pair, being disconnected, does not see.
     #[serde(default)]
     pub(crate) unseen_requests: usize,
+    /// Its program changes the memory that the peer reads: what is read is not compared.
+    #[serde(default)]
+    pub(crate) changes_memory: bool,
     /// SENDs and WRITEs at the end of the peer's work that do not arrive.
     #[serde(default)]
     pub(crate) undelivered: usize,
@@ -284,7 +287,11 @@ impl End {
         let rounds = (0..self.rounds).flat_map(|_| posts);
         let requests =
             rounds.flat_map(|post| (0..post.times).map(|index| post.request(index, self, setup)));
-        (0..).zip(requests).map(|(id, request)| WorkRequest { id, ..request }).collect()
+        let numbered = (0..).zip(requests);
+        // Each has local memory of its own: lengths have 31 bits.
+        let numbered =
+            numbered.map(|(id, request)| WorkRequest { id, local_address: id << 32, ..request });
+        numbered.collect()
     }
 
     fn resolve(&mut self, named: &BTreeMap<String, Vec<Post>>) {

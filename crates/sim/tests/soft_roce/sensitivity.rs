@@ -1,9 +1,10 @@
 //! The comparison notices what is wrong: captures and scripts with one thing altered.
 
-use rocelab_transport::Packet;
+use rocelab_transport::{Content, Packet};
 use rocelab_wire::Syndrome;
 
 use crate::capture::{Capture, Captured, Kind};
+use crate::payload::payload;
 use crate::script::Script;
 use crate::{load, replay};
 
@@ -62,6 +63,27 @@ fn an_answer_says_something_else() {
         let answer = nth(&mut capture.sent, Kind::Answer, 1);
         answer.packet = answer.packet.with_payload_len(1023);
     });
+}
+
+#[test]
+fn data_is_other_data() {
+    // Written, and read back.
+    check("softroce_run1", |_, capture| {
+        let write = capture.delivered.iter_mut().find(|captured| captured.number == 82);
+        alter(write.expect("the middle of the last WRITE before READs"));
+    });
+    // Read twice.
+    check("perftest_read_bw_4096", |_, capture| alter(nth(&mut capture.sent, Kind::Answer, 9)));
+    // Sent again.
+    check("fault_write_drop_data_once", |_, capture| {
+        alter(nth(&mut capture.sent, Kind::Request, 50));
+    });
+}
+
+fn alter(packet: &mut Captured) {
+    let mut bytes = payload(packet.content.as_ref()).to_vec();
+    *bytes.last_mut().expect("a packet with payload") ^= 1;
+    packet.content = Some(Content::Payload(bytes.into()));
 }
 
 #[test]

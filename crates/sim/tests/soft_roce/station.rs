@@ -1,5 +1,6 @@
 //! One end of a connection, as our transport has it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocelab_transport::{
@@ -32,7 +33,7 @@ impl<'a> Station<'a> {
     pub(crate) fn new(setup: &Setup, connection: &'a Connection, side: Side) -> Self {
         let (end, other) = (connection.end(side), connection.end(side.other()));
         let mut nic = Nic::new(NicConfig { line_rate: LINE_RATE, encapsulation_len: 42 });
-        nic.set_memory(memory(end));
+        nic.set_memory(memory(end, &BTreeMap::new()));
         let receive_queue = if end.receives.is_empty() {
             ReceiveQueueConfig::Endless
         } else {
@@ -53,6 +54,11 @@ impl<'a> Station<'a> {
         let mut station = Self { nic, end, receives: end.receives.iter() };
         station.post_receives();
         station
+    }
+
+    /// Puts bytes into its memory: what is there before the first request.
+    pub(crate) fn set_bytes(&mut self, initial: &BTreeMap<u64, u8>) {
+        self.nic.set_memory(memory(self.end, initial));
     }
 
     /// Posts the next batch of receive requests.
@@ -84,15 +90,23 @@ fn profile(setup: &Setup) -> QueuePairProfile {
     }
 }
 
-/// Protected memory: nothing may be accessed but by the keys of the script.
-fn memory(end: &End) -> Memory {
+/// Protected memory: nothing may be accessed but by the keys of the script. In it is what the script
+/// says, and `initial`.
+fn memory(end: &End, initial: &BTreeMap<u64, u8>) -> Memory {
     let mut memory = Memory::protected();
+    let words = end.words.iter().flat_map(|word| (word.address..).zip(word.value.to_le_bytes()));
+    let bytes: Vec<_> =
+        words.chain(initial.iter().map(|(address, byte)| (*address, *byte))).collect();
     for region in &end.regions {
-        memory.register(region.registered()).expect("regions with keys of their own");
-    }
-    for word in &end.words {
-        let bytes = word.value.to_le_bytes().to_vec();
-        memory.place(word.address, bytes).expect("words that do not overlap");
+        let region = region.registered();
+        memory.register(region).expect("regions with keys of their own");
+        let mut image = vec![0; usize::try_from(region.length).expect("a small region")];
+        for (address, byte) in &bytes {
+            if region.holds(*address, 1) {
+                image[usize::try_from(address - region.address).expect("inside")] = *byte;
+            }
+        }
+        memory.place(region.address, image).expect("regions that do not overlap");
     }
     memory
 }
