@@ -59,7 +59,7 @@ impl Places {
     }
 
     /// The bytes of each work request, as far as `packets` have them.
-    fn bytes<'a>(&self, packets: impl Iterator<Item = &'a Captured>) -> Vec<Vec<u8>> {
+    pub(crate) fn bytes<'a>(&self, packets: impl Iterator<Item = &'a Captured>) -> Vec<Vec<u8>> {
         let zeros = |work: &WorkRequest| vec![0; work.length as usize];
         let mut bytes: Vec<_> = self.work.iter().map(zeros).collect();
         for packet in packets {
@@ -76,7 +76,7 @@ impl Places {
     fn locate(&self, psn: u32) -> Option<(usize, usize)> {
         let distance = u32::try_from(Psn::new(psn).distance_from(self.first)).ok()?;
         let work = self.starts.partition_point(|start| *start <= distance).checked_sub(1)?;
-        let offset = (distance - self.starts[work]) * self.path_mtu;
+        let offset = (distance - self.starts[work]).checked_mul(self.path_mtu)?;
         Some((work, offset as usize))
     }
 }

@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use rocelab_transport::congestion_control::Telemetry;
-use rocelab_transport::{CompletionStatus, Content, Operation, Packet, WorkRequest};
+use rocelab_transport::{
+    CompletionStatus, Content, Operation, Packet, ReceiveCompletion, WorkRequest,
+};
 use rocelab_units::SimTime;
 use rocelab_wire::{NakCode, Opcode, Psn, Syndrome};
 
 use crate::capture::{Capture, Captured, Kind, Side, comparable};
 use crate::deviation::Deviation;
-use crate::payload::{initial_bytes, payload};
+use crate::payload::{Places, initial_bytes, payload};
 use crate::report::Report;
 use crate::script::{Connection, End, Setup};
 use crate::station::Station;
@@ -53,8 +55,11 @@ pub(crate) fn replay(
     report.requests_unseen += unseen.len();
     let patient = Responder::new(setup, connection, side, &initial);
     check_patience(patient, seen, &answers, &prompt, report);
+    let sent = capture.sent(side.other(), own.qpn);
+    let sent = sent.filter(|it| Kind::of(&it.packet) == Kind::Request);
+    let sent = Places::new(peer, setup).bytes(sent);
     let arriving = connection.arriving(side, setup);
-    check_messages(&mut prompt.station, &arriving, side, report);
+    check_messages(&mut prompt.station, &arriving, &sent, report);
     compare(&answers, prompt.ours, own, report);
 }
 
@@ -179,11 +184,12 @@ fn compare(answers: &[&Captured], ours: Vec<Ours>, end: &End, report: &mut Repor
         }
         theirs.pop_front();
     }
-    if theirs.len() == end.answers_after_the_end {
-        report.answers_after_the_end += end.answers_after_the_end;
+    let (count, expected) = (theirs.len(), end.answers_after_the_end);
+    if count == expected {
+        report.answers_after_the_end += count;
     } else {
-        let (count, first) = (theirs.len(), theirs[0]);
-        report.mismatch(format!("{count} answers that are not ours, from {first} on"));
+        let first = theirs.front().map_or("the end".into(), |first| first.to_string());
+        report.mismatch(format!("{count} answers are not ours, not {expected}, from {first} on"));
     }
 }
 
@@ -213,34 +219,45 @@ fn compare_one(
     Ok(())
 }
 
-/// What arrived is what the peer's program sent, by number and length.
+/// What arrived is what the peer's program sent, in `arriving` by number and length, in `sent` by
+/// the number of the work request.
 fn check_messages(
     station: &mut Station<'_>,
     arriving: &[WorkRequest],
-    side: Side,
+    sent: &[Vec<u8>],
     report: &mut Report,
 ) {
     let mut received = Vec::new();
     while let Some(completion) = station.nic.poll_receive_completion() {
         if completion.status == CompletionStatus::Success {
-            received.push((completion.bytes, completion.immediate));
+            received.push(completion);
         }
     }
-    let takes_receive = |work: &&WorkRequest| {
-        let is_send = matches!(work.operation, Operation::Send | Operation::SendWithInvalidate(_));
-        is_send || work.operation.immediate().is_some()
+    let takes_receive = |work: &&WorkRequest| is_send(work) || work.operation.immediate().is_some();
+    let expected: Vec<_> = arriving.iter().filter(takes_receive).collect();
+    let is_equal = |(work, completion): (&&WorkRequest, &ReceiveCompletion)| {
+        (work.length, work.operation.immediate()) == (completion.bytes, completion.immediate)
+            && (!is_send(work)
+                || station.received(completion.id, work.length) == sent_by(work, sent))
     };
-    let expected = arriving.iter().filter(takes_receive);
-    let expected: Vec<_> = expected.map(|work| (work.length, work.operation.immediate())).collect();
-    if received != expected {
-        report.mismatch(format!("{side:?} received {received:?}, not {expected:?}"));
+    if received.len() != expected.len() || !expected.iter().zip(&received).all(is_equal) {
+        report.mismatch(format!("{received:?} was received, not {expected:?}"));
     }
     let counters = station.nic.counters();
     let bytes = arriving.iter().map(|work| u64::from(work.length)).sum();
     let delivered = (counters.messages_delivered, counters.payload_delivered);
     if delivered != (arriving.len() as u64, bytes) {
         let count = arriving.len();
-        report.mismatch(format!("{side:?}: {delivered:?} delivered, not {count}, {bytes} bytes"));
+        report.mismatch(format!("{delivered:?} was delivered, not {count}, {bytes} bytes"));
     }
     report.messages += arriving.len();
+}
+
+const fn is_send(work: &WorkRequest) -> bool {
+    use Operation::{Send, SendWithImmediate, SendWithInvalidate};
+    matches!(work.operation, Send | SendWithImmediate(_) | SendWithInvalidate(_))
+}
+
+fn sent_by<'a>(work: &WorkRequest, sent: &'a [Vec<u8>]) -> Option<&'a [u8]> {
+    sent.get(usize::try_from(work.id).ok()?).map(Vec::as_slice)
 }

@@ -72,6 +72,8 @@ fn data_is_other_data() {
         let write = capture.delivered.iter_mut().find(|captured| captured.number == 82);
         alter(write.expect("the middle of the last WRITE before READs"));
     });
+    // Received.
+    check("ucmatose", |_, capture| alter(nth(&mut capture.delivered, Kind::Request, 4)));
     // Read twice.
     check("perftest_read_bw_4096", |_, capture| alter(nth(&mut capture.sent, Kind::Answer, 9)));
     // Sent again.

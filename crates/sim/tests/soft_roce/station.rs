@@ -21,12 +21,18 @@ const RD_ATOMIC: u32 = 128;
 /// The wire is no bottleneck in a replay.
 const LINE_RATE: Bandwidth = Bandwidth::from_gbps(400);
 
+/// Where the buffers of receive requests are, 4 GiB apart, and how many bytes of each are kept.
+const RECEIVES: u64 = 1 << 60;
+const KEPT: u32 = 1 << 14;
+
 /// A NIC with the queue pair of one end, and memory as its script says.
 pub(crate) struct Station<'a> {
     pub(crate) nic: Nic,
     pub(crate) end: &'a End,
     /// Batches of receive requests that were not posted yet.
     receives: std::slice::Iter<'a, u32>,
+    /// Receive requests that were posted.
+    posted: u64,
 }
 
 impl<'a> Station<'a> {
@@ -51,7 +57,7 @@ impl<'a> Station<'a> {
             q_key: end.q_key,
             profile: Arc::new(profile(setup)),
         });
-        let mut station = Self { nic, end, receives: end.receives.iter() };
+        let mut station = Self { nic, end, receives: end.receives.iter(), posted: 0 };
         station.post_receives();
         station
     }
@@ -65,14 +71,25 @@ impl<'a> Station<'a> {
     pub(crate) fn post_receives(&mut self) {
         let batch = self.receives.next().copied().unwrap_or_default();
         for _ in 0..batch {
-            let request = ReceiveRequest { id: 0, address: 0, length: self.end.receive_bytes };
+            let (id, length) = (self.posted, self.end.receive_bytes);
+            self.posted += 1;
+            let request = ReceiveRequest { id, address: receive_address(id), length };
             self.nic.post_receive(self.end.qpn, request).expect("a receive queue");
         }
+    }
+
+    /// What is in the buffer of a receive request.
+    pub(crate) fn received(&self, id: u64, length: u32) -> Option<&[u8]> {
+        self.nic.memory()?.bytes(receive_address(id), length as usize)
     }
 
     pub(crate) fn queue_pair(&self) -> &QueuePair {
         self.nic.queue_pair(self.end.qpn).expect("it was created")
     }
+}
+
+const fn receive_address(id: u64) -> u64 {
+    RECEIVES + (id << 32)
 }
 
 fn profile(setup: &Setup) -> QueuePairProfile {
@@ -91,7 +108,7 @@ fn profile(setup: &Setup) -> QueuePairProfile {
 }
 
 /// Protected memory: nothing may be accessed but by the keys of the script. In it is what the script
-/// says, and `initial`.
+/// says, `initial`, and room for what is received.
 fn memory(end: &End, initial: &BTreeMap<u64, u8>) -> Memory {
     let mut memory = Memory::protected();
     let words = end.words.iter().flat_map(|word| (word.address..).zip(word.value.to_le_bytes()));
@@ -107,6 +124,10 @@ fn memory(end: &End, initial: &BTreeMap<u64, u8>) -> Memory {
             }
         }
         memory.place(region.address, image).expect("regions that do not overlap");
+    }
+    let kept = end.receive_bytes.min(KEPT) as usize;
+    for id in 0..end.receives.iter().copied().map(u64::from).sum() {
+        memory.place(receive_address(id), vec![0; kept]).expect("room of its own");
     }
     memory
 }
