@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use rocelab_wire::cm::Mad;
 use rocelab_wire::{Frame, InfiniBandPacket, NakCode};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
@@ -85,6 +86,7 @@ impl Serialize for Decoded<'_> {
             captured_len: dissection.captured_len,
             cut: dissection.cut,
             headers,
+            mad: dissection.packet().and_then(|packet| packet.mad()),
         }
         .serialize(serializer)
     }
@@ -99,6 +101,8 @@ struct DecodedRecord<'a> {
     cut: bool,
     #[serde(flatten)]
     headers: Headers<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mad: Option<Mad<'a>>,
 }
 
 #[derive(Serialize)]

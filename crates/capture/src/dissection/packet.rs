@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use rocelab_wire::cm::{GSI_QPN, Mad};
 use rocelab_wire::{
-    Bth, Ecn, Extensions, Gid, InfiniBandPacket, Network, Opcode, Roce, TelemetryKind,
+    Bth, Deth, Ecn, Extensions, Gid, InfiniBandPacket, Network, Opcode, Roce, TelemetryKind,
 };
 
 /// Where a packet comes from or goes to, below the queue pair.
@@ -50,6 +51,14 @@ pub struct Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
+    /// The management datagram that it carries: one to queue pair 1, with that queue pair's key.
+    #[must_use]
+    pub fn mad(&self) -> Option<Mad<'a>> {
+        let deth = self.extensions.deth.filter(|deth| deth.q_key == Deth::GSI_Q_KEY)?;
+        let to_gsi = self.bth.dest_qp == GSI_QPN && deth.src_qp == GSI_QPN;
+        if to_gsi { Mad::parse(self.payload).ok() } else { None }
+    }
+
     pub(super) fn of_roce(roce: &'a Roce<'_>) -> Self {
         let (source, destination, entropy, ecn) = match &roce.network {
             Network::V1 { grh } => {

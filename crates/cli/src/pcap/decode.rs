@@ -68,6 +68,9 @@ impl fmt::Display for Line<'_> {
                     write!(f, ", {}", packet.extensions)?;
                 }
                 write!(f, ", payload {}", packet.payload.len())?;
+                if let Some(mad) = packet.mad() {
+                    write!(f, ", {mad}")?;
+                }
             }
             (None, Contents::Ethernet(frame)) => frame.fmt(f)?,
             (None, Contents::InfiniBand(packet)) => packet.fmt(f)?,

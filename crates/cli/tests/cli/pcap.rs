@@ -155,6 +155,20 @@ fn decode_prints_a_line_a_frame() {
 }
 
 #[test]
+fn decode_names_connection_management() {
+    let desk = Desk::new();
+    let path = repository_argument("crates/wire/tests/data/cm/rping_no_listener_rej.pcap");
+    let lines = desk.succeeds(&["pcap", "decode", &path]);
+    let lines: Vec<_> = lines.lines().collect();
+    assert_eq!(lines.len(), 2);
+    for (line, message) in lines.iter().zip(["CM REQ", "CM REJ"]) {
+        assert!(line.contains("UD_SEND_ONLY") && line.contains(message), "{line}");
+    }
+    let all = objects(&desk.succeeds(&["pcap", "decode", &path, "--json"]));
+    assert!(all.iter().all(|frame| frame["mad"].is_object()), "{all:?}");
+}
+
+#[test]
 fn stats_count_by_queue_pair() {
     let desk = Desk::new();
     let all = objects(&desk.succeeds(&["pcap", "stats", &data("fault_send_rnr"), "--json"]));
