@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rocelab_results::{Distribution, RunInfo, Summary};
+use rocelab_results::{Distribution, IntegrityViolation, RunInfo, Summary};
 
 use crate::numbers::{count, counted, in_unit, memory, rate, rounded_count, time, time_unit};
 
@@ -34,6 +34,7 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
         line(&mut table, label, &text);
         if label == "Drops" {
             faults(&mut table, summary);
+            integrity(&mut table, summary);
         }
     }
     table
@@ -129,6 +130,27 @@ fn faults(table: &mut String, summary: &Summary) {
         let (acted, matched) = (count(rule.acted), count(rule.matched));
         let text = format!("{}: {} {acted} of {matched} frames", rule.rule, rule.action);
         line(table, label, &text);
+    }
+}
+
+/// A line for integrity mode, and one for each promise that was broken.
+fn integrity(table: &mut String, summary: &Summary) {
+    let Some(integrity) = &summary.integrity else { return };
+    let mut text = match integrity.violations {
+        0 => "kept".to_owned(),
+        violations => counted(violations, "VIOLATION"),
+    };
+    let (flows, bytes) = (counted(integrity.flows, "flow"), counted(integrity.bytes, "byte"));
+    let _ = write!(text, ": {flows}, {bytes} compared");
+    if !integrity.failed.is_empty() {
+        let _ = write!(text, ", {} failed", count(integrity.failed.len() as u64));
+    }
+    line(table, "Integrity", &text);
+    for violation in &integrity.found {
+        let IntegrityViolation { flow, kind, offset, expected, found } = violation;
+        line(table, "", &format!("flow {flow}, byte {offset}, {kind}:"));
+        line(table, "", &format!("  expected {expected}"));
+        line(table, "", &format!("  found    {found}"));
     }
 }
 

@@ -53,6 +53,20 @@ pub enum FlowStatus {
     Completed,
     /// The queue pair gave up: its retry count was exceeded.
     RetryExceeded,
+    /// The queue pair gave up: the peer had no receive request, however often it was asked.
+    RnrRetryExceeded,
+    /// The peer refused a request: one that makes no sense to it.
+    RemoteInvalidRequest,
+    /// The peer refused a request: its memory may not be accessed so.
+    RemoteAccessError,
+    /// The peer could not execute a request.
+    RemoteOperationalError,
+    /// The peer's connection manager did not answer.
+    ConnectionTimedOut,
+    /// The peer's connection manager, or the own one, rejected the connection.
+    ConnectionRejected,
+    /// The queue pair failed for another reason.
+    Failed,
     /// The run ended first.
     Unfinished,
 }
@@ -63,6 +77,13 @@ impl FlowStatus {
         match self {
             Self::Completed => "completed",
             Self::RetryExceeded => "retry-exceeded",
+            Self::RnrRetryExceeded => "rnr-retry-exceeded",
+            Self::RemoteInvalidRequest => "remote-invalid-request",
+            Self::RemoteAccessError => "remote-access-error",
+            Self::RemoteOperationalError => "remote-operational-error",
+            Self::ConnectionTimedOut => "connection-timed-out",
+            Self::ConnectionRejected => "connection-rejected",
+            Self::Failed => "failed",
             Self::Unfinished => "unfinished",
         }
     }

@@ -21,8 +21,8 @@ impl FlowStatistics {
         self.counts.total += 1;
         match flow.status {
             FlowStatus::Completed => self.counts.completed += 1,
-            FlowStatus::RetryExceeded => self.counts.failed += 1,
             FlowStatus::Unfinished => self.counts.unfinished += 1,
+            _ => self.counts.failed += 1,
         }
         let Some(fct_ps) = flow.fct_ps else { return };
         self.fct_ps.push(fct_ps);

@@ -94,6 +94,7 @@ pub use queue::QueueSample;
 pub use record::{Record, RecordWriter};
 pub use run_info::{Machine, RunInfo};
 pub use summary::{
-    DropCounts, EcnCounts, FaultRuleCounts, FlowCounts, LinkTraversals, PfcCounts, Summary,
+    DropCounts, EcnCounts, FaultRuleCounts, FlowCounts, IntegrityResult, IntegrityViolation,
+    LinkTraversals, PfcCounts, Summary,
 };
 pub use topology_map::{MapLink, MapNode, MapNodeKind, TopologyMap};

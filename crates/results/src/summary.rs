@@ -37,6 +37,9 @@ pub struct Summary {
     /// What each fault rule did, in the order of the scenario; left out without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRuleCounts>,
+    /// What integrity mode found; left out without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub integrity: Option<IntegrityResult>,
     /// Priority flow control.
     pub pfc: PfcCounts,
     /// Explicit congestion notification.
@@ -118,6 +121,39 @@ pub struct FaultRuleCounts {
     pub matched: u64,
     /// Frames of those that it acted on.
     pub acted: u64,
+}
+
+/// What integrity mode found: whether every flow that completed has its bytes, once, in order and
+/// as they were sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntegrityResult {
+    /// Flows that completed and were checked.
+    pub flows: u64,
+    /// Their payload, compared byte by byte.
+    pub bytes: u64,
+    /// Numbers of the flows that ended in an error: nothing was promised to them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<u64>,
+    /// Promises that were broken; 0 if all is well.
+    pub violations: u64,
+    /// The first of them, by flow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<IntegrityViolation>,
+}
+
+/// A promise of the transport that was broken.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntegrityViolation {
+    /// Number of the flow in the scenario, from 0.
+    pub flow: u64,
+    /// `lost`, `twice`, `out-of-order` or `altered`.
+    pub kind: String,
+    /// Where in the flow's payload, in bytes from its start.
+    pub offset: u64,
+    /// What should be there: up to 16 bytes in hexadecimal, or a count in words.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
 }
 
 /// Priority flow control, over all ports and priorities.

@@ -94,6 +94,11 @@ impl UnloadedNetwork {
         Duration::from_ps(largest)
     }
 
+    /// Bytes of a frame with a full packet and no telemetry, FCS included.
+    pub(crate) fn full_frame(&self) -> u64 {
+        self.frames.len(Opcode::RcRdmaWriteMiddle, self.frames.path_mtu)
+    }
+
     /// The round trip of a full packet and its acknowledgement, in ps.
     fn round_trip(&mut self, flow: &FlowPlan) -> u64 {
         let forward = self.paths.between(flow.source, flow.destination);

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use rocelab_fabric::Serialisation;
 use rocelab_results::{
     DropRecord, EcnCounts, FaultRuleCounts, FlowRecord, FlowStatistics, FlowStatus, FlowWriter,
-    LinkRecord, LinkTraversals, Millionths, PauseEvent as PauseKind, PauseRecord, PfcCounts,
-    QueueSample, RecordWriter, ResultsDir, ResultsError, Summary,
+    IntegrityResult, IntegrityViolation, LinkRecord, LinkTraversals, Millionths,
+    PauseEvent as PauseKind, PauseRecord, PfcCounts, QueueSample, RecordWriter, ResultsDir,
+    ResultsError, Summary,
 };
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
@@ -16,8 +17,8 @@ use thiserror::Error;
 
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
-    AuditError, BuildError, DropCause, FaultCounts, FlowEnd, FrameDropped, Network, PauseChange,
-    PauseEvent, QueueLength, Record, RecordKind,
+    AuditError, BuildError, ConnectionFailure, DropCause, FaultCounts, FlowEnd, FrameDropped,
+    IntegrityReport, Network, PauseChange, PauseEvent, QueueLength, Record, RecordKind,
 };
 use crate::profile::Profile;
 use crate::profile::hpcc_ns3::HpccNs3;
@@ -28,6 +29,9 @@ use crate::{FaultRule, Plan, ProfilePlan};
 
 /// Events between two calls of the observer: some tens of milliseconds of work.
 const EVENTS_A_STEP: u64 = 200_000;
+
+/// Broken promises that `summary.json` describes, at the most; it counts all.
+const VIOLATIONS_SHOWN: usize = 16;
 
 /// What stopped a run from giving results.
 #[derive(Debug, Error)]
@@ -157,10 +161,7 @@ impl<'a> Output<'a> {
 
     fn flow_end(&mut self, end: &FlowEnd) -> Result<(), RunError> {
         self.ended[end.flow as usize] = true;
-        let status = match end.status {
-            CompletionStatus::Success => FlowStatus::Completed,
-            _ => FlowStatus::RetryExceeded,
-        };
+        let status = flow_status(end);
         if let Some(reference) = &mut self.reference {
             let flow = &self.plan.flows[end.flow as usize];
             let fct = end.finished.since(flow.start);
@@ -313,6 +314,21 @@ impl<'a> Output<'a> {
     }
 }
 
+/// How a flow ended, as the results name it.
+fn flow_status(end: &FlowEnd) -> FlowStatus {
+    match (end.connection, end.status) {
+        (Some(ConnectionFailure::TimedOut), _) => FlowStatus::ConnectionTimedOut,
+        (Some(_), _) => FlowStatus::ConnectionRejected,
+        (None, CompletionStatus::Success) => FlowStatus::Completed,
+        (None, CompletionStatus::RetryExceeded) => FlowStatus::RetryExceeded,
+        (None, CompletionStatus::RnrRetryExceeded) => FlowStatus::RnrRetryExceeded,
+        (None, CompletionStatus::RemoteInvalidRequest) => FlowStatus::RemoteInvalidRequest,
+        (None, CompletionStatus::RemoteAccess) => FlowStatus::RemoteAccessError,
+        (None, CompletionStatus::RemoteOperational) => FlowStatus::RemoteOperationalError,
+        (None, _) => FlowStatus::Failed,
+    }
+}
+
 fn summary<P: Profile>(
     plan: &Plan,
     simulation: &Simulation<P>,
@@ -345,6 +361,7 @@ fn summary<P: Profile>(
         slowdown: statistics.slowdown(),
         drops,
         faults: fault_rules(plan, network),
+        integrity: network.integrity().map(integrity),
         pfc: PfcCounts {
             pauses: totals.pauses,
             resumes: totals.resumes,
@@ -356,6 +373,26 @@ fn summary<P: Profile>(
         timeouts: nics.timeouts,
         retransmissions: nics.retransmitted.packets,
         opcodes: totals.opcodes.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
+    }
+}
+
+/// What integrity mode found; of what is wrong the first [`VIOLATIONS_SHOWN`].
+fn integrity(report: IntegrityReport) -> IntegrityResult {
+    let shown = report.violations.iter().take(VIOLATIONS_SHOWN);
+    IntegrityResult {
+        flows: report.flows,
+        bytes: report.bytes,
+        failed: report.failed.iter().copied().map(u64::from).collect(),
+        violations: report.violations.len() as u64,
+        found: shown
+            .map(|violation| IntegrityViolation {
+                flow: violation.flow.into(),
+                kind: violation.promise.broken().into(),
+                offset: violation.offset,
+                expected: violation.expected.clone(),
+                found: violation.found.clone(),
+            })
+            .collect(),
     }
 }
 

@@ -147,6 +147,7 @@ pub(crate) fn summary() -> Summary {
             matched: 50,
             acted: 2,
         }],
+        integrity: None,
         pfc: PfcCounts { pauses: 1, resumes: 1, paused_ps: 15_000_000 },
         ecn: EcnCounts { marks: 7 },
         cnps: 2,

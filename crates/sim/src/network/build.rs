@@ -8,7 +8,9 @@ use rocelab_fabric::{BufferError, Fifo, NodeId, NodeKind, Port, RouteError, Sche
 use rocelab_units::SimTime;
 use thiserror::Error;
 
+use super::contents::Contents;
 use super::faults::Faults;
+use super::integrity::FlowEnds;
 use super::packet::PacketPool;
 use super::telemetry::Telemetry;
 use super::{
@@ -63,6 +65,8 @@ impl<P: Profile> Network<P> {
             telemetry: Telemetry::new(&plan, P::base_rtt(&plan, &shared)),
             shared,
             faults: None,
+            contents: Contents::default(),
+            flow_ends: plan.integrity.then(|| FlowEnds::new(plan.flows.len())),
             notes: None,
             capture: None,
             records: Vec::new(),

@@ -5,16 +5,18 @@ use std::path::Path;
 
 use rocelab_capture::{CaptureWriter, Direction, Format, Interface};
 use rocelab_fabric::{NodeId, PacketId, Serialisation};
-use rocelab_transport::Packet as RdmaPacket;
+use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket};
 use rocelab_units::SimTime;
 use rocelab_wire::{
-    Bth, Encapsulation, Extensions, Frame, MacAddress, RoceFrame, TelemetryHeader, VlanTag, ZEROS,
+    Bth, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame, TelemetryHeader,
+    VlanTag, ZEROS,
 };
 
 use super::notes::{Note, corrupt};
 use super::packet::{Body, Packet};
 use super::{Network, PacketOf, Role};
 use crate::address::{host_gid, host_mac, switch_port_mac};
+use crate::profile::roce::GSI_QPN;
 use crate::profile::{EndHost, HostPacket, Profile, Routing};
 use crate::{CaptureFormat, CapturePlan};
 
@@ -145,14 +147,20 @@ impl<P: Profile> Network<P> {
                 let telemetry = telemetry.and_then(|all| all.of(id, body.telemetry()).to_header());
                 let note = self.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
                 let identification = note.identification;
-                let sent = RoceFrame {
-                    identification,
-                    ..self.roce_frame(sender, &packet, rdma, telemetry)
-                };
+                let mut changed = Vec::new();
+                let content = self.contents.of(id);
+                let sent = with_content(
+                    RoceFrame {
+                        identification,
+                        ..self.roce_frame(sender, &packet, rdma, telemetry)
+                    },
+                    rdma,
+                    content,
+                );
                 match sent.to_frame() {
                     Ok(mut frame) => {
                         if let Some(part) = note.corrupted {
-                            corrupt(&mut frame, part);
+                            corrupt(&mut frame, part, &mut changed);
                         }
                         capture.write(interface, now, direction, &frame);
                     }
@@ -195,13 +203,7 @@ impl<P: Profile> Network<P> {
             flow_label: if encapsulation == Encapsulation::V1 { entropy } else { 0 },
             hop_limit: self.hop_limit(sender, packet),
             udp_source_port: (entropy & 0xffff) as u16,
-            extensions: Extensions {
-                telemetry,
-                reth: rdma.reth(),
-                aeth: rdma.aeth(),
-                imm_dt: rdma.immdt(),
-                ..extensions_without_fields(rdma)
-            },
+            extensions: Extensions { telemetry, ..extensions(rdma) },
             payload: &ZEROS[..usize::from(rdma.payload_len())],
             ..RoceFrame::new(encapsulation, base_transport_header(rdma))
         }
@@ -263,6 +265,9 @@ impl<P: Profile> Network<P> {
     fn entropy(&self, destination: NodeId, qpn: u32) -> u32 {
         let Role::Host(host) = self.nodes[destination as usize].role else { return 0 };
         let flow = self.hosts[host as usize].end_host.flow_of(qpn);
+        if qpn == GSI_QPN {
+            return self.plan.roce.management_entropy();
+        }
         flow.map_or(0, |flow| self.plan.flows[flow as usize].entropy)
     }
 
@@ -288,7 +293,7 @@ fn base_transport_header(rdma: &RdmaPacket) -> Bth {
         opcode: rdma.opcode() as u8,
         solicited_event: rdma.solicited_event(),
         // Adapters set it on data and acknowledgements and leave it clear on CNPs.
-        migreq: rdma.opcode() != rocelab_wire::Opcode::Cnp,
+        migreq: rdma.opcode() != Opcode::Cnp,
         pad_count: rdma.pad_count(),
         transport_version: 0,
         p_key: 0xffff,
@@ -303,12 +308,34 @@ fn base_transport_header(rdma: &RdmaPacket) -> Bth {
     rdma.telemetry().map_or(plain, |kind| plain.with_telemetry(kind))
 }
 
-/// The extension headers that hold nothing of the packet's own.
-fn extensions_without_fields(rdma: &RdmaPacket) -> Extensions {
-    match rdma.opcode() {
-        rocelab_wire::Opcode::Cnp => {
-            Extensions { cnp: Some(rocelab_wire::Cnp::default()), ..Extensions::NONE }
+/// The extension headers; of an atomic operation without its operands.
+fn extensions(rdma: &RdmaPacket) -> Extensions {
+    Extensions {
+        deth: rdma.deth(),
+        reth: rdma.reth(),
+        atomic_eth: rdma.atomic_eth(AtomicOperands::default()),
+        aeth: rdma.aeth(),
+        sack: rdma.sack(),
+        atomic_ack_eth: rdma.atomic_ack_eth(),
+        imm_dt: rdma.immdt(),
+        ieth: rdma.ieth(),
+        cnp: (rdma.opcode() == Opcode::Cnp).then(Cnp::default),
+        ..Extensions::NONE
+    }
+}
+
+/// The frame with what the packet carries beyond its header words. Payload without bytes is zeros.
+fn with_content<'a>(
+    frame: RoceFrame<'a>,
+    rdma: &RdmaPacket,
+    content: Option<&'a Content>,
+) -> RoceFrame<'a> {
+    match content {
+        None => frame,
+        Some(Content::Payload(payload)) => RoceFrame { payload, ..frame },
+        Some(&Content::Operands(operands)) => {
+            let atomic_eth = rdma.atomic_eth(operands);
+            RoceFrame { extensions: Extensions { atomic_eth, ..frame.extensions }, ..frame }
         }
-        _ => Extensions::NONE,
     }
 }

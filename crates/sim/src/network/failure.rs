@@ -56,6 +56,7 @@ impl<P: Profile> Network<P> {
             self.records.push(Record { key, kind: RecordKind::Drop(dropped) });
             self.totals.frames_dropped += 1;
             *self.totals.drops.entry(cause.name()).or_default() += 1;
+            self.contents.take(id);
             self.pool.remove(id);
         }
         let state = &mut self.ports[port as usize];

@@ -7,7 +7,7 @@ use rocelab_transport::congestion_control::Telemetry as Carried;
 
 use super::packet::{Body, Packet};
 use super::{DropCause, Event, Network, Record, RecordKind, Role, mix};
-use crate::profile::{Carries, Context, Delivery, EndHost, FlowStarts, HostPacket, Profile};
+use crate::profile::{Context, Delivery, EndHost, FlowStarts, HostPacket, Profile};
 
 /// The host and what it is given with a call: parts of the network that do not overlap.
 macro_rules! with_host {
@@ -53,11 +53,16 @@ impl<P: Profile> Network<P> {
         self.totals.packets_delivered += 1;
         let what = body.fingerprint();
         state.digest = mix(state.digest ^ key.time.ps() ^ what.rotate_left(17));
-        let telemetry = self.telemetry.as_ref();
-        let telemetry = telemetry.map_or(Carried::None, |all| all.of(id, body.telemetry()));
         let delivery =
             Delivery { packet: body, source: packet.source, flow_hash: packet.flow_hash };
-        let sends = state.end_host.receive(&mut context, &delivery, telemetry);
+        let sends = if body.has_company() {
+            let telemetry = self.telemetry.as_ref();
+            let telemetry = telemetry.map_or(Carried::None, |all| all.of(id, body.telemetry()));
+            let content = if body.has_content() { self.contents.take(id) } else { None };
+            state.end_host.receive_with(&mut context, &delivery, telemetry, content)
+        } else {
+            state.end_host.receive(&mut context, &delivery, Carried::None)
+        };
         self.after_host(key, host, sends, queue);
     }
 
@@ -85,11 +90,8 @@ impl<P: Profile> Network<P> {
             if let Some(notes) = &mut self.notes {
                 notes.start(host, id);
             }
-            if body.telemetry() != Carries::Nothing
-                && let Some(telemetry) = &mut self.telemetry
-                && let Some(header) = state.end_host.take_telemetry(&body)
-            {
-                telemetry.start(id, header);
+            if body.has_company() {
+                self.start_company(host, id, &body);
             }
             self.transmit(key, port, id, queue);
             if more {
@@ -155,6 +157,9 @@ impl<P: Profile> Network<P> {
         let (state, mut context) = with_host!(self, host, key);
         while let Some(end) = state.end_host.poll_end(&mut context) {
             self.flows.last_end = key.time;
+            if let Some(ends) = &mut self.flow_ends {
+                ends.note(end.flow, end.status);
+            }
             if end.status == CompletionStatus::Success {
                 self.flows.completed += 1;
             } else {

@@ -8,10 +8,12 @@
 mod audit;
 mod build;
 mod capture;
+mod contents;
 mod event;
 mod failure;
 mod faults;
 mod host;
+mod integrity;
 mod notes;
 mod packet;
 mod record;
@@ -26,9 +28,11 @@ pub use audit::AuditError;
 pub use build::BuildError;
 pub use event::Event;
 pub use faults::FaultCounts;
+pub use integrity::{IntegrityReport, Promise, Violation};
 use packet::PacketPool;
 pub use record::{
-    DropCause, FlowEnd, FrameDropped, PauseChange, PauseEvent, QueueLength, Record, RecordKind,
+    ConnectionFailure, DropCause, FlowEnd, FrameDropped, PauseChange, PauseEvent, QueueLength,
+    Record, RecordKind,
 };
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
 use rocelab_fabric::{Fifo, NodeId, Port};
@@ -64,9 +68,13 @@ pub struct Network<P: Profile = Roce> {
     telemetry: Option<Box<Telemetry>>,
     /// What links do to frames, where rules say so.
     faults: Option<Box<faults::Faults>>,
+    /// What packets carry beyond their header words.
+    contents: contents::Contents,
     /// What is kept beside packets, where captures or faults ask for it.
     notes: Option<Box<notes::FrameNotes>>,
     capture: Option<capture::Capture>,
+    /// In integrity mode.
+    flow_ends: Option<integrity::FlowEnds>,
     records: Vec<Record>,
     totals: Totals,
     /// RDMA packets that hosts sent, by opcode.

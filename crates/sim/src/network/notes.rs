@@ -62,18 +62,18 @@ impl FrameNotes {
     }
 }
 
-/// A payload that differs from zeros in its first byte.
-static CHANGED_PAYLOAD: [u8; rocelab_wire::ZEROS.len()] = {
-    let mut bytes = [0; rocelab_wire::ZEROS.len()];
-    bytes[0] = 1;
-    bytes
-};
-
-/// Changes one bit of the frame, whose ICRC stays as it was.
-pub(super) fn corrupt(frame: &mut Frame<'_>, part: CorruptedPart) {
+/// Changes one bit of the frame, whose ICRC stays as it was. A changed payload is put into
+/// `changed`.
+pub(super) fn corrupt<'a>(frame: &mut Frame<'a>, part: CorruptedPart, changed: &'a mut Vec<u8>) {
     let FrameBody::Roce(roce) = &mut frame.body else { return };
     match part {
-        CorruptedPart::Payload => roce.payload = &CHANGED_PAYLOAD[..roce.payload.len()],
+        CorruptedPart::Payload => {
+            changed.extend_from_slice(roce.payload);
+            if let Some(first) = changed.first_mut() {
+                *first ^= 1;
+            }
+            roce.payload = changed;
+        }
         CorruptedPart::Header => roce.bth.psn ^= 1,
         CorruptedPart::Icrc => roce.icrc ^= 1,
     }

@@ -8,7 +8,8 @@ use rocelab_wire::Pfc;
 /// A switch has no way to a frame's destination.
 pub(crate) const NO_ROUTE: u16 = u16::MAX;
 
-/// A frame somewhere in the network. Its payload has a length and no bytes.
+/// A frame somewhere in the network. Its payload has a length; bytes, where there are any, are
+/// kept beside it.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Packet<R> {

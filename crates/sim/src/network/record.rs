@@ -38,6 +38,19 @@ pub struct FlowEnd {
     pub finished: SimTime,
     /// Packets that its source sent again.
     pub retransmitted_packets: u64,
+    /// Why there was no connection, if there was none; the status is then `Flushed`.
+    pub connection: Option<ConnectionFailure>,
+}
+
+/// Why there is no connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionFailure {
+    /// The peer never answered.
+    TimedOut,
+    /// The peer rejected it.
+    Rejected,
+    /// The own connection manager has no room for it.
+    Refused,
 }
 
 /// A priority of a port's transmitter was told to stop or may go on.

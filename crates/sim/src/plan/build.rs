@@ -8,10 +8,9 @@ use rocelab_wire::Encapsulation;
 
 use super::algorithms::InUse;
 use super::{
-    FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, buffer, checks, faults, hop_limit,
-    hpcc_ns3, layer2, numbering, ports, telemetry, topology,
+    FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, buffer, checks, connections, faults,
+    hop_limit, hpcc_ns3, integrity, layer2, numbering, ports, telemetry, topology,
 };
-use crate::ideal::UnloadedNetwork;
 use crate::scenario::{
     Fault, IpVersion, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError, Tagging,
     ensure,
@@ -57,6 +56,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let queues = scenario.sample.as_ref().and_then(|sample| sample.queues.as_ref());
     let sampling = queues.map(|config| ports::sampling(config, &topology)).transpose()?;
     let (flows, in_use) = flows(scenario, &hosts, &roce, max_flows)?;
+    integrity::check(scenario, &flows)?;
     let faults = faults::build(&scenario.faults, &topology, &flows)?;
     let queue_pairs: Vec<_> = in_use
         .all()
@@ -89,24 +89,14 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         queue_pairs,
         flows,
         faults,
+        integrity: scenario.integrity,
         capture,
         sampling,
     };
     if matches!(plan.profile, ProfilePlan::Roce) {
-        plan.measure_base_rtt();
+        plan.measure_paths(&scenario.roce);
     }
     Ok(plan)
-}
-
-impl Plan {
-    /// Tells all queue pairs the round-trip time of the longest path in use: what fills that fills
-    /// every other, and switches average over one time only.
-    fn measure_base_rtt(&mut self) {
-        let base_rtt = UnloadedNetwork::new(self).largest_round_trip(&self.flows);
-        for profile in &mut self.queue_pairs {
-            *profile = Arc::new(QueuePairProfile { base_rtt, ..(**profile).clone() });
-        }
-    }
 }
 
 fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
@@ -127,6 +117,7 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
         },
         vlans,
         hop_limit: config.hop_limit,
+        connection_manager: connections::manager(config),
     }
 }
 
@@ -136,10 +127,16 @@ fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
         ack_interval: config.ack_interval,
         ack_timeout: config.ack_timeout,
         retry_count: config.retry_count,
+        rnr_retry: config.rnr_retry,
+        rnr_timer: config.rnr_timer.code(),
+        max_rd_atomic: config.max_rd_atomic,
+        max_dest_rd_atomic: config.max_dest_rd_atomic,
+        timeouts: config.timeouts,
+        ack_coalescing: config.ack_coalescing,
         cnp_priority: config.cnp_priority,
         ecn_capable: config.version == RoceVersion::V2 && algorithm.needs_ecn(),
         congestion_control: algorithm.clone(),
-        // The base round-trip time is measured when all flows are known.
+        // Round-trip time and packets in flight follow when all flows are known.
         ..QueuePairProfile::new(config.path_mtu)
     }
 }

@@ -8,7 +8,7 @@ use rocelab_units::SimTime;
 
 use super::algorithms::Named;
 use super::build::LATEST;
-use super::hpcc_ns3;
+use super::{connections, hpcc_ns3};
 use crate::scenario::{Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure};
 
 /// The first thing that is wrong with the scenario's plain values.
@@ -62,7 +62,8 @@ fn check_roce(roce: &RoceConfig) -> Result<(), Fault> {
     })?;
     ensure(roce.hop_limit > 0, || {
         Fault::at("roce.hop_limit", "such frames do not pass any router").help("give 1 to 255")
-    })
+    })?;
+    connections::check(roce)
 }
 
 fn check_priority(key: &str, priority: u8) -> Result<(), Fault> {

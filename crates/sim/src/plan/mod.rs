@@ -4,10 +4,12 @@ mod algorithms;
 mod buffer;
 mod build;
 mod checks;
+mod connections;
 mod faults;
 mod hop_limit;
 mod hosts;
 mod hpcc_ns3;
+mod integrity;
 mod layer2;
 mod numbering;
 mod ports;
@@ -56,6 +58,8 @@ pub struct Plan {
     pub flows: Vec<FlowPlan>,
     /// What links do to frames, in the order in which rules are asked.
     pub faults: Vec<FaultRule>,
+    /// Whether payload bytes are real and compared at the end.
+    pub integrity: bool,
     /// Which ports are captured.
     pub capture: Option<CapturePlan>,
     /// Which queues are sampled.
@@ -75,6 +79,30 @@ pub struct RocePlan {
     pub vlans: Vec<u16>,
     /// Hop limit or TTL of a new frame.
     pub hop_limit: u8,
+    /// Where connections are made by messages; none: out of band, at no cost.
+    pub connection_manager: Option<CmPlan>,
+}
+
+impl RocePlan {
+    /// UDP source port (v2) or flow label (v1) of management datagrams.
+    pub(crate) fn management_entropy(&self) -> u32 {
+        /// The first port of the range that RoCE v2 sends from.
+        const FIRST_PORT: u32 = 0xc000;
+        if self.encapsulation == Encapsulation::V1 { 0 } else { FIRST_PORT }
+    }
+}
+
+/// The connection manager of every host. Times are codes of 5 bits: 4.096 us x 2^n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CmPlan {
+    /// Within which time a host answers, 0 to 31.
+    pub response_timeout: u8,
+    /// How often a message is sent again, 0 to 15.
+    pub retries: u8,
+    /// How long a packet may be on its way, 0 to 31.
+    pub packet_lifetime: u8,
+    /// Priority of its datagrams, 0 to 7.
+    pub priority: u8,
 }
 
 /// One flow: one or more messages over a reliable connection of its own.

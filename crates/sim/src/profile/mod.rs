@@ -28,11 +28,11 @@ use rocelab_fabric::{
     BufferPolicy, FlowControl, NodeId, RouteError, SchedulerConfig, Serialisation,
 };
 use rocelab_transport::congestion_control::Telemetry;
-use rocelab_transport::{Counters, Packet as RdmaPacket};
+use rocelab_transport::{Content, Counters, Packet as RdmaPacket};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::TelemetryHeader;
 
-use crate::network::{BuildError, FlowEnd, TrafficKind};
+use crate::network::{BuildError, FlowEnd, TrafficKind, Violation};
 use crate::{FlowPlan, Plan};
 
 /// The rules that a network goes by.
@@ -156,6 +156,18 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
         telemetry: Telemetry<'_>,
     ) -> bool;
 
+    /// The same for a frame that may have content beside it too.
+    fn receive_with(
+        &mut self,
+        context: &mut Context<'_, P>,
+        arrival: &Delivery<Self::Packet>,
+        telemetry: Telemetry<'_>,
+        content: Option<Content>,
+    ) -> bool {
+        _ = content;
+        self.receive(context, arrival, telemetry)
+    }
+
     /// The next frame, given which priorities are paused (bit p). The transmitter is free.
     fn poll_transmit(
         &mut self,
@@ -166,6 +178,13 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
     /// The telemetry that the frame takes along which was just handed out, if it is kept beside the
     /// packet. Asked once.
     fn take_telemetry(&mut self, packet: &Self::Packet) -> Option<TelemetryHeader>;
+
+    /// The content that goes beside the frame which was just handed out, if it
+    /// [has any](HostPacket::has_content). Asked once.
+    fn take_content(&mut self, packet: &Self::Packet) -> Option<Content> {
+        _ = packet;
+        None
+    }
 
     /// Whether the host is to be asked when the transmitter is free.
     fn is_ready(&self, paused: u8) -> bool;
@@ -186,6 +205,12 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
 
     /// Packets that the source of an unfinished flow has sent again.
     fn retransmissions(&self, number: u32, flow: &FlowPlan) -> u64;
+
+    /// What integrity mode finds wrong at this end of a flow that has completed.
+    fn violations(&self, plan: &Plan, number: u32) -> Vec<Violation> {
+        _ = (plan, number);
+        Vec::new()
+    }
 
     /// The flow that a queue pair belongs to, where packets name queue pairs.
     fn flow_of(&self, qpn: u32) -> Option<u32> {
@@ -216,6 +241,18 @@ pub trait HostPacket: Copy + fmt::Debug {
 
     /// What switches write into it.
     fn telemetry(&self) -> Carries;
+
+    /// Whether anything travels beside the packet: telemetry or content.
+    #[inline]
+    fn has_company(&self) -> bool {
+        self.telemetry() != Carries::Nothing
+    }
+
+    /// Whether content travels beside the packet.
+    #[inline]
+    fn has_content(&self) -> bool {
+        false
+    }
 
     /// The probabilistic telemetry value, to change, where it is in the packet and not beside it.
     fn value(&mut self) -> Option<&mut u64>;

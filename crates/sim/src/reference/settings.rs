@@ -29,6 +29,7 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
     places.extend(algorithm::places(entries, &congestion_control));
     let scenario = Scenario {
         seed: 1,
+        integrity: false,
         stop: Some(stop(entries)?),
         profile: Some(ProfileConfig::HpccNs3(profile(entries)?)),
         roce: Default::default(),

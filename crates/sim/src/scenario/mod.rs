@@ -7,6 +7,7 @@
 
 mod capture;
 mod class;
+mod connect;
 mod document;
 mod error;
 mod faults;
@@ -17,6 +18,7 @@ mod overrides;
 mod profile;
 mod reading;
 mod relocation;
+mod rnr_timer;
 mod roce;
 mod sample;
 mod suggestion;
@@ -32,11 +34,13 @@ use serde::{Deserialize, Serialize};
 
 pub use capture::CaptureConfig;
 pub use class::{ClassConfig, Priority};
+pub use connect::{CmTimersConfig, Connect};
 pub use error::ScenarioError;
 pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
 pub use items::Items;
 pub use layer2::{Forwarding, Layer2Config, VlanConfig};
 pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
+pub use rnr_timer::RnrTimer;
 pub use roce::{GidKind, IpVersion, RoceConfig, RoceVersion, Tagging};
 pub use sample::{QueueSampling, SampleConfig};
 
@@ -57,6 +61,9 @@ pub struct Scenario {
     /// When the run ends even if flows are unfinished; without it, when the last flow ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<SimTime>,
+    /// Whether payload bytes are real, and both ends' memory is compared at the end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub integrity: bool,
     /// Whose rules hold in place of RoCE's: one `[profile.NAME]`; RoCE's without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileConfig>,

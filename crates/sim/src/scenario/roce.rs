@@ -1,8 +1,10 @@
 //! `[roce]`: how frames look and how connections behave.
 
-use rocelab_transport::{AckTimeout, PathMtu, Recovery};
+use rocelab_transport::{AckCoalescing, AckTimeout, PathMtu, Recovery, RetransmissionTimeouts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{CmTimersConfig, Connect, RnrTimer};
 
 /// RoCE version, path MTU, recovery and priorities of every connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +28,24 @@ pub struct RoceConfig {
     /// How often in a row a packet is sent again before its queue pair fails, 0 to 7.
     #[schemars(range(max = 7))]
     pub retry_count: u8,
+    /// How often in a row a message is sent again that finds no receive request before its queue
+    /// pair fails, 0 to 6; 7 is for ever.
+    #[schemars(range(max = 7))]
+    pub rnr_retry: u8,
+    /// How long the responder asks the requester to wait then: a code from 0 to 31, or a time,
+    /// which is rounded up to the next one that has a code.
+    pub rnr_timer: RnrTimer,
+    /// READs and atomic operations that a requester may have in flight, 1 to 255.
+    #[schemars(range(min = 1, max = 255))]
+    pub max_rd_atomic: u32,
+    /// READs and atomic operations that a responder takes at once, 1 to 255.
+    #[schemars(range(min = 1, max = 255))]
+    pub max_dest_rd_atomic: u32,
+    /// Packets that a requester may have sent and not seen acknowledged. Default: with selective
+    /// repeat, what fills the longest path; else no limit but that of the PSNs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 8_388_608))]
+    pub max_outstanding: Option<u32>,
     /// Priority of data and acknowledgements, 0 to 7.
     #[schemars(range(max = 7))]
     pub priority: u8,
@@ -39,6 +59,17 @@ pub struct RoceConfig {
     pub tagging: Tagging,
     /// What a v1 host's GID is made of; a v2 host's is its IP address.
     pub gid: GidKind,
+    /// How the two ends of a connection come to know each other.
+    pub connect: Connect,
+    /// How responders save acknowledgements. Default: they answer each packet that asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ack_coalescing: Option<AckCoalescing>,
+    /// With selective repeat: the two timeouts of IRN, in place of `ack_timeout`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeouts: Option<RetransmissionTimeouts>,
+    /// With `connect = "cm"`: timers and retries of connection management.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cm: Option<CmTimersConfig>,
 }
 
 impl Default for RoceConfig {
@@ -51,11 +82,20 @@ impl Default for RoceConfig {
             ack_interval: 1,
             ack_timeout: AckTimeout::try_from(14).expect("14 is within 0 to 31"),
             retry_count: 7,
+            rnr_retry: 7,
+            rnr_timer: RnrTimer::new(12).expect("12 is within 0 to 31"),
+            max_rd_atomic: 16,
+            max_dest_rd_atomic: 16,
+            max_outstanding: None,
             priority: 3,
             cnp_priority: 6,
             hop_limit: 64,
             tagging: Tagging::Auto,
             gid: GidKind::Eui64,
+            connect: Connect::OutOfBand,
+            ack_coalescing: None,
+            timeouts: None,
+            cm: None,
         }
     }
 }

@@ -215,6 +215,7 @@ impl<P: Profile> Network<P> {
         if let Some(telemetry) = &mut self.telemetry {
             telemetry.copy(id, copy);
         }
+        self.contents.copy(id, copy);
         copy
     }
 }

@@ -16,6 +16,7 @@ pub(in crate::plan) fn check(scenario: &Scenario) -> Result<(), Fault> {
     if let Some((key, value)) = changed {
         return Err(refused(&key, value));
     }
+    ensure(!scenario.integrity, || refused("integrity", String::new()))?;
     ensure(scenario.capture.is_none(), || refused("capture", String::new()))?;
     ensure(scenario.faults.is_empty(), || refused("faults[0]", String::new()))?;
     ensure(scenario.class.is_empty(), || refused("class", String::new()))?;

@@ -1,18 +1,22 @@
 //! A host with verbs: its NIC, and the flows that its queue pairs belong to.
 
+use std::collections::VecDeque;
+
 use rocelab_engine::EventKey;
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{
-    Completion, CompletionStatus, Counters, FIRST_QPN, Nic, NicConfig, Operation,
+    Completion, CompletionStatus, Content, Counters, FIRST_QPN, Memory, Nic, NicConfig, Operation,
     Packet as RdmaPacket, QueuePair, QueuePairConfig, ReceiveQueueConfig, WorkRequest,
 };
 use rocelab_units::SimTime;
 use rocelab_wire::{TelemetryHeader, TelemetryKind, encapsulation_len};
 
-use super::Roce;
-use crate::network::{FlowEnd, TrafficKind};
+use super::connections::Connections;
+use super::integrity::{Integrity, base_address, takes_receives};
+use super::{GSI_QPN, Roce};
+use crate::network::{FlowEnd, TrafficKind, Violation};
 use crate::profile::{Carries, Delivery, Departing, EndHost, HostPacket};
 use crate::{FlowPlan, Plan, Verb};
 
@@ -21,12 +25,18 @@ type Context<'a> = crate::profile::Context<'a, Roce>;
 /// A host whose flows are messages over reliable connections.
 #[derive(Debug)]
 pub struct VerbsHost {
-    node: NodeId,
-    nic: Nic,
+    pub(super) node: NodeId,
+    pub(super) nic: Nic,
     /// Queue pair k belongs to flow `queue_pairs[k].flow`.
     queue_pairs: Vec<FlowState>,
     /// The earliest wake-up that has been asked for.
     armed: SimTime,
+    /// Only where connections are made by messages.
+    pub(super) connections: Option<Box<Connections>>,
+    /// Flows that ended without a connection.
+    pub(super) unconnected: VecDeque<FlowEnd>,
+    /// Only in integrity mode.
+    integrity: Option<Box<Integrity>>,
 }
 
 /// A queue pair's flow.
@@ -41,23 +51,58 @@ impl FlowState {
     const NONE: Self = Self { flow: u32::MAX, messages_left: 0 };
 }
 
+/// What the two ends of a connection tell each other: numbers of 24 bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ConnectionEnds {
+    /// The own queue pair.
+    pub(super) qpn: u32,
+    /// The peer's.
+    pub(super) dest_qp: u32,
+    /// The PSN of the first packet to send.
+    pub(super) initial_psn: u32,
+    /// The PSN of the first packet to expect.
+    pub(super) remote_initial_psn: u32,
+}
+
 impl VerbsHost {
     pub(super) fn new(plan: &Plan, node: NodeId, adjacency: &Adjacency) -> Self {
         let link = adjacency.ports_of(node).first();
         let line_rate = link.map(|port| plan.topology.links[port.link as usize].rate);
         let len = encapsulation_len(plan.roce.encapsulation, plan.roce.tagged);
-        let nic = Nic::new(NicConfig {
+        let mut nic = Nic::new(NicConfig {
             line_rate: line_rate.unwrap_or_default(),
             encapsulation_len: u16::try_from(len).unwrap_or(u16::MAX),
         });
-        Self { node, nic, queue_pairs: Vec::new(), armed: SimTime::NEVER }
+        let integrity = plan.integrity.then(|| Box::new(Integrity::new(plan.seed)));
+        if integrity.is_some() {
+            nic.set_memory(Memory::open());
+        }
+        let cm = plan.roce.connection_manager.as_ref();
+        Self {
+            node,
+            nic,
+            queue_pairs: Vec::new(),
+            armed: SimTime::NEVER,
+            connections: cm.map(|cm| Box::new(Connections::new(plan, cm, node))),
+            unconnected: VecDeque::new(),
+            integrity,
+        }
     }
 
     /// Sets up the source's queue pair and posts all messages of a flow.
-    fn post_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
+    fn start_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
+        if let Some(connections) = &mut self.connections {
+            connections.connect(plan, now, flow);
+            return self.follow_connections(plan, now);
+        }
+        self.create_queue_pair(plan, flow, self.planned_ends(plan, flow, true));
+        self.post_messages(plan, now, flow);
+    }
+
+    /// Posts all messages of a flow whose queue pair is there.
+    pub(super) fn post_messages(&mut self, plan: &Plan, now: SimTime, flow: u32) {
         let FlowPlan { source_qpn, verb, .. } = plan.flows[flow as usize];
-        self.create_queue_pair(plan, flow, true);
-        let mut remote_address = 0;
+        let mut address = if self.integrity.is_some() { base_address(flow) } else { 0 };
         let mut count = 0;
         for length in plan.flows[flow as usize].messages() {
             let operation = match verb {
@@ -67,9 +112,10 @@ impl VerbsHost {
                 Verb::Read => Operation::Read,
             };
             let length_in_32_bits = u32::try_from(length).unwrap_or(u32::MAX);
-            let work = WorkRequest::new(u64::from(flow), operation, length_in_32_bits)
-                .to(remote_address, flow);
-            remote_address += length;
+            let work = WorkRequest::new(count.into(), operation, length_in_32_bits)
+                .to(address, flow)
+                .local(address);
+            address += length;
             count += 1;
             let posted = self.nic.post_send(now, source_qpn, work);
             debug_assert!(posted.is_ok(), "a plan's flow can be posted: {posted:?}");
@@ -85,28 +131,49 @@ impl VerbsHost {
         let known = self.queue_pairs.get(index).map(|state| state.flow);
         if let Some(flow) = known.filter(|&flow| flow != u32::MAX) {
             let is_source = plan.flows[flow as usize].source == self.node;
-            self.create_queue_pair(plan, flow, is_source);
+            self.create_queue_pair(plan, flow, self.planned_ends(plan, flow, is_source));
         }
     }
 
-    fn create_queue_pair(&mut self, plan: &Plan, flow: u32, is_source: bool) {
+    /// Both ends of a flow's connection as an exchange out of band tells them.
+    fn planned_ends(&self, plan: &Plan, flow: u32, is_source: bool) -> ConnectionEnds {
         let described = &plan.flows[flow as usize];
-        let source = (described.source, described.source_qpn, described.source_psn);
-        let destination =
-            (described.destination, described.destination_qpn, described.destination_psn);
+        let source = (described.source_qpn, described.source_psn);
+        let destination = (described.destination_qpn, described.destination_psn);
         let (near, far) = if is_source { (source, destination) } else { (destination, source) };
+        ConnectionEnds {
+            qpn: near.0,
+            dest_qp: far.0,
+            initial_psn: near.1,
+            remote_initial_psn: far.1,
+        }
+    }
+
+    pub(super) fn create_queue_pair(&mut self, plan: &Plan, flow: u32, ends: ConnectionEnds) {
+        let described = &plan.flows[flow as usize];
+        let is_source = described.source == self.node;
+        let peer = if is_source { described.destination } else { described.source };
+        let posts_receives = self.integrity.is_some() && !is_source && takes_receives(described);
+        let ConnectionEnds { qpn, dest_qp, initial_psn, remote_initial_psn } = ends;
         self.nic.create_queue_pair(QueuePairConfig {
-            qpn: near.1,
-            dest_qp: far.1,
-            destination: far.0,
-            entropy: plan.flow_hash(near.0, far.0, described.entropy),
-            initial_psn: near.2,
-            remote_initial_psn: far.2,
+            qpn,
+            dest_qp,
+            destination: peer,
+            entropy: plan.flow_hash(self.node, peer, described.entropy),
+            initial_psn,
+            remote_initial_psn,
             priority: described.priority,
-            receive_queue: ReceiveQueueConfig::Endless,
+            receive_queue: if posts_receives {
+                ReceiveQueueConfig::Own
+            } else {
+                ReceiveQueueConfig::Endless
+            },
             q_key: 0,
             profile: plan.queue_pairs_of(described).clone(),
         });
+        if posts_receives {
+            Integrity::post_receives(&mut self.nic, flow, described);
+        }
     }
 
     fn state(&mut self, qpn: u32) -> &mut FlowState {
@@ -119,6 +186,9 @@ impl VerbsHost {
 
     /// The end of the flow, if this completion is that.
     fn complete(&mut self, now: SimTime, completion: &Completion) -> Option<FlowEnd> {
+        if let Some(integrity) = &mut self.integrity {
+            integrity.note_sent(completion);
+        }
         let failed = completion.status != CompletionStatus::Success;
         let state = self.state(completion.qpn);
         if state.messages_left == 0 {
@@ -137,6 +207,7 @@ impl VerbsHost {
             status: completion.status,
             finished: now,
             retransmitted_packets: queue_pair.map_or(0, QueuePair::retransmissions),
+            connection: None,
         })
     }
 }
@@ -148,11 +219,17 @@ impl EndHost<Roce> for VerbsHost {
         let is_source = flow.source == self.node;
         let qpn = if is_source { flow.source_qpn } else { flow.destination_qpn };
         self.state(qpn).flow = number;
+        if let (Some(connections), false) = (&mut self.connections, is_source) {
+            connections.expect(number, flow);
+        }
+        if let (Some(integrity), Some(memory)) = (&self.integrity, self.nic.memory_mut()) {
+            integrity.place(memory, number, flow, is_source);
+        }
     }
 
     fn start(&mut self, context: &mut Context<'_>, flows: &[u32]) {
         for &flow in flows {
-            self.post_flow(context.plan, context.now.time, flow);
+            self.start_flow(context.plan, context.now.time, flow);
         }
     }
 
@@ -164,10 +241,33 @@ impl EndHost<Roce> for VerbsHost {
         telemetry: Telemetry<'_>,
     ) -> bool {
         let packet = &arrival.packet;
-        if !self.nic.has_queue_pair(packet.dest_qp()) {
+        if self.connections.is_some() {
+            self.note_data(context.plan, context.now.time, packet);
+        } else if !self.nic.has_queue_pair(packet.dest_qp()) {
             self.create_responder(context.plan, packet.dest_qp());
         }
         self.nic.receive(context.now.time, packet, telemetry);
+        true
+    }
+
+    fn receive_with(
+        &mut self,
+        context: &mut Context<'_>,
+        arrival: &Delivery<RdmaPacket>,
+        telemetry: Telemetry<'_>,
+        content: Option<Content>,
+    ) -> bool {
+        let packet = &arrival.packet;
+        if packet.dest_qp() == GSI_QPN {
+            self.receive_datagram(context.plan, context.now.time, arrival.source, content);
+            return true;
+        }
+        if self.connections.is_some() {
+            self.note_data(context.plan, context.now.time, packet);
+        } else if !self.nic.has_queue_pair(packet.dest_qp()) {
+            self.create_responder(context.plan, packet.dest_qp());
+        }
+        self.nic.receive_from(context.now.time, packet, telemetry, arrival.source, content);
         true
     }
 
@@ -177,6 +277,11 @@ impl EndHost<Roce> for VerbsHost {
         context: &mut Context<'_>,
         paused: u8,
     ) -> Option<Departing<RdmaPacket>> {
+        if let Some(connections) = &mut self.connections
+            && let Some(datagram) = connections.poll_transmit(context.plan, paused)
+        {
+            return Some(datagram);
+        }
         let transmit = self.nic.poll_transmit(context.now.time, paused)?;
         Some(Departing {
             packet: transmit.packet,
@@ -191,9 +296,18 @@ impl EndHost<Roce> for VerbsHost {
         self.nic.take_telemetry(packet)
     }
 
+    fn take_content(&mut self, packet: &RdmaPacket) -> Option<Content> {
+        match &mut self.connections {
+            Some(connections) if packet.dest_qp() == GSI_QPN => connections.take_content(),
+            _ => self.nic.take_content(packet),
+        }
+    }
+
     #[inline]
     fn is_ready(&self, paused: u8) -> bool {
+        let connections = self.connections.as_ref();
         self.nic.is_ready(paused)
+            || connections.is_some_and(|connections| connections.is_ready(paused))
     }
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) -> bool {
@@ -202,6 +316,9 @@ impl EndHost<Roce> for VerbsHost {
         }
         self.armed = SimTime::NEVER;
         self.nic.handle_timeout(context.now.time);
+        if self.connections.is_some() {
+            self.connections_timeout(context.plan, context.now.time);
+        }
         true
     }
 
@@ -209,7 +326,10 @@ impl EndHost<Roce> for VerbsHost {
     /// port is busy is of no use before the port is free.
     #[inline]
     fn wake_up(&mut self, context: &mut Context<'_>, free_at: SimTime) -> Option<EventKey> {
-        let time = self.nic.poll_timeout().min(self.nic.next_release().max(free_at));
+        let mut time = self.nic.poll_timeout().min(self.nic.next_release().max(free_at));
+        if let Some(connections) = &self.connections {
+            time = time.min(connections.poll_timeout());
+        }
         if time >= self.armed {
             return None;
         }
@@ -219,20 +339,39 @@ impl EndHost<Roce> for VerbsHost {
 
     #[inline]
     fn poll_end(&mut self, context: &mut Context<'_>) -> Option<FlowEnd> {
+        if let Some(integrity) = &mut self.integrity {
+            while let Some(completion) = self.nic.poll_receive_completion() {
+                integrity.note_received(&completion);
+            }
+        }
         loop {
-            let completion = self.nic.poll_completion()?;
+            let Some(completion) = self.nic.poll_completion() else {
+                return self.connections.as_ref().and_then(|_| self.unconnected.pop_front());
+            };
             if let Some(end) = self.complete(context.now.time, &completion) {
+                if let Some(connections) = &mut self.connections {
+                    connections.disconnect(context.now.time, end.flow);
+                }
                 return Some(end);
             }
         }
     }
 
     fn will_send(&self) -> bool {
+        let connections = self.connections.as_ref();
         self.nic.next_release() != SimTime::NEVER
+            || connections.is_some_and(|one| one.poll_timeout() != SimTime::NEVER)
     }
 
     fn retransmissions(&self, _number: u32, flow: &FlowPlan) -> u64 {
         self.nic.queue_pair(flow.source_qpn).map_or(0, QueuePair::retransmissions)
+    }
+
+    fn violations(&self, plan: &Plan, number: u32) -> Vec<Violation> {
+        let is_source = plan.flows[number as usize].source == self.node;
+        self.integrity.as_ref().map_or_else(Vec::new, |integrity| {
+            integrity.violations(plan, number, is_source, &self.nic)
+        })
     }
 
     fn flow_of(&self, qpn: u32) -> Option<u32> {
@@ -281,6 +420,16 @@ impl HostPacket for RdmaPacket {
             Some(TelemetryKind::Int) => Carries::Hops,
             Some(TelemetryKind::Pint) => Carries::Value,
         }
+    }
+
+    #[inline]
+    fn has_company(&self) -> bool {
+        Self::has_company(self)
+    }
+
+    #[inline]
+    fn has_content(&self) -> bool {
+        Self::has_content(self)
     }
 
     #[inline]

@@ -1,10 +1,14 @@
 //! The native model: the InfiniBand transport over RoCE v1 and v2, IEEE 802.1Qbb pauses with
 //! quanta, shared-buffer switches that mark at the queue's end.
 
+mod connecting;
+mod connections;
 mod host;
+mod integrity;
 mod marking;
 mod starts;
 
+pub(crate) use connections::GSI_QPN;
 pub use host::VerbsHost;
 pub use marking::EcnMarking;
 use rocelab_engine::{NodeOrder, RngStream};

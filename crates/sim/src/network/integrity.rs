@@ -1,0 +1,193 @@
+//! Integrity mode: whether the network kept the four promises of a reliable connection.
+
+use rocelab_transport::CompletionStatus;
+
+use super::{Network, Role};
+use crate::profile::{EndHost, Profile};
+
+/// A promise of a reliable connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promise {
+    /// What was sent arrives.
+    NothingLost,
+    /// It arrives once.
+    NothingTwice,
+    /// It arrives in the order of sending.
+    InOrder,
+    /// It arrives as it was sent.
+    NothingAltered,
+}
+
+impl Promise {
+    /// What happened if it is broken.
+    pub const fn broken(self) -> &'static str {
+        match self {
+            Self::NothingLost => "lost",
+            Self::NothingTwice => "twice",
+            Self::InOrder => "out-of-order",
+            Self::NothingAltered => "altered",
+        }
+    }
+}
+
+/// A promise that was broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The flow's number in the plan.
+    pub flow: u32,
+    /// Which promise.
+    pub promise: Promise,
+    /// Where in the flow's payload (bytes from its start).
+    pub offset: u64,
+    /// What should be there: up to 16 bytes in hexadecimal, or a count in words.
+    pub expected: String,
+    /// What is there.
+    pub found: String,
+}
+
+/// What integrity mode found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IntegrityReport {
+    /// Flows that completed and were checked.
+    pub flows: u64,
+    /// Their payload (bytes).
+    pub bytes: u64,
+    /// Flows that ended in an error completion: nothing was promised to them.
+    pub failed: Vec<u32>,
+    /// Every promise that was broken, by flow.
+    pub violations: Vec<Violation>,
+}
+
+/// How each flow ended, as far as it has.
+#[derive(Debug, Default)]
+pub(super) struct FlowEnds {
+    by_flow: Vec<Option<CompletionStatus>>,
+}
+
+impl FlowEnds {
+    pub(super) fn new(flows: usize) -> Self {
+        Self { by_flow: vec![None; flows] }
+    }
+
+    pub(super) fn note(&mut self, flow: u32, status: CompletionStatus) {
+        if let Some(end) = self.by_flow.get_mut(flow as usize) {
+            *end = Some(status);
+        }
+    }
+}
+
+impl<P: Profile> Network<P> {
+    /// What integrity mode finds in the memory of all hosts now; none without integrity mode.
+    pub fn integrity(&self) -> Option<IntegrityReport> {
+        let ends = self.flow_ends.as_ref()?;
+        let mut report = IntegrityReport::default();
+        for (number, end) in (0u32..).zip(&ends.by_flow) {
+            match end {
+                None => {}
+                Some(CompletionStatus::Success) => self.check_flow(number, &mut report),
+                Some(_) => report.failed.push(number),
+            }
+        }
+        Some(report)
+    }
+
+    fn check_flow(&self, number: u32, report: &mut IntegrityReport) {
+        let flow = &self.plan.flows[number as usize];
+        report.flows += 1;
+        report.bytes += flow.bytes;
+        for node in [flow.source, flow.destination] {
+            let Role::Host(host) = self.nodes[node as usize].role else { continue };
+            let end_host = &self.hosts[host as usize].end_host;
+            report.violations.extend(end_host.violations(&self.plan, number));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use rocelab_transport::Content;
+
+    use super::*;
+    use crate::{Scenario, Simulation};
+
+    fn simulation(verb: &str) -> Simulation {
+        let text = format!(
+            "integrity = true\n[topology.single-switch]\nhosts = 2\n\
+             link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[workload.flows]\n\
+             verb = \"{verb}\"\nmessage = \"100KB\"\n\
+             list = [{{ from = \"host-0\", to = \"host-1\", bytes = \"950KB\" }}]\n"
+        );
+        let scenario = Scenario::parse(&text, Path::new("integrity.toml"), &[]);
+        let plan = scenario.and_then(|scenario| scenario.plan());
+        let plan = plan.unwrap_or_else(|error| panic!("{error}"));
+        Simulation::new(Arc::new(plan)).expect("a plan becomes a network")
+    }
+
+    fn report(simulation: &Simulation) -> IntegrityReport {
+        simulation.network().integrity().expect("integrity mode is on")
+    }
+
+    /// A bit of payload changes under way, and no check sum tells.
+    fn flip_a_bit(simulation: &mut Simulation) -> bool {
+        let contents = simulation.network_mut().contents.all_mut();
+        for content in contents {
+            if let Content::Payload(bytes) = content {
+                bytes[3] ^= 0x40;
+                return true;
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn an_altered_byte_is_found() {
+        for verb in ["send", "write", "write-with-immediate", "read"] {
+            let mut simulation = simulation(verb);
+            while !flip_a_bit(&mut simulation) {
+                assert_eq!(simulation.advance(1), None, "{verb}");
+            }
+            simulation.run_to_end();
+            let report = report(&simulation);
+            assert_eq!((report.flows, report.bytes), (1, 950_000));
+            let [violation] = &report.violations[..] else { panic!("{verb}: {report:?}") };
+            assert_eq!(violation.promise, Promise::NothingAltered, "{verb}");
+            // Byte 3 of a packet of some message.
+            assert_eq!(violation.offset % 100_000 % 1024, 3, "{verb}: {violation:?}");
+            let first = |text: &str| u8::from_str_radix(&text[..2], 16).expect("hexadecimal");
+            assert_eq!(first(&violation.expected) ^ first(&violation.found), 0x40);
+            assert_eq!(violation.expected[2..], violation.found[2..]);
+        }
+    }
+
+    #[test]
+    fn bytes_that_never_came_are_found() {
+        let mut simulation = simulation("write");
+        while simulation.network_mut().contents.all_mut().next().is_none() {
+            assert_eq!(simulation.advance(1), None);
+        }
+        // The packets arrive, without what they carry.
+        simulation.network_mut().contents.clear();
+        simulation.run_to_end();
+        let report = report(&simulation);
+        assert!(!report.violations.is_empty());
+        for violation in &report.violations {
+            assert_eq!(violation.promise, Promise::NothingLost, "{violation:?}");
+        }
+    }
+
+    #[test]
+    fn a_run_without_faults_keeps_all_promises() {
+        for verb in ["send", "write", "write-with-immediate", "read"] {
+            let mut simulation = simulation(verb);
+            assert_eq!(report(&simulation), IntegrityReport::default(), "nothing has ended yet");
+            simulation.run_to_end();
+            let expected =
+                IntegrityReport { flows: 1, bytes: 950_000, ..IntegrityReport::default() };
+            assert_eq!(report(&simulation), expected, "{verb}");
+            assert_eq!(simulation.network().contents_in_network(), 0);
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! The transport in the simulator: integrity mode, the keys of connections, and connections that
+//! are made by messages.
+
+mod connections;
+mod connections_captured;
+mod documentation;
+mod integrity;
+mod integrity_errors;
+mod integrity_results;
+mod keys;
+mod support;

@@ -1,0 +1,47 @@
+//! Runs in integrity mode.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rocelab_sim::network::{FlowEnd, IntegrityReport, RecordKind};
+use rocelab_sim::{Ending, Scenario, ScenarioError, Simulation};
+use rocelab_transport::Counters;
+
+/// A run that is over.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) simulation: Simulation,
+    pub(crate) ending: Ending,
+    pub(crate) ends: Vec<FlowEnd>,
+}
+
+pub(crate) fn try_plan(text: &str) -> Result<rocelab_sim::Plan, ScenarioError> {
+    Scenario::parse(text, Path::new("integrity.toml"), &[])?.plan()
+}
+
+/// Runs a scenario to its end and audits it.
+pub(crate) fn run(text: &str) -> Run {
+    let plan = try_plan(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut simulation: Simulation =
+        Simulation::new(Arc::new(plan)).expect("a plan becomes a network");
+    let ending = simulation.run_to_end();
+    simulation.network().audit().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let records = simulation.network_mut().take_records().into_iter();
+    let ends = records
+        .filter_map(|record| match record.kind {
+            RecordKind::FlowEnd(end) => Some(end),
+            _ => None,
+        })
+        .collect();
+    Run { simulation, ending, ends }
+}
+
+impl Run {
+    pub(crate) fn report(&self) -> IntegrityReport {
+        self.simulation.network().integrity().expect("integrity mode is on")
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        self.simulation.network().nic_counters()
+    }
+}
