@@ -30,6 +30,8 @@ pub struct Counters {
     pub naks_sent: Traffic,
     /// Congestion notification packets sent.
     pub cnps_sent: Traffic,
+    /// Management datagrams sent.
+    pub datagrams_sent: Traffic,
     /// Requests that were sent before (part of `data_sent` and `read_requests_sent`). A READ
     /// counts at the requester, its repeated responses at the responder.
     pub retransmitted: Traffic,
@@ -78,6 +80,7 @@ impl core::ops::AddAssign<&Self> for Counters {
         self.acks_sent += other.acks_sent;
         self.naks_sent += other.naks_sent;
         self.cnps_sent += other.cnps_sent;
+        self.datagrams_sent += other.datagrams_sent;
         self.retransmitted += other.retransmitted;
         self.data_received += other.data_received;
         self.acks_received += other.acks_received;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rocelab_wire::{Opcode, Syndrome, TelemetryHeader};
 
-use crate::{Counters, Transmit};
+use crate::{Content, Counters, Transmit};
 
 /// First in, first out within a priority; the highest priority first.
 #[derive(Debug, Default)]
@@ -12,6 +12,8 @@ pub(crate) struct ControlQueues {
     queues: [VecDeque<Transmit>; 8],
     /// What those of these packets take along that carry telemetry, in the same order.
     telemetry: [VecDeque<TelemetryHeader>; 8],
+    /// What travels beside those of these packets that have content, in the same order.
+    contents: [VecDeque<Content>; 8],
     /// What the packet takes along that left last.
     departing: Option<TelemetryHeader>,
     /// Bit n: priority n has packets.
@@ -31,6 +33,19 @@ impl ControlQueues {
         debug_assert_eq!(transmit.packet.telemetry(), Some(header.kind()), "the packet says so");
         self.telemetry[usize::from(transmit.packet.priority())].push_back(header);
         self.push(transmit);
+    }
+
+    /// A packet that has content beside it.
+    pub(super) fn push_with_content(&mut self, transmit: Transmit, content: Content) {
+        debug_assert!(transmit.packet.has_content(), "the packet says so");
+        self.contents[usize::from(transmit.packet.priority())].push_back(content);
+        self.push(transmit);
+    }
+
+    /// The content of a packet that was popped last, if it has any.
+    pub(super) fn content_of(&mut self, transmit: &Transmit) -> Option<Content> {
+        let queue = &mut self.contents[usize::from(transmit.packet.priority())];
+        if transmit.packet.has_content() { queue.pop_front() } else { None }
     }
 
     /// What the packet takes along that was popped last.
@@ -65,6 +80,8 @@ impl ControlQueues {
 pub(super) fn count(counters: &mut Counters, transmit: &Transmit) {
     let kind = if transmit.packet.opcode() == Opcode::Cnp {
         &mut counters.cnps_sent
+    } else if transmit.packet.has_content() {
+        &mut counters.datagrams_sent
     } else if transmit.packet.aeth().is_some_and(|aeth| aeth.syndrome == Syndrome::ACK) {
         &mut counters.acks_sent
     } else {

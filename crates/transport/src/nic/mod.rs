@@ -153,6 +153,9 @@ impl Nic {
     pub fn poll_transmit(&mut self, now: SimTime, paused: u8) -> Option<Transmit> {
         if let Some(transmit) = self.shared.control.pop(paused) {
             control::count(&mut self.shared.counters, &transmit);
+            if transmit.packet.has_content() {
+                self.shared.departing = self.shared.control.content_of(&transmit);
+            }
             return Some(transmit);
         }
         self.release_paced(now);

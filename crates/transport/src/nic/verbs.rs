@@ -6,8 +6,8 @@ use rocelab_units::SimTime;
 
 use super::Nic;
 use crate::{
-    ATOMIC_LENGTH, AddressHandle, MAX_MESSAGE_LENGTH, Memory, PostError, QueuePairState,
-    ReceiveRequest, StateError, WorkRequest,
+    ATOMIC_LENGTH, AddressHandle, Content, MAX_MESSAGE_LENGTH, Memory, PostError, QueuePairState,
+    ReceiveRequest, StateError, Transmit, WorkRequest,
 };
 
 impl Nic {
@@ -38,6 +38,16 @@ impl Nic {
         to: AddressHandle,
     ) -> Result<(), PostError> {
         self.post(now, qpn, work, Some(to))
+    }
+
+    /// Sends a packet that no queue pair made, such as a management datagram, with its content. It
+    /// leaves as acknowledgements do: before data, and at no pace.
+    ///
+    /// # Panics
+    /// If the packet does not say that it [has content](crate::Packet::has_content).
+    pub fn send_datagram(&mut self, transmit: Transmit, content: Content) {
+        assert!(transmit.packet.has_content(), "the packet says that it has content");
+        self.shared.control.push_with_content(transmit, content);
     }
 
     /// Posts a receive request to a queue pair that has a queue of

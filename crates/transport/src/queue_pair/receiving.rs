@@ -30,7 +30,7 @@ impl QueuePair {
             self.on_data(now, packet, shared);
             self.on_request(now, packet, telemetry, shared);
         } else if opcode == Opcode::RcAcknowledge {
-            self.on_acknowledge(now, packet, None, telemetry, shared);
+            self.on_acknowledge(now, packet, telemetry, shared);
         } else if opcode.is_rdma_read_response() || opcode.has_atomic_ack_eth() {
             self.on_data(now, packet, shared);
             self.on_response(now, packet, shared);
@@ -38,7 +38,7 @@ impl QueuePair {
             shared.counters.cnps_received += 1;
             self.pacer.on_cnp(now);
         } else if let Some(sack) = packet.sack() {
-            self.on_acknowledge(now, packet, Some(sack), telemetry, shared);
+            self.on_selective_acknowledge(now, packet, &sack, shared);
         } else {
             shared.counters.discarded += 1;
         }
@@ -88,7 +88,7 @@ impl QueuePair {
     #[cold]
     fn on_early(&mut self, now: SimTime, held: Held, shared: &mut Shared) {
         shared.arriving = held.content;
-        let answer = self.responder.on_request(now, &held.packet, shared);
+        let answer = self.responder.on_early(now, &held.packet, shared);
         shared.arriving = None;
         self.answer(&answer, Telemetry::None, shared);
     }
@@ -133,11 +133,27 @@ impl QueuePair {
         self.after_progress(now, &progress, false, Telemetry::None);
     }
 
+    /// An acknowledgement that says what arrived behind a gap.
+    #[cold]
+    fn on_selective_acknowledge(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        sack: &Sack,
+        shared: &mut Shared,
+    ) {
+        shared.counters.acks_received += 1;
+        let (qpn, completions) = (self.qpn, &mut shared.completions);
+        let progress = self.requester.on_selective_ack(now, packet.psn(), sack, |message, _| {
+            completions.push_back(success(qpn, message, 0));
+        });
+        self.after_progress(now, &progress, packet.becn(), Telemetry::None);
+    }
+
     fn on_acknowledge(
         &mut self,
         now: SimTime,
         packet: &Packet,
-        sack: Option<Sack>,
         telemetry: Telemetry<'_>,
         shared: &mut Shared,
     ) {
@@ -147,7 +163,7 @@ impl QueuePair {
         let progress = match aeth.syndrome {
             Syndrome::Ack { .. } => {
                 shared.counters.acks_received += 1;
-                self.requester.on_ack(now, packet.psn(), sack, complete)
+                self.requester.on_ack(now, packet.psn(), complete)
             }
             Syndrome::Nak(NakCode::PsnSequenceError) => {
                 shared.counters.naks_received += 1;
@@ -200,7 +216,7 @@ impl QueuePair {
     fn on_refusal(&mut self, now: SimTime, psn: u32, code: NakCode, shared: &mut Shared) {
         let before = psn.wrapping_sub(1);
         let (qpn, completions) = (self.qpn, &mut shared.completions);
-        self.requester.on_ack(now, before, None, |message, _| {
+        self.requester.on_ack(now, before, |message, _| {
             completions.push_back(success(qpn, message, 0));
         });
         let status = match code {

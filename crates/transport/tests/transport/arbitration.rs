@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use rocelab_transport::congestion_control::Telemetry;
-use rocelab_transport::{Operation, QueuePairConfig, QueuePairProfile};
+use rocelab_transport::{Content, Operation, Packet, QueuePairConfig, QueuePairProfile, Transmit};
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
-use rocelab_wire::Opcode;
+use rocelab_wire::{Deth, Opcode};
 
 use crate::pair::{Pair, QPN, algorithm, ends, profile, work};
 
@@ -49,8 +49,7 @@ fn a_paused_priority_stands_still_and_resumes() {
 fn pause_holds_control_packets_of_its_priority_only() {
     let mut pair = busy(&[3, 4], profile());
     for index in [0, 1] {
-        let send =
-            rocelab_transport::Packet::new(Opcode::RcSendOnly, QPN + index, 100).with_ack_req(true);
+        let send = Packet::new(Opcode::RcSendOnly, QPN + index, 100).with_ack_req(true);
         pair.nics[0].receive(SimTime::ZERO, &send, Telemetry::None);
     }
     let ack = pair.nics[0].poll_transmit(SimTime::ZERO, 1 << 3).unwrap().packet;
@@ -121,4 +120,27 @@ fn the_window_is_kept() {
     }
     assert_eq!(in_flight, 1024);
     assert_eq!(most, 10);
+}
+
+#[test]
+fn management_datagrams_leave_before_data_with_their_content() {
+    let mut pair = Pair::new(profile());
+    pair.post(0, QPN, work(0, Operation::Write, 5000));
+    let packet = Packet::new(Opcode::UdSendOnly, 1, 0)
+        .with_payload_len(256)
+        .with_deth(Deth::GSI_Q_KEY, 1)
+        .with_content(true);
+    let transmit = Transmit { packet, destination: 7, entropy: 0, frame_len: packet.frame_len(42) };
+    let nic = &mut pair.nics[0];
+    for byte in [1, 2] {
+        nic.send_datagram(transmit, Content::Payload(vec![byte; 256].into()));
+    }
+    for byte in [1, 2] {
+        assert_eq!(nic.poll_transmit(SimTime::ZERO, 0).unwrap(), transmit);
+        assert_eq!(nic.take_content(&packet).unwrap().payload(), [byte; 256]);
+    }
+    let data = nic.poll_transmit(SimTime::ZERO, 0).unwrap();
+    assert!(data.packet.opcode().is_rdma_write() && nic.take_content(&data.packet).is_none());
+    assert_eq!(nic.counters().datagrams_sent.packets, 2);
+    assert_eq!(nic.counters().naks_sent.packets, 0);
 }

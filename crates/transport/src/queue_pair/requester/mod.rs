@@ -10,7 +10,6 @@ mod selective;
 use std::collections::VecDeque;
 
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::Sack;
 
 pub(super) use self::resend::{NotReady, TimedOut};
 use super::message::{Message, Segmentation};
@@ -188,18 +187,17 @@ impl Requester {
         Some(Request { packet: packet.with_ack_req(ack_req), sequence, repeated })
     }
 
-    /// An ACK of everything up to and including `psn`, with what arrived behind it if it says so.
+    /// An ACK of everything up to and including `psn`.
     #[inline]
     pub(super) fn on_ack(
         &mut self,
         now: SimTime,
         psn: u32,
-        sack: Option<Sack>,
         complete: impl FnMut(&Message, u64),
     ) -> Progress {
         let end = expand(psn, self.acknowledged) + 1;
         if self.is_selective() {
-            return self.acknowledge_selectively(now, end, sack, complete);
+            return self.acknowledge_selectively(now, end, None, complete);
         }
         if end <= self.acknowledged || end > self.sent_end {
             return Progress { stale: true, ..Progress::default() };

@@ -44,12 +44,24 @@ impl Requester {
         Some(Request { packet: packet.with_ack_req(true), sequence, repeated })
     }
 
+    /// An ACK of everything up to and including `psn`, with what arrived behind it.
+    pub(in crate::queue_pair) fn on_selective_ack(
+        &mut self,
+        now: SimTime,
+        psn: u32,
+        sack: &Sack,
+        complete: impl FnMut(&Message, u64),
+    ) -> Progress {
+        let end = expand(psn, self.acknowledged) + 1;
+        self.acknowledge_selectively(now, end, Some(sack), complete)
+    }
+
     /// An acknowledgement of everything before `end`, with what arrived behind it.
     pub(super) fn acknowledge_selectively(
         &mut self,
         now: SimTime,
         end: Sequence,
-        sack: Option<Sack>,
+        sack: Option<&Sack>,
         complete: impl FnMut(&Message, u64),
     ) -> Progress {
         let Some(arrivals) = self.arrivals.as_mut() else { return Progress::default() };
@@ -58,7 +70,7 @@ impl Requester {
         }
         arrivals.note_executed(end);
         if let Some(sack) = sack {
-            arrivals.note_sack(&sack, self.sent_end);
+            arrivals.note_sack(sack, self.sent_end);
         }
         self.settle(now, complete)
     }

@@ -76,14 +76,29 @@ pub(super) enum Says {
 impl Acknowledge {
     #[inline]
     pub(in crate::queue_pair) fn packet(&self, dest_qp: u32) -> Packet {
-        let with = |opcode| {
-            Packet::new(opcode, dest_qp, psn(self.sequence)).with_aeth(self.syndrome, self.msn)
-        };
-        match self.says {
-            Says::NoMore => with(Opcode::RcAcknowledge),
-            Says::Original(value) => with(Opcode::RcAtomicAcknowledge).with_atomic_ack_eth(value),
-            Says::Arrived(sack) => with(Opcode::RcSelectiveAcknowledge).with_sack(sack),
+        if self.says != Says::NoMore {
+            return self.longer_packet(dest_qp);
         }
+        self.packet_of(Opcode::RcAcknowledge, dest_qp)
+    }
+
+    /// One with more than an AETH.
+    #[cold]
+    fn longer_packet(&self, dest_qp: u32) -> Packet {
+        match self.says {
+            Says::NoMore => self.packet_of(Opcode::RcAcknowledge, dest_qp),
+            Says::Original(original) => {
+                self.packet_of(Opcode::RcAtomicAcknowledge, dest_qp).with_atomic_ack_eth(original)
+            }
+            Says::Arrived(sack) => {
+                self.packet_of(Opcode::RcSelectiveAcknowledge, dest_qp).with_sack(sack)
+            }
+        }
+    }
+
+    #[inline]
+    const fn packet_of(&self, opcode: Opcode, dest_qp: u32) -> Packet {
+        Packet::new(opcode, dest_qp, psn(self.sequence)).with_aeth(self.syndrome, self.msn)
     }
 
     /// Whether the responder fails with it.

@@ -121,6 +121,16 @@ impl Responder {
         self.on_duplicate(sequence, packet, shared)
     }
 
+    /// A request packet whose turn has come, which arrived early.
+    pub(super) fn on_early(
+        &mut self,
+        now: SimTime,
+        packet: &Packet,
+        shared: &mut Shared,
+    ) -> Answer {
+        self.accept(now, packet, shared)
+    }
+
     /// Whether READ data waits to be sent.
     #[inline]
     pub(super) fn has_data(&self) -> bool {
