@@ -18,9 +18,12 @@ const NARROW: usize = 10;
 pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String {
     let mut table = heading(summary);
     table += &percentiles(summary);
+    if summary.flows.total > 0 || summary.operations.is_empty() {
+        line(&mut table, "Flows", &flows(summary));
+        line(&mut table, "Goodput", &rate(summary.goodput_bps));
+    }
+    operations(&mut table, summary);
     for (label, text) in [
-        ("Flows", flows(summary)),
-        ("Goodput", rate(summary.goodput_bps)),
         ("PFC", pfc(summary)),
         ("ECN", ecn(summary)),
         ("Drops", drops(summary)),
@@ -92,6 +95,27 @@ fn flows(summary: &Summary) -> String {
     text
 }
 
+/// What became of the operations of each application, how many there were in a second, and how long
+/// they took.
+fn operations(table: &mut String, summary: &Summary) {
+    let labels = std::iter::once("Operations").chain(std::iter::repeat(""));
+    for (label, app) in labels.zip(&summary.operations) {
+        let mut text =
+            format!("{}: {} of {} completed", app.app, count(app.completed), count(app.total));
+        for (number, name) in [(app.failed, "failed"), (app.unfinished, "unfinished")] {
+            if number > 0 {
+                let _ = write!(text, ", {} {name}", count(number));
+            }
+        }
+        line(table, label, &text);
+        let Some(latency) = &app.latency_ps else { continue };
+        let rates = format!("{}/s, {}", rounded_count(app.per_second), rate(app.goodput_bps));
+        line(table, "", &rates);
+        let [min, p50, p99, max] = [latency.min, latency.p50, latency.p99, latency.max].map(time);
+        line(table, "", &format!("latency min {min}, p50 {p50}, p99 {p99}, max {max}"));
+    }
+}
+
 fn pfc(summary: &Summary) -> String {
     let pfc = &summary.pfc;
     if pfc.pauses == 0 {
@@ -155,12 +179,16 @@ fn integrity(table: &mut String, summary: &Summary) {
 }
 
 fn retransmissions(summary: &Summary) -> String {
-    format!(
+    let mut text = format!(
         "{}, {}, {}",
         counted(summary.retransmissions, "packet"),
         counted(summary.naks, "NAK"),
         counted(summary.timeouts, "timeout")
-    )
+    );
+    if summary.rnr_naks > 0 {
+        let _ = write!(text, ", {}", counted(summary.rnr_naks, "RNR NAK"));
+    }
+    text
 }
 
 fn traversals(summary: &Summary) -> String {

@@ -110,6 +110,33 @@ fn a_summary_fits_80_columns() {
 }
 
 #[test]
+fn applications_have_their_lines() {
+    let disk = OperationCounts {
+        app: "disk".into(),
+        total: 400_000,
+        completed: 399_984,
+        unfinished: 16,
+        per_second: 1_234_567,
+        goodput_bps: 41_256_000_000,
+        latency_ps: Distribution::of(&mut [12_345_678, 13_456_789, 15_000_000]),
+        ..OperationCounts::default()
+    };
+    let kv = OperationCounts { app: "kv".into(), total: 1, failed: 1, ..Default::default() };
+    let flows = FlowCounts::default();
+    let summary = Summary {
+        flows,
+        fct_ps: None,
+        slowdown: None,
+        operations: vec![disk, kv],
+        rnr_naks: 2,
+        ..summary()
+    };
+    let table = summary_table(&summary, &run(), Path::new("results/storage-1"));
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    check(&table, "applications.txt");
+}
+
+#[test]
 fn a_quiet_and_interrupted_run_says_so() {
     let summary = Summary {
         scenario: "idle".into(),

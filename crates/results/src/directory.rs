@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use crate::run_info::is_ours;
 use crate::{
-    DropRecord, FlowWriter, LinkRecord, PauseRecord, QueueSample, Record, RecordWriter,
-    ResultsError, RunInfo, Summary,
+    DropRecord, FlowWriter, LinkRecord, OperationRecord, PauseRecord, QueueSample, Record,
+    RecordWriter, ResultsError, RunInfo, Summary,
 };
 
 pub(crate) const SUMMARY_JSON: &str = "summary.json";
@@ -97,6 +97,14 @@ impl ResultsDir {
     /// # Errors
     /// [`ResultsError::Write`].
     pub fn queues(&self) -> Result<RecordWriter<QueueSample<'_>>, ResultsError> {
+        self.records()
+    }
+
+    /// Starts `operations.csv`.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn operations(&self) -> Result<RecordWriter<OperationRecord<'_>>, ResultsError> {
         self.records()
     }
 

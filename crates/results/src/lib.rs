@@ -6,6 +6,7 @@
 //! | file | record | one row for |
 //! |---|---|---|
 //! | `flows.csv`, `flows.parquet` | [`FlowRecord`] | a flow, in order of completion |
+//! | `operations.csv` | [`OperationRecord`] | an operation of an application, in order of its end |
 //! | `pfc.csv` | [`PauseRecord`] | a PFC event at the port that it paused or resumed |
 //! | `queues.csv` | [`QueueSample`] | a sampled egress queue |
 //! | `drops.csv` | [`DropRecord`] | a dropped frame, with the inequality that failed |
@@ -72,6 +73,8 @@ mod flows_parquet;
 mod link;
 mod millionths;
 mod open;
+mod operation;
+mod operation_statistics;
 mod pause;
 mod queue;
 mod record;
@@ -89,6 +92,8 @@ pub use flow_writer::FlowWriter;
 pub use link::LinkRecord;
 pub use millionths::Millionths;
 pub use open::{RecordReader, Results};
+pub use operation::{OperationRecord, OperationStatus};
+pub use operation_statistics::{KindCounts, OperationCounts, OperationStatistics};
 pub use pause::{PauseEvent, PauseRecord};
 pub use queue::QueueSample;
 pub use record::{Record, RecordWriter};

@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use crate::directory::{RUN_JSON, SUMMARY_JSON};
 use crate::flow_writer::FLOWS_CSV;
 use crate::{
-    DropRecord, FlowRecord, LinkRecord, PauseRecord, QueueSample, Record, ResultsError, RunInfo,
-    Summary,
+    DropRecord, FlowRecord, LinkRecord, OperationRecord, PauseRecord, QueueSample, Record,
+    ResultsError, RunInfo, Summary,
 };
 
 /// A results directory, opened for reading.
@@ -56,6 +56,14 @@ impl Results {
     /// by the iterator.
     pub fn flows(&self) -> Result<RecordReader<FlowRecord<'static>>, ResultsError> {
         RecordReader::open(self.path.join(FLOWS_CSV))
+    }
+
+    /// The operations of applications; the file is missing where there were none.
+    ///
+    /// # Errors
+    /// As [`flows`](Self::flows).
+    pub fn operations(&self) -> Result<RecordReader<OperationRecord<'static>>, ResultsError> {
+        self.records()
     }
 
     /// The PFC events.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Distribution, Millionths};
+use crate::{Distribution, Millionths, OperationCounts};
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +32,9 @@ pub struct Summary {
     pub fct_ps: Option<Distribution<u64>>,
     /// Completion time over ideal completion time, of the completed flows.
     pub slowdown: Option<Distribution<Millionths>>,
+    /// Operations of each application, in the order of the plan; left out without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<OperationCounts>,
     /// Dropped frames.
     pub drops: DropCounts,
     /// What each fault rule did, in the order of the scenario; left out without any.
@@ -48,12 +51,20 @@ pub struct Summary {
     pub cnps: u64,
     /// NAKs sent.
     pub naks: u64,
+    /// RNR NAKs that requesters received; left out without any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rnr_naks: u64,
     /// Local ACK timeouts.
     pub timeouts: u64,
     /// Data packets sent again.
     pub retransmissions: u64,
     /// Frames sent, by opcode.
     pub opcodes: BTreeMap<String, u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Frames times links that they crossed.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use rocelab_fabric::Serialisation;
 use rocelab_results::{
     DropRecord, EcnCounts, FaultRuleCounts, FlowRecord, FlowStatistics, FlowStatus, FlowWriter,
-    IntegrityResult, IntegrityViolation, LinkRecord, LinkTraversals, Millionths,
-    PauseEvent as PauseKind, PauseRecord, PfcCounts, QueueSample, RecordWriter, ResultsDir,
-    ResultsError, Summary,
+    IntegrityResult, IntegrityViolation, LinkRecord, LinkTraversals, Millionths, OperationCounts,
+    OperationRecord, OperationStatistics, OperationStatus, PauseEvent as PauseKind, PauseRecord,
+    PfcCounts, QueueSample, RecordWriter, ResultsDir, ResultsError, Summary,
 };
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
@@ -18,14 +18,15 @@ use thiserror::Error;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
     AuditError, BuildError, ConnectionFailure, DropCause, FaultCounts, FlowEnd, FrameDropped,
-    IntegrityReport, Network, PauseChange, PauseEvent, QueueLength, Record, RecordKind,
+    IntegrityReport, Network, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueLength,
+    Record, RecordKind,
 };
 use crate::profile::Profile;
 use crate::profile::hpcc_ns3::HpccNs3;
 use crate::profile::roce::Roce;
 use crate::reference::{PauseLine, ReferenceOutput};
 use crate::simulation::{Ending, Progress, Simulation};
-use crate::{FaultRule, Plan, ProfilePlan};
+use crate::{AppPlan, FaultRule, Plan, ProfilePlan, Side};
 
 /// Events between two calls of the observer: some tens of milliseconds of work.
 const EVENTS_A_STEP: u64 = 200_000;
@@ -118,6 +119,10 @@ struct Output<'a> {
     pauses: RecordWriter<PauseRecord<'a>>,
     drops: RecordWriter<DropRecord<'a>>,
     queues: Option<RecordWriter<QueueSample<'a>>>,
+    /// Where there are applications.
+    operations: Option<RecordWriter<OperationRecord<'a>>>,
+    /// By application.
+    operation_statistics: Vec<OperationStatistics>,
     /// The files of HPCC's ns-3 simulator, where its rules hold.
     reference: Option<ReferenceOutput>,
     statistics: FlowStatistics,
@@ -135,6 +140,8 @@ impl<'a> Output<'a> {
             pauses: directory.pauses()?,
             drops: directory.drops()?,
             queues: plan.sampling.as_ref().map(|_| directory.queues()).transpose()?,
+            operations: (!plan.apps.is_empty()).then(|| directory.operations()).transpose()?,
+            operation_statistics: vec![OperationStatistics::default(); plan.apps.len()],
             reference: plan
                 .profile
                 .hpcc_ns3()
@@ -154,6 +161,7 @@ impl<'a> Output<'a> {
                 RecordKind::Pause(change) => self.pause(key.time, &change)?,
                 RecordKind::Drop(dropped) => self.drop(key.time, &dropped)?,
                 RecordKind::Queue(length) => self.queue(key.time, &length)?,
+                RecordKind::OperationEnd(end) => self.operation_end(key.time, &end)?,
             }
         }
         Ok(())
@@ -200,6 +208,51 @@ impl<'a> Output<'a> {
         };
         self.statistics.add(&record);
         self.flows.write(&record)
+    }
+
+    fn operation_end(&mut self, time: SimTime, end: &OperationEnd) -> Result<(), ResultsError> {
+        let OperationEnd { connection, slot, operation, kind, start, status, found, .. } = *end;
+        let status = operation_status(status);
+        let record = OperationRecord {
+            end_ps: Some(time.ps()),
+            latency_ps: (status == OperationStatus::Completed).then(|| time.since(start).ps()),
+            found,
+            status,
+            ..self.operation(&OpenOperation { connection, slot, operation, kind, start })
+        };
+        self.write_operation(connection, kind, &record)
+    }
+
+    /// An operation that has started, and of which nothing else is known.
+    fn operation(&self, open: &OpenOperation) -> OperationRecord<'a> {
+        let connection = &self.plan.connections[open.connection as usize];
+        let app = self.plan.app_of(open.connection);
+        OperationRecord {
+            app: app.name.as_str().into(),
+            kind: app.kinds[usize::from(open.kind)].name.as_str().into(),
+            client: self.name(connection.end(Side::Client).host).into(),
+            server: self.name(connection.end(Side::Server).host).into(),
+            connection: open.connection,
+            operation: open.operation,
+            slot: open.slot,
+            start_ps: open.start.ps(),
+            end_ps: None,
+            latency_ps: None,
+            found: None,
+            status: OperationStatus::Unfinished,
+        }
+    }
+
+    fn write_operation(
+        &mut self,
+        connection: u32,
+        kind: u16,
+        record: &OperationRecord<'a>,
+    ) -> Result<(), ResultsError> {
+        let app = self.plan.connections[connection as usize].app as usize;
+        let payload = self.plan.apps[app].kinds[usize::from(kind)].payload();
+        self.operation_statistics[app].add(record, payload);
+        self.operations.as_mut().map_or(Ok(()), |operations| operations.write(record))
     }
 
     fn pause(&mut self, time: SimTime, change: &PauseChange) -> Result<(), RunError> {
@@ -271,15 +324,34 @@ impl<'a> Output<'a> {
                 self.flow(flow, FlowStatus::Unfinished, None, repeated)?;
             }
         }
+        for open in simulation.network().open_operations() {
+            let record = self.operation(&open);
+            self.write_operation(open.connection, open.kind, &record)?;
+        }
         let now = simulation.now();
         self.write_links(simulation.network(), now)?;
-        let summary = summary(self.plan, simulation, &self.statistics, ending);
+        let summary = Summary {
+            operations: self.operation_counts(),
+            ..summary(self.plan, simulation, &self.statistics, ending)
+        };
         self.flows.finish()?;
         self.pauses.finish()?;
         self.drops.finish()?;
         self.queues.map_or(Ok(()), RecordWriter::finish)?;
+        self.operations.map_or(Ok(()), RecordWriter::finish)?;
         self.reference.map_or(Ok(()), ReferenceOutput::finish).map_err(RunError::Reference)?;
         Ok(summary)
+    }
+
+    /// What the summary says of applications.
+    fn operation_counts(&self) -> Vec<OperationCounts> {
+        let counts = |(number, (app, statistics)): (u32, (&AppPlan, &OperationStatistics))| {
+            let connections = &self.plan.connections;
+            let own = connections.iter().filter(|connection| connection.app == number).count();
+            let planned = app.operations.map(|each| each.saturating_mul(own as u64));
+            statistics.counts(&app.name, planned)
+        };
+        (0u32..).zip(self.plan.apps.iter().zip(&self.operation_statistics)).map(counts).collect()
     }
 
     fn write_links<P: Profile>(
@@ -370,9 +442,22 @@ fn summary<P: Profile>(
         ecn: EcnCounts { marks: totals.ecn_marks },
         cnps: nics.cnps_sent.packets,
         naks: nics.naks_sent.packets,
+        rnr_naks: nics.rnr_naks_received,
         timeouts: nics.timeouts,
         retransmissions: nics.retransmitted.packets,
         opcodes: totals.opcodes.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
+        operations: Vec::new(),
+    }
+}
+
+fn operation_status(status: CompletionStatus) -> OperationStatus {
+    match status {
+        CompletionStatus::Success => OperationStatus::Completed,
+        CompletionStatus::RetryExceeded => OperationStatus::RetryExceeded,
+        CompletionStatus::RnrRetryExceeded => OperationStatus::RnrRetryExceeded,
+        CompletionStatus::RemoteInvalidRequest => OperationStatus::RemoteInvalidRequest,
+        CompletionStatus::RemoteAccess => OperationStatus::RemoteAccess,
+        _ => OperationStatus::Flushed,
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Simulation<P: Profile = Roce> {
 /// Why a run is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Every flow has ended and the network is empty.
+    /// Every flow and application has ended and the network is empty.
     Finished,
     /// The scenario's `stop` was reached.
     Stopped,
@@ -54,6 +54,8 @@ pub struct Progress {
     pub flows_ended: u32,
     /// All flows.
     pub flows: usize,
+    /// Operations of applications that have ended, well or badly.
+    pub operations_ended: u64,
     /// Frames over links so far.
     pub traversals: u64,
     /// Events executed so far.
@@ -111,11 +113,13 @@ impl<P: Profile> Simulation<P> {
     /// How far the run has come.
     pub fn progress(&self) -> Progress {
         let (completed, failed, flows) = self.network.flow_counts();
+        let (operations_completed, operations_failed) = self.network.operation_counts();
         Progress {
             now: self.now(),
             stop: self.network.plan().stop,
             flows_ended: completed + failed,
             flows,
+            operations_ended: operations_completed + operations_failed,
             traversals: self.network.traversals().total(),
             events: self.engine.executed(),
         }

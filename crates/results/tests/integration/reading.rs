@@ -21,6 +21,7 @@ fn every_record_comes_back() {
     assert_eq!(all(results.flows().unwrap()), sample::flows());
     assert_eq!(all(results.pauses().unwrap()), sample::pauses());
     assert_eq!(all(results.queues().unwrap()), sample::queues());
+    assert_eq!(all(results.operations().unwrap()), sample::operations());
     assert_eq!(all(results.drops().unwrap()), sample::drops());
     assert_eq!(all(results.links().unwrap()), sample::links());
 }

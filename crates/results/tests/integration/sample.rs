@@ -123,6 +123,49 @@ pub(crate) fn links() -> Vec<LinkRecord<'static>> {
     }]
 }
 
+pub(crate) fn operations() -> Vec<OperationRecord<'static>> {
+    let read = OperationRecord {
+        app: "disk".into(),
+        kind: "read".into(),
+        client: "host-0".into(),
+        server: "host-1".into(),
+        connection: 0,
+        operation: 0,
+        slot: 0,
+        start_ps: 1_000_000,
+        end_ps: Some(13_500_000),
+        latency_ps: Some(12_500_000),
+        found: None,
+        status: OperationStatus::Completed,
+    };
+    vec![
+        read.clone(),
+        OperationRecord {
+            kind: "write".into(),
+            operation: 1,
+            slot: 1,
+            end_ps: Some(21_000_000),
+            latency_ps: Some(20_000_000),
+            found: Some(7),
+            ..read.clone()
+        },
+        OperationRecord {
+            operation: 2,
+            start_ps: 13_500_000,
+            end_ps: None,
+            latency_ps: None,
+            status: OperationStatus::Unfinished,
+            ..read
+        },
+    ]
+}
+
+fn operation_statistics() -> OperationStatistics {
+    let mut statistics = OperationStatistics::default();
+    operations().iter().for_each(|operation| statistics.add(operation, 4_176));
+    statistics
+}
+
 pub(crate) fn summary() -> Summary {
     let mut statistics = FlowStatistics::default();
     flows().iter().for_each(|flow| statistics.add(flow));
@@ -140,6 +183,7 @@ pub(crate) fn summary() -> Summary {
         goodput_bps: statistics.goodput_bps(),
         fct_ps: statistics.fct_ps(),
         slowdown: statistics.slowdown(),
+        operations: vec![operation_statistics().counts("disk", Some(4))],
         drops,
         faults: vec![FaultRuleCounts {
             rule: "lost ACKs".into(),
@@ -152,6 +196,7 @@ pub(crate) fn summary() -> Summary {
         ecn: EcnCounts { marks: 7 },
         cnps: 2,
         naks: 1,
+        rnr_naks: 3,
         timeouts: 7,
         retransmissions: 61,
         opcodes: [("RC_RDMA_WRITE_FIRST", 3), ("RC_ACKNOWLEDGE", 50), ("CNP", 2)]
@@ -193,6 +238,9 @@ pub(crate) fn fill(directory: &ResultsDir) -> Result<(), ResultsError> {
     writer.finish()?;
     let mut writer = directory.queues()?;
     queues().iter().try_for_each(|sample| writer.write(sample))?;
+    writer.finish()?;
+    let mut writer = directory.operations()?;
+    operations().iter().try_for_each(|operation| writer.write(operation))?;
     writer.finish()?;
     let mut writer = directory.drops()?;
     drops().iter().try_for_each(|drop| writer.write(drop))?;

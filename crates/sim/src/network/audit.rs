@@ -52,9 +52,11 @@ pub enum AuditError {
         icrc: u64,
     },
     /// Payload was delivered twice or never, or in the wrong amount.
-    #[error("flows completed with {completed} payload bytes but {delivered} were delivered")]
+    #[error(
+        "flows and operations completed with {completed} payload bytes but {delivered} were delivered"
+    )]
     Payload {
-        /// Of the flows that completed.
+        /// Of the flows and operations that completed.
         completed: u64,
         /// In order, by the receiving NICs.
         delivered: u64,
@@ -125,10 +127,12 @@ impl<P: Profile> Network<P> {
     }
 
     fn audit_payload(&self) -> Result<(), AuditError> {
-        if self.flows.failed > 0 || !self.all_flows_ended() || !self.is_drained() {
+        let failed = u64::from(self.flows.failed) + self.operations.failed;
+        if failed > 0 || !self.all_flows_ended() || !self.is_drained() {
             return Ok(());
         }
-        let completed = self.plan.flows.iter().map(|flow| flow.bytes).sum();
+        let flows: u64 = self.plan.flows.iter().map(|flow| flow.bytes).sum();
+        let completed = flows + self.operations.payload;
         let delivered = self.nic_counters().payload_delivered;
         if completed == delivered {
             return Ok(());

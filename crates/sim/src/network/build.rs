@@ -14,7 +14,8 @@ use super::integrity::FlowEnds;
 use super::packet::PacketPool;
 use super::telemetry::Telemetry;
 use super::{
-    Event, FarEnd, Flows, Host, Network, NetworkPort, Node, PortCounters, Role, Switch, Totals,
+    Event, FarEnd, Flows, Host, Network, NetworkPort, Node, Operations, PortCounters, Role, Switch,
+    Totals,
 };
 use crate::Plan;
 use crate::profile::{EndHost, FlowStarts, Profile, Shared};
@@ -62,6 +63,7 @@ impl<P: Profile> Network<P> {
             order: P::Order::default(),
             starts: P::starts(&plan),
             flows: Flows::default(),
+            operations: Operations::default(),
             telemetry: Telemetry::new(&plan, P::base_rtt(&plan, &shared)),
             shared,
             faults: None,
@@ -78,6 +80,7 @@ impl<P: Profile> Network<P> {
         network.add_ports();
         network.add_faults();
         network.add_flows(queue);
+        network.add_apps(queue);
         network.add_failures(queue);
         network.add_samplers(queue);
         Ok(network)
@@ -177,6 +180,18 @@ impl<P: Profile> Network<P> {
             let tie = order.reserve(&mut nodes[node as usize].order);
             queue.push(EventKey { time, tie }, Event::FlowStart { ticket });
         });
+    }
+
+    /// Arms the wake-ups of hosts on which programs start.
+    fn add_apps(&mut self, queue: &mut EventQueue<Event>) {
+        self.operations.open_connections = index(self.plan.connections.len() + 1);
+        if self.plan.connections.is_empty() {
+            return;
+        }
+        for host in (0u32..).take(self.hosts.len()) {
+            let key = EventKey { time: SimTime::ZERO, tie: Tie::default() };
+            self.arm_host_timeout(key, host, queue);
+        }
     }
 
     fn add_samplers(&mut self, queue: &mut EventQueue<Event>) {

@@ -264,10 +264,14 @@ impl<P: Profile> Network<P> {
     /// UDP source port or flow label of the connection that ends at a host's queue pair.
     fn entropy(&self, destination: NodeId, qpn: u32) -> u32 {
         let Role::Host(host) = self.nodes[destination as usize].role else { return 0 };
-        let flow = self.hosts[host as usize].end_host.flow_of(qpn);
         if qpn == GSI_QPN {
             return self.plan.roce.management_entropy();
         }
+        let end_host = &self.hosts[host as usize].end_host;
+        if let Some(connection) = end_host.connection_of(qpn) {
+            return self.plan.connections[connection as usize].entropy;
+        }
+        let flow = end_host.flow_of(qpn);
         flow.map_or(0, |flow| self.plan.flows[flow as usize].entropy)
     }
 

@@ -6,7 +6,10 @@ use rocelab_transport::CompletionStatus;
 use rocelab_transport::congestion_control::Telemetry as Carried;
 
 use super::packet::{Body, Packet};
-use super::{DropCause, Event, Network, Record, RecordKind, Role, mix};
+use super::{
+    DropCause, Event, HostEnd, Network, OperationEnd, Operations, Record, RecordKind, Role, mix,
+};
+use crate::Plan;
 use crate::profile::{Context, Delivery, EndHost, FlowStarts, HostPacket, Profile};
 
 /// The host and what it is given with a call: parts of the network that do not overlap.
@@ -144,7 +147,12 @@ impl<P: Profile> Network<P> {
 
     /// Arms the host's next wake-up.
     #[inline]
-    fn arm_host_timeout(&mut self, key: EventKey, host: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn arm_host_timeout(
+        &mut self,
+        key: EventKey,
+        host: u32,
+        queue: &mut EventQueue<Event>,
+    ) {
         let (state, mut context) = with_host!(self, host, key);
         let free_at = self.ports[state.port as usize].port.free_at();
         if let Some(due) = state.end_host.wake_up(&mut context, free_at) {
@@ -155,8 +163,16 @@ impl<P: Profile> Network<P> {
     #[inline]
     fn note_ends(&mut self, key: EventKey, host: u32) {
         let (state, mut context) = with_host!(self, host, key);
-        while let Some(end) = state.end_host.poll_end(&mut context) {
+        while let Some(ended) = state.end_host.poll_end(&mut context) {
             self.flows.last_end = key.time;
+            let end = match ended {
+                HostEnd::Flow(end) => end,
+                HostEnd::Operation(end) => {
+                    self.operations.count(&self.plan, &end);
+                    self.records.push(Record { key, kind: RecordKind::OperationEnd(end) });
+                    continue;
+                }
+            };
             if let Some(ends) = &mut self.flow_ends {
                 ends.note(end.flow, end.status);
             }
@@ -167,5 +183,18 @@ impl<P: Profile> Network<P> {
             }
             self.records.push(Record { key, kind: RecordKind::FlowEnd(end) });
         }
+    }
+}
+
+impl Operations {
+    #[cold]
+    fn count(&mut self, plan: &Plan, end: &OperationEnd) {
+        if end.status == CompletionStatus::Success {
+            self.completed += 1;
+            self.payload += plan.app_of(end.connection).kinds[usize::from(end.kind)].payload();
+        } else {
+            self.failed += 1;
+        }
+        self.open_connections -= u32::from(end.closes);
     }
 }

@@ -31,8 +31,8 @@ pub use faults::FaultCounts;
 pub use integrity::{IntegrityReport, Promise, Violation};
 use packet::PacketPool;
 pub use record::{
-    ConnectionFailure, DropCause, FlowEnd, FrameDropped, PauseChange, PauseEvent, QueueLength,
-    Record, RecordKind,
+    ConnectionFailure, DropCause, FlowEnd, FrameDropped, HostEnd, OpenOperation, OperationEnd,
+    PauseChange, PauseEvent, QueueLength, Record, RecordKind,
 };
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
 use rocelab_fabric::{Fifo, NodeId, Port};
@@ -62,6 +62,7 @@ pub struct Network<P: Profile = Roce> {
     shared: P::Shared,
     starts: P::Starts,
     flows: Flows,
+    operations: Operations,
     /// For each link of the topology, whether frames may cross it.
     active_links: Vec<bool>,
     /// What switches write into packets, where an algorithm asks for it.
@@ -176,6 +177,17 @@ struct Flows {
     last_end: SimTime,
 }
 
+/// The progress of all applications.
+#[derive(Debug, Default)]
+struct Operations {
+    /// Connections on which operations are open or to come.
+    open_connections: u32,
+    completed: u64,
+    failed: u64,
+    /// Payload of those that completed (bytes).
+    payload: u64,
+}
+
 impl<P: Profile> NetworkPort<P> {
     /// The transmission under way, or the last one, is over then.
     #[inline]
@@ -196,9 +208,20 @@ impl<P: Profile> Network<P> {
         (self.flows.completed, self.flows.failed, self.plan.flows.len())
     }
 
-    /// Whether every flow has ended.
+    /// Numbers of operations of applications: completed, and failed.
+    pub fn operation_counts(&self) -> (u64, u64) {
+        (self.operations.completed, self.operations.failed)
+    }
+
+    /// The operations of applications that have started and not ended, by host.
+    pub fn open_operations(&self) -> Vec<OpenOperation> {
+        self.hosts.iter().flat_map(|host| host.end_host.open_operations()).collect()
+    }
+
+    /// Whether every flow has ended, and every application.
     pub fn all_flows_ended(&self) -> bool {
-        (self.flows.completed + self.flows.failed) as usize == self.plan.flows.len()
+        self.operations.open_connections == 0
+            && (self.flows.completed + self.flows.failed) as usize == self.plan.flows.len()
     }
 
     /// Whether no frame is on a link or in a queue.
@@ -278,7 +301,7 @@ impl<P: Profile> Network<P> {
         self.hosts[host as usize].end_host.retransmissions(flow, plan)
     }
 
-    /// When the last flow ended that has ended.
+    /// When the last flow or operation ended that has ended.
     pub fn last_flow_end(&self) -> SimTime {
         self.flows.last_end
     }

@@ -25,6 +25,17 @@ pub enum RecordKind {
     Drop(FrameDropped),
     /// The length of one egress queue.
     Queue(QueueLength),
+    /// An operation of an application is over, well or badly.
+    OperationEnd(OperationEnd),
+}
+
+/// What has ended at a host.
+#[derive(Clone, Copy, Debug)]
+pub enum HostEnd {
+    /// A flow.
+    Flow(FlowEnd),
+    /// An operation of an application.
+    Operation(OperationEnd),
 }
 
 /// The end of a flow.
@@ -51,6 +62,42 @@ pub enum ConnectionFailure {
     Rejected,
     /// The own connection manager has no room for it.
     Refused,
+}
+
+/// The end of an operation of an application, at its client.
+#[derive(Clone, Copy, Debug)]
+pub struct OperationEnd {
+    /// Its connection, by its place in the plan.
+    pub connection: u32,
+    /// Which of the operations that may be open at once.
+    pub slot: u16,
+    /// Its number within the connection, from 0.
+    pub operation: u64,
+    /// Its kind, by its place in the application.
+    pub kind: u16,
+    /// When it started.
+    pub start: SimTime,
+    /// How it ended.
+    pub status: CompletionStatus,
+    /// What the client's last atomic operation found in the server's memory.
+    pub found: Option<u64>,
+    /// Whether it is the last one of its connection.
+    pub closes: bool,
+}
+
+/// An operation of an application that has started and not ended.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenOperation {
+    /// Its connection, by its place in the plan.
+    pub connection: u32,
+    /// Which of the operations that may be open at once.
+    pub slot: u16,
+    /// Its number within the connection, from 0.
+    pub operation: u64,
+    /// Its kind, by its place in the application.
+    pub kind: u16,
+    /// When it started.
+    pub start: SimTime,
 }
 
 /// A priority of a port's transmitter was told to stop or may go on.

@@ -7,9 +7,11 @@ use rocelab_units::{Bytes, SimTime};
 use rocelab_wire::Encapsulation;
 
 use super::algorithms::InUse;
+use super::applications::Asked;
 use super::{
-    FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, buffer, checks, connections, faults,
-    hop_limit, hpcc_ns3, integrity, layer2, numbering, ports, telemetry, topology,
+    AppPlan, ConnectionPlan, FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, applications,
+    buffer, checks, connections, faults, hop_limit, hpcc_ns3, integrity, layer2, numbering, ports,
+    telemetry, topology,
 };
 use crate::scenario::{
     Fault, IpVersion, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError, Tagging,
@@ -22,7 +24,7 @@ pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
 
 /// No flow needs to be sent later: 53 days. Times are picoseconds in 64 bits, and what happens
 /// after the last flow's start must still fit.
-pub(super) const LATEST: SimTime = SimTime::from_ps(1 << 62);
+pub(crate) const LATEST: SimTime = SimTime::from_ps(1 << 62);
 
 impl Scenario {
     /// What will run.
@@ -55,8 +57,9 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
     let queues = scenario.sample.as_ref().and_then(|sample| sample.queues.as_ref());
     let sampling = queues.map(|config| ports::sampling(config, &topology)).transpose()?;
-    let (flows, in_use) = flows(scenario, &hosts, &roce, max_flows)?;
+    let Traffic { flows, apps, connections, in_use } = traffic(scenario, &hosts, &roce, max_flows)?;
     integrity::check(scenario, &flows)?;
+    let ways = applications::ways(&flows, &apps, &connections);
     let faults = faults::build(&scenario.faults, &topology, &flows)?;
     let queue_pairs: Vec<_> = in_use
         .all()
@@ -68,8 +71,8 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         None => {
             let largest_frame = buffer::largest_frame(&roce, &queue_pairs);
             buffer::check_buffer(&scenario.switch, &topology, largest_frame)?;
-            hop_limit::check(&roce, &topology, &active_links, &flows)?;
-            telemetry::check(in_use.all(), &topology, &hosts, &active_links, &flows)?;
+            hop_limit::check(&roce, &topology, &active_links, &ways)?;
+            telemetry::check(in_use.all(), &topology, &hosts, &active_links, &ways)?;
             (ProfilePlan::Roce, scenario.stop)
         }
         Some(ProfileConfig::HpccNs3(config)) => {
@@ -88,6 +91,8 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         switch: scenario.switch.clone(),
         queue_pairs,
         flows,
+        apps,
+        connections,
         faults,
         integrity: scenario.integrity,
         capture,
@@ -141,16 +146,24 @@ fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
     }
 }
 
-/// The flows of all workloads, by start time, then in the order of the text; and the congestion
-/// controls that they use.
-fn flows<'a>(
+/// What hosts do, and the congestion controls that it takes.
+struct Traffic<'a> {
+    /// By start time, then in the order of the text.
+    flows: Vec<FlowPlan>,
+    apps: Vec<AppPlan>,
+    connections: Vec<ConnectionPlan>,
+    in_use: InUse<'a>,
+}
+
+/// The flows and applications of all workloads.
+fn traffic<'a>(
     scenario: &'a Scenario,
     hosts: &HostDirectory,
     roce: &RocePlan,
     max_flows: usize,
-) -> Result<(Vec<FlowPlan>, InUse<'a>), Fault> {
+) -> Result<Traffic<'a>, Fault> {
     let items = scenario.workload.items();
-    let mut all = Vec::new();
+    let (mut all, mut asked, mut connected) = (Vec::new(), Vec::new(), 0);
     for (item, (name, workload)) in items.iter().enumerate() {
         let site = Site {
             name,
@@ -162,12 +175,16 @@ fn flows<'a>(
             },
             priority: scenario.roce.priority,
             folder: scenario.folder(),
-            max_flows: max_flows - all.len(),
+            max_flows: max_flows - all.len() - connected,
         };
         let flows = workload.flows(&site).map_err(|fault| fault.within(name))?;
         all.extend(flows.into_iter().map(|flow| (item, flow)));
+        if let Some(app) = workload.app(&site).map_err(|fault| fault.within(name))? {
+            connected += app.connections.len();
+            asked.push(Asked { app, workload: (item, name, *workload) });
+        }
     }
-    if all.is_empty() {
+    if all.is_empty() && asked.is_empty() {
         return Err(Fault::at("workload", "no flow would start")
             .value("")
             .help("add a workload, such as `[workload.incast]` with `senders` and `bytes`"));
@@ -185,7 +202,12 @@ fn flows<'a>(
         let queue_pairs = in_use.place((item, name, *workload), flow.priority);
         plans.push(FlowPlan { queue_pairs, ..plan });
     }
-    Ok((plans, in_use))
+    let check = |way: &FlowPlan| check_flow(way, roce, hosts);
+    let (apps, connections) = match &mut numbering {
+        Numbers::Roce(numbering) => applications::build(asked, numbering, &mut in_use, check)?,
+        Numbers::HpccNs3(_) => Default::default(), // Its rules refuse applications.
+    };
+    Ok(Traffic { flows: plans, apps, connections, in_use })
 }
 
 /// What gives flows their numbers.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rocelab_transport::{QueuePairProfile, Recovery};
 use rocelab_units::Duration;
 
-use super::{CmPlan, Plan};
+use super::{CmPlan, Plan, applications};
 use crate::ideal::UnloadedNetwork;
 use crate::scenario::{Connect, Fault, RoceConfig, ensure};
 
@@ -133,7 +133,8 @@ impl Plan {
     /// packets may be in flight, if the scenario says nothing else (IRN, SIGCOMM 2018: BDP flow
     /// control, for the longest path in the network).
     pub(super) fn measure_paths(&mut self, roce: &RoceConfig) {
-        let base_rtt = UnloadedNetwork::new(self).largest_round_trip(&self.flows);
+        let ways = applications::ways(&self.flows, &self.apps, &self.connections);
+        let base_rtt = UnloadedNetwork::new(self).largest_round_trip(&ways);
         let limit = match roce.max_outstanding {
             None if roce.recovery == Recovery::SelectiveRepeat => Some(self.packets_in(base_rtt)),
             given => given,

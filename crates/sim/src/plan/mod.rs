@@ -1,6 +1,8 @@
 //! What will run: everything that can be wrong with a scenario was found on the way here.
 
 mod algorithms;
+mod app;
+mod applications;
 mod buffer;
 mod build;
 mod checks;
@@ -27,6 +29,10 @@ use rocelab_wire::Encapsulation;
 
 use crate::scenario::GidKind;
 
+pub use app::{
+    AppPlan, ConnectionEndPlan, ConnectionPlan, OperationKind, Side, StepPlan, StepVerb,
+};
+pub(crate) use build::LATEST;
 pub use build::MAX_FLOWS;
 pub use faults::{FaultAction, FaultChoice, FaultRule, FrameSelector, OpcodeSet};
 pub(crate) use hosts::HostDirectory;
@@ -56,6 +62,10 @@ pub struct Plan {
     pub queue_pairs: Vec<Arc<QueuePairProfile>>,
     /// In order of start time, then of the scenario's text.
     pub flows: Vec<FlowPlan>,
+    /// In the order of kinds of workload, then of the scenario's text.
+    pub apps: Vec<AppPlan>,
+    /// Those of each application side by side.
+    pub connections: Vec<ConnectionPlan>,
     /// What links do to frames, in the order in which rules are asked.
     pub faults: Vec<FaultRule>,
     /// Whether payload bytes are real and compared at the end.

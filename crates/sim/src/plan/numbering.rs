@@ -4,7 +4,7 @@ use rocelab_engine::RngStream;
 use rocelab_transport::FIRST_QPN;
 use rocelab_wire::{Encapsulation, udp_source_port};
 
-use super::{FlowPlan, HostDirectory};
+use super::{ConnectionEndPlan, FlowPlan, HostDirectory};
 use crate::workload::Flow;
 
 /// Numbers both ends of each flow, in order.
@@ -29,10 +29,7 @@ impl<'a> Numbering<'a> {
     }
 
     pub(super) fn number(&mut self, flow: &Flow) -> FlowPlan {
-        let source_qpn = self.qpn(flow.source);
-        let destination_qpn = self.qpn(flow.destination);
-        let mut source = self.stream(flow.source, source_qpn);
-        let mut destination = self.stream(flow.destination, destination_qpn);
+        let (ends, entropy) = self.connect(flow.source, flow.destination);
         FlowPlan {
             source: flow.source,
             destination: flow.destination,
@@ -41,13 +38,35 @@ impl<'a> Numbering<'a> {
             message_bytes: flow.message_bytes,
             verb: flow.verb,
             priority: flow.priority,
-            source_qpn,
-            destination_qpn,
-            source_psn: draw(&mut source, 1 << 24),
-            destination_psn: draw(&mut destination, 1 << 24),
-            entropy: self.entropy(&mut source),
+            source_qpn: ends[0].qpn,
+            destination_qpn: ends[1].qpn,
+            source_psn: ends[0].psn,
+            destination_psn: ends[1].psn,
+            entropy,
             queue_pairs: 0,
         }
+    }
+
+    /// The numbers of a connection between two hosts: of either end, and its path entropy.
+    pub(super) fn connect(
+        &mut self,
+        source: u32,
+        destination: u32,
+    ) -> ([ConnectionEndPlan; 2], u32) {
+        let source_qpn = self.qpn(source);
+        let destination_qpn = self.qpn(destination);
+        let mut of_source = self.stream(source, source_qpn);
+        let mut of_destination = self.stream(destination, destination_qpn);
+        let end = |host, qpn, stream: &mut RngStream| ConnectionEndPlan {
+            host,
+            qpn,
+            psn: draw(stream, 1 << 24),
+        };
+        let ends = [
+            end(source, source_qpn, &mut of_source),
+            end(destination, destination_qpn, &mut of_destination),
+        ];
+        (ends, self.entropy(&mut of_source))
     }
 
     fn stream(&self, host: u32, qpn: u32) -> RngStream {

@@ -32,7 +32,7 @@ use rocelab_transport::{Content, Counters, Packet as RdmaPacket};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::TelemetryHeader;
 
-use crate::network::{BuildError, FlowEnd, TrafficKind, Violation};
+use crate::network::{BuildError, HostEnd, OpenOperation, TrafficKind, Violation};
 use crate::{FlowPlan, Plan};
 
 /// The rules that a network goes by.
@@ -197,8 +197,13 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
     /// transmitter is free at `free_at`.
     fn wake_up(&mut self, context: &mut Context<'_, P>, free_at: SimTime) -> Option<EventKey>;
 
-    /// The next flow that has ended.
-    fn poll_end(&mut self, context: &mut Context<'_, P>) -> Option<FlowEnd>;
+    /// The next flow or operation that has ended.
+    fn poll_end(&mut self, context: &mut Context<'_, P>) -> Option<HostEnd>;
+
+    /// The operations of applications that have started here and not ended.
+    fn open_operations(&self) -> Vec<OpenOperation> {
+        Vec::new()
+    }
 
     /// Whether it is bound to send later by itself.
     fn will_send(&self) -> bool;
@@ -214,6 +219,12 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
 
     /// The flow that a queue pair belongs to, where packets name queue pairs.
     fn flow_of(&self, qpn: u32) -> Option<u32> {
+        _ = qpn;
+        None
+    }
+
+    /// The connection of an application that a queue pair belongs to.
+    fn connection_of(&self, qpn: u32) -> Option<u32> {
         _ = qpn;
         None
     }

@@ -3,14 +3,17 @@
 //! A workload is one file beside this one, with its `Parameters` (the keys of `[workload.NAME]`)
 //! and their `Workload` implementation, and one line in the list at the end of this file.
 
+pub mod app;
 mod distribution;
 mod flow_table;
 pub mod flows;
 pub mod incast;
 pub mod permutation;
+pub mod ping_pong;
 pub mod poisson;
 mod reference;
 mod rules;
+pub mod storage;
 
 use std::path::{Path, PathBuf};
 
@@ -21,16 +24,24 @@ use rocelab_units::{Bandwidth, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use app::App;
 pub use distribution::{DistributionSource, SizeDistribution};
 pub(crate) use rules::FlowRules;
 
 use crate::plan::{HostDirectory, Verb};
 use crate::scenario::{Fault, Items, ensure};
 
-/// Makes flows. Implemented by the `Parameters` of each workload.
+/// Makes flows, or an application. Implemented by the `Parameters` of each workload.
 pub(crate) trait Workload {
     /// The flows, in the order of the scenario's text.
-    fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault>;
+    fn flows(&self, _site: &Site<'_>) -> Result<Vec<Flow>, Fault> {
+        Ok(Vec::new())
+    }
+
+    /// The application, where hosts answer each other.
+    fn app(&self, _site: &Site<'_>) -> Result<Option<App>, Fault> {
+        Ok(None)
+    }
 
     /// How its flows react to congestion, if it says so.
     fn congestion_control(&self) -> Option<&Algorithm>;
@@ -93,6 +104,15 @@ impl Site<'_> {
         self.rules.check_bytes(key, bytes)
     }
 
+    /// Whether `count` connections of an application can be planned.
+    pub(crate) fn check_connections(&self, key: &str, count: u64) -> Result<(), Fault> {
+        let most = self.max_flows;
+        ensure(count <= most as u64, || {
+            Fault::at(key, format!("these would be {count} connections"))
+                .help(format!("a run has at most {most}"))
+        })
+    }
+
     /// Whether `count` flows can be planned.
     pub(crate) fn check_count(&self, key: &str, count: u64) -> Result<(), Fault> {
         let most = self.max_flows;
@@ -133,7 +153,7 @@ pub(crate) fn check_ends(source: NodeId, destination: NodeId) -> Result<(), Faul
 
 /// Makes the scenario's keys, their JSON Schema and the table of workloads from one list.
 macro_rules! workloads {
-    ($($(#[doc = $doc:literal])* $module:ident,)*) => {
+    ($($(#[doc = $doc:literal])* $name:literal => $module:ident,)*) => {
         /// What is sent: any number of each kind, as `[workload.NAME]` or `[[workload.NAME]]`.
         ///
         /// Flows that start at the same instant are ordered by kind, alphabetically, and within
@@ -143,21 +163,21 @@ macro_rules! workloads {
         pub struct WorkloadConfig {
             $(
                 $(#[doc = $doc])*
-                #[serde(skip_serializing_if = "Items::is_empty")]
+                #[serde(rename = $name, skip_serializing_if = "Items::is_empty")]
                 pub $module: Items<$module::Parameters>,
             )*
         }
 
         impl WorkloadConfig {
             /// The names that a scenario may use.
-            pub const NAMES: &'static [&'static str] = &[$(stringify!($module)),*];
+            pub const NAMES: &'static [&'static str] = &[$($name),*];
 
             /// Every workload with its key, in the order that numbers flows.
             pub(crate) fn items(&self) -> Vec<(String, &dyn Workload)> {
                 let mut all: Vec<(String, &dyn Workload)> = Vec::new();
                 $(
                     for (index, item) in self.$module.0.iter().enumerate() {
-                        all.push((format!("workload.{}[{index}]", stringify!($module)), item));
+                        all.push((format!("workload.{}[{index}]", $name), item));
                     }
                 )*
                 all
@@ -178,14 +198,20 @@ macro_rules! workloads {
 }
 
 workloads! {
+    /// Clients and servers answer each other, step by step.
+    "app" => app,
     /// Flows one by one: a list, a CSV file, or a file of the HPCC simulator.
-    flows,
+    "flows" => flows,
     /// Many servers answer one at once.
-    incast,
+    "incast" => incast,
     /// Every server sends to one other and receives from one other.
-    permutation,
+    "permutation" => permutation,
+    /// Messages there and back, one after the other.
+    "ping-pong" => ping_pong,
     /// Flows arrive at random at a given load, with sizes from a distribution.
-    poisson,
+    "poisson" => poisson,
+    /// Blocks that clients read from servers and write to them.
+    "storage" => storage,
 }
 
 impl WorkloadConfig {

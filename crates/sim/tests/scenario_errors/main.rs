@@ -1,5 +1,6 @@
 //! Every kind of bad input gives one error with file, line, key, value and what to write instead.
 
+mod app;
 mod congestion_control;
 mod faults;
 mod layer2;

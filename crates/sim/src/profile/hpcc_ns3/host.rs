@@ -12,7 +12,7 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::TelemetryHeader;
 
 use super::HpccNs3;
-use crate::network::{FlowEnd, TrafficKind};
+use crate::network::{FlowEnd, HostEnd, TrafficKind};
 use crate::profile::{Carries, Delivery, Departing, EndHost, HostPacket};
 use crate::{FlowPlan, HpccNs3Plan, Plan};
 
@@ -177,15 +177,15 @@ impl EndHost<HpccNs3> for ByteSequenceHost {
     }
 
     #[inline]
-    fn poll_end(&mut self, context: &mut Context<'_>) -> Option<FlowEnd> {
+    fn poll_end(&mut self, context: &mut Context<'_>) -> Option<HostEnd> {
         let end = self.nic.poll_end()?;
-        Some(FlowEnd {
+        Some(HostEnd::Flow(FlowEnd {
             flow: end.flow,
             status: CompletionStatus::Success,
             finished: context.now.time,
             connection: None,
             retransmitted_packets: end.retransmissions,
-        })
+        }))
     }
 
     fn will_send(&self) -> bool {

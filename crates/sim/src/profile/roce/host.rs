@@ -13,10 +13,11 @@ use rocelab_transport::{
 use rocelab_units::SimTime;
 use rocelab_wire::{TelemetryHeader, TelemetryKind, encapsulation_len};
 
+use super::app::HostApps;
 use super::connections::Connections;
 use super::integrity::{Integrity, base_address, takes_receives};
 use super::{GSI_QPN, Roce};
-use crate::network::{FlowEnd, TrafficKind, Violation};
+use crate::network::{FlowEnd, HostEnd, OpenOperation, TrafficKind, Violation};
 use crate::profile::{Carries, Delivery, Departing, EndHost, HostPacket};
 use crate::{FlowPlan, Plan, Verb};
 
@@ -37,6 +38,8 @@ pub struct VerbsHost {
     pub(super) unconnected: VecDeque<FlowEnd>,
     /// Only in integrity mode.
     integrity: Option<Box<Integrity>>,
+    /// Programs that run here, if there are any.
+    apps: Option<Box<HostApps>>,
 }
 
 /// A queue pair's flow.
@@ -77,6 +80,7 @@ impl VerbsHost {
         if integrity.is_some() {
             nic.set_memory(Memory::open());
         }
+        let apps = HostApps::new(plan, node, &mut nic);
         let cm = plan.roce.connection_manager.as_ref();
         Self {
             node,
@@ -86,6 +90,7 @@ impl VerbsHost {
             connections: cm.map(|cm| Box::new(Connections::new(plan, cm, node))),
             unconnected: VecDeque::new(),
             integrity,
+            apps,
         }
     }
 
@@ -182,6 +187,43 @@ impl VerbsHost {
             self.queue_pairs.resize(index + 1, FlowState::NONE);
         }
         &mut self.queue_pairs[index]
+    }
+
+    /// The next flow or operation that has ended, on a host with programs: they see what has
+    /// arrived for them, and go on.
+    #[cold]
+    fn poll_any(&mut self, context: &mut Context<'_>) -> Option<HostEnd> {
+        let (plan, now) = (context.plan, context.now.time);
+        loop {
+            let apps = self.apps.as_deref_mut()?;
+            let messages = &mut context.shared.messages;
+            if let Some(completion) = self.nic.poll_completion() {
+                if completion.qpn >= apps.first_qpn() {
+                    apps.on_completion(plan, messages, now, &mut self.nic, &completion);
+                } else if let Some(end) = self.end_of(now, &completion) {
+                    return Some(HostEnd::Flow(end));
+                }
+            } else if let Some(completion) = self.nic.poll_receive_completion() {
+                if completion.qpn >= apps.first_qpn() {
+                    apps.on_receive(plan, messages, now, &mut self.nic, &completion);
+                } else if let Some(integrity) = &mut self.integrity {
+                    integrity.note_received(&completion);
+                }
+            } else if let Some(end) = apps.poll_end() {
+                return Some(HostEnd::Operation(end));
+            } else {
+                return self.unconnected.pop_front().map(HostEnd::Flow);
+            }
+        }
+    }
+
+    /// The end of the flow, if this completion is that; its connection is taken down.
+    fn end_of(&mut self, now: SimTime, completion: &Completion) -> Option<FlowEnd> {
+        let end = self.complete(now, completion)?;
+        if let Some(connections) = &mut self.connections {
+            connections.disconnect(now, end.flow);
+        }
+        Some(end)
     }
 
     /// The end of the flow, if this completion is that.
@@ -319,6 +361,10 @@ impl EndHost<Roce> for VerbsHost {
         if self.connections.is_some() {
             self.connections_timeout(context.plan, context.now.time);
         }
+        if let Some(apps) = &mut self.apps {
+            let messages = &mut context.shared.messages;
+            apps.handle_timeout(context.plan, messages, context.now.time, &mut self.nic);
+        }
         true
     }
 
@@ -330,6 +376,9 @@ impl EndHost<Roce> for VerbsHost {
         if let Some(connections) = &self.connections {
             time = time.min(connections.poll_timeout());
         }
+        if let Some(apps) = &self.apps {
+            time = time.min(apps.next_due());
+        }
         if time >= self.armed {
             return None;
         }
@@ -338,7 +387,10 @@ impl EndHost<Roce> for VerbsHost {
     }
 
     #[inline]
-    fn poll_end(&mut self, context: &mut Context<'_>) -> Option<FlowEnd> {
+    fn poll_end(&mut self, context: &mut Context<'_>) -> Option<HostEnd> {
+        if self.apps.is_some() {
+            return self.poll_any(context);
+        }
         if let Some(integrity) = &mut self.integrity {
             while let Some(completion) = self.nic.poll_receive_completion() {
                 integrity.note_received(&completion);
@@ -346,21 +398,29 @@ impl EndHost<Roce> for VerbsHost {
         }
         loop {
             let Some(completion) = self.nic.poll_completion() else {
-                return self.connections.as_ref().and_then(|_| self.unconnected.pop_front());
+                let connections = self.connections.as_ref();
+                return connections.and_then(|_| self.unconnected.pop_front()).map(HostEnd::Flow);
             };
-            if let Some(end) = self.complete(context.now.time, &completion) {
-                if let Some(connections) = &mut self.connections {
-                    connections.disconnect(context.now.time, end.flow);
-                }
-                return Some(end);
+            if let Some(end) = self.end_of(context.now.time, &completion) {
+                return Some(HostEnd::Flow(end));
             }
         }
     }
 
     fn will_send(&self) -> bool {
         let connections = self.connections.as_ref();
+        let works = self.apps.as_ref().is_some_and(|apps| apps.next_due() != SimTime::NEVER);
         self.nic.next_release() != SimTime::NEVER
             || connections.is_some_and(|one| one.poll_timeout() != SimTime::NEVER)
+            || works
+    }
+
+    fn open_operations(&self) -> Vec<OpenOperation> {
+        self.apps.iter().flat_map(|apps| apps.open()).collect()
+    }
+
+    fn connection_of(&self, qpn: u32) -> Option<u32> {
+        self.apps.as_ref()?.connection_of(qpn)
     }
 
     fn retransmissions(&self, _number: u32, flow: &FlowPlan) -> u64 {

@@ -1,6 +1,7 @@
 //! The native model: the InfiniBand transport over RoCE v1 and v2, IEEE 802.1Qbb pauses with
 //! quanta, shared-buffer switches that mark at the queue's end.
 
+mod app;
 mod connecting;
 mod connections;
 mod host;
@@ -116,12 +117,13 @@ impl Routing for Routes {
     }
 }
 
-/// Loss on each direction of each link, with its own dice.
+/// Loss on each direction of each link, with its own dice; and what messages of applications say.
 #[derive(Debug)]
 pub struct LinkLoss {
     /// By port of all, of the port that sends.
     directions: Vec<Option<(f64, RngStream)>>,
     telemetry: RngStream,
+    messages: app::Messages,
 }
 
 impl LinkLoss {
@@ -136,7 +138,8 @@ impl LinkLoss {
                 directions.push((loss > 0.0).then(|| (loss, dice())));
             }
         }
-        Self { directions, telemetry: RngStream::new(plan.seed, "telemetry") }
+        let telemetry = RngStream::new(plan.seed, "telemetry");
+        Self { directions, telemetry, messages: app::Messages::new(plan) }
     }
 }
 

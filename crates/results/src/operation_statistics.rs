@@ -1,0 +1,172 @@
+//! Operations of an application, counted and ranked.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::flow::bits_per_second;
+use crate::{Distribution, OperationRecord, OperationStatus};
+
+const PS_PER_SECOND: u128 = 1_000_000_000_000;
+
+/// An application in `summary.json`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationCounts {
+    /// The application's name.
+    pub app: String,
+    /// Operations that were to be done, or with a time in place of a number, that started.
+    pub total: u64,
+    /// Those that are done.
+    pub completed: u64,
+    /// Those whose queue pair failed.
+    pub failed: u64,
+    /// Those that were open, or not begun, when the run ended.
+    pub unfinished: u64,
+    /// Completed operations over the time from the first start to the last end among them, per
+    /// second, rounded down.
+    pub per_second: u64,
+    /// Their payload, all steps together, over the same time, in bit/s.
+    pub goodput_bps: u64,
+    /// From start to end of the completed ones, in picoseconds.
+    pub latency_ps: Option<Distribution<u64>>,
+    /// The same of each kind; left out where there is only one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kinds: BTreeMap<String, KindCounts>,
+}
+
+/// Operations of one kind in `summary.json`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindCounts {
+    /// Those that are done.
+    pub completed: u64,
+    /// From start to end, in picoseconds.
+    pub latency_ps: Option<Distribution<u64>>,
+}
+
+/// Gathers what a summary says of an application's operations: exactly, so it keeps a number of
+/// each completed one.
+#[derive(Clone, Debug, Default)]
+pub struct OperationStatistics {
+    /// By name of the kind.
+    latencies_ps: BTreeMap<String, Vec<u64>>,
+    completed: u64,
+    failed: u64,
+    unfinished: u64,
+    payload: u64,
+    /// First start and last end of the completed ones (ps).
+    span_ps: Option<(u64, u64)>,
+}
+
+impl OperationStatistics {
+    /// Counts an operation in whose steps have `payload` bytes together.
+    pub fn add(&mut self, operation: &OperationRecord<'_>, payload: u64) {
+        let (Some(latency), Some(end)) = (operation.latency_ps, operation.end_ps) else {
+            if operation.status == OperationStatus::Unfinished {
+                self.unfinished += 1;
+            } else {
+                self.failed += 1;
+            }
+            return;
+        };
+        self.completed += 1;
+        self.payload += payload;
+        match self.latencies_ps.get_mut(operation.kind.as_ref()) {
+            Some(latencies) => latencies.push(latency),
+            None => {
+                self.latencies_ps.insert(operation.kind.clone().into_owned(), vec![latency]);
+            }
+        }
+        let (first, last) = self.span_ps.unwrap_or((operation.start_ps, end));
+        self.span_ps = Some((first.min(operation.start_ps), last.max(end)));
+    }
+
+    /// What the summary says; `planned` is the number of operations that were to be done, where
+    /// that was given.
+    pub fn counts(&self, app: &str, planned: Option<u64>) -> OperationCounts {
+        let started = self.completed + self.failed + self.unfinished;
+        let total = planned.unwrap_or(started);
+        let span = self.span_ps.map_or(0, |(first, last)| last - first);
+        let rate = u128::from(self.completed) * PS_PER_SECOND;
+        let mut all: Vec<u64> = self.latencies_ps.values().flatten().copied().collect();
+        let kind = |(name, latencies): (&String, &Vec<u64>)| {
+            let counts = KindCounts {
+                completed: latencies.len() as u64,
+                latency_ps: Distribution::of(&mut latencies.clone()),
+            };
+            (name.clone(), counts)
+        };
+        let several = self.latencies_ps.len() > 1;
+        OperationCounts {
+            app: app.to_owned(),
+            total,
+            completed: self.completed,
+            failed: self.failed,
+            unfinished: total.saturating_sub(self.completed + self.failed),
+            per_second: rate.checked_div(span.into()).map_or(0, saturated),
+            goodput_bps: bits_per_second(self.payload, span).unwrap_or(0),
+            latency_ps: Distribution::of(&mut all),
+            kinds: if several {
+                self.latencies_ps.iter().map(kind).collect()
+            } else {
+                BTreeMap::new()
+            },
+        }
+    }
+}
+
+fn saturated(value: u128) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn operation(kind: &str, start_ps: u64, latency_ps: u64) -> OperationRecord<'_> {
+        OperationRecord {
+            app: "storage".into(),
+            kind: kind.into(),
+            client: "host-0".into(),
+            server: "host-1".into(),
+            connection: 0,
+            operation: 0,
+            slot: 0,
+            start_ps,
+            end_ps: Some(start_ps + latency_ps),
+            latency_ps: Some(latency_ps),
+            found: None,
+            status: OperationStatus::Completed,
+        }
+    }
+
+    #[test]
+    fn rates_span_first_start_to_last_end() {
+        let mut statistics = OperationStatistics::default();
+        statistics.add(&operation("read", 1_000, 3_000), 100);
+        statistics.add(&operation("write", 0, 2_000), 100);
+        let open = OperationRecord {
+            end_ps: None,
+            latency_ps: None,
+            status: OperationStatus::Unfinished,
+            ..operation("read", 0, 0)
+        };
+        statistics.add(&open, 100);
+        statistics.add(&OperationRecord { status: OperationStatus::Flushed, ..open }, 100);
+        let counts = statistics.counts("storage", None);
+        assert_eq!((counts.total, counts.completed), (4, 2));
+        assert_eq!((counts.failed, counts.unfinished), (1, 1));
+        assert_eq!(counts.per_second, 2 * 1_000_000_000_000 / 4_000);
+        assert_eq!(counts.goodput_bps, 1_600 * 1_000_000_000_000 / 4_000);
+        assert_eq!(counts.kinds["read"].latency_ps.unwrap().max, 3_000);
+        assert_eq!(counts.latency_ps.unwrap().min, 2_000);
+        assert_eq!(statistics.counts("storage", Some(10)).unfinished, 7);
+    }
+
+    #[test]
+    fn nothing_has_no_distribution() {
+        let counts = OperationStatistics::default().counts("idle", Some(5));
+        assert_eq!((counts.per_second, counts.goodput_bps, counts.unfinished), (0, 0, 5));
+        assert_eq!(counts.latency_ps, None);
+        assert!(counts.kinds.is_empty());
+    }
+}

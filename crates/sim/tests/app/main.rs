@@ -1,0 +1,10 @@
+//! Applications: latencies to the picosecond, packets by opcode, queue depth, RNR NAKs, failures,
+//! and what the results say of them.
+
+mod atomics;
+mod depth;
+mod exchanges;
+mod failures;
+mod latency;
+mod results;
+mod support;
