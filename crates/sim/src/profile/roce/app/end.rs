@@ -189,8 +189,7 @@ impl End {
     /// A message has arrived, or a receive request was flushed.
     pub(super) fn on_receive(&mut self, desk: &mut Desk<'_>, completion: &ReceiveCompletion) {
         if completion.status != CompletionStatus::Success {
-            self.failed = true;
-            return;
+            return self.fail(desk, 0, completion.status);
         }
         let Some(Message { slot, kind, step }) = desk.messages.take(self.connection, self.side)
         else {
