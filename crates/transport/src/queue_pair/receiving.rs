@@ -5,13 +5,16 @@ use rocelab_wire::{NakCode, Opcode, Sack, Syndrome, rnr_timer_ns};
 
 use super::message::Message;
 use super::pacer::Acknowledged;
-use super::requester::{NotReady, Progress};
+use super::requester::{NotReady, Progress, Refused};
 use super::responder::Answer;
 use super::{QueuePair, success};
 use crate::congestion_control::{Feedback, Telemetry};
 use crate::nic::Shared;
 use crate::recovery::Held;
 use crate::{CompletionStatus, Packet};
+
+/// Opcodes below are the standard's of the reliable connection.
+const STANDARD_RC: u8 = 0x20;
 
 impl QueuePair {
     pub(crate) fn receive(
@@ -26,21 +29,36 @@ impl QueuePair {
             return;
         }
         let opcode = packet.opcode();
-        if opcode.is_request() {
+        if self.unreliable.is_some() || opcode as u8 >= STANDARD_RC {
+            self.receive_other(now, packet, shared);
+        } else if opcode.is_request() {
             self.on_data(now, packet, shared);
             self.on_request(now, packet, telemetry, shared);
         } else if opcode == Opcode::RcAcknowledge {
             self.on_acknowledge(now, packet, telemetry, shared);
-        } else if opcode.is_rdma_read_response() || opcode.has_atomic_ack_eth() {
+        } else {
             self.on_data(now, packet, shared);
             self.on_response(now, packet, shared);
-        } else if opcode == Opcode::Cnp {
+        }
+    }
+
+    /// What is not of a reliable connection, or not for one. Packets of another transport service
+    /// are dropped without a word (Linux rxe, `check_type_state`).
+    #[inline(never)]
+    fn receive_other(&mut self, now: SimTime, packet: &Packet, shared: &mut Shared) {
+        if packet.opcode() == Opcode::Cnp {
             shared.counters.cnps_received += 1;
             self.pacer.on_cnp(now);
-        } else if let Some(sack) = packet.sack() {
-            self.on_selective_acknowledge(now, packet, &sack, shared);
-        } else {
-            shared.counters.discarded += 1;
+            return;
+        }
+        match (packet.sack(), &mut self.unreliable) {
+            (Some(sack), None) => self.on_selective_acknowledge(now, packet, &sack, shared),
+            (None, Some(unreliable)) if unreliable.is_for_it(packet) => {
+                shared.counters.data_received += 1;
+                shared.counters.ce_received += u64::from(packet.is_ce());
+                unreliable.on_request(packet, shared);
+            }
+            _ => shared.counters.discarded += 1,
         }
     }
 
@@ -74,23 +92,32 @@ impl QueuePair {
         telemetry: Telemetry<'_>,
         shared: &mut Shared,
     ) {
-        if let Some(unreliable) = &mut self.unreliable {
-            return unreliable.on_request(packet, shared);
-        }
         let answer = self.responder.on_request(now, packet, shared);
         self.answer(&answer, telemetry, shared);
-        while let Some(held) = self.responder.take_early() {
+        if let Some(held) = self.responder.take_early() {
             self.on_early(now, held, shared);
         }
     }
 
-    /// A request whose turn has come, which arrived early.
+    /// Requests whose turn has come, which arrived early, `first` before the others. The last
+    /// acknowledgement says what all of them would.
     #[cold]
-    fn on_early(&mut self, now: SimTime, held: Held, shared: &mut Shared) {
-        shared.arriving = held.content;
-        let answer = self.responder.on_early(now, &held.packet, shared);
-        shared.arriving = None;
-        self.answer(&answer, Telemetry::None, shared);
+    fn on_early(&mut self, now: SimTime, first: Held, shared: &mut Shared) {
+        let mut saved = Answer::Nothing;
+        let mut next = Some(first);
+        while let Some(held) = next {
+            shared.arriving = held.content;
+            let answer = self.responder.on_early(now, &held.packet, shared);
+            shared.arriving = None;
+            if !answer.is_plain() {
+                self.answer(&saved, Telemetry::None, shared);
+            }
+            if answer != Answer::Nothing {
+                saved = answer;
+            }
+            next = self.responder.take_early();
+        }
+        self.answer(&saved, Telemetry::None, shared);
     }
 
     #[inline]
@@ -212,18 +239,26 @@ impl QueuePair {
         self.rest_if_done();
     }
 
-    /// The peer refused the request packet `psn`; what precedes it arrived.
+    /// The peer refused the request packet `psn`; what precedes it arrived. A READ before it whose
+    /// response is missing is asked for again, and ends by its own retries.
     fn on_refusal(&mut self, now: SimTime, psn: u32, code: NakCode, shared: &mut Shared) {
-        let before = psn.wrapping_sub(1);
         let (qpn, completions) = (self.qpn, &mut shared.completions);
-        self.requester.on_ack(now, before, |message, _| {
+        let refused = self.requester.on_refusal(now, psn, |message, _| {
             completions.push_back(success(qpn, message, 0));
         });
-        let status = match code {
-            NakCode::RemoteAccessError => CompletionStatus::RemoteAccess,
-            NakCode::RemoteOperationalError => CompletionStatus::RemoteOperational,
-            _ => CompletionStatus::RemoteInvalidRequest,
-        };
-        self.fail(status, shared);
+        match refused {
+            Refused::Stale => shared.counters.discarded += 1,
+            Refused::Later(progress) => self.after_progress(now, &progress, false, Telemetry::None),
+            Refused::Now => self.fail(status_of(code), shared),
+        }
+    }
+}
+
+/// How the work ends that the peer refused.
+const fn status_of(code: NakCode) -> CompletionStatus {
+    match code {
+        NakCode::RemoteAccessError => CompletionStatus::RemoteAccess,
+        NakCode::RemoteOperationalError => CompletionStatus::RemoteOperational,
+        _ => CompletionStatus::RemoteInvalidRequest,
     }
 }

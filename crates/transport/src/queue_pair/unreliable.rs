@@ -58,7 +58,13 @@ impl Unreliable {
         &mut self.admission
     }
 
-    /// A request packet. What cannot be used is dropped without a word, with the rest of its
+    /// Whether it is a request of this transport service.
+    pub(super) const fn is_for_it(&self, packet: &Packet) -> bool {
+        let opcode = packet.opcode();
+        opcode as u8 >> 5 == self.service.transport() as u8 && opcode.is_request()
+    }
+
+    /// A request packet of this transport service. What cannot be used is dropped without a word, with the rest of its
     /// message.
     pub(super) fn on_request(&mut self, packet: &Packet, shared: &mut Shared) {
         let opcode = packet.opcode();
@@ -67,9 +73,7 @@ impl Unreliable {
         let continues = sequence == self.expected
             && self.message.is_some_and(|message| message.is_write == opcode.is_rdma_write());
         self.expected = sequence + 1;
-        if opcode.transport() != self.service.transport() {
-            shared.counters.discarded += 1;
-        } else if packet.deth().is_some_and(|deth| deth.q_key != self.q_key) {
+        if packet.deth().is_some_and(|deth| deth.q_key != self.q_key) {
             shared.counters.wrong_key += 1;
         } else if !(starts || continues) || !self.fits(packet) {
             self.give_up(shared);

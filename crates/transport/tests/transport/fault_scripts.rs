@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use rocelab_transport::{
     Access, AckCoalescing, AckTimeout, CompletionStatus, Memory, MemoryRegion, Operation, PathMtu,
-    QueuePairProfile, QueuePairState, ReceiveQueueConfig, ReceiveRequest, Recovery, WorkRequest,
+    QueuePairProfile, QueuePairState, ReceiveQueueConfig, ReceiveRequest, Recovery,
+    RetransmissionTimeouts, WorkRequest,
 };
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
@@ -18,7 +19,7 @@ use crate::pair::{Fate, Pair, QPN, ends, profile};
 
 /// Where things are in the memory of both sides: each work request, and each receive request, has
 /// a place of its own in each stretch.
-const PLACE: u64 = 8192;
+const PLACE: u64 = 32_768;
 const SOURCE: u64 = 0x100_0000;
 const TARGET: u64 = 0x200_0000;
 const RECEIVED: u64 = 0x300_0000;
@@ -49,6 +50,7 @@ struct Profile {
     max_rd_atomic: u32,
     max_outstanding: u32,
     coalescing: Option<u32>,
+    timeouts: bool,
     initial_psns: [u32; 2],
 }
 
@@ -74,7 +76,9 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 fn messages() -> impl Strategy<Value = Vec<(Operation, u32)>> {
-    prop::collection::vec((operation(), 0..6000_u32), 0..usize::try_from(PLACES).unwrap())
+    // Some READs of more packets than one selective acknowledgement speaks of.
+    let length = prop_oneof![9 => 0..6000_u32, 1 => 20_000..32_000_u32];
+    prop::collection::vec((operation(), length), 0..usize::try_from(PLACES).unwrap())
 }
 
 fn any_profile() -> impl Strategy<Value = Profile> {
@@ -85,6 +89,7 @@ fn any_profile() -> impl Strategy<Value = Profile> {
         prop_oneof![Just(2_u8), Just(7), Just(200)],
         prop_oneof![Just(2_u8), Just(7)],
         prop::option::of(1..10_u32),
+        any::<bool>(),
     );
     (
         prop::sample::select(recoveries),
@@ -96,7 +101,8 @@ fn any_profile() -> impl Strategy<Value = Profile> {
     )
         .prop_map(
             |(recovery, mtu, acknowledging, max_rd_atomic, max_outstanding, initial_psns)| {
-                let (ack_interval, ack_timeout, retry_count, rnr_retry, coalescing) = acknowledging;
+                let (ack_interval, ack_timeout, retry_count, rnr_retry, coalescing, timeouts) =
+                    acknowledging;
                 Profile {
                     recovery,
                     mtu,
@@ -107,6 +113,7 @@ fn any_profile() -> impl Strategy<Value = Profile> {
                     max_rd_atomic,
                     max_outstanding,
                     coalescing,
+                    timeouts,
                     initial_psns,
                 }
             },
@@ -178,6 +185,12 @@ fn connect(script: &Script) -> Pair {
         rnr_retry: chosen.rnr_retry,
         rnr_timer: 1,
         max_rd_atomic: chosen.max_rd_atomic,
+        max_dest_rd_atomic: chosen.max_rd_atomic,
+        timeouts: chosen.timeouts.then_some(RetransmissionTimeouts {
+            low: Duration::from_us(10),
+            high: Duration::from_us(40),
+            low_packets: 3,
+        }),
         max_outstanding: chosen.max_outstanding,
         ack_coalescing: chosen
             .coalescing

@@ -5,6 +5,7 @@ mod congestion;
 mod errors;
 mod fault_scripts;
 mod go_back_zero;
+mod hostile;
 mod hpcc_ns3;
 mod memory;
 mod operations;

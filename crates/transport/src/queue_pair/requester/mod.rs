@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use rocelab_units::{Duration, SimTime};
 
-pub(super) use self::resend::{NotReady, TimedOut};
+pub(super) use self::resend::{NotReady, Refused, TimedOut};
 use super::message::{Message, Segmentation};
 use crate::recovery::{Arrivals, Reliability};
 use crate::sequence::{MAX_OUTSTANDING, Sequence, expand, first_sequence};
@@ -388,6 +388,7 @@ impl Requester {
             return;
         }
         self.messages.drain(..count);
+        self.forget_retries();
         if !self.is_parked() {
             self.cursor = self.cursor.saturating_sub(count);
         }
@@ -400,6 +401,13 @@ impl Requester {
             self.next_byte = first_byte;
             self.cursor = 0;
         }
+    }
+
+    /// What there is progress with has all its retries again. With a scheme that forgets partial
+    /// messages only whole ones are progress, or retries would never run out.
+    const fn forget_retries(&mut self) {
+        self.retries = 0;
+        self.rnr_retries = 0;
     }
 
     /// Moves `acknowledged` to `reached`, which is in the oldest message or at its start.
@@ -430,8 +438,9 @@ impl Requester {
     }
 
     fn note_progress(&mut self, now: SimTime) {
-        self.retries = 0;
-        self.rnr_retries = 0;
+        if self.keeps_partial_messages {
+            self.forget_retries();
+        }
         if self.awaited_response.is_some_and(|response| self.acknowledged > response) {
             self.awaited_response = None;
         }

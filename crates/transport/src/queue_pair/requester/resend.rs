@@ -33,7 +33,47 @@ pub(in crate::queue_pair) enum NotReady {
     GiveUp,
 }
 
+/// What follows from a NAK that refuses a request for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::queue_pair) enum Refused {
+    /// It is about something that is not waited for.
+    Stale,
+    /// Something before it is still waited for.
+    Later(Progress),
+    /// It is about the oldest work request.
+    Now,
+}
+
 impl Requester {
+    /// A NAK that refuses the request packet `psn`.
+    pub(in crate::queue_pair) fn on_refusal(
+        &mut self,
+        now: SimTime,
+        psn: u32,
+        complete: impl FnMut(&Message, u64),
+    ) -> Refused {
+        let Some(wanted) = self.refused(psn) else { return Refused::Stale };
+        let progress = self.acknowledge_up_to(now, wanted, complete);
+        if self.acknowledged < wanted {
+            return Refused::Later(progress);
+        }
+        Refused::Now
+    }
+
+    /// Everything before `wanted` arrived, but for responses that did not.
+    fn acknowledge_up_to(
+        &mut self,
+        now: SimTime,
+        wanted: Sequence,
+        complete: impl FnMut(&Message, u64),
+    ) -> Progress {
+        if self.is_selective() {
+            self.acknowledge_selectively(now, wanted, None, complete)
+        } else {
+            self.acknowledge_before(now, wanted, complete)
+        }
+    }
+
     /// A NAK "PSN sequence error" that asks for `psn`.
     pub(in crate::queue_pair) fn on_sequence_error(
         &mut self,
@@ -68,11 +108,10 @@ impl Requester {
         complete: impl FnMut(&Message, u64),
     ) -> NotReady {
         let Some(wanted) = self.refused(psn) else { return NotReady::Stale };
-        let progress = if self.is_selective() {
-            self.acknowledge_selectively(now, wanted, None, complete)
-        } else {
-            self.acknowledge_before(now, wanted, complete)
-        };
+        let progress = self.acknowledge_up_to(now, wanted, complete);
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.lose(wanted);
+        }
         if self.is_parked() || progress.loss || self.acknowledged < wanted {
             return NotReady::Wait(progress);
         }

@@ -22,11 +22,11 @@ impl Requester {
         let arrivals = self.arrivals.as_ref()?;
         let sequence = self.next;
         let repeated = sequence < self.sent_end;
-        let until = if message.operation.is_read() {
-            let is_missing = |&packet: &Sequence| !arrivals.is_settled(packet, true);
+        let until = if message.operation.is_read() && repeated {
+            let is_missing = |&packet: &Sequence| !arrivals.is_settled(packet, Some(message.first));
             sequence + (sequence..message.end()).take_while(is_missing).count().max(1) as u64
         } else {
-            sequence + 1
+            message.after(sequence)
         };
         let packet = message.packet_before(sequence, until, self.dest_qp, self.segmentation);
         self.responses_awaited += u32::from(
@@ -100,6 +100,8 @@ impl Requester {
         arrivals.note_executed(sequence);
         let result = packet.atomic_ack_eth().map(|ack| ack.original_remote_data);
         arrivals.note_response(sequence, result);
+        // The READ goes on, though what is before it may be missing for long.
+        self.note_progress(now);
         self.settle(now, complete)
     }
 
@@ -188,7 +190,8 @@ impl Requester {
             }
             let message = self.messages.get(place);
             message.is_some_and(|message| {
-                !arrivals.is_settled(sequence, message.operation.awaits_response())
+                let awaiting = message.operation.awaits_response().then_some(message.first);
+                !arrivals.is_settled(sequence, awaiting)
             })
         })
     }

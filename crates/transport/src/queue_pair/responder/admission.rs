@@ -35,7 +35,9 @@ pub(in crate::queue_pair) enum Refusal {
     NotReady,
     /// The key or the bounds do not allow it.
     Access,
-    /// It is longer, or shorter, than announced, or than the buffer, or has a crooked address.
+    /// It is longer, or shorter, than announced, or than the buffer.
+    Length,
+    /// It makes no sense: its opcode, or a crooked address.
     Invalid,
 }
 
@@ -45,7 +47,7 @@ impl Refusal {
         match self {
             Self::NotReady => Syndrome::RnrNak { timer_code: rnr_timer },
             Self::Access => Syndrome::Nak(NakCode::RemoteAccessError),
-            Self::Invalid => Syndrome::Nak(NakCode::InvalidRequest),
+            Self::Length | Self::Invalid => Syndrome::Nak(NakCode::InvalidRequest),
         }
     }
 }
@@ -126,7 +128,7 @@ impl Admission {
         let ends = opcode.is_last() || opcode.is_only();
         let short = ends && opcode.is_rdma_write() && so_far + payload != self.announced;
         if so_far + payload > self.room || short {
-            return Err(Refusal::Invalid);
+            return Err(Refusal::Length);
         }
         self.store(so_far, shared);
         Ok(())

@@ -2,6 +2,7 @@
 //! overtake them.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use rocelab_wire::{NakCode, Opcode, Sack, Syndrome};
 
@@ -9,13 +10,18 @@ use crate::Packet;
 use crate::queue_pair::message::{Segmentation, read_response_opcode};
 use crate::sequence::{Sequence, psn};
 
+/// READs that come again and are kept at once; a requester that has lost more asks again.
+const MAX_REPEATS: u32 = 1024;
+
 /// In the order in which they leave. A READ is always first: what has no READ before it does not
 /// wait.
 #[derive(Debug)]
 pub(super) struct Answers {
     waiting: VecDeque<Waiting>,
-    /// READs among them.
+    /// READs among them that are answered for the first time.
     reads: u32,
+    /// The others.
+    repeats: u32,
     /// READ responses below this were sent at least once.
     responded: Sequence,
     dest_qp: u32,
@@ -26,6 +32,16 @@ pub(super) struct Answers {
 enum Waiting {
     Read(ReadResponse),
     Acknowledge(Acknowledge),
+}
+
+impl Waiting {
+    /// What waits is in the order of these.
+    const fn sequence(&self) -> Sequence {
+        match self {
+            Self::Read(read) => read.next,
+            Self::Acknowledge(acknowledge) => acknowledge.sequence,
+        }
+    }
 }
 
 /// A READ that is being answered.
@@ -39,6 +55,8 @@ struct ReadResponse {
     /// Where it is.
     address: u64,
     msn: u32,
+    /// Whether it was answered before, in part at least.
+    again: bool,
 }
 
 /// A READ response packet that is to be sent.
@@ -110,7 +128,7 @@ impl Acknowledge {
     }
 
     /// Whether a later one says all that it says.
-    fn is_plain(&self) -> bool {
+    pub(super) fn is_plain(&self) -> bool {
         self.syndrome == Syndrome::ACK && self.says == Says::NoMore
     }
 
@@ -123,7 +141,14 @@ impl Acknowledge {
 
 impl Answers {
     pub(super) const fn new(first: Sequence, dest_qp: u32, segmentation: Segmentation) -> Self {
-        Self { waiting: VecDeque::new(), reads: 0, responded: first, dest_qp, segmentation }
+        Self {
+            waiting: VecDeque::new(),
+            reads: 0,
+            repeats: 0,
+            responded: first,
+            dest_qp,
+            segmentation,
+        }
     }
 
     /// Whether something waits.
@@ -132,7 +157,7 @@ impl Answers {
         self.waiting.is_empty()
     }
 
-    /// READs that are not answered completely.
+    /// READs that are not answered completely, for the first time.
     pub(super) const fn reads(&self) -> u32 {
         self.reads
     }
@@ -147,7 +172,8 @@ impl Answers {
         address: u64,
         msn: u32,
     ) {
-        let read = ReadResponse { first, next: first, end, remaining: length, address, msn };
+        let read =
+            ReadResponse { first, next: first, end, remaining: length, address, msn, again: false };
         self.waiting.push_back(Waiting::Read(read));
         self.reads += 1;
     }
@@ -187,8 +213,9 @@ impl Answers {
         read.remaining -= u32::from(payload);
         read.address = address.wrapping_add(u64::from(payload));
         if last {
+            let done = *read;
             self.waiting.pop_front();
-            self.reads -= 1;
+            self.uncount(&done);
         }
         Some(ReadData { packet, address, last, repeated })
     }
@@ -202,25 +229,45 @@ impl Answers {
         Some(acknowledge)
     }
 
-    /// Drops what a repeated READ request makes useless: its requester wants `sequence` next, and
-    /// will repeat the requests after it. Returns whether a negative acknowledgement was among it.
-    pub(super) fn withdraw_from(&mut self, sequence: Sequence) -> bool {
-        let mut negative = false;
-        while let Some(newest) = self.waiting.back() {
-            match newest {
-                Waiting::Read(read) if read.end <= sequence => break,
-                Waiting::Acknowledge(waiting) if waiting.sequence < sequence => break,
-                Waiting::Acknowledge(waiting) => negative |= waiting.syndrome != Syndrome::ACK,
-                Waiting::Read(_) => self.reads -= 1,
-            }
-            self.waiting.pop_back();
+    /// A READ that comes again, for `packets` of its response. It goes before all that is later,
+    /// which its requester cannot use without it (or, with selective repeat, has less need of); what
+    /// of it waits already is not sent twice.
+    pub(super) fn repeat_read(
+        &mut self,
+        packets: Range<Sequence>,
+        length: u32,
+        address: u64,
+        msn: u32,
+    ) {
+        let Range { start: first, end } = packets;
+        let covers = |waiting: &Waiting| match waiting {
+            Waiting::Read(read) => read.next <= first && end <= read.end,
+            Waiting::Acknowledge(_) => false,
+        };
+        if self.repeats >= MAX_REPEATS || self.waiting.iter().any(covers) {
+            return;
         }
-        negative
+        let place = self.waiting.partition_point(|waiting| waiting.sequence() < first);
+        if let Some(&Waiting::Read(read)) = self.waiting.get(place)
+            && read.end <= end
+        {
+            self.waiting.remove(place);
+            self.uncount(&read);
+        }
+        self.repeats += 1;
+        let again = true;
+        let read = ReadResponse { first, next: first, end, remaining: length, address, msn, again };
+        self.waiting.insert(place, Waiting::Read(read));
+    }
+
+    const fn uncount(&mut self, read: &ReadResponse) {
+        let count = if read.again { &mut self.repeats } else { &mut self.reads };
+        *count -= 1;
     }
 
     /// Forgets everything.
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
-        self.reads = 0;
+        (self.reads, self.repeats) = (0, 0);
     }
 }

@@ -16,7 +16,7 @@ use self::coalescing::Coalescing;
 use super::message::Segmentation;
 use crate::nic::Shared;
 use crate::recovery::{Gap, Held, Reliability, ReorderBuffer};
-use crate::sequence::{MAX_OUTSTANDING, Sequence, expand, first_sequence};
+use crate::sequence::{Sequence, expand, first_sequence};
 use crate::{CompletionStatus, Packet, QueuePairConfig};
 
 const MSN_MASK: u32 = 0x00ff_ffff;
@@ -69,6 +69,17 @@ pub(super) enum Answer {
     Refuse(Acknowledge),
 }
 
+impl Answer {
+    /// Whether a later acknowledgement says all that it says.
+    pub(super) fn is_plain(&self) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Now(acknowledge) => acknowledge.is_plain(),
+            Self::Refuse(_) => false,
+        }
+    }
+}
+
 impl Responder {
     pub(super) fn new(config: &QueuePairConfig) -> Self {
         let reliability = config.profile.recovery.reliability();
@@ -79,7 +90,9 @@ impl Responder {
             message: None,
             answers: Answers::new(first, config.dest_qp, segmentation),
             admission: Admission::if_needed(config).map(Box::new),
-            early: reliability.is_selective().then(Box::default),
+            early: reliability
+                .is_selective()
+                .then(|| Box::new(ReorderBuffer::new(config.profile.max_outstanding))),
             coalescing: config.profile.ack_coalescing.map(|rule| Box::new(Coalescing::new(rule))),
             msn: 0,
             max_dest_rd_atomic: config.profile.max_dest_rd_atomic,
@@ -107,7 +120,7 @@ impl Responder {
         if sequence > self.expected {
             shared.counters.out_of_order += 1;
             if self.early.is_some() {
-                return self.keep(sequence, packet, shared);
+                return self.keep_early(sequence, packet, shared);
             }
             return self.on_gap();
         }
@@ -167,6 +180,7 @@ impl Responder {
     /// Forgets what waits to be sent, and flushes receive requests: the queue pair has failed.
     pub(super) fn abandon(&mut self, shared: &mut Shared) {
         self.answers.clear();
+        self.early = None;
         self.forget_owed();
         if let Some(admission) = &mut self.admission {
             admission.flush(self.cause, shared);
@@ -241,11 +255,10 @@ impl Responder {
         let fits = if opcode.is_first() || opcode.is_middle() {
             packet.payload_len() == full
         } else {
-            packet.payload_len() <= full
+            packet.payload_len() <= full && (opcode.is_only() || packet.payload_len() > 0)
         };
-        let readable = packet.reth().is_none_or(|reth| {
-            u64::from(self.segmentation.packets(reth.dma_length)) <= MAX_OUTSTANDING
-        });
+        let readable =
+            packet.reth().is_none_or(|reth| reth.dma_length <= crate::MAX_MESSAGE_LENGTH);
         is_executable(opcode) && in_order && fits && readable
     }
 
@@ -264,7 +277,7 @@ impl Responder {
             return Answer::Nothing;
         }
         self.refused = true;
-        if refusal == Refusal::Invalid {
+        if refusal == Refusal::Length {
             self.cause = CompletionStatus::LocalLength;
         }
         match self.answers.in_order(nak) {
@@ -281,11 +294,14 @@ impl Responder {
 
     /// Keeps a packet whose turn has not come, and says what is here.
     #[cold]
-    fn keep(&mut self, sequence: Sequence, packet: &Packet, shared: &mut Shared) -> Answer {
+    fn keep_early(&mut self, sequence: Sequence, packet: &Packet, shared: &mut Shared) -> Answer {
         let read = packet.reth().filter(|_| packet.opcode().is_rdma_read_request());
         let span = read.map_or(1, |reth| u64::from(self.segmentation.packets(reth.dma_length)));
         let held = Held { packet: *packet, content: shared.arriving.take(), span };
         let Some(early) = &mut self.early else { return Answer::Nothing };
+        if sequence - self.expected >= early.reach() {
+            return Answer::Nothing;
+        }
         if !early.keep(sequence, held) {
             shared.counters.duplicates += 1;
         }
@@ -338,11 +354,8 @@ impl Responder {
         if end > self.expected || is_guarded && self.admit(packet, 0, shared).is_err() {
             return Answer::Nothing;
         }
-        if self.early.is_none() && self.answers.withdraw_from(sequence) {
-            self.nak_sent = false;
-            self.refused = false;
-        }
-        self.push_read(sequence, packet);
+        let packets = sequence..end;
+        self.answers.repeat_read(packets, reth.dma_length, reth.virtual_address, self.msn);
         Answer::Nothing
     }
 

@@ -150,13 +150,13 @@ impl Arrivals {
     }
 
     /// Whether nothing has to be done about this packet: the request is kept or executed, or, of a
-    /// request that awaits responses and was executed, the response is here.
-    pub(crate) fn is_settled(&self, sequence: Sequence, awaits_response: bool) -> bool {
-        let flags = self.flags(sequence);
-        if sequence < self.executed {
-            !awaits_response || flags & ANSWERED != 0
-        } else {
-            flags != 0
+    /// request that is `awaiting` responses from that packet on and was executed, the response is
+    /// here. The responder keeps a whole request, however many responses it will have.
+    pub(crate) fn is_settled(&self, sequence: Sequence, awaiting: Option<Sequence>) -> bool {
+        match awaiting {
+            None => sequence < self.executed || self.flags(sequence) != 0,
+            Some(_) if self.is_answered(sequence) => true,
+            Some(first) => sequence >= self.executed && self.flags(first) & HELD != 0,
         }
     }
 
@@ -190,17 +190,17 @@ mod tests {
         arrivals.note_sack(&Sack::new(101, 0b1011), 200);
         assert_eq!(arrivals.lost_below(), 104);
         let settled: Vec<_> =
-            (100..106).filter(|&packet| arrivals.is_settled(packet, false)).collect();
+            (100..106).filter(|&packet| arrivals.is_settled(packet, None)).collect();
         assert_eq!(settled, [101, 102, 104]);
         arrivals.forget_before(103);
-        assert!(arrivals.is_settled(104, false) && !arrivals.is_settled(103, false));
+        assert!(arrivals.is_settled(104, None) && !arrivals.is_settled(103, None));
     }
 
     #[test]
     fn what_was_not_sent_cannot_have_arrived() {
         let mut arrivals = Arrivals::new(100, None);
         arrivals.note_sack(&Sack::new(101, u64::MAX), 103);
-        assert!(arrivals.is_settled(102, false) && !arrivals.is_settled(103, false));
+        assert!(arrivals.is_settled(102, None) && !arrivals.is_settled(103, None));
         assert_eq!(arrivals.lost_below(), 102);
     }
 
@@ -208,11 +208,11 @@ mod tests {
     fn a_read_is_settled_by_its_responses_once_it_is_executed() {
         let mut arrivals = Arrivals::new(100, None);
         arrivals.note_sack(&Sack::new(101, 0b1111), 200);
-        assert!(arrivals.is_settled(102, true), "the responder has the request");
+        assert!(arrivals.is_settled(102, Some(101)), "the responder has the request");
         arrivals.note_executed(104);
         arrivals.note_response(103, None);
         let missing: Vec<_> =
-            (100..105).filter(|&packet| !arrivals.is_settled(packet, true)).collect();
+            (100..105).filter(|&packet| !arrivals.is_settled(packet, Some(101))).collect();
         assert_eq!(missing, [100, 101, 102]);
     }
 

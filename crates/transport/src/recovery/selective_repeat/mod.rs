@@ -2,11 +2,12 @@
 //! 2018): the responder keeps what arrives out of order and says so, and only what is missing is
 //! sent again.
 //!
-//! Every packet is acknowledged. One that arrives out of order is answered with a selective
-//! acknowledgement: the last packet before the gap, and a bitmap of what arrived behind it. The
-//! requester takes what is not in the bitmap, and lies before something that is, for lost, and
-//! sends it again once; what gets lost again waits for the timeout. IRN's other half, a bound of
-//! one bandwidth-delay product on what is in flight, is
+//! Every packet asks for an acknowledgement. One that arrives out of order is answered with a
+//! selective acknowledgement: the last packet before the gap, and a bitmap of what arrived behind
+//! it. The requester takes what is not in the bitmap, and lies before something that is, for lost,
+//! and sends it again once; what gets lost again waits for the timeout, after which everything is
+//! sent again that is not known to be done with. IRN's other half, a bound of one bandwidth-delay
+//! product on what is in flight, is
 //! [`max_outstanding`](crate::QueuePairProfile::max_outstanding).
 //!
 //! Unlike in IRN, READ responses are not acknowledged by the requester: it asks for those again

@@ -16,13 +16,24 @@ pub(crate) struct Held {
     pub(crate) span: u64,
 }
 
-/// What a responder keeps. The requester's bound on packets in flight bounds it.
-#[derive(Debug, Default)]
+/// What a responder keeps.
+#[derive(Debug)]
 pub(crate) struct ReorderBuffer {
     held: BTreeMap<Sequence, Held>,
+    reach: u64,
 }
 
 impl ReorderBuffer {
+    /// An empty one, for what a requester sends that has at most so many packets in flight.
+    pub(crate) fn new(max_outstanding: u32) -> Self {
+        Self { held: BTreeMap::new(), reach: u64::from(max_outstanding) }
+    }
+
+    /// How far ahead a packet may be that is kept. No requester of this profile sends so far.
+    pub(crate) const fn reach(&self) -> u64 {
+        self.reach
+    }
+
     /// Keeps a packet; whether it was not there yet.
     pub(crate) fn keep(&mut self, sequence: Sequence, held: Held) -> bool {
         self.held.insert(sequence, held).is_none()
@@ -48,7 +59,9 @@ impl ReorderBuffer {
         let packets = u64::from(Sack::PACKETS);
         let first = newest - (newest - expected - 1) % packets;
         let mut arrived = 0;
-        for (&sequence, held) in self.held.range(..first + packets) {
+        // The one before `first` may be a READ that reaches over it.
+        let start = self.held.range(..first).next_back().map_or(first, |(&before, _)| before);
+        for (&sequence, held) in self.held.range(start..first + packets) {
             let from = sequence.max(first);
             let to = (sequence + held.span).min(first + packets);
             for packet in from..to {
@@ -66,7 +79,7 @@ mod tests {
     use super::*;
 
     fn buffer(sequences: &[(Sequence, u64)]) -> ReorderBuffer {
-        let mut buffer = ReorderBuffer::default();
+        let mut buffer = ReorderBuffer::new(1 << 23);
         for &(sequence, span) in sequences {
             let packet = Packet::new(Opcode::RcSendOnly, 0x11, psn(sequence));
             assert!(buffer.keep(sequence, Held { packet, content: None, span }));
