@@ -1,20 +1,39 @@
 //! Round-trip times, in little memory.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Bits of precision of a bucket: times are kept to within 1/128.
+/// Bits of precision of the finest buckets: times are kept to within 1/128.
 const PRECISION: u32 = 7;
+
+/// Most buckets of a distribution: 1 KiB. The coarsest there are, one an octave, are 58, so that
+/// coarser buckets always help.
+const MAX_BUCKETS: usize = 128;
 
 /// A distribution of round-trip times.
 ///
-/// Least and greatest are exact; percentiles are at most 0.8 % too low.
+/// Least and greatest are exact. Percentiles are at most 0.8 % too low while the times fall into
+/// 128 buckets of that width, which those within a factor of 1.9 do. When they do not, all buckets
+/// become twice as wide, and so does the greatest error: 1.6 % within a factor of 3.8, 3.2 % within
+/// a factor of 15, 6.3 % within a factor of 200.
+///
+/// Memory: 1 KiB at the most.
 #[derive(Clone, Debug, Default)]
 pub struct RoundTrips {
     count: u64,
     min_ns: u64,
     max_ns: u64,
-    buckets: BTreeMap<u16, u64>,
+    /// How often the buckets became twice as wide.
+    coarseness: u32,
+    /// Those that are not empty, in order.
+    buckets: Vec<Bucket>,
+}
+
+/// How many times there were of a kind.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    /// Its number, counted with the distribution's coarseness.
+    number: u16,
+    weight: u32,
 }
 
 impl RoundTrips {
@@ -23,7 +42,43 @@ impl RoundTrips {
         self.min_ns = if self.count == 0 { ns } else { self.min_ns.min(ns) };
         self.max_ns = self.max_ns.max(ns);
         self.count += 1;
-        *self.buckets.entry(bucket(ns)).or_default() += 1;
+        self.count_in(ns);
+    }
+
+    fn count_in(&mut self, ns: u64) {
+        let number = bucket(ns) >> self.coarseness;
+        match self.buckets.binary_search_by_key(&number, |bucket| bucket.number) {
+            Ok(place) => self.add_to(place),
+            Err(place) if self.buckets.len() < MAX_BUCKETS => {
+                self.buckets.insert(place, Bucket { number, weight: 1 });
+            }
+            Err(_) => {
+                self.coarsen();
+                self.count_in(ns);
+            }
+        }
+    }
+
+    fn add_to(&mut self, place: usize) {
+        if self.buckets[place].weight == u32::MAX {
+            // Percentiles need only the weights' proportions.
+            self.buckets.iter_mut().for_each(|bucket| bucket.weight = bucket.weight.div_ceil(2));
+        }
+        self.buckets[place].weight += 1;
+    }
+
+    /// Makes all buckets twice as wide.
+    #[cold]
+    fn coarsen(&mut self) {
+        self.coarseness += 1;
+        self.buckets.iter_mut().for_each(|bucket| bucket.number >>= 1);
+        self.buckets.dedup_by(|next, kept| {
+            let same = next.number == kept.number;
+            if same {
+                kept.weight = kept.weight.saturating_add(next.weight);
+            }
+            same
+        });
     }
 
     /// How many there are.
@@ -48,12 +103,14 @@ impl RoundTrips {
     /// there are none.
     #[must_use]
     pub fn percentile_ns(&self, per_mille: u32) -> Option<u64> {
-        let rank = (self.count * u64::from(per_mille.min(1_000))).div_ceil(1_000).max(1);
+        let all: u64 = self.buckets.iter().map(|bucket| u64::from(bucket.weight)).sum();
+        let rank = (all * u64::from(per_mille.min(1_000))).div_ceil(1_000).max(1);
         let mut before = 0;
-        for (bucket, count) in &self.buckets {
-            before += count;
+        for bucket in &self.buckets {
+            before += u64::from(bucket.weight);
             if before >= rank {
-                return Some(least_in(*bucket).clamp(self.min_ns, self.max_ns));
+                let least = least_in(bucket.number << self.coarseness);
+                return Some(least.clamp(self.min_ns, self.max_ns));
             }
         }
         None
@@ -97,5 +154,55 @@ mod tests {
         assert_eq!(times.percentile_ns(500), Some(50));
         assert_eq!(times.percentile_ns(990), Some(99));
         assert_eq!(times.percentile_ns(0), Some(1));
+    }
+
+    #[test]
+    fn however_spread_the_times_are_the_buckets_are_few() {
+        let mut times = RoundTrips::default();
+        let mut all = Vec::new();
+        let mut ns: u64 = 1;
+        while ns < u64::MAX / 2 {
+            all.push(ns);
+            times.add(Duration::from_nanos(ns));
+            assert!(times.buckets.len() <= MAX_BUCKETS && times.buckets.capacity() <= MAX_BUCKETS);
+            ns += ns / 97 + 1;
+        }
+        assert_eq!(times.count(), all.len() as u64);
+        // 63 octaves: two buckets an octave.
+        let median = all[all.len().div_ceil(2) - 1];
+        let found = times.percentile_ns(500).unwrap();
+        assert!(found <= median && median - found <= median / 2, "{found} for {median}");
+    }
+
+    #[test]
+    fn the_error_is_what_the_documentation_says() {
+        let promises = [(19, 128), (38, 64), (150, 32), (2_000, 16)];
+        let starts = [1_000, 1_023, 1_024, 1_300, 1_700, 2_047];
+        for (start, (tenfold, error)) in starts.iter().flat_map(|at| promises.map(|one| (*at, one)))
+        {
+            let mut times = RoundTrips::default();
+            let next = |ns: &u64| Some(ns + ns / 1_000);
+            let end = start * tenfold / 10;
+            let all: Vec<u64> =
+                std::iter::successors(Some(start), next).take_while(|ns| *ns < end).collect();
+            all.iter().for_each(|ns| times.add(Duration::from_nanos(*ns)));
+            for per_mille in 1..=1_000 {
+                let rank = (all.len() * per_mille as usize).div_ceil(1_000);
+                let exact = all[rank - 1];
+                let found = times.percentile_ns(per_mille).unwrap();
+                assert!(found <= exact, "{found} for {exact}");
+                assert!(exact - found <= exact / error, "{found} for {exact} of {start}..{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn weights_do_not_overflow() {
+        let mut times = RoundTrips::default();
+        [5, 5, 9].iter().for_each(|ns| times.add(Duration::from_nanos(*ns)));
+        times.buckets[0].weight = u32::MAX;
+        times.add(Duration::from_nanos(5));
+        assert_eq!(times.buckets[0].weight, (1 << 31) + 1);
+        assert_eq!((times.percentile_ns(999), times.percentile_ns(1_000)), (Some(5), Some(9)));
     }
 }
