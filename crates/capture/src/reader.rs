@@ -37,7 +37,10 @@ const PCAP_MAGIC: [[u8; 4]; 4] = [
 #[derive(Debug)]
 pub struct CaptureReader<R: Read = File> {
     input: Input<R>,
+    /// Those of the current section.
     interfaces: Vec<CapturedInterface>,
+    /// How many there were in the sections before.
+    interfaces_before: usize,
     /// The frame given out last.
     bytes: Vec<u8>,
     frames: u64,
@@ -58,7 +61,8 @@ enum Input<R: Read> {
 pub struct CapturedFrame<'a> {
     /// Number in the file, from 1.
     pub number: u64,
-    /// Index into [`CaptureReader::interfaces`].
+    /// Number of the interface in the file, from 0. It counts on through the sections of a pcapng
+    /// file, which begin anew themselves: no two interfaces share one.
     pub interface: usize,
     /// The interface itself, if the file describes it.
     pub described: Option<&'a CapturedInterface>,
@@ -123,7 +127,14 @@ impl<R: Read> CaptureReader<R> {
         } else {
             return Err(ReadError::NotACapture { magic: u32::from_be_bytes(magic) });
         };
-        Ok(Self { input, interfaces, bytes: Vec::new(), frames: 0, ended: false })
+        Ok(Self {
+            input,
+            interfaces,
+            interfaces_before: 0,
+            bytes: Vec::new(),
+            frames: 0,
+            ended: false,
+        })
     }
 
     /// The file's format.
@@ -147,14 +158,17 @@ impl<R: Read> CaptureReader<R> {
         }
         let read = match &mut self.input {
             Input::PcapNg(reader) => {
-                next_in_pcapng(reader, &mut self.interfaces, &mut self.bytes, self.frames)
+                let before = &mut self.interfaces_before;
+                next_in_pcapng(reader, &mut self.interfaces, before, &mut self.bytes, self.frames)
             }
             Input::Pcap(reader) => next_in_pcap(reader, &mut self.bytes, self.frames),
         };
         match read {
             Ok(Some(head)) => {
                 self.frames += 1;
-                Some(Ok(head.frame(self.frames, &self.interfaces, &self.bytes)))
+                let mut frame = head.frame(self.frames, &self.interfaces, &self.bytes);
+                frame.interface = frame.interface.saturating_add(self.interfaces_before);
+                Some(Ok(frame))
             }
             Ok(None) => {
                 self.ended = true;
@@ -241,6 +255,7 @@ fn next_in_pcap<R: Read>(
 fn next_in_pcapng<R: Read>(
     reader: &mut PcapNgReader<R>,
     interfaces: &mut Vec<CapturedInterface>,
+    interfaces_before: &mut usize,
     bytes: &mut Vec<u8>,
     frames: u64,
 ) -> Result<Option<Head>, ReadError> {
@@ -248,6 +263,7 @@ fn next_in_pcapng<R: Read>(
         let (block, _) = next.map_err(|error| ReadError::from_pcapng(error, frames))?;
         let (head, data) = match block {
             Block::SectionHeader(_) => {
+                *interfaces_before += interfaces.len();
                 interfaces.clear();
                 continue;
             }

@@ -62,6 +62,26 @@ fn pcapng_keeps_interfaces_directions_and_nanoseconds() {
     assert_eq!((first.fcs_length, second.fcs_length), (4, 0));
 }
 
+/// Files joined end to end are one of several sections, whose interfaces begin at 0 each.
+#[test]
+fn interfaces_are_numbered_through_all_sections() {
+    let first = [interface("host-0", true, 0), interface("leaf-0:3", false, 0)];
+    let mut file = write(Format::PcapNg, &first, &frames());
+    let second = [interface("host-1", false, 0)];
+    let frame = (0, 5_000, Direction::Inbound, vec![7; 64], 64);
+    file.extend(write(Format::PcapNg, &second, &[frame]));
+
+    let mut reader = CaptureReader::new(&file[..]).unwrap();
+    let mut found = Vec::new();
+    while let Some(frame) = reader.next_frame() {
+        let frame = frame.unwrap();
+        let name = frame.described.and_then(|interface| interface.name.clone());
+        found.push((frame.interface, name.unwrap_or_default()));
+    }
+    let expected = [(0, "host-0"), (1, "leaf-0:3"), (0, "host-0"), (1, "leaf-0:3"), (2, "host-1")];
+    assert_eq!(found, expected.map(|(number, name)| (number, name.to_owned())));
+}
+
 #[test]
 fn classic_pcap_keeps_nanoseconds_and_the_fcs() {
     let one: Vec<Frame> = frames().into_iter().filter(|frame| frame.0 == 0).collect();
