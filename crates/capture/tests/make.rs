@@ -126,6 +126,24 @@ fn every_opcode_can_be_made() {
     }
 }
 
+/// A payload damaged before the frame was sent leaves a right FCS, which is then made wrong.
+#[test]
+fn a_payload_and_an_fcs_can_both_be_wrong() {
+    let text = "fcs = true\n[[message]]\nverb = \"write\"\nbytes = 64\npayload = \"counting\"\n";
+    let built = |faults: &str| {
+        let mut file = Vec::new();
+        let recipe = recipe(&format!("{text}faults = [{faults}]\n"));
+        recipe.write(Format::Pcap, &mut file).unwrap();
+        let mut reader = CaptureReader::new(&file[..]).unwrap();
+        reader.next_frame().unwrap().unwrap().bytes.to_vec()
+    };
+    let payload = built("\"payload\"");
+    for both in [built("\"payload\", \"fcs\""), built("\"fcs\", \"payload\"")] {
+        let differing: Vec<_> = (0..both.len()).filter(|n| both[*n] != payload[*n]).collect();
+        assert_eq!((both.len(), differing), (payload.len(), vec![payload.len() - 1]));
+    }
+}
+
 #[test]
 fn faults_are_made_where_asked_and_found_there() {
     let expected = [

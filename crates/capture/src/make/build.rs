@@ -355,13 +355,18 @@ impl<'a> Builder<'a> {
         }
         let mut bytes = vec![0; frame.wire_len()];
         frame.emit(&mut bytes).map_err(|error| unexpected(&message.verb, &error))?;
-        for blemish in &blemishes {
+        let (of_fcs, before_fcs): (Vec<&Blemish>, Vec<&Blemish>) =
+            blemishes.iter().partition(|blemish| **blemish == Blemish::Fcs);
+        for blemish in before_fcs {
             blemish.apply_to_bytes(&mut bytes, &frame);
         }
         if self.document.fcs && blemishes.contains(&Blemish::Payload) {
             // The payload was damaged before the frame was sent.
             let fcs = rocelab_wire::crc_to_wire(rocelab_wire::fcs(&bytes));
             bytes.extend_from_slice(&fcs);
+        }
+        for blemish in of_fcs {
+            blemish.apply_to_bytes(&mut bytes, &frame);
         }
         self.frames.push(bytes);
         Ok(())
