@@ -37,6 +37,10 @@ pub struct CmConfig {
     pub p_key: u16,
     /// Hop limit of all connections.
     pub hop_limit: u8,
+    /// Most requests that wait for the application's decision; further ones are rejected with
+    /// [`RejectReason::NO_RESOURCES`](rocelab_wire::cm::RejectReason::NO_RESOURCES). Bounds what
+    /// strangers can make a host remember. Our choice: 1024.
+    pub max_pending: usize,
 }
 
 impl CmConfig {
@@ -55,6 +59,7 @@ impl CmConfig {
             target_ack_delay: 15,
             p_key: 0xffff,
             hop_limit: 64,
+            max_pending: 1_024,
         }
     }
 

@@ -29,6 +29,8 @@ pub struct ConnectionManager {
     pub(super) connections: BTreeMap<u32, Connection>,
     /// The passive ones by host and that host's communication ID.
     pub(super) by_peer: BTreeMap<(u32, u32), u32>,
+    /// Those that wait for the application's decision.
+    pub(super) undecided: BTreeSet<u32>,
     /// Those that wait for an RTU, by queue pair number.
     pub(super) awaiting_rtu: BTreeMap<u32, u32>,
     /// When which connection has something to do.
@@ -49,6 +51,7 @@ impl ConnectionManager {
             listeners: BTreeSet::new(),
             connections: BTreeMap::new(),
             by_peer: BTreeMap::new(),
+            undecided: BTreeSet::new(),
             awaiting_rtu: BTreeMap::new(),
             timers: BTreeSet::new(),
             outbox: VecDeque::new(),
@@ -242,6 +245,7 @@ impl ConnectionManager {
         self.answered(id);
         let Some(connection) = self.connections.get_mut(&id) else { return };
         connection.state = State::TimeWait;
+        self.undecided.remove(&id);
         let ConnectionParameters { ack_timeout, local_qpn, .. } = connection.parameters;
         self.stop_awaiting_rtu(local_qpn, id);
         self.set_deadline(id, now.saturating_add(time(ack_timeout)));
@@ -249,6 +253,7 @@ impl ConnectionManager {
 
     pub(super) fn remove(&mut self, id: u32) {
         self.set_deadline(id, SimTime::NEVER);
+        self.undecided.remove(&id);
         if let Some(connection) = self.connections.remove(&id) {
             let peer = (connection.parameters.peer, connection.remote_id);
             if self.by_peer.get(&peer) == Some(&id) {

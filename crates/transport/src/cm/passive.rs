@@ -34,10 +34,11 @@ impl ConnectionManager {
         agree(&mut requested.parameters, reply);
         requested.state = State::RepSent;
         let parameters = requested.parameters;
-        let transaction_id = requested.transaction_id;
+        let (transaction_id, remote_id) = (requested.transaction_id, requested.remote_id);
+        self.undecided.remove(&id);
         let rep = Rep {
             local_communication_id: id,
-            remote_communication_id: requested.remote_id,
+            remote_communication_id: remote_id,
             local_qpn: reply.qpn,
             starting_psn: reply.starting_psn,
             responder_resources: parameters.responder_resources,
@@ -107,6 +108,7 @@ impl ConnectionManager {
         };
         self.connections.insert(id, requested(source, transaction_id, req));
         self.by_peer.insert((source, remote_id), id);
+        self.undecided.insert(id);
         self.events.push_back(CmEvent::ConnectRequested {
             connection: ConnectionId(id),
             request: incoming(source, req),
@@ -121,6 +123,9 @@ impl ConnectionManager {
         }
         if req.transport_service_type > UNRELIABLE_CONNECTION {
             return Err(RejectReason::INVALID_TRANSPORT_TYPE);
+        }
+        if self.undecided.len() >= self.config.max_pending {
+            return Err(RejectReason::NO_RESOURCES);
         }
         Ok(())
     }

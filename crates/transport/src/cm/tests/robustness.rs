@@ -102,6 +102,49 @@ fn strangers_are_ignored() {
     assert_eq!((manager.connections(), manager.poll_event()), (1, None));
 }
 
+/// Requests that nobody decides on are remembered up to a limit, whoever sends them.
+#[test]
+fn undecided_requests_are_bounded() {
+    let config = CmConfig { max_pending: 2, ..CmConfig::new(Gid::from_ipv4([10, 0, 0, 2]), 2) };
+    assert_eq!(CmConfig::new(config.gid, 2).max_pending, 1_024);
+    let mut manager = ConnectionManager::new(config);
+    manager.listen(SERVICE);
+    let ask = |manager: &mut ConnectionManager, source, id| {
+        let req = rocelab_wire::cm::Req {
+            service_id: SERVICE,
+            local_communication_id: id,
+            ..Default::default()
+        };
+        let mad = Mad::new(u64::from(id), CmMessage::Req(req)).to_bytes();
+        manager.receive(SimTime::ZERO, source, &mad);
+        manager.poll_transmit()
+    };
+    let mut asked = Vec::new();
+    for id in [1, 2] {
+        assert_eq!(ask(&mut manager, 7, id), None);
+        let Some(CmEvent::ConnectRequested { connection, .. }) = manager.poll_event() else {
+            panic!("a request");
+        };
+        asked.push(connection);
+    }
+    for (source, id) in [(7, 3), (8, 1)] {
+        let answer = ask(&mut manager, source, id).expect("an answer");
+        let Ok(Mad { message: CmMessage::Rej(rej), .. }) = Mad::parse(&answer.mad) else {
+            panic!("a REJ");
+        };
+        let expected = (source, RejectReason::NO_RESOURCES, id);
+        assert_eq!((answer.destination, rej.reason, rej.remote_communication_id), expected);
+        assert_eq!((manager.poll_event(), manager.connections()), (None, 2));
+    }
+    // A decision, whichever, makes room for one more.
+    manager.accept(SimTime::ZERO, asked[0], &AcceptReply::new(0x22, 1)).unwrap();
+    assert!(manager.poll_transmit().is_some());
+    manager.reject(asked[1], RejectReason::CONSUMER_DEFINED, &[]).unwrap();
+    assert!(manager.poll_transmit().is_some());
+    assert_eq!([ask(&mut manager, 8, 1), ask(&mut manager, 8, 2)], [None, None]);
+    assert!(ask(&mut manager, 8, 3).is_some());
+}
+
 /// Whatever is lost, so that no message needs a seventeenth try: nothing hangs, both sides agree.
 #[test]
 fn random_losses() {
