@@ -212,8 +212,9 @@ fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Result<(), Fai
 /// Puts the files that the scenario names beside it, so that it runs again from there. Those above
 /// its folder cannot be, nor those that are called like a file of the results.
 fn copy_inputs(scenario: &Scenario, results: &Path) -> Result<(), Failure> {
-    const RESULTS: [&str; 8] = [
+    const RESULTS: [&str; 9] = [
         "flows.csv",
+        "operations.csv",
         "pfc.csv",
         "drops.csv",
         "links.csv",
@@ -256,6 +257,8 @@ fn exit_of(outcome: &Outcome, has_stop: bool) -> Exit {
     if let Some(drops) = outcome.summary.drops.by_reason.get("headroom_exceeded") {
         eprintln!("warning: {drops} frames of lossless priorities were dropped: see drops.csv");
     }
+    let broken = outcome.summary.integrity.as_ref().map_or(0, |integrity| integrity.violations);
+    let operations: u64 = outcome.summary.operations.iter().map(|app| app.failed).sum();
     match outcome.ending {
         Ending::Interrupted => Exit::Interrupted,
         Ending::Stalled => {
@@ -267,9 +270,17 @@ fn exit_of(outcome: &Outcome, has_stop: bool) -> Exit {
         }
         _ if flows.failed > 0 => {
             eprintln!(
-                "warning: {} of {} flows failed: their retries were used up",
+                "warning: {} of {} flows failed: see `status` in flows.csv",
                 flows.failed, flows.total
             );
+            Exit::Found
+        }
+        _ if operations > 0 => {
+            eprintln!("warning: {operations} operations failed: see operations.csv");
+            Exit::Found
+        }
+        _ if broken > 0 => {
+            eprintln!("warning: {broken} promises of the transport were broken: see summary.json");
             Exit::Found
         }
         _ if flows.unfinished > 0 && !has_stop => Exit::Found,

@@ -34,8 +34,9 @@ pub struct FlowRecord<'a> {
     pub packets: u64,
     /// When the work was posted, in picoseconds from the start of the run.
     pub start_ps: u64,
-    /// Flow completion time in picoseconds, from posting to the requester's completion; `None`
-    /// (an empty field) if the flow did not complete.
+    /// Flow completion time in picoseconds, from posting to the requester's completion, on an
+    /// unreliable service to the arrival of the last message; `None` (an empty field) if the flow
+    /// did not complete.
     pub fct_ps: Option<u64>,
     /// What the completion time would be in an empty network, in picoseconds.
     pub ideal_fct_ps: u64,
@@ -65,6 +66,8 @@ pub enum FlowStatus {
     ConnectionTimedOut,
     /// The peer's connection manager, or the own one, rejected the connection.
     ConnectionRejected,
+    /// The service is unreliable, and not all messages arrived.
+    MessagesLost,
     /// The queue pair failed for another reason.
     Failed,
     /// The run ended first.
@@ -83,6 +86,7 @@ impl FlowStatus {
             Self::RemoteOperationalError => "remote-operational-error",
             Self::ConnectionTimedOut => "connection-timed-out",
             Self::ConnectionRejected => "connection-rejected",
+            Self::MessagesLost => "messages-lost",
             Self::Failed => "failed",
             Self::Unfinished => "unfinished",
         }

@@ -4,7 +4,8 @@
 //! of rate R reaches the other end (8 + L) x 8 / R + delay later (preamble before it), and the next
 //! one may start after (8 + L + 12) x 8 / R (interpacket gap behind it); times that are no whole
 //! picoseconds round up. Hosts take no time, and nobody paces below the line rate. A SEND or WRITE
-//! ends when the acknowledgement of its last packet is back, a READ when the last byte is in.
+//! ends when the acknowledgement of its last packet is back, a READ when the last byte is in; on an
+//! unreliable service a flow ends when its last packet is there.
 //!
 //! By the rules of HPCC's ns-3 simulator it is what that simulator takes it for.
 
@@ -15,6 +16,7 @@ mod train;
 
 use std::collections::BTreeSet;
 
+use rocelab_transport::Service;
 use rocelab_units::Duration;
 use rocelab_wire::{Encapsulation, Opcode, TelemetryKind, frame_len};
 
@@ -38,6 +40,8 @@ pub struct UnloadedNetwork {
     /// What flows carry, by the place of their queue pairs' parameters.
     telemetry: Vec<Option<TelemetryKind>>,
     ack_interval: u64,
+    /// What opcodes say, and whether anything is acknowledged.
+    service: Service,
     /// Where the rules of HPCC's ns-3 simulator hold.
     standalone: Option<StandaloneTimes>,
 }
@@ -59,6 +63,7 @@ impl UnloadedNetwork {
                 .map(|profile| profile.congestion_control.telemetry())
                 .collect(),
             ack_interval: plan.common_queue_pair().ack_interval.max(1).into(),
+            service: plan.service(),
             standalone: plan.profile.hpcc_ns3().map(|rules| StandaloneTimes::new(plan, rules)),
         }
     }
@@ -126,8 +131,13 @@ impl UnloadedNetwork {
         for bytes in flow.messages() {
             let message = Message::new(flow.verb, bytes, self.frames.path_mtu);
             for segment in message.segments() {
-                let len = frames.len(segment.opcode, segment.payload);
+                let opcode = segment.opcode.with_transport(self.service.transport());
+                let len = frames.len(opcode.unwrap_or(segment.opcode), segment.payload);
                 let arrivals = there.carry(Train::at(0, segment.count, len));
+                if !self.service.is_reliable() {
+                    completion = arrivals.last();
+                    continue;
+                }
                 let acknowledged = segment.acknowledged(self.ack_interval);
                 if let Some(acks) = arrivals.every(acknowledged, ack_len) {
                     completion = back.carry(acks).last();

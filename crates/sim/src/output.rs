@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
-    AuditError, BuildError, ConnectionFailure, DropCause, FaultCounts, FlowEnd, FrameDropped,
+    AuditError, BuildError, DropCause, FaultCounts, FlowEnd, FlowFailure, FrameDropped,
     IntegrityReport, Network, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueLength,
     Record, RecordKind,
 };
@@ -388,8 +388,9 @@ impl<'a> Output<'a> {
 
 /// How a flow ended, as the results name it.
 fn flow_status(end: &FlowEnd) -> FlowStatus {
-    match (end.connection, end.status) {
-        (Some(ConnectionFailure::TimedOut), _) => FlowStatus::ConnectionTimedOut,
+    match (end.failure, end.status) {
+        (Some(FlowFailure::ConnectionTimedOut), _) => FlowStatus::ConnectionTimedOut,
+        (Some(FlowFailure::MessagesLost), _) => FlowStatus::MessagesLost,
         (Some(_), _) => FlowStatus::ConnectionRejected,
         (None, CompletionStatus::Success) => FlowStatus::Completed,
         (None, CompletionStatus::RetryExceeded) => FlowStatus::RetryExceeded,

@@ -161,6 +161,7 @@ impl<P: Profile> Simulation<P> {
             self.last_progress = (self.window_end, moved);
         }
         let idle = self.window_end.since(self.last_progress.0);
+        self.network.end_lost_flows(self.engine.now());
         if self.network.all_flows_ended() {
             let over = self.network.is_drained() || idle > DRAIN_LIMIT;
             return over.then_some(Ending::Finished);
@@ -170,6 +171,7 @@ impl<P: Profile> Simulation<P> {
     }
 
     fn ending_without_events(&mut self) -> Ending {
+        self.network.end_lost_flows(self.engine.now());
         if self.network.all_flows_ended() {
             return Ending::Finished;
         }

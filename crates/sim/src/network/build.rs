@@ -68,7 +68,8 @@ impl<P: Profile> Network<P> {
             shared,
             faults: None,
             contents: Contents::default(),
-            flow_ends: plan.integrity.then(|| FlowEnds::new(plan.flows.len())),
+            flow_ends: (plan.integrity || !plan.service().is_reliable())
+                .then(|| FlowEnds::new(plan.flows.len())),
             notes: None,
             capture: None,
             records: Vec::new(),

@@ -69,6 +69,11 @@ impl FlowEnds {
         Self { by_flow: vec![None; flows] }
     }
 
+    /// Whether a flow has ended.
+    pub(super) fn has_ended(&self, flow: u32) -> bool {
+        self.by_flow.get(flow as usize).is_some_and(Option::is_some)
+    }
+
     pub(super) fn note(&mut self, flow: u32, status: CompletionStatus) {
         if let Some(end) = self.by_flow.get_mut(flow as usize) {
             *end = Some(status);
@@ -79,7 +84,7 @@ impl FlowEnds {
 impl<P: Profile> Network<P> {
     /// What integrity mode finds in the memory of all hosts now; none without integrity mode.
     pub fn integrity(&self) -> Option<IntegrityReport> {
-        let ends = self.flow_ends.as_ref()?;
+        let ends = self.flow_ends.as_ref().filter(|_| self.plan.integrity)?;
         let mut report = IntegrityReport::default();
         for (number, end) in (0u32..).zip(&ends.by_flow) {
             match end {

@@ -14,6 +14,7 @@ mod failure;
 mod faults;
 mod host;
 mod integrity;
+mod lost;
 mod notes;
 mod packet;
 mod record;
@@ -31,7 +32,7 @@ pub use faults::FaultCounts;
 pub use integrity::{IntegrityReport, Promise, Violation};
 use packet::PacketPool;
 pub use record::{
-    ConnectionFailure, DropCause, FlowEnd, FrameDropped, HostEnd, OpenOperation, OperationEnd,
+    DropCause, FlowEnd, FlowFailure, FrameDropped, HostEnd, OpenOperation, OperationEnd,
     PauseChange, PauseEvent, QueueLength, Record, RecordKind,
 };
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
@@ -74,7 +75,7 @@ pub struct Network<P: Profile = Roce> {
     /// What is kept beside packets, where captures or faults ask for it.
     notes: Option<Box<notes::FrameNotes>>,
     capture: Option<capture::Capture>,
-    /// In integrity mode.
+    /// In integrity mode, and where messages may be lost.
     flow_ends: Option<integrity::FlowEnds>,
     records: Vec<Record>,
     totals: Totals,

@@ -49,19 +49,21 @@ pub struct FlowEnd {
     pub finished: SimTime,
     /// Packets that its source sent again.
     pub retransmitted_packets: u64,
-    /// Why there was no connection, if there was none; the status is then `Flushed`.
-    pub connection: Option<ConnectionFailure>,
+    /// Why it failed, if not for its queue pair; the status is then `Flushed`.
+    pub failure: Option<FlowFailure>,
 }
 
-/// Why there is no connection.
+/// Why a flow failed, if not for its queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ConnectionFailure {
-    /// The peer never answered.
-    TimedOut,
-    /// The peer rejected it.
-    Rejected,
+pub enum FlowFailure {
+    /// The peer's connection manager never answered.
+    ConnectionTimedOut,
+    /// The peer's connection manager rejected the connection.
+    ConnectionRejected,
     /// The own connection manager has no room for it.
-    Refused,
+    ConnectionRefused,
+    /// On an unreliable service: not all messages arrived.
+    MessagesLost,
 }
 
 /// The end of an operation of an application, at its client.

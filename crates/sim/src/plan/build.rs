@@ -11,7 +11,7 @@ use super::applications::Asked;
 use super::{
     AppPlan, ConnectionPlan, FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, applications,
     buffer, checks, connections, faults, hop_limit, hpcc_ns3, integrity, layer2, numbering, ports,
-    telemetry, topology,
+    service, telemetry, topology,
 };
 use crate::scenario::{
     Fault, IpVersion, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError, Tagging,
@@ -59,6 +59,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let sampling = queues.map(|config| ports::sampling(config, &topology)).transpose()?;
     let Traffic { flows, apps, connections, in_use } = traffic(scenario, &hosts, &roce, max_flows)?;
     integrity::check(scenario, &flows)?;
+    service::check_apps(&apps, &scenario.roce)?;
     let ways = applications::ways(&flows, &apps, &connections);
     let faults = faults::build(&scenario.faults, &topology, &flows)?;
     let queue_pairs: Vec<_> = in_use
@@ -128,6 +129,7 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
 
 fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
     QueuePairProfile {
+        service: config.service,
         recovery: config.recovery,
         ack_interval: config.ack_interval,
         ack_timeout: config.ack_timeout,
@@ -198,6 +200,7 @@ fn traffic<'a>(
         let plan = numbering
             .number(&flow)
             .and_then(|plan| check_flow(&plan, roce, hosts).map(|()| plan))
+            .and_then(|plan| service::check_flow(&plan, &scenario.roce).map(|()| plan))
             .map_err(|fault| fault.within(&workload.key_of(flow.row)).within(name))?;
         let queue_pairs = in_use.place((item, name, *workload), flow.priority);
         plans.push(FlowPlan { queue_pairs, ..plan });

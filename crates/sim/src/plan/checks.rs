@@ -8,7 +8,7 @@ use rocelab_units::SimTime;
 
 use super::algorithms::Named;
 use super::build::LATEST;
-use super::{connections, hpcc_ns3};
+use super::{connections, hpcc_ns3, service};
 use crate::scenario::{Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure};
 
 /// The first thing that is wrong with the scenario's plain values.
@@ -33,6 +33,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
 
 fn check_native(scenario: &Scenario) -> Result<(), Fault> {
     check_roce(&scenario.roce)?;
+    service::check(scenario)?;
     check_switch(&scenario.switch)?;
     check_version(scenario)
 }

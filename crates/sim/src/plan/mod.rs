@@ -17,13 +17,14 @@ mod numbering;
 mod ports;
 mod profile;
 mod resolve;
+mod service;
 mod telemetry;
 mod topology;
 
 use std::sync::Arc;
 
 use rocelab_fabric::{NodeId, SwitchConfig, Topology};
-use rocelab_transport::QueuePairProfile;
+use rocelab_transport::{QueuePairProfile, Service};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
 
@@ -150,6 +151,11 @@ impl Plan {
     /// The parameters of both of a flow's queue pairs.
     pub fn queue_pairs_of(&self, flow: &FlowPlan) -> &Arc<QueuePairProfile> {
         &self.queue_pairs[flow.queue_pairs as usize]
+    }
+
+    /// The transport service of all flows.
+    pub fn service(&self) -> Service {
+        self.common_queue_pair().service
     }
 
     /// Parameters that all queue pairs have in common.

@@ -211,6 +211,12 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
     /// Packets that the source of an unfinished flow has sent again.
     fn retransmissions(&self, number: u32, flow: &FlowPlan) -> u64;
 
+    /// Whether the source of a flow that has started has nothing of it left to send.
+    fn has_sent_all(&self, flow: &FlowPlan) -> bool {
+        _ = flow;
+        false
+    }
+
     /// What integrity mode finds wrong at this end of a flow that has completed.
     fn violations(&self, plan: &Plan, number: u32) -> Vec<Violation> {
         _ = (plan, number);

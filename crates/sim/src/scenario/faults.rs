@@ -48,11 +48,11 @@ pub struct FaultConfig {
     /// Packets with this sequence number, or in the range `"FIRST..LAST"`, both included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub psn: Option<PsnRange>,
-    /// Only the n-th frame that matches, from 1.
+    /// Only the n-th frame that matches on each link direction, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub nth: Option<u64>,
-    /// Every n-th frame that matches.
+    /// Every n-th frame that matches on each link direction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub every: Option<u64>,
@@ -63,7 +63,8 @@ pub struct FaultConfig {
     /// Frames that match and are picked by what they carry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<FaultPattern>,
-    /// How often the rule acts at the most, at least 1. Default: without limit.
+    /// How often the rule acts at the most on each link direction, at least 1. Default: without
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub count: Option<u64>,

@@ -1,6 +1,8 @@
 //! `[roce]`: how frames look and how connections behave.
 
-use rocelab_transport::{AckCoalescing, AckTimeout, PathMtu, Recovery, RetransmissionTimeouts};
+use rocelab_transport::{
+    AckCoalescing, AckTimeout, PathMtu, Recovery, RetransmissionTimeouts, Service,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +18,8 @@ pub struct RoceConfig {
     pub ip: IpVersion,
     /// Payload bytes of a full packet: 256, 512, 1024, 2048 or 4096.
     pub path_mtu: PathMtu,
+    /// The transport service of all flows.
+    pub service: Service,
     /// How lost packets are sent again.
     pub recovery: Recovery,
     /// The requester asks for an acknowledgement on every n-th packet of a message, and on its
@@ -78,6 +82,7 @@ impl Default for RoceConfig {
             version: RoceVersion::V2,
             ip: IpVersion::Ipv4,
             path_mtu: PathMtu::try_from(1024).expect("1024 is one of the five sizes"),
+            service: Service::default(),
             recovery: Recovery::default(),
             ack_interval: 1,
             ack_timeout: AckTimeout::try_from(14).expect("14 is within 0 to 31"),

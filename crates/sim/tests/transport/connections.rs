@@ -1,7 +1,7 @@
 //! `connect = "cm"`: flows whose connections are made by messages.
 
 use rocelab_sim::Ending;
-use rocelab_sim::network::ConnectionFailure;
+use rocelab_sim::network::FlowFailure;
 use rocelab_transport::CompletionStatus;
 
 use crate::support::{Run, run};
@@ -96,7 +96,7 @@ fn who_is_never_answered_fails_with_that_reason() {
     let run = run(&text(QUICK, "write", rule));
     assert_eq!(run.ending, Ending::Finished);
     let [end] = run.ends[..] else { panic!("one flow: {:?}", run.ends) };
-    assert_eq!(end.connection, Some(ConnectionFailure::TimedOut));
+    assert_eq!(end.failure, Some(FlowFailure::ConnectionTimedOut));
     assert_ne!(end.status, CompletionStatus::Success);
     // One and three more, none of which was answered.
     assert_eq!(datagrams(&run), 4);

@@ -9,3 +9,4 @@ mod integrity_errors;
 mod integrity_results;
 mod keys;
 mod support;
+mod unreliable;

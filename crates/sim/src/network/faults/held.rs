@@ -83,6 +83,7 @@ impl<P: Profile> Network<P> {
         delay: Duration,
         queue: &mut EventQueue<Event>,
     ) {
+        let is_rdma = matches!(self.pool.get(id).body, Body::Rdma(_));
         let due = key.time.saturating_add(delay);
         let Some(held) = self.held(port) else { return };
         let is_first = held.line.is_empty();
@@ -90,7 +91,9 @@ impl<P: Profile> Network<P> {
         if is_first {
             self.arm_held(port, due, Event::LineDue { port }, queue);
         }
-        self.release_overtaken(key, port, queue);
+        if is_rdma {
+            self.release_overtaken(key, port, queue);
+        }
     }
 
     /// Holds a frame back until so many packets have passed, or so much time.

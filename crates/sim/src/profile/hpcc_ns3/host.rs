@@ -183,7 +183,7 @@ impl EndHost<HpccNs3> for ByteSequenceHost {
             flow: end.flow,
             status: CompletionStatus::Success,
             finished: context.now.time,
-            connection: None,
+            failure: None,
             retransmitted_packets: end.retransmissions,
         }))
     }

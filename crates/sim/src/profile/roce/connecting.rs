@@ -1,20 +1,98 @@
-//! What a host does as its connections are made and go.
+//! What a host does beyond flows over reliable connections that are just there: connections that are
+//! made and go, bytes that are real, messages that may be lost.
 
 use rocelab_fabric::NodeId;
 use rocelab_transport::cm::ConnectionParameters;
+use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{CompletionStatus, Content, Packet as RdmaPacket, QueuePairState};
 use rocelab_units::SimTime;
 
-use super::VerbsHost;
 use super::connections::Change;
 use super::host::ConnectionEnds;
+use super::{GSI_QPN, VerbsHost};
 use crate::Plan;
 use crate::network::FlowEnd;
+use crate::profile::Delivery;
 
 impl VerbsHost {
-    /// A management datagram arrived.
+    /// A packet arrived, in a run where that is not all.
     #[cold]
-    pub(super) fn receive_datagram(
+    pub(super) fn receive_specially(
+        &mut self,
+        plan: &Plan,
+        now: SimTime,
+        arrival: &Delivery<RdmaPacket>,
+        telemetry: Telemetry<'_>,
+        content: Option<Content>,
+    ) {
+        let Delivery { packet, source, .. } = arrival;
+        if packet.dest_qp() == GSI_QPN {
+            return self.receive_datagram(plan, now, *source, content);
+        }
+        if self.connections.is_some() {
+            self.note_data(plan, now, packet);
+        } else if !self.nic.has_queue_pair(packet.dest_qp()) {
+            self.create_responder(plan, packet.dest_qp());
+        }
+        let delivered = self.nic.counters().messages_delivered;
+        self.nic.receive_from(now, packet, telemetry, *source, content);
+        if self.is_unreliable && self.nic.counters().messages_delivered > delivered {
+            self.note_delivered(now, packet.dest_qp(), packet.psn());
+        }
+    }
+
+    /// The next flow that has ended, in such a run.
+    #[cold]
+    pub(super) fn poll_end_specially(&mut self, now: SimTime) -> Option<FlowEnd> {
+        if let Some(integrity) = &mut self.integrity {
+            while let Some(completion) = self.nic.poll_receive_completion() {
+                integrity.note_received(&completion);
+            }
+        }
+        while let Some(completion) = self.nic.poll_completion() {
+            if self.is_unreliable {
+                continue; // It says that the last packet was sent, and no more.
+            }
+            if let Some(end) = self.complete(now, &completion) {
+                if let Some(connections) = &mut self.connections {
+                    connections.disconnect(now, end.flow);
+                }
+                return Some(end);
+            }
+        }
+        self.ends.pop_front()
+    }
+
+    /// Whether a management datagram may leave.
+    pub(super) fn has_datagram(&self, paused: u8) -> bool {
+        let connections = self.connections.as_ref();
+        connections.is_some_and(|connections| connections.is_ready(paused))
+    }
+
+    /// A message arrived on an unreliable service: the last one ends its flow.
+    fn note_delivered(&mut self, now: SimTime, qpn: u32, psn: u32) {
+        if !self.delivered.insert((qpn, psn)) {
+            return; // It was duplicated on its way.
+        }
+        let state = self.state(qpn);
+        if state.messages_left == 0 {
+            return;
+        }
+        state.messages_left -= 1;
+        if state.messages_left == 0 {
+            let flow = state.flow;
+            self.ends.push_back(FlowEnd {
+                flow,
+                status: CompletionStatus::Success,
+                finished: now,
+                retransmitted_packets: 0,
+                failure: None,
+            });
+        }
+    }
+
+    /// A management datagram arrived.
+    fn receive_datagram(
         &mut self,
         plan: &Plan,
         now: SimTime,
@@ -28,7 +106,7 @@ impl VerbsHost {
 
     /// A packet for a queue pair arrived: a request may be the first sign that a connection is
     /// there.
-    pub(super) fn note_data(&mut self, plan: &Plan, now: SimTime, packet: &RdmaPacket) {
+    fn note_data(&mut self, plan: &Plan, now: SimTime, packet: &RdmaPacket) {
         if let Some(connections) = &mut self.connections
             && packet.opcode().is_request()
         {
@@ -58,12 +136,12 @@ impl VerbsHost {
                 Change::Accepted(flow, parameters) => {
                     self.create_queue_pair(plan, flow, agreed(&parameters));
                 }
-                Change::Failed(flow, failure) => self.unconnected.push_back(FlowEnd {
+                Change::Failed(flow, failure) => self.ends.push_back(FlowEnd {
                     flow,
                     status: CompletionStatus::Flushed,
                     finished: now,
                     retransmitted_packets: 0,
-                    connection: Some(failure),
+                    failure: Some(failure),
                 }),
                 Change::Over(flow) => self.close(plan, now, flow),
             }

@@ -15,7 +15,7 @@ use rocelab_wire::cm::{RejectReason, TCP_PORT_SPACE, service_id};
 use rocelab_wire::{Deth, Ecn, Opcode, encapsulation_len};
 
 use crate::address::{host_gid, host_mac};
-use crate::network::ConnectionFailure;
+use crate::network::FlowFailure;
 use crate::profile::Departing;
 use crate::{CmPlan, FlowPlan, Plan};
 
@@ -33,7 +33,7 @@ pub(super) enum Change {
     /// The flow's destination creates its queue pair.
     Accepted(u32, ConnectionParameters),
     /// There is no connection for the flow.
-    Failed(u32, ConnectionFailure),
+    Failed(u32, FlowFailure),
     /// The connection of the flow is over.
     Over(u32),
 }
@@ -120,7 +120,7 @@ impl Connections {
                 self.active.insert(number, connection);
             }
             Err(_) => {
-                self.changes.push_back(Change::Failed(number, ConnectionFailure::Refused));
+                self.changes.push_back(Change::Failed(number, FlowFailure::ConnectionRefused));
             }
         }
     }
@@ -212,10 +212,10 @@ impl Connections {
                     }
                 }
                 CmEvent::Rejected { connection, .. } => {
-                    self.fail(connection, ConnectionFailure::Rejected);
+                    self.fail(connection, FlowFailure::ConnectionRejected);
                 }
                 CmEvent::TimedOut { connection, .. } => {
-                    self.fail(connection, ConnectionFailure::TimedOut);
+                    self.fail(connection, FlowFailure::ConnectionTimedOut);
                 }
                 CmEvent::DisconnectRequested { connection } => {
                     let _ = self.manager.disconnect(now, connection);
@@ -261,7 +261,7 @@ impl Connections {
         (self.active.get(&number) == Some(&connection)).then_some(number)
     }
 
-    fn fail(&mut self, connection: ConnectionId, failure: ConnectionFailure) {
+    fn fail(&mut self, connection: ConnectionId, failure: FlowFailure) {
         if let Some(number) = self.flow_of_active(connection) {
             self.changes.push_back(Change::Failed(number, failure));
         }

@@ -1,14 +1,15 @@
 //! A host with verbs: its NIC, and the flows that its queue pairs belong to.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use rocelab_engine::EventKey;
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{
-    Completion, CompletionStatus, Content, Counters, FIRST_QPN, Memory, Nic, NicConfig, Operation,
-    Packet as RdmaPacket, QueuePair, QueuePairConfig, ReceiveQueueConfig, WorkRequest,
+    AddressHandle, Completion, CompletionStatus, Content, Counters, FIRST_QPN, Memory, Nic,
+    NicConfig, Operation, Packet as RdmaPacket, QueuePair, QueuePairConfig, ReceiveQueueConfig,
+    WorkRequest,
 };
 use rocelab_units::SimTime;
 use rocelab_wire::{TelemetryHeader, TelemetryKind, encapsulation_len};
@@ -32,22 +33,33 @@ pub struct VerbsHost {
     queue_pairs: Vec<FlowState>,
     /// The earliest wake-up that has been asked for.
     armed: SimTime,
+    /// Whether all flows are reliable connections without messages of their own, and payload is a
+    /// length: what is asked first, so that the rest costs nothing.
+    is_plain: bool,
+    /// Whether messages may be lost.
+    pub(super) is_unreliable: bool,
     /// Only where connections are made by messages.
     pub(super) connections: Option<Box<Connections>>,
-    /// Flows that ended without a connection.
-    pub(super) unconnected: VecDeque<FlowEnd>,
+    /// On unreliable services: queue pair and PSN of the last packet of each message that arrived.
+    pub(super) delivered: BTreeSet<(u32, u32)>,
+    /// Flows that ended otherwise than by a completion.
+    pub(super) ends: VecDeque<FlowEnd>,
     /// Only in integrity mode.
-    integrity: Option<Box<Integrity>>,
+    pub(super) integrity: Option<Box<Integrity>>,
     /// Programs that run here, if there are any.
     apps: Option<Box<HostApps>>,
 }
 
+/// The queue key of all datagrams of flows.
+const Q_KEY: u32 = 0x1111_1111;
+
 /// A queue pair's flow.
 #[derive(Clone, Copy, Debug)]
-struct FlowState {
-    flow: u32,
-    /// Messages that are not completed; counted at the source only.
-    messages_left: u32,
+pub(super) struct FlowState {
+    pub(super) flow: u32,
+    /// Messages that are not completed; counted at the source, and those that have not arrived at
+    /// the destination of an unreliable service.
+    pub(super) messages_left: u32,
 }
 
 impl FlowState {
@@ -82,13 +94,17 @@ impl VerbsHost {
         }
         let apps = HostApps::new(plan, node, &mut nic);
         let cm = plan.roce.connection_manager.as_ref();
+        let is_unreliable = !plan.service().is_reliable();
         Self {
             node,
             nic,
             queue_pairs: Vec::new(),
             armed: SimTime::NEVER,
+            is_plain: cm.is_none() && integrity.is_none() && !is_unreliable,
+            is_unreliable,
             connections: cm.map(|cm| Box::new(Connections::new(plan, cm, node))),
-            unconnected: VecDeque::new(),
+            delivered: BTreeSet::new(),
+            ends: VecDeque::new(),
             integrity,
             apps,
         }
@@ -122,16 +138,30 @@ impl VerbsHost {
                 .local(address);
             address += length;
             count += 1;
-            let posted = self.nic.post_send(now, source_qpn, work);
+            let posted = match self.address_handle(plan, flow) {
+                None => self.nic.post_send(now, source_qpn, work),
+                Some(to) => self.nic.post_datagram(now, source_qpn, work, to),
+            };
             debug_assert!(posted.is_ok(), "a plan's flow can be posted: {posted:?}");
         }
         self.state(source_qpn).messages_left = count;
     }
 
+    /// Where the datagrams of a flow go, if it is of datagrams.
+    fn address_handle(&self, plan: &Plan, flow: u32) -> Option<AddressHandle> {
+        let described = &plan.flows[flow as usize];
+        plan.service().is_datagram().then(|| AddressHandle {
+            destination: described.destination,
+            entropy: plan.flow_hash(self.node, described.destination, described.entropy),
+            dest_qp: described.destination_qpn,
+            q_key: Q_KEY,
+        })
+    }
+
     /// The destination's queue pair, at the first packet for it. Both ends of the connection are
     /// known from the plan, as after an exchange out of band.
     #[cold]
-    fn create_responder(&mut self, plan: &Plan, qpn: u32) {
+    pub(super) fn create_responder(&mut self, plan: &Plan, qpn: u32) {
         let index = qpn.wrapping_sub(FIRST_QPN) as usize;
         let known = self.queue_pairs.get(index).map(|state| state.flow);
         if let Some(flow) = known.filter(|&flow| flow != u32::MAX) {
@@ -173,7 +203,7 @@ impl VerbsHost {
             } else {
                 ReceiveQueueConfig::Endless
             },
-            q_key: 0,
+            q_key: Q_KEY,
             profile: plan.queue_pairs_of(described).clone(),
         });
         if posts_receives {
@@ -181,7 +211,7 @@ impl VerbsHost {
         }
     }
 
-    fn state(&mut self, qpn: u32) -> &mut FlowState {
+    pub(super) fn state(&mut self, qpn: u32) -> &mut FlowState {
         let index = qpn.wrapping_sub(FIRST_QPN) as usize;
         if self.queue_pairs.len() <= index {
             self.queue_pairs.resize(index + 1, FlowState::NONE);
@@ -200,6 +230,8 @@ impl VerbsHost {
             if let Some(completion) = self.nic.poll_completion() {
                 if completion.qpn >= apps.first_qpn() {
                     apps.on_completion(plan, messages, now, &mut self.nic, &completion);
+                } else if self.is_unreliable {
+                    continue; // It says that the last packet was sent, and no more.
                 } else if let Some(end) = self.end_of(now, &completion) {
                     return Some(HostEnd::Flow(end));
                 }
@@ -212,13 +244,13 @@ impl VerbsHost {
             } else if let Some(end) = apps.poll_end() {
                 return Some(HostEnd::Operation(end));
             } else {
-                return self.unconnected.pop_front().map(HostEnd::Flow);
+                return self.ends.pop_front().map(HostEnd::Flow);
             }
         }
     }
 
     /// The end of the flow, if this completion is that; its connection is taken down.
-    fn end_of(&mut self, now: SimTime, completion: &Completion) -> Option<FlowEnd> {
+    pub(super) fn end_of(&mut self, now: SimTime, completion: &Completion) -> Option<FlowEnd> {
         let end = self.complete(now, completion)?;
         if let Some(connections) = &mut self.connections {
             connections.disconnect(now, end.flow);
@@ -227,7 +259,7 @@ impl VerbsHost {
     }
 
     /// The end of the flow, if this completion is that.
-    fn complete(&mut self, now: SimTime, completion: &Completion) -> Option<FlowEnd> {
+    pub(super) fn complete(&mut self, now: SimTime, completion: &Completion) -> Option<FlowEnd> {
         if let Some(integrity) = &mut self.integrity {
             integrity.note_sent(completion);
         }
@@ -249,7 +281,7 @@ impl VerbsHost {
             status: completion.status,
             finished: now,
             retransmitted_packets: queue_pair.map_or(0, QueuePair::retransmissions),
-            connection: None,
+            failure: None,
         })
     }
 }
@@ -261,6 +293,10 @@ impl EndHost<Roce> for VerbsHost {
         let is_source = flow.source == self.node;
         let qpn = if is_source { flow.source_qpn } else { flow.destination_qpn };
         self.state(qpn).flow = number;
+        if self.is_unreliable && !is_source {
+            let messages = u32::try_from(flow.messages().count()).unwrap_or(u32::MAX);
+            self.state(qpn).messages_left = messages;
+        }
         if let (Some(connections), false) = (&mut self.connections, is_source) {
             connections.expect(number, flow);
         }
@@ -282,10 +318,12 @@ impl EndHost<Roce> for VerbsHost {
         arrival: &Delivery<RdmaPacket>,
         telemetry: Telemetry<'_>,
     ) -> bool {
+        if !self.is_plain {
+            self.receive_specially(context.plan, context.now.time, arrival, telemetry, None);
+            return true;
+        }
         let packet = &arrival.packet;
-        if self.connections.is_some() {
-            self.note_data(context.plan, context.now.time, packet);
-        } else if !self.nic.has_queue_pair(packet.dest_qp()) {
+        if !self.nic.has_queue_pair(packet.dest_qp()) {
             self.create_responder(context.plan, packet.dest_qp());
         }
         self.nic.receive(context.now.time, packet, telemetry);
@@ -299,17 +337,10 @@ impl EndHost<Roce> for VerbsHost {
         telemetry: Telemetry<'_>,
         content: Option<Content>,
     ) -> bool {
-        let packet = &arrival.packet;
-        if packet.dest_qp() == GSI_QPN {
-            self.receive_datagram(context.plan, context.now.time, arrival.source, content);
-            return true;
+        if self.is_plain && content.is_none() {
+            return self.receive(context, arrival, telemetry);
         }
-        if self.connections.is_some() {
-            self.note_data(context.plan, context.now.time, packet);
-        } else if !self.nic.has_queue_pair(packet.dest_qp()) {
-            self.create_responder(context.plan, packet.dest_qp());
-        }
-        self.nic.receive_from(context.now.time, packet, telemetry, arrival.source, content);
+        self.receive_specially(context.plan, context.now.time, arrival, telemetry, content);
         true
     }
 
@@ -319,7 +350,8 @@ impl EndHost<Roce> for VerbsHost {
         context: &mut Context<'_>,
         paused: u8,
     ) -> Option<Departing<RdmaPacket>> {
-        if let Some(connections) = &mut self.connections
+        if !self.is_plain
+            && let Some(connections) = &mut self.connections
             && let Some(datagram) = connections.poll_transmit(context.plan, paused)
         {
             return Some(datagram);
@@ -347,9 +379,7 @@ impl EndHost<Roce> for VerbsHost {
 
     #[inline]
     fn is_ready(&self, paused: u8) -> bool {
-        let connections = self.connections.as_ref();
-        self.nic.is_ready(paused)
-            || connections.is_some_and(|connections| connections.is_ready(paused))
+        self.nic.is_ready(paused) || !self.is_plain && self.has_datagram(paused)
     }
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) -> bool {
@@ -373,7 +403,9 @@ impl EndHost<Roce> for VerbsHost {
     #[inline]
     fn wake_up(&mut self, context: &mut Context<'_>, free_at: SimTime) -> Option<EventKey> {
         let mut time = self.nic.poll_timeout().min(self.nic.next_release().max(free_at));
-        if let Some(connections) = &self.connections {
+        if !self.is_plain
+            && let Some(connections) = &self.connections
+        {
             time = time.min(connections.poll_timeout());
         }
         if let Some(apps) = &self.apps {
@@ -391,17 +423,12 @@ impl EndHost<Roce> for VerbsHost {
         if self.apps.is_some() {
             return self.poll_any(context);
         }
-        if let Some(integrity) = &mut self.integrity {
-            while let Some(completion) = self.nic.poll_receive_completion() {
-                integrity.note_received(&completion);
-            }
+        if !self.is_plain {
+            return self.poll_end_specially(context.now.time).map(HostEnd::Flow);
         }
         loop {
-            let Some(completion) = self.nic.poll_completion() else {
-                let connections = self.connections.as_ref();
-                return connections.and_then(|_| self.unconnected.pop_front()).map(HostEnd::Flow);
-            };
-            if let Some(end) = self.end_of(context.now.time, &completion) {
+            let completion = self.nic.poll_completion()?;
+            if let Some(end) = self.complete(context.now.time, &completion) {
                 return Some(HostEnd::Flow(end));
             }
         }
@@ -425,6 +452,11 @@ impl EndHost<Roce> for VerbsHost {
 
     fn retransmissions(&self, _number: u32, flow: &FlowPlan) -> u64 {
         self.nic.queue_pair(flow.source_qpn).map_or(0, QueuePair::retransmissions)
+    }
+
+    fn has_sent_all(&self, flow: &FlowPlan) -> bool {
+        let queue_pair = self.nic.queue_pair(flow.source_qpn);
+        queue_pair.is_some_and(|queue_pair| queue_pair.work_outstanding() == 0)
     }
 
     fn violations(&self, plan: &Plan, number: u32) -> Vec<Violation> {
