@@ -162,6 +162,12 @@ impl<P: Profile> Network<P> {
 
     #[inline]
     fn note_ends(&mut self, key: EventKey, host: u32) {
+        if self.hosts[host as usize].end_host.may_have_ended() {
+            self.note_each_end(key, host);
+        }
+    }
+
+    fn note_each_end(&mut self, key: EventKey, host: u32) {
         let (state, mut context) = with_host!(self, host, key);
         while let Some(ended) = state.end_host.poll_end(&mut context) {
             self.flows.last_end = key.time;

@@ -197,6 +197,12 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
     /// transmitter is free at `free_at`.
     fn wake_up(&mut self, context: &mut Context<'_, P>, free_at: SimTime) -> Option<EventKey>;
 
+    /// Whether [`poll_end`](Self::poll_end) may have something to say.
+    #[inline]
+    fn may_have_ended(&self) -> bool {
+        true
+    }
+
     /// The next flow or operation that has ended.
     fn poll_end(&mut self, context: &mut Context<'_, P>) -> Option<HostEnd>;
 

@@ -33,8 +33,8 @@ pub struct VerbsHost {
     queue_pairs: Vec<FlowState>,
     /// The earliest wake-up that has been asked for.
     armed: SimTime,
-    /// Whether all flows are reliable connections without messages of their own, and payload is a
-    /// length: what is asked first, so that the rest costs nothing.
+    /// Whether there are only flows, all of them reliable connections without messages of their own,
+    /// and payload is a length: what is asked first, so that the rest costs nothing.
     is_plain: bool,
     /// Whether messages may be lost.
     pub(super) is_unreliable: bool,
@@ -100,7 +100,7 @@ impl VerbsHost {
             nic,
             queue_pairs: Vec::new(),
             armed: SimTime::NEVER,
-            is_plain: cm.is_none() && integrity.is_none() && !is_unreliable,
+            is_plain: cm.is_none() && integrity.is_none() && apps.is_none() && !is_unreliable,
             is_unreliable,
             connections: cm.map(|cm| Box::new(Connections::new(plan, cm, node))),
             delivered: BTreeSet::new(),
@@ -211,6 +211,25 @@ impl VerbsHost {
         }
     }
 
+    /// A wake-up for connections and applications too.
+    #[cold]
+    fn wake_up_specially(&mut self, context: &mut Context<'_>, time: SimTime) -> Option<EventKey> {
+        let connections = self.connections.as_ref().map(|connections| connections.poll_timeout());
+        let apps = self.apps.as_ref().map(|apps| apps.next_due());
+        let special = connections.into_iter().chain(apps).min();
+        self.arm(context, special.map_or(time, |special| special.min(time)))
+    }
+
+    /// Asks to be woken, if not earlier anyway.
+    #[inline]
+    fn arm(&mut self, context: &mut Context<'_>, time: SimTime) -> Option<EventKey> {
+        if time >= self.armed {
+            return None;
+        }
+        self.armed = time;
+        Some(EventKey { time, tie: context.reserve() })
+    }
+
     pub(super) fn state(&mut self, qpn: u32) -> &mut FlowState {
         let index = qpn.wrapping_sub(FIRST_QPN) as usize;
         if self.queue_pairs.len() <= index {
@@ -311,7 +330,7 @@ impl EndHost<Roce> for VerbsHost {
         }
     }
 
-    #[inline]
+    #[inline(always)] // Into `deliver`, which see.
     fn receive(
         &mut self,
         context: &mut Context<'_>,
@@ -337,9 +356,6 @@ impl EndHost<Roce> for VerbsHost {
         telemetry: Telemetry<'_>,
         content: Option<Content>,
     ) -> bool {
-        if self.is_plain && content.is_none() {
-            return self.receive(context, arrival, telemetry);
-        }
         self.receive_specially(context.plan, context.now.time, arrival, telemetry, content);
         true
     }
@@ -402,28 +418,21 @@ impl EndHost<Roce> for VerbsHost {
     /// port is busy is of no use before the port is free.
     #[inline]
     fn wake_up(&mut self, context: &mut Context<'_>, free_at: SimTime) -> Option<EventKey> {
-        let mut time = self.nic.poll_timeout().min(self.nic.next_release().max(free_at));
-        if !self.is_plain
-            && let Some(connections) = &self.connections
-        {
-            time = time.min(connections.poll_timeout());
-        }
-        if let Some(apps) = &self.apps {
-            time = time.min(apps.next_due());
-        }
-        if time >= self.armed {
-            return None;
-        }
-        self.armed = time;
-        Some(EventKey { time, tie: context.reserve() })
+        let time = self.nic.poll_timeout().min(self.nic.next_release().max(free_at));
+        if self.is_plain { self.arm(context, time) } else { self.wake_up_specially(context, time) }
+    }
+
+    #[inline]
+    fn may_have_ended(&self) -> bool {
+        !self.is_plain || self.nic.has_completions()
     }
 
     #[inline]
     fn poll_end(&mut self, context: &mut Context<'_>) -> Option<HostEnd> {
-        if self.apps.is_some() {
-            return self.poll_any(context);
-        }
         if !self.is_plain {
+            if self.apps.is_some() {
+                return self.poll_any(context);
+            }
             return self.poll_end_specially(context.now.time).map(HostEnd::Flow);
         }
         loop {

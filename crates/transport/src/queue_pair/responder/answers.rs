@@ -94,7 +94,7 @@ pub(super) enum Says {
 impl Acknowledge {
     #[inline]
     pub(in crate::queue_pair) fn packet(&self, dest_qp: u32) -> Packet {
-        if self.says != Says::NoMore {
+        if !matches!(self.says, Says::NoMore) {
             return self.longer_packet(dest_qp);
         }
         self.packet_of(Opcode::RcAcknowledge, dest_qp)
@@ -129,7 +129,7 @@ impl Acknowledge {
 
     /// Whether a later one says all that it says.
     pub(super) fn is_plain(&self) -> bool {
-        self.syndrome == Syndrome::ACK && self.says == Says::NoMore
+        self.syndrome == Syndrome::ACK && matches!(self.says, Says::NoMore)
     }
 
     /// Whether it says what arrived behind a gap.
