@@ -324,7 +324,10 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
             "config.txt:1:21: ERROR_RATE_PER_LINK = 2: this is no probability; give a number from \
              0 to 1",
         ),
-        (base("BUFFER_SIZE 4096"), "config.txt:1:13: BUFFER_SIZE = 4096: a buffer of 4096MiB is more than"),
+        (
+            base("BUFFER_SIZE 4096"),
+            "config.txt:1:13: BUFFER_SIZE = 4096: a buffer of 4096MiB is more than",
+        ),
         (
             base("LINK_DOWN 5 0 1"),
             "config.txt:1:11: LINK_DOWN = 5: there is no link between the nodes 0 and 1; give the \
