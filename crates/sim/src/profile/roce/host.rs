@@ -211,23 +211,12 @@ impl VerbsHost {
         }
     }
 
-    /// A wake-up for connections and applications too.
+    /// When connections or applications want to be woken.
     #[cold]
-    fn wake_up_specially(&mut self, context: &mut Context<'_>, time: SimTime) -> Option<EventKey> {
+    fn special_timeout(&self) -> SimTime {
         let connections = self.connections.as_ref().map(|connections| connections.poll_timeout());
         let apps = self.apps.as_ref().map(|apps| apps.next_due());
-        let special = connections.into_iter().chain(apps).min();
-        self.arm(context, special.map_or(time, |special| special.min(time)))
-    }
-
-    /// Asks to be woken, if not earlier anyway.
-    #[inline]
-    fn arm(&mut self, context: &mut Context<'_>, time: SimTime) -> Option<EventKey> {
-        if time >= self.armed {
-            return None;
-        }
-        self.armed = time;
-        Some(EventKey { time, tie: context.reserve() })
+        connections.into_iter().chain(apps).min().unwrap_or(SimTime::NEVER)
     }
 
     pub(super) fn state(&mut self, qpn: u32) -> &mut FlowState {
@@ -418,8 +407,15 @@ impl EndHost<Roce> for VerbsHost {
     /// port is busy is of no use before the port is free.
     #[inline]
     fn wake_up(&mut self, context: &mut Context<'_>, free_at: SimTime) -> Option<EventKey> {
-        let time = self.nic.poll_timeout().min(self.nic.next_release().max(free_at));
-        if self.is_plain { self.arm(context, time) } else { self.wake_up_specially(context, time) }
+        let mut time = self.nic.poll_timeout().min(self.nic.next_release().max(free_at));
+        if !self.is_plain {
+            time = time.min(self.special_timeout());
+        }
+        if time >= self.armed {
+            return None;
+        }
+        self.armed = time;
+        Some(EventKey { time, tie: context.reserve() })
     }
 
     #[inline]
