@@ -24,6 +24,6 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 /// Tells standard error what the file at `path` says to no effect.
 pub(crate) fn tell_notes(path: &Path, notes: &[String]) {
     for note in notes {
-        eprintln!("note: {}: {note}", path.display());
+        tell!("note: {}: {note}", path.display());
     }
 }

@@ -33,12 +33,12 @@ pub(crate) enum Failure {
 impl Failure {
     /// Tells the user, and says how to exit.
     pub(crate) fn report(&self) -> Exit {
-        eprintln!("error: {self}");
+        tell!("error: {self}");
         if let Self::Scenario(error) = self
             && io::stderr().is_terminal()
             && !error.text().is_empty()
         {
-            eprintln!("{:?}", miette::Report::new(Place::of(error)));
+            tell!("{:?}", miette::Report::new(Place::of(error)));
         }
         self.exit()
     }

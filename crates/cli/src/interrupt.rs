@@ -18,7 +18,7 @@ impl Interrupt {
             }
         });
         if let Err(error) = listening {
-            eprintln!("note: Ctrl-C will lose results: {error}");
+            tell!("note: Ctrl-C will lose results: {error}");
         }
         interrupt
     }

@@ -3,6 +3,15 @@
 //! Answers go to standard output, errors and progress to standard error. The exit codes are part
 //! of the contract: see [`Exit`].
 
+/// Tells the user on standard error. Nobody may be listening there any more, or the disk be full:
+/// that changes neither the outcome nor the exit code, so it must not panic as `eprintln!` does.
+macro_rules! tell {
+    ($($text:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($text)*);
+    }};
+}
+
 mod answer;
 mod check;
 mod convert;
@@ -60,7 +69,7 @@ fn main() -> ExitCode {
         Ok(Ok(exit)) => exit,
         Ok(Err(failure)) => failure.report(),
         Err(_) => {
-            eprintln!("error: this is a defect of rocelab; please report it with the scenario");
+            tell!("error: this is a defect of rocelab; please report it with the scenario");
             Exit::Defect
         }
     };

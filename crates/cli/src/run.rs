@@ -255,32 +255,34 @@ fn run_info(outcome: &Outcome, watch: &Stopwatch, cpu_before: f64) -> RunInfo {
 fn exit_of(outcome: &Outcome, has_stop: bool) -> Exit {
     let flows = outcome.summary.flows;
     if let Some(drops) = outcome.summary.drops.by_reason.get("headroom_exceeded") {
-        eprintln!("warning: {drops} frames of lossless priorities were dropped: see drops.csv");
+        tell!("warning: {drops} frames of lossless priorities were dropped: see drops.csv");
     }
     let broken = outcome.summary.integrity.as_ref().map_or(0, |integrity| integrity.violations);
     let operations: u64 = outcome.summary.operations.iter().map(|app| app.failed).sum();
     match outcome.ending {
         Ending::Interrupted => Exit::Interrupted,
         Ending::Stalled => {
-            eprintln!(
+            tell!(
                 "warning: nothing moves any more, {} of {} flows are unfinished",
-                flows.unfinished, flows.total
+                flows.unfinished,
+                flows.total
             );
             Exit::Found
         }
         _ if flows.failed > 0 => {
-            eprintln!(
+            tell!(
                 "warning: {} of {} flows failed: see `status` in flows.csv",
-                flows.failed, flows.total
+                flows.failed,
+                flows.total
             );
             Exit::Found
         }
         _ if operations > 0 => {
-            eprintln!("warning: {operations} operations failed: see operations.csv");
+            tell!("warning: {operations} operations failed: see operations.csv");
             Exit::Found
         }
         _ if broken > 0 => {
-            eprintln!("warning: {broken} promises of the transport were broken: see summary.json");
+            tell!("warning: {broken} promises of the transport were broken: see summary.json");
             Exit::Found
         }
         _ if flows.unfinished > 0 && !has_stop => Exit::Found,
