@@ -79,6 +79,9 @@ pub struct Totals {
     pub faulty: u64,
     /// Faults: a frame can have several.
     pub faults: u64,
+    /// Frames that the capture does not hold whole (its snap length cut them): their ICRC and their
+    /// payload were not checked.
+    pub cut: u64,
     /// Frames by protocol, in the order of [`Protocol`].
     by_protocol: [u64; 8],
 }
@@ -105,6 +108,7 @@ impl Verifier {
         let dissection = self.dissector.dissect(captured);
         integrity::check(&dissection, &mut self.faults, &mut self.observations);
         self.totals.frames += 1;
+        self.totals.cut += u64::from(dissection.cut);
         self.totals.by_protocol[dissection.protocol as usize] += 1;
 
         let mut flow = None;

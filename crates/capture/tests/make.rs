@@ -211,10 +211,157 @@ fn errors_name_the_place_the_value_and_what_to_write() {
         let error = Recipe::parse("test.toml".as_ref(), text).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
-    let unknown = Recipe::parse("test.toml".as_ref(), "[[message]]\nverb = \"walk\"\n");
-    let unknown = unknown.unwrap_err().to_string();
-    assert!(unknown.starts_with("test.toml:2:8: verb = \"walk\": is nothing"), "{unknown}");
+}
+
+fn refused(text: &str) -> String {
+    Recipe::parse("test.toml".as_ref(), text).expect_err(text).to_string()
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest() {
+    let unknown = refused("[[message]]\nverb = \"wirte\"\n");
+    let start = "test.toml:2:8: verb = \"wirte\": is nothing that RC does; did you mean write?";
+    assert!(unknown.starts_with(start), "{unknown}");
     assert!(unknown.contains("read-response"), "{unknown}");
-    let key = Recipe::parse("test.toml".as_ref(), "mtu = 1\n").unwrap_err();
-    assert!(key.to_string().starts_with("test.toml:1:1: unknown field `mtu`"), "{key}");
+    // Only what the service has is recommended.
+    let unknown = refused("[[message]]\nverb = \"write\"\ntransport = \"UD\"\n");
+    let end = "is nothing that UD does; write one of send, cnp, pfc, pause, or an opcode such as \
+               UD_SEND_ONLY";
+    assert!(unknown.ends_with(end), "{unknown}");
+    let key = refused("pathmtu = 1\n");
+    assert!(
+        key.starts_with("test.toml:1:1: there is no key `pathmtu`; did you mean path_mtu?"),
+        "{key}"
+    );
+    let fault = refused("[[message]]\nverb = \"send\"\nfaults = [\"icrcs\"]\n");
+    assert!(fault.contains("did you mean icrc?"), "{fault}");
+}
+
+#[test]
+fn values_of_another_kind_are_told_in_words() {
+    for (text, expected) in [
+        (
+            "[[message]]\nverb = \"send\"\nbytes = \"5KB\"\n",
+            "test.toml:3:9: bytes = \"5KB\": is of another kind; write a whole number from 0 up",
+        ),
+        (
+            "[[message]]\nverb = \"send\"\nomit = 3\n",
+            "test.toml:3:8: omit = 3: is of another kind; write a list",
+        ),
+        ("[[message]]\nbytes = 3\n", "test.toml:1:1: the key `verb` is missing; add verb = ..."),
+    ] {
+        assert_eq!(refused(text), expected);
+    }
+    let broken = refused("version = \n");
+    assert!(broken.starts_with("test.toml:1:11: "), "{broken}");
+    assert!(broken.ends_with("; write the file as TOML"), "{broken}");
+}
+
+#[test]
+fn what_cannot_be_or_has_no_effect_is_refused() {
+    let message = |keys: &str| format!("[[message]]\n{keys}\n");
+    for (text, expected) in [
+        (String::new(), "1:1: message: there is none; add a table [[message]]"),
+        (
+            "source = \"fd00::1\"\n".to_owned(),
+            "1:10: source = \"fd00::1\": is of another IP version than the other address; \
+             give source and destination in one family",
+        ),
+        (
+            "source = \"10.0.0.1\"\ndestination = \"fd00::2\"\n".to_owned(),
+            "2:15: destination = \"fd00::2\": is of another IP version than the other address; \
+             give source and destination in one family",
+        ),
+        (
+            "flow_label = 5\n".to_owned(),
+            "1:14: flow_label = 5: IPv4 has no flow label; leave it out, or give IPv6 addresses",
+        ),
+        (
+            "version = 1\nudp_source_port = 5\n".to_owned(),
+            "2:19: udp_source_port = 5: RoCE v1 has no UDP; leave it out, or write version = 2",
+        ),
+        (
+            message("verb = \"write\"\nbytes = 5000\nomit = [1, 5]"),
+            "4:8: omit = [1, 5]: there is no packet 5: the message has 5; write numbers from 0 to 4",
+        ),
+        (
+            message("verb = \"send\"\nfaults = [\"icrc\"]\nfaulty = [1]"),
+            "4:10: faulty = [1]: there is no packet 1: the message has 1; write 0",
+        ),
+        (
+            message("verb = \"send\"\nfaulty = [0]"),
+            "3:10: faulty = [0]: nothing says what is wrong with them; \
+             add faults = [...], or leave it out",
+        ),
+        (
+            message("verb = \"send\"\nomit = [0]\nfaults = [\"icrc\"]\nfaulty = [0]"),
+            "5:10: faulty = [0]: packet 0 is omitted; name packets that are written",
+        ),
+        (
+            message("verb = \"send\"\nimmediate = 1\ninvalidate = 2"),
+            "4:14: invalidate = 2: no opcode has an immediate too; keep one of them",
+        ),
+        (
+            message("verb = \"write\"\ninvalidate = 2"),
+            "3:14: invalidate = 2: `write` of RC takes none along; \
+             leave it out, or choose another verb",
+        ),
+        (
+            message("verb = \"send\"\nr_key = 7"),
+            "3:9: r_key = 7: means nothing to `send`; leave it out, or choose another verb",
+        ),
+        (
+            message("verb = \"send\"\nq_key = 7"),
+            "3:9: q_key = 7: means nothing to `send`; leave it out, or choose another verb",
+        ),
+        (
+            message("verb = \"acknowledge\"\nbytes = 7"),
+            "3:9: bytes = 7: means nothing to `acknowledge`; leave it out, or choose another verb",
+        ),
+        (
+            message("verb = \"RC_SEND_ONLY\"\ntransport = \"UC\""),
+            "3:13: transport = \"UC\": means nothing to `RC_SEND_ONLY`; \
+             leave it out, or choose another verb",
+        ),
+        (
+            message("verb = \"pause\"\npriorities = [3]"),
+            "3:14: priorities = [3]: means nothing to `pause`; \
+             leave it out, or choose another verb",
+        ),
+        (
+            message("verb = \"pfc\"\nvlan = { pcp = 3 }"),
+            "3:8: vlan = { pcp = 3 }: means nothing to `pfc`; leave it out, or choose another verb",
+        ),
+    ] {
+        assert_eq!(refused(&text), format!("test.toml:{expected}"));
+    }
+}
+
+/// One number names a queue pair of each service, and their PSNs are their own.
+#[test]
+fn every_service_and_queue_pair_counts_by_itself() {
+    let message = |keys: &str| format!("[[message]]\nverb = \"send\"\nbytes = 3000\n{keys}\n");
+    let datagram = "[[message]]\nverb = \"send\"\ntransport = \"UD\"\nbytes = 9\n";
+    let acknowledge = "[[message]]\nverb = \"acknowledge\"\n";
+    let text = [
+        "psn = 100\n",
+        &message(""),
+        &message("transport = \"UC\""),
+        datagram,
+        &message("dest_qp = 99"),
+        &message(""),
+        datagram,
+        acknowledge,
+    ]
+    .concat();
+    let recipe = recipe(&text);
+    assert_eq!(verified(&recipe, Format::Pcap).1, Vec::<String>::new());
+    let psns: Vec<u32> = recipe
+        .frames()
+        .iter()
+        // Behind Ethernet, IPv4, UDP and nine bytes of the BTH.
+        .map(|frame| u32::from_be_bytes([0, frame[51], frame[52], frame[53]]))
+        .collect();
+    let expected = [100, 101, 102, 100, 101, 102, 100, 100, 101, 102, 103, 104, 105, 101, 105];
+    assert_eq!(psns, expected);
 }

@@ -4,6 +4,7 @@ use rocelab_wire::{Body, Frame, Network, Roce, icrc};
 use toml::Spanned;
 
 use super::error::Fault;
+use super::suggestion;
 
 /// One thing that is wrong with a frame that is otherwise right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +44,8 @@ impl Blemish {
     pub(super) fn parse(name: &Spanned<String>, fcs: bool) -> Result<Self, Fault> {
         let found = NAMES.iter().find(|(known, _)| known == name.as_ref());
         let Some((_, blemish)) = found else {
-            let known = NAMES.map(|(known, _)| known).join(", ");
-            let fix = format!("write one of {known}");
+            let known = NAMES.map(|(known, _)| known);
+            let fix = suggestion::write_one_of(name.as_ref(), &known);
             return Err(Fault::new("faults", name, "is nothing to make wrong", fix));
         };
         if *blemish == Self::Fcs && !fcs {

@@ -8,9 +8,12 @@ use rocelab_wire::{
 use toml::Spanned;
 
 use super::blemish::Blemish;
+use super::checks;
 use super::document::{Document, Message};
 use super::error::Fault;
-use super::values::{below, ecn, gid, mac, payload, vlan};
+use super::numbering::{LastRequest, Numbering, QueuePair};
+use super::opcodes::Opcodes;
+use super::values::{below, ecn, gid, mac, or, payload, places, vlan};
 
 /// Longest message, in bytes: all frames are made before any is written.
 const LONGEST: u64 = 1 << 26;
@@ -30,81 +33,27 @@ pub(super) struct Builder<'a> {
     dscp: u8,
     ecn: Ecn,
     flow_label: u32,
-    /// The next PSN of each direction.
-    next_psn: [u32; 2],
-    /// PSN and length of the last request of each direction: its first packet's, and its last's.
-    last: [LastRequest; 2],
-    /// Requests so far, of each direction.
-    msn: [u32; 2],
+    numbering: Numbering,
     identification: u16,
     frames: Vec<Vec<u8>>,
 }
-
-#[derive(Clone, Copy, Debug, Default)]
-struct LastRequest {
-    first_psn: u32,
-    last_psn: u32,
-    bytes: u64,
-}
-
-/// A verb: the operations of its packets.
-struct Verb {
-    name: &'static str,
-    first: &'static str,
-    middle: &'static str,
-    last: &'static str,
-    only: &'static str,
-}
-
-/// Verbs that are cut into packets; the others are single packets.
-const VERBS: [Verb; 3] = [
-    Verb {
-        name: "send",
-        first: "SEND_FIRST",
-        middle: "SEND_MIDDLE",
-        last: "SEND_LAST",
-        only: "SEND_ONLY",
-    },
-    Verb {
-        name: "write",
-        first: "RDMA_WRITE_FIRST",
-        middle: "RDMA_WRITE_MIDDLE",
-        last: "RDMA_WRITE_LAST",
-        only: "RDMA_WRITE_ONLY",
-    },
-    Verb {
-        name: "read-response",
-        first: "RDMA_READ_RESPONSE_FIRST",
-        middle: "RDMA_READ_RESPONSE_MIDDLE",
-        last: "RDMA_READ_RESPONSE_LAST",
-        only: "RDMA_READ_RESPONSE_ONLY",
-    },
-];
-
-const SINGLE: [(&str, &str); 7] = [
-    ("read", "RDMA_READ_REQUEST"),
-    ("compare-swap", "COMPARE_SWAP"),
-    ("fetch-add", "FETCH_ADD"),
-    ("atomic-write", "ATOMIC_WRITE"),
-    ("flush", "FLUSH"),
-    ("acknowledge", "ACKNOWLEDGE"),
-    ("atomic-acknowledge", "ATOMIC_ACKNOWLEDGE"),
-];
 
 impl<'a> Builder<'a> {
     pub(super) fn new(document: &'a Document) -> Result<Self, Fault> {
         let source = gid("source", document.source.as_ref(), [10, 0, 0, 1])?;
         let destination = gid("destination", document.destination.as_ref(), [10, 0, 0, 2])?;
-        let both_v4 = source.to_ipv4().is_some() && destination.to_ipv4().is_some();
-        let encapsulation = match document.version.as_ref() {
-            1 => Encapsulation::V1,
-            2 if both_v4 => Encapsulation::V2Ipv4,
-            2 => Encapsulation::V2Ipv6,
+        let is_v4 = [&source, &destination].map(|gid| gid.to_ipv4().is_some());
+        let encapsulation = match (document.version.as_ref(), is_v4) {
+            (1, _) => Encapsulation::V1,
+            (2, [true, true]) => Encapsulation::V2Ipv4,
+            (2, [false, false]) => Encapsulation::V2Ipv6,
+            (2, _) => return Err(checks::mixed_families(document)),
             _ => {
                 let fix = "write 1 or 2";
                 return Err(Fault::new("version", &document.version, "is no version of RoCE", fix));
             }
         };
+        checks::check_document(document, encapsulation)?;
         let path_mtu = document.path_mtu.as_ref().map_or(1024, |mtu| *mtu.as_ref());
         if let (Some(mtu), false) =
             (&document.path_mtu, [256, 512, 1024, 2048, 4096].contains(&path_mtu))
@@ -131,9 +80,7 @@ impl<'a> Builder<'a> {
             dscp: below("dscp", document.dscp.as_ref(), 64, 26)?,
             ecn: ecn(document.ecn.as_ref(), if v1 { Ecn::NotEct } else { Ecn::Ect0 })?,
             flow_label: below("flow_label", document.flow_label.as_ref(), 1 << 20, 0)?,
-            next_psn: [psn; 2],
-            last: [LastRequest { first_psn: psn, last_psn: psn, bytes: 0 }; 2],
-            msn: [0; 2],
+            numbering: Numbering::new(psn),
             identification: 0,
             frames: Vec::new(),
         })
@@ -146,23 +93,31 @@ impl<'a> Builder<'a> {
     /// Makes the frames of a message.
     pub(super) fn add(&mut self, message: &Message) -> Result<(), Fault> {
         let sender = self.macs[usize::from(message.reverse.unwrap_or(false))];
-        let quanta = message.quanta.unwrap_or(0xffff);
+        let quanta = or(&message.quanta, 0xffff);
         match message.verb.as_ref().as_str() {
             "pfc" => {
+                checks::check_control(message)?;
                 let pfc = Pfc::uniform(priorities(message)?, quanta);
                 self.emit(message, 0, pfc.to_frame(sender))
             }
-            "pause" => self.emit(message, 0, Pause { quanta }.to_frame(sender)),
+            "pause" => {
+                checks::check_control(message)?;
+                self.emit(message, 0, Pause { quanta }.to_frame(sender))
+            }
             _ => self.add_packets(message),
         }
     }
 
     fn add_packets(&mut self, message: &Message) -> Result<(), Fault> {
         let opcodes = Opcodes::of(message)?;
+        checks::check_packets(message, &opcodes)?;
         let is_answer = opcodes.only.is_response() || opcodes.only.has_cnp();
         let reverse = message.reverse.unwrap_or(is_answer);
         let direction = usize::from(reverse);
-        let asked = self.last[1 - direction];
+        let transport = opcodes.only.transport();
+        let asked = self.numbering.last(1 - direction, transport);
+        let queue_pair =
+            QueuePair { direction, transport, dest_qp: self.dest_qp(message, direction)? };
 
         let (data, announced) = self.data(message, &opcodes, asked)?;
         let cut = data.len() > self.path_mtu;
@@ -178,26 +133,27 @@ impl<'a> Builder<'a> {
             Opcode::Cnp => 0,
             only if only.is_rdma_read_response() => asked.first_psn,
             only if only.is_response() => asked.last_psn,
-            _ => self.next_psn[direction],
+            _ => self.numbering.next_psn(queue_pair),
         };
         let first_psn = below("psn", message.psn.as_ref(), U24, default_psn)?;
         let chunks: Vec<&[u8]> =
             if data.is_empty() { vec![&[]] } else { data.chunks(self.path_mtu).collect() };
         let last = chunks.len() - 1;
+        checks::check_places(message, chunks.len())?;
         for (index, chunk) in chunks.into_iter().enumerate() {
             let opcode = opcodes.at(index, last);
             let psn = (first_psn.wrapping_add(u32::try_from(index).unwrap_or(0))) & 0xff_ffff;
-            let mut bth = Bth::new(opcode, self.dest_qp(message, direction)?, psn);
+            let mut bth = Bth::new(opcode, queue_pair.dest_qp, psn);
             let asks = index == last
                 && opcode.is_request()
                 && matches!(opcode.transport(), Transport::Rc | Transport::Xrc);
-            bth.ack_req = message.ack_req.unwrap_or(asks);
-            bth.solicited_event = message.solicited_event && index == last;
-            bth.migreq = message.migreq;
-            bth.fecn = message.fecn;
-            bth.becn = message.becn.unwrap_or(opcode.has_cnp());
-            bth.p_key = message.p_key.unwrap_or(Bth::DEFAULT_P_KEY);
-            let extensions = self.extensions(message, opcode, announced, direction)?;
+            bth.ack_req = or(&message.ack_req, asks);
+            bth.solicited_event = or(&message.solicited_event, false) && index == last;
+            bth.migreq = or(&message.migreq, false);
+            bth.fecn = or(&message.fecn, false);
+            bth.becn = or(&message.becn, opcode.has_cnp());
+            bth.p_key = or(&message.p_key, Bth::DEFAULT_P_KEY);
+            let extensions = self.extensions(message, opcode, announced, direction, asked.msn)?;
             let frame = self.roce(message, reverse, bth, extensions, chunk)?;
             let frame = frame.to_frame().map_err(|error| {
                 Fault::new("verb", &message.verb, error.to_string(), "choose other addresses")
@@ -205,7 +161,12 @@ impl<'a> Builder<'a> {
             self.emit(message, index, frame)?;
         }
         if opcodes.only.is_request() {
-            self.count(direction, opcodes.only, first_psn, last, announced);
+            let packets = match opcodes.only.is_rdma_read_request() {
+                true => announced.div_ceil(self.path_mtu as u64).max(1),
+                false => last as u64 + 1,
+            };
+            let packets = u32::try_from(packets).unwrap_or(u32::MAX);
+            self.numbering.count(queue_pair, first_psn, packets, announced);
         }
         Ok(())
     }
@@ -246,18 +207,22 @@ impl<'a> Builder<'a> {
         opcode: Opcode,
         announced: u64,
         direction: usize,
+        asked_msn: u32,
     ) -> Result<Extensions, Fault> {
-        let virtual_address = message.virtual_address.unwrap_or(0x1000);
-        let r_key = message.r_key.unwrap_or(0x1234);
+        let virtual_address = or(&message.virtual_address, 0x1000);
+        let r_key = or(&message.r_key, 0x1234);
         let dma_length = u32::try_from(announced).unwrap_or(u32::MAX);
         let src_qp = below("src_qp", message.src_qp.as_ref(), U24, self.dest_qps[1 - direction])?;
         let xrc_srq = below("xrc_srq", message.xrc_srq.as_ref(), U24, 1)?;
-        let msn = below("msn", message.msn.as_ref(), U24, self.msn[1 - direction])?;
-        let syndrome = message.syndrome.map_or(Syndrome::ACK, Syndrome::from_u8);
-        let swap_or_add = message.swap_or_add.unwrap_or(1);
-        let compare = message.compare.unwrap_or(0);
-        let original_remote_data = message.original.unwrap_or(0);
-        let q_key = message.q_key.unwrap_or(0x1111_1111);
+        let msn = below("msn", message.msn.as_ref(), U24, asked_msn)?;
+        let syndrome = message
+            .syndrome
+            .as_ref()
+            .map_or(Syndrome::ACK, |code| Syndrome::from_u8(*code.as_ref()));
+        let swap_or_add = or(&message.swap_or_add, 1);
+        let compare = or(&message.compare, 0);
+        let original_remote_data = or(&message.original, 0);
+        let q_key = or(&message.q_key, 0x1111_1111);
         Ok(Extensions {
             telemetry: None,
             deth: opcode.has_deth().then_some(Deth { q_key, resv8: 0, src_qp }),
@@ -275,8 +240,8 @@ impl<'a> Builder<'a> {
             atomic_ack_eth: opcode
                 .has_atomic_ack_eth()
                 .then_some(AtomicAckEth { original_remote_data }),
-            imm_dt: opcode.has_immdt().then(|| ImmDt(message.immediate.unwrap_or(0))),
-            ieth: opcode.has_ieth().then(|| Ieth { r_key: message.invalidate.unwrap_or(0) }),
+            imm_dt: opcode.has_immdt().then(|| ImmDt(or(&message.immediate, 0))),
+            ieth: opcode.has_ieth().then(|| Ieth { r_key: or(&message.invalidate, 0) }),
             cnp: opcode.has_cnp().then(Cnp::default),
         })
     }
@@ -303,42 +268,19 @@ impl<'a> Builder<'a> {
             flow_label: self.flow_label,
             hop_limit: self.document.hop_limit.unwrap_or(new.hop_limit),
             identification: self.identification,
-            udp_source_port: self.document.udp_source_port.unwrap_or(new.udp_source_port),
+            udp_source_port: or(&self.document.udp_source_port, new.udp_source_port),
             extensions,
             payload,
             ..new
         })
     }
 
-    /// Remembers a request, for the answers to it and the requests after it.
-    fn count(
-        &mut self,
-        direction: usize,
-        only: Opcode,
-        first_psn: u32,
-        last: usize,
-        announced: u64,
-    ) {
-        let packets = match only.is_rdma_read_request() {
-            true => announced.div_ceil(self.path_mtu as u64).max(1),
-            false => last as u64 + 1,
-        };
-        let packets = u32::try_from(packets).unwrap_or(u32::MAX);
-        self.next_psn[direction] = first_psn.wrapping_add(packets) & 0xff_ffff;
-        self.msn[direction] = (self.msn[direction] + 1) & 0xff_ffff;
-        self.last[direction] = LastRequest {
-            first_psn,
-            last_psn: first_psn.wrapping_add(packets - 1) & 0xff_ffff,
-            bytes: announced,
-        };
-    }
-
     /// Appends a frame, unless it is to be omitted, with what is to be wrong with it.
     fn emit(&mut self, message: &Message, index: usize, frame: Frame<'_>) -> Result<(), Fault> {
-        if message.omit.contains(&index) {
+        if places(&message.omit).contains(&index) {
             return Ok(());
         }
-        let is_faulty = message.faulty.as_ref().is_none_or(|packets| packets.contains(&index));
+        let is_faulty = message.faulty.is_none() || places(&message.faulty).contains(&index);
         let names = if is_faulty { message.faults.as_slice() } else { &[] };
         let mut frame = frame;
         let mut blemishes = Vec::new();
@@ -371,76 +313,6 @@ impl<'a> Builder<'a> {
         self.frames.push(bytes);
         Ok(())
     }
-}
-
-/// The opcodes of a message's packets.
-struct Opcodes {
-    first: Option<Opcode>,
-    middle: Option<Opcode>,
-    last: Option<Opcode>,
-    only: Opcode,
-}
-
-impl Opcodes {
-    fn of(message: &Message) -> Result<Self, Fault> {
-        let verb = message.verb.as_ref().as_str();
-        if let Some(only) = named(verb) {
-            return Ok(Self { first: None, middle: None, last: None, only });
-        }
-        let transport = match &message.transport {
-            Some(name) if ["RC", "UC", "UD", "XRC"].contains(&name.as_ref().as_str()) => {
-                name.as_ref().as_str()
-            }
-            Some(name) => {
-                let fix = "write \"RC\", \"UC\", \"UD\" or \"XRC\"";
-                return Err(Fault::new("transport", name, "is no transport service", fix));
-            }
-            None => "RC",
-        };
-        let with =
-            |operation: &str, suffix: &str| named(&format!("{transport}_{operation}{suffix}"));
-        let suffix = match (message.immediate, message.invalidate) {
-            (Some(_), _) => "_WITH_IMMEDIATE",
-            (None, Some(_)) => "_WITH_INVALIDATE",
-            (None, None) => "",
-        };
-        let found = if let Some(verb) = VERBS.iter().find(|known| known.name == verb) {
-            with(verb.only, suffix).map(|only| Self {
-                first: with(verb.first, ""),
-                middle: with(verb.middle, ""),
-                last: with(verb.last, suffix),
-                only,
-            })
-        } else {
-            let single = SINGLE.iter().find(|(known, _)| *known == verb);
-            let only = single.and_then(|(_, operation)| with(operation, ""));
-            only.map(|only| Self { first: None, middle: None, last: None, only })
-        };
-        found.ok_or_else(|| {
-            let verbs = VERBS.iter().map(|verb| verb.name);
-            let verbs = verbs.chain(SINGLE.iter().map(|(name, _)| *name));
-            let verbs: Vec<_> = verbs.chain(["cnp", "pfc", "pause"]).collect();
-            let verbs = verbs.join(", ");
-            let fix = format!("write one of {verbs}, or an opcode such as RC_SEND_ONLY");
-            let what = format!("is nothing that {transport} does so");
-            Fault::new("verb", &message.verb, what, fix)
-        })
-    }
-
-    fn at(&self, index: usize, last: usize) -> Opcode {
-        let found = match index {
-            _ if last == 0 => None,
-            0 => self.first,
-            index if index == last => self.last,
-            _ => self.middle,
-        };
-        found.unwrap_or(self.only)
-    }
-}
-
-fn named(name: &str) -> Option<Opcode> {
-    let name = if name == "cnp" { "CNP" } else { name };
-    Opcode::ALL.iter().copied().find(|opcode| opcode.name() == name)
 }
 
 fn priorities(message: &Message) -> Result<u8, Fault> {

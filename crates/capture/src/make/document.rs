@@ -10,7 +10,6 @@ pub(super) struct Document {
     /// 1 or 2.
     #[serde(default = "two")]
     pub(super) version: Spanned<u8>,
-    /// `ipv4` or `ipv6`; by default what the addresses are.
     pub(super) path_mtu: Option<Spanned<u16>>,
     /// Whether frames end with their FCS.
     #[serde(default)]
@@ -31,7 +30,7 @@ pub(super) struct Document {
     pub(super) dscp: Option<Spanned<u8>>,
     pub(super) ecn: Option<Spanned<String>>,
     pub(super) flow_label: Option<Spanned<u32>>,
-    pub(super) udp_source_port: Option<u16>,
+    pub(super) udp_source_port: Option<Spanned<u16>>,
     pub(super) hop_limit: Option<u8>,
     #[serde(default)]
     pub(super) message: Vec<Message>,
@@ -60,29 +59,26 @@ pub(super) struct Message {
     pub(super) bytes: Option<Spanned<u64>>,
     /// `zeros`, `counting`, or bytes in hex.
     pub(super) payload: Option<Spanned<String>>,
-    pub(super) immediate: Option<u32>,
-    pub(super) invalidate: Option<u32>,
-    pub(super) virtual_address: Option<u64>,
-    pub(super) r_key: Option<u32>,
-    pub(super) swap_or_add: Option<u64>,
-    pub(super) compare: Option<u64>,
-    pub(super) original: Option<u64>,
-    pub(super) syndrome: Option<u8>,
+    pub(super) immediate: Option<Spanned<u32>>,
+    pub(super) invalidate: Option<Spanned<u32>>,
+    pub(super) virtual_address: Option<Spanned<u64>>,
+    pub(super) r_key: Option<Spanned<u32>>,
+    pub(super) swap_or_add: Option<Spanned<u64>>,
+    pub(super) compare: Option<Spanned<u64>>,
+    pub(super) original: Option<Spanned<u64>>,
+    pub(super) syndrome: Option<Spanned<u8>>,
     pub(super) msn: Option<Spanned<u32>>,
-    pub(super) q_key: Option<u32>,
+    pub(super) q_key: Option<Spanned<u32>>,
     pub(super) src_qp: Option<Spanned<u32>>,
     pub(super) xrc_srq: Option<Spanned<u32>>,
     pub(super) dest_qp: Option<Spanned<u32>>,
     pub(super) psn: Option<Spanned<u32>>,
-    pub(super) p_key: Option<u16>,
-    pub(super) ack_req: Option<bool>,
-    #[serde(default)]
-    pub(super) solicited_event: bool,
-    #[serde(default)]
-    pub(super) migreq: bool,
-    #[serde(default)]
-    pub(super) fecn: bool,
-    pub(super) becn: Option<bool>,
+    pub(super) p_key: Option<Spanned<u16>>,
+    pub(super) ack_req: Option<Spanned<bool>>,
+    pub(super) solicited_event: Option<Spanned<bool>>,
+    pub(super) migreq: Option<Spanned<bool>>,
+    pub(super) fecn: Option<Spanned<bool>>,
+    pub(super) becn: Option<Spanned<bool>>,
     /// From the destination to the source; the default for answers.
     pub(super) reverse: Option<bool>,
     pub(super) vlan: Option<Spanned<Vlan>>,
@@ -90,13 +86,12 @@ pub(super) struct Message {
     pub(super) ecn: Option<Spanned<String>>,
     /// Priorities that a PFC frame names.
     pub(super) priorities: Option<Spanned<Vec<u8>>>,
-    pub(super) quanta: Option<u16>,
+    pub(super) quanta: Option<Spanned<u16>>,
     /// Packets of the message, from 0, that are not written: they are lost.
-    #[serde(default)]
-    pub(super) omit: Vec<usize>,
+    pub(super) omit: Option<Spanned<Vec<usize>>>,
     /// What to make wrong.
     #[serde(default)]
     pub(super) faults: Vec<Spanned<String>>,
     /// In which packets of the message, from 0; by default in all.
-    pub(super) faulty: Option<Vec<usize>>,
+    pub(super) faulty: Option<Spanned<Vec<usize>>>,
 }

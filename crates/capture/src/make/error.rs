@@ -4,7 +4,10 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use serde_path_to_error::Segment;
 use toml::Spanned;
+
+use super::reading;
 
 /// Something wrong with a description. `Display` is one line: `file:line:column: key = value: what
 /// is wrong; what to write instead`.
@@ -31,16 +34,33 @@ impl RecipeError {
         self.line
     }
 
-    pub(super) fn of_toml(file: &Path, text: &str, error: &toml::de::Error) -> Self {
-        let message = error.message().trim().replace('\n', " ");
-        Self::at(file, text, error.span().unwrap_or(0..0), message)
+    /// What the TOML reader refuses; `path` leads to it.
+    pub(super) fn of_toml(
+        file: &Path,
+        text: &str,
+        path: &serde_path_to_error::Path,
+        error: &toml::de::Error,
+    ) -> Self {
+        let span = error.span().unwrap_or(0..0);
+        let excerpt = excerpt(text, span.clone());
+        // The keys of `toml::Spanned`'s own are no keys of the file.
+        let mut key = path.iter().filter_map(|segment| match segment {
+            Segment::Map { key } if !key.starts_with("$__") => Some(key.as_str()),
+            _ => None,
+        });
+        let what = reading::explained(error.message(), key.next_back(), &excerpt);
+        Self::at(file, text, span, what)
     }
 
     pub(super) fn new(file: &Path, text: &str, fault: Fault) -> Self {
-        let value = text.get(fault.span.clone()).unwrap_or_default();
-        let value: String = value.lines().next().unwrap_or_default().chars().take(60).collect();
-        let what = format!("{} = {value}: {}; {}", fault.key, fault.what, fault.fix);
-        Self::at(file, text, fault.span, what)
+        let what = match fault.span {
+            Some(ref span) => {
+                let value = excerpt(text, span.clone());
+                format!("{} = {value}: {}; {}", fault.key, fault.what, fault.fix)
+            }
+            None => format!("{}: {}; {}", fault.key, fault.what, fault.fix),
+        };
+        Self::at(file, text, fault.span.unwrap_or(0..0), what)
     }
 
     fn at(file: &Path, text: &str, span: Range<usize>, what: String) -> Self {
@@ -51,10 +71,17 @@ impl RecipeError {
     }
 }
 
+/// The first line at `span`, shortened.
+fn excerpt(text: &str, span: Range<usize>) -> String {
+    let value = text.get(span).unwrap_or_default();
+    value.lines().next().unwrap_or_default().chars().take(60).collect()
+}
+
 /// Something wrong with a value.
 #[derive(Debug)]
 pub(super) struct Fault {
-    span: Range<usize>,
+    /// Where the value stands, if it does.
+    span: Option<Range<usize>>,
     key: &'static str,
     what: String,
     fix: String,
@@ -67,6 +94,24 @@ impl Fault {
         what: impl Into<String>,
         fix: impl Into<String>,
     ) -> Self {
-        Self { span: at.span(), key, what: what.into(), fix: fix.into() }
+        Self::at(key, at.span(), what, fix)
+    }
+
+    pub(super) fn at(
+        key: &'static str,
+        span: Range<usize>,
+        what: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self { span: Some(span), key, what: what.into(), fix: fix.into() }
+    }
+
+    /// Something that nobody wrote.
+    pub(super) fn missing(
+        key: &'static str,
+        what: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        Self { span: None, key, what: what.into(), fix: fix.into() }
     }
 }

@@ -25,8 +25,13 @@
 
 mod blemish;
 mod build;
+mod checks;
 mod document;
 mod error;
+mod numbering;
+mod opcodes;
+mod reading;
+mod suggestion;
 mod values;
 
 use std::io::{self, Write};
@@ -37,6 +42,7 @@ use rocelab_units::{Bandwidth, SimTime};
 use crate::{CaptureWriter, Direction, Format, Interface};
 use build::Builder;
 use document::Document;
+use error::Fault;
 pub use error::RecipeError;
 
 /// The frames of a description.
@@ -53,12 +59,15 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError`], with the place in the text.
     pub fn parse(file: &Path, text: &str) -> Result<Self, RecipeError> {
-        let document: Document =
-            toml::from_str(text).map_err(|error| RecipeError::of_toml(file, text, &error))?;
+        let document = read(file, text)?;
         let located = |fault| RecipeError::new(file, text, fault);
         let mut builder = Builder::new(&document).map_err(located)?;
         for message in &document.message {
             builder.add(message).map_err(located)?;
+        }
+        if document.message.is_empty() {
+            let fault = Fault::missing("message", "there is none", "add a table [[message]]");
+            return Err(located(fault));
         }
         let interval_ns = document.interval_ns.unwrap_or(1_000);
         Ok(Self { frames: builder.finish(), fcs: document.fcs, interval_ns })
@@ -92,4 +101,12 @@ impl Recipe {
         }
         writer.finish()
     }
+}
+
+fn read(file: &Path, text: &str) -> Result<Document, RecipeError> {
+    let nowhere = serde_path_to_error::Track::new().path();
+    let reader = toml::Deserializer::parse(text)
+        .map_err(|error| RecipeError::of_toml(file, text, &nowhere, &error))?;
+    serde_path_to_error::deserialize(reader)
+        .map_err(|error| RecipeError::of_toml(file, text, error.path(), error.inner()))
 }

@@ -58,6 +58,16 @@ pub(super) fn vlan(value: Option<&Spanned<Vlan>>) -> Result<Option<VlanTag>, Fau
     Ok(Some(VlanTag::new(pcp, vid)))
 }
 
+/// The value, or `default` where nobody wrote one.
+pub(super) fn or<T: Copy>(value: &Option<Spanned<T>>, default: T) -> T {
+    value.as_ref().map_or(default, |value| *value.as_ref())
+}
+
+/// Packets of a message, from 0, that a key names.
+pub(super) fn places(list: &Option<Spanned<Vec<usize>>>) -> &[usize] {
+    list.as_ref().map_or(&[], |list| list.as_ref())
+}
+
 /// A number below `limit`.
 pub(super) fn below<T: Copy + Into<u64>>(
     key: &'static str,

@@ -70,5 +70,11 @@ fn report(verifier: &Verifier, listed: &[String], output: &mut Output) -> Result
         1 => "1 fault".to_owned(),
         faults => format!("{faults} faults in {}", table::counted(totals.faulty, "frame")),
     };
-    output.line(format_args!("\n{}, {verdict}", table::counted(totals.frames, "frame")))
+    let cut = match totals.cut {
+        0 => String::new(),
+        cut => {
+            format!("; {} cut by the snap length, not checked whole", table::counted(cut, "frame"))
+        }
+    };
+    output.line(format_args!("\n{}, {verdict}{cut}", table::counted(totals.frames, "frame")))
 }

@@ -216,6 +216,25 @@ fn made_captures_are_sound_for_us_and_for_tshark() {
     assert!(!desk.path("wrong.pcap").exists());
 }
 
+/// What a snap length hides is counted, for programs and for people.
+#[test]
+fn frames_that_are_not_whole_are_counted() {
+    let desk = Desk::new();
+    let scenario = repository_argument("scenarios/single-switch-write.toml");
+    let sets = ["capture.ports=[\"host-0\"]", "capture.snap_length=100"];
+    let mut arguments = vec!["run", &scenario, "--out", "results"];
+    arguments.extend(sets.iter().flat_map(|set| ["--set", set]));
+    desk.succeeds(&arguments);
+    let capture = "results/capture.pcapng";
+    let answer = desk.succeeds(&["pcap", "verify", capture, "--json"]);
+    let last = objects(answer.lines().last().unwrap()).remove(0);
+    let cut = last["cut_frames"].as_u64().unwrap();
+    assert!(0 < cut && cut < last["total"].as_u64().unwrap(), "{last}");
+    let answer = desk.succeeds(&["pcap", "verify", capture]);
+    let end = format!("; {cut} frames cut by the snap length, not checked whole\n");
+    assert!(answer.replace(',', "").ends_with(&end.replace(',', "")), "{answer}");
+}
+
 /// What the simulator captures is sound, and retransmissions are those that it counted.
 #[test]
 fn simulated_captures_are_sound() {
