@@ -13,6 +13,7 @@
 //! [`HpccNs3Routes`] and [`PairProperties`].
 
 mod buffer;
+mod buffer_dependency;
 mod chain;
 mod ecn;
 mod flow_control;
@@ -27,6 +28,10 @@ pub mod topology;
 pub use buffer::{
     Admission, Arrival, BufferError, BufferLayout, BufferPolicy, Departure, DropReason,
     HeadroomInput, HpccNs3Buffer, HpccNs3Port, SharedBuffer, headroom,
+};
+pub use buffer_dependency::{
+    BufferDependencies, BufferWait, DependencyCycle, FailureFindings, FloodedRoutes, LinkFailures,
+    RouteFunction, StaticRoutes,
 };
 pub use chain::{Chain, Fifo, PacketId};
 pub use ecn::{EcnMarker, ThresholdMarker};
