@@ -125,6 +125,7 @@ impl QueuePair {
         match answer {
             Answer::Nothing => {}
             Answer::Now(acknowledge) => self.acknowledge(acknowledge, telemetry, shared),
+            Answer::Detailed(detailed) => self.acknowledge_in_detail(detailed, telemetry, shared),
             Answer::Refuse(nak) => {
                 self.acknowledge(nak, telemetry, shared);
                 self.fail(CompletionStatus::Flushed, shared);

@@ -4,7 +4,7 @@ use rocelab_units::SimTime;
 use rocelab_wire::Syndrome;
 
 use super::requester::Request;
-use super::responder::{Acknowledge, ReadData};
+use super::responder::{Acknowledge, Detailed, ReadData, Released};
 use super::{QueuePair, success};
 use crate::congestion_control::Telemetry;
 use crate::nic::Shared;
@@ -110,30 +110,66 @@ impl QueuePair {
             self.retransmissions += 1;
         }
         if last {
-            while let Some(acknowledge) = self.responder.take_released() {
-                // What switches wrote into the packet that it answers is out of date by now.
-                self.acknowledge(&acknowledge, Telemetry::None, shared);
-                if acknowledge.is_fatal() {
-                    self.fail(CompletionStatus::Flushed, shared);
-                }
+            while let Some(released) = self.responder.take_released() {
+                self.acknowledge_late(&released, shared);
             }
             self.rest_if_done();
         }
         Some(transmit)
     }
 
+    /// Sends an acknowledgement that had to wait. What switches wrote into the packet that it
+    /// answers is out of date by now.
+    fn acknowledge_late(&mut self, released: &Released, shared: &mut Shared) {
+        match released {
+            Released::Detailed(detailed) => {
+                self.acknowledge_in_detail(detailed, Telemetry::None, shared);
+            }
+            Released::Plain(acknowledge) => {
+                self.acknowledge(acknowledge, Telemetry::None, shared);
+                if acknowledge.is_fatal() {
+                    self.fail(CompletionStatus::Flushed, shared);
+                }
+            }
+        }
+    }
+
     /// Answers with an acknowledgement, which brings `telemetry` back if it is a positive one: the
     /// packet that a negative one answers came out of order.
+    #[inline]
     pub(super) fn acknowledge(
         &mut self,
         acknowledge: &Acknowledge,
         telemetry: Telemetry<'_>,
         shared: &mut Shared,
     ) {
-        let positive = acknowledge.syndrome == Syndrome::ACK && !acknowledge.is_selective();
+        let packet = acknowledge.packet(self.address.dest_qp);
+        self.send_acknowledgement(packet, acknowledge.syndrome == Syndrome::ACK, telemetry, shared);
+    }
+
+    /// Answers with an acknowledgement that says more.
+    #[cold]
+    pub(super) fn acknowledge_in_detail(
+        &mut self,
+        detailed: &Detailed,
+        telemetry: Telemetry<'_>,
+        shared: &mut Shared,
+    ) {
+        let packet = detailed.packet(self.address.dest_qp);
+        self.send_acknowledgement(packet, !detailed.is_selective(), telemetry, shared);
+    }
+
+    #[inline(always)] // The cold caller must not un-inline it for the hot one.
+    fn send_acknowledgement(
+        &mut self,
+        packet: Packet,
+        positive: bool,
+        telemetry: Telemetry<'_>,
+        shared: &mut Shared,
+    ) {
         let becn = self.owes_echo && positive;
         self.owes_echo &= !becn;
-        let packet = acknowledge.packet(self.address.dest_qp).with_becn(becn);
+        let packet = packet.with_becn(becn);
         let priority = self.address.priority;
         match telemetry.to_header().filter(|_| positive) {
             None => shared.control.push(self.address.transmit(packet, priority)),

@@ -32,6 +32,7 @@ pub(super) struct Answers {
 enum Waiting {
     Read(ReadResponse),
     Acknowledge(Acknowledge),
+    Detailed(Detailed),
 }
 
 impl Waiting {
@@ -40,6 +41,7 @@ impl Waiting {
         match self {
             Self::Read(read) => read.next,
             Self::Acknowledge(acknowledge) => acknowledge.sequence,
+            Self::Detailed(detailed) => detailed.acknowledge.sequence,
         }
     }
 }
@@ -71,47 +73,43 @@ pub(in crate::queue_pair) struct ReadData {
     pub(in crate::queue_pair) repeated: bool,
 }
 
-/// An acknowledgement, positive or negative, or the result of an atomic operation.
+/// An acknowledgement, positive or negative.
+///
+/// It fits two registers: what says more than that is a [`Detailed`] one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::queue_pair) struct Acknowledge {
     pub(in crate::queue_pair) sequence: Sequence,
     pub(in crate::queue_pair) syndrome: Syndrome,
     pub(super) msn: u32,
-    pub(super) says: Says,
 }
 
-/// What an acknowledgement says beyond its syndrome.
+/// An acknowledgement with more than an AETH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Says {
-    /// Nothing.
-    NoMore,
+pub(in crate::queue_pair) struct Detailed {
+    pub(super) acknowledge: Acknowledge,
+    pub(super) detail: Detail,
+}
+
+/// What an acknowledgement says beyond its AETH.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
     /// What was in memory before the atomic operation.
     Original(u64),
     /// What arrived behind a gap.
     Arrived(Sack),
 }
 
+/// An acknowledgement that no longer waits for READ data.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::queue_pair) enum Released {
+    Plain(Acknowledge),
+    Detailed(Detailed),
+}
+
 impl Acknowledge {
     #[inline]
-    pub(in crate::queue_pair) fn packet(&self, dest_qp: u32) -> Packet {
-        if !matches!(self.says, Says::NoMore) {
-            return self.longer_packet(dest_qp);
-        }
+    pub(in crate::queue_pair) const fn packet(&self, dest_qp: u32) -> Packet {
         self.packet_of(Opcode::RcAcknowledge, dest_qp)
-    }
-
-    /// One with more than an AETH.
-    #[cold]
-    fn longer_packet(&self, dest_qp: u32) -> Packet {
-        match self.says {
-            Says::NoMore => self.packet_of(Opcode::RcAcknowledge, dest_qp),
-            Says::Original(original) => {
-                self.packet_of(Opcode::RcAtomicAcknowledge, dest_qp).with_atomic_ack_eth(original)
-            }
-            Says::Arrived(sack) => {
-                self.packet_of(Opcode::RcSelectiveAcknowledge, dest_qp).with_sack(sack)
-            }
-        }
     }
 
     #[inline]
@@ -128,14 +126,27 @@ impl Acknowledge {
     }
 
     /// Whether a later one says all that it says.
-    pub(super) fn is_plain(&self) -> bool {
-        self.syndrome == Syndrome::ACK && matches!(self.says, Says::NoMore)
+    pub(super) fn is_positive(&self) -> bool {
+        self.syndrome == Syndrome::ACK
+    }
+}
+
+impl Detailed {
+    pub(in crate::queue_pair) const fn packet(&self, dest_qp: u32) -> Packet {
+        let acknowledge = &self.acknowledge;
+        match self.detail {
+            Detail::Original(original) => acknowledge
+                .packet_of(Opcode::RcAtomicAcknowledge, dest_qp)
+                .with_atomic_ack_eth(original),
+            Detail::Arrived(sack) => {
+                acknowledge.packet_of(Opcode::RcSelectiveAcknowledge, dest_qp).with_sack(sack)
+            }
+        }
     }
 
     /// Whether it says what arrived behind a gap.
-    #[inline]
     pub(in crate::queue_pair) const fn is_selective(&self) -> bool {
-        matches!(self.says, Says::Arrived(_))
+        matches!(self.detail, Detail::Arrived(_))
     }
 }
 
@@ -186,11 +197,20 @@ impl Answers {
             return Some(acknowledge);
         }
         match self.waiting.back_mut() {
-            Some(Waiting::Acknowledge(last)) if last.is_plain() && acknowledge.is_plain() => {
+            Some(Waiting::Acknowledge(last)) if last.is_positive() && acknowledge.is_positive() => {
                 *last = acknowledge;
             }
             _ => self.waiting.push_back(Waiting::Acknowledge(acknowledge)),
         }
+        None
+    }
+
+    /// Like [`in_order`](Self::in_order), of one with more than an AETH, which none replaces.
+    pub(super) fn detailed_in_order(&mut self, detailed: Detailed) -> Option<Detailed> {
+        if self.waiting.is_empty() {
+            return Some(detailed);
+        }
+        self.waiting.push_back(Waiting::Detailed(detailed));
         None
     }
 
@@ -221,12 +241,14 @@ impl Answers {
     }
 
     /// The next acknowledgement that no longer waits for READ data.
-    pub(super) fn take_released(&mut self) -> Option<Acknowledge> {
-        let Some(&Waiting::Acknowledge(acknowledge)) = self.waiting.front() else {
-            return None;
+    pub(super) fn take_released(&mut self) -> Option<Released> {
+        let released = match *self.waiting.front()? {
+            Waiting::Read(_) => return None,
+            Waiting::Acknowledge(acknowledge) => Released::Plain(acknowledge),
+            Waiting::Detailed(detailed) => Released::Detailed(detailed),
         };
         self.waiting.pop_front();
-        Some(acknowledge)
+        Some(released)
     }
 
     /// A READ that comes again, for `packets` of its response. It goes before all that is later,
@@ -242,7 +264,7 @@ impl Answers {
         let Range { start: first, end } = packets;
         let covers = |waiting: &Waiting| match waiting {
             Waiting::Read(read) => read.next <= first && end <= read.end,
-            Waiting::Acknowledge(_) => false,
+            Waiting::Acknowledge(_) | Waiting::Detailed(_) => false,
         };
         if self.repeats >= MAX_REPEATS || self.waiting.iter().any(covers) {
             return;

@@ -10,8 +10,8 @@ use rocelab_wire::{NakCode, Opcode, Syndrome};
 
 use self::admission::execute_atomic;
 pub(super) use self::admission::{Admission, Refusal};
-pub(super) use self::answers::{Acknowledge, ReadData};
-use self::answers::{Answers, Says};
+pub(super) use self::answers::{Acknowledge, Detailed, ReadData, Released};
+use self::answers::{Answers, Detail};
 use self::coalescing::Coalescing;
 use super::message::Segmentation;
 use crate::nic::Shared;
@@ -65,6 +65,8 @@ pub(super) enum Answer {
     Nothing,
     /// This leaves now.
     Now(Acknowledge),
+    /// This leaves now.
+    Detailed(Detailed),
     /// The request makes no sense: this leaves, and the queue pair has failed.
     Refuse(Acknowledge),
 }
@@ -74,8 +76,8 @@ impl Answer {
     pub(super) fn is_plain(&self) -> bool {
         match self {
             Self::Nothing => true,
-            Self::Now(acknowledge) => acknowledge.is_plain(),
-            Self::Refuse(_) => false,
+            Self::Now(acknowledge) => acknowledge.is_positive(),
+            Self::Detailed(_) | Self::Refuse(_) => false,
         }
     }
 }
@@ -157,7 +159,7 @@ impl Responder {
     }
 
     /// The next acknowledgement that no longer waits for READ data.
-    pub(super) fn take_released(&mut self) -> Option<Acknowledge> {
+    pub(super) fn take_released(&mut self) -> Option<Released> {
         self.answers.take_released()
     }
 
@@ -305,9 +307,9 @@ impl Responder {
         if !early.keep(sequence, held) {
             shared.counters.duplicates += 1;
         }
-        let says = Says::Arrived(early.sack(self.expected, sequence));
+        let detail = Detail::Arrived(early.sack(self.expected, sequence));
         self.forget_owed();
-        self.send_in_order(Acknowledge { says, ..self.positive(self.expected - 1) })
+        self.send_detailed(self.expected - 1, detail)
     }
 
     #[cold]
@@ -343,8 +345,7 @@ impl Responder {
             let admission = self.admission.as_ref();
             let found = admission.and_then(|admission| admission.results().find(sequence));
             let Some(original) = found else { return Answer::Nothing };
-            let result = Acknowledge { says: Says::Original(original), ..self.positive(sequence) };
-            return self.send_in_order(result);
+            return self.send_detailed(sequence, Detail::Original(original));
         }
         let Some(reth) = packet.reth().filter(|_| packet.opcode().is_rdma_read_request()) else {
             return if packet.ack_req() { self.acknowledge_now() } else { Answer::Nothing };
@@ -375,10 +376,7 @@ impl Responder {
         let original = execute_atomic(packet, shared);
         let results = self.admission.get_or_insert_default().results_mut();
         results.keep(sequence, original, self.max_dest_rd_atomic);
-        self.send_in_order(Acknowledge {
-            says: Says::Original(original),
-            ..self.positive(sequence)
-        })
+        self.send_detailed(sequence, Detail::Original(original))
     }
 
     fn push_read(&mut self, first: Sequence, request: &Packet) {
@@ -417,12 +415,18 @@ impl Responder {
     }
 
     const fn positive(&self, sequence: Sequence) -> Acknowledge {
-        Acknowledge { sequence, syndrome: Syndrome::ACK, msn: self.msn, says: Says::NoMore }
+        Acknowledge { sequence, syndrome: Syndrome::ACK, msn: self.msn }
     }
 
     #[inline]
     fn send_in_order(&mut self, acknowledge: Acknowledge) -> Answer {
         self.answers.in_order(acknowledge).map_or(Answer::Nothing, Answer::Now)
+    }
+
+    #[cold]
+    fn send_detailed(&mut self, sequence: Sequence, detail: Detail) -> Answer {
+        let detailed = Detailed { acknowledge: self.positive(sequence), detail };
+        self.answers.detailed_in_order(detailed).map_or(Answer::Nothing, Answer::Detailed)
     }
 }
 
