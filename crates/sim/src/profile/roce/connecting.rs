@@ -43,7 +43,7 @@ impl VerbsHost {
 
     /// The next flow that has ended, in such a run.
     #[cold]
-    pub(super) fn poll_end_specially(&mut self, now: SimTime) -> Option<FlowEnd> {
+    pub(super) fn poll_end_specially(&mut self, plan: &Plan, now: SimTime) -> Option<FlowEnd> {
         if let Some(integrity) = &mut self.integrity {
             while let Some(completion) = self.nic.poll_receive_completion() {
                 integrity.note_received(&completion);
@@ -54,19 +54,11 @@ impl VerbsHost {
                 continue; // It says that the last packet was sent, and no more.
             }
             if let Some(end) = self.complete(now, &completion) {
-                if let Some(connections) = &mut self.connections {
-                    connections.disconnect(now, end.flow);
-                }
+                self.disconnect(plan, now, end.flow);
                 return Some(end);
             }
         }
         self.ends.pop_front()
-    }
-
-    /// Whether a management datagram may leave.
-    pub(super) fn has_datagram(&self, paused: u8) -> bool {
-        let connections = self.connections.as_ref();
-        connections.is_some_and(|connections| connections.is_ready(paused))
     }
 
     /// A message arrived on an unreliable service: the last one ends its flow.
@@ -123,7 +115,15 @@ impl VerbsHost {
         }
     }
 
-    /// Does what follows from what happened to connections.
+    /// The connection of a flow that is over is taken down.
+    pub(super) fn disconnect(&mut self, plan: &Plan, now: SimTime, flow: u32) {
+        if let Some(connections) = &mut self.connections {
+            connections.disconnect(now, flow);
+            self.follow_connections(plan, now);
+        }
+    }
+
+    /// Does what follows from what happened to connections, and sends what their manager has to say.
     pub(super) fn follow_connections(&mut self, plan: &Plan, now: SimTime) {
         while let Some(change) =
             self.connections.as_mut().and_then(|connections| connections.poll_change())
@@ -145,6 +145,10 @@ impl VerbsHost {
                 }),
                 Change::Over(flow) => self.close(plan, now, flow),
             }
+        }
+        let Some(connections) = &mut self.connections else { return };
+        while let Some((datagram, content)) = connections.poll_transmit(plan) {
+            self.nic.send_datagram(datagram, content);
         }
     }
 

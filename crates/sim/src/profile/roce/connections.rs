@@ -9,14 +9,13 @@ use rocelab_transport::cm::{
     AcceptReply, CmConfig, CmEvent, ConnectRequest, ConnectionId, ConnectionManager,
     ConnectionParameters, IncomingRequest,
 };
-use rocelab_transport::{Content, Packet as RdmaPacket};
+use rocelab_transport::{Content, Packet as RdmaPacket, Transmit};
 use rocelab_units::SimTime;
 use rocelab_wire::cm::{RejectReason, TCP_PORT_SPACE, service_id};
 use rocelab_wire::{Deth, Ecn, Opcode, encapsulation_len};
 
 use crate::address::{host_gid, host_mac};
 use crate::network::FlowFailure;
-use crate::profile::Departing;
 use crate::{CmPlan, FlowPlan, Plan};
 
 /// The queue pair of management datagrams (the general service interface).
@@ -53,8 +52,6 @@ pub(super) struct Connections {
     next_psn: u32,
     priority: u8,
     encapsulation_len: u16,
-    /// What goes beside the packet that left last.
-    departing: Option<Content>,
     changes: VecDeque<Change>,
 }
 
@@ -83,7 +80,6 @@ impl Connections {
             next_psn: draw(1 << 24),
             priority: cm.priority,
             encapsulation_len: u16::try_from(len).unwrap_or(u16::MAX),
-            departing: None,
             changes: VecDeque::new(),
         }
     }
@@ -161,20 +157,8 @@ impl Connections {
         self.changes.pop_front()
     }
 
-    /// Whether a datagram may leave, given which priorities are paused.
-    pub(super) fn is_ready(&self, paused: u8) -> bool {
-        self.manager.wants_to_transmit() && paused & 1 << self.priority == 0
-    }
-
-    /// The next datagram.
-    pub(super) fn poll_transmit(
-        &mut self,
-        plan: &Plan,
-        paused: u8,
-    ) -> Option<Departing<RdmaPacket>> {
-        if !self.is_ready(paused) {
-            return None;
-        }
+    /// The next datagram, with its content, for the NIC to send.
+    pub(super) fn poll_transmit(&mut self, plan: &Plan) -> Option<(Transmit, Content)> {
         let transmit = self.manager.poll_transmit()?;
         let len = u16::try_from(transmit.mad.len()).unwrap_or(u16::MAX);
         let packet = RdmaPacket::new(Opcode::UdSendOnly, GSI_QPN, self.next_psn)
@@ -184,19 +168,14 @@ impl Connections {
             .with_class(self.priority, Ecn::NotEct)
             .with_content(true);
         self.next_psn = (self.next_psn + 1) & 0x00ff_ffff;
-        self.departing = Some(Content::Payload(transmit.mad.into()));
         let destination = transmit.destination;
-        Some(Departing {
+        let datagram = Transmit {
             packet,
             destination,
-            flow_hash: plan.flow_hash(self.node, destination, plan.roce.management_entropy()),
+            entropy: plan.flow_hash(self.node, destination, plan.roce.management_entropy()),
             frame_len: packet.frame_len(self.encapsulation_len),
-        })
-    }
-
-    /// The datagram that [`poll_transmit`](Self::poll_transmit) gave last. Asked once.
-    pub(super) fn take_content(&mut self) -> Option<Content> {
-        self.departing.take()
+        };
+        Some((datagram, Content::Payload(transmit.mad.into())))
     }
 
     /// Acts on what the manager reports.

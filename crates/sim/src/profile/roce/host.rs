@@ -14,10 +14,10 @@ use rocelab_transport::{
 use rocelab_units::SimTime;
 use rocelab_wire::{TelemetryHeader, TelemetryKind, encapsulation_len};
 
+use super::Roce;
 use super::app::HostApps;
 use super::connections::Connections;
 use super::integrity::{Integrity, base_address, takes_receives};
-use super::{GSI_QPN, Roce};
 use crate::network::{FlowEnd, HostEnd, OpenOperation, TrafficKind, Violation};
 use crate::profile::{Carries, Delivery, Departing, EndHost, HostPacket};
 use crate::{FlowPlan, Plan, Verb};
@@ -240,7 +240,7 @@ impl VerbsHost {
                     apps.on_completion(plan, messages, now, &mut self.nic, &completion);
                 } else if self.is_unreliable {
                     continue; // It says that the last packet was sent, and no more.
-                } else if let Some(end) = self.end_of(now, &completion) {
+                } else if let Some(end) = self.end_of(plan, now, &completion) {
                     return Some(HostEnd::Flow(end));
                 }
             } else if let Some(completion) = self.nic.poll_receive_completion() {
@@ -258,11 +258,14 @@ impl VerbsHost {
     }
 
     /// The end of the flow, if this completion is that; its connection is taken down.
-    pub(super) fn end_of(&mut self, now: SimTime, completion: &Completion) -> Option<FlowEnd> {
+    pub(super) fn end_of(
+        &mut self,
+        plan: &Plan,
+        now: SimTime,
+        completion: &Completion,
+    ) -> Option<FlowEnd> {
         let end = self.complete(now, completion)?;
-        if let Some(connections) = &mut self.connections {
-            connections.disconnect(now, end.flow);
-        }
+        self.disconnect(plan, now, end.flow);
         Some(end)
     }
 
@@ -355,12 +358,6 @@ impl EndHost<Roce> for VerbsHost {
         context: &mut Context<'_>,
         paused: u8,
     ) -> Option<Departing<RdmaPacket>> {
-        if !self.is_plain
-            && let Some(connections) = &mut self.connections
-            && let Some(datagram) = connections.poll_transmit(context.plan, paused)
-        {
-            return Some(datagram);
-        }
         let transmit = self.nic.poll_transmit(context.now.time, paused)?;
         Some(Departing {
             packet: transmit.packet,
@@ -376,15 +373,12 @@ impl EndHost<Roce> for VerbsHost {
     }
 
     fn take_content(&mut self, packet: &RdmaPacket) -> Option<Content> {
-        match &mut self.connections {
-            Some(connections) if packet.dest_qp() == GSI_QPN => connections.take_content(),
-            _ => self.nic.take_content(packet),
-        }
+        self.nic.take_content(packet)
     }
 
     #[inline]
     fn is_ready(&self, paused: u8) -> bool {
-        self.nic.is_ready(paused) || !self.is_plain && self.has_datagram(paused)
+        self.nic.is_ready(paused)
     }
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) -> bool {
@@ -429,7 +423,7 @@ impl EndHost<Roce> for VerbsHost {
             if self.apps.is_some() {
                 return self.poll_any(context);
             }
-            return self.poll_end_specially(context.now.time).map(HostEnd::Flow);
+            return self.poll_end_specially(context.plan, context.now.time).map(HostEnd::Flow);
         }
         loop {
             let completion = self.nic.poll_completion()?;
