@@ -27,7 +27,8 @@ pub mod topology;
 
 pub use buffer::{
     Admission, Arrival, BufferError, BufferLayout, BufferPolicy, Departure, DropReason,
-    HeadroomInput, HpccNs3Buffer, HpccNs3Port, SharedBuffer, headroom,
+    HeadroomInput, HeadroomTerms, HpccNs3Buffer, HpccNs3Port, LosslessHop, SharedBuffer, headroom,
+    standard_response,
 };
 pub use buffer_dependency::{
     BufferDependencies, BufferWait, DependencyCycle, FailureFindings, FloodedRoutes, LinkFailures,

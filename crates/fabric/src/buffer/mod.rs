@@ -6,7 +6,7 @@ mod shared;
 
 use core::fmt;
 
-pub use headroom::{HeadroomInput, headroom};
+pub use headroom::{HeadroomInput, HeadroomTerms, LosslessHop, headroom, standard_response};
 pub use hpcc_ns3::{HpccNs3Buffer, HpccNs3Port};
 pub use shared::{BufferError, BufferLayout, SharedBuffer};
 
