@@ -37,6 +37,7 @@ pub mod network;
 mod output;
 mod plan;
 pub mod profile;
+pub mod proof;
 pub mod reference;
 pub mod scenario;
 mod simulation;

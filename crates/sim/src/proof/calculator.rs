@@ -1,0 +1,273 @@
+//! Headroom without a scenario: how much, and how many lossless classes fit into a buffer.
+
+use std::fmt;
+
+use rocelab_fabric::topology::{MAX_DELAY, RATES};
+use rocelab_fabric::{LosslessHop, MIN_FRAME, standard_response};
+use rocelab_units::{Bandwidth, Bytes, Duration, Ratio};
+use rocelab_wire::{Encapsulation, Opcode, frame_len};
+use serde::Serialize;
+use thiserror::Error;
+
+use super::HeadroomSum;
+
+/// A switch whose ports are all alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeadroomQuestion {
+    /// Rate of every port, 1 Mbit/s to 100 Tbit/s.
+    pub rate: Bandwidth,
+    /// Propagation delay of every cable, one way, at most 1 s.
+    pub delay: Duration,
+    /// Path MTU of the lossless class: payload bytes of a full packet, 256 to 16384.
+    pub path_mtu: u32,
+    /// The largest frame of any class, FCS included, 64 bytes to 1 MB; none: that of the path MTU.
+    pub largest_frame: Option<Bytes>,
+    /// What both ends need to make and to obey a pause, at most 1 s; none: what IEEE 802.3 allows
+    /// at this rate ([`standard_response`]).
+    pub response: Option<Duration>,
+    /// Bytes of a memory cell, 1 to 1 MB.
+    pub cell: Bytes,
+    /// Number of ports, at least 1.
+    pub ports: u32,
+    /// All memory.
+    pub buffer: Bytes,
+    /// The share of it that classes share, 0 to 1.
+    pub shared: Ratio,
+    /// What each class of each port owns beside its headroom.
+    pub reserve: Bytes,
+}
+
+/// A question without an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{key} = {value}: {fix}")]
+pub struct QuestionError {
+    /// What is wrong.
+    pub key: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What to write instead.
+    pub fix: &'static str,
+}
+
+/// What a class needs, and how many fit. Sizes in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct HeadroomAnswer {
+    /// Rate of every port (bit/s).
+    pub rate_bps: u64,
+    /// Propagation delay, one way (ps).
+    pub delay_ps: u64,
+    /// Response time (ps).
+    pub response_ps: u64,
+    /// The largest frame of the class, FCS included.
+    pub frame_bytes: u64,
+    /// The largest frame of any class, FCS included.
+    pub largest_frame_bytes: u64,
+    /// A memory cell.
+    pub cell_bytes: u64,
+    /// Headroom of one class at one port.
+    pub headroom: HeadroomSum,
+    /// Number of ports.
+    pub ports: u32,
+    /// What one class keeps at all ports, reserves included.
+    pub class_bytes: u64,
+    /// All memory.
+    pub buffer_bytes: u64,
+    /// What is to be shared of it.
+    pub shared_bytes: u64,
+    /// How many lossless classes fit into the rest, at most 8.
+    pub classes_that_fit: u32,
+}
+
+/// The largest frame of RoCE v2 over IPv4 with this path MTU (bytes, FCS included): a full packet
+/// of an RDMA WRITE with immediate data.
+pub fn frame_of_mtu(path_mtu: u32) -> Bytes {
+    let opcode = Opcode::RcRdmaWriteOnlyWithImmediate;
+    Bytes::new(frame_len(Encapsulation::V2Ipv4, false, opcode, path_mtu as usize) as u64)
+}
+
+impl HeadroomQuestion {
+    /// The answer.
+    ///
+    /// # Errors
+    /// The first value that is out of its range.
+    pub fn answer(&self) -> Result<HeadroomAnswer, QuestionError> {
+        self.check()?;
+        let frame = frame_of_mtu(self.path_mtu);
+        let ahead = self.largest_frame.unwrap_or(frame).max(frame);
+        let response = self.response.unwrap_or_else(|| standard_response(self.rate));
+        let hop = LosslessHop {
+            rate: self.rate,
+            delay: self.delay,
+            response,
+            frame_ahead: ahead,
+            largest_frame: frame,
+            smallest_frame: Bytes::new(u64::from(MIN_FRAME)),
+            cell: self.cell,
+        };
+        let headroom = HeadroomSum::from(hop.terms());
+        let each = headroom.total_bytes.saturating_add(self.reserve.get());
+        let class_bytes = each.saturating_mul(u64::from(self.ports));
+        let shared_bytes = self.shared.of(self.buffer.get());
+        let fit = (self.buffer.get() - shared_bytes) / class_bytes;
+        Ok(HeadroomAnswer {
+            rate_bps: self.rate.bits_per_second(),
+            delay_ps: self.delay.ps(),
+            response_ps: response.ps(),
+            frame_bytes: frame.get(),
+            largest_frame_bytes: ahead.get(),
+            cell_bytes: self.cell.get(),
+            headroom,
+            ports: self.ports,
+            class_bytes,
+            buffer_bytes: self.buffer.get(),
+            shared_bytes,
+            classes_that_fit: u32::try_from(fit).map_or(8, |fit| fit.min(8)),
+        })
+    }
+
+    fn check(&self) -> Result<(), QuestionError> {
+        const MOST: u64 = 1_000_000;
+        let refuse = |key, value: &dyn fmt::Display, fix| {
+            Err(QuestionError { key, value: value.to_string(), fix })
+        };
+        if !RATES.contains(&self.rate) {
+            return refuse("rate", &self.rate, "give 1Mbps to 100Tbps");
+        }
+        if self.delay > MAX_DELAY {
+            return refuse("delay", &self.delay, "give at most 1s");
+        }
+        if let Some(response) = self.response.filter(|&response| response > MAX_DELAY) {
+            return refuse("response", &response, "give at most 1s");
+        }
+        if !(256..=16_384).contains(&self.path_mtu) {
+            return refuse(
+                "mtu",
+                &self.path_mtu,
+                "give the payload bytes of a packet, such as 1024",
+            );
+        }
+        if let Some(frame) = self.largest_frame.filter(|f| !(64..=MOST).contains(&f.get())) {
+            return refuse("largest-frame", &frame, "give 64B to 1MB");
+        }
+        if !(1..=MOST).contains(&self.cell.get()) {
+            return refuse("cell", &self.cell, "give 1B to 1MB");
+        }
+        if self.ports == 0 {
+            return refuse("ports", &self.ports, "give at least 1");
+        }
+        if self.shared.numerator() > self.shared.denominator() {
+            return refuse("shared", &self.shared, "give a share, 0 to 1");
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for HeadroomAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sum = &self.headroom;
+        let [delay, response] = [self.delay_ps, self.response_ps].map(Duration::from_ps);
+        let rate = Bandwidth::from_bps(self.rate_bps);
+        writeln!(
+            f,
+            "headroom of one lossless class at one port: {rate}, {delay} one way, store and forward\n"
+        )?;
+        let mut line = |sign: &str, bytes: u64, what: &str, formula: String| {
+            writeln!(f, "  {sign} {bytes:>10} B  {what:<44} {formula}")
+        };
+        let frame = self.frame_bytes;
+        line(" ", sum.first_bytes, "the frame that crosses XOFF", format!("L = {frame}"))?;
+        let ahead = format!("A + 12, A = {}", self.largest_frame_bytes);
+        line("+", sum.ahead_bytes, "a frame ahead of the pause, and its gap", ahead)?;
+        line("+", sum.pause_bytes, "the pause and its preamble", "64 + 8".into())?;
+        line("+", sum.cable_bytes, "two propagation delays", format!("2 D R / 8, D = {delay}"))?;
+        let formula = format!("T R / 8 + 1, T = {response}");
+        line("+", sum.response_bytes, "the response time", formula)?;
+        line("+", sum.begun_bytes, "the frame that the sender had begun", "L + 8".into())?;
+        if self.cell_bytes > 1 {
+            let formula = format!("of {} B, filled worst", self.cell_bytes);
+            line("+", sum.cell_bytes, "cells", formula)?;
+        }
+        line("=", sum.total_bytes, "headroom", String::new())?;
+        let fit = self.classes_that_fit;
+        let [class, buffer, shared] =
+            [self.class_bytes, self.buffer_bytes, self.shared_bytes].map(Bytes::new);
+        writeln!(
+            f,
+            "\n{} ports: a class keeps {class}. Of a buffer of {buffer}, with {shared} of it shared, \
+             {fit} lossless class{} fit{}.",
+            self.ports,
+            if fit == 1 { "" } else { "es" },
+            if fit == 1 { "s" } else { "" }
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The switches of "RDMA over Commodity Ethernet at Scale": 32 ports of 40 Gbit/s, 300 m.
+    fn question(buffer_mb: u64) -> HeadroomQuestion {
+        HeadroomQuestion {
+            rate: Bandwidth::from_gbps(40),
+            delay: Duration::from_ns(1_500),
+            path_mtu: 1_024,
+            largest_frame: None,
+            response: None,
+            cell: Bytes::new(1),
+            ports: 32,
+            buffer: Bytes::new(buffer_mb * 1_000_000),
+            shared: Ratio::new(1, 2),
+            reserve: Bytes::ZERO,
+        }
+    }
+
+    fn fit(question: HeadroomQuestion) -> u32 {
+        question.answer().unwrap().classes_that_fit
+    }
+
+    #[test]
+    fn the_sum_and_the_number_of_classes_are_those_of_the_formula() {
+        let answer = question(12).answer().unwrap();
+        // 118 quanta of 64 bytes; 2 x 1.5 us at 40 Gbit/s.
+        let total = 1_106 + 1_118 + 72 + 15_000 + 118 * 64 + 1 + 1_114;
+        assert_eq!(answer.headroom.total_bytes, total);
+        assert_eq!(answer.class_bytes, 32 * total);
+        assert_eq!(u64::from(answer.classes_that_fit), 6_000_000 / (32 * total));
+        let text = answer.to_string();
+        assert!(text.contains("= 25963 B") || text.contains("25963 B  headroom"), "{text}");
+    }
+
+    #[test]
+    fn two_classes_fit_where_the_paper_says_so_with_these_inputs() {
+        // With frames of 1,106 bytes and byte-wise memory there is room for more than two.
+        assert_eq!((fit(question(9)), fit(question(12))), (5, 7));
+        // Frames of 9,216 bytes of another class ahead are not enough either.
+        let jumbo =
+            |mb| HeadroomQuestion { largest_frame: Some(Bytes::new(9_216)), ..question(mb) };
+        assert_eq!((fit(jumbo(9)), fit(jumbo(12))), (4, 5));
+        // In cells of 208 bytes that small frames fill worst, two fit into half of 9 MB ...
+        let cells = |mb| HeadroomQuestion { cell: Bytes::new(208), ..jumbo(mb) };
+        assert_eq!((fit(cells(9)), fit(cells(12))), (1, 2));
+    }
+
+    #[test]
+    fn impossible_questions_are_refused() {
+        let refused = |question: HeadroomQuestion| question.answer().unwrap_err().to_string();
+        let q = question(12);
+        assert_eq!(refused(HeadroomQuestion { ports: 0, ..q }), "ports = 0: give at least 1");
+        let all = [
+            HeadroomQuestion { rate: Bandwidth::from_bps(1), ..q },
+            HeadroomQuestion { delay: Duration::from_ms(1_001), ..q },
+            HeadroomQuestion { response: Some(Duration::from_ms(1_001)), ..q },
+            HeadroomQuestion { path_mtu: 64, ..q },
+            HeadroomQuestion { largest_frame: Some(Bytes::new(63)), ..q },
+            HeadroomQuestion { cell: Bytes::ZERO, ..q },
+            HeadroomQuestion { shared: Ratio::new(3, 2), ..q },
+        ];
+        for question in all {
+            assert!(refused(question).contains("give "), "{question:?}");
+        }
+        assert_eq!(fit(HeadroomQuestion { buffer: Bytes::ZERO, ..q }), 0);
+    }
+}

@@ -1,0 +1,116 @@
+//! Whether pauses can wait for each other in a circle.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rocelab_fabric::{BufferDependencies, LinkFailures, NodeId, RouteError, Routes};
+use serde::Serialize;
+
+use crate::Plan;
+
+/// Cyclic buffer dependency of all frames from any host to any other, of each lossless priority.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DependencyFinding {
+    /// Directions of links between switches: the buffers that can wait for others.
+    pub buffers: usize,
+    /// How many pairs of these wait for one another.
+    pub dependencies: u64,
+    /// The egress queues of a cycle, each waiting for the next; none: there is no cycle.
+    pub cycle: Option<String>,
+    /// If there is a cycle: that of the scenario's own flows and their acknowledgements, of all
+    /// priorities together.
+    pub cycle_of_flows: Option<String>,
+    /// After the failure of each single link between switches; none if there is a cycle before.
+    pub failures: Option<FailureProof>,
+}
+
+/// What was proved of failures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FailureProof {
+    /// Links between switches.
+    pub links: usize,
+    /// How many of their failures were examined.
+    pub examined: usize,
+    /// The first failure that leads to a cycle.
+    pub first: Option<CycleAfterFailure>,
+    /// Whether every failure ends in another spanning tree, which has no cycle.
+    pub spanning_tree: bool,
+}
+
+/// A failure and what follows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CycleAfterFailure {
+    /// The link, by the names of its ends.
+    pub link: String,
+    /// The egress queues of a cycle.
+    pub cycle: String,
+}
+
+impl DependencyFinding {
+    /// How many cycles were found: one, or one after a failure.
+    pub(super) fn faults(&self) -> usize {
+        let after = self.failures.as_ref().is_some_and(|failures| failures.first.is_some());
+        usize::from(self.cycle.is_some() || after)
+    }
+}
+
+/// Searches the plan's routes.
+///
+/// # Errors
+/// If the topology has no routes.
+pub(super) fn find(plan: &Plan) -> Result<DependencyFinding, RouteError> {
+    let topology = &plan.topology;
+    let routes = Routes::new(topology, &plan.active_links)?;
+    let all = BufferDependencies::of_all_pairs(topology, &routes);
+    let cycle = all.find_cycle().map(|cycle| cycle.describe(topology));
+    let (mut cycle_of_flows, mut failures) = (None, None);
+    if cycle.is_some() {
+        cycle_of_flows = of_flows(plan, &routes).find_cycle().map(|c| c.describe(topology));
+    } else {
+        failures = Some(after_failures(plan, &all));
+    }
+    Ok(DependencyFinding {
+        buffers: all.buffers(),
+        dependencies: all.count(),
+        cycle,
+        cycle_of_flows,
+        failures,
+    })
+}
+
+/// Those of the flows, their acknowledgements, and the connections of applications.
+fn of_flows(plan: &Plan, routes: &Routes) -> BufferDependencies {
+    let mut sources: BTreeMap<NodeId, BTreeSet<NodeId>> = BTreeMap::new();
+    let flows = plan.flows.iter().map(|flow| (flow.source, flow.destination));
+    let connections = plan.connections.iter().map(|one| (one.ends[0].host, one.ends[1].host));
+    for (a, b) in flows.chain(connections) {
+        sources.entry(b).or_default().insert(a);
+        sources.entry(a).or_default().insert(b);
+    }
+    let mut dependencies = BufferDependencies::new(&plan.topology);
+    for (destination, sources) in sources {
+        dependencies.add_destination(routes, destination, sources);
+    }
+    dependencies
+}
+
+fn after_failures(plan: &Plan, before: &BufferDependencies) -> FailureProof {
+    let topology = &plan.topology;
+    let spanning_tree = plan.active_links.iter().any(|active| !active);
+    if spanning_tree {
+        // Frames go simple ways along a tree, before and after: those never close a circle.
+        let is_switch = |node: NodeId| !topology.is_host(node);
+        let links = topology.links.iter().filter(|link| is_switch(link.a) && is_switch(link.b));
+        let links = links.count();
+        return FailureProof { links, examined: links, first: None, spanning_tree };
+    }
+    let found = LinkFailures::new(topology, &plan.active_links).search(before);
+    let first = found.cycle.map(|(link, cycle)| {
+        let name = |node: NodeId| &topology.nodes[node as usize].name;
+        let ends = &topology.links[link as usize];
+        CycleAfterFailure {
+            link: format!("{} - {}", name(ends.a), name(ends.b)),
+            cycle: cycle.describe(topology),
+        }
+    });
+    FailureProof { links: found.links, examined: found.examined, first, spanning_tree }
+}
