@@ -3,15 +3,21 @@
 //! * [`summary_table`]: what a run did, in 80 columns.
 //! * [`topology_table`]: a network's tiers, links and oversubscription.
 //! * [`topology_svg`]: a network as one self-contained picture.
+//! * [`report_html`]: a run as one self-contained page of figures and tables.
+//! * [`compare_html`], [`Comparison`]: several runs side by side.
 //!
 //! All are pure functions from data to text: equal data gives equal bytes, without colours, and
 //! without asking how wide a terminal is.
 
+mod comparison;
+mod html;
 mod numbers;
 mod summary_table;
 mod topology_svg;
 mod topology_table;
 
+pub use comparison::{Comparison, Figure};
+pub use html::{compare_html, report_html};
 pub use summary_table::summary_table;
 pub use topology_svg::topology_svg;
 pub use topology_table::topology_table;

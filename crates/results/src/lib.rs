@@ -76,9 +76,11 @@ mod open;
 mod operation;
 mod operation_statistics;
 mod pause;
+mod pause_causes;
 mod queue;
 mod record;
 mod run_info;
+mod series;
 mod summary;
 mod topology_map;
 
@@ -95,9 +97,11 @@ pub use open::{RecordReader, Results};
 pub use operation::{OperationRecord, OperationStatus};
 pub use operation_statistics::{KindCounts, OperationCounts, OperationStatistics};
 pub use pause::{PauseEvent, PauseRecord};
+pub use pause_causes::{PauseCause, PauseCauses};
 pub use queue::QueueSample;
 pub use record::{Record, RecordWriter};
 pub use run_info::{Machine, RunInfo};
+pub use series::{SeriesFile, SeriesReader, SeriesSample};
 pub use summary::{
     DropCounts, EcnCounts, FaultRuleCounts, FlowCounts, IntegrityResult, IntegrityViolation,
     LinkTraversals, PfcCounts, Summary,

@@ -5,14 +5,24 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::directory::{RUN_JSON, SUMMARY_JSON};
 use crate::flow_writer::FLOWS_CSV;
 use crate::{
-    DropRecord, FlowRecord, LinkRecord, OperationRecord, PauseRecord, QueueSample, Record,
-    ResultsError, RunInfo, Summary,
+    DropRecord, FlowRecord, LinkRecord, MapNode, OperationRecord, PauseCauses, PauseRecord,
+    QueueSample, Record, ResultsError, RunInfo, SeriesFile, SeriesReader, Summary,
 };
+
+const PAUSES_JSON: &str = "pauses.json";
+const TOPOLOGY_JSON: &str = "topology.json";
+
+/// The content of `topology.json`.
+#[derive(Deserialize)]
+struct NodesFile {
+    nodes: Vec<MapNode>,
+}
 
 /// A results directory, opened for reading.
 #[derive(Clone, Debug)]
@@ -96,6 +106,43 @@ impl Results {
     /// As [`flows`](Self::flows).
     pub fn links(&self) -> Result<RecordReader<LinkRecord<'static>>, ResultsError> {
         self.records()
+    }
+
+    /// The samples in `file`; `None` if the run left no such file.
+    ///
+    /// # Errors
+    /// [`ResultsError::Malformed`] if it lacks a column, or a row has no number where one must be.
+    pub fn series(&self, file: SeriesFile) -> Result<Option<SeriesReader>, ResultsError> {
+        let path = self.path.join(file.path);
+        if !path.exists() {
+            return Ok(None);
+        }
+        SeriesReader::open(path, file.value).map(Some)
+    }
+
+    /// Every pause with its cause, out of `pauses.json`; `None` if the run left no such file.
+    ///
+    /// # Errors
+    /// [`ResultsError::Malformed`].
+    pub fn pause_causes(&self) -> Result<Option<PauseCauses>, ResultsError> {
+        self.optional_json(PAUSES_JSON)
+    }
+
+    /// The nodes with their kinds and places, out of `topology.json` (`{"nodes": [...]}`); `None`
+    /// if the run left no such file. The links are in [`links`](Self::links).
+    ///
+    /// # Errors
+    /// [`ResultsError::Malformed`].
+    pub fn nodes(&self) -> Result<Option<Vec<MapNode>>, ResultsError> {
+        Ok(self.optional_json::<NodesFile>(TOPOLOGY_JSON)?.map(|file| file.nodes))
+    }
+
+    fn optional_json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, ResultsError> {
+        let path = self.path.join(name);
+        if !path.exists() {
+            return Ok(None);
+        }
+        read_json(&path).map(Some)
     }
 
     fn records<R: Record + DeserializeOwned>(&self) -> Result<RecordReader<R>, ResultsError> {

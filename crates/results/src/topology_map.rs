@@ -1,6 +1,7 @@
 //! A network as data to draw.
 
 use rocelab_units::{Bandwidth, Duration};
+use serde::{Deserialize, Serialize};
 
 /// A network, to be drawn or tabulated. Positions are in any unit; pictures scale them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,7 +13,7 @@ pub struct TopologyMap {
 }
 
 /// A node of a [`TopologyMap`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MapNode {
     /// Its name.
     pub name: String,
@@ -27,7 +28,8 @@ pub struct MapNode {
 }
 
 /// What a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum MapNodeKind {
     /// A server.
     Host,

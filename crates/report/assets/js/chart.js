@@ -1,0 +1,172 @@
+// Curves, drawn by uPlot. A chart is { id, title, note, x, y, curves, group }: x and y are
+// { title, quantity, log, values (of x), low, high }; a curve is { label, values, points }.
+
+const CHART_HEIGHT = 220;
+const DASHES = [[], [6, 3], [2, 3]];
+const groups = new Map();
+
+const curveColour = (index) => theme.category(index);
+const curveDash = (index) => DASHES[Math.floor(index / 8) % DASHES.length];
+
+function chart(spec) {
+  let plot = null;
+  const shown = figure(spec.id, spec.title, spec.note ?? "", () => chartSvg(spec, plot));
+  if (spec.curves.length === 0) {
+    shown.node.querySelector(".tools").remove();
+    return shown.node;
+  }
+  const zoom = (factor) => plot && zoomBy(plot, spec, factor);
+  if (spec.zoom) {
+    shown.tool("+", "Zoom in", () => zoom(0.5));
+    shown.tool("\u2212", "Zoom out", () => zoom(2));
+    shown.tool("All", "Show the whole run", () => zoom(Infinity));
+  }
+  const readable = spec.curves.map((curve) => curve.label).join(", ");
+  const keys = spec.zoom ? " Arrow keys move the cursor, plus and minus zoom, 0 shows everything." : " Arrow keys move the cursor.";
+  const stage = html("div", {
+    tabindex: 0, role: "group", "aria-label": `${spec.title}: ${readable}.${keys}`,
+    onkeydown: (event) => {
+      const act = {
+        ArrowLeft: () => stepCursor(plot, -1), ArrowRight: () => stepCursor(plot, 1),
+        "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), "0": () => zoom(Infinity),
+      }[event.key];
+      if (act && event.target === stage) { act(); event.preventDefault(); }
+    },
+  });
+  shown.body.append(stage);
+
+  const draw = () => {
+    plot?.destroy();
+    plot = new uPlot(options(spec, stage.clientWidth || 600), [spec.x.values, ...spec.curves.map((curve) => curve.values)], stage);
+    for (const entry of stage.querySelectorAll(".u-series th")) {
+      entry.tabIndex = 0;
+      entry.setAttribute("role", "button");
+      entry.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" || event.key === " ") { entry.click(); event.preventDefault(); }
+      });
+    }
+  };
+  whenNear(stage, draw);
+  theme.listeners.push(() => plot && draw());
+  new ResizeObserver(() => {
+    if (plot && stage.clientWidth && stage.clientWidth !== plot.width) plot.setSize({ width: stage.clientWidth, height: CHART_HEIGHT });
+  }).observe(stage);
+  return shown.node;
+}
+
+// Figures that nobody scrolls to are not drawn.
+const near = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    if (!entry.isIntersecting) continue;
+    near.unobserve(entry.target);
+    entry.target.whenNear();
+  }
+}, { rootMargin: "600px" });
+function whenNear(node, action) {
+  node.whenNear = action;
+  near.observe(node);
+}
+
+function options(spec, width) {
+  const ink = theme.ink;
+  const axis = (which, side) => {
+    const { title, quantity, log } = spec[which];
+    const largest = which === "x" ? Math.max(...spec.x.values) : greatest(spec);
+    return {
+      scale: which, side, stroke: ink.quiet, font: `11px ${FONT}`, labelFont: `12px ${FONT}`, labelSize: 18, labelGap: 2,
+      label: axisTitle(title, quantity, largest, log),
+      size: which === "x" ? 30 : 58, gap: 4,
+      // The places are chosen already: of a logarithmic axis uPlot would leave some out.
+      filter: (self, splits) => splits,
+      grid: { stroke: ink.edge, width: 1 }, ticks: { stroke: ink.edge, width: 1, size: 4 },
+      splits: (self, index, low, high) => ticksOf(spec[which], low, high, which === "x" ? Math.max(2, Math.floor(width / 110)) : 5),
+      values: (self, splits) => textsOf(spec[which], splits, largest),
+    };
+  };
+  const series = spec.curves.map((curve, index) => ({
+    label: curve.label, scale: "y", stroke: curveColour(index), width: 1.5, dash: curveDash(index), spanGaps: true,
+    points: { show: Boolean(curve.points), size: 6, fill: curveColour(index) },
+    value: (self, value) => format(spec.y.quantity, value),
+  }));
+  return {
+    width, height: CHART_HEIGHT,
+    scales: {
+      x: { time: false, distr: spec.x.log ? 3 : 1, range: (self, low, high) => xRange(spec, low, high) },
+      y: { distr: spec.y.log ? 3 : 1, range: () => yRange(spec) },
+    },
+    axes: [axis("x", 2), axis("y", 3)],
+    series: [{ label: spec.x.title, value: (self, value) => format(spec.x.quantity, value) }, ...series],
+    cursor: {
+      sync: spec.group ? { key: spec.group, setSeries: false, scales: ["x", null] } : undefined,
+      drag: { x: Boolean(spec.zoom), y: false },
+    },
+    hooks: spec.group ? { setScale: [(self, scale) => shareZoom(self, scale, spec.group)], init: [(self) => join(self, spec.group)], destroy: [(self) => groups.get(spec.group)?.delete(self)] } : {},
+  };
+}
+
+const greatest = (spec) => spec.curves.reduce((most, curve) => curve.values.reduce((top, value) => (value > top ? value : top), most), 0);
+
+// A single place stands in the middle.
+function xRange(spec, low, high) {
+  if (high > low) return [low, high];
+  return spec.x.log ? [low / 2, low * 2] : [low - 1, low + 1];
+}
+
+function yRange(spec) {
+  const { log, low = 0, high } = spec.y;
+  const top = high ?? greatest(spec);
+  if (!log) return [low, top > low ? top * (high ? 1 : 1.06) : low + 1];
+  const least = spec.curves.reduce((bottom, curve) => curve.values.reduce((most, value) => (value > 0 && value < most ? value : most), bottom), Infinity);
+  return [Math.min(least, top) * 0.9, Math.max(top * 1.15, least * 1.5)];
+}
+
+const ticksOf = (axis, low, high, wanted) => (axis.log ? logTicks(low, high) : linearTicks(low, high, wanted));
+const textsOf = (axis, ticks, largest) => {
+  if (axis.log) return tickTexts(axis.quantity, ticks, true);
+  if (axis.quantity === "percent") return ticks.map(plain);
+  if (axis.quantity === "ratio") return tickTexts("ratio", ticks, false);
+  const scale = unitOf(axis.quantity, largest)[1];
+  return ticks.map((tick) => plain(tick / scale));
+};
+
+function zoomBy(plot, spec, factor) {
+  const values = spec.x.values;
+  const [first, last] = [values[0], values[values.length - 1]];
+  const { min, max } = plot.scales.x;
+  const width = Math.max(Math.min((max - min) * factor, last - first), (last - first) / values.length * 4);
+  const left = plot.cursor.left;
+  const middle = left >= 0 ? plot.posToVal(left, "x") : (min + max) / 2;
+  // What is under the cursor stays there.
+  const share = left >= 0 ? (middle - min) / (max - min) : 0.5;
+  const from = Math.min(Math.max(middle - width * share, first), last - width);
+  plot.setScale("x", { min: from, max: from + width });
+}
+
+function stepCursor(plot, by) {
+  const { min, max } = plot.scales.x;
+  const values = plot.data[0];
+  const inside = (index) => values[index] >= min && values[index] <= max;
+  let index = plot.cursor.idx ?? values.findIndex((value, at) => inside(at));
+  const stride = Math.max(1, Math.round(values.filter((value) => value >= min && value <= max).length / 100));
+  if (plot.cursor.left >= 0) index += by * stride;
+  index = Math.min(Math.max(index, 0), values.length - 1);
+  if (!inside(index)) return;
+  plot.setCursor({ left: plot.valToPos(values[index], "x"), top: 20 });
+}
+
+// Charts of one group show the same stretch of time.
+let sharing = false;
+function join(plot, group) {
+  if (!groups.has(group)) groups.set(group, new Set());
+  groups.get(group).add(plot);
+}
+function shareZoom(plot, scale, group) {
+  if (scale !== "x" || sharing) return;
+  sharing = true;
+  const { min, max } = plot.scales.x;
+  for (const other of groups.get(group) ?? []) {
+    if (other !== plot && (other.scales.x.min !== min || other.scales.x.max !== max)) other.setScale("x", { min, max });
+  }
+  sharing = false;
+}
+

@@ -1,0 +1,109 @@
+// The page, section by section.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const content = document.getElementById("content");
+const links = document.getElementById("sections");
+
+function section(id, title, ...children) {
+  links.append(html("a", { href: `#${id}` }, title));
+  content.append(html("section", { id, "aria-labelledby": `${id}-title` }, html("h2", { id: `${id}-title` }, title), ...children));
+}
+
+const quietly = (text) => html("p", { class: "quiet" }, text);
+
+// Two places on the time axis for each part of the run.
+function moments() {
+  const half = data.simulated_ps / data.bins / 2;
+  return Array.from({ length: 2 * data.bins }, (unused, index) => index * half);
+}
+
+const SHARES = ["p50", "p95", "p99", "max"];
+const KINDS = [["slowdown", "Slowdown", "ratio"], ["fct", "Flow completion time", "time"]];
+
+// `runs` is [name, completion] of each run; the name is empty if there is only one.
+function completionFigures(runs) {
+  const known = runs.filter(([, completion]) => completion.buckets.length > 0);
+  if (known.length === 0) return [quietly("No flow completed.")];
+  const figures = KINDS.flatMap(([kind, title, quantity]) => [
+    chart({
+      id: `${kind}-by-size`, title: `${title} by size`, note: known.length > 1 ? "99th percentile." : "",
+      x: { title: "Flow size", quantity: "bytes", log: true, values: sizes(known) },
+      y: { title, quantity, log: true },
+      curves: known.flatMap(([name, completion]) => (known.length > 1 ? [2] : [0, 1, 2, 3]).map((share) => (
+        { label: known.length > 1 ? name : SHARES[share], points: true, values: bySize(known, completion, kind, share) }))),
+    }),
+    distribution(known, kind, title, quantity),
+  ]);
+  return [html("div", { class: "grid" }, figures), ...(runs.length === 1 ? [sizeTable(runs[0][1])] : [])];
+}
+
+const middle = (bucket) => Math.sqrt(Math.max(bucket.from, 1) * Math.max(bucket.below, 2));
+const sizes = (runs) => [...new Set(runs.flatMap(([, completion]) => completion.buckets.map(middle)))].sort((a, b) => a - b);
+function bySize(runs, completion, kind, share) {
+  const of = new Map(completion.buckets.map((bucket) => [middle(bucket), bucket[kind][share]]));
+  return sizes(runs).map((size) => of.get(size) ?? null);
+}
+
+function distribution(runs, kind, title, quantity) {
+  const tables = runs.map(([, completion]) => [completion[kind].values, completion[kind].shares.map((share) => share / 1e4)]);
+  const joined = uPlot.join(tables.map(([values, shares]) => lastOfEqual(values, shares)));
+  return chart({
+    id: `${kind}-cdf`, title: `${title}, distribution`,
+    x: { title, quantity, log: true, values: joined[0] }, y: { title: "Flows", quantity: "percent", high: 100 },
+    curves: runs.map(([name], index) => ({ label: name || "flows", values: joined[index + 1] })),
+  });
+}
+
+// Of points at the same place the highest.
+function lastOfEqual(values, shares) {
+  const kept = values.map((value, index) => index).filter((index) => values[index] !== values[index + 1]);
+  return [kept.map((index) => Math.max(values[index], 1)), kept.map((index) => shares[index])];
+}
+
+function sizeTable(completion) {
+  const columns = [["Size from", "bytes"], ["below", "bytes"], ["Flows", "count"],
+    ...SHARES.map((share) => [`Slowdown ${share}`, "ratio"]), ...SHARES.map((share) => [`FCT ${share}`, "time"])];
+  return table({
+    id: "sizes", title: "By size", columns: columns.map(([name, quantity]) => ({ name, quantity })), sorted: [0, false], file: "flows.csv",
+    rows: completion.buckets.map((bucket) => [bucket.from, bucket.below, bucket.flows, ...bucket.slowdown, ...bucket.fct]), total: completion.buckets.length,
+  });
+}
+
+const timeLine = (line, curves) => chart({
+  id: `time-${line.id}`, title: line.title, note: line.note, group: "time", zoom: true,
+  x: { title: "Time", quantity: "time", values: moments() }, y: { title: line.title, quantity: line.quantity },
+  // A curve ends with its run.
+  curves: curves.map((curve) => ({ ...curve, values: moments().map((unused, at) => curve.values[at] ?? null) })),
+});
+
+function report() {
+  section("network", "Network", networkMap(data.map, data.simulated_ps));
+  section("completion", "Completion", ...completionFigures([["", data.completion]]));
+  section("time", "Over time", quietly("Drag across a figure to zoom into all of them; a double click shows the whole run again."), ...data.timelines.map((line) => timeLine(line, line.curves)));
+  section("pausing", "Pauses", ...(data.lanes.length === 0 ? [quietly("No port was ever paused.")] : [
+    pauseTree(data.tree), pauseLanes(data.lanes, data.lanes_omitted, data.simulated_ps)]));
+  section("tables", "Tables", ...data.tables.map(table));
+}
+
+function comparison() {
+  const { runs, figures } = data.comparison;
+  const heads = runs.flatMap((name, index) => [html("th", { scope: "col" }, name), ...(index ? [html("th", { scope: "col" }, "ratio")] : [])]);
+  const rows = figures.map((figure) => html("tr", {}, html("th", { scope: "row" }, figure.name),
+    figure.texts.flatMap((text, index) => [html("td", {}, text), ...(index ? [html("td", {}, figure.ratios[index] === null ? "\u2013" : `\u00d7${figure.ratios[index].toFixed(2)}`)] : [])])));
+  section("figures", "Side by side", html("div", { class: "wide" }, html("table", { id: "table-figures" }, html("thead", {}, html("tr", {}, html("td"), heads)), html("tbody", {}, rows))));
+  section("completion", "Completion", ...completionFigures(data.runs.map((run) => [run.name, run.completion])));
+  const ids = [...new Set(data.runs.flatMap((run) => run.timelines.map((line) => line.id)))];
+  section("time", "Over time", ...ids.map((id) => {
+    const found = data.runs.map((run) => [run.name, run.timelines.find((line) => line.id === id)]).filter(([, line]) => line);
+    const curves = found.flatMap(([name, line]) => line.curves.map((curve) => (
+      { ...curve, label: line.curves.length > 1 ? `${name}: ${curve.label}` : name })));
+    return timeLine(found[0][1], curves);
+  }));
+}
+
+links.append(html("a", { href: "#overview" }, "Overview"));
+document.documentElement.dataset.theme = theme.name;
+if (data.kind === "compare") comparison();
+else report();
+// Tests wait for this, and read how long it took since the page was opened.
+document.documentElement.dataset.ready = performance.now().toFixed(0);

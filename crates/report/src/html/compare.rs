@@ -1,0 +1,71 @@
+//! Several runs over each other.
+
+use rocelab_results::{FlowRecord, Results, ResultsError};
+use serde::Serialize;
+
+use super::envelope::BINS;
+use super::flows::{Completion, completion};
+use super::map::places;
+use super::overview::overview;
+use super::page::{Column, page};
+use super::pauses::Pauses;
+use super::ports::Ports;
+use super::samples::SAMPLED;
+use super::timelines::{self, Span, TimeLine};
+use crate::comparison::{Comparison, run_names};
+
+/// What the scripts of a comparison draw.
+#[derive(Debug, Serialize)]
+struct Data {
+    kind: &'static str,
+    simulated_ps: u64,
+    bins: u32,
+    runs: Vec<Run>,
+    comparison: Comparison,
+}
+
+/// One of the runs.
+#[derive(Debug, Serialize)]
+struct Run {
+    name: String,
+    completion: Completion,
+    timelines: Vec<TimeLine>,
+}
+
+/// The runs as one HTML file: their figures side by side, and their distributions and time lines
+/// over each other, on the time of the longest. The first run is what the others are compared to.
+///
+/// # Errors
+/// As [`report_html`](super::report_html), for any of them.
+pub fn compare_html(results: &[Results]) -> Result<String, ResultsError> {
+    let end_ps = results.iter().map(|one| one.summary().simulated_ps).max().unwrap_or(0);
+    let names = run_names(results);
+    let mut runs = Vec::new();
+    let mut columns = Vec::new();
+    for (one, name) in results.iter().zip(&names) {
+        runs.push(run(one, name.clone(), end_ps)?);
+        columns.push(Column { name: name.clone(), overview: overview(one.summary(), one.run()) });
+    }
+    let comparison = Comparison::of(results);
+    let data = Data { kind: "compare", simulated_ps: end_ps, bins: BINS, runs, comparison };
+    Ok(page(&names.join(" / "), &columns, &data))
+}
+
+fn run(results: &Results, name: String, figure_ps: u64) -> Result<Run, ResultsError> {
+    let ports = Ports::read(results)?;
+    let flows: Vec<FlowRecord<'_>> = results.flows()?.collect::<Result<_, _>>()?;
+    let places = places(&ports, results.nodes()?, &flows);
+    let pauses = Pauses::read(results, &ports)?;
+    let span = Span { figure_ps, run_ps: results.summary().simulated_ps };
+    let mut timelines = vec![
+        timelines::open_flows(&flows, span),
+        timelines::goodput(&flows, span),
+        timelines::paused(&pauses, &ports, &places, span),
+    ];
+    for sampled in &SAMPLED {
+        if let Some(samples) = sampled.read(results, &ports)? {
+            timelines.push(timelines::largest(sampled, &samples, span));
+        }
+    }
+    Ok(Run { name, completion: completion(&flows), timelines })
+}

@@ -1,0 +1,100 @@
+//! When each port was paused: a lane for each.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::envelope::edge;
+use super::pauses::Pauses;
+use super::ports::Ports;
+
+/// Lanes that are drawn: those with the most paused time.
+const MOST_LANES: usize = 40;
+/// Stretches of time that a lane tells apart.
+const LANE_BINS: u32 = 1_000;
+
+/// A port and priority with its pauses.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Lane {
+    pub(crate) port: String,
+    /// Who asks for its pauses.
+    pub(crate) by: String,
+    pub(crate) priority: u8,
+    pub(crate) total_ps: u64,
+    /// Bars in order of time: begin and end (ps), and whether all of it are root causes (1) or some
+    /// of it was led to by another pause (0). Pauses too close together to be told apart are one
+    /// bar.
+    pub(crate) bars: Vec<(u64, u64, u8)>,
+}
+
+/// Lanes, most paused first, and how many are left out.
+pub(crate) fn lanes(pauses: &Pauses, ports: &Ports, end_ps: u64) -> (Vec<Lane>, usize) {
+    let mut by_port: BTreeMap<(usize, u8), Vec<usize>> = BTreeMap::new();
+    for (index, pause) in pauses.list.iter().enumerate() {
+        by_port.entry((pause.direction, pause.priority)).or_default().push(index);
+    }
+    let mut all: Vec<_> = by_port
+        .into_iter()
+        .map(|(key, list)| {
+            let total: u64 = list.iter().map(|one| pauses.list[*one].duration_ps()).sum();
+            (total, key, list)
+        })
+        .collect();
+    all.sort_by_key(|(total, key, _)| (std::cmp::Reverse(*total), *key));
+    let omitted = all.len().saturating_sub(MOST_LANES);
+    all.truncate(MOST_LANES);
+    let gap = edge(end_ps, LANE_BINS, 1);
+    let lanes = all.into_iter().map(|(total_ps, (direction, priority), list)| Lane {
+        port: ports.label(direction),
+        by: ports.nodes[ports.directions[direction].to].clone(),
+        priority,
+        total_ps,
+        bars: bars(pauses, &list, gap),
+    });
+    (lanes.collect(), omitted)
+}
+
+fn bars(pauses: &Pauses, list: &[usize], gap: u64) -> Vec<(u64, u64, u8)> {
+    let mut bars: Vec<(u64, u64, u8)> = Vec::new();
+    for pause in list.iter().map(|one| &pauses.list[*one]) {
+        let root = u8::from(pause.parent.is_none());
+        match bars.last_mut() {
+            Some(last) if pause.start_ps < last.1.saturating_add(gap) => {
+                *last = (last.0, last.1.max(pause.end_ps), last.2.min(root));
+            }
+            _ => bars.push((pause.start_ps, pause.end_ps, root)),
+        }
+    }
+    bars
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pauses::Pause;
+    use super::super::ports::tests::network;
+    use super::*;
+
+    #[test]
+    fn close_pauses_are_one_bar_and_the_most_paused_comes_first() {
+        let ports = network(&[("a", 0, "b", 0)]);
+        let pause = |direction, start_ps, end_ps, parent| Pause {
+            direction,
+            priority: 3,
+            start_ps,
+            end_ps,
+            parent,
+        };
+        let list = vec![
+            pause(1, 0, 5, None),
+            pause(0, 10, 20, Some(0)),
+            pause(0, 1_000, 2_000, None),
+            pause(0, 2_050, 3_000, Some(0)),
+        ];
+        let (lanes, omitted) =
+            lanes(&Pauses { list, recorded: false }, &ports, 100 * u64::from(LANE_BINS));
+        assert_eq!(omitted, 0);
+        assert_eq!((&*lanes[0].port, &*lanes[0].by, lanes[0].total_ps), ("a:0", "b", 1_960));
+        assert_eq!(lanes[0].bars, [(10, 20, 0), (1_000, 3_000, 0)]);
+        assert_eq!(lanes[1].bars, [(0, 5, 1)]);
+    }
+}

@@ -1,0 +1,425 @@
+//! The network as a picture: where nodes stand, and how each direction of each link fared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rocelab_results::{FlowRecord, MapNode, MapNodeKind};
+use serde::Serialize;
+
+use super::envelope::edge;
+use super::pauses::Pauses;
+use super::ports::Ports;
+use super::samples::{Quantity, SAMPLED, Samples};
+
+/// Stretches of time that the slider tells apart.
+pub(crate) const FRAMES: u32 = 200;
+/// Above this number hosts share a mark with those at the same switch.
+const MOST_HOSTS: usize = 1_000;
+
+/// A network, drawn in rows, hosts at the bottom.
+#[derive(Debug, Serialize)]
+pub(crate) struct Map {
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) frames: u32,
+    pub(crate) measures: Vec<Measure>,
+}
+
+/// A node, or several hosts at the same switch.
+#[derive(Debug, PartialEq, Serialize)]
+pub(crate) struct Mark {
+    pub(crate) name: String,
+    pub(crate) host: bool,
+    pub(crate) tier: u8,
+    /// From left, 0, to right, 1.
+    pub(crate) x: f64,
+}
+
+/// One direction between two marks.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Line {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    /// The sending port, or how many there are.
+    pub(crate) label: String,
+}
+
+/// A quantity that colours the lines; of several links in a line, the greatest value.
+#[derive(Debug, Serialize)]
+pub(crate) struct Measure {
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) quantity: Quantity,
+    /// Of each line, over the whole run. Ratios are in thousandths.
+    pub(crate) whole: Vec<u64>,
+    /// Of each line in each frame; `null` if always 0. Empty if nothing is known of single frames.
+    pub(crate) frames: Vec<Option<Vec<u64>>>,
+    /// Why there are no frames.
+    pub(crate) missing: &'static str,
+}
+
+/// The kinds and places of the nodes, in the order of [`Ports::nodes`].
+pub(crate) fn places(
+    ports: &Ports,
+    known: Option<Vec<MapNode>>,
+    flows: &[FlowRecord<'_>],
+) -> Vec<MapNode> {
+    let by_name: BTreeMap<String, MapNode> =
+        known.unwrap_or_default().into_iter().map(|node| (node.name.clone(), node)).collect();
+    if ports.nodes.iter().all(|name| by_name.contains_key(name)) {
+        return ports.nodes.iter().map(|name| by_name[name].clone()).collect();
+    }
+    let hosts = hosts(ports, flows);
+    let tiers = tiers(ports, &hosts);
+    let xs = positions(ports, &tiers);
+    let node = |(index, name): (usize, &String)| MapNode {
+        name: name.clone(),
+        kind: if hosts[index] { MapNodeKind::Host } else { MapNodeKind::Switch },
+        tier: tiers[index],
+        x: xs[index],
+        y: 0.0,
+    };
+    ports.nodes.iter().enumerate().map(node).collect()
+}
+
+/// Whether each node is a host: an end of a flow, or a node with one link.
+fn hosts(ports: &Ports, flows: &[FlowRecord<'_>]) -> Vec<bool> {
+    let ends: BTreeSet<&str> =
+        flows.iter().flat_map(|flow| [&*flow.source, &*flow.destination]).collect();
+    let mut links = vec![0_u32; ports.nodes.len()];
+    for direction in &ports.directions {
+        links[direction.from] += 1;
+    }
+    let host = |(name, links): (&String, u32)| links == 1 || ends.contains(&**name);
+    ports.nodes.iter().zip(links).map(host).collect()
+}
+
+/// Distance of each node from the hosts.
+fn tiers(ports: &Ports, hosts: &[bool]) -> Vec<u8> {
+    let mut neighbours = vec![Vec::new(); hosts.len()];
+    for direction in &ports.directions {
+        neighbours[direction.from].push(direction.to);
+    }
+    let mut tiers: Vec<Option<u8>> = hosts.iter().map(|host| host.then_some(0)).collect();
+    let mut reached: Vec<usize> = (0..hosts.len()).filter(|node| hosts[*node]).collect();
+    let mut tier = 0_u8;
+    while !reached.is_empty() {
+        tier = tier.saturating_add(1);
+        let mut next = Vec::new();
+        for node in reached.iter().flat_map(|node| &neighbours[*node]) {
+            if tiers[*node].is_none() {
+                tiers[*node] = Some(tier);
+                next.push(*node);
+            }
+        }
+        reached = next;
+    }
+    tiers.into_iter().map(|tier| tier.unwrap_or(1)).collect()
+}
+
+/// From left to right: hosts in their order, a switch above the middle of what hangs on it.
+fn positions(ports: &Ports, tiers: &[u8]) -> Vec<f64> {
+    let mut xs = vec![0.5; tiers.len()];
+    let highest = tiers.iter().copied().max().unwrap_or(0);
+    for tier in 0..=highest {
+        let mut row: Vec<usize> = (0..tiers.len()).filter(|node| tiers[*node] == tier).collect();
+        if tier > 0 {
+            let mut below = vec![(0.0, 0.0); tiers.len()];
+            for direction in ports.directions.iter().filter(|one| tiers[one.to] < tiers[one.from]) {
+                let (sum, count) = &mut below[direction.from];
+                *sum += xs[direction.to];
+                *count += 1.0;
+            }
+            let middle = |node: usize| below[node].0 / f64::max(below[node].1, 1.0);
+            row.sort_by(|a, b| middle(*a).total_cmp(&middle(*b)).then(a.cmp(b)));
+        }
+        for (place, node) in row.iter().enumerate() {
+            xs[*node] = (place as f64 + 0.5) / row.len() as f64;
+        }
+    }
+    xs
+}
+
+/// Draws the network, and what the run was like in each part of it.
+pub(crate) fn map(
+    ports: &Ports,
+    places: &[MapNode],
+    pauses: &Pauses,
+    samples: &[Option<Samples>],
+    end_ps: u64,
+) -> Map {
+    let (marks, mark_of) = marks(ports, places);
+    let (lines, line_of) = lines(ports, &mark_of);
+    let whole = |value: &dyn Fn(usize) -> u64| greatest(&line_of, lines.len(), value);
+    let record = |direction: usize| &ports.directions[direction].record;
+    let mut measures = vec![
+        Measure {
+            id: "utilisation",
+            title: "Utilisation",
+            quantity: Quantity::Ratio,
+            whole: whole(&|one| record(one).utilisation.0 / 1_000),
+            frames: Vec::new(),
+            missing: "Known for the whole run only: rates were not sampled.",
+        },
+        Measure {
+            id: "pause",
+            title: "Time paused",
+            quantity: Quantity::Ratio,
+            whole: whole(&|one| thousandths(record(one).paused_ps, end_ps)),
+            frames: frames_of(&pause_shares(pauses, end_ps), &line_of, lines.len()),
+            missing: "",
+        },
+        Measure {
+            id: "queue",
+            title: "Longest queue",
+            quantity: Quantity::Bytes,
+            whole: whole(&|one| record(one).max_queue_bytes),
+            frames: Vec::new(),
+            missing: SAMPLED[0].missing,
+        },
+        Measure {
+            id: "marks",
+            title: "ECN marks",
+            quantity: Quantity::Count,
+            whole: whole(&|one| record(one).ecn_marks),
+            frames: Vec::new(),
+            missing: "Known for the whole run only: marks were not sampled.",
+        },
+    ];
+    for (sampled, samples) in SAMPLED.iter().zip(samples) {
+        let Some(samples) = samples else { continue };
+        let id = if sampled.id == "rate" { "utilisation" } else { sampled.id };
+        let Some(measure) = measures.iter_mut().find(|measure| measure.id == id) else { continue };
+        let peaks = peaks(
+            samples,
+            |direction, value| match sampled.id {
+                "rate" => thousandths(value, record(direction).rate_bps),
+                _ => value,
+            },
+            end_ps,
+        );
+        measure.frames = frames_of(&peaks, &line_of, lines.len());
+    }
+    Map { marks, lines, frames: FRAMES, measures }
+}
+
+/// What is drawn for the nodes, and which mark each node has.
+fn marks(ports: &Ports, places: &[MapNode]) -> (Vec<Mark>, Vec<usize>) {
+    let is_host = |node: usize| places[node].kind == MapNodeKind::Host;
+    let fold = (0..places.len()).filter(|node| is_host(*node)).count() > MOST_HOSTS;
+    let mut switch_of = vec![None; places.len()];
+    for direction in ports.directions.iter().filter(|one| is_host(one.from) && !is_host(one.to)) {
+        switch_of[direction.from].get_or_insert(direction.to);
+    }
+    let mut groups: BTreeMap<usize, (usize, u32, f64)> = BTreeMap::new();
+    let mut marks: Vec<Mark> = Vec::new();
+    let mut mark_of = Vec::with_capacity(places.len());
+    for (node, place) in places.iter().enumerate() {
+        if fold && let (true, Some(switch)) = (is_host(node), switch_of[node]) {
+            let group = groups.entry(switch).or_insert((marks.len(), 0, 0.0));
+            (group.1, group.2) = (group.1 + 1, group.2 + place.x);
+            mark_of.push(group.0);
+            if group.1 > 1 {
+                continue;
+            }
+        } else {
+            mark_of.push(marks.len());
+        }
+        let (name, host) = (place.name.clone(), is_host(node));
+        marks.push(Mark { name, host, tier: place.tier, x: place.x });
+    }
+    for (switch, (mark, hosts, sum)) in groups {
+        marks[mark].name = format!("{hosts} hosts at {}", places[switch].name);
+        marks[mark].x = sum / f64::from(hosts);
+    }
+    stretch(&mut marks);
+    (marks, mark_of)
+}
+
+/// Positions in any unit to 0 at the left and 1 at the right.
+fn stretch(marks: &mut [Mark]) {
+    let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
+    let least = marks.iter().map(|mark| finite(mark.x)).fold(f64::INFINITY, f64::min);
+    let greatest = marks.iter().map(|mark| finite(mark.x)).fold(f64::NEG_INFINITY, f64::max);
+    let span = greatest - least;
+    for mark in marks {
+        let x = if span > 0.0 { (finite(mark.x) - least) / span } else { 0.5 };
+        // Enough digits for any screen, and few bytes.
+        mark.x = (x * 10_000.0).round() / 10_000.0;
+    }
+}
+
+/// Directions between the same marks are one line. Also says which line each direction is in.
+fn lines(ports: &Ports, mark_of: &[usize]) -> (Vec<Line>, Vec<usize>) {
+    let mut by_ends: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    let mut lines: Vec<(Line, u32)> = Vec::new();
+    let mut line_of = Vec::with_capacity(ports.directions.len());
+    for (index, direction) in ports.directions.iter().enumerate() {
+        let (from, to) = (mark_of[direction.from], mark_of[direction.to]);
+        let line = *by_ends.entry((from, to)).or_insert_with(|| {
+            lines.push((Line { from, to, label: ports.label(index) }, 0));
+            lines.len() - 1
+        });
+        lines[line].1 += 1;
+        line_of.push(line);
+    }
+    let named = |(mut line, ports): (Line, u32)| {
+        if ports > 1 {
+            line.label = format!("{ports} ports");
+        }
+        line
+    };
+    (lines.into_iter().map(named).collect(), line_of)
+}
+
+/// The greatest `value` of the directions in each of the lines.
+fn greatest(line_of: &[usize], lines: usize, value: &dyn Fn(usize) -> u64) -> Vec<u64> {
+    let mut greatest = vec![0; lines];
+    for (direction, line) in line_of.iter().enumerate() {
+        greatest[*line] = value(direction).max(greatest[*line]);
+    }
+    greatest
+}
+
+/// Frames of directions as frames of lines.
+fn frames_of(
+    by_direction: &BTreeMap<usize, Vec<u64>>,
+    line_of: &[usize],
+    lines: usize,
+) -> Vec<Option<Vec<u64>>> {
+    let mut frames: Vec<Option<Vec<u64>>> = vec![None; lines];
+    for (direction, values) in by_direction {
+        if values.iter().all(|value| *value == 0) {
+            continue;
+        }
+        let line = frames[line_of[*direction]].get_or_insert_with(|| vec![0; values.len()]);
+        for (greatest, value) in line.iter_mut().zip(values) {
+            *greatest = (*value).max(*greatest);
+        }
+    }
+    frames
+}
+
+/// Share of each frame in which a priority of a direction was paused, in thousandths; of several
+/// priorities, of the one that was paused the most.
+fn pause_shares(pauses: &Pauses, end_ps: u64) -> BTreeMap<usize, Vec<u64>> {
+    let mut paused: BTreeMap<(usize, u8), Vec<u64>> = BTreeMap::new();
+    for pause in &pauses.list {
+        let times = paused
+            .entry((pause.direction, pause.priority))
+            .or_insert_with(|| vec![0; FRAMES as usize]);
+        for frame in frame_at(pause.start_ps, end_ps)..FRAMES {
+            let (from, to) = (edge(end_ps, FRAMES, frame), edge(end_ps, FRAMES, frame + 1));
+            if from >= pause.end_ps {
+                break;
+            }
+            let within = pause.end_ps.min(to).saturating_sub(pause.start_ps.max(from));
+            times[frame as usize] += within;
+        }
+    }
+    let mut shares: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+    for ((direction, _), times) in paused {
+        let share = shares.entry(direction).or_insert_with(|| vec![0; FRAMES as usize]);
+        for (frame, (share, time)) in (0..).zip(share.iter_mut().zip(times)) {
+            let width = edge(end_ps, FRAMES, frame + 1) - edge(end_ps, FRAMES, frame);
+            *share = thousandths(time, width).max(*share);
+        }
+    }
+    shares
+}
+
+/// The frame that `time_ps` is in.
+fn frame_at(time_ps: u64, end_ps: u64) -> u32 {
+    let frame = u128::from(time_ps) * u128::from(FRAMES) / u128::from(end_ps.max(1));
+    u32::try_from(frame).unwrap_or(FRAMES).min(FRAMES - 1)
+}
+
+/// The greatest sample in each frame; of several priorities, of the one with more.
+fn peaks(
+    samples: &Samples,
+    scaled: impl Fn(usize, u64) -> u64,
+    end_ps: u64,
+) -> BTreeMap<usize, Vec<u64>> {
+    let mut peaks: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+    for ((direction, _), steps) in &samples.series {
+        let line = peaks.entry(*direction).or_insert_with(|| vec![0; FRAMES as usize]);
+        for (greatest, value) in line.iter_mut().zip(steps.peaks(end_ps, FRAMES)) {
+            *greatest = scaled(*direction, value).max(*greatest);
+        }
+    }
+    peaks
+}
+
+fn thousandths(part: u64, whole: u64) -> u64 {
+    let share = u128::from(part) * 1_000 / u128::from(whole.max(1));
+    u64::try_from(share).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pauses::Pause;
+    use super::super::ports::tests::network;
+    use super::*;
+
+    #[test]
+    fn hosts_stand_below_their_switches() {
+        let ports = network(&[
+            ("h0", 0, "left", 0),
+            ("h1", 0, "left", 1),
+            ("h2", 0, "right", 0),
+            ("left", 2, "top", 0),
+            ("right", 1, "top", 1),
+        ]);
+        let places = places(&ports, None, &[]);
+        let drawn =
+            places.iter().map(|node| (&*node.name, node.kind == MapNodeKind::Host, node.tier));
+        let expected = [
+            ("h0", true, 0),
+            ("left", false, 1),
+            ("h1", true, 0),
+            ("h2", true, 0),
+            ("right", false, 1),
+            ("top", false, 2),
+        ];
+        assert_eq!(drawn.collect::<Vec<_>>(), expected);
+        assert!(places[1].x < places[4].x);
+    }
+
+    #[test]
+    fn a_pause_colours_the_frames_that_it_is_in() {
+        let ports = network(&[("a", 0, "b", 0)]);
+        let pause = |priority, start_ps, end_ps| Pause {
+            direction: 0,
+            priority,
+            start_ps,
+            end_ps,
+            parent: None,
+        };
+        // Frames of 10 ps: a quarter of the first, all of the second, half of the third.
+        let list = vec![pause(3, 8, 25), pause(3, 0, 1), pause(4, 0, 2)];
+        let map = map(
+            &ports,
+            &places(&ports, None, &[]),
+            &Pauses { list, recorded: false },
+            &[None, None, None],
+            10 * u64::from(FRAMES),
+        );
+        let measure = map.measures.iter().find(|measure| measure.id == "pause").unwrap();
+        let frames = measure.frames[0].as_ref().unwrap();
+        assert_eq!(frames[..4], [300, 1_000, 500, 0]);
+        assert_eq!(measure.frames[1], None);
+    }
+
+    #[test]
+    fn many_hosts_share_a_mark() {
+        let names: Vec<String> = (0..1_500).map(|host| format!("h{host}")).collect();
+        let links: Vec<_> =
+            (0_u16..).zip(&names).map(|(port, name)| (&**name, 0, "leaf", port)).collect();
+        let ports = network(&links);
+        let places = places(&ports, None, &[]);
+        let map = map(&ports, &places, &Pauses::default(), &[None, None, None], 1_000);
+        let marks: Vec<_> = map.marks.iter().map(|mark| &*mark.name).collect();
+        assert_eq!(marks, ["1500 hosts at leaf", "leaf"]);
+        assert_eq!(map.lines[0].label, "1500 ports");
+        assert_eq!(map.lines.len(), 2);
+    }
+}

@@ -1,0 +1,24 @@
+//! Pictures for a browser: one run, or several over each other, in one HTML file.
+//!
+//! Everything is computed here, in integers, and small enough to send around: [`ports`] and
+//! [`pauses`] read, [`pause_tree`], [`lanes`], [`map`], [`flows`], [`timelines`] and [`tables`]
+//! prepare what is drawn. The scripts in `assets/js` draw it and compute nothing but places on the
+//! screen.
+
+mod compare;
+mod envelope;
+mod flows;
+mod lanes;
+mod map;
+mod overview;
+mod page;
+mod pause_tree;
+mod pauses;
+mod ports;
+mod report;
+mod samples;
+mod tables;
+mod timelines;
+
+pub use compare::compare_html;
+pub use report::report_html;

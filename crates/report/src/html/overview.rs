@@ -1,0 +1,188 @@
+//! The run in numbers, and what to worry about.
+
+use rocelab_results::{Distribution, Millionths, RunInfo, Summary};
+use serde::Serialize;
+
+use crate::numbers::{count, counted, rate, time};
+
+/// How good or bad something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Level {
+    Good,
+    Note,
+    Bad,
+}
+
+/// A sentence about the run.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Verdict {
+    pub(crate) level: Level,
+    /// The level in a word, so that it does not depend on colour.
+    pub(crate) word: &'static str,
+    pub(crate) text: String,
+}
+
+/// A number with its name.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Fact {
+    pub(crate) name: &'static str,
+    pub(crate) value: String,
+}
+
+/// A row of percentiles.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Percentiles {
+    pub(crate) name: String,
+    /// Least, mean, median, 95th, 99th, 99.9th percentile, greatest.
+    pub(crate) values: Vec<String>,
+}
+
+/// What is shown first.
+#[derive(Debug, Serialize)]
+pub(crate) struct Overview {
+    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) percentiles: Vec<Percentiles>,
+}
+
+/// Out of `summary.json` and `run.json`.
+pub(crate) fn overview(summary: &Summary, run: &RunInfo) -> Overview {
+    Overview {
+        verdicts: verdicts(summary),
+        facts: facts(summary, run),
+        percentiles: percentiles(summary),
+    }
+}
+
+fn verdict(level: Level, text: String) -> Verdict {
+    let word = match level {
+        Level::Good => "good",
+        Level::Note => "note",
+        Level::Bad => "problem",
+    };
+    Verdict { level, word, text }
+}
+
+/// Problems first.
+fn verdicts(summary: &Summary) -> Vec<Verdict> {
+    let mut list = Vec::new();
+    let mut say = |level, text: String| list.push(verdict(level, text));
+    if summary.incomplete {
+        let until = time(summary.simulated_ps);
+        say(Level::Bad, format!("The run was interrupted: all of this is true up to {until}."));
+    }
+    let flows = &summary.flows;
+    if flows.failed > 0 {
+        say(Level::Bad, format!("{} failed.", counted(flows.failed, "flow")));
+    }
+    for app in summary.operations.iter().filter(|app| app.failed > 0) {
+        say(Level::Bad, format!("{} of {} failed.", counted(app.failed, "operation"), app.app));
+    }
+    if let Some(integrity) = &summary.integrity {
+        match integrity.violations {
+            0 => say(
+                Level::Good,
+                format!(
+                    "Integrity: {} compared, every byte as sent.",
+                    counted(integrity.flows, "flow")
+                ),
+            ),
+            broken => say(Level::Bad, format!("Integrity: {}.", counted(broken, "violation"))),
+        }
+    }
+    if summary.drops.total > 0 {
+        let reasons: Vec<_> = (summary.drops.by_reason.iter())
+            .filter(|(_, frames)| **frames > 0)
+            .map(|(reason, frames)| format!("{reason} {}", count(*frames)))
+            .collect();
+        let frames = counted(summary.drops.total, "frame");
+        say(Level::Bad, format!("{frames} dropped: {}.", reasons.join(", ")));
+    } else {
+        say(Level::Good, "No frame was dropped.".to_owned());
+    }
+    if flows.unfinished > 0 {
+        let (open, total) = (count(flows.unfinished), count(flows.total));
+        say(Level::Note, format!("{open} of {total} flows had not completed when the run ended."));
+    } else if flows.total > 0 && flows.failed == 0 {
+        say(Level::Good, format!("All {} completed.", counted(flows.total, "flow")));
+    }
+    if summary.pfc.pauses > 0 {
+        let (pauses, paused) = (counted(summary.pfc.pauses, "pause"), time(summary.pfc.paused_ps));
+        say(Level::Note, format!("{pauses} by PFC, {paused} in all over ports and priorities."));
+    } else {
+        say(Level::Good, "PFC paused nobody.".to_owned());
+    }
+    list.sort_by_key(|verdict| std::cmp::Reverse(verdict.level));
+    list
+}
+
+fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {
+    let flows = &summary.flows;
+    let mut list = Vec::new();
+    let mut say = |name, value| list.push(Fact { name, value });
+    say("Simulated", time(summary.simulated_ps));
+    say("RoCE version", format!("v{}", summary.roce_version));
+    say("Seed", summary.seed.to_string());
+    say("Flows completed", format!("{} of {}", count(flows.completed), count(flows.total)));
+    say("Goodput", rate(summary.goodput_bps));
+    for app in &summary.operations {
+        let done = format!("{}: {} of {}", app.app, count(app.completed), count(app.total));
+        say("Operations completed", done);
+    }
+    say("Pauses", count(summary.pfc.pauses));
+    say("ECN marks", count(summary.ecn.marks));
+    say("CNPs", count(summary.cnps));
+    say("Drops", count(summary.drops.total));
+    say("Retransmissions", count(summary.retransmissions));
+    say("NAKs", count(summary.naks));
+    say("Timeouts", count(summary.timeouts));
+    say("Link traversals", count(summary.link_traversals.total));
+    say("Computed in", format!("{:.2} s of CPU time", run.cpu_s));
+    say("Digest", summary.digest.clone());
+    list
+}
+
+fn percentiles(summary: &Summary) -> Vec<Percentiles> {
+    let mut rows = Vec::new();
+    if let Some(fct) = &summary.fct_ps {
+        let values = seven(fct).map(time).to_vec();
+        rows.push(Percentiles { name: "Flow completion time".to_owned(), values });
+    }
+    if let Some(slowdown) = &summary.slowdown {
+        let values = seven(slowdown).map(|ratio: Millionths| format!("{ratio:.2}")).to_vec();
+        rows.push(Percentiles { name: "Slowdown".to_owned(), values });
+    }
+    for app in &summary.operations {
+        let Some(latency) = &app.latency_ps else { continue };
+        let values = seven(latency).map(time).to_vec();
+        rows.push(Percentiles { name: format!("Latency of {}", app.app), values });
+    }
+    rows
+}
+
+fn seven<T: Copy>(of: &Distribution<T>) -> [T; 7] {
+    [of.min, of.mean, of.p50, of.p95, of.p99, of.p999, of.max]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn problems_come_first() {
+        let mut summary = Summary::default();
+        summary.flows.total = 2;
+        summary.flows.failed = 1;
+        summary.flows.unfinished = 1;
+        let levels: Vec<_> = verdicts(&summary).into_iter().map(|verdict| verdict.level).collect();
+        assert_eq!(levels, [Level::Bad, Level::Note, Level::Good, Level::Good]);
+    }
+
+    #[test]
+    fn a_good_run_has_nothing_but_good_news() {
+        let mut summary = Summary::default();
+        (summary.flows.total, summary.flows.completed) = (2, 2);
+        assert!(verdicts(&summary).iter().all(|verdict| verdict.level == Level::Good));
+    }
+}

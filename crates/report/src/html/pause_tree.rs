@@ -1,0 +1,213 @@
+//! Who paused whom, drawn together: pauses that spread along the same ports are one branch.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::pauses::Pauses;
+use super::ports::Ports;
+
+/// Branches of a tree that are shown; of more, those with the most paused time.
+const MOST_BRANCHES: usize = 400;
+/// Steps from the root cause that are told apart. A pause that goes round in a deadlock spreads
+/// without end.
+const DEEPEST: usize = 24;
+
+/// The tree, in the order in which it is drawn: every branch right after the one that led to it,
+/// or after that one's other branches.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct PauseTree {
+    pub(crate) recorded: bool,
+    pub(crate) branches: Vec<Branch>,
+    /// Branches that are left out.
+    pub(crate) omitted: usize,
+    /// How many pauses there were at all.
+    pub(crate) pauses: usize,
+}
+
+/// Pauses of one port that the same chain of pauses led to.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Branch {
+    /// Steps from the root cause: 0 is the root cause itself.
+    pub(crate) depth: usize,
+    /// Who asked for the pauses.
+    pub(crate) by: String,
+    /// The port that was paused.
+    pub(crate) port: String,
+    pub(crate) priority: u8,
+    pub(crate) count: u64,
+    pub(crate) total_ps: u64,
+    pub(crate) longest_ps: u64,
+    pub(crate) first_ps: u64,
+}
+
+/// A branch while it grows.
+struct Node {
+    depth: usize,
+    parent: Option<usize>,
+    direction: usize,
+    priority: u8,
+    count: u64,
+    total_ps: u64,
+    longest_ps: u64,
+    first_ps: u64,
+    children: Vec<usize>,
+}
+
+/// Draws the pauses together.
+pub(crate) fn pause_tree(pauses: &Pauses, ports: &Ports) -> PauseTree {
+    let mut nodes = grow(pauses);
+    let mut shown: Vec<usize> = (0..nodes.len()).collect();
+    // A branch never weighs more than the one it hangs on, or could be shown without it.
+    let weights = weights(&nodes);
+    shown.sort_by_key(|node| (std::cmp::Reverse(weights[*node]), *node));
+    let omitted = shown.len().saturating_sub(MOST_BRANCHES);
+    shown.truncate(MOST_BRANCHES);
+    shown.sort_unstable();
+
+    let mut roots = Vec::new();
+    for &node in &shown {
+        match nodes[node].parent {
+            Some(parent) => nodes[parent].children.push(node),
+            None => roots.push(node),
+        }
+    }
+    let heaviest_first = |list: &mut Vec<usize>| {
+        list.sort_by_key(|node| (std::cmp::Reverse(weights[*node]), *node));
+    };
+    heaviest_first(&mut roots);
+    for node in &mut nodes {
+        heaviest_first(&mut node.children);
+    }
+    let mut branches = Vec::with_capacity(shown.len());
+    let mut next: Vec<usize> = roots.into_iter().rev().collect();
+    while let Some(index) = next.pop() {
+        let node = &nodes[index];
+        branches.push(branch(node, ports));
+        next.extend(node.children.iter().rev());
+    }
+    PauseTree { recorded: pauses.recorded, branches, omitted, pauses: pauses.list.len() }
+}
+
+/// One node for each chain of ports that pauses spread along; parents before children.
+fn grow(pauses: &Pauses) -> Vec<Node> {
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut by_chain: BTreeMap<(Option<usize>, usize, u8), usize> = BTreeMap::new();
+    let mut node_of: Vec<usize> = Vec::with_capacity(pauses.list.len());
+    for pause in &pauses.list {
+        let mut parent = pause.parent.map(|parent| node_of[parent]);
+        if let Some(above) = parent
+            && nodes[above].depth >= DEEPEST
+        {
+            parent = nodes[above].parent;
+        }
+        let key = (parent, pause.direction, pause.priority);
+        let index = *by_chain.entry(key).or_insert_with(|| {
+            nodes.push(Node {
+                depth: parent.map_or(0, |parent| nodes[parent].depth + 1),
+                parent,
+                direction: pause.direction,
+                priority: pause.priority,
+                count: 0,
+                total_ps: 0,
+                longest_ps: 0,
+                first_ps: pause.start_ps,
+                children: Vec::new(),
+            });
+            nodes.len() - 1
+        });
+        let node = &mut nodes[index];
+        node.count += 1;
+        node.total_ps = node.total_ps.saturating_add(pause.duration_ps());
+        node.longest_ps = node.longest_ps.max(pause.duration_ps());
+        node_of.push(index);
+    }
+    nodes
+}
+
+/// Paused time of each node with all that hangs on it (ps).
+fn weights(nodes: &[Node]) -> Vec<u64> {
+    let mut weights: Vec<u64> = nodes.iter().map(|node| node.total_ps).collect();
+    for index in (0..nodes.len()).rev() {
+        if let Some(parent) = nodes[index].parent {
+            weights[parent] = weights[parent].saturating_add(weights[index]);
+        }
+    }
+    weights
+}
+
+fn branch(node: &Node, ports: &Ports) -> Branch {
+    Branch {
+        depth: node.depth,
+        by: ports.nodes[ports.directions[node.direction].to].clone(),
+        port: ports.label(node.direction),
+        priority: node.priority,
+        count: node.count,
+        total_ps: node.total_ps,
+        longest_ps: node.longest_ps,
+        first_ps: node.first_ps,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pauses::Pause;
+    use super::super::ports::tests::network;
+    use super::*;
+
+    #[test]
+    fn pauses_along_the_same_ports_are_one_branch() {
+        let ports = network(&[("a", 0, "left", 0), ("left", 1, "right", 0), ("right", 1, "b", 0)]);
+        let at = |node, port| ports.direction(node, port).unwrap();
+        let pause = |direction, start_ps, end_ps, parent| Pause {
+            direction,
+            priority: 3,
+            start_ps,
+            end_ps,
+            parent,
+        };
+        let list = vec![
+            pause(at("left", 1), 0, 10, None),
+            pause(at("a", 0), 5, 25, Some(0)),
+            pause(at("left", 1), 30, 35, None),
+            pause(at("a", 0), 32, 40, Some(2)),
+            // The same port without the cause before it is another branch.
+            pause(at("a", 0), 50, 51, None),
+        ];
+        let tree = pause_tree(&Pauses { list, recorded: false }, &ports);
+        let drawn: Vec<_> = tree
+            .branches
+            .iter()
+            .map(|one| (one.depth, &*one.by, &*one.port, one.count, one.total_ps, one.longest_ps))
+            .collect();
+        let expected = [
+            (0, "right", "left:1", 2, 15, 10),
+            (1, "left", "a:0", 2, 28, 20),
+            (0, "left", "a:0", 1, 1, 1),
+        ];
+        assert_eq!(drawn, expected);
+        assert_eq!((tree.omitted, tree.pauses), (0, 5));
+    }
+
+    #[test]
+    fn a_pause_that_goes_round_and_round_stays_bounded() {
+        let ports = network(&[("a", 0, "b", 0), ("b", 1, "c", 0), ("c", 1, "a", 1)]);
+        let ring = [("a", 0), ("c", 1), ("b", 1)];
+        let list = (0..10_000_usize)
+            .map(|index| {
+                let (node, port) = ring[index % 3];
+                let start_ps = index as u64;
+                Pause {
+                    direction: ports.direction(node, port).unwrap(),
+                    priority: 0,
+                    start_ps,
+                    end_ps: 20_000,
+                    parent: index.checked_sub(1),
+                }
+            })
+            .collect();
+        let tree = pause_tree(&Pauses { list, recorded: true }, &ports);
+        assert!(tree.branches.len() <= DEEPEST + 3, "{}", tree.branches.len());
+        assert_eq!(tree.branches.iter().map(|branch| branch.count).sum::<u64>(), 10_000);
+    }
+}

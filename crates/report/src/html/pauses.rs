@@ -1,0 +1,199 @@
+//! Pauses as intervals, and which pause led to which.
+
+use std::collections::BTreeMap;
+
+use rocelab_results::{PauseEvent, Results, ResultsError};
+
+use super::ports::Ports;
+
+/// One priority of one port, paused from the frame that began it to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pause {
+    /// The direction that could not be sent in; who asked for it is its receiver.
+    pub(crate) direction: usize,
+    pub(crate) priority: u8,
+    pub(crate) start_ps: u64,
+    /// The end of the run, if the pause had none.
+    pub(crate) end_ps: u64,
+    /// Number of the pause that led to this one; an earlier one in the list.
+    pub(crate) parent: Option<usize>,
+}
+
+impl Pause {
+    pub(crate) fn duration_ps(&self) -> u64 {
+        self.end_ps - self.start_ps
+    }
+}
+
+/// All pauses of a run in order of their start.
+#[derive(Debug, Default)]
+pub(crate) struct Pauses {
+    pub(crate) list: Vec<Pause>,
+    /// Whether the causes were recorded while the run went on; otherwise [`derive_parents`] found
+    /// them.
+    pub(crate) recorded: bool,
+}
+
+impl Pauses {
+    /// Out of `pauses.json` if the run left one, or else out of `pfc.csv`.
+    pub(crate) fn read(results: &Results, ports: &Ports) -> Result<Self, ResultsError> {
+        let end = results.summary().simulated_ps;
+        if let Some(recorded) = recorded(results, ports, end)? {
+            return Ok(Self { list: recorded, recorded: true });
+        }
+        let mut list = intervals(results, ports, end)?;
+        derive_parents(&mut list, ports);
+        Ok(Self { list, recorded: false })
+    }
+}
+
+fn recorded(
+    results: &Results,
+    ports: &Ports,
+    end: u64,
+) -> Result<Option<Vec<Pause>>, ResultsError> {
+    let Some(causes) = results.pause_causes()? else { return Ok(None) };
+    // Pauses of ports that are in no link are left out; what they led to is then a root.
+    let mut kept = Vec::with_capacity(causes.pauses.len());
+    let mut list: Vec<Pause> = Vec::new();
+    for cause in &causes.pauses {
+        let Some(direction) = ports.direction(&cause.node, cause.port) else {
+            kept.push(None);
+            continue;
+        };
+        kept.push(Some(list.len()));
+        let earlier = cause.parent.and_then(|parent| kept.get(parent).copied().flatten());
+        list.push(Pause {
+            direction,
+            priority: cause.priority,
+            start_ps: cause.start_ps,
+            end_ps: cause.end_ps.unwrap_or(end).max(cause.start_ps),
+            // Only an earlier pause can have led to this one.
+            parent: earlier.filter(|parent| *parent < list.len()),
+        });
+    }
+    Ok(Some(list))
+}
+
+fn intervals(results: &Results, ports: &Ports, end: u64) -> Result<Vec<Pause>, ResultsError> {
+    let mut open: BTreeMap<(usize, u8), usize> = BTreeMap::new();
+    let mut list: Vec<Pause> = Vec::new();
+    for record in results.pauses()? {
+        let record = record?;
+        let Some(direction) = ports.direction(&record.node, record.port) else { continue };
+        let key = (direction, record.priority);
+        match record.event {
+            PauseEvent::Pause => {
+                open.insert(key, list.len());
+                list.push(Pause {
+                    direction,
+                    priority: record.priority,
+                    start_ps: record.time_ps,
+                    end_ps: end.max(record.time_ps),
+                    parent: None,
+                });
+            }
+            PauseEvent::Refresh => {}
+            PauseEvent::Resume | PauseEvent::Expire => {
+                if let Some(index) = open.remove(&key) {
+                    list[index].end_ps = record.time_ps.max(list[index].start_ps);
+                }
+            }
+        }
+    }
+    Ok(list)
+}
+
+/// Finds for each pause of `list`, which is in order of start, the pause that led to it.
+///
+/// A switch asks its neighbour to pause because frames from there wait in it. If one of its own
+/// egress ports was paused in that priority when the neighbour stopped, that held them; of several
+/// such ports the one that had been paused the longest, then the one with the lower number. If none
+/// was, the pause is a root cause: the switch is congested, or a host asked for it.
+///
+/// This is a judgement by time and place: it does not know which frames waited for which port.
+pub(crate) fn derive_parents(list: &mut [Pause], ports: &Ports) {
+    // Paused egress ports by node and priority, as numbers of pauses in order of start.
+    let mut active: BTreeMap<(usize, u8), Vec<usize>> = BTreeMap::new();
+    for index in 0..list.len() {
+        let Pause { direction, priority, start_ps, .. } = list[index];
+        let Some(link) = ports.directions.get(direction) else { continue };
+        let held_back = active.entry((link.to, priority)).or_default();
+        held_back.retain(|pause| list[*pause].end_ps > start_ps);
+        // The way back to the neighbour cannot have held what came from it.
+        list[index].parent = held_back
+            .iter()
+            .copied()
+            .find(|pause| ports.directions[list[*pause].direction].to != link.from);
+        active.entry((link.from, priority)).or_default().push(index);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ports::tests::network;
+    use super::*;
+
+    fn pause(ports: &Ports, at: (&str, u16), times: (u64, u64)) -> Pause {
+        let direction = ports.direction(at.0, at.1).unwrap();
+        Pause { direction, priority: 3, start_ps: times.0, end_ps: times.1, parent: None }
+    }
+
+    /// `a - left - right - b`, ports numbered from the left.
+    fn chain() -> Ports {
+        network(&[("a", 0, "left", 0), ("left", 1, "right", 0), ("right", 1, "b", 0)])
+    }
+
+    fn parents(list: &mut [Pause], ports: &Ports) -> Vec<Option<usize>> {
+        derive_parents(list, ports);
+        list.iter().map(|pause| pause.parent).collect()
+    }
+
+    #[test]
+    fn a_pause_spreads_against_the_stream() {
+        let ports = chain();
+        // b asks right to stop, right asks left, left asks a.
+        let mut list = [
+            pause(&ports, ("right", 1), (10, 100)),
+            pause(&ports, ("left", 1), (20, 110)),
+            pause(&ports, ("a", 0), (30, 120)),
+        ];
+        assert_eq!(parents(&mut list, &ports), [None, Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn a_pause_that_is_over_led_to_nothing() {
+        let ports = chain();
+        let mut list =
+            [pause(&ports, ("right", 1), (10, 20)), pause(&ports, ("left", 1), (20, 110))];
+        assert_eq!(parents(&mut list, &ports), [None, None]);
+    }
+
+    #[test]
+    fn another_priority_led_to_nothing() {
+        let ports = chain();
+        let mut list =
+            [pause(&ports, ("right", 1), (10, 100)), pause(&ports, ("left", 1), (20, 110))];
+        list[0].priority = 4;
+        assert_eq!(parents(&mut list, &ports), [None, None]);
+    }
+
+    #[test]
+    fn the_way_back_holds_nothing() {
+        let ports = chain();
+        // left may not send to a, and left asks a to stop: frames of a do not go back to a.
+        let mut list = [pause(&ports, ("left", 0), (10, 100)), pause(&ports, ("a", 0), (20, 100))];
+        assert_eq!(parents(&mut list, &ports), [None, None]);
+    }
+
+    #[test]
+    fn of_two_the_longer_pause_is_the_cause() {
+        let ports = network(&[("a", 0, "s", 0), ("s", 1, "b", 0), ("s", 2, "c", 0)]);
+        let mut list = [
+            pause(&ports, ("s", 2), (10, 100)),
+            pause(&ports, ("s", 1), (15, 100)),
+            pause(&ports, ("a", 0), (20, 100)),
+        ];
+        assert_eq!(parents(&mut list, &ports), [None, None, Some(0)]);
+    }
+}

@@ -1,0 +1,88 @@
+//! The report of one run.
+
+use rocelab_results::{FlowRecord, Results, ResultsError};
+use serde::Serialize;
+
+use super::envelope::BINS;
+use super::flows::{Completion, completion};
+use super::lanes::{Lane, lanes};
+use super::map::{Map, map, places};
+use super::overview::overview;
+use super::page::{Column, page};
+use super::pause_tree::{PauseTree, pause_tree};
+use super::pauses::Pauses;
+use super::ports::Ports;
+use super::samples::SAMPLED;
+use super::tables::{self, Table};
+use super::timelines::{self, Span, TimeLine};
+
+/// What the scripts of a report draw.
+#[derive(Debug, Serialize)]
+struct Data {
+    kind: &'static str,
+    name: String,
+    simulated_ps: u64,
+    bins: u32,
+    completion: Completion,
+    timelines: Vec<TimeLine>,
+    map: Map,
+    lanes: Vec<Lane>,
+    lanes_omitted: usize,
+    tree: PauseTree,
+    tables: Vec<Table>,
+}
+
+/// One run as one HTML file, which needs no network and no other file.
+///
+/// What a run did not write down (sampled queues, say) is left out, and the page says how to get
+/// it. Equal results give equal bytes. The size is bounded however large the run is: series are
+/// drawn from least and greatest values of equal stretches of time, tables keep the rows that
+/// matter most.
+///
+/// # Errors
+/// [`ResultsError::Read`] if a file of the directory is missing, and [`ResultsError::Malformed`] if
+/// one is not what its name says.
+pub fn report_html(results: &Results) -> Result<String, ResultsError> {
+    let summary = results.summary();
+    let end_ps = summary.simulated_ps;
+    let ports = Ports::read(results)?;
+    let flows: Vec<FlowRecord<'_>> = results.flows()?.collect::<Result<_, _>>()?;
+    let places = places(&ports, results.nodes()?, &flows);
+    let pauses = Pauses::read(results, &ports)?;
+    let mut samples = Vec::new();
+    for sampled in &SAMPLED {
+        samples.push(sampled.read(results, &ports)?);
+    }
+
+    let span = Span { figure_ps: end_ps, run_ps: end_ps };
+    let mut timelines = vec![
+        timelines::open_flows(&flows, span),
+        timelines::goodput(&flows, span),
+        timelines::paused(&pauses, &ports, &places, span),
+    ];
+    for (sampled, samples) in SAMPLED.iter().zip(&samples) {
+        timelines.push(timelines::sampled(sampled, samples.as_ref(), &ports, span));
+    }
+    let (lanes, lanes_omitted) = lanes(&pauses, &ports, end_ps);
+    let data = Data {
+        kind: "report",
+        name: summary.scenario.clone(),
+        simulated_ps: end_ps,
+        bins: BINS,
+        completion: completion(&flows),
+        timelines,
+        map: map(&ports, &places, &pauses, &samples, end_ps),
+        lanes,
+        lanes_omitted,
+        tree: pause_tree(&pauses, &ports),
+        tables: vec![
+            tables::flows(&flows),
+            tables::links(&ports),
+            tables::pauses(&pauses, &ports),
+            tables::drops(results)?,
+        ],
+    };
+    let column =
+        Column { name: summary.scenario.clone(), overview: overview(summary, results.run()) };
+    Ok(page(&summary.scenario, &[column], &data))
+}

@@ -1,0 +1,198 @@
+//! What happened over time: flows, pauses, and whatever was sampled.
+
+use rocelab_results::{FlowRecord, MapNode, MapNodeKind};
+use serde::Serialize;
+
+use super::envelope::{BINS, Steps, edge};
+use super::pauses::Pauses;
+use super::ports::Ports;
+use super::samples::{Quantity, Sampled, Samples};
+
+/// How much time a figure spans, and how much of it the run has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    /// Where the figure ends (ps).
+    pub(crate) figure_ps: u64,
+    /// Where the run ended, not later (ps).
+    pub(crate) run_ps: u64,
+}
+
+/// Curves in a figure of samples: those with the greatest values.
+const MOST_CURVES: usize = 8;
+
+/// A figure over the whole run. Every curve has two values for each of [`BINS`] equal parts of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct TimeLine {
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) quantity: Quantity,
+    /// What to know of it, or how to get it if there are no curves.
+    pub(crate) note: String,
+    pub(crate) curves: Vec<Curve>,
+}
+
+/// A curve of a figure.
+#[derive(Debug, Serialize)]
+pub(crate) struct Curve {
+    pub(crate) label: String,
+    pub(crate) values: Vec<u64>,
+}
+
+impl Curve {
+    /// Nothing is drawn behind the end of the run.
+    fn new(label: &str, steps: &Steps, span: Span) -> Self {
+        let mut values = steps.envelope(span.figure_ps, BINS);
+        let within = (0..BINS).filter(|bin| edge(span.figure_ps, BINS, *bin) <= span.run_ps);
+        values.truncate(2 * within.count());
+        Self { label: label.to_owned(), values }
+    }
+}
+
+/// Flows that are open.
+pub(crate) fn open_flows(flows: &[FlowRecord<'_>], span: Span) -> TimeLine {
+    let mut changes = Vec::with_capacity(2 * flows.len());
+    // Flows that the run did not come to never started.
+    for flow in flows.iter().filter(|flow| flow.start_ps <= span.run_ps) {
+        changes.push((flow.start_ps, 1));
+        if let Some(fct) = flow.fct_ps {
+            changes.push((flow.start_ps.saturating_add(fct), -1));
+        }
+    }
+    let steps = Steps::of_changes(changes);
+    TimeLine {
+        id: "flows",
+        title: "Open flows",
+        quantity: Quantity::Count,
+        note: "Flows that had started and not completed.".to_owned(),
+        curves: vec![Curve::new("open flows", &steps, span)],
+    }
+}
+
+/// The goodput of the flows that completed, each at its mean while it was open.
+pub(crate) fn goodput(flows: &[FlowRecord<'_>], span: Span) -> TimeLine {
+    let mut changes = Vec::with_capacity(2 * flows.len());
+    for flow in flows {
+        let (Some(fct), Some(rate)) = (flow.fct_ps, flow.goodput_bps()) else { continue };
+        let rate = i64::try_from(rate).unwrap_or(i64::MAX);
+        changes.push((flow.start_ps, rate));
+        changes.push((flow.start_ps.saturating_add(fct), -rate));
+    }
+    let steps = Steps::of_changes(changes);
+    TimeLine {
+        id: "goodput",
+        title: "Goodput",
+        quantity: Quantity::Rate,
+        note: "Payload of the flows that completed, each spread evenly over its life: a mean, not \
+               the rate at an instant."
+            .to_owned(),
+        curves: vec![Curve::new("goodput of completed flows", &steps, span)],
+    }
+}
+
+/// Ports and priorities that are paused.
+pub(crate) fn paused(pauses: &Pauses, ports: &Ports, places: &[MapNode], span: Span) -> TimeLine {
+    let mut changes = [Vec::new(), Vec::new()];
+    for pause in &pauses.list {
+        let node = ports.directions[pause.direction].from;
+        let host = usize::from(places[node].kind == MapNodeKind::Host);
+        changes[host].push((pause.start_ps, 1));
+        if pause.end_ps < span.run_ps {
+            changes[host].push((pause.end_ps, -1));
+        }
+    }
+    let curves = if pauses.list.is_empty() {
+        Vec::new()
+    } else {
+        let labels = ["switch ports paused", "host ports paused"];
+        let curve = |(label, changes)| Curve::new(label, &Steps::of_changes(changes), span);
+        labels.into_iter().zip(changes).map(curve).collect()
+    };
+    let note = match curves.len() {
+        0 => "No port was ever paused.",
+        _ => "Priorities of ports that PFC keeps from sending, each counted.",
+    };
+    TimeLine {
+        id: "paused",
+        title: "Paused ports",
+        quantity: Quantity::Count,
+        note: note.to_owned(),
+        curves,
+    }
+}
+
+/// The samples of one quantity, the ports with the greatest values.
+pub(crate) fn sampled(
+    what: &Sampled,
+    samples: Option<&Samples>,
+    ports: &Ports,
+    span: Span,
+) -> TimeLine {
+    let (note, curves) = match samples {
+        None => (what.missing.to_owned(), Vec::new()),
+        Some(samples) => {
+            let mut all: Vec<_> = samples.series.iter().collect();
+            all.sort_by_key(|(key, steps)| (std::cmp::Reverse(steps.largest()), **key));
+            let shown = all.len().min(MOST_CURVES);
+            let note = match all.len() {
+                0 => "Sampled, and always empty.".to_owned(),
+                all if all > shown => {
+                    format!("The {shown} of {all} sampled series with the greatest values.")
+                }
+                _ => String::new(),
+            };
+            let curve = |((direction, priority), steps): (&(usize, Option<u8>), &Steps)| {
+                let port = ports.label(*direction);
+                let label = priority.map_or(port.clone(), |number| format!("{port} p{number}"));
+                Curve::new(&label, steps, span)
+            };
+            (note, all.into_iter().take(shown).map(curve).collect())
+        }
+    };
+    TimeLine { id: what.id, title: what.title, quantity: what.quantity, note, curves }
+}
+
+/// The samples of one quantity as one curve: of the port with the greatest value.
+pub(crate) fn largest(what: &Sampled, samples: &Samples, span: Span) -> TimeLine {
+    let greatest = samples.series.values().max_by_key(|steps| steps.largest());
+    let curves = greatest.map(|steps| Curve::new("greatest", steps, span));
+    TimeLine {
+        id: what.id,
+        title: what.title,
+        quantity: what.quantity,
+        note: "Of the port with the greatest value in that run.".to_owned(),
+        curves: curves.into_iter().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::flows::tests::flow;
+    use super::*;
+
+    const SPAN: Span = Span { figure_ps: 1_000, run_ps: 1_000 };
+
+    #[test]
+    fn flows_open_and_close() {
+        let flows = [flow(0, 1, Some(500)), flow(1, 1, None)];
+        let line = open_flows(&flows, SPAN);
+        let values = &line.curves[0].values;
+        assert_eq!((values[0], values[2 * BINS as usize - 1]), (2, 1));
+    }
+
+    #[test]
+    fn a_curve_ends_with_its_run_and_knows_no_later_flows() {
+        let mut late = flow(1, 1, None);
+        late.start_ps = 700;
+        let span = Span { figure_ps: 1_000, run_ps: 500 };
+        let values = open_flows(&[flow(0, 1, None), late], span).curves.remove(0).values;
+        assert_eq!(values.len(), BINS as usize + 2);
+        assert!(values.iter().all(|open| *open == 1), "{values:?}");
+    }
+
+    #[test]
+    fn what_was_not_sampled_says_how() {
+        let line = sampled(&super::super::samples::SAMPLED[0], None, &Ports::default(), SPAN);
+        assert!(line.curves.is_empty());
+        assert!(line.note.contains("[sample.queues]"), "{}", line.note);
+    }
+}

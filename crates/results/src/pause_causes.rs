@@ -1,0 +1,28 @@
+//! `pauses.json`: every pause with what caused it.
+
+use serde::{Deserialize, Serialize};
+
+/// The content of `pauses.json`, which a run may leave: pauses in order of their start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PauseCauses {
+    /// The pauses; `parent` counts in this list.
+    pub pauses: Vec<PauseCause>,
+}
+
+/// A pause of one priority of one port, from the frame that began it to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PauseCause {
+    /// Name of the node that was paused.
+    pub node: String,
+    /// Its port, from 0.
+    pub port: u16,
+    /// Priority, 0 to 7.
+    pub priority: u8,
+    /// When it began, in picoseconds from the start of the run.
+    pub start_ps: u64,
+    /// When it ended, in picoseconds; `None` if it had not when the run ended.
+    pub end_ps: Option<u64>,
+    /// The pause that led to this one: the node that asked for this pause could not send there.
+    /// `None` if nothing held that node back: this is a root cause.
+    pub parent: Option<usize>,
+}

@@ -1,0 +1,158 @@
+//! Sampled quantities of ports, one file a quantity.
+
+use std::fmt;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::PathBuf;
+
+use crate::ResultsError;
+
+/// A CSV file of samples: `time_ps`, `node`, `port`, perhaps `priority`, and a column of values.
+/// Other columns are passed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeriesFile {
+    /// Path within the results directory, such as `queues.csv`.
+    pub path: &'static str,
+    /// The column of values: integers in the unit that ends its name.
+    pub value: &'static str,
+}
+
+/// One sample of one port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesSample {
+    /// When, in picoseconds from the start of the run.
+    pub time_ps: u64,
+    /// Name of the node.
+    pub node: String,
+    /// Its port, from 0.
+    pub port: u16,
+    /// Priority, 0 to 7; `None` if the file has no such column, or the field is empty.
+    pub priority: Option<u8>,
+    /// The value.
+    pub value: u64,
+}
+
+/// Streams samples out of a [`SeriesFile`].
+pub struct SeriesReader {
+    rows: csv::StringRecordsIntoIter<BufReader<File>>,
+    columns: Columns,
+    path: PathBuf,
+}
+
+/// Where in a row the fields stand.
+struct Columns {
+    time: usize,
+    node: usize,
+    port: usize,
+    priority: Option<usize>,
+    value: usize,
+}
+
+impl SeriesReader {
+    /// Opens the file at `path` and finds the columns.
+    pub(crate) fn open(path: PathBuf, value: &str) -> Result<Self, ResultsError> {
+        let file = File::open(&path).map_err(ResultsError::read(&path))?;
+        let mut reader = csv::Reader::from_reader(BufReader::new(file));
+        let header = reader.headers().map_err(|error| ResultsError::read_csv(&path, error))?;
+        let place = |name: &str| header.iter().position(|column| column == name);
+        let required = |name: &str| {
+            place(name).ok_or_else(|| ResultsError::Malformed {
+                path: path.clone(),
+                reason: format!("it has no column `{name}`"),
+            })
+        };
+        let columns = Columns {
+            time: required("time_ps")?,
+            node: required("node")?,
+            port: required("port")?,
+            priority: place("priority"),
+            value: required(value)?,
+        };
+        Ok(Self { rows: reader.into_records(), columns, path })
+    }
+
+    fn sample(&self, row: &csv::StringRecord) -> Result<SeriesSample, ResultsError> {
+        let columns = &self.columns;
+        Ok(SeriesSample {
+            time_ps: self.number(row, columns.time)?,
+            node: row.get(columns.node).unwrap_or_default().to_owned(),
+            port: self.number(row, columns.port)?,
+            priority: match columns.priority {
+                Some(place) if row.get(place).is_some_and(|field| !field.is_empty()) => {
+                    Some(self.number(row, place)?)
+                }
+                _ => None,
+            },
+            value: self.number(row, columns.value)?,
+        })
+    }
+
+    fn number<T: std::str::FromStr>(
+        &self,
+        row: &csv::StringRecord,
+        place: usize,
+    ) -> Result<T, ResultsError> {
+        let field = row.get(place).unwrap_or_default();
+        field.parse().map_err(|_| ResultsError::Malformed {
+            path: self.path.clone(),
+            reason: format!(
+                "line {}: {field:?} is no number in range",
+                row.position().map_or(0, csv::Position::line)
+            ),
+        })
+    }
+}
+
+impl Iterator for SeriesReader {
+    type Item = Result<SeriesSample, ResultsError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = self.rows.next()?;
+        Some(
+            row.map_err(|error| ResultsError::read_csv(&self.path, error))
+                .and_then(|row| self.sample(&row)),
+        )
+    }
+}
+
+impl fmt::Debug for SeriesReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SeriesReader").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, value: &str) -> Result<Vec<SeriesSample>, ResultsError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rates.csv");
+        std::fs::write(&path, text).unwrap();
+        SeriesReader::open(path, value)?.collect()
+    }
+
+    #[test]
+    fn columns_are_found_by_name() {
+        let samples = read("node,port,rate_bps,time_ps\nleaf-0,4,25,1000\n", "rate_bps").unwrap();
+        let expected = SeriesSample {
+            time_ps: 1_000,
+            node: "leaf-0".to_owned(),
+            port: 4,
+            priority: None,
+            value: 25,
+        };
+        assert_eq!(samples, [expected]);
+        let samples = read("time_ps,node,port,priority,bytes\n0,a,0,3,9\n", "bytes").unwrap();
+        assert_eq!(samples[0].priority, Some(3));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let error = read("time_ps,node,port\n", "bytes").unwrap_err().to_string();
+        assert!(error.ends_with("rates.csv: it has no column `bytes`"), "{error}");
+        let error = read("time_ps,node,port,bytes\n1,a,70000,1\n", "bytes").unwrap_err();
+        let error = error.to_string();
+        assert!(error.ends_with("line 2: \"70000\" is no number in range"), "{error}");
+    }
+}
