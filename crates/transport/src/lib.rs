@@ -38,6 +38,7 @@ mod queue_pair;
 mod receive_queue;
 mod recovery;
 mod sequence;
+pub mod tcp;
 mod work;
 
 pub use config::{

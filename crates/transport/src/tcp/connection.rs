@@ -1,0 +1,77 @@
+//! One end of a connection, as its host keeps it.
+
+use rocelab_units::SimTime;
+
+use super::queue::List;
+use super::{TcpConnectionConfig, TcpHostConfig, TcpReceiver, TcpRole, TcpSender};
+
+/// One end of a connection.
+#[derive(Debug)]
+pub struct TcpConnection {
+    config: TcpConnectionConfig,
+    pub(super) end: TcpEnd,
+    /// Segments that were made and did not leave yet.
+    pub(super) waiting: List,
+    /// Those of them that may leave.
+    pub(super) released: u32,
+    /// Their frames (bytes).
+    pub(super) waiting_bytes: u64,
+    /// Whether it stopped making segments because too many wait.
+    pub(super) stopped: bool,
+    /// Its entry among the host's timers.
+    pub(super) timer_entry: SimTime,
+}
+
+/// Which end it is.
+#[derive(Debug)]
+pub enum TcpEnd {
+    /// The one that sends data.
+    Sender(TcpSender),
+    /// The one that receives data.
+    Receiver(TcpReceiver),
+}
+
+impl TcpConnection {
+    pub(super) fn new(config: TcpConnectionConfig, host: &TcpHostConfig) -> Self {
+        let end = match config.role {
+            TcpRole::Sender => TcpEnd::Sender(TcpSender::new(&config, host)),
+            TcpRole::Receiver => TcpEnd::Receiver(TcpReceiver::new(&config, host)),
+        };
+        Self {
+            config,
+            end,
+            waiting: List::EMPTY,
+            released: 0,
+            waiting_bytes: 0,
+            stopped: false,
+            timer_entry: SimTime::NEVER,
+        }
+    }
+
+    /// What it was told at set-up.
+    pub const fn config(&self) -> &TcpConnectionConfig {
+        &self.config
+    }
+
+    /// The state of its protocol.
+    pub const fn end(&self) -> &TcpEnd {
+        &self.end
+    }
+
+    /// When its timer expires; [`SimTime::NEVER`] if none runs.
+    pub(super) const fn poll_timeout(&self) -> SimTime {
+        match &self.end {
+            TcpEnd::Sender(sender) => sender.poll_timeout(),
+            TcpEnd::Receiver(receiver) => receiver.poll_timeout(),
+        }
+    }
+
+    /// What the application is to be told next: id, length, and whether it was sent or received.
+    pub(super) fn poll_done(&mut self) -> Option<(u64, u64, TcpRole)> {
+        let (done, role) = match &mut self.end {
+            TcpEnd::Sender(sender) => (sender.poll_done(), TcpRole::Sender),
+            TcpEnd::Receiver(receiver) => (receiver.poll_done(), TcpRole::Receiver),
+        };
+        done.map(|(id, bytes)| (id, bytes, role))
+    }
+}

@@ -1,0 +1,133 @@
+//! What an acknowledgement does.
+
+use rocelab_units::SimTime;
+
+use super::{State, TcpSender};
+use crate::tcp::congestion_control::{TcpAck, TcpCongestionKind};
+use crate::tcp::ranges::Range;
+use crate::tcp::scoreboard::DUP_THRESH;
+use crate::tcp::sequence::Position;
+use crate::tcp::{SackBlocks, TcpCounters, TcpFlags, TcpSegment};
+
+impl TcpSender {
+    /// An acknowledgement arrived.
+    pub(in crate::tcp) fn receive(
+        &mut self,
+        now: SimTime,
+        segment: &TcpSegment,
+        sack: &SackBlocks,
+        counters: &mut TcpCounters,
+    ) {
+        let acknowledged = self.numbering.position(segment.ack, self.una);
+        let Some(acknowledged) = acknowledged.filter(|&position| position <= self.nxt) else {
+            counters.discarded += 1;
+            return;
+        };
+        if acknowledged < self.una {
+            return; // It was overtaken, and says nothing new.
+        }
+        self.window_end = self.window_end.max(acknowledged + u64::from(segment.window));
+        let limited = self.is_limited_by_window();
+        let acked_bytes = acknowledged - self.una;
+        let sacked_bytes = self.take_in(acknowledged, sack);
+        let ece = self.ecn && segment.flags.has(TcpFlags::ECE);
+        if acked_bytes > 0 {
+            self.advance(now, acknowledged);
+            let ack = self.describe(now, acked_bytes, ece, limited);
+            self.control.on_ack(&ack);
+        } else if sacked_bytes > 0 {
+            self.dup_acks += 1;
+        }
+        if ece {
+            counters.ece_received += 1;
+            self.on_ece(now, counters);
+        }
+        self.judge(now, counters);
+    }
+
+    /// The scoreboard learns of it; returns what was newly acknowledged selectively (bytes).
+    fn take_in(&mut self, acknowledged: Position, sack: &SackBlocks) -> u64 {
+        let numbering = self.numbering;
+        let blocks = sack.as_slice().iter().filter_map(|&(left, right)| {
+            let start = numbering.position(left, acknowledged)?;
+            Some(Range::new(start, numbering.position(right, acknowledged)?))
+        });
+        self.scoreboard.update(acknowledged, self.nxt, blocks, self.mss)
+    }
+
+    /// The window's start moves.
+    fn advance(&mut self, now: SimTime, acknowledged: Position) {
+        self.una = acknowledged;
+        self.dup_acks = 0;
+        if let Some((end, sent)) = self.timed
+            && end <= acknowledged
+        {
+            self.rtt.sample(now.since(sent));
+            self.timed = None;
+        }
+        self.restart_timer(now);
+        if self.una == self.nxt {
+            self.idle_since = now;
+        }
+    }
+
+    fn describe(&self, now: SimTime, acked_bytes: u64, ece: bool, limited: bool) -> TcpAck {
+        let in_recovery = matches!(self.state, State::Recovery { .. });
+        TcpAck {
+            now,
+            acked_bytes,
+            acknowledged: self.una,
+            sent: self.nxt,
+            ece,
+            rtt: self.rtt.smoothed(),
+            // RFC 3168: an acknowledgement with ECE does not make the window grow.
+            grows: limited && !in_recovery && !ece,
+            after_timeout: matches!(self.state, State::Loss { .. }),
+        }
+    }
+
+    /// Whether the congestion window, and not the lack of data, bounds what is in flight. In slow
+    /// start half a window counts as full, as the other half may just have been acknowledged.
+    fn is_limited_by_window(&self) -> bool {
+        let (window, in_flight) = (self.control.window(), self.in_flight());
+        if window < self.control.threshold() {
+            2 * in_flight >= window
+        } else {
+            in_flight + self.mss > window
+        }
+    }
+
+    /// Congestion was met. Once for a window of data (RFC 3168, RFC 8257 section 3.3), and not
+    /// where losses have lowered the window already.
+    fn on_ece(&mut self, now: SimTime, counters: &mut TcpCounters) {
+        if self.state == State::Open && self.una > self.reduced_end {
+            counters.ecn_reductions += 1;
+            self.congested(now, TcpCongestionKind::Ecn);
+        }
+    }
+
+    /// Whether recovery begins or ends.
+    fn judge(&mut self, now: SimTime, counters: &mut TcpCounters) {
+        match self.state {
+            State::Recovery { point, .. } | State::Loss { point } if self.una < point => {}
+            State::Recovery { .. } | State::Loss { .. } => self.state = State::Open,
+            State::Open => {}
+        }
+        let lost = self.scoreboard.is_first_lost(self.una) || self.dup_acks >= DUP_THRESH;
+        if self.state == State::Open && self.una < self.nxt && lost {
+            self.begin_recovery(now, counters);
+        }
+    }
+
+    /// Fast retransmit. The window has fallen already if marks of the same window of data said
+    /// that the network is congested.
+    fn begin_recovery(&mut self, now: SimTime, counters: &mut TcpCounters) {
+        counters.fast_retransmits += 1;
+        if self.una >= self.reduced_end {
+            self.congested(now, TcpCongestionKind::Loss);
+        }
+        self.timed = None;
+        self.scoreboard.begin(self.una);
+        self.state = State::Recovery { point: self.nxt, first_due: true, rescued: false };
+    }
+}

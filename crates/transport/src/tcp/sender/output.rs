@@ -1,0 +1,137 @@
+//! What is sent next (RFC 6675, NextSeg).
+
+use rocelab_units::SimTime;
+use rocelab_wire::Ecn;
+
+use super::{State, TcpSender};
+use crate::tcp::ranges::Range;
+use crate::tcp::{TcpFlags, TcpSegment};
+
+/// A segment, and whether any of it was sent before.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct Outgoing {
+    pub(in crate::tcp) segment: TcpSegment,
+    pub(in crate::tcp) again: bool,
+}
+
+/// Why a part of the stream is sent, in the order of preference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    /// It is the first that is missing as fast recovery begins.
+    First,
+    /// It is lost.
+    Lost,
+    /// It was never sent.
+    New,
+    /// It might be lost, and there is nothing else to send in fast recovery.
+    Suspect,
+    /// It is the end of the data, which else would be left to the timer: once a fast recovery.
+    Rescue,
+}
+
+impl TcpSender {
+    /// The next segment that the windows allow.
+    pub(in crate::tcp) fn poll_transmit(&mut self, now: SimTime) -> Option<Outgoing> {
+        if self.una == self.posted {
+            return None;
+        }
+        let (reason, part) = self.next_part()?;
+        // Only the first segment of a fast recovery goes whatever the window says.
+        let in_flight = self.in_flight();
+        let fits = in_flight == 0 || in_flight + part.len() <= self.control.window();
+        (fits || reason == Reason::First).then(|| self.send(now, reason, part))
+    }
+
+    fn next_part(&self) -> Option<(Reason, Range)> {
+        let State::Recovery { first_due, rescued, .. } = self.state else {
+            let lost = if self.state == State::Open { None } else { self.lost_part() };
+            return lost.or_else(|| self.new_part());
+        };
+        if first_due {
+            let hole = self.scoreboard.first_hole(self.una, self.nxt);
+            return Some((Reason::First, self.start_of(hole)));
+        }
+        self.lost_part()
+            .or_else(|| self.new_part())
+            .or_else(|| self.suspect_part())
+            .or_else(|| if rescued { None } else { self.last_part() })
+    }
+
+    fn lost_part(&self) -> Option<(Reason, Range)> {
+        let hole = self.scoreboard.next_lost(self.una, self.nxt)?;
+        Some((Reason::Lost, self.start_of(hole)))
+    }
+
+    /// As far as the receive window goes. A short segment that is not the last waits for more
+    /// room, unless nothing is in flight that could make it.
+    fn new_part(&self) -> Option<(Reason, Range)> {
+        let end = self.posted.min(self.window_end).min(self.nxt + self.mss);
+        let full = end == self.posted || end == self.nxt + self.mss;
+        let sends = self.nxt < end && (full || self.una == self.nxt);
+        sends.then_some((Reason::New, Range::new(self.nxt, end)))
+    }
+
+    fn suspect_part(&self) -> Option<(Reason, Range)> {
+        let hole = self.scoreboard.next_suspect(self.una, self.nxt)?;
+        Some((Reason::Suspect, self.start_of(hole)))
+    }
+
+    fn last_part(&self) -> Option<(Reason, Range)> {
+        let tail = self.scoreboard.tail(self.una, self.nxt)?;
+        let start = tail.start.max(tail.end.saturating_sub(self.mss));
+        Some((Reason::Rescue, Range::new(start, tail.end)))
+    }
+
+    fn start_of(&self, hole: Range) -> Range {
+        Range::new(hole.start, hole.end.min(hole.start + self.mss))
+    }
+
+    fn send(&mut self, now: SimTime, reason: Reason, part: Range) -> Outgoing {
+        if reason == Reason::New {
+            let segment = self.send_new(now, part);
+            return Outgoing { segment, again: false };
+        }
+        if let State::Recovery { first_due, rescued, .. } = &mut self.state {
+            *first_due = false;
+            *rescued |= reason == Reason::Rescue;
+        }
+        if reason == Reason::First {
+            self.deadline = SimTime::NEVER; // The timer starts anew with it.
+        }
+        if reason != Reason::Rescue {
+            self.scoreboard.resent(part.end);
+        }
+        // RFC 3168: what is sent again is not ECN-capable.
+        Outgoing { segment: self.segment(now, part, Ecn::NotEct), again: true }
+    }
+
+    fn send_new(&mut self, now: SimTime, part: Range) -> TcpSegment {
+        if self.una == self.nxt && self.nxt > 0 {
+            // RFC 5681: after a pause longer than the timeout the window is no clue any more.
+            let long = now.since(self.last_sent) > self.rtt.timeout();
+            self.control.on_restart(now.since(self.idle_since), long);
+        }
+        self.nxt = part.end;
+        if self.timed.is_none() && self.state == State::Open {
+            self.timed = Some((part.end, now));
+        }
+        if !self.ecn {
+            return self.segment(now, part, Ecn::NotEct);
+        }
+        let cwr = core::mem::take(&mut self.cwr_due);
+        self.segment(now, part, Ecn::Ect0).with_flags(TcpFlags::CWR, cwr)
+    }
+
+    fn segment(&mut self, now: SimTime, part: Range, codepoint: Ecn) -> TcpSegment {
+        self.last_sent = now;
+        if self.deadline == SimTime::NEVER {
+            self.deadline = now.saturating_add(self.rtt.timeout());
+        }
+        // Nothing comes the other way: the number of its first byte is awaited for ever.
+        let (seq, ack) = (self.numbering.wire(part.start), self.numbering.wire(0));
+        TcpSegment::new(self.peer, seq, ack, self.window)
+            .with_payload_len(u16::try_from(part.len()).unwrap_or(u16::MAX))
+            .with_class(self.priority, codepoint)
+            .with_flags(TcpFlags::PSH, part.end == self.posted)
+    }
+}

@@ -1,0 +1,9 @@
+//! TCP as a whole: two hosts and a wire, no network.
+
+mod acknowledgements;
+mod ecn;
+mod random_faults;
+mod recovery;
+mod stack;
+mod window;
+mod wire;

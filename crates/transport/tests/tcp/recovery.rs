@@ -1,0 +1,181 @@
+//! What is sent again, when, and what it costs.
+
+use rocelab_transport::tcp::TcpParameters;
+use rocelab_units::{Bytes, Duration, SimTime};
+
+use crate::wire::{Departure, Fate, MSS, Pair, Rule, number, parameters};
+
+const FIRST: u32 = 0xffff_f000;
+
+/// Drops these segments of the stream, each the first time.
+fn dropping(segments: impl IntoIterator<Item = u64>) -> Rule {
+    let mut segments: Vec<_> = segments.into_iter().collect();
+    Box::new(move |departure: &Departure| {
+        let which = number(departure, FIRST);
+        match segments.iter().position(|&one| departure.side == 0 && one == which) {
+            Some(place) => {
+                segments.swap_remove(place);
+                Fate::Drop
+            }
+            None => Fate::Deliver,
+        }
+    })
+}
+
+/// A connection whose window is 64 segments, by a receive window and 100 segments sent before.
+fn steady(algorithm: &str) -> Pair {
+    let receive_window = Bytes::new(64 * MSS);
+    let mut pair = Pair::new(TcpParameters { receive_window, ..parameters(algorithm) });
+    pair.transfer(2_000 * MSS);
+    pair
+}
+
+#[test]
+fn fast_retransmit_halves_the_window() {
+    for (algorithm, expected) in [("reno", 32_000), ("cubic", 44_800), ("dctcp", 32_000)] {
+        let mut pair = steady(algorithm);
+        pair.rule = dropping([1_000]);
+        while pair.hosts[0].counters().fast_retransmits == 0 {
+            pair.run_until(pair.now + Duration::from_us(1));
+        }
+        // 64 in flight: the window is cut to a share of these.
+        let window = pair.sender().congestion_window();
+        assert!(window.abs_diff(expected) <= MSS, "{algorithm}: {window}");
+        assert_eq!(window, pair.sender().slow_start_threshold());
+        pair.run();
+        pair.check_done(2_000 * MSS);
+        let counters = pair.hosts[0].counters();
+        // The lost one; and the last of the window once, as RFC 6675 has it where the receive window
+        // keeps new data back.
+        assert_eq!((counters.retransmitted.packets, counters.timeouts), (2, 0), "{algorithm}");
+    }
+}
+
+#[test]
+fn one_round_trip_recovers_many_losses() {
+    // Every fourth segment of a window: all of them again within a round trip and the time that it
+    // takes to see the first missing, and nothing else.
+    let mut pair = steady("reno");
+    let lost: Vec<_> = (1_000..1_032).step_by(4).collect();
+    pair.rule = dropping(lost.clone());
+    pair.run();
+    pair.check_done(2_000 * MSS);
+    let again: Vec<_> = pair
+        .data()
+        .scan(0, |highest, departure| {
+            let which = number(departure, FIRST);
+            let again = which < *highest;
+            *highest = (*highest).max(which);
+            Some((again, which, departure.time))
+        })
+        .filter(|&(again, ..)| again)
+        .collect();
+    let order: Vec<_> = again.iter().map(|&(_, which, _)| which).collect();
+    assert_eq!(order, lost);
+    let took = again[again.len() - 1].2.since(again[0].2);
+    assert!(took < Duration::from_us(104), "{took}");
+    let counters = pair.hosts[0].counters();
+    assert_eq!((counters.fast_retransmits, counters.timeouts), (1, 0));
+}
+
+#[test]
+fn a_lost_tail_takes_one_timeout() {
+    let mut pair = Pair::new(parameters("reno"));
+    pair.rule = dropping([9]);
+    pair.transfer(10 * MSS);
+    pair.run();
+    pair.check_done(10 * MSS);
+    let counters = pair.hosts[0].counters();
+    assert_eq!((counters.timeouts, counters.retransmitted.packets), (1, 1));
+    let departures: Vec<_> = pair.data().collect();
+    let waited = departures[10].time.since(departures[9].time);
+    // 200 ms from the last acknowledgement that moved something, that of the delayed one.
+    let [least, most] = [200_000, 240_200].map(Duration::from_us);
+    assert!(least <= waited && waited <= most, "{waited}");
+    assert_eq!(pair.sender().congestion_window(), 2 * MSS, "one, and one for its acknowledgement");
+}
+
+#[test]
+fn the_timeout_doubles_while_nothing_comes_back() {
+    let mut pair = Pair::new(TcpParameters {
+        min_rto: Duration::from_ms(5),
+        max_rto: Duration::from_ms(60),
+        ..parameters("reno")
+    });
+    let end = SimTime::from_ps(Duration::from_ms(400).ps());
+    pair.transfer(10 * MSS);
+    pair.run();
+    pair.rule =
+        Box::new(move |departure| if departure.time < end { Fate::Drop } else { Fate::Deliver });
+    pair.log.clear();
+    let start = pair.now;
+    pair.hosts[0].post_send(start, 0, 9, MSS).unwrap();
+    pair.run();
+    let waits: Vec<_> =
+        pair.data().map(|departure| departure.time.since(start).ps() / 1_000_000_000).collect();
+    assert_eq!(waits[..7], [0, 5, 15, 35, 75, 135, 195]);
+    assert_eq!(pair.sender().acknowledged(), 11 * MSS);
+}
+
+#[test]
+fn a_lost_window_comes_back_in_slow_start() {
+    let mut pair = steady("reno");
+    pair.rule = dropping(1_000..1_064);
+    pair.run();
+    pair.check_done(2_000 * MSS);
+    let counters = pair.hosts[0].counters();
+    assert_eq!((counters.timeouts, counters.fast_retransmits), (1, 0));
+    assert_eq!(counters.retransmitted.packets, 64, "each once");
+    assert_eq!(pair.hosts[1].counters().duplicates, 0);
+}
+
+#[test]
+fn what_arrived_is_not_sent_again_after_a_timeout() {
+    // The end of the window arrives, but too little of it for a fast retransmit, and all of what
+    // is sent next is lost.
+    let mut pair = Pair::new(parameters("reno"));
+    pair.rule = dropping(0..8);
+    pair.transfer(10 * MSS);
+    pair.run();
+    pair.check_done(10 * MSS);
+    assert_eq!(pair.hosts[0].counters().retransmitted.packets, 8);
+    assert_eq!(pair.hosts[1].counters().duplicates, 0);
+}
+
+#[test]
+fn reordering_by_less_than_three_segments_costs_nothing() {
+    let mut pair = steady("cubic");
+    let mut count = 0_u64;
+    pair.rule = Box::new(move |departure| {
+        count += u64::from(departure.side == 0);
+        // A segment takes 0.86 us on the wire.
+        let late = departure.side == 0 && count.is_multiple_of(10);
+        if late { Fate::Delay(Duration::from_ns(1_800)) } else { Fate::Deliver }
+    });
+    pair.run();
+    pair.check_done(2_000 * MSS);
+    assert!(pair.hosts[1].counters().out_of_order > 300);
+    assert_eq!(pair.hosts[0].counters().retransmitted.packets, 0);
+}
+
+#[test]
+fn a_lost_retransmission_waits_for_the_timer() {
+    // RFC 6675 does not see that a segment was lost twice.
+    let mut pair = steady("reno");
+    pair.rule = dropping([1_000, 1_000]);
+    pair.run();
+    pair.check_done(2_000 * MSS);
+    let counters = pair.hosts[0].counters();
+    assert_eq!((counters.fast_retransmits, counters.timeouts), (1, 1));
+}
+
+#[test]
+fn the_end_of_the_data_is_rescued() {
+    // Of the last ten, the first and the last two: the latter leave no trace, but are sent again
+    // once the first has come.
+    let mut pair = steady("reno");
+    pair.rule = dropping([1_990, 1_999]);
+    pair.run();
+    pair.check_done(2_000 * MSS);
+    assert_eq!(pair.hosts[0].counters().timeouts, 0);
+}
