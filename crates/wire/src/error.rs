@@ -18,6 +18,8 @@ pub enum Layer {
     Ipv6,
     /// UDP header.
     Udp,
+    /// TCP header.
+    Tcp,
     /// Local Route Header of native InfiniBand.
     Lrh,
     /// Global Route Header.
@@ -76,6 +78,7 @@ impl Layer {
             Self::Ipv4 => "IPv4",
             Self::Ipv6 => "IPv6",
             Self::Udp => "UDP",
+            Self::Tcp => "TCP",
             Self::Lrh => "LRH",
             Self::Grh => "GRH",
             Self::Bth => "BTH",

@@ -133,6 +133,7 @@ mod roce_frame;
 #[cfg(feature = "serde")]
 mod serialize;
 mod size;
+mod tcp;
 #[cfg(test)]
 mod testing;
 mod transport_packet;
@@ -169,6 +170,7 @@ pub use pfc::Pfc;
 pub use psn::Psn;
 pub use roce_frame::{RoceFrame, ZEROS};
 pub use size::{Encapsulation, MAX_PATH_MTU, encapsulation_len, frame_len, packet_len, pad_len};
+pub use tcp::{PROTOCOL_TCP, Tcp, TcpOptions};
 pub use transport_packet::TransportPacket;
 pub use udp::{ROCE_V2_PORT, Udp};
 pub use vcrc::vcrc;

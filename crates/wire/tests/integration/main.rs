@@ -12,5 +12,6 @@ mod no_std;
 mod opcodes;
 mod parsing;
 mod pcap;
+mod tcp;
 mod tshark;
 mod vectors;
