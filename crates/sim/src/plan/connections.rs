@@ -117,6 +117,10 @@ fn check_timeouts(roce: &RoceConfig) -> Result<(), Fault> {
             .value("")
             .help("use `recovery = \"selective-repeat\"`, or `ack_timeout` instead")
     })?;
+    ensure(roce.ack_timeout == RoceConfig::default().ack_timeout, || {
+        Fault::at("roce.ack_timeout", "`timeouts` takes its place")
+            .help("leave it out, or leave `timeouts` out")
+    })?;
     ensure(timeouts.low > Duration::ZERO, || {
         Fault::at("roce.timeouts.low", "nothing is acknowledged in no time")
             .help("give a time above 0s")

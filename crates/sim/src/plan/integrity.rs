@@ -13,6 +13,10 @@ pub(super) fn check(scenario: &Scenario, flows: &[FlowPlan]) -> Result<(), Fault
     if !scenario.integrity {
         return Ok(());
     }
+    ensure(!flows.is_empty(), || {
+        Fault::at("integrity", "it compares what flows wrote, and this scenario has no flows")
+            .help("add a workload of flows, such as `[workload.flows]`, or leave it out")
+    })?;
     let bytes = flows.iter().fold(0u64, |sum, flow| sum.saturating_add(flow.bytes));
     let memory = Bytes::new(bytes.saturating_mul(2));
     ensure(memory <= MOST_MEMORY, || {

@@ -21,12 +21,37 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         Fault::at("roce.connect", "only reliable connections are made by messages here")
             .help("use `service = \"rc\"`, or `connect = \"out-of-band\"`")
     })?;
+    check_keys(&scenario.roce)?;
     for named in scenario.usable_algorithms() {
         let feedback = named.algorithm.feedback(Bandwidth::from_gbps(100));
         ensure(matches!(feedback, Feedback::None | Feedback::Cnp { .. }), || {
             let name = named.algorithm.name();
             let text = format!("`{name}` goes by acknowledgements, which this service has not");
             Fault::at(named.section(), text).help("use `none` or `dcqcn`, or `service = \"rc\"`")
+        })?;
+    }
+    Ok(())
+}
+
+/// Refuses keys of acknowledgements, retries and reads, of which there are none.
+fn check_keys(roce: &RoceConfig) -> Result<(), Fault> {
+    let default = RoceConfig::default();
+    for (key, is_default) in [
+        ("recovery", roce.recovery == default.recovery),
+        ("ack_interval", roce.ack_interval == default.ack_interval),
+        ("ack_timeout", roce.ack_timeout == default.ack_timeout),
+        ("retry_count", roce.retry_count == default.retry_count),
+        ("rnr_retry", roce.rnr_retry == default.rnr_retry),
+        ("rnr_timer", roce.rnr_timer == default.rnr_timer),
+        ("max_rd_atomic", roce.max_rd_atomic == default.max_rd_atomic),
+        ("max_dest_rd_atomic", roce.max_dest_rd_atomic == default.max_dest_rd_atomic),
+        ("max_outstanding", roce.max_outstanding.is_none()),
+        ("ack_coalescing", roce.ack_coalescing.is_none()),
+        ("timeouts", roce.timeouts.is_none()),
+    ] {
+        ensure(is_default, || {
+            let text = "an unreliable service acknowledges nothing and sends nothing again";
+            Fault::at(format!("roce.{key}"), text).help("leave it out, or use `service = \"rc\"`")
         })?;
     }
     Ok(())

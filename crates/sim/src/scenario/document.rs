@@ -132,6 +132,11 @@ impl Document {
         }
     }
 
+    /// Whether `span` is the value of an override, and not its key.
+    pub(crate) fn is_set_value(&self, span: &Range<usize>) -> bool {
+        self.overrides.iter().any(|item| item.value_span().contains(&span.start))
+    }
+
     fn is_override(&self, position: usize) -> bool {
         self.overrides.iter().any(|item| item.span().start <= position)
     }

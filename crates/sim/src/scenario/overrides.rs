@@ -14,6 +14,8 @@ const CHOICES: [&str; 3] = ["profile", "topology", "switch.scheduler"];
 /// Such a table wherever it stands: in the scenario, a class, a workload.
 const CHOICE_ANYWHERE: &str = "congestion_control";
 
+const HELP: &str = "write --set section.key=value, or --set list[0].key=value";
+
 /// One `key=value`.
 #[derive(Clone, Debug)]
 pub(super) struct Override {
@@ -53,23 +55,26 @@ impl Override {
         &self.text[self.key_len + 1..]
     }
 
+    /// Where the value is in the document.
+    pub(super) fn value_span(&self) -> Range<usize> {
+        self.value_base()..self.span().end
+    }
+
     fn value_base(&self) -> usize {
         self.base + self.key_len + 1
     }
 }
 
 fn set<'i>(root: &mut DeTable<'i>, item: &'i Override) -> Result<(), Fault> {
-    let refused = |message: String| {
-        Fault::at(item.key(), message).value(item.value()).help("write --set section.key=value")
-    };
+    let refused = |message: String| Fault::at(item.key(), message).value(item.value()).help(HELP);
     let value = override_value(item);
-    let mut segments = segments(item.key());
+    let mut segments = segments_in(root, item.key());
     let Some(last) = segments.pop() else { return Err(refused("the key is empty".into())) };
     let mut table = root;
     let mut path = String::new();
     for (name, index) in segments {
-        table = child(table, &path, name, index, item)
-            .ok_or_else(|| refused(format!("`{name}` is no table")))?;
+        table =
+            child(table, &path, name, index, item).map_err(|fault| fault.value(item.value()))?;
         path = if path.is_empty() { name.into() } else { format!("{path}.{name}") };
     }
     let (name, index) = last;
@@ -89,22 +94,60 @@ fn child<'t, 'i>(
     name: &'i str,
     index: Option<usize>,
     item: &'i Override,
-) -> Option<&'t mut DeTable<'i>> {
+) -> Result<&'t mut DeTable<'i>, Fault> {
     choose(table, path, name);
     let span = item.span();
     let value = table
         .entry(spanned_key(name, item))
         .or_insert_with(|| Spanned::new(span, DeValue::Table(DeTable::new())));
+    let refused = |message: String, help: String| Fault::at(item.key(), message).help(help);
+    let no_table = || refused(format!("`{name}` is no table"), HELP.into());
     match value.get_mut() {
-        DeValue::Table(table) if index.unwrap_or(0) == 0 => Some(table),
-        DeValue::Array(array) if index.is_some() || array.len() == 1 => {
-            match array.get_mut(index.unwrap_or(0))?.get_mut() {
-                DeValue::Table(table) => Some(table),
-                _ => None,
+        DeValue::Table(table) if index.unwrap_or(0) == 0 => Ok(table),
+        DeValue::Array(array) => {
+            let count = array.len();
+            let tables = if count == 1 { "table" } else { "tables" };
+            if index.is_none() && count != 1 {
+                let help = format!("say which, as in `{name}[0]`");
+                return Err(refused(format!("`{name}` is a list of {count} {tables}"), help));
+            }
+            let place = index.unwrap_or(0);
+            let Some(element) = array.get_mut(place) else {
+                let message = format!("`{name}` has {count} {tables}, counted from 0");
+                return Err(refused(message, "name one that the file has".into()));
+            };
+            match element.get_mut() {
+                DeValue::Table(table) => Ok(table),
+                _ => Err(no_table()),
             }
         }
-        _ => None,
+        _ => Err(no_table()),
     }
+}
+
+/// The parts of the key path `key`, where an element of an array may be written `faults[0]` or
+/// `faults.0`.
+fn segments_in<'k>(root: &DeTable<'_>, key: &'k str) -> Vec<(&'k str, Option<usize>)> {
+    let mut parts: Vec<(&str, Option<usize>)> = Vec::new();
+    let mut here: Option<&DeValue<'_>> = None;
+    let mut table = Some(root);
+    for (name, index) in segments(key) {
+        if let (Some(DeValue::Array(array)), Ok(place), Some(last)) =
+            (here, name.parse::<usize>(), parts.last_mut())
+            && last.1.is_none()
+        {
+            last.1 = Some(place);
+            here = array.get(place).map(Spanned::get_ref);
+        } else {
+            parts.push((name, index));
+            here = table.and_then(|table| table.get(name)).map(Spanned::get_ref);
+            if let (Some(DeValue::Array(array)), Some(place)) = (here, index) {
+                here = array.get(place).map(Spanned::get_ref);
+            }
+        }
+        table = here.and_then(DeValue::as_table);
+    }
+    parts
 }
 
 /// Where `path` is a choice, drops what was chosen before `name`.

@@ -1,5 +1,7 @@
 //! From text to [`Scenario`]: turns what the TOML reader says into an error that helps.
 
+use std::ops::Range;
+
 use serde_path_to_error::Path as KeyPath;
 
 use super::error::split_help;
@@ -20,12 +22,14 @@ fn refused(document: &Document, path: &KeyPath, error: &toml::de::Error) -> Scen
     let span = error.span().unwrap_or(0..0);
     let (message, help) = explained(error.message());
     let path = if path.iter().next().is_none() { String::new() } else { path.to_string() };
-    let excerpt = document.excerpt(span.clone());
-    let mut fault = match absent_key(error.message(), &excerpt) {
+    let mut fault = match absent_key(document, span.clone(), error.message()) {
         Some(key) if ends_with_key(&path, key) => Fault::at(path, message),
         Some(key) => Fault::at(joined(&path, key), message),
         None if takes_one_name(error.message()) => Fault::at(path, message),
-        None => Fault::at(path, message).value(excerpt),
+        None => {
+            let key = key_of_value(path, error.message());
+            Fault::at(key, message).value(document.excerpt(span.clone()))
+        }
     };
     fault.help = help;
     document.report_at(span, fault)
@@ -33,10 +37,20 @@ fn refused(document: &Document, path: &KeyPath, error: &toml::de::Error) -> Scen
 
 /// The key that the message is about, where there is no value to show: one that is missing, or
 /// one that does not exist.
-fn absent_key<'a>(message: &'a str, excerpt: &str) -> Option<&'a str> {
+fn absent_key<'a>(document: &Document, span: Range<usize>, message: &'a str) -> Option<&'a str> {
     // An unknown name is a table's key in `[topology.NAME]`, and a value in `recovery = "NAME"`.
-    let name = quoted_after(message, "unknown variant").filter(|name| *name == excerpt);
+    let name = quoted_after(message, "unknown variant")
+        .filter(|name| *name == document.excerpt(span.clone()) && !document.is_set_value(&span));
     unknown_field(message).or(quoted_after(message, "missing field")).or(name)
+}
+
+/// The key of a value that names nothing: where a name is chosen, the path ends with that name.
+fn key_of_value(path: String, message: &str) -> String {
+    let alone = message.starts_with("invalid type: unit variant");
+    let last = path.rsplit('.').next().filter(|_| alone);
+    let name = quoted_after(message, "unknown variant").or(last);
+    let key = name.and_then(|name| path.strip_suffix(name)?.strip_suffix('.'));
+    key.map_or_else(|| path.clone(), str::to_owned)
 }
 
 fn joined(path: &str, key: &str) -> String {
@@ -67,21 +81,45 @@ fn explained(message: &str) -> (String, Option<String>) {
         let help = "write exactly one `[section.NAME]` and keep its parameters in it";
         return ("exactly one name belongs here".into(), Some(help.into()));
     }
-    split_help(&plain_numbers(message))
+    if message == "wanted string or table" {
+        let help = "write a name in quotes, or a table of that name: `[section.NAME]`";
+        return ("a name belongs here".into(), Some(help.into()));
+    }
+    split_help(&plain(message))
 }
 
-/// Names of Rust's integer types, in words.
-fn plain_numbers(message: &str) -> String {
-    let types = [
-        ("expected u8", "expected a whole number from 0 to 255"),
-        ("expected u16", "expected a whole number from 0 to 65535"),
-        ("expected u32", "expected a whole number from 0 to 4294967295"),
-        ("expected u64", "expected a whole number from 0 up"),
-        ("expected f64", "expected a number"),
-    ];
-    let found = types.iter().find(|(name, _)| message.ends_with(name));
-    found.map_or_else(|| message.into(), |(name, words)| message.replace(name, words))
+/// What Rust and serde call things, in the words of TOML.
+fn plain(message: &str) -> String {
+    let Some((found, expected)) = message.split_once(", expected ") else { return message.into() };
+    let found = found.replace("invalid type: map", "invalid type: a table");
+    let found = found.replace("invalid type: sequence", "invalid type: a list");
+    let found = found.replace("invalid type: unit variant", "invalid type: a name alone");
+    let word = WORDS.iter().find(|(name, _)| *name == expected).map(|(_, word)| *word);
+    let is_table = ["struct ", "newtype struct ", "struct variant ", "map", "a map"];
+    let is_list = ["tuple", "a tuple", "array ", "an array"];
+    let expected = match word {
+        Some(word) => word,
+        None if is_table.iter().any(|start| expected.starts_with(start)) => "a table",
+        None if is_list.iter().any(|start| expected.starts_with(start)) => "a list",
+        None => expected,
+    };
+    format!("{found}, expected {expected}")
 }
+
+/// The same for whole expectations.
+const WORDS: [(&str, &str); 11] = [
+    ("u8", "a whole number from 0 to 255"),
+    ("u16", "a whole number from 0 to 65535"),
+    ("u32", "a whole number from 0 to 4294967295"),
+    ("u64", "a whole number from 0 up"),
+    ("usize", "a whole number from 0 up"),
+    ("f64", "a number"),
+    ("a boolean", "true or false"),
+    ("a string", "text in quotes"),
+    ("a sequence", "a list"),
+    ("newtype variant", "a table of that name: `[section.NAME]`"),
+    ("unit variant", "a name in quotes"),
+];
 
 /// A choice such as `[topology.NAME]` with no name or several.
 fn takes_one_name(message: &str) -> bool {

@@ -264,3 +264,32 @@ fn a_profile_has_no_rules() {
         },
     );
 }
+
+/// Scenarios of applications have no flows that a rule could name.
+#[test]
+fn a_rule_by_flow_where_there_are_none_or_one() {
+    let rule = "[[faults]]\naction = \"drop\"\nflow = 3\n";
+    let ping =
+        "[workload.ping-pong]\nclients = [\"host-0\"]\nservers = [\"host-1\"]\nbytes = \"64B\"\n";
+    check(
+        &format!("{rule}{}{ping}", TOPOLOGY),
+        Expected {
+            place: "s.toml:3",
+            key: "faults[0].flow",
+            value: "3",
+            message: "this scenario has no flows",
+            help: "`dest_qp`",
+        },
+    );
+    let one = WORKLOAD.replace("senders = 3", "senders = 1");
+    check(
+        &format!("{rule}{}{one}", TOPOLOGY),
+        Expected {
+            place: "s.toml:3",
+            key: "faults[0].flow",
+            value: "3",
+            message: "there is no flow 3",
+            help: "the only flow of this scenario is 0",
+        },
+    );
+}

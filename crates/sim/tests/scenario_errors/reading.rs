@@ -306,6 +306,110 @@ fn overrides() {
     );
 }
 
+/// No type of Rust's is named: who writes TOML sees tables, lists, names and numbers.
+#[test]
+fn values_of_another_kind_are_told_in_toml_s_words() {
+    let link = "rate = \"100Gbps\", cable = \"3m\"";
+    for (text, key, help) in [
+        (with("roce = 5"), "roce", "write a table"),
+        (with("roce = \"x\""), "roce", "write a table"),
+        (with("faults = 3"), "faults", "write a list"),
+        (with("[faults]\naction = \"drop\""), "faults", "write a list"),
+        (with("faults = [3]"), "faults[0]", "write a table"),
+        (with("switch = \"x\""), "switch", "write a table"),
+        (with("[switch]\nlossless = 3"), "switch.lossless", "write a list"),
+        (with("[switch]\necn = 3"), "switch.ecn", "write a table"),
+        (with("[roce]\nrecovery = 3"), "roce.recovery", "write"),
+        (with("[roce]\nrecovery = {}"), "roce.recovery", "write"),
+        (with("[roce]\ncm = 1"), "roce.cm", "write a table"),
+        (with("[roce]\nack_coalescing = 1"), "roce.ack_coalescing", "write a table"),
+        (with("[roce]\ntimeouts = true"), "roce.timeouts", "write a table"),
+        (with("integrity = 1"), "integrity", "write true or false"),
+        (with("congestion_control = 1"), "congestion_control", "write"),
+        (with("congestion_control = \"dcqcn\""), "congestion_control", "write"),
+        (with("[congestion_control]\ndcqcn = 1"), "congestion_control.dcqcn", "write a table"),
+        (with("profile = 1"), "profile", "write"),
+        (with("capture = 1"), "capture", "write a table"),
+        (with("[capture]\nports = \"host-0\""), "capture.ports", "write a list"),
+        (with("[class]\n3 = 1"), "class.3", "write a table"),
+        (with("layer2 = 1"), "layer2", "write a table"),
+        (with("sample = 1"), "sample", "write a table"),
+        ("workload = 1\n".to_owned() + TOPOLOGY, "workload", "write a table"),
+        ("[workload]\nincast = 1\n".to_owned() + TOPOLOGY, "workload.incast", "write a table"),
+        ("topology = 1\n".to_owned(), "topology", "write"),
+        ("[topology.single-switch]\nhosts = 2\nlink = 3\n".to_owned(), "link", "write a table"),
+        (
+            format!("[topology.single-switch]\nhosts = \"two\"\nlink = {{ {link} }}\n"),
+            "hosts",
+            "write a whole number",
+        ),
+    ] {
+        let error = plan(&text, &[]).expect_err(&text);
+        let told = error.to_string();
+        assert!(error.key().ends_with(key), "{told}");
+        assert!(error.help().unwrap_or_default().contains(help), "{told}");
+        for word in ["struct", "sequence", "map", "variant", "enum", "tuple", "unit", "newtype"] {
+            let words: Vec<_> = told.split(|letter: char| !letter.is_alphanumeric()).collect();
+            assert!(!words.contains(&word), "{told}");
+        }
+    }
+}
+
+const RULES: &str = "[[faults]]\naction = \"drop\"\nnth = 3\n[[faults]]\naction = \"duplicate\"\n";
+
+#[test]
+fn a_table_of_several_is_set_by_its_number() {
+    let text = with(RULES);
+    for key in ["faults[1].probability", "faults.1.probability"] {
+        let set = [(key.to_owned(), "0.25".to_owned())];
+        let scenario = Scenario::parse(&text, Path::new("s.toml"), &set);
+        let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(scenario.faults[1].probability, Some(0.25));
+        assert_eq!(scenario.faults[0].probability, None);
+    }
+    // A number may be a table's name.
+    plan(&text, &[("class.3.congestion_control.none", "{}")]).unwrap();
+}
+
+#[test]
+fn a_table_of_several_that_is_not_there() {
+    for (key, message, help) in [
+        ("faults[2].nth", "`faults` has 2 tables, counted from 0", "name one"),
+        ("faults.2.nth", "`faults` has 2 tables, counted from 0", "name one"),
+        ("faults.nth", "`faults` is a list of 2 tables", "`faults[0]`"),
+        ("seed.nth", "`seed` is no table", "list[0].key"),
+    ] {
+        let text = format!("seed = 1\n{}", with(RULES));
+        let error = plan(&text, &[(key, "5")]).expect_err(key);
+        let expected = Expected { place: "--set:1", key, value: "5", message, help };
+        check_error(&error, &expected);
+    }
+}
+
+/// The name that is wrong is a value, and no part of the key.
+#[test]
+fn a_wrong_name_is_shown_behind_its_key() {
+    let dorp = Expected {
+        place: "s.toml:2",
+        key: "faults[0].action",
+        value: "\"dorp\"",
+        message: "there is no `dorp`",
+        help: "did you mean `drop`?",
+    };
+    check(&with("[[faults]]\naction = \"dorp\""), dorp);
+    for key in ["faults[0].action", "faults.0.action"] {
+        let error = plan(&with(RULES), &[(key, "dorp")]).unwrap_err();
+        let dorp = Expected {
+            place: "--set:1",
+            key: "faults[0].action",
+            value: "dorp",
+            message: "there is no `dorp`",
+            help: "did you mean `drop`?",
+        };
+        check_error(&error, &dorp);
+    }
+}
+
 #[test]
 fn an_absent_scenario() {
     let error = Scenario::load(Path::new("absent/s.toml"), &[]).unwrap_err();

@@ -120,6 +120,12 @@ fn what_makes_no_sense_is_refused_where_it_stands() {
             "roce.timeouts.high",
             "at least 3us",
         ),
+        (
+            "recovery = \"selective-repeat\"\nack_timeout = 10\n\
+             timeouts = { low = \"1us\", high = \"2us\", low_packets = 3 }",
+            "roce.ack_timeout",
+            "leave `timeouts` out",
+        ),
         ("connect = \"magic\"", "roce.connect", "out-of-band"),
         ("cm = { retries = 3 }", "roce.cm", "connect = \"cm\""),
         ("connect = \"cm\"\ncm = { retries = 16 }", "roce.cm.retries", "0 to 15"),
@@ -131,4 +137,18 @@ fn what_makes_no_sense_is_refused_where_it_stands() {
         assert!(error.line() > 1, "{error}");
         assert!(error.to_string().contains(help), "{error}");
     }
+}
+
+const PING: &str = "[topology.single-switch]\nhosts = 2\n\
+                    link = { rate = \"100Gbps\", cable = \"3m\" }\n[workload.ping-pong]\n\
+                    clients = [\"host-0\"]\nservers = [\"host-1\"]\nbytes = \"64B\"\n";
+
+#[test]
+fn what_means_nothing_to_applications_is_refused() {
+    let error = try_plan(&format!("integrity = true\n{PING}")).expect_err("it makes no sense");
+    assert_eq!(error.key(), "integrity", "{error}");
+    assert!(error.help().is_some_and(|help| help.contains("[workload.flows]")), "{error}");
+    let flows = "[workload.flows]\n\
+                 list = [{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\" }]\n";
+    try_plan(&format!("integrity = true\n{PING}{flows}")).expect("flows are compared");
 }

@@ -96,9 +96,29 @@ fn what_the_services_cannot_do_is_refused() {
             "dcqcn",
         ),
         (text("xrc", ONE, ""), "roce.service", "uc"),
+        (text("uc\"\nrecovery = \"go-back-0", ONE, ""), "roce.recovery", "leave it out"),
+        (text("uc\"\nack_timeout = 3\n#\"", ONE, ""), "roce.ack_timeout", "leave it out"),
+        (text("uc\"\nack_interval = 3\n#\"", ONE, ""), "roce.ack_interval", "leave it out"),
+        (text("uc\"\nretry_count = 3\n#\"", ONE, ""), "roce.retry_count", "leave it out"),
+        (text("uc\"\nrnr_retry = 3\n#\"", ONE, ""), "roce.rnr_retry", "leave it out"),
+        (text("uc\"\nrnr_timer = 3\n#\"", ONE, ""), "roce.rnr_timer", "leave it out"),
+        (text("uc\"\nmax_rd_atomic = 3\n#\"", ONE, ""), "roce.max_rd_atomic", "leave it out"),
+        (text("uc\"\nmax_outstanding = 9\n#\"", ONE, ""), "roce.max_outstanding", "service"),
+        (
+            text("uc\"\nack_coalescing = { packets = 2, delay = \"1us\" }\n#\"", ONE, ""),
+            "roce.ack_coalescing",
+            "leave it out",
+        ),
     ] {
         let error = try_plan(&text).expect_err(&text);
         assert_eq!(error.key(), key, "{error}");
         assert!(error.help().is_some_and(|text| text.contains(help)), "{error}");
     }
+}
+
+/// A key with the value that it has anyway, as in every resolved scenario, says nothing.
+#[test]
+fn defaults_that_mean_nothing_are_accepted() {
+    let keys = "uc\"\nrecovery = \"go-back-n\"\nack_timeout = 14\nretry_count = 7\n#\"";
+    try_plan(&text(keys, ONE, "")).expect("as without them");
 }

@@ -202,9 +202,18 @@ fn choice(config: &FaultConfig) -> FaultChoice {
 
 /// Both queue pairs of a flow.
 fn queue_pairs(flow: u32, flows: &[FlowPlan]) -> Result<Vec<(NodeId, u32)>, Fault> {
-    let found = flows.get(flow as usize).ok_or_else(|| {
-        Fault::at("flow", format!("there is no flow {flow}"))
-            .help(format!("the flows of this scenario are 0 to {}", flows.len().saturating_sub(1)))
-    })?;
+    let found = flows.get(flow as usize).ok_or_else(|| no_flow(flow, flows.len()))?;
     Ok(vec![(found.source, found.source_qpn), (found.destination, found.destination_qpn)])
+}
+
+fn no_flow(flow: u32, flows: usize) -> Fault {
+    if flows == 0 {
+        return Fault::at("flow", "this scenario has no flows")
+            .help("choose packets of applications by `from`, `to` and `dest_qp` in its place");
+    }
+    let help = match flows {
+        1 => "the only flow of this scenario is 0".to_owned(),
+        _ => format!("the flows of this scenario are 0 to {}", flows - 1),
+    };
+    Fault::at("flow", format!("there is no flow {flow}")).help(help)
 }
