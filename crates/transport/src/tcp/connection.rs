@@ -75,3 +75,13 @@ impl TcpConnection {
         done.map(|(id, bytes)| (id, bytes, role))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hundred_thousand_fit_into_memory() {
+        assert!(size_of::<TcpConnection>() <= 512, "{}", size_of::<TcpConnection>());
+    }
+}

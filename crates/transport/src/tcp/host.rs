@@ -120,6 +120,13 @@ impl TcpHost {
         self.connections[index] = Some(Box::new(TcpConnection::new(config, &self.config)));
     }
 
+    /// Forgets a connection, completions that wait apart. Returns whether there was one: it stays if
+    /// segments of it have not left yet. What still arrives for it is counted as discarded.
+    pub fn close(&mut self, number: u32) -> bool {
+        let Some(slot) = self.connections.get_mut(number as usize) else { return false };
+        slot.take_if(|connection| connection.waiting_bytes == 0).is_some()
+    }
+
     /// A connection, to look at.
     pub fn connection(&self, number: u32) -> Option<&TcpConnection> {
         self.connections.get(number as usize)?.as_deref()

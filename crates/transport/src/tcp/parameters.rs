@@ -36,7 +36,8 @@ pub struct TcpParameters {
     /// 1 s.
     pub initial_rto: Duration,
     /// The retransmission timeout is never shorter: 200 ms in Linux. Data centres often lower it,
-    /// to 5 ms for example. RFC 6298 has 1 s.
+    /// to 5 ms for example, and with it `delayed_ack`: a timeout that is shorter than the wait for
+    /// an acknowledgement expires for nothing. RFC 6298 has 1 s.
     pub min_rto: Duration,
     /// The retransmission timeout is never longer, however often it doubled: 120 s in Linux.
     pub max_rto: Duration,

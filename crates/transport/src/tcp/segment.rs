@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use rocelab_wire::{CRC_LEN, Ecn, MIN_FRAME_LEN};
+use rocelab_wire::{CRC_LEN, Ecn, MIN_FRAME_LEN, Tcp};
 
 use super::SackBlocks;
 
@@ -16,13 +16,13 @@ pub struct TcpFlags(pub u8);
 
 impl TcpFlags {
     /// The acknowledgement number counts.
-    pub const ACK: u8 = 0x10;
+    pub const ACK: u8 = Tcp::ACK;
     /// The end of what the application has to send.
-    pub const PSH: u8 = 0x08;
+    pub const PSH: u8 = Tcp::PSH;
     /// The receiver met "congestion experienced".
-    pub const ECE: u8 = 0x40;
+    pub const ECE: u8 = Tcp::ECE;
     /// The sender reduced its window.
-    pub const CWR: u8 = 0x80;
+    pub const CWR: u8 = Tcp::CWR;
 
     /// Whether all bits of `mask` are set.
     #[inline]
@@ -146,6 +146,7 @@ impl TcpSegment {
         const FCS: u16 = 4;
         const MIN: u16 = 64;
         const _: () = assert!(FCS as usize == CRC_LEN && MIN as usize == MIN_FRAME_LEN);
+        const _: () = assert!(TCP_HEADER_LEN as usize == Tcp::LEN);
         let len = encapsulation_len + self.header_len() + self.payload_len + FCS;
         if len < MIN { MIN } else { len }
     }

@@ -115,6 +115,22 @@ fn messages_complete_in_their_order() {
 }
 
 #[test]
+fn a_closed_connection_is_gone_and_its_number_free() {
+    let mut pair = Pair::new(parameters("reno"));
+    pair.transfer(3 * MSS);
+    assert!(!pair.hosts[0].close(0), "something waits for the wire");
+    pair.run_until(SimTime::from_ps(20_000_000));
+    let config = *pair.hosts[0].connection(0).unwrap().config();
+    assert!(pair.hosts[0].close(0) && !pair.hosts[0].close(0) && !pair.hosts[0].close(9));
+    assert!(pair.hosts[0].post_send(pair.now, 0, 1, 1).is_err());
+    pair.run();
+    assert_eq!(pair.hosts[0].counters().discarded, 2, "its acknowledgements");
+    assert_eq!(pair.receiver().delivered(), 3 * MSS);
+    pair.hosts[0].open(config);
+    assert_eq!(pair.sender().sent(), 0);
+}
+
+#[test]
 fn the_wrong_end_refuses() {
     let mut pair = Pair::new(parameters("reno"));
     assert!(pair.hosts[1].post_send(pair.now, 0, 1, 1).is_err());

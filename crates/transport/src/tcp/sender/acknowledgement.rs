@@ -97,7 +97,7 @@ impl TcpSender {
         }
     }
 
-    /// Congestion was met. Once for a window of data (RFC 3168, RFC 8257 section 3.3), and not
+    /// Congestion was met. Once for a window of data (RFC 3168, RFC 8257), and not
     /// where losses have lowered the window already.
     fn on_ece(&mut self, now: SimTime, counters: &mut TcpCounters) {
         if self.state == State::Open && self.una > self.reduced_end {
