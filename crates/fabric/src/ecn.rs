@@ -72,6 +72,7 @@ mod tests {
             pmax: 0.5,
             per_rate,
             mark_at: MarkAt::default(),
+            average_weight: None,
         }
     }
 

@@ -20,15 +20,18 @@ mod flow_control;
 mod link;
 mod pfc;
 mod port;
+mod priority;
 mod routes;
 mod scheduler;
+mod shaper;
 mod switch_config;
+mod switch_override;
 pub mod topology;
 
 pub use buffer::{
     Admission, Arrival, BufferError, BufferLayout, BufferPolicy, Departure, DropReason,
-    HeadroomInput, HeadroomTerms, HpccNs3Buffer, HpccNs3Port, LosslessHop, SharedBuffer, headroom,
-    standard_response,
+    HeadroomInput, HeadroomTerms, HpccNs3Buffer, HpccNs3Port, LosslessHop, PoolBuffer,
+    SharedBuffer, SwitchBuffer, headroom, standard_response,
 };
 pub use buffer_dependency::{
     BufferDependencies, BufferWait, DependencyCycle, FailureFindings, FloodedRoutes, LinkFailures,
@@ -42,11 +45,14 @@ pub use link::{
     TruncatingLink, serialisation_ns, truncated_nanoseconds, truncated_nanoseconds_of,
 };
 pub use pfc::{PauseRequests, PauseTimers, paused_priorities, resumed_priorities};
-pub use port::Port;
+pub use port::{Port, PortExtras};
+pub use priority::{Priority, by_priority_schema};
 pub use routes::{
     FiveTuple, HostPair, HpccNs3Routes, LayerTwoFlow, PairProperties, PathError, PathsTo,
     RouteError, Routes,
 };
 pub use scheduler::{DeficitRoundRobin, RoundRobin, Scheduler, SchedulerConfig};
-pub use switch_config::{EcnConfig, Headroom, MarkAt, SwitchConfig};
+pub use shaper::{ShaperConfig, Shapers};
+pub use switch_config::{EcnConfig, Headroom, MarkAt, SwitchConfig, SwitchForwarding, Trust};
+pub use switch_override::SwitchOverride;
 pub use topology::{Node, NodeId, NodeKind, Topology, TopologyConfig, TopologyLink};

@@ -1,5 +1,7 @@
 //! A port: its transmitter, its queues, and PFC in both directions.
 
+use std::collections::VecDeque;
+
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
@@ -8,6 +10,7 @@ use crate::flow_control::{FlowControl, QuantaFlowControl};
 use crate::link::{Link, Serialisation, Transmission};
 use crate::pfc::{PauseRequests, PauseTimers};
 use crate::scheduler::Scheduler;
+use crate::shaper::Shapers;
 
 /// Frames of one priority that wait to be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,10 +31,29 @@ pub struct Port<L = Link, F = QuantaFlowControl> {
     free_at: SimTime,
     link: L,
     flow_control: F,
-    /// Bit p: frames of priority p wait.
+    /// Bit q: frames wait in queue q.
     waiting: u8,
+    /// Bit q: queue q must not start a frame.
+    blocked: u8,
     queues: [PriorityQueue; 8],
     scheduler: Scheduler,
+    /// What few ports have.
+    extras: Option<Box<PortExtras>>,
+}
+
+/// What few ports have.
+#[derive(Clone, Debug, Default)]
+pub struct PortExtras {
+    /// The queue of each priority, where it is not the one of its number.
+    pub queue_of: Option<[u8; 8]>,
+    /// Rates of queues.
+    pub shapers: Option<Shapers>,
+    /// PFC frames take effect so long after they have arrived.
+    pub pause_response: Duration,
+    /// Those that have arrived and have no effect yet, in the order of their times.
+    pub responding: VecDeque<(SimTime, Pfc)>,
+    /// Bit p: pauses of priority p are not obeyed.
+    pub ignored: u8,
 }
 
 impl Port {
@@ -62,9 +84,67 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
             link,
             flow_control,
             waiting: 0,
+            blocked: 0,
             queues: [PriorityQueue::default(); 8],
             scheduler,
+            extras: None,
         }
+    }
+
+    /// The same port with what few have.
+    #[must_use]
+    pub fn with_extras(mut self, extras: Option<Box<PortExtras>>) -> Self {
+        self.extras = extras;
+        self
+    }
+
+    /// Works out which queues must not start a frame.
+    fn update_blocked(&mut self) {
+        let paused = self.flow_control.paused();
+        let Some(extras) = &self.extras else {
+            self.blocked = paused;
+            return;
+        };
+        let obeyed = paused & !extras.ignored;
+        let queues = match extras.queue_of {
+            None => obeyed,
+            Some(queue_of) => (0..8)
+                .filter(|priority| obeyed & 1 << priority != 0)
+                .fold(0, |mask, priority| mask | 1 << queue_of[priority]),
+        };
+        self.blocked = queues | extras.shapers.as_ref().map_or(0, Shapers::closed);
+    }
+
+    /// Whether it has what few ports have.
+    #[inline]
+    pub fn has_extras(&self) -> bool {
+        self.extras.is_some()
+    }
+
+    /// Shows every frame that waits, with its queue.
+    pub fn for_each_waiting<C: Chain>(&self, chain: &C, mut show: impl FnMut(PacketId, u8)) {
+        for (number, queue) in (0u8..).zip(&self.queues) {
+            let mut id = queue.frames.head();
+            while id != PacketId::NONE {
+                show(id, number);
+                id = chain.next(id);
+            }
+        }
+    }
+
+    /// The queue of a priority.
+    #[inline]
+    pub fn queue_of(&self, priority: u8) -> u8 {
+        match &self.extras {
+            Some(extras) => extras.queue_of.map_or(priority, |of| of[usize::from(priority)]),
+            None => priority,
+        }
+    }
+
+    /// From now on pauses of the priorities of this mask (bit p) are not obeyed; all others are.
+    pub fn ignore_pauses(&mut self, priorities: u8) {
+        self.extras.get_or_insert_default().ignored = priorities;
+        self.update_blocked();
     }
 
     /// The link that this port sends on.
@@ -120,16 +200,16 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// Whether a waiting frame may go.
     #[inline]
     pub fn has_eligible(&self) -> bool {
-        self.waiting & !self.flow_control.paused() != 0
+        self.waiting & !self.blocked != 0
     }
 
-    /// Whether a frame of `priority` that arrives now could start at once: the transmitter is free,
+    /// Whether a frame of `queue` that arrives now could start at once: the transmitter is free,
     /// nothing waits, and no pause keeps it.
     #[inline]
-    pub fn is_idle_for(&self, now: SimTime, priority: u8) -> bool {
+    pub fn is_idle_for(&self, now: SimTime, queue: u8) -> bool {
         self.free_at <= now
             && self.waiting == 0
-            && self.flow_control.paused() & (1 << priority) == 0
+            && self.blocked & (1 << queue) == 0
             && !self.flow_control.is_pending()
     }
 
@@ -146,7 +226,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         chain: &C,
         len: impl Fn(&C, PacketId) -> u32,
     ) -> Option<(PacketId, u8)> {
-        let eligible = self.waiting & !self.flow_control.paused();
+        let eligible = self.waiting & !self.blocked;
         if eligible == 0 {
             return None;
         }
@@ -181,6 +261,14 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// The transmitter never becomes free again: its link is gone.
     pub fn shut_down(&mut self) {
         self.free_at = SimTime::NEVER;
+    }
+
+    /// A frame of `len` bytes of `queue` starts at `now`: its shaper counts it.
+    pub fn note_sent(&mut self, now: SimTime, queue: u8, len: u32) {
+        if let Some(shapers) = self.extras.as_mut().and_then(|extras| extras.shapers.as_mut()) {
+            shapers.on_sent(now, queue, len);
+            self.update_blocked();
+        }
     }
 
     /// Starts a frame of `frame_len` bytes. The transmitter is free.
@@ -220,16 +308,45 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// Obeys a PFC frame.
     pub fn receive_pfc(&mut self, now: SimTime, frame: &Pfc) {
         self.flow_control.receive(now, frame, self.link.quantum());
+        self.update_blocked();
     }
 
-    /// When this port next wants to be woken: a pause expires or must be asked for again.
+    /// Puts a PFC frame off that takes effect later, if this port is not that quick: the port will
+    /// want to be woken, and [gives it back](Self::take_response) then.
+    pub fn defer_pfc(&mut self, now: SimTime, frame: &Pfc) -> bool {
+        match &mut self.extras {
+            Some(extras) if extras.pause_response > Duration::ZERO => {
+                extras.responding.push_back((now + extras.pause_response, *frame));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The next PFC frame that was put off and takes effect by `now`.
+    pub fn take_response(&mut self, now: SimTime) -> Option<Pfc> {
+        let extras = self.extras.as_mut()?;
+        let (_, frame) = extras.responding.pop_front_if(|(due, _)| *due <= now)?;
+        Some(frame)
+    }
+
+    /// When this port next wants to be woken: a pause takes effect, expires or must be asked for
+    /// again, or a shaper lets a queue go on.
     pub fn poll_timeout(&self) -> SimTime {
-        self.flow_control.poll_timeout()
+        let time = self.flow_control.poll_timeout();
+        let Some(extras) = &self.extras else { return time };
+        let response = extras.responding.front().map_or(SimTime::NEVER, |&(due, _)| due);
+        let shaper = extras.shapers.as_ref().map_or(SimTime::NEVER, Shapers::poll_timeout);
+        time.min(response).min(shaper)
     }
 
     /// Serves what is due; to be called too early is harmless.
     pub fn handle_timeout(&mut self, now: SimTime) {
         self.flow_control.handle_timeout(now);
+        if let Some(shapers) = self.extras.as_mut().and_then(|extras| extras.shapers.as_mut()) {
+            shapers.handle_timeout(now);
+        }
+        self.update_blocked();
     }
 }
 

@@ -140,7 +140,7 @@ impl BufferPolicy for HpccNs3Buffer {
 
     #[inline]
     fn release(&mut self, departure: Departure) -> bool {
-        let Departure { ingress, priority, len } = departure;
+        let Departure { ingress, priority, len, .. } = departure;
         if priority == 0 {
             return false;
         }
@@ -208,11 +208,11 @@ mod tests {
     }
 
     fn arrive(buffer: &mut HpccNs3Buffer, len: u32) -> Admission {
-        buffer.admit(Arrival { ingress: 0, priority: 3, len, egress_queue: 0 })
+        buffer.admit(Arrival { ingress: 0, egress: 0, priority: 3, len, egress_queue: 0 })
     }
 
     fn depart(buffer: &mut HpccNs3Buffer, len: u32) -> bool {
-        buffer.release(Departure { ingress: 0, priority: 3, len })
+        buffer.release(Departure { ingress: 0, egress: 0, priority: 3, len })
     }
 
     /// Reserve and shared part, headroom, and all that is shared, of port 0 and class 3.
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn with_a_full_headroom_a_packet_below_the_threshold_is_stored() {
         let mut buffer = buffer(80_000);
-        let far = Arrival { ingress: 1, priority: 3, len: 13_000, egress_queue: 0 };
+        let far = Arrival { ingress: 1, egress: 0, priority: 3, len: 13_000, egress_queue: 0 };
         buffer.admit(far);
         // Port 1 shares 8,904. With X = 7,904 after 12 packets the threshold is 63,192 / 8 = 7,899,
         // so the next ones fill the headroom, and 100 bytes fit nowhere.
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(state(&buffer), (12_000, 37_500, 8_904 + 7_904));
         assert!(matches!(arrive(&mut buffer, 100), Admission::Dropped(_)));
         // 1,000 less of port 1 make the threshold 64,192 / 8 = 8,024, and 7,904 + 100 fit.
-        buffer.release(Departure { ingress: 1, priority: 3, len: 1_000 });
+        buffer.release(Departure { ingress: 1, egress: 0, priority: 3, len: 1_000 });
         assert_eq!(arrive(&mut buffer, 100), Admission::Stored);
         assert_eq!(state(&buffer), (12_100, 37_500, 7_904 + 8_004));
     }
@@ -314,10 +314,10 @@ mod tests {
     #[test]
     fn the_class_of_flow_control_is_not_accounted_for() {
         let mut buffer = buffer(0);
-        let own = Arrival { ingress: 0, priority: 0, len: 43, egress_queue: 0 };
+        let own = Arrival { ingress: 0, egress: 0, priority: 0, len: 43, egress_queue: 0 };
         assert_eq!(buffer.admit(own), Admission::Stored);
         assert_eq!(buffer.stored(), 0);
-        assert!(!buffer.release(Departure { ingress: 0, priority: 0, len: 43 }));
+        assert!(!buffer.release(Departure { ingress: 0, egress: 0, priority: 0, len: 43 }));
     }
 
     #[test]
@@ -327,7 +327,8 @@ mod tests {
         let mut buffer = HpccNs3Buffer::new(83_191, &[port(100); 2], nic).expect("it wraps");
         assert_eq!(buffer.available, u32::MAX);
         for _ in 0..10_000 {
-            let arrival = Arrival { ingress: 0, priority: 3, len: 1_048, egress_queue: 0 };
+            let arrival =
+                Arrival { ingress: 0, egress: 0, priority: 3, len: 1_048, egress_queue: 0 };
             assert_eq!(buffer.admit(arrival), Admission::Stored);
         }
         assert_eq!(buffer.stored(), 10_480_000);
@@ -351,9 +352,9 @@ mod tests {
             for (ingress, priority, len, leaves) in steps {
                 if leaves && !inside.is_empty() {
                     let (ingress, priority, len) = inside.remove(len as usize % inside.len());
-                    buffer.release(Departure { ingress, priority, len });
+                    buffer.release(Departure { ingress, egress: 0, priority, len });
                 } else {
-                    let arrival = Arrival { ingress, priority, len, egress_queue: 0 };
+                    let arrival = Arrival { ingress, egress: 0, priority, len, egress_queue: 0 };
                     let before = buffer.stored();
                     match buffer.admit(arrival) {
                         Admission::Dropped(_) => prop_assert_eq!(buffer.stored(), before),
@@ -367,7 +368,7 @@ mod tests {
                 prop_assert!(buffer.shared <= buffer.available);
             }
             for (ingress, priority, len) in inside {
-                buffer.release(Departure { ingress, priority, len });
+                buffer.release(Departure { ingress, egress: 0, priority, len });
             }
             prop_assert!((0..3).all(|port| (1..8).all(|class| !buffer.is_paused(port, class))));
             prop_assert_eq!((buffer.stored(), buffer.shared), (0, 0));

@@ -2,13 +2,17 @@
 
 mod headroom;
 mod hpcc_ns3;
+mod pools;
 mod shared;
+mod switch;
 
 use core::fmt;
 
 pub use headroom::{HeadroomInput, HeadroomTerms, LosslessHop, headroom, standard_response};
 pub use hpcc_ns3::{HpccNs3Buffer, HpccNs3Port};
+pub use pools::PoolBuffer;
 pub use shared::{BufferError, BufferLayout, SharedBuffer};
+pub use switch::SwitchBuffer;
 
 /// Admission to a switch's memory. The native switch is [`SharedBuffer`].
 pub trait BufferPolicy: fmt::Debug + Send {
@@ -18,8 +22,13 @@ pub trait BufferPolicy: fmt::Debug + Send {
     /// A stored frame leaves; true if its ingress priority may now send again.
     fn release(&mut self, departure: Departure) -> bool;
 
-    /// Bytes stored now.
+    /// Bytes of memory in use now.
     fn stored(&self) -> u64;
+
+    /// Bytes of memory that a frame of `len` bytes takes.
+    fn memory_of(&self, len: u32) -> u32 {
+        len
+    }
 }
 
 /// A frame that asks to be stored.
@@ -27,6 +36,8 @@ pub trait BufferPolicy: fmt::Debug + Send {
 pub struct Arrival {
     /// The port it came in by, counted from 0.
     pub ingress: u16,
+    /// The port it is to leave by.
+    pub egress: u16,
     /// Its priority, 0 to 7.
     pub priority: u8,
     /// Its bytes, FCS included.
@@ -40,6 +51,8 @@ pub struct Arrival {
 pub struct Departure {
     /// The port it came in by.
     pub ingress: u16,
+    /// The port it leaves by.
+    pub egress: u16,
     /// Its priority, 0 to 7.
     pub priority: u8,
     /// Its bytes, FCS included.
@@ -72,7 +85,25 @@ pub enum DropReason {
         /// The headroom.
         limit: u32,
     },
-    /// Lossy: the egress queue is longer than its share of the free buffer.
+    /// Lossless: the headroom that all ingress ports share is too small.
+    HeadroomPoolExceeded {
+        /// Shared headroom in use.
+        used: u32,
+        /// The frame.
+        len: u32,
+        /// The shared headroom.
+        limit: u32,
+    },
+    /// Lossy: the ingress priority holds more than its share of the free buffer.
+    IngressThreshold {
+        /// Bytes that it holds.
+        used: u32,
+        /// The frame.
+        len: u32,
+        /// Alpha times the free shared buffer.
+        limit: u64,
+    },
+    /// The egress queue is longer than its share of the free buffer.
     EgressThreshold {
         /// Bytes that wait in the queue.
         queued: u32,
@@ -97,6 +128,8 @@ impl DropReason {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::HeadroomExceeded { .. } => "headroom_exceeded",
+            Self::HeadroomPoolExceeded { .. } => "headroom_pool_exceeded",
+            Self::IngressThreshold { .. } => "ingress_threshold",
             Self::EgressThreshold { .. } => "egress_threshold",
             Self::SharedBufferFull { .. } => "shared_buffer_full",
         }
@@ -108,6 +141,12 @@ impl fmt::Display for DropReason {
         match self {
             Self::HeadroomExceeded { used, len, limit } => {
                 write!(f, "headroom in use {used} + frame {len} > headroom {limit}")
+            }
+            Self::HeadroomPoolExceeded { used, len, limit } => {
+                write!(f, "shared headroom in use {used} + frame {len} > shared headroom {limit}")
+            }
+            Self::IngressThreshold { used, len, limit } => {
+                write!(f, "held for ingress {used} + frame {len} > threshold {limit}")
             }
             Self::EgressThreshold { queued, len, limit } => {
                 write!(f, "egress queue {queued} + frame {len} > threshold {limit}")

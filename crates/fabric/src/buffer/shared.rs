@@ -100,9 +100,14 @@ impl BufferLayout {
     pub fn new(config: &SwitchConfig, headroom: &[Bytes]) -> Result<Self, BufferError> {
         let priorities = u64::from(lossless_mask(&config.lossless).count_ones());
         let sum = headroom.iter().fold(0u64, |sum, h| sum.saturating_add(h.get()));
-        let headroom_total = sum.saturating_mul(priorities);
-        let reserve =
-            config.reserve.get().saturating_mul(priorities).saturating_mul(headroom.len() as u64);
+        let headroom_total = match config.headroom_pool {
+            Some(pool) => pool.get(),
+            None => sum.saturating_mul(priorities),
+        };
+        let per_port = config.reserve.get().saturating_mul(priorities).saturating_add(
+            config.egress_reserve.get().saturating_mul(8_u64.saturating_sub(priorities)),
+        );
+        let reserve = per_port.saturating_mul(headroom.len() as u64);
         let total = config.buffer.get();
         if total > MAX_BUFFER {
             return Err(BufferError::TooLarge { total: config.buffer });
@@ -359,11 +364,11 @@ mod tests {
     }
 
     fn arrive(buffer: &mut SharedBuffer, ingress: u16, priority: u8) -> Admission {
-        buffer.admit(Arrival { ingress, priority, len: 1_000, egress_queue: 0 })
+        buffer.admit(Arrival { ingress, egress: 0, priority, len: 1_000, egress_queue: 0 })
     }
 
     fn depart(buffer: &mut SharedBuffer, ingress: u16, priority: u8) -> bool {
-        buffer.release(Departure { ingress, priority, len: 1_000 })
+        buffer.release(Departure { ingress, egress: 0, priority, len: 1_000 })
     }
 
     #[test]
@@ -444,7 +449,7 @@ mod tests {
     #[test]
     fn a_lossy_priority_drops_at_the_tail_and_says_why() {
         let mut buffer = buffer(&config());
-        let long = Arrival { ingress: 0, priority: 0, len: 1_000, egress_queue: 89_500 };
+        let long = Arrival { ingress: 0, egress: 0, priority: 0, len: 1_000, egress_queue: 89_500 };
         assert_eq!(
             buffer.admit(long),
             Admission::Dropped(DropReason::EgressThreshold {

@@ -104,6 +104,11 @@ impl Topology {
         self.nodes.get(node as usize).is_some_and(|node| node.kind == NodeKind::Host)
     }
 
+    /// Whether `node` is a switch.
+    pub fn is_switch(&self, node: NodeId) -> bool {
+        self.nodes.get(node as usize).is_some_and(|node| node.kind != NodeKind::Host)
+    }
+
     /// Every node's ports with what is at their other end, in one pass over the links.
     ///
     /// # Panics

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{NodeId, Topology};
+use rocelab_units::Duration;
 
 use super::train::Hop;
 use crate::plan::Plan;
@@ -18,6 +19,9 @@ pub(super) struct ShortestPaths {
     switch_index: Vec<u32>,
     switches: usize,
     trees: BTreeMap<NodeId, Tree>,
+    /// By node: the time that frames spend in it, and whether they cut through.
+    latencies: Vec<Duration>,
+    cuts_through: Vec<bool>,
 }
 
 /// For each switch, the neighbour and link that lead to the root; none at the root itself and
@@ -33,7 +37,10 @@ impl ShortestPaths {
             switch_index[switch as usize] = switches;
             switches += 1;
         }
+        let nodes = || (0u32..).take(topology.nodes.len());
         Self {
+            latencies: nodes().map(|node| plan.latency_of(node)).collect(),
+            cuts_through: nodes().map(|node| plan.cuts_through(node)).collect(),
             active: plan.active_links.clone(),
             adjacency: topology.adjacency(),
             topology,
@@ -49,18 +56,25 @@ impl ShortestPaths {
             return Vec::new();
         };
         if first.node == to {
-            return vec![self.hop(first.link)];
+            return vec![self.hop(first.link, to)];
         }
-        let mut links = vec![last.link];
+        let mut links = vec![(last.link, to)];
         let mut node = last.node;
         while node != first.node {
             let index = self.switch_index[node as usize] as usize;
             let Some(towards) = self.tree(first.node)[index] else { return Vec::new() };
-            links.push(towards.link);
+            links.push((towards.link, node));
             node = towards.node;
         }
-        links.push(first.link);
-        links.iter().rev().map(|&link| self.hop(link)).collect()
+        links.push((first.link, first.node));
+        links.reverse();
+        let mut hops: Vec<_> = links.iter().map(|&(link, far)| self.hop(link, far)).collect();
+        for index in 1..hops.len() {
+            let (_, switch) = links[index - 1];
+            hops[index - 1].cuts_through =
+                self.cuts_through[switch as usize] && hops[index].rate <= hops[index - 1].rate;
+        }
+        hops
     }
 
     /// What a host is connected to.
@@ -68,9 +82,11 @@ impl ShortestPaths {
         self.adjacency.ports_of(host).first().copied()
     }
 
-    fn hop(&self, link: u32) -> Hop {
+    /// A link towards the node `far`.
+    fn hop(&self, link: u32, far: NodeId) -> Hop {
         let link = &self.topology.links[link as usize];
-        Hop { rate: link.rate, delay: link.delay }
+        let delay = link.delay + self.latencies[far as usize];
+        Hop { rate: link.rate, delay, cuts_through: false }
     }
 
     fn tree(&mut self, root: NodeId) -> &Tree {

@@ -19,6 +19,8 @@ const INTERPACKET_GAP: u64 = 12;
 pub(super) struct Hop {
     pub(super) rate: Bandwidth,
     pub(super) delay: Duration,
+    /// Whether the switch at its end acts on the first 64 bytes.
+    pub(super) cuts_through: bool,
 }
 
 impl Hop {
@@ -27,8 +29,10 @@ impl Hop {
         self.rate.transmission_time(Bytes::new(PREAMBLE + len + INTERPACKET_GAP)).ps()
     }
 
-    /// From the start of a frame to its arrival, in ps.
+    /// From the start of a frame to its arrival (that of its first bytes, where it cuts through), in
+    /// ps.
     fn flight(&self, len: u64) -> u64 {
+        let len = if self.cuts_through { len.min(64) } else { len };
         let sending = self.rate.transmission_time(Bytes::new(PREAMBLE + len));
         sending.ps().saturating_add(self.delay.ps())
     }
@@ -142,6 +146,7 @@ mod tests {
                 .map(|_| Hop {
                     rate: rates[usize::try_from(stream.below(7)).unwrap()],
                     delay: Duration::from_ps(stream.below(1_000_000)),
+                    cuts_through: false,
                 })
                 .collect();
             let trains: Vec<(u64, u64, u64)> = (0..1 + stream.below(6))
@@ -173,7 +178,7 @@ mod tests {
 
     #[test]
     fn endless_trains_stick_at_the_end_of_time() {
-        let hop = Hop { rate: Bandwidth::from_bps(1), delay: Duration::ZERO };
+        let hop = Hop { rate: Bandwidth::from_bps(1), delay: Duration::ZERO, cuts_through: false };
         let mut free = 0;
         assert_eq!(Train::at(0, u64::MAX, 1500).cross(&hop, &mut free).last(), u64::MAX);
         assert_eq!(free, u64::MAX);

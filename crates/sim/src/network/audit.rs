@@ -4,7 +4,7 @@
 use rocelab_fabric::BufferPolicy;
 use thiserror::Error;
 
-use super::{DropCause, Network};
+use super::{DropCause, Network, Role};
 use crate::FaultAction;
 use crate::profile::Profile;
 
@@ -93,8 +93,12 @@ impl<P: Profile> Network<P> {
     fn audit_buffers(&self) -> Result<(), AuditError> {
         let mut queued = vec![0u64; self.nodes.len()];
         for port in &self.ports {
-            queued[port.node as usize] +=
-                (0..8).map(|p| u64::from(port.port.queued(p))).sum::<u64>();
+            let Role::Switch(switch) = self.nodes[port.node as usize].role else { continue };
+            let buffer = &self.switches[switch as usize].buffer;
+            port.port.for_each_waiting(&self.pool, |id, _| {
+                let len = u32::from(self.pool.get(id).frame_len);
+                queued[port.node as usize] += u64::from(buffer.memory_of(len));
+            });
         }
         for switch in &self.switches {
             let queued = queued[switch.node as usize] + switch.unreturned;

@@ -100,7 +100,8 @@ impl<P: Profile> Network<P> {
                 }
                 NodeKind::Switch { .. } => {
                     let buffer = P::buffer(&plan, node, &adjacency)?;
-                    self.switches.push(Switch { node, buffer, unreturned: 0 });
+                    let priorities = P::priorities_in(&plan, node);
+                    self.switches.push(Switch { node, buffer, priorities, unreturned: 0 });
                     Role::Switch(index(self.switches.len()))
                 }
             };
@@ -112,7 +113,6 @@ impl<P: Profile> Network<P> {
     fn add_ports(&mut self) {
         let plan = Arc::clone(&self.plan);
         let adjacency = plan.topology.adjacency();
-        let scheduler = P::scheduler(&plan);
         for node in (0u32..).take(plan.topology.nodes.len()) {
             let is_switch = matches!(self.nodes[node as usize].role, Role::Switch(_));
             for (number, neighbour) in (0u16..).zip(adjacency.ports_of(node)) {
@@ -122,10 +122,11 @@ impl<P: Profile> Network<P> {
                 let lossy = self.shared.is_lossy(place);
                 self.ports.push(NetworkPort {
                     port: Port::with_flow_control(
-                        P::link(&plan, neighbour.link),
-                        Scheduler::new(&scheduler),
-                        P::flow_control(&plan),
-                    ),
+                        P::link(&plan, neighbour),
+                        Scheduler::new(&P::scheduler(&plan, node, number)),
+                        P::flow_control(&plan, node, number),
+                    )
+                    .with_extras(P::port_extras(&plan, node, number)),
                     in_flight: Fifo::default(),
                     far: self.far_end(&adjacency, neighbour, lossy),
                     node,
@@ -150,6 +151,7 @@ impl<P: Profile> Network<P> {
             role: self.nodes[neighbour.node as usize].role,
             number: u16::try_from(number).unwrap_or(u16::MAX),
             special: lossy,
+            cuts_through: self.plan.cuts_through(neighbour.node),
         }
     }
 

@@ -138,6 +138,8 @@ struct FarEnd {
     number: u16,
     /// Whether arrivals are captured, may be lost, or are watched by fault rules.
     special: bool,
+    /// Whether it is a switch that frames cut through.
+    cuts_through: bool,
 }
 
 /// What is counted at every port.
@@ -165,6 +167,8 @@ struct Host<P: Profile> {
 struct Switch<P: Profile> {
     node: NodeId,
     buffer: P::Buffer,
+    /// The priority here of frames of each priority.
+    priorities: [u8; 8],
     /// Bytes of frames that were lost from its queues and are still accounted for.
     unreturned: u64,
 }

@@ -26,7 +26,7 @@ impl<P: Profile> Network<P> {
         };
         let state = &mut self.switches[switch as usize];
         let (receiving, ingress) = (at.port, at.number);
-        let priority = body.priority();
+        let priority = state.priorities[usize::from(body.priority() & 7)];
         let len = u32::from(packet.frame_len);
         let number = packet.switch_port;
         if number == NO_ROUTE {
@@ -34,8 +34,10 @@ impl<P: Profile> Network<P> {
         }
         let egress = self.nodes[state.node as usize].first_port + u32::from(number);
         let out = &mut self.ports[egress as usize];
-        let egress_queue = out.port.queued(priority);
-        let admission = state.buffer.admit(Arrival { ingress, priority, len, egress_queue });
+        let waits_in = out.port.queue_of(priority);
+        let egress_queue = out.port.queued(waits_in);
+        let arrival = Arrival { ingress, egress: number, priority, len, egress_queue };
+        let admission = state.buffer.admit(arrival);
         if let Admission::Dropped(reason) | Admission::DroppedAndPause(reason) = admission {
             self.drop_frame(key, receiving, Some(number), id, DropCause::Buffer(reason));
             if matches!(admission, Admission::DroppedAndPause(_)) {
@@ -53,13 +55,13 @@ impl<P: Profile> Network<P> {
         }
         if admission == Admission::Stored
             && out.is_free(key)
-            && out.port.is_idle_for(key.time, priority)
+            && out.port.is_idle_for(key.time, waits_in)
         {
-            out.port.note_passed(priority);
+            out.port.note_passed(waits_in);
             return self.send(key, switch, egress, id, queue);
         }
         out.counters.max_queue_bytes = out.counters.max_queue_bytes.max(queued);
-        out.port.enqueue(&mut self.pool, id, priority, len);
+        out.port.enqueue(&mut self.pool, id, waits_in, len);
         if admission == Admission::StoredAndPause {
             self.pause_sender(key, receiving, priority, queue);
         }
@@ -99,12 +101,18 @@ impl<P: Profile> Network<P> {
     ) {
         let packet = self.pool.get_mut(id);
         let Body::Rdma(body) = &mut packet.body else { return };
-        let (ingress, priority) = (packet.switch_port, body.priority());
-        let departure = Departure { ingress, priority, len: u32::from(packet.frame_len) };
-        let resume = self.switches[switch as usize].buffer.release(departure);
+        let state = &mut self.switches[switch as usize];
+        let (ingress, len) = (packet.switch_port, u32::from(packet.frame_len));
+        let priority = state.priorities[usize::from(body.priority() & 7)];
         let out = &mut self.ports[port as usize];
+        let resume = state.buffer.release(Departure { ingress, egress: out.number, priority, len });
+        let queue_of_frame = out.port.queue_of(priority);
         if let Some(marking) = &mut out.marking
-            && marking.on_dequeue(&mut self.shared, body.is_markable(), out.port.queued(priority))
+            && marking.on_dequeue(
+                &mut self.shared,
+                body.is_markable(),
+                out.port.queued(queue_of_frame),
+            )
         {
             body.mark();
             out.counters.ecn_marks += 1;
@@ -116,7 +124,24 @@ impl<P: Profile> Network<P> {
         if stamped {
             self.stamp(key.time, port, id);
         }
+        if self.ports[port as usize].port.has_extras() {
+            self.shape(key, port, queue_of_frame, len, queue);
+        }
         self.transmit(key, port, id, queue);
+    }
+
+    /// A frame of a port's queue, which may have a shaper, starts.
+    #[cold]
+    fn shape(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        queue_of_frame: u8,
+        len: u32,
+        queue: &mut EventQueue<Event>,
+    ) {
+        self.ports[port as usize].port.note_sent(key.time, queue_of_frame, len);
+        self.arm_port_timeout(port, queue);
     }
 
     /// Makes the sender behind a switch's ingress port pause.

@@ -1,7 +1,7 @@
 //! Frames onto links and off them; pauses and their timers.
 
 use rocelab_engine::{EventKey, EventQueue, TieOrder};
-use rocelab_fabric::{FlowControl, PacketId};
+use rocelab_fabric::{FlowControl, MIN_FRAME, PacketId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
@@ -45,19 +45,23 @@ impl<P: Profile> Network<P> {
         state.free_tie = self.order.reserve(node);
         let packet = self.pool.get_mut(id);
         let transmission = state.port.transmit(key.time, u32::from(packet.frame_len));
-        let arrival = EventKey { time: transmission.arrival, tie: self.order.reserve(node) };
+        let mut arrival = EventKey { time: transmission.arrival, tie: self.order.reserve(node) };
         if let Some(telemetry) = &mut self.telemetry {
             telemetry.note_departure(key.time, port, packet.frame_len);
         }
         state.counters.frames += 1;
         state.counters.bytes += u64::from(packet.frame_len);
-        let traversals = &mut self.totals.traversals;
         if let Role::Switch(switch) = state.far.role {
             let node = self.switches[switch as usize].node;
             let (source, destination) = (packet.source, packet.destination);
             let egress = self.routing.egress(node, source, destination, packet.flow_hash);
             packet.switch_port = egress.unwrap_or(NO_ROUTE);
+            if state.far.cuts_through {
+                arrival.time = self.head_arrival(key.time, port, id, arrival.time);
+            }
         }
+        let (packet, state) = (self.pool.get_mut(id), &mut self.ports[port as usize]);
+        let traversals = &mut self.totals.traversals;
         match packet.body {
             Body::Rdma(ref body) => match body.kind() {
                 TrafficKind::Data => traversals.data += 1,
@@ -73,6 +77,23 @@ impl<P: Profile> Network<P> {
         state.in_flight.push_back(&mut self.pool, id);
         if state.captured.is_some() {
             self.capture_sent(key.time, port, id);
+        }
+    }
+
+    /// When the switch at the other end acts on a frame that starts now: as its first 64 bytes
+    /// have arrived, if it leaves by a port that is not faster, which would run dry.
+    #[cold]
+    fn head_arrival(&self, now: SimTime, port: u32, id: PacketId, tail: SimTime) -> SimTime {
+        let state = &self.ports[port as usize];
+        let packet = self.pool.get(id);
+        let first = self.nodes[self.ports[state.far.port as usize].node as usize].first_port;
+        let egress = first + u32::from(packet.switch_port);
+        let is_data = matches!(packet.body, Body::Rdma(_)) && packet.switch_port != NO_ROUTE;
+        let link = state.port.link();
+        if is_data && self.ports[egress as usize].port.link().rate() <= link.rate() {
+            link.transmit(now, u32::from(packet.frame_len).min(MIN_FRAME)).arrival
+        } else {
+            tail
         }
     }
 
@@ -182,6 +203,10 @@ impl<P: Profile> Network<P> {
             return; // An earlier one was armed since; it has served this one's purpose.
         }
         state.timeout_armed = SimTime::NEVER;
+        while let Some(frame) = self.ports[port as usize].port.take_response(key.time) {
+            self.obey_pfc(key, port, &frame, queue);
+        }
+        let state = &mut self.ports[port as usize];
         let since = [0, 1, 2, 3, 4, 5, 6, 7].map(|priority| state.port.paused_since(priority));
         state.port.handle_timeout(key.time);
         for (priority, since) in (0u8..).zip(since) {
@@ -289,6 +314,20 @@ impl<P: Profile> Network<P> {
     ) {
         self.pool.remove(id);
         self.totals.frames_delivered += 1;
+        if self.ports[receiving as usize].port.defer_pfc(key.time, frame) {
+            return self.arm_port_timeout(receiving, queue);
+        }
+        self.obey_pfc(key, receiving, frame, queue);
+    }
+
+    /// A PFC frame takes effect.
+    fn obey_pfc(
+        &mut self,
+        key: EventKey,
+        receiving: u32,
+        frame: &Pfc,
+        queue: &mut EventQueue<Event>,
+    ) {
         let state = &mut self.ports[receiving as usize];
         let mut resumes = false;
         for priority in (0..8u8).filter(|p| frame.class_enable_vector & (1 << p) != 0) {
@@ -318,7 +357,7 @@ impl<P: Profile> Network<P> {
         }
     }
 
-    fn arm_port_timeout(&mut self, port: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn arm_port_timeout(&mut self, port: u32, queue: &mut EventQueue<Event>) {
         let state = &mut self.ports[port as usize];
         let due = state.port.poll_timeout();
         if due < state.timeout_armed {

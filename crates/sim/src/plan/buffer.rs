@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use rocelab_fabric::topology::Adjacency;
+use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
-    BufferError, BufferLayout, Headroom, HeadroomInput, NodeId, SwitchConfig, Topology, headroom,
+    BufferError, BufferLayout, Headroom, HeadroomInput, LosslessHop, NodeId, SwitchConfig,
 };
 use rocelab_transport::QueuePairProfile;
-use rocelab_units::{Bytes, Duration};
+use rocelab_units::Bytes;
 use rocelab_wire::{Opcode, frame_len};
 
 use super::{Plan, RocePlan};
@@ -16,8 +16,47 @@ use crate::scenario::Fault;
 impl Plan {
     /// The headroom of each port of a switch, for every lossless priority of it.
     pub fn headroom(&self, switch: NodeId, adjacency: &Adjacency) -> Vec<Bytes> {
-        let frame = largest_frame(&self.roce, &self.queue_pairs);
-        port_headroom(&self.switch, &self.topology, adjacency, switch, frame)
+        let ports = (0u16..).zip(adjacency.ports_of(switch));
+        let of_port =
+            |(port, neighbour): (u16, &Neighbour)| match self.port_at(switch, port).headroom {
+                Headroom::Fixed(bytes) => bytes,
+                Headroom::Auto => self.lossless_hop(switch, neighbour, adjacency).terms().total(),
+            };
+        ports.map(of_port).collect()
+    }
+
+    /// What the headroom of a switch's port depends on; `neighbour` is at the other end of its link.
+    pub fn lossless_hop(
+        &self,
+        switch: NodeId,
+        neighbour: &Neighbour,
+        adjacency: &Adjacency,
+    ) -> LosslessHop {
+        let link = &self.topology.links[neighbour.link as usize];
+        let far_port = adjacency.port_of_link(neighbour.node, neighbour.link).unwrap_or(0);
+        let far_port = u16::try_from(far_port).unwrap_or(u16::MAX);
+        let far = self.port_at(neighbour.node, far_port);
+        let hop = LosslessHop::from(HeadroomInput {
+            rate: link.rate,
+            delay: link.delay,
+            largest_frame: largest_frame(&self.roce, &self.queue_pairs),
+            response: far.pause_response
+                + self.latency_of(switch)
+                + self.latency_of(neighbour.node),
+        });
+        LosslessHop { cell: self.switch_at(switch).cell, ..hop }
+    }
+
+    /// Whether every switch has room for its headroom and reserves, and something to share.
+    pub(super) fn check_buffers(&self) -> Result<(), Fault> {
+        let adjacency = self.topology.adjacency();
+        for switch in self.topology.switches() {
+            let config = self.switch_at(switch);
+            BufferLayout::new(config, &self.headroom(switch, &adjacency)).map_err(|error| {
+                placed(error, config, &self.topology.nodes[switch as usize].name)
+            })?;
+        }
+        Ok(())
     }
 }
 
@@ -33,44 +72,6 @@ pub(super) fn largest_frame(roce: &RocePlan, queue_pairs: &[Arc<QueuePairProfile
         }
     };
     Bytes::new(queue_pairs.iter().map(len).max().unwrap_or(0) as u64)
-}
-
-/// Whether every switch has room for its headroom and reserves, and something to share.
-pub(super) fn check_buffer(
-    config: &SwitchConfig,
-    topology: &Topology,
-    largest_frame: Bytes,
-) -> Result<(), Fault> {
-    let adjacency = topology.adjacency();
-    for switch in topology.switches() {
-        let headroom = port_headroom(config, topology, &adjacency, switch, largest_frame);
-        BufferLayout::new(config, &headroom)
-            .map_err(|error| placed(error, config, &topology.nodes[switch as usize].name))?;
-    }
-    Ok(())
-}
-
-fn port_headroom(
-    config: &SwitchConfig,
-    topology: &Topology,
-    adjacency: &Adjacency,
-    switch: NodeId,
-    largest_frame: Bytes,
-) -> Vec<Bytes> {
-    let ports = adjacency.ports_of(switch).iter();
-    let needed = |link: u32| {
-        let link = &topology.links[link as usize];
-        headroom(&HeadroomInput {
-            rate: link.rate,
-            delay: link.delay,
-            largest_frame,
-            response: Duration::ZERO,
-        })
-    };
-    match config.headroom {
-        Headroom::Fixed(bytes) => vec![bytes; ports.len()],
-        Headroom::Auto => ports.map(|port| needed(port.link)).collect(),
-    }
 }
 
 fn placed(error: BufferError, config: &SwitchConfig, switch: &str) -> Fault {

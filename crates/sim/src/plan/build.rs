@@ -10,8 +10,8 @@ use super::algorithms::InUse;
 use super::applications::Asked;
 use super::{
     AppPlan, ConnectionPlan, FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, applications,
-    buffer, checks, connections, faults, hop_limit, hpcc_ns3, integrity, layer2, numbering, ports,
-    service, telemetry, topology,
+    checks, connections, faults, hop_limit, hpcc_ns3, integrity, layer2, numbering, ports, service,
+    switches, telemetry, topology,
 };
 use crate::scenario::{
     Fault, IpVersion, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError, Tagging,
@@ -70,8 +70,6 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let active_links = layer2::active_links(scenario, &topology);
     let (profile, stop) = match &scenario.profile {
         None => {
-            let largest_frame = buffer::largest_frame(&roce, &queue_pairs);
-            buffer::check_buffer(&scenario.switch, &topology, largest_frame)?;
             hop_limit::check(&roce, &topology, &active_links, &ways)?;
             telemetry::check(in_use.all(), &topology, &hosts, &active_links, &ways)?;
             (ProfilePlan::Roce, scenario.stop)
@@ -81,6 +79,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
             (ProfilePlan::HpccNs3(Arc::new(plan)), scenario.stop.map(hpcc_ns3::truncated))
         }
     };
+    let switch_overrides = switches::build(&scenario.switch, &topology)?;
     let mut plan = Plan {
         name: scenario.name(),
         seed: scenario.seed,
@@ -90,6 +89,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         topology,
         roce,
         switch: scenario.switch.clone(),
+        switch_overrides,
         queue_pairs,
         flows,
         apps,
@@ -100,6 +100,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         sampling,
     };
     if matches!(plan.profile, ProfilePlan::Roce) {
+        plan.check_buffers()?;
         plan.measure_paths(&scenario.roce);
     }
     Ok(plan)

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use rocelab_fabric::{EcnConfig, SchedulerConfig, SwitchConfig};
+use rocelab_fabric::{EcnConfig, SchedulerConfig, SwitchConfig, Trust};
 use rocelab_transport::Algorithm;
-use rocelab_units::SimTime;
+use rocelab_units::{Duration, SimTime};
 
 use super::algorithms::Named;
 use super::build::LATEST;
@@ -75,7 +75,7 @@ fn check_priority(key: &str, priority: u8) -> Result<(), Fault> {
     })
 }
 
-fn check_switch(switch: &SwitchConfig) -> Result<(), Fault> {
+pub(super) fn check_switch(switch: &SwitchConfig) -> Result<(), Fault> {
     let mut seen = BTreeSet::new();
     for (index, &priority) in switch.lossless.iter().enumerate() {
         let key = format!("switch.lossless[{index}]");
@@ -102,8 +102,73 @@ fn check_switch(switch: &SwitchConfig) -> Result<(), Fault> {
                 .help("give a part of the buffer")
         })?;
     }
+    check_memory(switch)?;
+    check_classes(switch)?;
+    for (key, time) in
+        [("switch.latency", switch.latency), ("switch.pause_response", switch.pause_response)]
+    {
+        ensure(time <= LONGEST_LATENCY, || {
+            Fault::at(key, format!("{time} is no latency of a switch"))
+                .help(format!("give at most {LONGEST_LATENCY}"))
+        })?;
+    }
     switch.ecn.as_ref().map_or(Ok(()), check_ecn)?;
     check_scheduler(&switch.scheduler)
+}
+
+/// The longest latency or response that is taken for one.
+const LONGEST_LATENCY: Duration = Duration::from_ms(1);
+
+fn check_memory(switch: &SwitchConfig) -> Result<(), Fault> {
+    let alphas = switch.priority_alpha.iter().map(|(priority, alpha)| {
+        (format!("switch.priority_alpha.{}", priority.number()), Some(*alpha))
+    });
+    let others = [
+        ("switch.egress_alpha".to_owned(), switch.egress_alpha),
+        ("switch.lossy_ingress_alpha".to_owned(), switch.lossy_ingress_alpha),
+    ];
+    for (key, alpha) in alphas.chain(others) {
+        ensure(alpha.is_none_or(|alpha| alpha.numerator() > 0), || {
+            Fault::at(key, "a share of nothing stores no frame")
+                .help("give a fraction above 0, such as \"1/8\"")
+        })?;
+    }
+    ensure((1..=65_536).contains(&switch.cell.get()), || {
+        Fault::at("switch.cell", format!("{} is no size of a memory cell", switch.cell))
+            .help("give 1B (no cells) to 65536B, such as \"208B\"")
+    })?;
+    for (priority, shaper) in &switch.shapers {
+        let key = format!("switch.shapers.{}.rate", priority.number());
+        ensure(shaper.rate.bits_per_second() > 0, || {
+            Fault::at(key, "a queue that sends nothing never empties")
+                .help("give a rate above 0bps, such as \"10Gbps\"")
+        })?;
+    }
+    Ok(())
+}
+
+fn check_classes(switch: &SwitchConfig) -> Result<(), Fault> {
+    check_priority("switch.default_priority", switch.default_priority)?;
+    for (priority, &queue) in &switch.queue_of {
+        ensure(queue <= 7, || {
+            let key = format!("switch.queue_of.{}", priority.number());
+            Fault::at(key, format!("queue {queue} does not exist")).help("give 0 to 7")
+        })?;
+    }
+    let last = match switch.trust {
+        Trust::Auto | Trust::Pcp => 7,
+        Trust::Dscp => 63,
+        Trust::TrafficClass => 255,
+    };
+    for (code, &priority) in &switch.priority_of {
+        let key = format!("switch.priority_of.{code}");
+        ensure(code.parse::<u8>().is_ok_and(|number| number <= last), || {
+            Fault::at(&key, format!("the trusted field has no code point {code}"))
+                .help(format!("give 0 to {last}, or another `switch.trust`"))
+        })?;
+        check_priority(&key, priority)?;
+    }
+    Ok(())
 }
 
 fn check_ecn(ecn: &EcnConfig) -> Result<(), Fault> {
@@ -114,6 +179,13 @@ fn check_ecn(ecn: &EcnConfig) -> Result<(), Fault> {
     ensure((0.0..=1.0).contains(&ecn.pmax), || {
         Fault::at("switch.ecn.pmax", "pmax is a probability").help("give a number from 0 to 1")
     })?;
+    ensure(
+        ecn.average_weight.is_none_or(|w| (0.0..=1.0).contains(&w.as_f64()) && w.numerator() > 0),
+        || {
+            Fault::at("switch.ecn.average_weight", "an average moves by a part of the difference")
+                .help("give a fraction above 0 and up to 1, such as \"1/512\"")
+        },
+    )?;
     ensure(ecn.per_rate.is_none_or(|rate| rate.bits_per_second() > 0), || {
         Fault::at("switch.ecn.per_rate", "thresholds cannot be scaled from a rate of zero")
             .help("give the port rate that kmin and kmax are meant for, such as \"25Gbps\"")

@@ -18,6 +18,7 @@ mod ports;
 mod profile;
 mod resolve;
 mod service;
+mod switches;
 mod telemetry;
 mod topology;
 
@@ -38,6 +39,7 @@ pub use build::MAX_FLOWS;
 pub use faults::{FaultAction, FaultChoice, FaultRule, FrameSelector, OpcodeSet};
 pub(crate) use hosts::HostDirectory;
 pub use profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
+pub use switches::SwitchOverrides;
 
 /// A scenario that is known to be runnable.
 #[derive(Clone, Debug)]
@@ -56,8 +58,10 @@ pub struct Plan {
     pub topology: Topology,
     /// For each link of the topology, whether frames may cross it: a spanning tree blocks some.
     pub active_links: Vec<bool>,
-    /// Every switch's parameters.
+    /// The parameters of all switches, but for what some do otherwise.
     pub switch: SwitchConfig,
+    /// What single switches and ports do otherwise.
+    pub switch_overrides: SwitchOverrides,
     /// Parameters of queue pairs: one for each congestion control in use, and so at least one. They
     /// differ in nothing else, but for what follows from it.
     pub queue_pairs: Vec<Arc<QueuePairProfile>>,

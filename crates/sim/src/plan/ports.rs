@@ -34,7 +34,11 @@ pub(super) fn sampling(config: &QueueSampling, topology: &Topology) -> Result<Sa
 }
 
 /// The ports that `texts` name, in their order, each once.
-fn named(key: &str, texts: &[String], topology: &Topology) -> Result<Vec<(NodeId, u16)>, Fault> {
+pub(super) fn named(
+    key: &str,
+    texts: &[String],
+    topology: &Topology,
+) -> Result<Vec<(NodeId, u16)>, Fault> {
     ensure(!texts.is_empty(), || {
         Fault::at(key, "no port is named").help("name a port, such as \"host-0\" or \"leaf-0:3\"")
     })?;

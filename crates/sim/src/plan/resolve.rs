@@ -35,5 +35,6 @@ fn default_ecn() -> EcnConfig {
         pmax: 0.2,
         per_rate: Some(Bandwidth::from_gbps(25)),
         mark_at: MarkAt::default(),
+        average_weight: None,
     }
 }

@@ -8,7 +8,7 @@
 //! |---|---|---|---|
 //! | time on the link: rounding, preamble, gap | [`Serialisation`] | `Link` | `TruncatingLink` |
 //! | pauses: quanta or on and off | [`FlowControl`] | `QuantaFlowControl` | `OnOffFlowControl` |
-//! | switch memory | [`BufferPolicy`] | `SharedBuffer` | `HpccNs3Buffer` |
+//! | switch memory | [`BufferPolicy`] | `SwitchBuffer` | `HpccNs3Buffer` |
 //! | ECN: when, whom, whose dice | [`Marking`] | by key, own dice | as a frame leaves, common dice |
 //! | equal-cost paths: hash, order of next hops | [`Routing`] | `Routes` | `HpccNs3Routes` |
 //! | order of events of one instant | [`TieOrder`] | `NodeOrder` | `InsertionOrder` |
@@ -25,7 +25,7 @@ use std::ops::Range;
 use rocelab_engine::{EventKey, Tie, TieOrder};
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
-    BufferPolicy, FlowControl, NodeId, RouteError, SchedulerConfig, Serialisation,
+    BufferPolicy, FlowControl, NodeId, PortExtras, RouteError, SchedulerConfig, Serialisation,
 };
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{Content, Counters, Packet as RdmaPacket};
@@ -72,14 +72,26 @@ pub trait Profile: fmt::Debug + Sized + 'static {
     /// The time that telemetry is averaged over: the largest base round-trip time.
     fn base_rtt(plan: &Plan, shared: &Self::Shared) -> Duration;
 
-    /// The link behind a port.
-    fn link(plan: &Plan, link: u32) -> Self::Link;
+    /// The link behind a port, towards the node at its other end.
+    fn link(plan: &Plan, neighbour: &Neighbour) -> Self::Link;
 
     /// Pauses at a port.
-    fn flow_control(plan: &Plan) -> Self::FlowControl;
+    fn flow_control(plan: &Plan, node: NodeId, port: u16) -> Self::FlowControl;
 
-    /// The discipline of egress ports.
-    fn scheduler(plan: &Plan) -> SchedulerConfig;
+    /// The discipline of a port.
+    fn scheduler(plan: &Plan, node: NodeId, port: u16) -> SchedulerConfig;
+
+    /// What few ports have, of this one.
+    fn port_extras(plan: &Plan, node: NodeId, port: u16) -> Option<Box<PortExtras>> {
+        _ = (plan, node, port);
+        None
+    }
+
+    /// In a switch: the priority of frames of each priority.
+    fn priorities_in(plan: &Plan, switch: NodeId) -> [u8; 8] {
+        _ = (plan, switch);
+        [0, 1, 2, 3, 4, 5, 6, 7]
+    }
 
     /// A switch's memory.
     ///

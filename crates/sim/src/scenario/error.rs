@@ -180,6 +180,16 @@ impl Fault {
         self
     }
 
+    /// The same of a key that stands in the section `to` in place of `from`.
+    pub(crate) fn moved(mut self, from: &str, to: &str) -> Self {
+        if let Place::Key(key) = &mut self.place
+            && let Some(rest) = key.strip_prefix(from)
+        {
+            *key = format!("{to}{rest}");
+        }
+        self
+    }
+
     /// The port rate that it is about.
     pub(crate) fn of_rate(mut self, rate: Bandwidth) -> Self {
         self.rate = Some(rate);

@@ -26,14 +26,15 @@ mod suggestion;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use rocelab_fabric::{SwitchConfig, TopologyConfig};
+pub use rocelab_fabric::Priority;
+use rocelab_fabric::{SwitchConfig, TopologyConfig, by_priority_schema};
 use rocelab_transport::Algorithm;
 use rocelab_units::SimTime;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use capture::CaptureConfig;
-pub use class::{ClassConfig, Priority};
+pub use class::ClassConfig;
 pub use connect::{CmTimersConfig, Connect};
 pub use error::ScenarioError;
 pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
@@ -84,7 +85,7 @@ pub struct Scenario {
     pub congestion_control: Option<Algorithm>,
     /// What the flows of a priority do otherwise than all others: `[class.0]` to `[class.7]`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(schema_with = "class::classes_schema")]
+    #[schemars(schema_with = "by_priority_schema::<ClassConfig>")]
     pub class: BTreeMap<Priority, ClassConfig>,
     /// What is sent: any number of `[workload.NAME]` or `[[workload.NAME]]`.
     #[serde(default)]

@@ -1,6 +1,6 @@
 //! `[switch]`.
 
-use crate::{Expected, check, with};
+use crate::{Expected, check, plan, with};
 
 #[test]
 fn switch() {
@@ -105,4 +105,80 @@ fn switch() {
             help: "1 to 65535",
         },
     );
+}
+
+/// A scenario whose `[switch]` has `lines`.
+fn with_switch(lines: &str) -> String {
+    format!(
+        "[topology.single-switch]\nhosts = 2\nlink = {{ rate = \"1Gbps\", cable = \"1m\" }}\n\
+         [workload.permutation]\nbytes = \"1KB\"\n[switch]\n{lines}\n"
+    )
+}
+
+#[test]
+fn parameters_of_pools_and_classes_are_checked() {
+    let cases = [
+        ("cell = \"0B\"", "switch.cell", "\"0B\"", "no size of a memory cell", "208B"),
+        ("egress_alpha = \"0\"", "switch.egress_alpha", "\"0\"", "a share of nothing", "1/8"),
+        (
+            "priority_alpha = { 3 = \"0\" }",
+            "switch.priority_alpha.3",
+            "\"0\"",
+            "a share of nothing",
+            "1/8",
+        ),
+        (
+            "shapers = { 3 = { rate = \"0bps\" } }",
+            "switch.shapers.3.rate",
+            "\"0bps\"",
+            "never empties",
+            "10Gbps",
+        ),
+        ("queue_of = { 3 = 8 }", "switch.queue_of.3", "8", "queue 8 does not exist", "0 to 7"),
+        ("priority_of = { 9 = 3 }", "switch.priority_of.9", "3", "no code point 9", "0 to 7"),
+        ("default_priority = 8", "switch.default_priority", "8", "does not exist", "0 to 7"),
+        ("latency = \"1s\"", "switch.latency", "\"1s\"", "no latency", "at most"),
+    ];
+    for (line, key, value, message, help) in cases {
+        let place = "s.toml:7";
+        check(&with_switch(line), Expected { place, key, value, message, help });
+    }
+}
+
+#[test]
+fn overrides_name_switches_and_ports_that_exist() {
+    let cases = [
+        ("alpha = \"1/4\"", "switch.override[0]", "names no switch", "switches ="),
+        (
+            "switches = [\"leaf-9\"]\nalpha = \"1/4\"",
+            "switch.override[0].switches[0]",
+            "there is no switch `leaf-9`",
+            "switch-0",
+        ),
+        (
+            "switches = [\"switch-0\"]\nalpha = \"0\"",
+            "switch.override[0].alpha",
+            "a share of nothing",
+            "1/8",
+        ),
+        (
+            "ports = [\"switch-0:1\"]\nalpha = \"1/4\"",
+            "switch.override[0].alpha",
+            "a single port has no such parameter",
+            "switches",
+        ),
+        (
+            "ports = [\"host-0\"]\npause_quanta = 9",
+            "switch.override[0].ports",
+            "`host-0` is no switch",
+            "leaf-0:3",
+        ),
+    ];
+    for (lines, key, message, help) in cases {
+        let text = with_switch(&format!("[[switch.override]]\n{lines}"));
+        let error = plan(&text, &[]).expect_err("this scenario was accepted");
+        assert_eq!(error.key(), key, "{error}");
+        assert!(error.message().contains(message), "{error}");
+        assert!(error.help().unwrap_or_default().contains(help), "{error}");
+    }
 }

@@ -17,5 +17,6 @@ mod pause_timing;
 mod pfc;
 mod scheduling;
 mod support;
+mod switch_features;
 mod telemetry;
 mod traversals;

@@ -57,16 +57,16 @@ impl Profile for HpccNs3 {
         shared.base_rtt
     }
 
-    fn link(plan: &Plan, link: u32) -> TruncatingLink {
-        let link = &plan.topology.links[link as usize];
+    fn link(plan: &Plan, neighbour: &Neighbour) -> TruncatingLink {
+        let link = &plan.topology.links[neighbour.link as usize];
         TruncatingLink::new(link.rate, link.delay)
     }
 
-    fn flow_control(_plan: &Plan) -> OnOffFlowControl {
+    fn flow_control(_: &Plan, _: NodeId, _: u16) -> OnOffFlowControl {
         OnOffFlowControl::new()
     }
 
-    fn scheduler(_plan: &Plan) -> SchedulerConfig {
+    fn scheduler(_: &Plan, _: NodeId, _: u16) -> SchedulerConfig {
         SchedulerConfig::RoundRobin
     }
 

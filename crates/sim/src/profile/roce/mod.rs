@@ -15,7 +15,7 @@ pub use marking::EcnMarking;
 use rocelab_engine::{NodeOrder, RngStream};
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
-    Link, NodeId, QuantaFlowControl, RouteError, Routes, SchedulerConfig, SharedBuffer,
+    Link, NodeId, PortExtras, QuantaFlowControl, RouteError, Routes, SchedulerConfig, SwitchBuffer,
 };
 pub use starts::StartsByHost;
 
@@ -32,7 +32,7 @@ pub struct Roce;
 impl Profile for Roce {
     type Link = Link;
     type FlowControl = QuantaFlowControl;
-    type Buffer = SharedBuffer;
+    type Buffer = SwitchBuffer;
     type Marking = EcnMarking;
     type Routing = Routes;
     type Order = NodeOrder;
@@ -54,25 +54,34 @@ impl Profile for Roce {
         plan.common_queue_pair().base_rtt
     }
 
-    fn link(plan: &Plan, link: u32) -> Link {
-        let link = &plan.topology.links[link as usize];
-        Link::new(link.rate, link.delay)
+    fn link(plan: &Plan, neighbour: &Neighbour) -> Link {
+        let link = &plan.topology.links[neighbour.link as usize];
+        Link::new(link.rate, link.delay + plan.latency_of(neighbour.node))
     }
 
-    fn flow_control(plan: &Plan) -> QuantaFlowControl {
-        QuantaFlowControl::new(plan.switch.pause_quanta)
+    fn flow_control(plan: &Plan, node: NodeId, port: u16) -> QuantaFlowControl {
+        QuantaFlowControl::new(plan.port_at(node, port).pause_quanta)
     }
 
-    fn scheduler(plan: &Plan) -> SchedulerConfig {
-        plan.switch.scheduler.clone()
+    fn scheduler(plan: &Plan, node: NodeId, port: u16) -> SchedulerConfig {
+        plan.port_at(node, port).scheduler.clone()
+    }
+
+    fn port_extras(plan: &Plan, node: NodeId, port: u16) -> Option<Box<PortExtras>> {
+        plan.port_extras(node, port)
+    }
+
+    fn priorities_in(plan: &Plan, switch: NodeId) -> [u8; 8] {
+        plan.priorities_in(switch)
     }
 
     fn buffer(
         plan: &Plan,
         switch: NodeId,
         adjacency: &Adjacency,
-    ) -> Result<SharedBuffer, BuildError> {
-        SharedBuffer::new(&plan.switch, &plan.headroom(switch, adjacency)).map_err(|error| {
+    ) -> Result<SwitchBuffer, BuildError> {
+        let config = plan.switch_at(switch);
+        SwitchBuffer::new(config, &plan.headroom(switch, adjacency)).map_err(|error| {
             let switch = plan.topology.nodes[switch as usize].name.clone();
             BuildError::Buffer { switch, error }
         })
@@ -84,7 +93,7 @@ impl Profile for Roce {
         port: u16,
         neighbour: &Neighbour,
     ) -> Option<EcnMarking> {
-        let ecn = plan.switch.ecn.as_ref()?;
+        let ecn = plan.port_at(switch, port).ecn.as_ref()?;
         let rate = plan.topology.links[neighbour.link as usize].rate;
         let name = &plan.topology.nodes[switch as usize].name;
         let dice = RngStream::new(plan.seed, &format!("ecn/{name}/{port}"));

@@ -1,0 +1,101 @@
+//! What single switches and ports do otherwise than all.
+
+use std::collections::BTreeMap;
+
+use rocelab_units::{Bytes, Duration, Ratio};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::priority::by_priority_schema;
+use crate::switch_config::{EcnConfig, Headroom, SwitchForwarding, Trust};
+use crate::{Priority, SchedulerConfig, ShaperConfig, SwitchConfig};
+
+/// Declares the keys that may be overridden, and how.
+macro_rules! overrides {
+    ($($(#[$attribute:meta])* $scope:ident $key:ident: $kind:ty,)*) => {
+        /// Parameters of some switches or ports, in place of those of all. The keys mean what they
+        /// do in [`SwitchConfig`].
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct SwitchOverride {
+            /// Switches: names, or ranges of names such as `leaf-0..leaf-3` (both ends included).
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            pub switches: Vec<String>,
+            /// Ports of switches: `leaf-0:3`.
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            pub ports: Vec<String>,
+            $(
+                #[doc = concat!("As [`SwitchConfig::", stringify!($key), "`].")]
+                #[serde(skip_serializing_if = "Option::is_none")]
+                $(#[$attribute])*
+                pub $key: Option<$kind>,
+            )*
+        }
+
+        impl SwitchOverride {
+            /// Sets in `config` what this names.
+            pub fn apply(&self, config: &mut SwitchConfig) {
+                $(overrides!(@set $scope self config $key);)*
+            }
+
+            /// A key that is set here and that a single port cannot have.
+            pub fn key_of_whole_switch(&self) -> Option<&'static str> {
+                $(overrides!(@whole $scope self $key);)*
+                None
+            }
+        }
+    };
+    (@set some $self:ident $config:ident $key:ident) => {
+        if $self.$key.is_some() {
+            $config.$key.clone_from(&$self.$key);
+        }
+    };
+    (@set some_port $self:ident $config:ident $key:ident) => {
+        overrides!(@set some $self $config $key)
+    };
+    (@set $scope:ident $self:ident $config:ident $key:ident) => {
+        if let Some(value) = &$self.$key {
+            $config.$key.clone_from(value);
+        }
+    };
+    (@whole port $self:ident $key:ident) => {};
+    (@whole some_port $self:ident $key:ident) => {};
+    (@whole $scope:ident $self:ident $key:ident) => {
+        if $self.$key.is_some() {
+            return Some(stringify!($key));
+        }
+    };
+}
+
+// `switch`: of whole switches only; `port`: of single ports too; `some`, `some_port`: the same of a
+// key that need not be there.
+overrides! {
+    switch buffer: Bytes,
+    switch alpha: Ratio,
+    #[schemars(schema_with = "by_priority_schema::<Ratio>")]
+    switch priority_alpha: BTreeMap<Priority, Ratio>,
+    some egress_alpha: Ratio,
+    some lossy_ingress_alpha: Ratio,
+    some lossless_egress_limit: Bytes,
+    some xoff: Bytes,
+    switch xon_offset: Bytes,
+    switch reserve: Bytes,
+    switch egress_reserve: Bytes,
+    switch cell: Bytes,
+    some headroom_pool: Bytes,
+    port headroom: Headroom,
+    switch lossless: Vec<u8>,
+    some_port ecn: EcnConfig,
+    port scheduler: SchedulerConfig,
+    #[schemars(schema_with = "by_priority_schema::<ShaperConfig>")]
+    port shapers: BTreeMap<Priority, ShaperConfig>,
+    switch trust: Trust,
+    switch priority_of: BTreeMap<String, u8>,
+    switch default_priority: u8,
+    #[schemars(schema_with = "by_priority_schema::<u8>")]
+    switch queue_of: BTreeMap<Priority, u8>,
+    switch forwarding: SwitchForwarding,
+    switch latency: Duration,
+    port pause_response: Duration,
+    port pause_quanta: u16,
+}
