@@ -161,11 +161,14 @@ fn faults(table: &mut String, summary: &Summary) {
 fn integrity(table: &mut String, summary: &Summary) {
     let Some(integrity) = &summary.integrity else { return };
     let mut text = match integrity.violations {
+        0 if integrity.flows == 0 => "nothing was compared".to_owned(),
         0 => "kept".to_owned(),
         violations => counted(violations, "VIOLATION"),
     };
     let (flows, bytes) = (counted(integrity.flows, "flow"), counted(integrity.bytes, "byte"));
-    let _ = write!(text, ": {flows}, {bytes} compared");
+    if integrity.flows > 0 {
+        let _ = write!(text, ": {flows}, {bytes} compared");
+    }
     if !integrity.failed.is_empty() {
         let _ = write!(text, ", {} failed", count(integrity.failed.len() as u64));
     }
@@ -214,4 +217,25 @@ fn cost(run: &RunInfo) -> String {
         run.cpu_s,
         memory(run.peak_memory_bytes)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use rocelab_results::IntegrityResult;
+
+    use super::*;
+
+    fn integrity_line(result: IntegrityResult) -> String {
+        let summary = Summary { integrity: Some(result), ..Summary::default() };
+        let table = summary_table(&summary, &RunInfo::default(), Path::new("results"));
+        table.lines().find(|line| line.starts_with("Integrity")).unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn integrity_is_kept_only_where_something_was_compared() {
+        let failed = IntegrityResult { failed: vec![0], ..IntegrityResult::default() };
+        assert_eq!(integrity_line(failed), "Integrity        nothing was compared, 1 failed");
+        let kept = IntegrityResult { flows: 1, bytes: 5, ..IntegrityResult::default() };
+        assert_eq!(integrity_line(kept), "Integrity        kept: 1 flow, 5 bytes compared");
+    }
 }

@@ -13,6 +13,7 @@ mod recipes;
 mod repeatable;
 mod results;
 mod run;
+mod scenario_headers;
 mod schema;
 #[cfg(unix)]
 mod terminal;
