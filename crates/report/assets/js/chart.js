@@ -1,5 +1,6 @@
 // Curves, drawn by uPlot. A chart is { id, title, note, x, y, curves, group }: x and y are
-// { title, quantity, log, values (of x), low, high }; a curve is { label, values, points }.
+// { title, quantity, log, values (of x), low, high }; a curve is { label, values, points }. A
+// chart that is `stepped` keeps each value until the next.
 
 const CHART_HEIGHT = 220;
 const DASHES = [[], [6, 3], [2, 3]];
@@ -85,6 +86,7 @@ function options(spec, width) {
   };
   const series = spec.curves.map((curve, index) => ({
     label: curve.label, scale: "y", stroke: curveColour(index), width: 1.5, dash: curveDash(index), spanGaps: true,
+    paths: spec.stepped ? uPlot.paths.stepped({ align: 1 }) : undefined,
     points: { show: Boolean(curve.points), size: 6, fill: curveColour(index) },
     value: (self, value) => format(spec.y.quantity, value),
   }));

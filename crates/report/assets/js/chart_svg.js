@@ -41,7 +41,9 @@ function chartSvg(spec, plot) {
     const points = [];
     curve.values.forEach((value, at) => {
       if (value === null || (spec.y.log && value <= 0)) return;
-      points.push(`${x(spec.x.values[at]).toFixed(1)},${y(value).toFixed(1)}`);
+      const here = [x(spec.x.values[at]).toFixed(1), y(value).toFixed(1)];
+      if (spec.stepped && points.length) points.push([here[0], points[points.length - 1][1]]);
+      points.push(here);
     });
     curves.append(svg("polyline", { points: points.join(" "), stroke: curveColour(index), "stroke-dasharray": curveDash(index).join(" ") || null }));
     const legend = [box.left + (index % 4) * 170, box.bottom + 48 + 16 * Math.floor(index / 4)];

@@ -48,7 +48,7 @@ function distribution(runs, kind, title, quantity) {
   const tables = runs.map(([, completion]) => [completion[kind].values, completion[kind].shares.map((share) => share / 1e4)]);
   const joined = uPlot.join(tables.map(([values, shares]) => lastOfEqual(values, shares)));
   return chart({
-    id: `${kind}-cdf`, title: `${title}, distribution`,
+    id: `${kind}-cdf`, title: `${title}, distribution`, stepped: true,
     x: { title, quantity, log: true, values: joined[0] }, y: { title: "Flows", quantity: "percent", high: 100 },
     curves: runs.map(([name], index) => ({ label: name || "flows", values: joined[index + 1] })),
   });
@@ -97,7 +97,8 @@ function comparison() {
     const found = data.runs.map((run) => [run.name, run.timelines.find((line) => line.id === id)]).filter(([, line]) => line);
     const curves = found.flatMap(([name, line]) => line.curves.map((curve) => (
       { ...curve, label: line.curves.length > 1 ? `${name}: ${curve.label}` : name })));
-    return timeLine(found[0][1], curves);
+    // A note says why there is no curve, of a run that has none.
+    return timeLine(found.find(([, line]) => line.curves.length > 0)?.[1] ?? found[0][1], curves);
   }));
 }
 

@@ -5,7 +5,7 @@ const LANE_HEIGHT = 16;
 // A lane for each port. Root causes are full bars; what another pause led to is thinner.
 function pauseLanes(lanes, omitted, simulated) {
   let drawing = null;
-  const note = `${omitted ? `The ${lanes.length} ports that were paused the most; ${omitted} more are left out. ` : ""}Full bars: root causes. Thin bars: led to by another pause.`;
+  const note = `${omitted ? `The ${lanes.length} ports that were paused the most; ${omitted} more are left out. ` : ""}Full bars: root causes. Thin bars: led to by another pause, at least in part.`;
   const shown = figure("lanes", "Pauses of each port", note, () => drawing);
   const draw = () => {
     const ink = theme.ink;

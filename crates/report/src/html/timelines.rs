@@ -77,15 +77,20 @@ pub(crate) fn goodput(flows: &[FlowRecord<'_>], span: Span) -> TimeLine {
         changes.push((flow.start_ps, rate));
         changes.push((flow.start_ps.saturating_add(fct), -rate));
     }
-    let steps = Steps::of_changes(changes);
+    let (note, curves) = if changes.is_empty() {
+        ("No flow completed.", Vec::new())
+    } else {
+        let steps = Steps::of_changes(changes);
+        let note = "Payload of the flows that completed, each spread evenly over its life: a mean, \
+                    not the rate at an instant.";
+        (note, vec![Curve::new("goodput of completed flows", &steps, span)])
+    };
     TimeLine {
         id: "goodput",
         title: "Goodput",
         quantity: Quantity::Rate,
-        note: "Payload of the flows that completed, each spread evenly over its life: a mean, not \
-               the rate at an instant."
-            .to_owned(),
-        curves: vec![Curve::new("goodput of completed flows", &steps, span)],
+        note: note.to_owned(),
+        curves,
     }
 }
 
