@@ -9,17 +9,23 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 steps=(prepare format lints documentation tests program benches fuzz_targets)
 
 # Installs what tests ask for if it is missing. None of it is required: without tshark, tests of
-# captures are skipped and say so.
+# captures are skipped and say so; without Chromium, tests of pages.
 prepare() {
-    if command -v tshark > /dev/null; then
-        tshark --version | head -n 1
-        return
-    fi
-    if [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
+    local program missing=()
+    for program in tshark chromium; do
+        command -v "$program" > /dev/null || missing+=("$program")
+    done
+    if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
         export DEBIAN_FRONTEND=noninteractive
-        { apt-get update -q && apt-get install -q -y --no-install-recommends tshark; } || true
+        { apt-get update -q && apt-get install -q -y --no-install-recommends "${missing[@]}"; } || true
     fi
-    command -v tshark > /dev/null || echo "note: no tshark; tests that need it are skipped"
+    for program in tshark chromium; do
+        if command -v "$program" > /dev/null; then
+            "$program" --version 2> /dev/null | head -n 1
+        else
+            echo "note: no $program; tests that need it are skipped"
+        fi
+    done
 }
 
 # Modules that a macro declares are unknown to `cargo fmt`, so every file is checked by its name.
@@ -41,7 +47,8 @@ tests() {
     cargo test --workspace
 }
 
-# The release program, and the two scenarios that the README shows.
+# The release program, the two scenarios that the README shows, and the page of a run of 320 servers
+# in a browser.
 program() {
     local results
     cargo build --release
@@ -50,6 +57,11 @@ program() {
         "${CARGO_TARGET_DIR:-target}/release/rocelab" run "scenarios/$scenario.toml" \
             --out "$results/$scenario"
     done
+    "${CARGO_TARGET_DIR:-target}/release/rocelab" run scenarios/fat320-websearch.toml \
+        --out "$results/fat320"
+    "${CARGO_TARGET_DIR:-target}/release/rocelab" report "$results/fat320"
+    ROCELAB_REPORT="$results/fat320/report.html" \
+        cargo test --package rocelab-report --test browser -- --nocapture that_the_environment_names
     rm -r "$results"
 }
 

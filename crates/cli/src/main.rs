@@ -14,6 +14,7 @@ macro_rules! tell {
 
 mod answer;
 mod check;
+mod compare;
 mod convert;
 mod exit;
 mod failure;
@@ -21,6 +22,7 @@ mod interrupt;
 mod new_file;
 mod pcap;
 mod progress;
+mod report;
 mod resources;
 mod run;
 mod schema;
@@ -50,6 +52,10 @@ enum Command {
     Run(run::RunArguments),
     /// Validate a scenario without running it.
     Check(check::CheckArguments),
+    /// Draw a run as one HTML file.
+    Report(report::ReportArguments),
+    /// Put runs side by side.
+    Compare(compare::CompareArguments),
     /// Make a scenario of a configuration of HPCC's ns-3 simulator.
     Convert(convert::ConvertArguments),
     /// Look at a scenario's topology.
@@ -80,6 +86,8 @@ fn execute(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Check(arguments) => check::execute(&arguments),
+        Command::Report(arguments) => report::execute(&arguments),
+        Command::Compare(arguments) => compare::execute(&arguments),
         Command::Convert(arguments) => convert::execute(&arguments),
         Command::Topo(command) => topo::execute(&command),
         Command::Pcap(command) => pcap::execute(&command),

@@ -3,6 +3,7 @@
 mod bad_input;
 mod captures;
 mod check;
+mod compare;
 mod convert;
 mod field_defects;
 #[cfg(unix)]
@@ -11,6 +12,7 @@ mod pcap;
 mod program;
 mod recipes;
 mod repeatable;
+mod report;
 mod results;
 mod run;
 mod scenario_headers;

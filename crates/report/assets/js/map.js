@@ -11,7 +11,7 @@ function networkMap(map, simulated) {
   let halves = [];
   let nodes = [];
   const place = layout(map);
-  const shown = figure("map", "Network", "Each half of a link shows the port at its end, and what that port sends.", () => drawing);
+  const shown = figure("map", "Links", "Each half of a link shows the port at its end, and what that port sends.", () => drawing);
   const details = html("div", { class: "details", "aria-live": "polite" });
   const select = html("select", { "aria-label": "Colour the links by", onchange: () => { measure = map.measures[select.selectedIndex]; choose(0); } },
     map.measures.map((one) => html("option", {}, one.title)));
@@ -59,7 +59,7 @@ function networkMap(map, simulated) {
     halves.forEach((half, line) => {
       const value = now[line] ?? 0;
       half.setAttribute("stroke", value > 0 ? theme.scale(value / top) : theme.ink.idle);
-      half.setAttribute("stroke-width", value > 0 ? 2.5 : 0.7);
+      half.setAttribute("stroke-width", value > 0 ? 1 + (2.2 * value) / top : 0.7);
     });
     tell();
   }

@@ -1,0 +1,46 @@
+//! `rocelab report`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rocelab_results::Results;
+
+use crate::answer;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::new_file;
+
+/// Arguments of `rocelab report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// A results directory.
+    #[arg(value_name = "RESULTS")]
+    path: PathBuf,
+    /// Write the page to this file; without it, to report.html in the results directory.
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Writes one HTML file.
+pub(crate) fn execute(arguments: &ReportArguments) -> Result<Exit, Failure> {
+    let results = open(&arguments.path)?;
+    let page = rocelab_report::report_html(&results)?;
+    let out = arguments.out.clone().unwrap_or_else(|| arguments.path.join("report.html"));
+    new_file::write("--out", &out, &page, arguments.force)?;
+    answer::print(&format!("report: {}\n", out.display()))?;
+    Ok(Exit::Done)
+}
+
+/// Opens the results in the directory at `path`.
+pub(crate) fn open(path: &Path) -> Result<Results, Failure> {
+    if !path.join("summary.json").is_file() {
+        let path = path.display();
+        let message =
+            format!("{path}: no results (no summary.json): name a directory that a run wrote");
+        return Err(Failure::Input(message));
+    }
+    Ok(Results::open(path)?)
+}
