@@ -86,6 +86,18 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_while_others_wait_goes_with_them() {
+        let mut stack = Stack::new(Duration::from_ns(1), Duration::from_us(1_000), 7);
+        stack.push(SimTime::ZERO, 0);
+        let awake = stack.next();
+        assert!(awake > SimTime::from_ps(1_000_000));
+        for time in [1, 2_000, 4_000, 500_000] {
+            stack.push(SimTime::from_ps(time), time);
+        }
+        assert!(stack.inside.iter().all(|&(leaves, _)| leaves == awake));
+    }
+
+    #[test]
     fn jitter_has_its_mean() {
         let mut stack = Stack::new(Duration::from_us(3), Duration::from_us(10), 7);
         let mut sum = 0;

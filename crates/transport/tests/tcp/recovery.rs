@@ -52,6 +52,42 @@ fn fast_retransmit_halves_the_window() {
 }
 
 #[test]
+fn a_mark_and_a_loss_of_one_window_cut_once() {
+    let mut pair = Pair::new(TcpParameters {
+        receive_window: Bytes::new(64 * MSS),
+        ecn: true,
+        ..parameters("reno")
+    });
+    pair.rule = Box::new(|departure| match (departure.side, number(departure, FIRST)) {
+        (0, 1_000) => Fate::Mark,
+        (0, 1_010) if departure.segment.ecn().is_capable() => Fate::Drop,
+        _ => Fate::Deliver,
+    });
+    pair.transfer(2_000 * MSS);
+    while pair.hosts[0].counters().fast_retransmits == 0 {
+        pair.run_until(pair.now + Duration::from_us(1));
+    }
+    assert_eq!(pair.hosts[0].counters().ecn_reductions, 1);
+    // Half of the 62 that were in flight as the echo came, and not half of that.
+    assert_eq!(pair.sender().congestion_window(), 31 * MSS);
+    pair.run();
+    pair.check_done(2_000 * MSS);
+}
+
+#[test]
+fn losses_do_not_lengthen_measured_round_trips() {
+    let mut pair = steady("reno");
+    pair.rule = dropping((100..2_000).step_by(100));
+    let mut longest = Duration::ZERO;
+    while pair.sender().acknowledged() < 1_900 * MSS {
+        pair.run_until(pair.now + Duration::from_us(10));
+        longest = longest.max(pair.sender().smoothed_rtt().unwrap_or_default());
+    }
+    // 102 us without a queue, and some of what a window that leaves at once takes.
+    assert!(longest < Duration::from_us(120), "{longest}");
+}
+
+#[test]
 fn one_round_trip_recovers_many_losses() {
     // Every fourth segment of a window: all of them again within a round trip and the time that it
     // takes to see the first missing, and nothing else.

@@ -105,3 +105,24 @@ impl Window {
         self.size = self.size.min(self.initial);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_for_each_window_of_bytes() {
+        let mut window = Window::new(&TcpPath { mss: 1_000, initial_window: 20_000 });
+        window.lower_threshold(20_000, Ratio::new(1, 2));
+        window.fall_to_threshold();
+        // Four acknowledgements of 3,000 are a window of 10,000 and 2,000 more; three a window of
+        // 11,000 with these.
+        let sizes: Vec<_> = (0..7)
+            .map(|_| {
+                window.avoid_congestion(3_000);
+                window.size() / 1_000
+            })
+            .collect();
+        assert_eq!(sizes, [10, 10, 10, 11, 11, 11, 12]);
+    }
+}
