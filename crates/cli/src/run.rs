@@ -269,6 +269,12 @@ fn exit_of(outcome: &Outcome, has_stop: bool) -> Exit {
             );
             Exit::Found
         }
+        Ending::Deadlocked => {
+            if let Some(deadlock) = outcome.summary.deadlocks.last() {
+                tell!("{deadlock}");
+            }
+            Exit::Found
+        }
         _ if flows.failed > 0 => {
             tell!(
                 "warning: {} of {} flows failed: see `status` in flows.csv",

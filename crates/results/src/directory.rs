@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::open::PAUSES_JSON;
 use crate::run_info::is_ours;
 use crate::{
-    DropRecord, FlowWriter, LinkRecord, OperationRecord, PauseRecord, QueueSample, Record,
-    RecordWriter, ResultsError, RunInfo, Summary,
+    DropRecord, FlowWriter, LinkRecord, OperationRecord, PauseCauses, PauseRecord, QueueSample,
+    Record, RecordWriter, ResultsError, RunInfo, Summary,
 };
 
 pub(crate) const SUMMARY_JSON: &str = "summary.json";
@@ -139,6 +140,21 @@ impl ResultsDir {
     pub fn write_text(&self, name: &str, text: &str) -> Result<(), ResultsError> {
         let path = self.partial.join(name);
         fs::write(&path, text).map_err(ResultsError::write(&path))
+    }
+
+    /// Writes `pauses.json`.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn write_pause_causes(&self, causes: &PauseCauses) -> Result<(), ResultsError> {
+        let path = self.partial.join(PAUSES_JSON);
+        let file = File::create(&path).map_err(ResultsError::write(&path))?;
+        let mut file = BufWriter::new(file);
+        serde_json::to_writer(&mut file, causes)
+            .map_err(io::Error::from)
+            .and_then(|()| file.write_all(b"\n"))
+            .and_then(|()| file.flush())
+            .map_err(ResultsError::write(&path))
     }
 
     /// Writes `summary.json` and `run.json`, and moves the results to their place, which it

@@ -103,7 +103,7 @@ pub use record::{Record, RecordWriter};
 pub use run_info::{Machine, RunInfo};
 pub use series::{SeriesFile, SeriesReader, SeriesSample};
 pub use summary::{
-    DropCounts, EcnCounts, FaultRuleCounts, FlowCounts, IntegrityResult, IntegrityViolation,
-    LinkTraversals, PfcCounts, Summary,
+    DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, FlowCounts,
+    IntegrityResult, IntegrityViolation, LinkTraversals, PfcCounts, Summary,
 };
 pub use topology_map::{MapLink, MapNode, MapNodeKind, TopologyMap};

@@ -15,7 +15,7 @@ use crate::{
     QueueSample, Record, ResultsError, RunInfo, SeriesFile, SeriesReader, Summary,
 };
 
-const PAUSES_JSON: &str = "pauses.json";
+pub(crate) const PAUSES_JSON: &str = "pauses.json";
 const TOPOLOGY_JSON: &str = "topology.json";
 
 /// The content of `topology.json`.

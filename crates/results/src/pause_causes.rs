@@ -25,4 +25,8 @@ pub struct PauseCause {
     /// The pause that led to this one: the node that asked for this pause could not send there.
     /// `None` if nothing held that node back: this is a root cause.
     pub parent: Option<usize>,
+    /// What the frame waited for that led to the pause: the egress port, as `switch:port`, or the host
+    /// that asked for the pause.
+    #[serde(default)]
+    pub waits_for: String,
 }

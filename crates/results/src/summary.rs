@@ -1,7 +1,9 @@
 //! `summary.json`: the run in numbers that do not vary.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use rocelab_units::SimTime;
 use serde::{Deserialize, Serialize};
 
 use crate::{Distribution, Millionths, OperationCounts};
@@ -45,6 +47,9 @@ pub struct Summary {
     pub integrity: Option<IntegrityResult>,
     /// Priority flow control.
     pub pfc: PfcCounts,
+    /// Queues that waited for each other, so that they could never move; left out without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deadlocks: Vec<DeadlockRecord>,
     /// Explicit congestion notification.
     pub ecn: EcnCounts,
     /// Congestion notification packets sent.
@@ -165,6 +170,52 @@ pub struct IntegrityViolation {
     pub expected: String,
     /// What is there.
     pub found: String,
+}
+
+/// A deadlock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadlockRecord {
+    /// When its last pause began, in picoseconds: from then on nothing of it could move.
+    pub began_ps: u64,
+    /// When it was found, in picoseconds.
+    pub found_ps: u64,
+    /// Egress queues that each wait for the next, and the last for the first.
+    pub cycle: Vec<DeadlockedQueue>,
+    /// How many queues cannot move, those outside the cycle too.
+    pub queues: u64,
+    /// Bytes that wait in them.
+    pub bytes: u64,
+}
+
+/// One line: when, and which queues wait for each other.
+impl fmt::Display for DeadlockRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let queue = |queue: &DeadlockedQueue| {
+            format!("{}:{} (priority {})", queue.switch, queue.port, queue.priority)
+        };
+        let cycle: Vec<_> = self.cycle.iter().map(queue).collect();
+        write!(
+            f,
+            "deadlock at {}: {} queues can never move; each of these waits for the next, and the \
+             last for the first: {}",
+            SimTime::from_ps(self.began_ps),
+            self.queues,
+            cycle.join(", ")
+        )
+    }
+}
+
+/// An egress queue in a deadlock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadlockedQueue {
+    /// Name of the switch.
+    pub switch: String,
+    /// Its port, from 0.
+    pub port: u16,
+    /// Name of the switch at the other end of the link, which paused it.
+    pub paused_by: String,
+    /// Priority, 0 to 7.
+    pub priority: u8,
 }
 
 /// Priority flow control, over all ports and priorities.

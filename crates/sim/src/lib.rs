@@ -35,6 +35,7 @@ mod address;
 mod ideal;
 pub mod network;
 mod output;
+mod pause_tree;
 mod plan;
 pub mod profile;
 pub mod proof;

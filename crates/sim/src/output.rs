@@ -3,12 +3,13 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rocelab_fabric::Serialisation;
+use rocelab_fabric::{NodeId, Serialisation};
 use rocelab_results::{
-    DropRecord, EcnCounts, FaultRuleCounts, FlowRecord, FlowStatistics, FlowStatus, FlowWriter,
-    IntegrityResult, IntegrityViolation, LinkRecord, LinkTraversals, Millionths, OperationCounts,
-    OperationRecord, OperationStatistics, OperationStatus, PauseEvent as PauseKind, PauseRecord,
-    PfcCounts, QueueSample, RecordWriter, ResultsDir, ResultsError, Summary,
+    DeadlockRecord, DeadlockedQueue, DropRecord, EcnCounts, FaultRuleCounts, FlowRecord,
+    FlowStatistics, FlowStatus, FlowWriter, IntegrityResult, IntegrityViolation, LinkRecord,
+    LinkTraversals, Millionths, OperationCounts, OperationRecord, OperationStatistics,
+    OperationStatus, PauseEvent as PauseKind, PauseRecord, PfcCounts, QueueSample, RecordWriter,
+    ResultsDir, ResultsError, Summary,
 };
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
@@ -17,10 +18,11 @@ use thiserror::Error;
 
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
-    AuditError, BuildError, DropCause, FaultCounts, FlowEnd, FlowFailure, FrameDropped,
+    AuditError, BuildError, Deadlock, DropCause, FaultCounts, FlowEnd, FlowFailure, FrameDropped,
     IntegrityReport, Network, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueLength,
-    Record, RecordKind,
+    Record, RecordKind, StuckQueue,
 };
+use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
 use crate::profile::hpcc_ns3::HpccNs3;
 use crate::profile::roce::Roce;
@@ -129,6 +131,7 @@ struct Output<'a> {
     ideal: UnloadedNetwork,
     /// Flows whose end has been written.
     ended: Vec<bool>,
+    pause_tree: PauseTree<'a>,
 }
 
 impl<'a> Output<'a> {
@@ -151,6 +154,7 @@ impl<'a> Output<'a> {
             statistics: FlowStatistics::default(),
             ideal: UnloadedNetwork::new(plan),
             ended: vec![false; plan.flows.len()],
+            pause_tree: PauseTree::new(plan),
         })
     }
 
@@ -159,6 +163,7 @@ impl<'a> Output<'a> {
             match kind {
                 RecordKind::FlowEnd(end) => self.flow_end(&end)?,
                 RecordKind::Pause(change) => self.pause(key.time, &change)?,
+                RecordKind::PauseRequest(request) => self.pause_tree.request(request),
                 RecordKind::Drop(dropped) => self.drop(key.time, &dropped)?,
                 RecordKind::Queue(length) => self.queue(key.time, &length)?,
                 RecordKind::OperationEnd(end) => self.operation_end(key.time, &end)?,
@@ -266,6 +271,7 @@ impl<'a> Output<'a> {
             };
             reference.pause(&line).map_err(RunError::Reference)?;
         }
+        self.pause_tree.change(time, change);
         let (event, duration) = match change.event {
             PauseEvent::Pause => (PauseKind::Pause, None),
             PauseEvent::Refresh => (PauseKind::Refresh, None),
@@ -334,6 +340,10 @@ impl<'a> Output<'a> {
             operations: self.operation_counts(),
             ..summary(self.plan, simulation, &self.statistics, ending)
         };
+        let causes = self.pause_tree.finish();
+        if self.reference.is_none() && !causes.pauses.is_empty() {
+            self.directory.write_pause_causes(&causes)?;
+        }
         self.flows.finish()?;
         self.pauses.finish()?;
         self.drops.finish()?;
@@ -381,8 +391,30 @@ impl<'a> Output<'a> {
         links.finish()
     }
 
-    fn name(&self, node: rocelab_fabric::NodeId) -> &'a str {
+    fn name(&self, node: NodeId) -> &'a str {
         &self.plan.topology.nodes[node as usize].name
+    }
+}
+
+/// A deadlock in the words of the results.
+fn deadlock(plan: &Plan, found: &Deadlock) -> DeadlockRecord {
+    let adjacency = plan.topology.adjacency();
+    let name = |node: NodeId| plan.topology.nodes[node as usize].name.clone();
+    let queue = |stuck: &StuckQueue| {
+        let behind = adjacency.ports_of(stuck.node).get(usize::from(stuck.port));
+        DeadlockedQueue {
+            switch: name(stuck.node),
+            port: stuck.port,
+            paused_by: behind.map_or_else(String::new, |behind| name(behind.node)),
+            priority: stuck.priority,
+        }
+    };
+    DeadlockRecord {
+        began_ps: found.began.ps(),
+        found_ps: found.found.ps(),
+        cycle: found.cycle.iter().map(queue).collect(),
+        queues: found.queues as u64,
+        bytes: found.bytes,
     }
 }
 
@@ -435,6 +467,7 @@ fn summary<P: Profile>(
         drops,
         faults: fault_rules(plan, network),
         integrity: network.integrity().map(integrity),
+        deadlocks: network.deadlocks().iter().map(|one| deadlock(plan, one)).collect(),
         pfc: PfcCounts {
             pauses: totals.pauses,
             resumes: totals.resumes,

@@ -9,10 +9,13 @@ use crate::Plan;
 use crate::network::{BuildError, Event, Network};
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
+use crate::scenario::OnDeadlock;
 
 /// Time between two looks at whether the run is over. Fixed, and in simulated time, so that the
 /// end of a run does not depend on the machine or on partitions.
 const WINDOW: Duration = Duration::from_us(10);
+/// Time between two searches for a deadlock: a multiple of the window.
+const DEADLOCK_INTERVAL: Duration = Duration::from_us(100);
 /// How long frames may stay in the network after the last flow's end without one arriving.
 const DRAIN_LIMIT: Duration = Duration::from_ms(10);
 /// How long nothing may move, at the least, before a run counts as stalled.
@@ -39,6 +42,8 @@ pub enum Ending {
     Stopped,
     /// Flows are unfinished and nothing moves any more.
     Stalled,
+    /// Queues wait for each other, so that they will never move.
+    Deadlocked,
     /// The user broke it off.
     Interrupted,
 }
@@ -161,6 +166,9 @@ impl<P: Profile> Simulation<P> {
             self.last_progress = (self.window_end, moved);
         }
         let idle = self.window_end.since(self.last_progress.0);
+        if self.deadlocked() {
+            return Some(Ending::Deadlocked);
+        }
         self.network.end_lost_flows(self.engine.now());
         if self.network.all_flows_ended() {
             let over = self.network.is_drained() || idle > DRAIN_LIMIT;
@@ -168,6 +176,15 @@ impl<P: Profile> Simulation<P> {
         }
         let stalled = idle > self.stall_limit && !self.network.will_move();
         stalled.then_some(Ending::Stalled)
+    }
+
+    /// Looks for a deadlock, if it is time for it; true if the run ends with it.
+    fn deadlocked(&mut self) -> bool {
+        if self.window_end.ps() % DEADLOCK_INTERVAL.ps() != 0 {
+            return false;
+        }
+        let found = self.network.look_for_deadlock(self.window_end);
+        found && self.network.plan().on_deadlock == OnDeadlock::Stop
     }
 
     fn ending_without_events(&mut self) -> Ending {

@@ -72,6 +72,7 @@ impl<P: Profile> Network<P> {
                 .then(|| FlowEnds::new(plan.flows.len())),
             notes: None,
             capture: None,
+            deadlocks: Vec::new(),
             records: Vec::new(),
             totals: Totals::default(),
             opcodes: Box::new([0; 256]),

@@ -9,6 +9,7 @@ mod audit;
 mod build;
 mod capture;
 mod contents;
+mod deadlock;
 mod event;
 mod failure;
 mod faults;
@@ -27,13 +28,14 @@ use std::sync::Arc;
 
 pub use audit::AuditError;
 pub use build::BuildError;
+pub use deadlock::{Deadlock, StuckQueue};
 pub use event::Event;
 pub use faults::FaultCounts;
 pub use integrity::{IntegrityReport, Promise, Violation};
 use packet::PacketPool;
 pub use record::{
     DropCause, FlowEnd, FlowFailure, FrameDropped, HostEnd, OpenOperation, OperationEnd,
-    PauseChange, PauseEvent, QueueLength, Record, RecordKind,
+    PauseChange, PauseEvent, PauseRequest, QueueLength, Record, RecordKind,
 };
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
 use rocelab_fabric::{Fifo, NodeId, Port};
@@ -77,6 +79,7 @@ pub struct Network<P: Profile = Roce> {
     capture: Option<capture::Capture>,
     /// In integrity mode, and where messages may be lost.
     flow_ends: Option<integrity::FlowEnds>,
+    deadlocks: Vec<Deadlock>,
     records: Vec<Record>,
     totals: Totals,
     /// RDMA packets that hosts sent, by opcode.

@@ -21,6 +21,8 @@ pub enum RecordKind {
     FlowEnd(FlowEnd),
     /// A priority of a port was paused or resumed.
     Pause(PauseChange),
+    /// A port asks the other end of its link to pause.
+    PauseRequest(PauseRequest),
     /// A frame was dropped.
     Drop(FrameDropped),
     /// The length of one egress queue.
@@ -115,6 +117,21 @@ pub struct PauseChange {
     pub quanta: u16,
     /// What changes.
     pub event: PauseEvent,
+}
+
+/// A port asks the other end of its link to pause a priority.
+#[derive(Clone, Copy, Debug)]
+pub struct PauseRequest {
+    /// The node that asks.
+    pub node: NodeId,
+    /// Its port.
+    pub port: u16,
+    /// Which priority.
+    pub priority: u8,
+    /// In a switch: the port by which the frame is to leave that crossed the threshold.
+    pub egress: Option<u16>,
+    /// Whether that port's queue is itself paused.
+    pub egress_paused: bool,
 }
 
 /// What changes for a priority.

@@ -4,7 +4,10 @@ use rocelab_engine::{EventKey, EventQueue};
 use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
 
 use super::packet::{Body, NO_ROUTE, PacketPool};
-use super::{DropCause, Event, FarEnd, Network, PacketOf, TrafficKind};
+use super::{
+    DropCause, Event, FarEnd, Network, NetworkPort, PacketOf, PauseRequest, Record, RecordKind,
+    TrafficKind,
+};
 use crate::profile::{Carries, HostPacket, Marking, Profile, Shared};
 
 impl<P: Profile> Network<P> {
@@ -41,7 +44,7 @@ impl<P: Profile> Network<P> {
         if let Admission::Dropped(reason) | Admission::DroppedAndPause(reason) = admission {
             self.drop_frame(key, receiving, Some(number), id, DropCause::Buffer(reason));
             if matches!(admission, Admission::DroppedAndPause(_)) {
-                self.pause_sender(key, receiving, priority, queue);
+                self.pause_sender(key, receiving, number, priority, queue);
             }
             return;
         }
@@ -63,7 +66,7 @@ impl<P: Profile> Network<P> {
         out.counters.max_queue_bytes = out.counters.max_queue_bytes.max(queued);
         out.port.enqueue(&mut self.pool, id, waits_in, len);
         if admission == Admission::StoredAndPause {
-            self.pause_sender(key, receiving, priority, queue);
+            self.pause_sender(key, receiving, number, priority, queue);
         }
         self.pump(key, egress, queue);
     }
@@ -144,15 +147,23 @@ impl<P: Profile> Network<P> {
         self.arm_port_timeout(port, queue);
     }
 
-    /// Makes the sender behind a switch's ingress port pause.
+    /// Makes the sender behind a switch's ingress port pause, because of a frame that is to leave by
+    /// port number `egress`.
     #[cold]
     fn pause_sender(
         &mut self,
         key: EventKey,
         receiving: u32,
+        egress: u16,
         priority: u8,
         queue: &mut EventQueue<Event>,
     ) {
+        let NetworkPort { node, number: port, .. } = self.ports[receiving as usize];
+        let out = self.nodes[node as usize].first_port + u32::from(egress);
+        let egress_paused = self.ports[out as usize].port.paused() & 1 << priority != 0;
+        let egress = Some(egress);
+        let request = PauseRequest { node, port, priority, egress, egress_paused };
+        self.records.push(Record { key, kind: RecordKind::PauseRequest(request) });
         self.shared.on_flow_control();
         self.ports[receiving as usize].port.request_pause(priority);
         self.pump(key, receiving, queue);

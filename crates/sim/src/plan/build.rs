@@ -96,6 +96,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         connections,
         faults,
         integrity: scenario.integrity,
+        on_deadlock: scenario.on_deadlock,
         capture,
         sampling,
     };

@@ -29,7 +29,7 @@ use rocelab_transport::{QueuePairProfile, Service};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
 
-use crate::scenario::GidKind;
+use crate::scenario::{GidKind, OnDeadlock};
 
 pub use app::{
     AppPlan, ConnectionEndPlan, ConnectionPlan, OperationKind, Side, StepPlan, StepVerb,
@@ -75,6 +75,8 @@ pub struct Plan {
     pub faults: Vec<FaultRule>,
     /// Whether payload bytes are real and compared at the end.
     pub integrity: bool,
+    /// Whether the run ends with a deadlock.
+    pub on_deadlock: OnDeadlock,
     /// Which ports are captured.
     pub capture: Option<CapturePlan>,
     /// Which queues are sampled.

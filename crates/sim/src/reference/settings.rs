@@ -10,7 +10,7 @@ use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 use super::entries::Entries;
 use super::{algorithm, paths};
 use crate::scenario::{
-    Document, Fault, HpccNs3Config, Items, LinkDownConfig, OriginPlace, ProfileConfig,
+    Document, Fault, HpccNs3Config, Items, LinkDownConfig, OnDeadlock, OriginPlace, ProfileConfig,
     RateEcnConfig, Scenario, ScenarioError,
 };
 use crate::workload::{WorkloadConfig, flows};
@@ -30,6 +30,8 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
     let scenario = Scenario {
         seed: 1,
         integrity: false,
+        // That simulator does not look for any.
+        on_deadlock: OnDeadlock::Continue,
         stop: Some(stop(entries)?),
         profile: Some(ProfileConfig::HpccNs3(profile(entries)?)),
         roce: Default::default(),

@@ -8,6 +8,7 @@
 mod capture;
 mod class;
 mod connect;
+mod deadlock;
 mod document;
 mod error;
 mod faults;
@@ -36,6 +37,7 @@ use serde::{Deserialize, Serialize};
 pub use capture::CaptureConfig;
 pub use class::ClassConfig;
 pub use connect::{CmTimersConfig, Connect};
+pub use deadlock::OnDeadlock;
 pub use error::ScenarioError;
 pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
 pub use items::Items;
@@ -65,6 +67,9 @@ pub struct Scenario {
     /// Whether payload bytes are real, and both ends' memory is compared at the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub integrity: bool,
+    /// Whether the run ends when queues wait for each other for ever.
+    #[serde(default, skip_serializing_if = "is_stop")]
+    pub on_deadlock: OnDeadlock,
     /// Whose rules hold in place of RoCE's: one `[profile.NAME]`; RoCE's without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileConfig>,
@@ -102,6 +107,10 @@ pub struct Scenario {
     /// The text that it was read from, for the places of errors.
     #[serde(skip)]
     pub(crate) document: Document,
+}
+
+fn is_stop(on_deadlock: &OnDeadlock) -> bool {
+    *on_deadlock == OnDeadlock::Stop
 }
 
 const fn first_seed() -> u64 {

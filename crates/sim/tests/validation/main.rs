@@ -4,6 +4,7 @@
 
 mod closed_form;
 mod conservation;
+mod deadlock;
 mod determinism;
 mod ecmp;
 mod endings;
