@@ -235,20 +235,32 @@ mod tests {
         assert_eq!(answer.class_bytes, 32 * total);
         assert_eq!(u64::from(answer.classes_that_fit), 6_000_000 / (32 * total));
         let text = answer.to_string();
-        assert!(text.contains("= 25963 B") || text.contains("25963 B  headroom"), "{text}");
+        assert!(text.contains(" 25963 B  headroom"), "{text}");
     }
 
     #[test]
-    fn two_classes_fit_where_the_paper_says_so_with_these_inputs() {
-        // With frames of 1,106 bytes and byte-wise memory there is room for more than two.
-        assert_eq!((fit(question(9)), fit(question(12))), (5, 7));
-        // Frames of 9,216 bytes of another class ahead are not enough either.
-        let jumbo =
-            |mb| HeadroomQuestion { largest_frame: Some(Bytes::new(9_216)), ..question(mb) };
-        assert_eq!((fit(jumbo(9)), fit(jumbo(12))), (4, 5));
-        // In cells of 208 bytes that small frames fill worst, two fit into half of 9 MB ...
-        let cells = |mb| HeadroomQuestion { cell: Bytes::new(208), ..jumbo(mb) };
-        assert_eq!((fit(cells(9)), fit(cells(12))), (1, 2));
+    fn two_classes_fit_into_9_and_12_mb_where_the_documentation_says_so() {
+        let with = |mb, percent, ahead, cell| {
+            fit(HeadroomQuestion {
+                shared: Ratio::new(percent, 100),
+                largest_frame: Some(Bytes::new(ahead)),
+                cell: Bytes::new(cell),
+                ..question(mb)
+            })
+        };
+        // Shared percentage, largest frame, cell; classes in 9 MB and in 12 MB.
+        for (percent, ahead, cell, expected) in [
+            (50, 1_106, 1, (5, 7)),
+            (80, 1_106, 1, (2, 2)),
+            (67, 9_216, 1, (2, 3)),
+            (80, 9_216, 1, (1, 2)),
+            (50, 1_106, 208, (2, 3)),
+            (67, 1_106, 208, (1, 2)),
+            (50, 9_216, 208, (1, 2)),
+        ] {
+            let both = [9, 12].map(|mb| with(mb, percent, ahead, cell));
+            assert_eq!((both[0], both[1]), expected, "{percent} {ahead} {cell}");
+        }
     }
 
     #[test]

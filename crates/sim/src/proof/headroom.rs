@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{HeadroomInput, HeadroomTerms, LosslessHop, TopologyLink};
+use rocelab_fabric::{BufferLayout, HeadroomTerms, NodeId};
 use rocelab_units::{Bandwidth, Bytes, Duration};
-use rocelab_wire::{Opcode, frame_len};
 use serde::Serialize;
 
 use crate::Plan;
@@ -82,81 +81,71 @@ pub struct MemoryFinding {
     pub class_bytes: u64,
     /// How many priorities are lossless.
     pub classes: u64,
+    /// The pool that all headroom is taken from, if it is not the sum of all: then nothing is
+    /// proved of ports that need it together.
+    pub headroom_pool_bytes: Option<u64>,
     /// What all share.
     pub shared_bytes: u64,
     /// How many lossless priorities fit, at most 8, if half of the memory is to be shared.
     pub classes_with_half_shared: u64,
 }
 
-/// Rate, delay and headroom of a port (bytes).
-type Kind = (Bandwidth, Duration, u64);
-
 /// Kinds of ports, and kinds of switches.
 pub(super) fn find(plan: &Plan) -> (Vec<HeadroomFinding>, Vec<MemoryFinding>) {
     let adjacency = plan.topology.adjacency();
-    let mut ports: BTreeMap<Kind, u64> = BTreeMap::new();
-    let mut switches: BTreeMap<_, (u64, u32)> = BTreeMap::new();
-    for switch in plan.topology.switches() {
+    // By rate, delay, what is needed and what is there.
+    let mut ports: BTreeMap<(Bandwidth, Duration, u64, u64), HeadroomFinding> = BTreeMap::new();
+    let mut switches: BTreeMap<_, (u64, NodeId)> = BTreeMap::new();
+    for switch in plan.topology.switches().filter(|&s| is_lossless(plan, s)) {
         let configured = plan.headroom(switch, &adjacency);
         for (port, headroom) in adjacency.ports_of(switch).iter().zip(&configured) {
-            let link = &plan.topology.links[port.link as usize];
-            *ports.entry((link.rate, link.delay, headroom.get())).or_default() += 1;
+            let hop = plan.lossless_hop(switch, port, &adjacency);
+            let needed = HeadroomSum::from(hop.terms());
+            let key = (hop.rate, hop.delay, needed.total_bytes, headroom.get());
+            let finding = ports.entry(key).or_insert(HeadroomFinding {
+                ports: 0,
+                rate_bps: hop.rate.bits_per_second(),
+                delay_ps: hop.delay.ps(),
+                needed,
+                configured_bytes: headroom.get(),
+            });
+            finding.ports += 1;
         }
-        let sum = configured.iter().fold(0u64, |sum, headroom| sum.saturating_add(headroom.get()));
-        switches.entry((configured.len() as u64, sum)).or_insert((0, switch)).0 += 1;
+        let memory = memory(plan, switch, &configured);
+        let key = (memory.ports, memory.class_bytes, memory.buffer_bytes, memory.shared_bytes);
+        switches.entry(key).or_insert((0, switch)).0 += 1;
     }
-    let frame = largest_frame(plan);
-    let headroom = |((rate, delay, configured_bytes), ports): (Kind, u64)| HeadroomFinding {
-        ports,
-        rate_bps: rate.bits_per_second(),
-        delay_ps: delay.ps(),
-        needed: hop(&TopologyLink { a: 0, b: 0, rate, delay, loss: 0.0 }, frame).terms().into(),
-        configured_bytes,
-    };
-    let memory = |((ports, headroom), (switches, example)): ((u64, u64), (u64, u32))| {
-        let classes = plan.switch.lossless.len() as u64;
-        let reserves = plan.switch.reserve.get().saturating_mul(ports);
-        let class_bytes = headroom.saturating_add(reserves);
-        let buffer_bytes = plan.switch.buffer.get();
-        MemoryFinding {
-            switches,
-            example: plan.topology.nodes[example as usize].name.clone(),
-            ports,
-            buffer_bytes,
-            class_bytes,
-            classes,
-            shared_bytes: buffer_bytes.saturating_sub(class_bytes.saturating_mul(classes)),
-            classes_with_half_shared: (buffer_bytes / 2)
-                .checked_div(class_bytes)
-                .unwrap_or(8)
-                .min(8),
-        }
-    };
-    (ports.into_iter().map(headroom).collect(), switches.into_iter().map(memory).collect())
-}
-
-/// A link of the plan with the largest `frame` of all, as `"auto"` headroom counts.
-fn hop(link: &TopologyLink, frame: Bytes) -> LosslessHop {
-    LosslessHop::from(HeadroomInput {
-        rate: link.rate,
-        delay: link.delay,
-        largest_frame: frame,
-        response: Duration::ZERO,
-    })
-}
-
-/// The largest frame of a plan, FCS included.
-pub(super) fn largest_frame(plan: &Plan) -> Bytes {
-    let opcode = Opcode::RcRdmaWriteOnlyWithImmediate;
-    let (encapsulation, tagged) = (plan.roce.encapsulation, plan.roce.tagged);
-    let lens = plan.queue_pairs.iter().map(|profile| {
-        let payload = profile.path_mtu.bytes() as usize;
-        match profile.congestion_control.telemetry() {
-            None => frame_len(encapsulation, tagged, opcode, payload),
-            Some(kind) => kind.frame_len(encapsulation, tagged, opcode, payload),
-        }
+    let memory = switches.into_values().map(|(switches, example)| {
+        let configured = plan.headroom(example, &adjacency);
+        MemoryFinding { switches, ..memory(plan, example, &configured) }
     });
-    Bytes::new(lens.max().unwrap_or(0) as u64)
+    let memory = memory.collect();
+    (ports.into_values().collect(), memory)
+}
+
+/// Whether a switch has lossless priorities.
+pub(super) fn is_lossless(plan: &Plan, switch: NodeId) -> bool {
+    !plan.switch_at(switch).lossless.is_empty()
+}
+
+/// How one switch's memory is divided.
+fn memory(plan: &Plan, switch: NodeId, headroom: &[Bytes]) -> MemoryFinding {
+    let config = plan.switch_at(switch);
+    let ports = headroom.len() as u64;
+    let sum = headroom.iter().fold(0u64, |sum, headroom| sum.saturating_add(headroom.get()));
+    let class_bytes = sum.saturating_add(config.reserve.get().saturating_mul(ports));
+    let buffer_bytes = config.buffer.get();
+    MemoryFinding {
+        switches: 1,
+        example: plan.topology.nodes[switch as usize].name.clone(),
+        ports,
+        buffer_bytes,
+        class_bytes,
+        classes: config.lossless.len() as u64,
+        headroom_pool_bytes: config.headroom_pool.map(Bytes::get),
+        shared_bytes: BufferLayout::new(config, headroom).map_or(0, |layout| layout.shared),
+        classes_with_half_shared: (buffer_bytes / 2).checked_div(class_bytes).unwrap_or(8).min(8),
+    }
 }
 
 #[cfg(test)]

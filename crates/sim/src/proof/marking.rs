@@ -19,11 +19,14 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{BufferLayout, EcnConfig, INTERPACKET_GAP, MarkAt, PREAMBLE};
-use rocelab_units::{Bandwidth, Ratio};
+use rocelab_fabric::topology::{Adjacency, Neighbour};
+use rocelab_fabric::{
+    BufferLayout, EcnConfig, INTERPACKET_GAP, MarkAt, NodeId, PREAMBLE, SwitchConfig,
+};
+use rocelab_units::{Bandwidth, Bytes, Ratio};
 use serde::Serialize;
 
-use super::headroom::largest_frame;
+use super::headroom::is_lossless;
 use crate::Plan;
 
 /// Thresholds of the egress queues of one rate at switches with equal ports. Sizes in bytes.
@@ -95,47 +98,65 @@ pub fn kmin_limit(input: &ThresholdInput) -> u64 {
 
 /// Kinds of queues; none without ECN.
 pub(super) fn find(plan: &Plan) -> Vec<MarkingFinding> {
-    let Some(ecn) = &plan.switch.ecn else { return Vec::new() };
     let adjacency = plan.topology.adjacency();
-    // Switches whose ports have the same rates and headroom are alike.
-    let mut kinds: BTreeMap<_, (u64, u32)> = BTreeMap::new();
-    for switch in plan.topology.switches() {
-        let headroom = plan.headroom(switch, &adjacency);
-        let Ok(layout) = BufferLayout::new(&plan.switch, &headroom) else { continue };
-        let mut rates: Vec<_> = adjacency
-            .ports_of(switch)
-            .iter()
-            .map(|port| plan.topology.links[port.link as usize].rate)
-            .collect();
-        rates.sort_unstable();
-        kinds.entry((layout.shared, rates)).or_insert((0, switch)).0 += 1;
+    let mut kinds: BTreeMap<_, MarkingFinding> = BTreeMap::new();
+    for switch in plan.topology.switches().filter(|&switch| is_lossless(plan, switch)) {
+        for finding in of_switch(plan, switch, &adjacency) {
+            let key = (finding.rate_bps, finding.unmarked_bytes, finding.xoff_bytes);
+            let all = (finding.all_unmarked_bytes, finding.all_xoff_bytes);
+            kinds.entry((key, all)).or_insert(finding).switches += 1;
+        }
     }
-    let mut findings = Vec::new();
-    for ((shared, rates), (switches, example)) in kinds {
-        let input = ThresholdInput {
-            shared,
-            reserve: plan.switch.reserve.get(),
-            priorities: plan.switch.lossless.len() as u64,
-            ports: rates.len() as u64,
-            xoff: plan.switch.xoff.map(|xoff| xoff.get()),
-            alpha: plan.switch.alpha,
-        };
-        let name = &plan.topology.nodes[example as usize].name;
-        let unmarked = |rate| unmarked(ecn, rate, &rates, largest_frame(plan).get());
-        let all = rates.iter().fold(0u64, |sum, &rate| sum.saturating_add(unmarked(rate)));
-        let mut distinct = rates.clone();
-        distinct.dedup();
-        findings.extend(distinct.into_iter().map(|rate| {
-            let finding = MarkingFinding {
-                switches,
-                example: name.clone(),
-                rate_bps: rate.bits_per_second(),
-                ..MarkingFinding::of(&input, unmarked(rate), all)
-            };
-            finding
-        }));
-    }
-    findings
+    kinds.into_values().collect()
+}
+
+/// The queues of one switch's ports, each kind once, with a count of no switches.
+fn of_switch(plan: &Plan, switch: NodeId, adjacency: &Adjacency) -> Vec<MarkingFinding> {
+    let config = plan.switch_at(switch);
+    let headroom = plan.headroom(switch, adjacency);
+    let Ok(layout) = BufferLayout::new(config, &headroom) else { return Vec::new() };
+    let ports = adjacency.ports_of(switch);
+    let rate_of = |port: &Neighbour| plan.topology.links[port.link as usize].rate;
+    let fastest = ports.iter().map(rate_of).max().unwrap_or_default();
+    let queue = |(number, port): (u16, &Neighbour)| {
+        let frame = plan.lossless_hop(switch, port, adjacency).largest_frame.get();
+        let ecn = plan.port_at(switch, number).ecn.as_ref();
+        // An average may lag behind the queue by any amount.
+        let ecn = ecn.filter(|ecn| ecn.average_weight.is_none())?;
+        Some((rate_of(port), unmarked(ecn, rate_of(port), fastest, frame)))
+    };
+    let queues: Option<Vec<_>> = (0..).zip(ports).map(queue).collect();
+    // Queues that are never marked are the end of all such questions.
+    let Some(mut queues) = queues else { return Vec::new() };
+    let input = ThresholdInput {
+        shared: layout.shared,
+        reserve: config.reserve.get(),
+        priorities: config.lossless.len() as u64,
+        ports: ports.len() as u64,
+        xoff: config.xoff.map(Bytes::get),
+        alpha: least_alpha(config),
+    };
+    let all = queues.iter().fold(0u64, |sum, &(_, unmarked)| sum.saturating_add(unmarked));
+    queues.sort_unstable();
+    queues.dedup();
+    let example = &plan.topology.nodes[switch as usize].name;
+    let finding = |(rate, unmarked): (Bandwidth, u64)| MarkingFinding {
+        example: example.clone(),
+        rate_bps: rate.bits_per_second(),
+        ..MarkingFinding::of(&input, unmarked, all)
+    };
+    queues.into_iter().map(finding).collect()
+}
+
+/// The least alpha of the lossless priorities.
+fn least_alpha(config: &SwitchConfig) -> Ratio {
+    let of = |priority: &u8| {
+        let own = config.priority_alpha.iter().find(|(number, _)| number.number() == *priority);
+        own.map_or(config.alpha, |(_, &alpha)| alpha)
+    };
+    let product = |a: Ratio, b: Ratio| u64::from(a.numerator()) * u64::from(b.denominator());
+    let lesser = |a: Ratio, b: Ratio| if product(b, a) < product(a, b) { b } else { a };
+    config.lossless.iter().map(of).reduce(lesser).unwrap_or(config.alpha)
 }
 
 impl MarkingFinding {
@@ -164,7 +185,7 @@ impl MarkingFinding {
 }
 
 /// How long the queue of a port of `rate` may be before its first mark (bytes).
-fn unmarked(ecn: &EcnConfig, rate: Bandwidth, rates: &[Bandwidth], frame: u64) -> u64 {
+fn unmarked(ecn: &EcnConfig, rate: Bandwidth, fastest: Bandwidth, frame: u64) -> u64 {
     let kmin = u128::from(ecn.kmin.get());
     let kmin = ecn.per_rate.map_or(kmin, |reference| {
         kmin * u128::from(rate.bits_per_second()) / u128::from(reference.bits_per_second().max(1))
@@ -174,8 +195,7 @@ fn unmarked(ecn: &EcnConfig, rate: Bandwidth, rates: &[Bandwidth], frame: u64) -
         MarkAt::Enqueue => 0,
         // One ingress goes on while a frame leaves.
         MarkAt::Dequeue => {
-            let fastest = rates.iter().max().map_or(0, |rate| rate.bits_per_second());
-            let times = fastest.div_ceil(rate.bits_per_second().max(1));
+            let times = fastest.bits_per_second().div_ceil(rate.bits_per_second().max(1));
             frame + (frame + u64::from(PREAMBLE + INTERPACKET_GAP)).saturating_mul(times)
         }
     };

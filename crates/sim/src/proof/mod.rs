@@ -37,26 +37,33 @@ pub struct Proof {
 }
 
 impl Proof {
-    /// Proves or refutes.
+    /// Proves or refutes. Of a plan of the profile `hpcc-ns3`, whose rules for memory, pauses and
+    /// routes are its own, nothing.
     pub fn of(plan: &Plan) -> Self {
         let mut proof = Self::default();
         if plan.profile.hpcc_ns3().is_some() {
-            let message = "the rules of `hpcc-ns3` for memory, pauses and routes are its own";
-            proof.not_checked.push(message.into());
             return proof;
         }
-        if plan.switch.lossless.is_empty() {
+        if !plan.topology.switches().any(|switch| headroom::is_lossless(plan, switch)) {
             proof.not_checked.push("no priority is lossless".into());
             return proof;
         }
         (proof.headroom, proof.memory) = headroom::find(plan);
+        if plan.topology.switches().any(|switch| plan.cuts_through(switch)) {
+            let message = "headroom of switches that cut through: the sum is for store and forward";
+            proof.not_checked.push(message.into());
+        }
         match dependency::find(plan) {
             Ok(finding) => proof.buffer_dependency = Some(finding),
             Err(error) => proof.not_checked.push(format!("buffer dependency: {error}")),
         }
         proof.marking = marking::find(plan);
         if proof.marking.is_empty() {
-            proof.not_checked.push("marks before pauses: `switch.ecn` is not set".into());
+            let message = match &plan.switch.ecn {
+                None => "marks before pauses: `switch.ecn` is not set",
+                Some(_) => "marks before pauses: queues are not marked, or by an average",
+            };
+            proof.not_checked.push(message.into());
         }
         proof
     }

@@ -83,18 +83,15 @@ impl fmt::Display for MemoryFinding {
         if self.switches > 1 {
             write!(f, " and {} like it", self.switches - 1)?;
         }
-        write!(
-            f,
-            ", {}: {} - {} x {} a lossless class = {} shared; with half of it shared {} such class{} \
-             fit",
-            ports(self.ports),
-            size(self.buffer_bytes),
-            self.classes,
-            size(self.class_bytes),
-            size(self.shared_bytes),
-            self.classes_with_half_shared,
-            if self.classes_with_half_shared == 1 { " would" } else { "es would" },
-        )
+        let (buffer, class) = (size(self.buffer_bytes), size(self.class_bytes));
+        let (ports, shared) = (ports(self.ports), size(self.shared_bytes));
+        write!(f, ", {ports}: {} x {class} a lossless class of {buffer}", self.classes)?;
+        if let Some(pool) = self.headroom_pool_bytes {
+            write!(f, ", but a pool of {} for all headroom", size(pool))?;
+        }
+        let fit = self.classes_with_half_shared;
+        let classes = if fit == 1 { "class" } else { "classes" };
+        write!(f, "; {shared} shared; with half of it shared, {fit} such {classes} would fit")
     }
 }
 
@@ -142,7 +139,7 @@ impl fmt::Display for MarkingFinding {
         write!(
             f,
             "{}, queues at {}: one queue {} {} XOFF {}; all queues {} {} XOFF {}, which \
-             holds up to Kmin {}",
+             holds with up to {} each",
             self.example,
             Bandwidth::from_bps(self.rate_bps),
             size(self.unmarked_bytes),

@@ -1,0 +1,4 @@
+//! What is proved before a run, against the run.
+
+mod headroom;
+mod ring;
