@@ -1,8 +1,11 @@
 //! `rocelab check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rocelab_sim::Plan;
+use rocelab_sim::proof::Proof;
+use serde::Serialize;
 
 use crate::answer;
 use crate::exit::Exit;
@@ -15,11 +18,27 @@ pub(crate) struct CheckArguments {
     /// A scenario file, a configuration of HPCC's ns-3 simulator (.txt), or a folder of them.
     #[arg(value_name = "FILE_OR_FOLDER")]
     path: PathBuf,
+    /// Print one JSON object a scenario, on a line of its own.
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     scenario: ScenarioArguments,
 }
 
-/// Validates every scenario at the path, and tells what is wrong with each.
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Checked<'a> {
+    scenario: String,
+    hosts: usize,
+    links: usize,
+    flows: usize,
+    /// How many things were found wrong.
+    faults: usize,
+    proof: &'a Proof,
+}
+
+/// Validates every scenario at the path, tells what is wrong with each, and what can be proved of
+/// it.
 pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     for path in crate::run::scenario_files(&arguments.path)? {
@@ -31,13 +50,44 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
             }
         };
         answer::tell_notes(&path, &loaded.notes);
-        answer::print(&format!(
-            "{}: {} hosts, {} links, {} flows: ok\n",
-            path.display(),
-            plan.topology.host_count(),
-            plan.topology.links.len(),
-            plan.flows.len()
-        ))?;
+        let proof = Proof::of(&plan);
+        if proof.faults() > 0 {
+            exit = exit.and(Exit::Found);
+        }
+        answer::print(&if arguments.json {
+            json(&path, &plan, &proof)
+        } else {
+            text(&path, &plan, &proof)
+        })?;
     }
     Ok(exit)
+}
+
+fn text(path: &Path, plan: &Plan, proof: &Proof) -> String {
+    let verdict = match proof.faults() {
+        0 => "ok".into(),
+        1 => "1 fault".into(),
+        faults => format!("{faults} faults"),
+    };
+    format!(
+        "{}: {} hosts, {} links, {} flows: {verdict}\n{proof}",
+        path.display(),
+        plan.topology.host_count(),
+        plan.topology.links.len(),
+        plan.flows.len()
+    )
+}
+
+fn json(path: &Path, plan: &Plan, proof: &Proof) -> String {
+    let checked = Checked {
+        scenario: path.display().to_string(),
+        hosts: plan.topology.host_count(),
+        links: plan.topology.links.len(),
+        flows: plan.flows.len(),
+        faults: proof.faults(),
+        proof,
+    };
+    let mut line = serde_json::to_string(&checked).unwrap_or_default();
+    line.push('\n');
+    line
 }

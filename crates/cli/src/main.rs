@@ -18,6 +18,7 @@ mod compare;
 mod convert;
 mod exit;
 mod failure;
+mod headroom;
 mod interrupt;
 mod new_file;
 mod pcap;
@@ -50,12 +51,14 @@ struct Arguments {
 enum Command {
     /// Run a scenario and write a results directory.
     Run(run::RunArguments),
-    /// Validate a scenario without running it.
+    /// Validate a scenario without running it, and prove what can be proved of it.
     Check(check::CheckArguments),
     /// Draw a run as one HTML file.
     Report(report::ReportArguments),
     /// Put runs side by side.
     Compare(compare::CompareArguments),
+    /// Calculate the headroom of lossless classes.
+    Headroom(headroom::HeadroomArguments),
     /// Make a scenario of a configuration of HPCC's ns-3 simulator.
     Convert(convert::ConvertArguments),
     /// Look at a scenario's topology.
@@ -88,6 +91,7 @@ fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Check(arguments) => check::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Headroom(arguments) => headroom::execute(&arguments),
         Command::Convert(arguments) => convert::execute(&arguments),
         Command::Topo(command) => topo::execute(&command),
         Command::Pcap(command) => pcap::execute(&command),

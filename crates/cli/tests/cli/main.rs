@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod convert;
 mod field_defects;
+mod headroom;
 #[cfg(unix)]
 mod interrupt;
 mod pcap;

@@ -1,0 +1,84 @@
+//! `rocelab headroom`.
+
+use clap::Args;
+use rocelab_sim::proof::{Bandwidth, Bytes, Duration, HeadroomQuestion, Length, Ratio};
+
+use crate::answer;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Arguments of `rocelab headroom`.
+#[derive(Debug, Args)]
+pub(crate) struct HeadroomArguments {
+    /// Rate of every port.
+    #[arg(long, value_name = "RATE")]
+    rate: Bandwidth,
+    /// Length of every cable; a metre takes 5 ns.
+    #[arg(long, value_name = "LENGTH", required_unless_present = "delay")]
+    cable: Option<Length>,
+    /// Propagation delay of every cable, one way.
+    #[arg(long, value_name = "TIME", conflicts_with = "cable")]
+    delay: Option<Duration>,
+    /// Path MTU of the lossless class: payload bytes of a full RoCE packet.
+    #[arg(long, value_name = "BYTES", default_value_t = 1024)]
+    mtu: u32,
+    /// The largest frame of any class, FCS included: the pause may have to wait for it.
+    /// [default: a full packet of the lossless class]
+    #[arg(long, value_name = "SIZE")]
+    largest_frame: Option<Bytes>,
+    /// What both ends together need to make and to obey a pause.
+    /// [default: what IEEE 802.3 allows at this rate]
+    #[arg(long, value_name = "TIME")]
+    response: Option<Duration>,
+    /// The size of the cells that memory is handed out in.
+    #[arg(long, value_name = "SIZE", default_value = "1B")]
+    cell: Bytes,
+    /// Number of ports.
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    ports: u32,
+    /// All memory of the switch.
+    #[arg(long, value_name = "SIZE", default_value = "12MB")]
+    buffer: Bytes,
+    /// The share of it that all classes share.
+    #[arg(long, value_name = "SHARE", default_value = "0.5")]
+    shared: Ratio,
+    /// What each class of each port owns beside its headroom.
+    #[arg(long, value_name = "SIZE", default_value = "0B")]
+    reserve: Bytes,
+    /// How many lossless classes are wanted: exit code 1 if they do not fit.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=8))]
+    classes: Option<u32>,
+    /// Print a JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints the sum that makes the headroom, and how many lossless classes fit.
+pub(crate) fn execute(arguments: &HeadroomArguments) -> Result<Exit, Failure> {
+    let cable = arguments.cable.unwrap_or_default();
+    let question = HeadroomQuestion {
+        rate: arguments.rate,
+        delay: arguments.delay.unwrap_or_else(|| cable.propagation_delay()),
+        path_mtu: arguments.mtu,
+        largest_frame: arguments.largest_frame,
+        response: arguments.response,
+        cell: arguments.cell,
+        ports: arguments.ports,
+        buffer: arguments.buffer,
+        shared: arguments.shared,
+        reserve: arguments.reserve,
+    };
+    let answer = question.answer().map_err(|error| Failure::Input(format!("--{error}")))?;
+    if arguments.json {
+        let text = serde_json::to_string(&answer).unwrap_or_default();
+        answer::print(&format!("{text}\n"))?;
+    } else {
+        answer::print(&answer.to_string())?;
+    }
+    let wanted = arguments.classes.unwrap_or(0);
+    if wanted > answer.classes_that_fit {
+        tell!("{wanted} lossless classes do not fit: {} do", answer.classes_that_fit);
+        return Ok(Exit::Found);
+    }
+    Ok(Exit::Done)
+}

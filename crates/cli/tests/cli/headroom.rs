@@ -1,0 +1,69 @@
+//! `rocelab headroom`.
+
+use serde_json::{Value, json};
+
+use crate::program::Desk;
+
+/// The answer to `rocelab headroom --json` with these arguments.
+fn answer(arguments: &[&str]) -> Value {
+    let text = Desk::new().succeeds(&[&["headroom", "--json"], arguments].concat());
+    serde_json::from_str(&text).expect("JSON")
+}
+
+#[test]
+fn the_terms_are_printed_with_their_formula() {
+    let arguments = ["headroom", "--rate", "100Gbps", "--cable", "300m", "--response", "0ns"];
+    let text = Desk::new().succeeds(&arguments);
+    let expected = "\
+headroom of one lossless class at one port: 100Gbps, 1.5us one way, store and forward
+
+          1106 B  the frame that crosses XOFF                  L = 1106
+  +       1118 B  a frame ahead of the pause, and its gap      A + 12, A = 1106
+  +         72 B  the pause and its preamble                   64 + 8
+  +      37500 B  two propagation delays                       2 D R / 8, D = 1.5us
+  +          1 B  the response time                            T R / 8 + 1, T = 0ps
+  +       1114 B  the frame that the sender had begun          L + 8
+  =      40911 B  headroom
+
+32 ports: a class keeps 1309.152KB. Of a buffer of 12MB, with 6MB of it shared, 4 lossless classes fit.
+";
+    let trimmed: Vec<_> = text.lines().map(str::trim_end).collect();
+    assert_eq!(trimmed.join("\n") + "\n", expected);
+}
+
+#[test]
+fn the_response_time_is_that_of_the_standard_unless_given() {
+    let rate = ["--rate", "100Gbps", "--delay", "0ns"];
+    let standard = answer(&rate);
+    assert_eq!(standard["response_ps"], json!(394 * 5_120));
+    assert_eq!(standard["headroom"]["response_bytes"], json!(394 * 64 + 1));
+    let given = answer(&[&rate[..], &["--response", "80ns"]].concat());
+    assert_eq!(given["headroom"]["response_bytes"], json!(1_001));
+}
+
+#[test]
+fn classes_that_do_not_fit_are_exit_code_1() {
+    let desk = Desk::new();
+    let two = ["headroom", "--rate", "40Gbps", "--cable", "300m", "--classes", "2"];
+    desk.succeeds(&two);
+    let ended = desk.rocelab(&[&two[..], &["--buffer", "3MB"]].concat());
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert_eq!(ended.stderr, "2 lossless classes do not fit: 1 do\n");
+}
+
+#[test]
+fn bad_values_are_exit_code_2_and_say_what_to_give() {
+    let desk = Desk::new();
+    for (arguments, expected) in [
+        (&["--rate", "100Gbps", "--cable", "3m", "--mtu", "9"][..], "--mtu = 9: give "),
+        (&["--rate", "100Gbps", "--cable", "3m", "--ports", "0"], "--ports = 0: give "),
+        (&["--rate", "100Gbps", "--delay", "2s"], "--delay = 2s: give "),
+        (&["--rate", "100Gbps"], "--cable"),
+        (&["--rate", "100", "--cable", "3m"], "--rate"),
+        (&["--cable", "3m"], "--rate"),
+    ] {
+        let ended = desk.rocelab(&[&["headroom"], arguments].concat());
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+        assert!(ended.stderr.contains(expected), "{ended:?}");
+    }
+}
