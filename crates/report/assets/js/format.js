@@ -8,6 +8,8 @@ const UNITS = {
 
 // The unit in which `value` is at least 1.
 function unitOf(quantity, value) {
+  // A moment has the unit that fits the time that the figures span.
+  if (quantity === "moment") return unitOf("time", data.end_ps - data.begin_ps);
   const units = UNITS[quantity];
   if (!units) return ["", 1];
   return units.find(([, scale]) => Math.abs(value) >= scale) ?? units[units.length - 1];
@@ -15,21 +17,20 @@ function unitOf(quantity, value) {
 
 const grouped = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 3 });
 
-// At most three decimals, and no more digits than tell something.
-const plain = (value) => {
-  if (value === 0) return "0";
-  const size = Math.abs(value);
-  if (size >= 1e6) return grouped(Math.round(value));
-  return grouped(Number(value.toPrecision(size >= 100 ? Math.max(4, Math.ceil(Math.log10(size + 1))) : 4)));
-};
+// As many digits as tell two marks of an axis apart.
+const plain = (value) => Number(value.toPrecision(7)).toLocaleString("en-US", { maximumFractionDigits: 6 });
 
 // A value of a table cell or a tooltip. Ratios come in millionths.
 function format(quantity, value) {
   if (value === null || value === undefined) return "\u2013";
   if (quantity === "text") return String(value);
-  if (quantity === "ratio") return (value / 1e6).toFixed(value < 1e6 ? 4 : 2);
+  if (quantity === "ratio") return (value / 1e6).toFixed(3);
   if (quantity === "percent") return `${plain(value)} %`;
   if (quantity === "count") return grouped(value);
+  if (quantity === "moment") {
+    const [unit, scale] = unitOf("moment");
+    return `${(value / scale).toFixed(3)} ${unit}`;
+  }
   if (value === 0) return `0 ${unitOf(quantity, 0)[0]}`;
   const [unit, scale] = unitOf(quantity, value);
   const digits = scale === 1 ? 0 : 2;

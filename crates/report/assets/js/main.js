@@ -13,8 +13,8 @@ const quietly = (text) => html("p", { class: "quiet" }, text);
 
 // Two places on the time axis for each part of the run.
 function moments() {
-  const half = data.simulated_ps / data.bins / 2;
-  return Array.from({ length: 2 * data.bins }, (unused, index) => index * half);
+  const half = (data.end_ps - data.begin_ps) / data.bins / 2;
+  return Array.from({ length: 2 * data.bins }, (unused, index) => data.begin_ps + index * half);
 }
 
 const SHARES = ["p50", "p95", "p99", "max"];
@@ -71,17 +71,17 @@ function sizeTable(completion) {
 
 const timeLine = (line, curves) => chart({
   id: `time-${line.id}`, title: line.title, note: line.note, group: "time", zoom: true,
-  x: { title: "Time", quantity: "time", values: moments() }, y: { title: line.title, quantity: line.quantity },
+  x: { title: "Time", quantity: "moment", values: moments() }, y: { title: line.title, quantity: line.quantity },
   // A curve ends with its run.
   curves: curves.map((curve) => ({ ...curve, values: moments().map((unused, at) => curve.values[at] ?? null) })),
 });
 
 function report() {
-  section("network", "Network", networkMap(data.map, data.simulated_ps));
+  section("network", "Network", networkMap(data.map, data.begin_ps, data.end_ps));
   section("completion", "Completion", ...completionFigures([["", data.completion]]));
   section("time", "Over time", quietly("Drag across a figure to zoom into all of them; a double click shows the whole run again."), ...data.timelines.map((line) => timeLine(line, line.curves)));
   section("pausing", "Pauses", ...(data.lanes.length === 0 ? [quietly("No port was ever paused.")] : [
-    pauseTree(data.tree), pauseLanes(data.lanes, data.lanes_omitted, data.simulated_ps)]));
+    pauseTree(data.tree), pauseLanes(data.lanes, data.lanes_omitted, data.begin_ps, data.end_ps)]));
   section("tables", "Tables", ...data.tables.map(table));
 }
 

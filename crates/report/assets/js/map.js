@@ -2,7 +2,7 @@
 
 const MAP_WIDTH = 1200;
 
-function networkMap(map, simulated) {
+function networkMap(map, begin, end) {
   let measure = map.measures[0];
   let frame = 0;
   let chosen = null;
@@ -20,7 +20,7 @@ function networkMap(map, simulated) {
   const moment = html("span", { class: "moment" });
   const why = html("span", { class: "quiet" });
 
-  const width = simulated / map.frames;
+  const width = (end - begin) / map.frames;
   const values = () => (frame === 0 ? measure.whole : measure.frames.map((line) => (line ? line[frame - 1] : 0)));
   const text = (value) => (measure.quantity === "ratio" ? `${plain(value / 10)} %` : format(measure.quantity, value));
   const most = () => {
@@ -34,7 +34,7 @@ function networkMap(map, simulated) {
     frame = measure.frames.length ? to : 0;
     slider.value = frame;
     slider.disabled = play.disabled = measure.frames.length === 0;
-    const span = frame === 0 ? "Whole run" : `${format("time", (frame - 1) * width)} to ${format("time", frame * width)}`;
+    const span = frame === 0 ? "Whole run" : `${format("moment", begin + (frame - 1) * width)} to ${format("moment", begin + frame * width)}`;
     moment.textContent = span;
     slider.setAttribute("aria-valuetext", span);
     why.textContent = measure.frames.length ? "" : measure.missing;

@@ -3,7 +3,7 @@
 const LANE_HEIGHT = 16;
 
 // A lane for each port. Root causes are full bars; what another pause led to is thinner.
-function pauseLanes(lanes, omitted, simulated) {
+function pauseLanes(lanes, omitted, begin, end) {
   let drawing = null;
   const note = `${omitted ? `The ${lanes.length} ports that were paused the most; ${omitted} more are left out. ` : ""}Full bars: root causes. Thin bars: led to by another pause, at least in part.`;
   const shown = figure("lanes", "Pauses of each port", note, () => drawing);
@@ -11,10 +11,10 @@ function pauseLanes(lanes, omitted, simulated) {
     const ink = theme.ink;
     const [left, right, top] = [300, MAP_WIDTH - 80, 8];
     const height = top + lanes.length * LANE_HEIGHT + 40;
-    const x = (time) => left + (time / Math.max(simulated, 1)) * (right - left);
+    const x = (time) => left + ((Math.max(time, begin) - begin) / Math.max(end - begin, 1)) * (right - left);
     drawing = svg("svg", { viewBox: `0 0 ${MAP_WIDTH} ${height}`, role: "img", "aria-label": `Pauses of ${lanes.length} ports over time; the table of pauses has the numbers.`, "font-family": FONT, "font-size": 11 });
-    const ticks = linearTicks(0, simulated, 8);
-    const [unit, scale] = unitOf("time", simulated);
+    const ticks = linearTicks(begin, end, 8);
+    const [unit, scale] = unitOf("moment");
     for (const tick of ticks) {
       drawing.append(svg("path", { d: `M${x(tick)} ${top}V${height - 36}`, stroke: ink.edge }),
         svg("text", { x: x(tick), y: height - 22, "text-anchor": "middle", fill: ink.text }, plain(tick / scale)));
@@ -27,7 +27,7 @@ function pauseLanes(lanes, omitted, simulated) {
       for (const [from, to, root] of lane.bars) {
         const tall = root ? LANE_HEIGHT - 4 : LANE_HEIGHT - 10;
         drawing.append(svg("rect", { x: x(from).toFixed(1), y: y + (LANE_HEIGHT - tall) / 2, width: Math.max(1, x(to) - x(from)).toFixed(1), height: tall, fill: theme.category(root ? 1 : 0) },
-          svg("title", {}, `${lane.port} p${lane.priority}: ${format("time", from)} to ${format("time", to)}`)));
+          svg("title", {}, `${lane.port} p${lane.priority}: ${format("moment", from)} to ${format("moment", to)}`)));
       }
     });
     stage.replaceChildren(drawing);
@@ -82,7 +82,7 @@ function pauseTree(tree) {
       const y = 26 + row * 20;
       const sign = hasChildren(index) ? (open[index] ? "\u25be" : "\u25b8") : "\u00b7";
       const words = branch.depth === 0 ? "root cause: " : "so ";
-      const values = [grouped(branch.count), format("time", branch.total_ps), format("time", branch.longest_ps), format("time", branch.first_ps)];
+      const values = [grouped(branch.count), format("time", branch.total_ps), format("time", branch.longest_ps), format("moment", branch.first_ps)];
       drawing.append(svg("g", {
         class: "row", role: "treeitem", "data-branch": index, tabindex: index === focused ? 0 : -1,
         "aria-level": branch.depth + 1, "aria-expanded": hasChildren(index) ? String(open[index]) : null,

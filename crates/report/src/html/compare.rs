@@ -3,7 +3,7 @@
 use rocelab_results::{FlowRecord, Results, ResultsError};
 use serde::Serialize;
 
-use super::envelope::BINS;
+use super::envelope::{BINS, Window};
 use super::flows::{Completion, completion};
 use super::map::places;
 use super::overview::overview;
@@ -11,14 +11,15 @@ use super::page::{Column, page};
 use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::SAMPLED;
-use super::timelines::{self, Span, TimeLine};
+use super::timelines::{self, Span, TimeLine, figure};
 use crate::comparison::{Comparison, run_names};
 
 /// What the scripts of a comparison draw.
 #[derive(Debug, Serialize)]
 struct Data {
     kind: &'static str,
-    simulated_ps: u64,
+    begin_ps: u64,
+    end_ps: u64,
     bins: u32,
     runs: Vec<Run>,
     comparison: Comparison,
@@ -40,26 +41,38 @@ struct Run {
 pub fn compare_html(results: &[Results]) -> Result<String, ResultsError> {
     let end_ps = results.iter().map(|one| one.summary().simulated_ps).max().unwrap_or(0);
     let names = run_names(results);
+    let mut flows: Vec<Vec<FlowRecord<'_>>> = Vec::new();
+    for one in results {
+        flows.push(one.flows()?.collect::<Result<_, _>>()?);
+    }
+    let figures =
+        results.iter().zip(&flows).map(|(one, flows)| figure(flows, one.summary().simulated_ps));
+    let begin_ps = figures.map(|figure| figure.begin_ps).min().unwrap_or(0);
+    let window = Window { begin_ps, end_ps };
     let mut runs = Vec::new();
     let mut columns = Vec::new();
-    for (one, name) in results.iter().zip(&names) {
-        runs.push(run(one, name.clone(), end_ps)?);
+    for ((one, name), flows) in results.iter().zip(&names).zip(&flows) {
+        runs.push(run(one, name.clone(), flows, window)?);
         columns.push(Column { name: name.clone(), overview: overview(one.summary(), one.run()) });
     }
     let comparison = Comparison::of(results);
-    let data = Data { kind: "compare", simulated_ps: end_ps, bins: BINS, runs, comparison };
+    let data = Data { kind: "compare", begin_ps, end_ps, bins: BINS, runs, comparison };
     Ok(page(&names.join(" / "), &columns, &data))
 }
 
-fn run(results: &Results, name: String, figure_ps: u64) -> Result<Run, ResultsError> {
+fn run(
+    results: &Results,
+    name: String,
+    flows: &[FlowRecord<'_>],
+    figure: Window,
+) -> Result<Run, ResultsError> {
     let ports = Ports::read(results)?;
-    let flows: Vec<FlowRecord<'_>> = results.flows()?.collect::<Result<_, _>>()?;
-    let places = places(&ports, results.nodes()?, &flows);
+    let places = places(&ports, results.nodes()?, flows);
     let pauses = Pauses::read(results, &ports)?;
-    let span = Span { figure_ps, run_ps: results.summary().simulated_ps };
+    let span = Span { figure, run_ps: results.summary().simulated_ps };
     let mut timelines = vec![
-        timelines::open_flows(&flows, span),
-        timelines::goodput(&flows, span),
+        timelines::open_flows(flows, span),
+        timelines::goodput(flows, span),
         timelines::paused(&pauses, &ports, &places, span),
     ];
     for sampled in &SAMPLED {
@@ -67,5 +80,5 @@ fn run(results: &Results, name: String, figure_ps: u64) -> Result<Run, ResultsEr
             timelines.push(timelines::largest(sampled, &samples, span));
         }
     }
-    Ok(Run { name, completion: completion(&flows), timelines })
+    Ok(Run { name, completion: completion(flows), timelines })
 }

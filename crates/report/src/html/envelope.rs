@@ -3,6 +3,26 @@
 /// Stretches of time that a figure tells apart.
 pub(crate) const BINS: u32 = 800;
 
+/// The time that a figure spans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) begin_ps: u64,
+    /// Not before the beginning.
+    pub(crate) end_ps: u64,
+}
+
+impl Window {
+    /// Where the part `bin` of `bins` equal parts begins (ps).
+    pub(crate) fn edge(self, bins: u32, bin: u32) -> u64 {
+        let after = u128::from(self.length_ps()) * u128::from(bin) / u128::from(bins.max(1));
+        self.begin_ps + u64::try_from(after).unwrap_or(0)
+    }
+
+    pub(crate) fn length_ps(self) -> u64 {
+        self.end_ps.saturating_sub(self.begin_ps)
+    }
+}
+
 /// A quantity that holds its value until it changes: instants (ps) in ascending order, and the value
 /// from each on. Before the first instant it is 0.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -39,23 +59,19 @@ impl Steps {
         self.points.last().copied()
     }
 
-    /// Two values for each of `bins` equal parts of the time from 0 to `end_ps`: least and greatest
-    /// of what the quantity was in that part, in the order in which they came.
-    pub(crate) fn envelope(&self, end_ps: u64, bins: u32) -> Vec<u64> {
+    /// Two values for each of `bins` equal parts of the window: least and greatest of what the
+    /// quantity was in that part, in the order in which they came.
+    pub(crate) fn envelope(&self, window: Window, bins: u32) -> Vec<u64> {
         let mut values = Vec::with_capacity(2 * bins as usize);
-        let mut next = 0;
-        let mut current = 0;
+        let mut next = self.points.partition_point(|point| point.0 <= window.begin_ps);
+        let mut current = next.checked_sub(1).map_or(0, |before| self.points[before].1);
         for bin in 0..bins {
-            let end = edge(end_ps, bins, bin + 1);
-            if bin == 0 && self.points.first().is_some_and(|first| first.0 == 0) {
-                current = self.points[0].1;
-                next = 1;
-            }
+            let end = window.edge(bins, bin + 1);
             let (mut least, mut greatest) = (current, current);
             let mut rises = true;
-            // The last bin includes its end, so that nothing is left out.
+            // The last part includes its end, so that nothing is left out.
             while let Some(&(time, value)) = self.points.get(next)
-                && (time < end || bin + 1 == bins)
+                && (time < end || (time == end && bin + 1 == bins))
             {
                 if value < least {
                     (least, rises) = (value, false);
@@ -71,21 +87,19 @@ impl Steps {
         values
     }
 
-    /// The greatest value in each of `bins` equal parts of the time from 0 to `end_ps`.
-    pub(crate) fn peaks(&self, end_ps: u64, bins: u32) -> Vec<u64> {
-        self.envelope(end_ps, bins).chunks(2).map(|pair| pair[0].max(pair[1])).collect()
+    /// The greatest value in each of `bins` equal parts of the window.
+    pub(crate) fn peaks(&self, window: Window, bins: u32) -> Vec<u64> {
+        self.envelope(window, bins).chunks(2).map(|pair| pair[0].max(pair[1])).collect()
     }
-}
-
-/// Where the part `bin` of the time from 0 to `end_ps` begins (ps).
-pub(crate) fn edge(end_ps: u64, bins: u32, bin: u32) -> u64 {
-    let edge = u128::from(end_ps) * u128::from(bin) / u128::from(bins.max(1));
-    u64::try_from(edge).unwrap_or(end_ps)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn until(end_ps: u64) -> Window {
+        Window { begin_ps: 0, end_ps }
+    }
 
     fn steps(points: &[(u64, u64)]) -> Steps {
         let mut steps = Steps::default();
@@ -98,7 +112,7 @@ mod tests {
     #[test]
     fn a_peak_of_a_picosecond_is_seen() {
         let peak = steps(&[(0, 5), (1_234_567, 900), (1_234_568, 5)]);
-        let values = peak.envelope(10_000_000, 10);
+        let values = peak.envelope(until(10_000_000), 10);
         assert_eq!(values.len(), 20);
         assert_eq!(values[2..4], [5, 900]);
         assert!(values.iter().enumerate().all(|(at, value)| at == 3 || *value == 5), "{values:?}");
@@ -106,14 +120,22 @@ mod tests {
 
     #[test]
     fn a_fall_is_drawn_as_a_fall() {
-        assert_eq!(steps(&[(0, 8), (15, 3)]).envelope(20, 2), [8, 8, 8, 3]);
-        assert_eq!(steps(&[(5, 3)]).envelope(20, 2), [0, 3, 3, 3]);
+        assert_eq!(steps(&[(0, 8), (15, 3)]).envelope(until(20), 2), [8, 8, 8, 3]);
+        assert_eq!(steps(&[(5, 3)]).envelope(until(20), 2), [0, 3, 3, 3]);
     }
 
     #[test]
     fn the_last_instant_counts() {
-        assert_eq!(steps(&[(20, 7)]).peaks(20, 2), [0, 7]);
-        assert_eq!(steps(&[(0, 7)]).peaks(0, 2), [7, 7]);
+        assert_eq!(steps(&[(20, 7)]).peaks(until(20), 2), [0, 7]);
+        assert_eq!(steps(&[(0, 7)]).peaks(until(0), 2), [7, 7]);
+    }
+
+    #[test]
+    fn a_window_may_begin_late() {
+        let window = Window { begin_ps: 10, end_ps: 30 };
+        assert_eq!(steps(&[(0, 8), (5, 4), (25, 3)]).envelope(window, 2), [4, 4, 4, 3]);
+        assert_eq!(steps(&[(10, 8)]).envelope(window, 2), [8, 8, 8, 8]);
+        assert_eq!([0, 1, 2].map(|bin| window.edge(2, bin)), [10, 20, 30]);
     }
 
     #[test]

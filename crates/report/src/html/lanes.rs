@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::envelope::edge;
+use super::envelope::Window;
 use super::pauses::Pauses;
 use super::ports::Ports;
 
@@ -28,7 +28,7 @@ pub(crate) struct Lane {
 }
 
 /// Lanes, most paused first, and how many are left out.
-pub(crate) fn lanes(pauses: &Pauses, ports: &Ports, end_ps: u64) -> (Vec<Lane>, usize) {
+pub(crate) fn lanes(pauses: &Pauses, ports: &Ports, window: Window) -> (Vec<Lane>, usize) {
     let mut by_port: BTreeMap<(usize, u8), Vec<usize>> = BTreeMap::new();
     for (index, pause) in pauses.list.iter().enumerate() {
         by_port.entry((pause.direction, pause.priority)).or_default().push(index);
@@ -43,7 +43,7 @@ pub(crate) fn lanes(pauses: &Pauses, ports: &Ports, end_ps: u64) -> (Vec<Lane>, 
     all.sort_by_key(|(total, key, _)| (std::cmp::Reverse(*total), *key));
     let omitted = all.len().saturating_sub(MOST_LANES);
     all.truncate(MOST_LANES);
-    let gap = edge(end_ps, LANE_BINS, 1);
+    let gap = window.length_ps() / u64::from(LANE_BINS);
     let lanes = all.into_iter().map(|(total_ps, (direction, priority), list)| Lane {
         port: ports.label(direction),
         by: ports.nodes[ports.directions[direction].to].clone(),
@@ -90,8 +90,8 @@ mod tests {
             pause(0, 1_000, 2_000, None),
             pause(0, 2_050, 3_000, Some(0)),
         ];
-        let (lanes, omitted) =
-            lanes(&Pauses { list, recorded: false }, &ports, 100 * u64::from(LANE_BINS));
+        let window = Window { begin_ps: 0, end_ps: 100 * u64::from(LANE_BINS) };
+        let (lanes, omitted) = lanes(&Pauses { list, recorded: false }, &ports, window);
         assert_eq!(omitted, 0);
         assert_eq!((&*lanes[0].port, &*lanes[0].by, lanes[0].total_ps), ("a:0", "b", 1_960));
         assert_eq!(lanes[0].bars, [(10, 20, 0), (1_000, 3_000, 0)]);

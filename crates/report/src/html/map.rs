@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rocelab_results::{FlowRecord, MapNode, MapNodeKind};
 use serde::Serialize;
 
-use super::envelope::edge;
+use super::envelope::Window;
 use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::{Quantity, SAMPLED, Samples};
@@ -145,7 +145,7 @@ pub(crate) fn map(
     places: &[MapNode],
     pauses: &Pauses,
     samples: &[Option<Samples>],
-    end_ps: u64,
+    window: Window,
 ) -> Map {
     let (marks, mark_of) = marks(ports, places);
     let (lines, line_of) = lines(ports, &mark_of);
@@ -164,8 +164,8 @@ pub(crate) fn map(
             id: "pause",
             title: "Time paused",
             quantity: Quantity::Ratio,
-            whole: whole(&|one| thousandths(record(one).paused_ps, end_ps)),
-            frames: frames_of(&pause_shares(pauses, end_ps), &line_of, lines.len()),
+            whole: whole(&|one| thousandths(record(one).paused_ps, window.length_ps())),
+            frames: frames_of(&pause_shares(pauses, window), &line_of, lines.len()),
             missing: "",
         },
         Measure {
@@ -195,7 +195,7 @@ pub(crate) fn map(
                 "rate" => thousandths(value, record(direction).rate_bps),
                 _ => value,
             },
-            end_ps,
+            window,
         );
         measure.frames = frames_of(&peaks, &line_of, lines.len());
     }
@@ -301,14 +301,14 @@ fn frames_of(
 
 /// Share of each frame in which a priority of a direction was paused, in thousandths; of several
 /// priorities, of the one that was paused the most.
-fn pause_shares(pauses: &Pauses, end_ps: u64) -> BTreeMap<usize, Vec<u64>> {
+fn pause_shares(pauses: &Pauses, window: Window) -> BTreeMap<usize, Vec<u64>> {
     let mut paused: BTreeMap<(usize, u8), Vec<u64>> = BTreeMap::new();
     for pause in &pauses.list {
         let times = paused
             .entry((pause.direction, pause.priority))
             .or_insert_with(|| vec![0; FRAMES as usize]);
-        for frame in frame_at(pause.start_ps, end_ps)..FRAMES {
-            let (from, to) = (edge(end_ps, FRAMES, frame), edge(end_ps, FRAMES, frame + 1));
+        for frame in frame_at(pause.start_ps, window)..FRAMES {
+            let (from, to) = (window.edge(FRAMES, frame), window.edge(FRAMES, frame + 1));
             if from >= pause.end_ps {
                 break;
             }
@@ -320,7 +320,7 @@ fn pause_shares(pauses: &Pauses, end_ps: u64) -> BTreeMap<usize, Vec<u64>> {
     for ((direction, _), times) in paused {
         let share = shares.entry(direction).or_insert_with(|| vec![0; FRAMES as usize]);
         for (frame, (share, time)) in (0..).zip(share.iter_mut().zip(times)) {
-            let width = edge(end_ps, FRAMES, frame + 1) - edge(end_ps, FRAMES, frame);
+            let width = window.edge(FRAMES, frame + 1) - window.edge(FRAMES, frame);
             *share = thousandths(time, width).max(*share);
         }
     }
@@ -328,8 +328,9 @@ fn pause_shares(pauses: &Pauses, end_ps: u64) -> BTreeMap<usize, Vec<u64>> {
 }
 
 /// The frame that `time_ps` is in.
-fn frame_at(time_ps: u64, end_ps: u64) -> u32 {
-    let frame = u128::from(time_ps) * u128::from(FRAMES) / u128::from(end_ps.max(1));
+fn frame_at(time_ps: u64, window: Window) -> u32 {
+    let after = u128::from(time_ps.saturating_sub(window.begin_ps));
+    let frame = after * u128::from(FRAMES) / u128::from(window.length_ps().max(1));
     u32::try_from(frame).unwrap_or(FRAMES).min(FRAMES - 1)
 }
 
@@ -337,12 +338,12 @@ fn frame_at(time_ps: u64, end_ps: u64) -> u32 {
 fn peaks(
     samples: &Samples,
     scaled: impl Fn(usize, u64) -> u64,
-    end_ps: u64,
+    window: Window,
 ) -> BTreeMap<usize, Vec<u64>> {
     let mut peaks: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
     for ((direction, _), steps) in &samples.series {
         let line = peaks.entry(*direction).or_insert_with(|| vec![0; FRAMES as usize]);
-        for (greatest, value) in line.iter_mut().zip(steps.peaks(end_ps, FRAMES)) {
+        for (greatest, value) in line.iter_mut().zip(steps.peaks(window, FRAMES)) {
             *greatest = scaled(*direction, value).max(*greatest);
         }
     }
@@ -401,7 +402,7 @@ mod tests {
             &places(&ports, None, &[]),
             &Pauses { list, recorded: false },
             &[None, None, None],
-            10 * u64::from(FRAMES),
+            Window { begin_ps: 0, end_ps: 10 * u64::from(FRAMES) },
         );
         let measure = map.measures.iter().find(|measure| measure.id == "pause").unwrap();
         let frames = measure.frames[0].as_ref().unwrap();
@@ -416,7 +417,8 @@ mod tests {
             (0_u16..).zip(&names).map(|(port, name)| (&**name, 0, "leaf", port)).collect();
         let ports = network(&links);
         let places = places(&ports, None, &[]);
-        let map = map(&ports, &places, &Pauses::default(), &[None, None, None], 1_000);
+        let window = Window { begin_ps: 0, end_ps: 1_000 };
+        let map = map(&ports, &places, &Pauses::default(), &[None, None, None], window);
         let marks: Vec<_> = map.marks.iter().map(|mark| &*mark.name).collect();
         assert_eq!(marks, ["1500 hosts at leaf", "leaf"]);
         assert_eq!(map.lines[0].label, "1500 ports");

@@ -21,7 +21,8 @@ use super::timelines::{self, Span, TimeLine};
 struct Data {
     kind: &'static str,
     name: String,
-    simulated_ps: u64,
+    begin_ps: u64,
+    end_ps: u64,
     bins: u32,
     completion: Completion,
     timelines: Vec<TimeLine>,
@@ -54,7 +55,8 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
         samples.push(sampled.read(results, &ports)?);
     }
 
-    let span = Span { figure_ps: end_ps, run_ps: end_ps };
+    let window = timelines::figure(&flows, end_ps);
+    let span = Span { figure: window, run_ps: end_ps };
     let mut timelines = vec![
         timelines::open_flows(&flows, span),
         timelines::goodput(&flows, span),
@@ -63,15 +65,16 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
     for (sampled, samples) in SAMPLED.iter().zip(&samples) {
         timelines.push(timelines::sampled(sampled, samples.as_ref(), &ports, span));
     }
-    let (lanes, lanes_omitted) = lanes(&pauses, &ports, end_ps);
+    let (lanes, lanes_omitted) = lanes(&pauses, &ports, window);
     let data = Data {
         kind: "report",
         name: summary.scenario.clone(),
-        simulated_ps: end_ps,
+        begin_ps: window.begin_ps,
+        end_ps,
         bins: BINS,
         completion: completion(&flows),
         timelines,
-        map: map(&ports, &places, &pauses, &samples, end_ps),
+        map: map(&ports, &places, &pauses, &samples, window),
         lanes,
         lanes_omitted,
         tree: pause_tree(&pauses, &ports),

@@ -14,8 +14,10 @@ use super::ports::Ports;
 pub(crate) enum Quantity {
     Text,
     Count,
-    /// Picoseconds.
+    /// How long something takes (ps).
     Time,
+    /// When something is, from the start of the run (ps).
+    Moment,
     Bytes,
     /// Bits per second.
     Rate,
@@ -117,11 +119,15 @@ fn with_zeros(points: &[(u64, u64)], interval: u64) -> Steps {
 
 #[cfg(test)]
 mod tests {
+    use super::super::envelope::Window;
     use super::*;
 
     #[test]
     fn samples_that_are_left_out_were_zero() {
         let steps = with_zeros(&[(10, 5), (20, 6), (50, 7)], 10);
-        assert_eq!(steps.envelope(80, 8), [0, 0, 0, 5, 5, 6, 6, 0, 0, 0, 0, 7, 7, 0, 0, 0]);
+        assert_eq!(
+            steps.envelope(Window { begin_ps: 0, end_ps: 80 }, 8),
+            [0, 0, 0, 5, 5, 6, 6, 0, 0, 0, 0, 7, 7, 0, 0, 0]
+        );
     }
 }

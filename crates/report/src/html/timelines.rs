@@ -3,7 +3,7 @@
 use rocelab_results::{FlowRecord, MapNode, MapNodeKind};
 use serde::Serialize;
 
-use super::envelope::{BINS, Steps, edge};
+use super::envelope::{BINS, Steps, Window};
 use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::{Quantity, Sampled, Samples};
@@ -11,10 +11,18 @@ use super::samples::{Quantity, Sampled, Samples};
 /// How much time a figure spans, and how much of it the run has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
-    /// Where the figure ends (ps).
-    pub(crate) figure_ps: u64,
+    pub(crate) figure: Window,
     /// Where the run ended, not later (ps).
     pub(crate) run_ps: u64,
+}
+
+/// The time that figures of `flows` span, of a run that ended at `end_ps`: all of it, but of a run in
+/// which nothing happens for more than half of the time, from its first flow on. (The clock of
+/// HPCC's ns-3 simulator starts two seconds before the flows do.)
+pub(crate) fn figure(flows: &[FlowRecord<'_>], end_ps: u64) -> Window {
+    let first = flows.iter().map(|flow| flow.start_ps).min().unwrap_or(0);
+    let late = first > end_ps / 2 && first < end_ps;
+    Window { begin_ps: if late { first } else { 0 }, end_ps }
 }
 
 /// Curves in a figure of samples: those with the greatest values.
@@ -41,8 +49,8 @@ pub(crate) struct Curve {
 impl Curve {
     /// Nothing is drawn behind the end of the run.
     fn new(label: &str, steps: &Steps, span: Span) -> Self {
-        let mut values = steps.envelope(span.figure_ps, BINS);
-        let within = (0..BINS).filter(|bin| edge(span.figure_ps, BINS, *bin) <= span.run_ps);
+        let mut values = steps.envelope(span.figure, BINS);
+        let within = (0..BINS).filter(|bin| span.figure.edge(BINS, *bin) <= span.run_ps);
         values.truncate(2 * within.count());
         Self { label: label.to_owned(), values }
     }
@@ -174,7 +182,8 @@ mod tests {
     use super::super::flows::tests::flow;
     use super::*;
 
-    const SPAN: Span = Span { figure_ps: 1_000, run_ps: 1_000 };
+    const FIGURE: Window = Window { begin_ps: 0, end_ps: 1_000 };
+    const SPAN: Span = Span { figure: FIGURE, run_ps: 1_000 };
 
     #[test]
     fn flows_open_and_close() {
@@ -188,10 +197,19 @@ mod tests {
     fn a_curve_ends_with_its_run_and_knows_no_later_flows() {
         let mut late = flow(1, 1, None);
         late.start_ps = 700;
-        let span = Span { figure_ps: 1_000, run_ps: 500 };
+        let span = Span { figure: FIGURE, run_ps: 500 };
         let values = open_flows(&[flow(0, 1, None), late], span).curves.remove(0).values;
         assert_eq!(values.len(), BINS as usize + 2);
         assert!(values.iter().all(|open| *open == 1), "{values:?}");
+    }
+
+    #[test]
+    fn figures_begin_where_something_happens() {
+        let mut late = flow(0, 1, None);
+        late.start_ps = 700;
+        assert_eq!(figure(&[late.clone()], 1_000).begin_ps, 700);
+        assert_eq!(figure(&[late, flow(1, 1, None)], 1_000).begin_ps, 0);
+        assert_eq!(figure(&[], 0), Window { begin_ps: 0, end_ps: 0 });
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn slider(browser: &mut Chromium) {
     browser.press("ArrowRight");
     assert_eq!(browser.evaluate("document.getElementById('moment').value"), json!("1"));
     let told = browser.evaluate("document.querySelector('.moment').textContent");
-    assert_eq!(told, json!("0 ps to 100.00 us"));
+    assert_eq!(told, json!("0.000 ms to 0.100 ms"));
     assert_ne!(browser.evaluate(colours), whole);
     // Nodes are chosen with the arrow keys too.
     browser.evaluate("document.querySelector('#figure-map svg').focus()");
