@@ -26,6 +26,9 @@ pub trait Serialisation: fmt::Debug + Send {
     /// The rate.
     fn rate(&self) -> Bandwidth;
 
+    /// Frames that start from now on have another rate, which is not zero.
+    fn set_rate(&mut self, rate: Bandwidth);
+
     /// The propagation delay.
     fn delay(&self) -> Duration;
 
@@ -103,6 +106,10 @@ impl Serialisation for Link {
 
     fn rate(&self) -> Bandwidth {
         self.rate
+    }
+
+    fn set_rate(&mut self, rate: Bandwidth) {
+        *self = Self::new(rate, self.delay);
     }
 
     fn delay(&self) -> Duration {

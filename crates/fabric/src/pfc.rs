@@ -179,6 +179,11 @@ impl PauseRequests {
         frame
     }
 
+    /// The other end knows nothing of what it was told.
+    pub fn repeat(&mut self) {
+        self.pending |= self.pausing;
+    }
+
     /// When pauses are to be asked for again, or never.
     pub fn poll_timeout(&self) -> SimTime {
         self.refresh_at

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rocelab_units::{Duration, SimTime};
+use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::Pfc;
 
 use crate::chain::{Chain, Fifo, PacketId};
@@ -35,6 +35,8 @@ pub struct Port<L = Link, F = QuantaFlowControl> {
     waiting: u8,
     /// Bit q: queue q must not start a frame.
     blocked: u8,
+    /// Whether there are `extras`.
+    has_extras: bool,
     queues: [PriorityQueue; 8],
     scheduler: Scheduler,
     /// What few ports have.
@@ -54,6 +56,8 @@ pub struct PortExtras {
     pub responding: VecDeque<(SimTime, Pfc)>,
     /// Bit p: pauses of priority p are not obeyed.
     pub ignored: u8,
+    /// Bit p: frames of priority p are not to wait here.
+    pub discards: u8,
 }
 
 impl Port {
@@ -85,6 +89,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
             flow_control,
             waiting: 0,
             blocked: 0,
+            has_extras: false,
             queues: [PriorityQueue::default(); 8],
             scheduler,
             extras: None,
@@ -94,6 +99,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// The same port with what few have.
     #[must_use]
     pub fn with_extras(mut self, extras: Option<Box<PortExtras>>) -> Self {
+        self.has_extras = extras.is_some();
         self.extras = extras;
         self
     }
@@ -118,7 +124,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// Whether it has what few ports have.
     #[inline]
     pub fn has_extras(&self) -> bool {
-        self.extras.is_some()
+        self.has_extras
     }
 
     /// Shows every frame that waits, with its queue.
@@ -135,16 +141,40 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// The queue of a priority.
     #[inline]
     pub fn queue_of(&self, priority: u8) -> u8 {
-        match &self.extras {
-            Some(extras) => extras.queue_of.map_or(priority, |of| of[usize::from(priority)]),
-            None => priority,
+        if !self.has_extras {
+            return priority;
         }
+        let queue_of = self.extras.as_ref().and_then(|extras| extras.queue_of);
+        queue_of.map_or(priority, |of| of[usize::from(priority)])
     }
 
     /// From now on pauses of the priorities of this mask (bit p) are not obeyed; all others are.
     pub fn ignore_pauses(&mut self, priorities: u8) {
-        self.extras.get_or_insert_default().ignored = priorities;
+        self.extras_mut().ignored = priorities;
         self.update_blocked();
+    }
+
+    /// From now on frames of the priorities of this mask (bit p) [have no place](Self::place_of)
+    /// here; all others have.
+    pub fn discard(&mut self, priorities: u8) {
+        self.extras_mut().discards = priorities;
+    }
+
+    fn extras_mut(&mut self) -> &mut PortExtras {
+        self.has_extras = true;
+        self.extras.get_or_insert_default()
+    }
+
+    /// The queue in which frames of a priority wait; none if they are to be discarded.
+    #[inline]
+    pub fn place_of(&self, priority: u8) -> Option<u8> {
+        if self.has_extras { self.place_by_extras(priority) } else { Some(priority) }
+    }
+
+    #[cold]
+    fn place_by_extras(&self, priority: u8) -> Option<u8> {
+        let discards = self.extras.as_ref().is_some_and(|extras| extras.discards & 1 << priority != 0);
+        (!discards).then(|| self.queue_of(priority))
     }
 
     /// The link that this port sends on.
@@ -258,9 +288,41 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         Some((id, priority))
     }
 
-    /// The transmitter never becomes free again: its link is gone.
+    /// Takes the first frame of a queue, paused or not.
+    pub fn flush_from<C: Chain>(
+        &mut self,
+        queue: u8,
+        chain: &C,
+        len: impl Fn(&C, PacketId) -> u32,
+    ) -> Option<PacketId> {
+        let waiting = &mut self.queues[usize::from(queue)];
+        let id = waiting.frames.pop_front(chain)?;
+        waiting.bytes -= len(chain, id);
+        if waiting.frames.is_empty() {
+            self.waiting &= !(1 << queue);
+        }
+        Some(id)
+    }
+
+    /// The transmitter does not become free, until it starts up again: its link is gone.
     pub fn shut_down(&mut self) {
         self.free_at = SimTime::NEVER;
+    }
+
+    /// The link is back at `now`: pauses that last are asked for again.
+    pub fn start_up(&mut self, now: SimTime) {
+        self.free_at = now;
+        self.flow_control.repeat_requests();
+    }
+
+    /// Whether its link is there.
+    pub fn is_up(&self) -> bool {
+        self.free_at != SimTime::NEVER
+    }
+
+    /// The link has another rate from now on.
+    pub fn set_rate(&mut self, rate: Bandwidth) {
+        self.link.set_rate(rate);
     }
 
     /// A frame of `len` bytes of `queue` starts at `now`: its shaper counts it.
@@ -352,8 +414,6 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 
 #[cfg(test)]
 mod tests {
-    use rocelab_units::{Bandwidth, Duration};
-
     use super::*;
     use crate::chain::tests::Links;
     use crate::scheduler::SchedulerConfig;

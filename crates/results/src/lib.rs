@@ -81,6 +81,7 @@ mod queue;
 mod record;
 mod run_info;
 mod series;
+mod storm;
 mod summary;
 mod topology_map;
 
@@ -102,6 +103,7 @@ pub use queue::QueueSample;
 pub use record::{Record, RecordWriter};
 pub use run_info::{Machine, RunInfo};
 pub use series::{SeriesFile, SeriesReader, SeriesSample};
+pub use storm::{StormEvent, StormRecord};
 pub use summary::{
     DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, FlowCounts,
     IntegrityResult, IntegrityViolation, LinkTraversals, PfcCounts, Summary,

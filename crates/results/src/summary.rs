@@ -47,6 +47,9 @@ pub struct Summary {
     pub integrity: Option<IntegrityResult>,
     /// Priority flow control.
     pub pfc: PfcCounts,
+    /// Times that a watchdog took a queue for one in a storm of pauses; left out without any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub storms: u64,
     /// Queues that waited for each other, so that they could never move; left out without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deadlocks: Vec<DeadlockRecord>,

@@ -9,7 +9,7 @@ use rocelab_results::{
     FlowStatistics, FlowStatus, FlowWriter, IntegrityResult, IntegrityViolation, LinkRecord,
     LinkTraversals, Millionths, OperationCounts, OperationRecord, OperationStatistics,
     OperationStatus, PauseEvent as PauseKind, PauseRecord, PfcCounts, QueueSample, RecordWriter,
-    ResultsDir, ResultsError, Summary,
+    ResultsDir, ResultsError, StormEvent, StormRecord, Summary,
 };
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
@@ -20,7 +20,7 @@ use crate::ideal::UnloadedNetwork;
 use crate::network::{
     AuditError, BuildError, Deadlock, DropCause, FaultCounts, FlowEnd, FlowFailure, FrameDropped,
     IntegrityReport, Network, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueLength,
-    Record, RecordKind, StuckQueue,
+    QueueStorm, Record, RecordKind, StuckQueue,
 };
 use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
@@ -121,6 +121,8 @@ struct Output<'a> {
     pauses: RecordWriter<PauseRecord<'a>>,
     drops: RecordWriter<DropRecord<'a>>,
     queues: Option<RecordWriter<QueueSample<'a>>>,
+    /// Where watchdogs watch.
+    storms: Option<RecordWriter<StormRecord<'a>>>,
     /// Where there are applications.
     operations: Option<RecordWriter<OperationRecord<'a>>>,
     /// By application.
@@ -143,6 +145,12 @@ impl<'a> Output<'a> {
             pauses: directory.pauses()?,
             drops: directory.drops()?,
             queues: plan.sampling.as_ref().map(|_| directory.queues()).transpose()?,
+            storms: plan
+                .failures
+                .switch_watchdog
+                .as_ref()
+                .map(|_| directory.records())
+                .transpose()?,
             operations: (!plan.apps.is_empty()).then(|| directory.operations()).transpose()?,
             operation_statistics: vec![OperationStatistics::default(); plan.apps.len()],
             reference: plan
@@ -166,6 +174,7 @@ impl<'a> Output<'a> {
                 RecordKind::PauseRequest(request) => self.pause_tree.request(request),
                 RecordKind::Drop(dropped) => self.drop(key.time, &dropped)?,
                 RecordKind::Queue(length) => self.queue(key.time, &length)?,
+                RecordKind::Storm(storm) => self.storm(key.time, &storm)?,
                 RecordKind::OperationEnd(end) => self.operation_end(key.time, &end)?,
             }
         }
@@ -307,6 +316,22 @@ impl<'a> Output<'a> {
         })
     }
 
+    fn storm(&mut self, time: SimTime, storm: &QueueStorm) -> Result<(), ResultsError> {
+        let node = self.name(storm.place.node).into();
+        let Some(storms) = &mut self.storms else { return Ok(()) };
+        storms.write(&StormRecord {
+            time_ps: time.ps(),
+            node,
+            port: storm.place.port,
+            priority: storm.place.priority,
+            event: match storm.lasted {
+                None => StormEvent::Detected,
+                Some(_) => StormEvent::Restored,
+            },
+            duration_ps: storm.lasted.map(Duration::ps),
+        })
+    }
+
     fn queue(&mut self, time: SimTime, length: &QueueLength) -> Result<(), ResultsError> {
         let node = self.name(length.node).into();
         let Some(queues) = &mut self.queues else { return Ok(()) };
@@ -348,6 +373,7 @@ impl<'a> Output<'a> {
         self.pauses.finish()?;
         self.drops.finish()?;
         self.queues.map_or(Ok(()), RecordWriter::finish)?;
+        self.storms.map_or(Ok(()), RecordWriter::finish)?;
         self.operations.map_or(Ok(()), RecordWriter::finish)?;
         self.reference.map_or(Ok(()), ReferenceOutput::finish).map_err(RunError::Reference)?;
         Ok(summary)
@@ -467,6 +493,7 @@ fn summary<P: Profile>(
         drops,
         faults: fault_rules(plan, network),
         integrity: network.integrity().map(integrity),
+        storms: totals.storms,
         deadlocks: network.deadlocks().iter().map(|one| deadlock(plan, one)).collect(),
         pfc: PfcCounts {
             pauses: totals.pauses,

@@ -25,6 +25,9 @@ pub trait FlowControl: fmt::Debug + Send {
     /// The other end may go on sending `priority` (0 to 7).
     fn request_resume(&mut self, priority: u8);
 
+    /// Pauses that are asked for are asked for again: the other end knows nothing of them.
+    fn repeat_requests(&mut self) {}
+
     /// Whether a frame waits to be sent.
     fn is_pending(&self) -> bool;
 

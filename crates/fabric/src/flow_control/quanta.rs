@@ -47,6 +47,10 @@ impl FlowControl for QuantaFlowControl {
         self.requests.resume(priority);
     }
 
+    fn repeat_requests(&mut self) {
+        self.requests.repeat();
+    }
+
     #[inline]
     fn is_pending(&self) -> bool {
         self.requests.is_pending()

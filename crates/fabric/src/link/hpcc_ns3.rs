@@ -38,6 +38,10 @@ impl Serialisation for TruncatingLink {
         self.rate
     }
 
+    fn set_rate(&mut self, rate: Bandwidth) {
+        self.rate = rate;
+    }
+
     fn delay(&self) -> Duration {
         self.delay
     }

@@ -33,7 +33,7 @@ pub use layout::{Layout, PlacedLink, PlacedNode};
 pub use limits::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS, RATES};
 pub use link_config::LinkConfig;
 pub use port_reference::PortReferenceError;
-pub use spanning_tree::spanning_tree;
+pub use spanning_tree::{spanning_tree, spanning_tree_over};
 
 /// A node of the network: hosts and switches share one numbering.
 pub type NodeId = u32;

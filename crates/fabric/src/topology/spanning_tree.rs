@@ -28,12 +28,21 @@ use super::{Adjacency, NodeId, Topology};
 /// # Panics
 /// If a link names a node that does not exist, which [`Topology::check`] reports.
 pub fn spanning_tree(topology: &Topology) -> Vec<bool> {
-    let bridges = Bridges { topology, adjacency: topology.adjacency() };
+    spanning_tree_over(topology, &topology.all_links_active())
+}
+
+/// For each link, whether it is part of the tree over the links that are `up`.
+///
+/// # Panics
+/// As [`spanning_tree`]; if `up` is not as long as the list of links.
+pub fn spanning_tree_over(topology: &Topology, up: &[bool]) -> Vec<bool> {
+    let bridges = Bridges { topology, up, adjacency: topology.adjacency() };
     let costs = bridges.root_path_costs();
     let mut active: Vec<bool> = topology
         .links
         .iter()
-        .map(|link| topology.is_host(link.a) || topology.is_host(link.b))
+        .zip(up)
+        .map(|(link, &up)| up && (topology.is_host(link.a) || topology.is_host(link.b)))
         .collect();
     for switch in topology.switches() {
         if let Some(link) = bridges.root_port_link(switch, &costs) {
@@ -51,6 +60,7 @@ fn path_cost(rate: Bandwidth) -> u64 {
 
 struct Bridges<'a> {
     topology: &'a Topology,
+    up: &'a [bool],
     adjacency: Adjacency,
 }
 
@@ -65,8 +75,10 @@ struct BridgePort {
 impl Bridges<'_> {
     fn ports(&self, switch: NodeId) -> impl Iterator<Item = BridgePort> + '_ {
         let ports = self.adjacency.ports_of(switch).iter().enumerate();
-        let to_bridges =
-            ports.filter(move |(_, port)| port.node != switch && !self.topology.is_host(port.node));
+        let to_bridges = ports.filter(move |(_, port)| {
+            let is_bridge = port.node != switch && !self.topology.is_host(port.node);
+            is_bridge && self.up[port.link as usize]
+        });
         to_bridges.map(|(number, port)| {
             let cost = path_cost(self.topology.links[port.link as usize].rate);
             BridgePort { number, far: port.node, link: port.link, cost }

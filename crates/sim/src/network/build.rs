@@ -54,6 +54,8 @@ impl<P: Profile> Network<P> {
         let mut network = Self {
             routing: P::routing(&plan, &plan.active_links)?,
             active_links: plan.active_links.clone(),
+            outages: super::failure::Outages::new(plan.topology.links.len()),
+            watchdogs: super::watchdog::Watchdogs::default(),
             pool: PacketPool::default(),
             nodes: Vec::with_capacity(plan.topology.nodes.len()),
             ports: Vec::with_capacity(plan.topology.links.len() * 2),
@@ -84,6 +86,7 @@ impl<P: Profile> Network<P> {
         network.add_flows(queue);
         network.add_apps(queue);
         network.add_failures(queue);
+        network.add_watchdogs(queue);
         network.add_samplers(queue);
         Ok(network)
     }
@@ -96,7 +99,13 @@ impl<P: Profile> Network<P> {
             let role = match description.kind {
                 NodeKind::Host => {
                     let end_host = P::end_host(&plan, node, &adjacency);
-                    self.hosts.push(Host { node, port: first_port, end_host, digest: 0 });
+                    self.hosts.push(Host {
+                        node,
+                        port: first_port,
+                        end_host,
+                        digest: 0,
+                        stopped: false,
+                    });
                     Role::Host(index(self.hosts.len()))
                 }
                 NodeKind::Switch { .. } => {
@@ -136,6 +145,7 @@ impl<P: Profile> Network<P> {
                     free_tie: Tie::default(),
                     timeout_armed: SimTime::NEVER,
                     marking: marking.map(Box::new),
+                    doomed: 0,
                     captured: None,
                     counters: PortCounters::default(),
                 });

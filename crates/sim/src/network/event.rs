@@ -50,6 +50,13 @@ pub enum Event {
         /// The link, by its place in the topology.
         link: u32,
     },
+    /// Something breaks, or is mended.
+    Failure {
+        /// By its place among the steps of the plan.
+        step: u32,
+    },
+    /// The watchdogs look at all queues.
+    Watchdog,
     /// A node's sampled queues are read.
     Sample {
         /// The node, by its place in the list of sampled nodes.

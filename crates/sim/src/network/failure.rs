@@ -1,17 +1,257 @@
-//! A link that fails.
+//! Links, switches and hosts that fail, and work again.
 
 use std::sync::Arc;
 
-use rocelab_engine::{EventKey, EventQueue};
-use rocelab_fabric::{Chain, Fifo, PacketId};
+use rocelab_engine::{EventKey, EventQueue, Tie};
+use rocelab_fabric::topology::spanning_tree_over;
+use rocelab_fabric::{BufferPolicy, Chain, Departure, Fifo, NodeId, PacketId};
+use rocelab_wire::Pfc;
 
-use super::packet::{NO_ROUTE, PacketPool};
-use super::{DropCause, Event, FrameDropped, Network, PacketOf, Record, RecordKind, Role};
-use crate::profile::{Profile, Routing};
+use super::packet::{Body, NO_ROUTE, PacketPool};
+use super::{
+    DropCause, Event, FrameDropped, Network, PacketOf, PauseRequest, Record, RecordKind, Role,
+};
+use crate::Plan;
+use crate::plan::FailureChange;
+use crate::profile::{HostPacket, Profile, Routing};
+
+/// What is broken.
+#[derive(Debug)]
+pub(super) struct Outages {
+    /// By link: how many failures hold it down.
+    down: Vec<u32>,
+    /// Steps of the plan that were taken.
+    steps: usize,
+}
+
+impl Outages {
+    pub(super) fn new(links: usize) -> Self {
+        Self { down: vec![0; links], steps: 0 }
+    }
+
+    /// Whether something will break or be mended yet.
+    pub(super) fn has_more(&self, plan: &Plan) -> bool {
+        self.steps < plan.failures.steps.len()
+    }
+}
 
 impl<P: Profile> Network<P> {
+    /// Schedules the steps of what breaks.
+    fn add_steps(&mut self, queue: &mut EventQueue<Event>) {
+        let plan = Arc::clone(&self.plan);
+        for (step, planned) in (0u32..).zip(&plan.failures.steps) {
+            let node = match planned.change {
+                FailureChange::LinkDown(link)
+                | FailureChange::LinkUp(link)
+                | FailureChange::LinkRate(link, _) => plan.topology.links[link as usize].a,
+                FailureChange::StormBegin(host, _)
+                | FailureChange::StormMuted(host, _)
+                | FailureChange::StormEnd(host, _) => host,
+                FailureChange::Reroute => 0,
+            };
+            let tie = self.reserve(node);
+            queue.push(EventKey { time: planned.at, tie }, Event::Failure { step });
+            self.watch_arrivals(planned.change);
+        }
+    }
+
+    /// Frames on links that may fail, and for hosts that may stop, are looked at as they arrive.
+    fn watch_arrivals(&mut self, change: FailureChange) {
+        match change {
+            FailureChange::LinkDown(link) => {
+                for port in self.ends_of(link) {
+                    self.ports[port as usize].far.special = true;
+                }
+            }
+            FailureChange::StormBegin(host, _) => {
+                let port = self.nodes[host as usize].first_port;
+                let far = self.ports[port as usize].far.port;
+                self.ports[far as usize].far.special = true;
+            }
+            _ => {}
+        }
+    }
+
+    /// Something breaks, or is mended.
+    #[cold]
+    pub(super) fn failure_step(&mut self, key: EventKey, step: u32, queue: &mut EventQueue<Event>) {
+        self.outages.steps += 1;
+        match self.plan.failures.steps[step as usize].change {
+            FailureChange::LinkDown(link) => {
+                self.outages.down[link as usize] += 1;
+                if self.outages.down[link as usize] == 1 {
+                    self.active_links[link as usize] = false;
+                    for port in self.ends_of(link) {
+                        self.take_down(key, port, queue);
+                    }
+                }
+            }
+            FailureChange::LinkUp(link) => {
+                self.outages.down[link as usize] -= 1;
+                if self.outages.down[link as usize] == 0 {
+                    self.active_links[link as usize] = self.plan.active_links[link as usize];
+                    for port in self.ends_of(link) {
+                        self.bring_up(key, port, queue);
+                    }
+                }
+            }
+            FailureChange::LinkRate(link, rate) => {
+                for port in self.ends_of(link) {
+                    self.ports[port as usize].port.set_rate(rate);
+                }
+            }
+            FailureChange::Reroute => self.reroute(),
+            FailureChange::StormBegin(host, mask) => {
+                self.stop_receiver(host, true);
+                self.pause_by_host(key, host, mask, queue);
+            }
+            FailureChange::StormMuted(host, mask) => self.resume_by_host(key, host, mask, queue),
+            FailureChange::StormEnd(host, mask) => {
+                self.stop_receiver(host, false);
+                self.resume_by_host(key, host, mask, queue);
+            }
+        }
+    }
+
+    /// Both ports of a link.
+    fn ends_of(&self, link: u32) -> [u32; 2] {
+        let adjacency = self.plan.topology.adjacency();
+        let ends = &self.plan.topology.links[link as usize];
+        [ends.a, ends.b].map(|node| {
+            let number = adjacency.port_of_link(node, link).unwrap_or(0);
+            self.nodes[node as usize].first_port + u32::try_from(number).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// A port loses its link: what waits there and what is on it is lost, and so are pauses.
+    fn take_down(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+        let resume = Pfc { class_enable_vector: 0xff, ..Pfc::default() };
+        self.obey_pfc(key, port, &resume, queue);
+        let mut on_the_link = 0;
+        let mut id = self.ports[port as usize].in_flight.head();
+        while id != PacketId::NONE {
+            on_the_link += 1;
+            id = self.pool.next(id);
+        }
+        let state = &mut self.ports[port as usize];
+        state.doomed = on_the_link;
+        state.port.shut_down();
+        state.free_armed = true;
+        state.port.discard(0xff);
+        self.flush(key, port, 0xff, DropCause::LinkDown, queue);
+    }
+
+    /// A port has its link again.
+    fn bring_up(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+        let state = &mut self.ports[port as usize];
+        state.port.start_up(key.time);
+        state.free_tie = Tie::default();
+        state.free_armed = false;
+        state.port.discard(0);
+        self.pump(key, port, queue);
+    }
+
+    /// Whether the next frame on the link of `port` was lost when it went down.
+    pub(super) fn is_lost(&mut self, port: u32) -> bool {
+        let state = &mut self.ports[port as usize];
+        if state.doomed > 0 {
+            state.doomed -= 1;
+            return true;
+        }
+        !state.port.is_up()
+    }
+
+    /// Drops what waits in the queues of the priorities of `mask`.
+    pub(super) fn flush(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        mask: u8,
+        cause: DropCause,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let state = &self.ports[port as usize];
+        let (node, egress) = (state.node, state.number);
+        let Role::Switch(switch) = self.nodes[node as usize].role else { return };
+        let len_of =
+            |pool: &PacketPool<PacketOf<P>>, id: PacketId| u32::from(pool.get(id).frame_len);
+        for priority in (0..8).filter(|priority| mask & 1 << priority != 0) {
+            let waits_in = self.ports[port as usize].port.queue_of(priority);
+            while let Some(id) =
+                self.ports[port as usize].port.flush_from(waits_in, &self.pool, len_of)
+            {
+                let packet = self.pool.get(id);
+                let (ingress, len) = (packet.switch_port, u32::from(packet.frame_len));
+                let Body::Rdma(body) = &packet.body else { continue };
+                let state = &mut self.switches[switch as usize];
+                let priority = state.priorities[usize::from(body.priority() & 7)];
+                let resume = state.buffer.release(Departure { ingress, egress, priority, len });
+                let receiving = self.nodes[node as usize].first_port + u32::from(ingress);
+                self.drop_frame(key, receiving, Some(egress), id, cause);
+                if resume {
+                    self.resume_sender(key, switch, ingress, priority, queue);
+                }
+            }
+        }
+    }
+
+    /// Makes all routes anew, over the links that are up.
+    fn reroute(&mut self) {
+        let plan = Arc::clone(&self.plan);
+        if plan.failures.spanning_tree {
+            let up: Vec<_> = self.outages.down.iter().map(|&failures| failures == 0).collect();
+            self.active_links = spanning_tree_over(&plan.topology, &up);
+        }
+        // Routes that would be none of all are left as they were.
+        if let Ok(routing) = P::routing(&plan, &self.active_links) {
+            self.routing = routing;
+        }
+        self.reroute_frames_under_way();
+    }
+
+    /// A host handles nothing that arrives, or does again.
+    fn stop_receiver(&mut self, node: NodeId, stopped: bool) {
+        if let Role::Host(host) = self.nodes[node as usize].role {
+            self.hosts[host as usize].stopped = stopped;
+        }
+    }
+
+    /// A host asks for pauses.
+    fn pause_by_host(
+        &mut self,
+        key: EventKey,
+        node: NodeId,
+        mask: u8,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let port = self.nodes[node as usize].first_port;
+        for priority in (0..8).filter(|priority| mask & 1 << priority != 0) {
+            let request =
+                PauseRequest { node, port: 0, priority, egress: None, egress_paused: false };
+            self.records.push(Record { key, kind: RecordKind::PauseRequest(request) });
+            self.ports[port as usize].port.request_pause(priority);
+        }
+        self.pump(key, port, queue);
+    }
+
+    /// A host asks for pauses no longer.
+    fn resume_by_host(
+        &mut self,
+        key: EventKey,
+        node: NodeId,
+        mask: u8,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let port = self.nodes[node as usize].first_port;
+        for priority in (0..8).filter(|priority| mask & 1 << priority != 0) {
+            self.ports[port as usize].port.request_resume(priority);
+        }
+        self.pump(key, port, queue);
+    }
+
     /// Schedules the failures of the plan.
     pub(super) fn add_failures(&mut self, queue: &mut EventQueue<Event>) {
+        self.add_steps(queue);
         let Some((time, link)) = self.plan.link_failure() else { return };
         let node = self.plan.topology.links[link as usize].a;
         let tie = self.reserve(node);

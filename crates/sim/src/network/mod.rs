@@ -23,6 +23,7 @@ mod switch;
 mod telemetry;
 mod totals;
 mod transmit;
+mod watchdog;
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ pub use integrity::{IntegrityReport, Promise, Violation};
 use packet::PacketPool;
 pub use record::{
     DropCause, FlowEnd, FlowFailure, FrameDropped, HostEnd, OpenOperation, OperationEnd,
-    PauseChange, PauseEvent, PauseRequest, QueueLength, Record, RecordKind,
+    PauseChange, PauseEvent, PauseRequest, QueueLength, QueueStorm, Record, RecordKind,
 };
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
 use rocelab_fabric::{Fifo, NodeId, Port};
@@ -68,6 +69,8 @@ pub struct Network<P: Profile = Roce> {
     operations: Operations,
     /// For each link of the topology, whether frames may cross it.
     active_links: Vec<bool>,
+    outages: failure::Outages,
+    watchdogs: watchdog::Watchdogs,
     /// What switches write into packets, where an algorithm asks for it.
     telemetry: Option<Box<Telemetry>>,
     /// What links do to frames, where rules say so.
@@ -126,6 +129,8 @@ struct NetworkPort<P: Profile> {
     port: Port<P::Link, P::FlowControl>,
     counters: PortCounters,
     marking: Option<Box<P::Marking>>,
+    /// Frames on the link, the next ones to arrive, that were lost when it went down.
+    doomed: u32,
     /// The earliest `PortTimeout` in the event queue.
     timeout_armed: SimTime,
 }
@@ -164,6 +169,8 @@ struct Host<P: Profile> {
     port: u32,
     end_host: P::EndHost,
     digest: u64,
+    /// Whether it handles nothing that arrives.
+    stopped: bool,
 }
 
 #[derive(Debug)]
@@ -329,6 +336,7 @@ impl<P: Profile> Network<P> {
     /// pair whose pacing gap ends later, or a frame that a fault holds back.
     pub(crate) fn will_move(&self) -> bool {
         self.starts.has_more()
+            || self.outages.has_more(&self.plan)
             || self.faults.as_ref().is_some_and(|faults| faults.holds_frames())
             || self.hosts.iter().any(|host| host.end_host.will_send())
     }
@@ -365,6 +373,8 @@ impl<P: Profile> World for Network<P> {
             Event::LineDue { port } => self.line_due(key, port, queue),
             Event::HoldDue { port, packet } => self.hold_due(key, port, packet, queue),
             Event::LinkFailure { link } => self.link_failure(key, link),
+            Event::Failure { step } => self.failure_step(key, step, queue),
+            Event::Watchdog => self.watchdog(key, queue),
             Event::Sample { sampler } => self.sample(key, sampler, queue),
         }
     }

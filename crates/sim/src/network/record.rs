@@ -5,6 +5,8 @@ use rocelab_fabric::{DropReason, NodeId};
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
 
+use super::StuckQueue;
+
 /// Something worth keeping, with its place in the order of events.
 #[derive(Clone, Debug)]
 pub struct Record {
@@ -27,6 +29,8 @@ pub enum RecordKind {
     Drop(FrameDropped),
     /// The length of one egress queue.
     Queue(QueueLength),
+    /// A watchdog takes a queue for one in a storm, or no longer.
+    Storm(QueueStorm),
     /// An operation of an application is over, well or badly.
     OperationEnd(OperationEnd),
 }
@@ -164,6 +168,15 @@ pub struct FrameDropped {
     pub cause: DropCause,
 }
 
+/// A watchdog takes a queue for one in a storm, or no longer.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueStorm {
+    /// The queue.
+    pub place: StuckQueue,
+    /// At its end: how long it was one.
+    pub lasted: Option<Duration>,
+}
+
 /// Why a frame was dropped.
 #[derive(Clone, Copy, Debug)]
 pub enum DropCause {
@@ -177,6 +190,10 @@ pub enum DropCause {
     Icrc,
     /// The link failed while it was on it, or while it waited for it.
     LinkDown,
+    /// A watchdog does not let it wait for a queue in a storm.
+    Watchdog,
+    /// The host's NIC handles nothing that arrives.
+    ReceiverStopped,
     /// The switch has no way to its destination.
     NoRoute,
     /// The host is not its destination.
@@ -192,6 +209,8 @@ impl DropCause {
             Self::Fault(_) => "fault",
             Self::Icrc => "icrc",
             Self::LinkDown => "link_down",
+            Self::Watchdog => "watchdog",
+            Self::ReceiverStopped => "receiver_stopped",
             Self::NoRoute => "no_route",
             Self::ForeignDestination => "foreign_destination",
         }

@@ -37,7 +37,10 @@ impl<P: Profile> Network<P> {
         }
         let egress = self.nodes[state.node as usize].first_port + u32::from(number);
         let out = &mut self.ports[egress as usize];
-        let waits_in = out.port.queue_of(priority);
+        let Some(waits_in) = out.port.place_of(priority) else {
+            let cause = if out.port.is_up() { DropCause::Watchdog } else { DropCause::LinkDown };
+            return self.drop_frame(key, receiving, Some(number), id, cause);
+        };
         let egress_queue = out.port.queued(waits_in);
         let arrival = Arrival { ingress, egress: number, priority, len, egress_queue };
         let admission = state.buffer.admit(arrival);
@@ -171,7 +174,7 @@ impl<P: Profile> Network<P> {
 
     /// Lets the sender behind a switch's ingress port go on.
     #[cold]
-    fn resume_sender(
+    pub(super) fn resume_sender(
         &mut self,
         key: EventKey,
         switch: u32,

@@ -62,6 +62,8 @@ pub struct Totals {
     pub drops: BTreeMap<&'static str, u64>,
     /// Times that a running priority of a port was paused.
     pub pauses: u64,
+    /// Times that a watchdog took a queue for one in a storm.
+    pub storms: u64,
     /// Times that a paused priority of a port was resumed by a frame.
     pub resumes: u64,
     /// Time that transmitters were paused, summed over ports and priorities.

@@ -146,9 +146,14 @@ impl<P: Profile> Network<P> {
         queue: &mut EventQueue<Event>,
     ) {
         let sender = &self.ports[port as usize];
-        let receiving = sender.far.port;
-        if sender.port.free_at() == SimTime::NEVER {
+        let (receiving, sender_far) = (sender.far.port, sender.far.role);
+        if self.is_lost(port) {
             return self.drop_frame(key, receiving, None, id, DropCause::LinkDown);
+        }
+        if let (Role::Host(host), Body::Rdma(_)) = (sender_far, &self.pool.get(id).body)
+            && self.hosts[host as usize].stopped
+        {
+            return self.drop_frame(key, receiving, None, id, DropCause::ReceiverStopped);
         }
         if self.shared.loses(port) {
             return self.drop_frame(key, receiving, None, id, DropCause::Link);
@@ -321,7 +326,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// A PFC frame takes effect.
-    fn obey_pfc(
+    pub(super) fn obey_pfc(
         &mut self,
         key: EventKey,
         receiving: u32,

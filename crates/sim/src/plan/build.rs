@@ -10,8 +10,8 @@ use super::algorithms::InUse;
 use super::applications::Asked;
 use super::{
     AppPlan, ConnectionPlan, FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, applications,
-    checks, connections, faults, hop_limit, hpcc_ns3, integrity, layer2, numbering, ports, service,
-    switches, telemetry, topology,
+    checks, connections, failures, faults, hop_limit, hpcc_ns3, integrity, layer2, numbering,
+    ports, service, switches, telemetry, topology,
 };
 use crate::scenario::{
     Fault, IpVersion, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError, Tagging,
@@ -79,6 +79,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
             (ProfilePlan::HpccNs3(Arc::new(plan)), scenario.stop.map(hpcc_ns3::truncated))
         }
     };
+    let failures = failures::build(scenario, &topology, &hosts)?;
     let switch_overrides = switches::build(&scenario.switch, &topology)?;
     let mut plan = Plan {
         name: scenario.name(),
@@ -95,6 +96,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         apps,
         connections,
         faults,
+        failures,
         integrity: scenario.integrity,
         on_deadlock: scenario.on_deadlock,
         capture,

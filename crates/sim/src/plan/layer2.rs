@@ -8,10 +8,13 @@ use crate::scenario::{Fault, Forwarding, RoceVersion, Scenario, ensure};
 
 /// For each link whether frames may cross it. RoCE v2 is routed, so no link is blocked.
 pub(super) fn active_links(scenario: &Scenario, topology: &Topology) -> Vec<bool> {
-    match (scenario.roce.version, scenario.layer2.forwarding) {
-        (RoceVersion::V1, Forwarding::SpanningTree) => spanning_tree(topology),
-        _ => topology.all_links_active(),
-    }
+    if has_spanning_tree(scenario) { spanning_tree(topology) } else { topology.all_links_active() }
+}
+
+/// Whether only the links of a spanning tree carry frames.
+pub(super) fn has_spanning_tree(scenario: &Scenario) -> bool {
+    scenario.roce.version == RoceVersion::V1
+        && scenario.layer2.forwarding == Forwarding::SpanningTree
 }
 
 /// The VLAN of each node, 0 for none.

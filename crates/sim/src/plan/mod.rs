@@ -7,6 +7,7 @@ mod buffer;
 mod build;
 mod checks;
 mod connections;
+mod failures;
 mod faults;
 mod hop_limit;
 mod hosts;
@@ -36,6 +37,7 @@ pub use app::{
 };
 pub(crate) use build::LATEST;
 pub use build::MAX_FLOWS;
+pub use failures::{FailureChange, FailurePlan, FailureStep};
 pub use faults::{FaultAction, FaultChoice, FaultRule, FrameSelector, OpcodeSet};
 pub(crate) use hosts::HostDirectory;
 pub use profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
@@ -73,6 +75,8 @@ pub struct Plan {
     pub connections: Vec<ConnectionPlan>,
     /// What links do to frames, in the order in which rules are asked.
     pub faults: Vec<FaultRule>,
+    /// What breaks.
+    pub failures: FailurePlan,
     /// Whether payload bytes are real and compared at the end.
     pub integrity: bool,
     /// Whether the run ends with a deadlock.

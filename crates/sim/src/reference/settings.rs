@@ -11,7 +11,7 @@ use super::entries::Entries;
 use super::{algorithm, paths};
 use crate::scenario::{
     Document, Fault, HpccNs3Config, Items, LinkDownConfig, OnDeadlock, OriginPlace, ProfileConfig,
-    RateEcnConfig, Scenario, ScenarioError,
+    RateEcnConfig, Scenario, ScenarioError, WatchdogConfig,
 };
 use crate::workload::{WorkloadConfig, flows};
 
@@ -32,6 +32,9 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
         integrity: false,
         // That simulator does not look for any.
         on_deadlock: OnDeadlock::Continue,
+        failure: Vec::new(),
+        convergence: Duration::ZERO,
+        watchdog: WatchdogConfig::default(),
         stop: Some(stop(entries)?),
         profile: Some(ProfileConfig::HpccNs3(profile(entries)?)),
         roce: Default::default(),

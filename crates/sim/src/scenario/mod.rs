@@ -11,6 +11,7 @@ mod connect;
 mod deadlock;
 mod document;
 mod error;
+mod failure;
 mod faults;
 mod items;
 mod layer2;
@@ -30,7 +31,7 @@ use std::path::{Path, PathBuf};
 pub use rocelab_fabric::Priority;
 use rocelab_fabric::{SwitchConfig, TopologyConfig, by_priority_schema};
 use rocelab_transport::Algorithm;
-use rocelab_units::SimTime;
+use rocelab_units::{Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +40,10 @@ pub use class::ClassConfig;
 pub use connect::{CmTimersConfig, Connect};
 pub use deadlock::OnDeadlock;
 pub use error::ScenarioError;
+pub use failure::{
+    FailureConfig, FailureKind, NicWatchdogConfig, SwitchWatchdogConfig, WatchdogAction,
+    WatchdogConfig,
+};
 pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
 pub use items::Items;
 pub use layer2::{Forwarding, Layer2Config, VlanConfig};
@@ -98,6 +103,15 @@ pub struct Scenario {
     /// What links do to frames that they should deliver: any number of `[[faults]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultConfig>,
+    /// What breaks: any number of `[[failure]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failure: Vec<FailureConfig>,
+    /// How long routes stay as they were after a link goes down or comes up.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub convergence: Duration,
+    /// Who ends pauses that do not end; nobody without it.
+    #[serde(default, skip_serializing_if = "is_unwatched")]
+    pub watchdog: WatchdogConfig,
     /// Which ports are captured; none without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureConfig>,
@@ -107,6 +121,15 @@ pub struct Scenario {
     /// The text that it was read from, for the places of errors.
     #[serde(skip)]
     pub(crate) document: Document,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_no_time(time: &Duration) -> bool {
+    *time == Duration::ZERO
+}
+
+fn is_unwatched(watchdog: &WatchdogConfig) -> bool {
+    *watchdog == WatchdogConfig::default()
 }
 
 fn is_stop(on_deadlock: &OnDeadlock) -> bool {

@@ -293,3 +293,73 @@ fn a_rule_by_flow_where_there_are_none_or_one() {
         },
     );
 }
+
+/// A scenario with one `[[failure]]`.
+fn with_failure(lines: &str) -> String {
+    format!(
+        "[topology.single-switch]\nhosts = 2\nlink = {{ rate = \"1Gbps\", cable = \"1m\" }}\n\
+         [workload.permutation]\nbytes = \"1KB\"\n[[failure]]\nat = \"1ms\"\n{lines}\n"
+    )
+}
+
+#[test]
+fn failures_name_what_fails() {
+    let cases = [
+        ("kind = \"link-down\"", "failure[0].kind", "does not say which port", "port ="),
+        ("kind = \"link-down\"\nport = \"host-9:0\"", "failure[0].port", "host-9", ""),
+        (
+            "kind = \"link-down\"\nport = \"switch-0\"",
+            "failure[0].port",
+            "has 2 links",
+            "switch-0:0",
+        ),
+        (
+            "kind = \"link-down\"\nport = \"switch-0:0\"\nrate = \"1Gbps\"",
+            "failure[0].rate",
+            "no such key",
+            "it takes port",
+        ),
+        (
+            "kind = \"link-rate\"\nport = \"switch-0:0\"",
+            "failure[0].rate",
+            "a rate above zero",
+            "10Gbps",
+        ),
+        (
+            "kind = \"switch-reboot\"\nswitch = \"leaf-7\"",
+            "failure[0].switch",
+            "there is no switch `leaf-7`",
+            "switch-0",
+        ),
+        (
+            "kind = \"pause-storm\"\nhost = \"switch-0\"",
+            "failure[0].host",
+            "there is no host `switch-0`",
+            "host-0",
+        ),
+        (
+            "kind = \"pause-storm\"\nhost = \"host-0\"\npriorities = [9]",
+            "failure[0].priorities[0]",
+            "priority 9 does not exist",
+            "0 to 7",
+        ),
+        (
+            "kind = \"link-down\"\nport = \"host-0:0\"\nrepeat = 2",
+            "failure[0].repeat",
+            "what repeats has an end",
+            "lasts",
+        ),
+        (
+            "kind = \"link-down\"\nport = \"host-0:0\"\nrepeat = 2\nlasts = \"2ms\"\ninterval = \"1ms\"",
+            "failure[0].interval",
+            "begins again before",
+            "longer `interval`",
+        ),
+    ];
+    for (lines, key, message, help) in cases {
+        let error = plan(&with_failure(lines), &[]).expect_err("this scenario was accepted");
+        assert_eq!(error.key(), key, "{error}");
+        assert!(error.message().contains(message), "{error}");
+        assert!(error.help().unwrap_or_default().contains(help), "{error}");
+    }
+}

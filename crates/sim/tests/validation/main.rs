@@ -9,6 +9,7 @@ mod determinism;
 mod ecmp;
 mod endings;
 mod experiments;
+mod failures;
 mod fairness;
 mod goodput;
 mod hop_limit;

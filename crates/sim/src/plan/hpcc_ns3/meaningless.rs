@@ -4,7 +4,7 @@ use rocelab_fabric::SwitchConfig;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::scenario::{Fault, Layer2Config, RoceConfig, Scenario, ensure};
+use crate::scenario::{Fault, Layer2Config, RoceConfig, Scenario, WatchdogConfig, ensure};
 
 /// The first key that says something, and means nothing. A key that says its default is let pass:
 /// scenarios with every default written out have it.
@@ -19,6 +19,8 @@ pub(in crate::plan) fn check(scenario: &Scenario) -> Result<(), Fault> {
     ensure(!scenario.integrity, || refused("integrity", String::new()))?;
     ensure(scenario.capture.is_none(), || refused("capture", String::new()))?;
     ensure(scenario.faults.is_empty(), || refused("faults[0]", String::new()))?;
+    ensure(scenario.failure.is_empty(), || refused("failure[0]", String::new()))?;
+    ensure(scenario.watchdog == WatchdogConfig::default(), || refused("watchdog", String::new()))?;
     ensure(scenario.class.is_empty(), || refused("class", String::new()))?;
     let items = scenario.workload.items();
     let special = items.iter().find(|(_, item)| item.congestion_control().is_some());

@@ -1,0 +1,137 @@
+//! Watchdogs of egress queues that are paused without end.
+
+use std::sync::Arc;
+
+use rocelab_engine::{EventKey, EventQueue};
+use rocelab_units::{Duration, SimTime};
+
+use super::{Event, Network, QueueStorm, Record, RecordKind, Role, StuckQueue};
+use crate::profile::Profile;
+use crate::scenario::{SwitchWatchdogConfig, WatchdogAction};
+
+/// The queues that watchdogs act on.
+#[derive(Debug, Default)]
+pub(super) struct Watchdogs {
+    storms: Vec<Storm>,
+}
+
+/// A queue in a storm.
+#[derive(Debug)]
+struct Storm {
+    /// Among all ports.
+    port: u32,
+    priority: u8,
+    since: SimTime,
+    /// Since when it is not paused, if it is not.
+    quiet_since: Option<SimTime>,
+}
+
+impl<P: Profile> Network<P> {
+    /// The first look of the watchdogs, if there are any.
+    pub(super) fn add_watchdogs(&mut self, queue: &mut EventQueue<Event>) {
+        let Some(watchdog) = &self.plan.failures.switch_watchdog else { return };
+        let time = SimTime::ZERO + watchdog.poll;
+        let tie = self.reserve(0);
+        queue.push(EventKey { time, tie }, Event::Watchdog);
+    }
+
+    /// The watchdogs look at every lossless egress queue, and come back after their interval.
+    #[cold]
+    pub(super) fn watchdog(&mut self, key: EventKey, queue: &mut EventQueue<Event>) {
+        let plan = Arc::clone(&self.plan);
+        let Some(watchdog) = &plan.failures.switch_watchdog else { return };
+        self.end_storms(key, watchdog, queue);
+        for port in 0..u32::try_from(self.ports.len()).unwrap_or(u32::MAX) {
+            self.find_storms(key, watchdog, port, queue);
+        }
+        let tie = self.reserve(0);
+        queue.push(EventKey { time: key.time + watchdog.poll, tie }, Event::Watchdog);
+    }
+
+    fn find_storms(
+        &mut self,
+        key: EventKey,
+        watchdog: &SwitchWatchdogConfig,
+        port: u32,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let state = &self.ports[port as usize];
+        let Role::Switch(_) = self.nodes[state.node as usize].role else { return };
+        for priority in 0..8 {
+            let state = &self.ports[port as usize];
+            let since = state.port.paused_since(priority);
+            let long = since.is_some_and(|since| key.time.since(since) >= watchdog.detect);
+            let holds = state.port.queued(state.port.queue_of(priority)) > 0;
+            let known = |storm: &Storm| (storm.port, storm.priority) == (port, priority);
+            if !long || !holds || self.watchdogs.storms.iter().any(known) {
+                continue;
+            }
+            self.watchdogs.storms.push(Storm {
+                port,
+                priority,
+                since: key.time,
+                quiet_since: None,
+            });
+            self.record_storm(key, port, priority, None);
+            self.obey_watchdogs(key, watchdog.action, port, queue);
+        }
+    }
+
+    /// Queues whose pauses have ended are as they were.
+    fn end_storms(
+        &mut self,
+        key: EventKey,
+        watchdog: &SwitchWatchdogConfig,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let mut ended = Vec::new();
+        let Self { watchdogs, ports, .. } = self;
+        watchdogs.storms.retain_mut(|storm| {
+            let paused = ports[storm.port as usize].port.paused() & 1 << storm.priority != 0;
+            if paused {
+                storm.quiet_since = None;
+                return true;
+            }
+            let quiet = *storm.quiet_since.get_or_insert(key.time);
+            let over = key.time.since(quiet) >= watchdog.restore;
+            if over {
+                ended.push((storm.port, storm.priority, key.time.since(storm.since)));
+            }
+            !over
+        });
+        for (port, priority, lasted) in ended {
+            self.record_storm(key, port, priority, Some(lasted));
+            self.obey_watchdogs(key, watchdog.action, port, queue);
+        }
+    }
+
+    /// A port does with its queues what the watchdogs say.
+    fn obey_watchdogs(
+        &mut self,
+        key: EventKey,
+        action: WatchdogAction,
+        port: u32,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let storms = self.watchdogs.storms.iter().filter(|storm| storm.port == port);
+        let mask = storms.fold(0, |mask, storm| mask | 1 << storm.priority);
+        let state = &mut self.ports[port as usize].port;
+        match action {
+            WatchdogAction::Forward => {
+                state.ignore_pauses(mask);
+                self.pump(key, port, queue);
+            }
+            WatchdogAction::Drop => {
+                state.discard(mask);
+                self.flush(key, port, mask, super::DropCause::Watchdog, queue);
+            }
+        }
+    }
+
+    fn record_storm(&mut self, key: EventKey, port: u32, priority: u8, lasted: Option<Duration>) {
+        let state = &self.ports[port as usize];
+        let place = StuckQueue { node: state.node, port: state.number, priority };
+        self.totals.storms += u64::from(lasted.is_none());
+        self.records.push(Record { key, kind: RecordKind::Storm(QueueStorm { place, lasted }) });
+    }
+}

@@ -1,0 +1,251 @@
+//! Failures, taken apart into steps in the order of time.
+
+use rocelab_fabric::{NodeId, Topology};
+use rocelab_units::{Bandwidth, Duration, SimTime};
+
+use super::{HostDirectory, layer2, ports, switches};
+use crate::scenario::{
+    FailureConfig, FailureKind, Fault, NicWatchdogConfig, Scenario, SwitchWatchdogConfig, ensure,
+};
+
+/// All that breaks, and who notices.
+#[derive(Clone, Debug, Default)]
+pub struct FailurePlan {
+    /// In the order of time.
+    pub steps: Vec<FailureStep>,
+    /// The watchdog of every lossless egress queue.
+    pub switch_watchdog: Option<SwitchWatchdogConfig>,
+    /// Whether a spanning tree says which links carry frames.
+    pub spanning_tree: bool,
+}
+
+impl FailurePlan {
+    /// Whether there is nothing of it.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty() && self.switch_watchdog.is_none()
+    }
+}
+
+/// Something that changes at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailureStep {
+    /// When.
+    pub at: SimTime,
+    /// What.
+    pub change: FailureChange,
+}
+
+/// What changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureChange {
+    /// A link, by its place in the topology, goes down.
+    LinkDown(u32),
+    /// It comes up again, unless something else holds it down.
+    LinkUp(u32),
+    /// It runs at another rate.
+    LinkRate(u32, Bandwidth),
+    /// Routes are made anew, over the links that are up.
+    Reroute,
+    /// A host's NIC handles nothing any more, and asks for pauses of these priorities (bit p).
+    StormBegin(NodeId, u8),
+    /// It asks for no pauses any more, and still handles nothing.
+    StormMuted(NodeId, u8),
+    /// It works again.
+    StormEnd(NodeId, u8),
+}
+
+/// Finds and checks what breaks.
+pub(super) fn build(
+    scenario: &Scenario,
+    topology: &Topology,
+    hosts: &HostDirectory,
+) -> Result<FailurePlan, Fault> {
+    let mut steps = Vec::new();
+    let nic = scenario.watchdog.nic.as_ref();
+    for (index, failure) in scenario.failure.iter().enumerate() {
+        let section = format!("failure[{index}]");
+        let planned = Planned { failure, topology, hosts, scenario, nic };
+        planned.add_steps(&mut steps).map_err(|fault| fault.within(&section))?;
+    }
+    steps.sort_by_key(|step| step.at);
+    let switch_watchdog = scenario.watchdog.switch.clone();
+    if let Some(watchdog) = &switch_watchdog {
+        for (key, time) in
+            [("detect", watchdog.detect), ("restore", watchdog.restore), ("poll", watchdog.poll)]
+        {
+            ensure(time > Duration::ZERO, || {
+                Fault::at(format!("watchdog.switch.{key}"), "a watchdog takes some time")
+                    .help("give a time above 0s, such as \"200ms\"")
+            })?;
+        }
+    }
+    let spanning_tree = layer2::has_spanning_tree(scenario);
+    Ok(FailurePlan { steps, switch_watchdog, spanning_tree })
+}
+
+/// One entry, and what it is checked against.
+struct Planned<'a> {
+    failure: &'a FailureConfig,
+    topology: &'a Topology,
+    hosts: &'a HostDirectory,
+    scenario: &'a Scenario,
+    nic: Option<&'a NicWatchdogConfig>,
+}
+
+impl Planned<'_> {
+    fn add_steps(&self, steps: &mut Vec<FailureStep>) -> Result<(), Fault> {
+        self.check_times()?;
+        let changes = self.changes()?;
+        let failure = self.failure;
+        for round in 0..failure.repeat {
+            let at = failure.at + failure.interval.unwrap_or_default() * u64::from(round);
+            let end = failure.lasts.map(|lasts| at + lasts);
+            for &(begin, over) in &changes {
+                steps.push(FailureStep { at, change: begin });
+                let over = over.zip(end).map(|(change, at)| FailureStep { at, change });
+                steps.extend(over);
+            }
+            self.add_consequences(steps, at, end);
+        }
+        Ok(())
+    }
+
+    /// What follows a while after the beginning or the end.
+    fn add_consequences(&self, steps: &mut Vec<FailureStep>, at: SimTime, end: Option<SimTime>) {
+        let convergence = self.scenario.convergence;
+        match self.failure.kind {
+            FailureKind::LinkDown | FailureKind::SwitchReboot => {
+                for at in [Some(at), end].into_iter().flatten() {
+                    steps
+                        .push(FailureStep { at: at + convergence, change: FailureChange::Reroute });
+                }
+            }
+            FailureKind::PauseStorm => {
+                let muted = self.nic.map(|watchdog| at + watchdog.detect);
+                let muted = muted.filter(|&muted| end.is_none_or(|end| muted < end));
+                if let (Some(at), Ok((host, mask))) = (muted, self.storm()) {
+                    steps.push(FailureStep { at, change: FailureChange::StormMuted(host, mask) });
+                }
+            }
+            FailureKind::LinkRate => {}
+        }
+    }
+
+    fn check_times(&self) -> Result<(), Fault> {
+        let FailureConfig { repeat, interval, lasts, .. } = self.failure;
+        ensure(lasts.is_none_or(|lasts| lasts > Duration::ZERO), || {
+            Fault::at("lasts", "a failure that takes no time changes nothing")
+                .help("give a time above 0s, or leave it out")
+        })?;
+        ensure((1..=100_000).contains(repeat), || {
+            Fault::at("repeat", format!("{repeat} times is out of range"))
+                .help("give 1 to 100000, or leave it out")
+        })?;
+        if *repeat == 1 {
+            return Ok(());
+        }
+        let (Some(interval), Some(lasts)) = (interval, lasts) else {
+            return Err(Fault::at("repeat", "what repeats has an end and a next beginning")
+                .help("give `lasts` and `interval` too"));
+        };
+        ensure(interval > lasts, || {
+            Fault::at("interval", format!("it begins again before {lasts} are over"))
+                .help("give a longer `interval`, or a shorter `lasts`")
+        })
+    }
+
+    /// What changes at the beginning, and at the end.
+    fn changes(&self) -> Result<Vec<(FailureChange, Option<FailureChange>)>, Fault> {
+        let down = |link| (FailureChange::LinkDown(link), Some(FailureChange::LinkUp(link)));
+        match self.failure.kind {
+            FailureKind::LinkDown => {
+                self.only(&["port"])?;
+                Ok(vec![down(self.link()?)])
+            }
+            FailureKind::LinkRate => {
+                self.only(&["port", "rate"])?;
+                let link = self.link()?;
+                let rate = self.failure.rate.filter(|rate| rate.bits_per_second() > 0);
+                let rate = rate.ok_or_else(|| {
+                    Fault::at("rate", "a link needs a rate above zero")
+                        .help("give `rate = \"10Gbps\"`, or `kind = \"link-down\"`")
+                })?;
+                let usual = self.topology.links[link as usize].rate;
+                let back = FailureChange::LinkRate(link, usual);
+                Ok(vec![(FailureChange::LinkRate(link, rate), Some(back))])
+            }
+            FailureKind::SwitchReboot => {
+                self.only(&["switch"])?;
+                let name = self.needed("switch", self.failure.switch.as_ref())?;
+                let switch = switches::named_switches(std::slice::from_ref(name), self.topology)
+                    .map_err(|fault| fault.moved("[0]", "switch"))?;
+                let adjacency = self.topology.adjacency();
+                let links = switch.iter().flat_map(|&switch| adjacency.ports_of(switch));
+                Ok(links.map(|port| down(port.link)).collect())
+            }
+            FailureKind::PauseStorm => {
+                self.only(&["host", "priorities"])?;
+                let (host, mask) = self.storm()?;
+                let end = FailureChange::StormEnd(host, mask);
+                Ok(vec![(FailureChange::StormBegin(host, mask), Some(end))])
+            }
+        }
+    }
+
+    /// The host of a storm, and its priorities.
+    fn storm(&self) -> Result<(NodeId, u8), Fault> {
+        let name = self.needed("host", self.failure.host.as_ref())?;
+        let host = self.hosts.one(name.trim()).map_err(|fault| fault.within("host"))?;
+        let priorities = self.failure.priorities.as_ref();
+        let priorities = priorities.unwrap_or(&self.scenario.switch.lossless);
+        let mut mask = 0;
+        for (index, &priority) in priorities.iter().enumerate() {
+            ensure(priority <= 7, || {
+                let key = format!("priorities[{index}]");
+                Fault::at(key, format!("priority {priority} does not exist"))
+                    .help("use a priority from 0 to 7")
+            })?;
+            mask |= 1 << priority;
+        }
+        ensure(mask != 0, || {
+            Fault::at("priorities", "it pauses no priority").help("give one, such as `[3]`")
+        })?;
+        Ok((host, mask))
+    }
+
+    fn link(&self) -> Result<u32, Fault> {
+        let text = self.needed("port", self.failure.port.as_ref())?;
+        let named = ports::named("port", std::slice::from_ref(text), self.topology)
+            .map_err(|fault| fault.moved("port[0]", "port"))?;
+        let [(node, port)] = named[..] else {
+            return Err(Fault::at("port", format!("`{text}` has {} links", named.len()))
+                .help(format!("name one of its ports, such as \"{text}:0\"")));
+        };
+        let adjacency = self.topology.adjacency();
+        Ok(adjacency.ports_of(node)[usize::from(port)].link)
+    }
+
+    fn needed<'t>(&self, key: &str, value: Option<&'t String>) -> Result<&'t String, Fault> {
+        value.ok_or_else(|| {
+            Fault::at("kind", format!("it does not say which {key}"))
+                .help(format!("give `{key} = \"...\"`"))
+        })
+    }
+
+    /// That no key is there that means nothing to this kind.
+    fn only(&self, keys: &[&str]) -> Result<(), Fault> {
+        let failure = self.failure;
+        let given = [
+            ("port", failure.port.is_some()),
+            ("switch", failure.switch.is_some()),
+            ("host", failure.host.is_some()),
+            ("rate", failure.rate.is_some()),
+            ("priorities", failure.priorities.is_some()),
+        ];
+        let superfluous = given.iter().find(|(key, given)| *given && !keys.contains(key));
+        superfluous.map_or(Ok(()), |(key, _)| {
+            Err(Fault::at(*key, "this kind of failure has no such key")
+                .help(format!("remove it; it takes {}", keys.join(" and "))))
+        })
+    }
+}
