@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rocelab_results::{Distribution, IntegrityViolation, RunInfo, Summary};
+use rocelab_results::{Distribution, IntegrityViolation, MessageCounts, RunInfo, Summary};
 
 use crate::numbers::{count, counted, in_unit, memory, rate, rounded_count, time, time_unit};
 
@@ -21,6 +21,9 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     if summary.flows.total > 0 || summary.operations.is_empty() {
         line(&mut table, "Flows", &flows(summary));
         line(&mut table, "Goodput", &rate(summary.goodput_bps));
+    }
+    if let Some(messages) = &summary.messages {
+        line(&mut table, "Messages", &message_counts(messages));
     }
     operations(&mut table, summary);
     for (label, text) in [
@@ -91,6 +94,14 @@ fn flows(summary: &Summary) -> String {
         if number > 0 {
             let _ = write!(text, ", {} {name}", count(number));
         }
+    }
+    text
+}
+
+fn message_counts(messages: &MessageCounts) -> String {
+    let mut text = format!("{} of {} delivered", count(messages.delivered), count(messages.total));
+    if messages.lost > 0 {
+        let _ = write!(text, ", {} lost", count(messages.lost));
     }
     text
 }

@@ -137,6 +137,18 @@ fn applications_have_their_lines() {
 }
 
 #[test]
+fn messages_have_a_line_on_an_unreliable_service() {
+    let lines = |total, delivered, lost| -> Vec<String> {
+        let messages = Some(MessageCounts { total, delivered, lost });
+        let table = summary_table(&Summary { messages, ..summary() }, &run(), Path::new("results"));
+        table.lines().filter(|line| line.starts_with("Messages")).map(str::to_owned).collect()
+    };
+    let expected = "Messages         9,997 of 10,000 delivered, 2 lost";
+    assert_eq!(lines(10_000, 9_997, 2), [expected]);
+    assert_eq!(lines(10, 10, 0), ["Messages         10 of 10 delivered"]);
+}
+
+#[test]
 fn a_quiet_and_interrupted_run_says_so() {
     let summary = Summary {
         scenario: "idle".into(),

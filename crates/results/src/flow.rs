@@ -32,6 +32,8 @@ pub struct FlowRecord<'a> {
     pub bytes: u64,
     /// Data packets that the payload needs, without retransmissions.
     pub packets: u64,
+    /// Messages that the payload is cut into.
+    pub messages: u64,
     /// When the work was posted, in picoseconds from the start of the run.
     pub start_ps: u64,
     /// Flow completion time in picoseconds, from posting to the requester's completion, on an
@@ -42,6 +44,9 @@ pub struct FlowRecord<'a> {
     pub ideal_fct_ps: u64,
     /// Data packets sent more than once, counted each further time.
     pub retransmitted_packets: u64,
+    /// Of its messages, those that arrived; `None` (an empty field) if a flow of a reliable service
+    /// did not complete: its requester does not know.
+    pub messages_delivered: Option<u64>,
     /// How it ended.
     pub status: FlowStatus,
 }

@@ -19,7 +19,7 @@ pub(crate) enum FlowValue {
 use FlowValue::{Integer, OptionalInteger, OptionalRatio, Text};
 
 /// In the files' order.
-pub(crate) const FLOW_COLUMNS: [FlowColumn; 17] = [
+pub(crate) const FLOW_COLUMNS: [FlowColumn; 19] = [
     FlowColumn { name: "flow", value: Integer(|flow| flow.flow) },
     FlowColumn { name: "source", value: Text(|flow| &flow.source) },
     FlowColumn { name: "destination", value: Text(|flow| &flow.destination) },
@@ -30,11 +30,16 @@ pub(crate) const FLOW_COLUMNS: [FlowColumn; 17] = [
     FlowColumn { name: "congestion_control", value: Text(|flow| &flow.congestion_control) },
     FlowColumn { name: "bytes", value: Integer(|flow| flow.bytes) },
     FlowColumn { name: "packets", value: Integer(|flow| flow.packets) },
+    FlowColumn { name: "messages", value: Integer(|flow| flow.messages) },
     FlowColumn { name: "start_ps", value: Integer(|flow| flow.start_ps) },
     FlowColumn { name: "fct_ps", value: OptionalInteger(|flow| flow.fct_ps) },
     FlowColumn { name: "ideal_fct_ps", value: Integer(|flow| flow.ideal_fct_ps) },
     FlowColumn { name: "slowdown", value: OptionalRatio(|flow| flow.slowdown()) },
     FlowColumn { name: "goodput_bps", value: OptionalInteger(|flow| flow.goodput_bps()) },
     FlowColumn { name: "retransmitted_packets", value: Integer(|flow| flow.retransmitted_packets) },
+    FlowColumn {
+        name: "messages_delivered",
+        value: OptionalInteger(|flow| flow.messages_delivered),
+    },
     FlowColumn { name: "status", value: Text(|flow| flow.status.name()) },
 ];

@@ -1,13 +1,14 @@
 //! Flows, counted and ranked.
 
 use crate::flow::bits_per_second;
-use crate::{Distribution, FlowCounts, FlowRecord, FlowStatus, Millionths};
+use crate::{Distribution, FlowCounts, FlowRecord, FlowStatus, MessageCounts, Millionths};
 
 /// Gathers what a summary says of all flows: exactly, so it keeps two numbers of each completed
 /// one.
 #[derive(Clone, Debug, Default)]
 pub struct FlowStatistics {
     counts: FlowCounts,
+    messages: MessageCounts,
     fct_ps: Vec<u64>,
     slowdown: Vec<u64>,
     completed_bytes: u64,
@@ -24,6 +25,12 @@ impl FlowStatistics {
             FlowStatus::Unfinished => self.counts.unfinished += 1,
             _ => self.counts.failed += 1,
         }
+        let delivered = flow.messages_delivered.unwrap_or(0);
+        self.messages.total += flow.messages;
+        self.messages.delivered += delivered;
+        if flow.status == FlowStatus::MessagesLost {
+            self.messages.lost += flow.messages.saturating_sub(delivered);
+        }
         let Some(fct_ps) = flow.fct_ps else { return };
         self.fct_ps.push(fct_ps);
         self.slowdown.extend(flow.slowdown().map(|slowdown| slowdown.0));
@@ -38,6 +45,11 @@ impl FlowStatistics {
     /// How many flows, and how they ended.
     pub fn counts(&self) -> FlowCounts {
         self.counts
+    }
+
+    /// Messages of all flows, and of those flows that know it, how many arrived.
+    pub fn messages(&self) -> MessageCounts {
+        self.messages
     }
 
     /// Payload bits of all completed flows over the time from the first start to the last
@@ -75,10 +87,12 @@ mod tests {
             congestion_control: "dcqcn".into(),
             bytes: 1_000,
             packets: 1,
+            messages: 3,
             start_ps,
             fct_ps,
             ideal_fct_ps: 80_000,
             retransmitted_packets: 0,
+            messages_delivered: fct_ps.map(|_| 3),
             status,
         }
     }
@@ -97,6 +111,18 @@ mod tests {
         assert_eq!(statistics.fct_ps().unwrap().max, 100_000);
         assert_eq!(statistics.slowdown().unwrap().min, Millionths::ONE);
         assert_eq!(statistics.slowdown().unwrap().max, Millionths(1_250_000));
+    }
+
+    #[test]
+    fn messages_of_failed_flows_are_lost_and_those_of_unfinished_ones_are_not() {
+        let mut statistics = FlowStatistics::default();
+        statistics.add(&flow(0, Some(1), FlowStatus::Completed));
+        for status in [FlowStatus::MessagesLost, FlowStatus::Unfinished] {
+            statistics.add(&FlowRecord { messages_delivered: Some(1), ..flow(0, None, status) });
+        }
+        statistics.add(&flow(0, None, FlowStatus::RetryExceeded));
+        let expected = MessageCounts { total: 12, delivered: 5, lost: 2 };
+        assert_eq!(statistics.messages(), expected);
     }
 
     #[test]

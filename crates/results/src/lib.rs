@@ -37,10 +37,12 @@
 //!     congestion_control: "dcqcn".into(),
 //!     bytes: 1_000_000,
 //!     packets: 977,
+//!     messages: 1,
 //!     start_ps: 0,
 //!     fct_ps: Some(90_000_000),
 //!     ideal_fct_ps: 88_000_000,
 //!     retransmitted_packets: 0,
+//!     messages_delivered: Some(1),
 //!     status: FlowStatus::Completed,
 //! };
 //! statistics.add(&flow);
@@ -106,6 +108,6 @@ pub use series::{SeriesFile, SeriesReader, SeriesSample};
 pub use storm::{StormEvent, StormRecord};
 pub use summary::{
     DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, FlowCounts,
-    IntegrityResult, IntegrityViolation, LinkTraversals, PfcCounts, Summary,
+    IntegrityResult, IntegrityViolation, LinkTraversals, MessageCounts, PfcCounts, Summary,
 };
 pub use topology_map::{MapLink, MapNode, MapNodeKind, TopologyMap};

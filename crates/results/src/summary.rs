@@ -34,6 +34,10 @@ pub struct Summary {
     pub fct_ps: Option<Distribution<u64>>,
     /// Completion time over ideal completion time, of the completed flows.
     pub slowdown: Option<Distribution<Millionths>>,
+    /// Messages of the flows of an unreliable service; left out on a reliable one and without
+    /// flows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<MessageCounts>,
     /// Operations of each application, in the order of the plan; left out without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationCounts>,
@@ -99,6 +103,17 @@ pub struct FlowCounts {
     pub failed: u64,
     /// The run ended first, or before the flow started.
     pub unfinished: u64,
+}
+
+/// Messages of the flows of an unreliable service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageCounts {
+    /// All that the flows consist of.
+    pub total: u64,
+    /// Those that arrived, each counted once.
+    pub delivered: u64,
+    /// Those that did not, of flows that failed: nobody waits for them any more.
+    pub lost: u64,
 }
 
 /// Dropped frames: in JSON, `total` beside one key a reason.

@@ -96,7 +96,8 @@ fn run_by<P: Profile>(
     let mut output = Output::create(&plan, directory)?;
     let ending = loop {
         let ending = simulation.advance(EVENTS_A_STEP);
-        output.write(simulation.network_mut().take_records())?;
+        let records = simulation.network_mut().take_records();
+        output.write(records, simulation.network())?;
         if let Some(ending) = ending {
             break ending;
         }
@@ -166,10 +167,16 @@ impl<'a> Output<'a> {
         })
     }
 
-    fn write(&mut self, records: Vec<Record>) -> Result<(), RunError> {
+    fn write<P: Profile>(
+        &mut self,
+        records: Vec<Record>,
+        network: &Network<P>,
+    ) -> Result<(), RunError> {
         for Record { key, kind } in records {
             match kind {
-                RecordKind::FlowEnd(end) => self.flow_end(&end)?,
+                RecordKind::FlowEnd(end) => {
+                    self.flow_end(&end, network.undelivered_messages(end.flow))?;
+                }
                 RecordKind::Pause(change) => self.pause(key.time, &change)?,
                 RecordKind::PauseRequest(request) => self.pause_tree.request(request),
                 RecordKind::Drop(dropped) => self.drop(key.time, &dropped)?,
@@ -181,7 +188,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    fn flow_end(&mut self, end: &FlowEnd) -> Result<(), RunError> {
+    fn flow_end(&mut self, end: &FlowEnd, undelivered: Option<u64>) -> Result<(), RunError> {
         self.ended[end.flow as usize] = true;
         let status = flow_status(end);
         if let Some(reference) = &mut self.reference {
@@ -190,17 +197,25 @@ impl<'a> Output<'a> {
             let standalone = self.ideal.completion_time(flow);
             reference.flow(flow, fct, standalone).map_err(RunError::Reference)?;
         }
-        Ok(self.flow(end.flow, status, Some(end.finished), end.retransmitted_packets)?)
+        let repeated = end.retransmitted_packets;
+        Ok(self.flow(end.flow, status, Some(end.finished), repeated, undelivered)?)
     }
 
+    /// Writes a flow; `undelivered` of its messages have not arrived, where that is known.
     fn flow(
         &mut self,
         flow: u32,
         status: FlowStatus,
         finished: Option<SimTime>,
         retransmitted_packets: u64,
+        undelivered: Option<u64>,
     ) -> Result<(), ResultsError> {
         let plan = &self.plan.flows[flow as usize];
+        let messages = plan.messages().count() as u64;
+        let messages_delivered = match status {
+            FlowStatus::Completed => Some(messages),
+            _ => undelivered.map(|undelivered| messages.saturating_sub(undelivered)),
+        };
         let completed = finished.filter(|_| status == FlowStatus::Completed);
         let mtu = u64::from(self.plan.path_mtu());
         let record = FlowRecord {
@@ -213,11 +228,13 @@ impl<'a> Output<'a> {
             priority: plan.priority,
             congestion_control: self.plan.queue_pairs_of(plan).congestion_control.name().into(),
             bytes: plan.bytes,
+            messages,
             packets: plan.messages().map(|bytes| bytes.div_ceil(mtu).max(1)).sum(),
             start_ps: plan.start.ps(),
             fct_ps: completed.map(|end| end.since(plan.start).ps()),
             ideal_fct_ps: self.ideal.completion_time(plan).ps(),
             retransmitted_packets,
+            messages_delivered,
             status,
         };
         self.statistics.add(&record);
@@ -352,7 +369,8 @@ impl<'a> Output<'a> {
         for (flow, ended) in (0u32..).zip(self.ended.clone()) {
             if !ended {
                 let repeated = simulation.network().retransmitted_packets(flow);
-                self.flow(flow, FlowStatus::Unfinished, None, repeated)?;
+                let undelivered = simulation.network().undelivered_messages(flow);
+                self.flow(flow, FlowStatus::Unfinished, None, repeated, undelivered)?;
             }
         }
         for open in simulation.network().open_operations() {
@@ -490,6 +508,7 @@ fn summary<P: Profile>(
         goodput_bps: statistics.goodput_bps(),
         fct_ps: statistics.fct_ps(),
         slowdown: statistics.slowdown(),
+        messages: counts_messages(plan).then(|| statistics.messages()),
         drops,
         faults: fault_rules(plan, network),
         integrity: network.integrity().map(integrity),
@@ -509,6 +528,11 @@ fn summary<P: Profile>(
         opcodes: totals.opcodes.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         operations: Vec::new(),
     }
+}
+
+/// Whether a summary counts messages: those of flows, where nothing is sent again.
+fn counts_messages(plan: &Plan) -> bool {
+    !plan.service().is_reliable() && !plan.flows.is_empty()
 }
 
 fn operation_status(status: CompletionStatus) -> OperationStatus {

@@ -122,10 +122,12 @@ pub(crate) mod tests {
             congestion_control: "dcqcn".into(),
             bytes,
             packets: bytes.div_ceil(1024),
+            messages: 1,
             start_ps: 0,
             fct_ps,
             ideal_fct_ps: 1_000,
             retransmitted_packets: 0,
+            messages_delivered: fct_ps.map(|_| 1),
             status: if fct_ps.is_some() { FlowStatus::Completed } else { FlowStatus::Unfinished },
         }
     }

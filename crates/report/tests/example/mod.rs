@@ -87,10 +87,12 @@ fn flow(number: u64) -> FlowRecord<'static> {
         congestion_control: "dcqcn".into(),
         bytes,
         packets: bytes.div_ceil(1_024),
+        messages: 1,
         start_ps: start,
         fct_ps: (status == FlowStatus::Completed).then_some(fct),
         ideal_fct_ps: ideal,
         retransmitted_packets: 0,
+        messages_delivered: (status == FlowStatus::Completed).then_some(1),
         status,
     }
 }

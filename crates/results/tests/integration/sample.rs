@@ -16,10 +16,12 @@ pub(crate) fn flows() -> Vec<FlowRecord<'static>> {
         congestion_control: "dcqcn".into(),
         bytes: 1_000_000,
         packets: 977,
+        messages: 1,
         start_ps: 0,
         fct_ps: Some(1_365_000_001),
         ideal_fct_ps: 86_000_000,
         retransmitted_packets: 0,
+        messages_delivered: Some(1),
         status: FlowStatus::Completed,
     };
     vec![
@@ -32,20 +34,29 @@ pub(crate) fn flows() -> Vec<FlowRecord<'static>> {
             congestion_control: "hpcc-pint".into(),
             bytes: 5_000_000_000,
             packets: 4_882_813,
+            messages: 3,
             start_ps: 1_000_000,
             fct_ps: Some(400_000_000_000),
             ideal_fct_ps: 400_000_000_000,
             retransmitted_packets: 12,
+            messages_delivered: Some(3),
             ..completed.clone()
         },
         FlowRecord {
             flow: 2,
             fct_ps: None,
             retransmitted_packets: 49,
+            messages_delivered: None,
             status: FlowStatus::RetryExceeded,
             ..completed.clone()
         },
-        FlowRecord { flow: 3, fct_ps: None, status: FlowStatus::Unfinished, ..completed },
+        FlowRecord {
+            flow: 3,
+            fct_ps: None,
+            messages_delivered: Some(0),
+            status: FlowStatus::Unfinished,
+            ..completed
+        },
     ]
 }
 
@@ -183,6 +194,7 @@ pub(crate) fn summary() -> Summary {
         goodput_bps: statistics.goodput_bps(),
         fct_ps: statistics.fct_ps(),
         slowdown: statistics.slowdown(),
+        messages: Some(statistics.messages()),
         operations: vec![operation_statistics().counts("disk", Some(4))],
         drops,
         faults: vec![FaultRuleCounts {

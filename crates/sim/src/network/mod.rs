@@ -316,6 +316,15 @@ impl<P: Profile> Network<P> {
         self.hosts[host as usize].end_host.retransmissions(flow, plan)
     }
 
+    /// Messages of a flow that have not arrived; `None` on a reliable service, where only the
+    /// requester counts.
+    pub fn undelivered_messages(&self, flow: u32) -> Option<u64> {
+        let plan = &self.plan.flows[flow as usize];
+        let Role::Host(host) = self.nodes[plan.destination as usize].role else { return None };
+        let end_host = &self.hosts[host as usize].end_host;
+        (!self.plan.service().is_reliable()).then(|| end_host.undelivered_messages(plan))
+    }
+
     /// When the last flow or operation ended that has ended.
     pub fn last_flow_end(&self) -> SimTime {
         self.flows.last_end

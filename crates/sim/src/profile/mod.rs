@@ -235,6 +235,13 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
         false
     }
 
+    /// Messages of a flow that have not arrived at this host, its destination on an unreliable
+    /// service.
+    fn undelivered_messages(&self, flow: &FlowPlan) -> u64 {
+        _ = flow;
+        0
+    }
+
     /// What integrity mode finds wrong at this end of a flow that has completed.
     fn violations(&self, plan: &Plan, number: u32) -> Vec<Violation> {
         _ = (plan, number);

@@ -1,5 +1,12 @@
 //! `service = "uc"` and `"ud"`: a flow is over when its last message has arrived.
 
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use rocelab_results::{
+    FlowRecord, MessageCounts, Overwrite, Results, ResultsDir, RunInfo, Summary,
+};
 use rocelab_sim::network::FlowFailure;
 use rocelab_sim::{Ending, ideal_fct};
 use rocelab_transport::CompletionStatus;
@@ -121,4 +128,40 @@ fn what_the_services_cannot_do_is_refused() {
 fn defaults_that_mean_nothing_are_accepted() {
     let keys = "uc\"\nrecovery = \"go-back-n\"\nack_timeout = 14\nretry_count = 7\n#\"";
     try_plan(&text(keys, ONE, "")).expect("as without them");
+}
+
+/// What the results say of messages: how many arrived, each once, and how many never will.
+#[test]
+fn the_results_count_messages() {
+    let flows = format!("verb = \"send\"\nmessage = \"1000B\"\n{ONE}");
+    // A rule does not count frames on which one before it acted: the third, the seventh, the ninth.
+    let rules = "[[faults]]\naction = \"duplicate\"\nfrom = \"host-0\"\nnth = 3\n\
+                 [[faults]]\naction = \"drop\"\nfrom = \"host-0\"\nnth = 6\n\
+                 [[faults]]\naction = \"drop\"\nfrom = \"host-0\"\nnth = 7\n";
+    for service in ["uc", "ud"] {
+        let (summary, flow) = results(&text(service, &flows, rules), service);
+        // A duplicate is no message; on a connection it does not stop those behind it.
+        let expected = MessageCounts { total: 10, delivered: 8, lost: 2 };
+        assert_eq!(summary.messages, Some(expected), "{service}");
+        assert_eq!((flow.messages, flow.messages_delivered), (10, Some(8)), "{service}");
+        let (summary, flow) = results(&text(service, &flows, ""), service);
+        let expected = MessageCounts { total: 10, delivered: 10, lost: 0 };
+        assert_eq!(summary.messages, Some(expected), "{service}");
+        assert_eq!(flow.messages_delivered, Some(10), "{service}");
+    }
+    let (summary, flow) = results(&text("rc", &flows, ""), "rc");
+    assert_eq!(summary.messages, None);
+    assert_eq!((flow.messages, flow.messages_delivered), (10, Some(10)));
+}
+
+/// The summary of a run, and its only flow.
+fn results(text: &str, name: &str) -> (Summary, FlowRecord<'static>) {
+    let plan = try_plan(text).unwrap_or_else(|error| panic!("{error}"));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("messages-{name}"));
+    let directory = ResultsDir::create(&path, Overwrite::Replace).expect("a directory");
+    let outcome = rocelab_sim::run(Arc::new(plan), &directory, |_| ControlFlow::Continue(()));
+    let summary = outcome.expect("a run").summary;
+    directory.finish(&summary, &RunInfo::default()).expect("results");
+    let mut flows = Results::open(&path).and_then(|results| results.flows()).expect("flows.csv");
+    (summary, flows.next().expect("one flow").expect("a row"))
 }

@@ -458,6 +458,11 @@ impl EndHost<Roce> for VerbsHost {
         queue_pair.is_some_and(|queue_pair| queue_pair.work_outstanding() == 0)
     }
 
+    fn undelivered_messages(&self, flow: &FlowPlan) -> u64 {
+        let index = flow.destination_qpn.wrapping_sub(FIRST_QPN) as usize;
+        self.queue_pairs.get(index).map_or(0, |state| state.messages_left.into())
+    }
+
     fn violations(&self, plan: &Plan, number: u32) -> Vec<Violation> {
         let is_source = plan.flows[number as usize].source == self.node;
         self.integrity.as_ref().map_or_else(Vec::new, |integrity| {
