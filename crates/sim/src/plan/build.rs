@@ -41,7 +41,7 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::plan`].
     pub fn plan_within(&self, max_flows: usize) -> Result<Plan, ScenarioError> {
-        build(&self.resolved(), max_flows.min(MAX_FLOWS))
+        build(&self.with_defaults(), max_flows.min(MAX_FLOWS))
             .map_err(|fault| self.document.report(fault))
     }
 }
@@ -59,6 +59,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let sampling = queues.map(|config| ports::sampling(config, &topology)).transpose()?;
     let Traffic { flows, apps, connections, in_use } = traffic(scenario, &hosts, &roce, max_flows)?;
     integrity::check(scenario, &flows)?;
+    connections::check_flows(&scenario.roce, &flows)?;
     service::check_apps(&apps, &scenario.roce)?;
     let ways = applications::ways(&flows, &apps, &connections);
     let faults = faults::build(&scenario.faults, &topology, &flows)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rocelab_transport::{QueuePairProfile, Recovery};
 use rocelab_units::Duration;
 
-use super::{CmPlan, Plan, applications};
+use super::{CmPlan, FlowPlan, Plan, applications};
 use crate::ideal::UnloadedNetwork;
 use crate::scenario::{Connect, Fault, RoceConfig, ensure};
 
@@ -82,6 +82,14 @@ fn check_manager(roce: &RoceConfig) -> Result<(), Fault> {
     ensure(cm.priority.is_none_or(|priority| priority <= 7), || {
         Fault::at("roce.cm.priority", "there is no such priority")
             .help("use a priority from 0 to 7")
+    })
+}
+
+/// Refuses connections by messages where no flow has one: applications are connected out of band.
+pub(super) fn check_flows(roce: &RoceConfig, flows: &[FlowPlan]) -> Result<(), Fault> {
+    ensure(roce.connect == Connect::OutOfBand || !flows.is_empty(), || {
+        Fault::at("roce.connect", "applications are connected out of band, and there are no flows")
+            .help("leave it out, or add a workload of flows, such as `[workload.flows]`")
     })
 }
 

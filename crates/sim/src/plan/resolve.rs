@@ -1,7 +1,7 @@
 //! Defaults that depend on other values.
 
 use rocelab_fabric::{EcnConfig, MarkAt};
-use rocelab_transport::Algorithm;
+use rocelab_transport::{Algorithm, Recovery};
 use rocelab_units::{Bandwidth, Bytes};
 
 use crate::reference;
@@ -10,8 +10,23 @@ use crate::scenario::{RoceVersion, Scenario};
 impl Scenario {
     /// The scenario with every default filled in: what it says is what runs, and reading it again
     /// gives the same plan.
+    ///
+    /// What follows from the longest path in use (`max_outstanding` of selective repeat) is filled
+    /// in where the scenario has a plan.
     #[must_use]
     pub fn resolved(&self) -> Self {
+        let mut resolved = self.with_defaults();
+        let roce = &resolved.roce;
+        let follows = roce.recovery == Recovery::SelectiveRepeat && roce.max_outstanding.is_none();
+        if follows && let Ok(plan) = self.plan() {
+            let profile = plan.queue_pairs.first();
+            resolved.roce.max_outstanding = profile.map(|profile| profile.max_outstanding);
+        }
+        resolved
+    }
+
+    /// The scenario with the defaults that depend on its other values alone.
+    pub(super) fn with_defaults(&self) -> Self {
         let mut resolved = self.clone();
         let has_ecn = self.roce.version == RoceVersion::V2;
         let native = self.profile.is_none();

@@ -1,6 +1,8 @@
 //! The keys of connections: what they do, and what is refused.
 
-use rocelab_sim::Ending;
+use std::path::Path;
+
+use rocelab_sim::{Ending, Scenario};
 use rocelab_transport::{QueuePairProfile, Recovery};
 use rocelab_units::Duration;
 
@@ -139,16 +141,38 @@ fn what_makes_no_sense_is_refused_where_it_stands() {
     }
 }
 
+/// What is derived stands in the resolved scenario, and that runs the same.
+#[test]
+fn the_limit_of_selective_repeat_is_in_the_resolved_scenario() {
+    let resolved = |roce: &str| {
+        let text = text(roce, "");
+        let scenario = Scenario::parse(&text, Path::new("keys.toml"), &[]).expect("a scenario");
+        scenario.resolved()
+    };
+    let keys = "recovery = \"selective-repeat\"";
+    let derived = profile(keys).max_outstanding;
+    let repeated = resolved(keys);
+    assert_eq!(repeated.roce.max_outstanding, Some(derived));
+    let text = repeated.to_toml().expect("TOML");
+    assert!(text.contains(&format!("max_outstanding = {derived}\n")), "{text}");
+    assert_eq!(try_plan(&text).expect("a plan").queue_pairs[0].max_outstanding, derived);
+    assert_eq!(resolved("").roce.max_outstanding, None);
+}
+
 const PING: &str = "[topology.single-switch]\nhosts = 2\n\
                     link = { rate = \"100Gbps\", cable = \"3m\" }\n[workload.ping-pong]\n\
                     clients = [\"host-0\"]\nservers = [\"host-1\"]\nbytes = \"64B\"\n";
 
 #[test]
 fn what_means_nothing_to_applications_is_refused() {
-    let error = try_plan(&format!("integrity = true\n{PING}")).expect_err("it makes no sense");
-    assert_eq!(error.key(), "integrity", "{error}");
-    assert!(error.help().is_some_and(|help| help.contains("[workload.flows]")), "{error}");
-    let flows = "[workload.flows]\n\
-                 list = [{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\" }]\n";
-    try_plan(&format!("integrity = true\n{PING}{flows}")).expect("flows are compared");
+    for (head, key) in
+        [("integrity = true\n", "integrity"), ("[roce]\nconnect = \"cm\"\n", "roce.connect")]
+    {
+        let error = try_plan(&format!("{head}{PING}")).expect_err("it makes no sense");
+        assert_eq!(error.key(), key, "{error}");
+        assert!(error.help().is_some_and(|help| help.contains("[workload.flows]")), "{error}");
+        let flows = "[workload.flows]\n\
+                     list = [{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\" }]\n";
+        try_plan(&format!("{head}{PING}{flows}")).expect("beside flows it means something");
+    }
 }
