@@ -32,6 +32,9 @@ struct Checked<'a> {
     hosts: usize,
     links: usize,
     flows: usize,
+    applications: usize,
+    /// Of applications.
+    connections: usize,
     /// How many things were found wrong.
     faults: usize,
     proof: &'a Proof,
@@ -69,13 +72,27 @@ fn text(path: &Path, plan: &Plan, proof: &Proof) -> String {
         1 => "1 fault".into(),
         faults => format!("{faults} faults"),
     };
-    format!(
-        "{}: {} hosts, {} links, {} flows: {verdict}\n{proof}",
-        path.display(),
-        plan.topology.host_count(),
-        plan.topology.links.len(),
-        plan.flows.len()
-    )
+    format!("{}: {}: {verdict}\n{proof}", path.display(), counts(plan))
+}
+
+/// What there is of hosts, links, flows and applications.
+fn counts(plan: &Plan) -> String {
+    let mut counts = vec![
+        counted(plan.topology.host_count(), "host"),
+        counted(plan.topology.links.len(), "link"),
+    ];
+    if !plan.flows.is_empty() || plan.apps.is_empty() {
+        counts.push(counted(plan.flows.len(), "flow"));
+    }
+    if !plan.apps.is_empty() {
+        counts.push(counted(plan.apps.len(), "application"));
+        counts.push(counted(plan.connections.len(), "connection"));
+    }
+    counts.join(", ")
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 fn json(path: &Path, plan: &Plan, proof: &Proof) -> String {
@@ -84,6 +101,8 @@ fn json(path: &Path, plan: &Plan, proof: &Proof) -> String {
         hosts: plan.topology.host_count(),
         links: plan.topology.links.len(),
         flows: plan.flows.len(),
+        applications: plan.apps.len(),
+        connections: plan.connections.len(),
         faults: proof.faults(),
         proof,
     };

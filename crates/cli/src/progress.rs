@@ -58,10 +58,9 @@ impl Bar {
         let left = if done > 0.0 { elapsed / done - elapsed } else { f64::NAN };
         let eta = if left.is_finite() { format!("{left:.0}s left") } else { "?".into() };
         self.bar.set_message(format!(
-            "{}  {}/{} flows  {:.1}M packets/s  {eta}",
+            "{}  {}  {:.1}M packets/s  {eta}",
             progress.now,
-            progress.flows_ended,
-            progress.flows,
+            ended(progress),
             progress.traversals as f64 / elapsed / 1e6,
         ));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
@@ -71,6 +70,17 @@ impl Bar {
     /// Takes the bar away.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// What has ended: flows, and operations of applications.
+fn ended(progress: &Progress) -> String {
+    let flows = format!("{}/{} flows", progress.flows_ended, progress.flows);
+    let operations = format!("{} operations", progress.operations_ended);
+    match (progress.flows, progress.operations_ended) {
+        (_, 0) => flows,
+        (0, _) => operations,
+        _ => format!("{flows}, {operations}"),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use rocelab_results::{Machine, Overwrite, ResultsDir, RunInfo};
+use rocelab_results::{Machine, Overwrite, ResultsDir, RunInfo, Summary};
 use rocelab_sim::reference::Loaded;
 use rocelab_sim::{Ending, Outcome, Plan, Scenario};
 
@@ -262,11 +262,7 @@ fn exit_of(outcome: &Outcome, has_stop: bool) -> Exit {
     match outcome.ending {
         Ending::Interrupted => Exit::Interrupted,
         Ending::Stalled => {
-            tell!(
-                "warning: nothing moves any more, {} of {} flows are unfinished",
-                flows.unfinished,
-                flows.total
-            );
+            tell!("warning: nothing moves any more, {}", unfinished(&outcome.summary));
             Exit::Found
         }
         Ending::Deadlocked => {
@@ -293,6 +289,22 @@ fn exit_of(outcome: &Outcome, has_stop: bool) -> Exit {
         }
         _ if flows.unfinished > 0 && !has_stop => Exit::Found,
         _ => Exit::Done,
+    }
+}
+
+/// What a run left unfinished.
+fn unfinished(summary: &Summary) -> String {
+    let flows =
+        format!("{} of {} flows are unfinished", summary.flows.unfinished, summary.flows.total);
+    let (open, total) = summary
+        .operations
+        .iter()
+        .fold((0, 0), |(open, total), app| (open + app.unfinished, total + app.total));
+    let operations = format!("{open} of {total} operations are unfinished");
+    match (summary.flows.total, summary.operations.is_empty()) {
+        (_, true) => flows,
+        (0, false) => operations,
+        _ => format!("{flows}, {operations}"),
     }
 }
 

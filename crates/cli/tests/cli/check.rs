@@ -15,6 +15,24 @@ fn a_good_scenario_is_said_to_be_good_and_nothing_is_written() {
 }
 
 #[test]
+fn applications_are_counted_as_well() {
+    let desk = Desk::new();
+    let ping_pong = repository_argument("scenarios/ping-pong.toml");
+    let answer = desk.succeeds(&["check", &ping_pong]);
+    let counts = "4 hosts, 8 links, 3 applications, 3 connections: ok";
+    assert!(answer.lines().next().is_some_and(|line| line.ends_with(counts)), "{answer}");
+    let (_, all) = checked(&desk, &[&ping_pong]);
+    let counts = ["flows", "applications", "connections"].map(|key| &all[key]);
+    assert_eq!(counts, [&json!(0), &json!(3), &json!(3)]);
+    let answer =
+        desk.succeeds(&["check", &repository_argument("scenarios/single-switch-write.toml")]);
+    assert!(
+        answer.lines().next().is_some_and(|line| line.ends_with(" links, 1 flow: ok")),
+        "{answer}"
+    );
+}
+
+#[test]
 fn overrides_are_checked_too() {
     let desk = Desk::with_small();
     let answer = desk.succeeds(&["check", "small.toml", "--set", "workload.incast.senders=2"]);
