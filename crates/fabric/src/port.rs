@@ -141,9 +141,11 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// The queue of a priority.
     #[inline]
     pub fn queue_of(&self, priority: u8) -> u8 {
-        if !self.has_extras {
-            return priority;
-        }
+        if self.has_extras { self.queue_by_extras(priority) } else { priority }
+    }
+
+    #[cold]
+    fn queue_by_extras(&self, priority: u8) -> u8 {
         let queue_of = self.extras.as_ref().and_then(|extras| extras.queue_of);
         queue_of.map_or(priority, |of| of[usize::from(priority)])
     }
@@ -173,7 +175,8 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 
     #[cold]
     fn place_by_extras(&self, priority: u8) -> Option<u8> {
-        let discards = self.extras.as_ref().is_some_and(|extras| extras.discards & 1 << priority != 0);
+        let discards =
+            self.extras.as_ref().is_some_and(|extras| extras.discards & 1 << priority != 0);
         (!discards).then(|| self.queue_of(priority))
     }
 

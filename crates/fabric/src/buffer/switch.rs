@@ -28,20 +28,31 @@ impl SwitchBuffer {
     }
 }
 
+/// Out of line: few switches are asked here, and the others should not pay for it.
+#[cold]
+fn admit_to_pools(buffer: &mut PoolBuffer, arrival: Arrival) -> Admission {
+    buffer.admit(arrival)
+}
+
+#[cold]
+fn release_from_pools(buffer: &mut PoolBuffer, departure: Departure) -> bool {
+    buffer.release(departure)
+}
+
 impl BufferPolicy for SwitchBuffer {
-    #[inline]
+    #[inline(always)] // The general form must not un-inline the fast one.
     fn admit(&mut self, arrival: Arrival) -> Admission {
         match self {
             Self::Shared(buffer) => buffer.admit(arrival),
-            Self::Pools(buffer) => buffer.admit(arrival),
+            Self::Pools(buffer) => admit_to_pools(buffer, arrival),
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, departure: Departure) -> bool {
         match self {
             Self::Shared(buffer) => buffer.release(departure),
-            Self::Pools(buffer) => buffer.release(departure),
+            Self::Pools(buffer) => release_from_pools(buffer, departure),
         }
     }
 

@@ -50,6 +50,8 @@ struct Waiting {
 
 impl<P: Profile> Network<P> {
     /// Looks for a deadlock, and keeps it if it is not that which was found last; true if so.
+    #[cold]
+    #[inline(never)] // Few windows look, and the loop over them is hot.
     pub(crate) fn look_for_deadlock(&mut self, now: SimTime) -> bool {
         if self.totals.pauses < 2 {
             return false;

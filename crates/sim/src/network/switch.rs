@@ -6,7 +6,7 @@ use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
 use super::packet::{Body, NO_ROUTE, PacketPool};
 use super::{
     DropCause, Event, FarEnd, Network, NetworkPort, PacketOf, PauseRequest, Record, RecordKind,
-    TrafficKind,
+    Role, TrafficKind,
 };
 use crate::profile::{Carries, HostPacket, Marking, Profile, Shared};
 
@@ -59,7 +59,7 @@ impl<P: Profile> Network<P> {
             body.mark();
             out.counters.ecn_marks += 1;
         }
-        if admission == Admission::Stored
+        if matches!(admission, Admission::Stored)
             && out.is_free(key)
             && out.port.is_idle_for(key.time, waits_in)
         {
@@ -68,7 +68,7 @@ impl<P: Profile> Network<P> {
         }
         out.counters.max_queue_bytes = out.counters.max_queue_bytes.max(queued);
         out.port.enqueue(&mut self.pool, id, waits_in, len);
-        if admission == Admission::StoredAndPause {
+        if matches!(admission, Admission::StoredAndPause) {
             self.pause_sender(key, receiving, number, priority, queue);
         }
         self.pump(key, egress, queue);
@@ -112,12 +112,11 @@ impl<P: Profile> Network<P> {
         let priority = state.priorities[usize::from(body.priority() & 7)];
         let out = &mut self.ports[port as usize];
         let resume = state.buffer.release(Departure { ingress, egress: out.number, priority, len });
-        let queue_of_frame = out.port.queue_of(priority);
         if let Some(marking) = &mut out.marking
             && marking.on_dequeue(
                 &mut self.shared,
                 body.is_markable(),
-                out.port.queued(queue_of_frame),
+                out.port.queued(out.port.queue_of(priority)),
             )
         {
             body.mark();
@@ -130,23 +129,25 @@ impl<P: Profile> Network<P> {
         if stamped {
             self.stamp(key.time, port, id);
         }
-        if self.ports[port as usize].port.has_extras() {
-            self.shape(key, port, queue_of_frame, len, queue);
-        }
         self.transmit(key, port, id, queue);
     }
 
-    /// A frame of a port's queue, which may have a shaper, starts.
+    /// A frame starts at a port that may have shapers.
     #[cold]
-    fn shape(
+    pub(super) fn shape(
         &mut self,
         key: EventKey,
         port: u32,
-        queue_of_frame: u8,
-        len: u32,
+        id: PacketId,
         queue: &mut EventQueue<Event>,
     ) {
-        self.ports[port as usize].port.note_sent(key.time, queue_of_frame, len);
+        let state = &mut self.ports[port as usize];
+        let Role::Switch(switch) = self.nodes[state.node as usize].role else { return };
+        let packet = self.pool.get(id);
+        let Body::Rdma(body) = &packet.body else { return };
+        let priority = self.switches[switch as usize].priorities[usize::from(body.priority() & 7)];
+        let waited_in = state.port.queue_of(priority);
+        state.port.note_sent(key.time, waited_in, u32::from(packet.frame_len));
         self.arm_port_timeout(port, queue);
     }
 

@@ -75,8 +75,12 @@ impl<P: Profile> Network<P> {
             ahead => self.pool.get_mut(ahead).next_arrival = arrival,
         }
         state.in_flight.push_back(&mut self.pool, id);
+        let shapes = state.port.has_extras();
         if state.captured.is_some() {
             self.capture_sent(key.time, port, id);
+        }
+        if shapes {
+            self.shape(key, port, id, queue);
         }
     }
 
