@@ -180,7 +180,8 @@ impl<P: Profile> Simulation<P> {
 
     /// Looks for a deadlock, if it is time for it; true if the run ends with it.
     fn deadlocked(&mut self) -> bool {
-        if !self.window_end.ps().is_multiple_of(DEADLOCK_INTERVAL.ps()) {
+        let is_native = self.network.plan().profile.hpcc_ns3().is_none();
+        if !is_native || !self.window_end.ps().is_multiple_of(DEADLOCK_INTERVAL.ps()) {
             return false;
         }
         let found = self.network.look_for_deadlock(self.window_end);

@@ -39,6 +39,7 @@ fn every_file_is_there_with_its_documented_columns() {
         "flows.csv",
         "flows.parquet",
         "links.csv",
+        "pauses.json",
         "pfc.csv",
         "queues.csv",
         "run.json",

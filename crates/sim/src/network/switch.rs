@@ -116,7 +116,7 @@ impl<P: Profile> Network<P> {
             && marking.on_dequeue(
                 &mut self.shared,
                 body.is_markable(),
-                out.port.queued(out.port.queue_of(priority)),
+                || out.port.queued(out.port.queue_of(priority)),
             )
         {
             body.mark();

@@ -30,8 +30,7 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
     let scenario = Scenario {
         seed: 1,
         integrity: false,
-        // That simulator does not look for any.
-        on_deadlock: OnDeadlock::Continue,
+        on_deadlock: OnDeadlock::default(),
         failure: Vec::new(),
         convergence: Duration::ZERO,
         watchdog: WatchdogConfig::default(),

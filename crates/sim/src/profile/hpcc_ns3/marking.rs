@@ -21,7 +21,12 @@ impl DequeueMarking {
 
 impl Marking<Commons> for DequeueMarking {
     #[inline]
-    fn on_dequeue(&mut self, commons: &mut Commons, _markable: bool, queued: u32) -> bool {
-        self.marker.marks(queued, || commons.streams.next_uniform())
+    fn on_dequeue(
+        &mut self,
+        commons: &mut Commons,
+        _markable: bool,
+        queued: impl FnOnce() -> u32,
+    ) -> bool {
+        self.marker.marks(queued(), || commons.streams.next_uniform())
     }
 }

@@ -74,8 +74,13 @@ impl Marking<LinkLoss> for EcnMarking {
     }
 
     #[inline]
-    fn on_dequeue(&mut self, _: &mut LinkLoss, markable: bool, queued: u32) -> bool {
-        self.marks(MarkAt::Dequeue, markable, queued)
+    fn on_dequeue(
+        &mut self,
+        _: &mut LinkLoss,
+        markable: bool,
+        queued: impl FnOnce() -> u32,
+    ) -> bool {
+        self.mark_at == MarkAt::Dequeue && self.marks(MarkAt::Dequeue, markable, queued())
     }
 }
 
