@@ -113,11 +113,9 @@ impl<P: Profile> Network<P> {
         let out = &mut self.ports[port as usize];
         let resume = state.buffer.release(Departure { ingress, egress: out.number, priority, len });
         if let Some(marking) = &mut out.marking
-            && marking.on_dequeue(
-                &mut self.shared,
-                body.is_markable(),
-                || out.port.queued(out.port.queue_of(priority)),
-            )
+            && marking.on_dequeue(&mut self.shared, body.is_markable(), || {
+                out.port.queued(out.port.queue_of(priority))
+            })
         {
             body.mark();
             out.counters.ecn_marks += 1;

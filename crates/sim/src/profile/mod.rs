@@ -349,12 +349,7 @@ pub trait Marking<S>: fmt::Debug {
 
     /// A frame leaves the queue, and does not count; true if it is marked.
     #[inline]
-    fn on_dequeue(
-        &mut self,
-        shared: &mut S,
-        markable: bool,
-        queued: impl FnOnce() -> u32,
-    ) -> bool {
+    fn on_dequeue(&mut self, shared: &mut S, markable: bool, queued: impl FnOnce() -> u32) -> bool {
         _ = (shared, markable, queued);
         false
     }

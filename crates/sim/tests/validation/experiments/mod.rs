@@ -8,6 +8,7 @@ mod bar_chart;
 mod fixed_point;
 mod fluid;
 mod livelock;
+mod nic_storm;
 mod port_shares;
 mod queue;
 mod reaction_point;
