@@ -4,6 +4,7 @@
 //! written down before the experiment ran for the first time, unless they say otherwise, and none has
 //! been moved since. `docs/validation.md` has the first results, and what was outside.
 
+mod alpha;
 mod bar_chart;
 mod fixed_point;
 mod fluid;
