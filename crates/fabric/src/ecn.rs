@@ -26,6 +26,9 @@ pub struct EcnMarker {
 }
 
 impl EcnMarker {
+    /// Marks nothing.
+    pub const NEVER: Self = Self { kmin: u32::MAX, kmax: u32::MAX, pmax: 0 };
+
     /// The marker of a port of `rate`.
     pub fn new(config: &EcnConfig, rate: Bandwidth) -> Self {
         let scaled = |bytes: u64| {

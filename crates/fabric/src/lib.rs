@@ -3,8 +3,8 @@
 //!
 //! From the wire inwards: a [`Link`] says when a frame arrives; a [`Port`] holds the frames that
 //! wait, chained through the owner's slab by a [`Chain`], picks the next by its [`Scheduler`] and
-//! obeys and asks for pauses (PFC); an [`EcnMarker`] marks them; a [`BufferPolicy`] such as the
-//! [`SharedBuffer`] decides what is stored, paused and dropped; a [`Topology`] says what is
+//! obeys and asks for pauses (PFC); an [`EcnMarker`] marks them, and a [`CongestionPoint`] samples
+//! them; a [`BufferPolicy`] such as the [`SharedBuffer`] decides what is stored, paused and dropped; a [`Topology`] says what is
 //! connected to what.
 //!
 //! Ports take their link and their pauses as parameters ([`Serialisation`], [`FlowControl`]).
@@ -21,6 +21,7 @@ mod link;
 mod pfc;
 mod port;
 mod priority;
+mod qcn;
 mod routes;
 mod scheduler;
 mod shaper;
@@ -47,6 +48,7 @@ pub use link::{
 pub use pfc::{PauseRequests, PauseTimers, paused_priorities, resumed_priorities};
 pub use port::{Port, PortExtras};
 pub use priority::{Priority, by_priority_schema};
+pub use qcn::{CongestionPoint, CongestionSample, QcnConfig};
 pub use routes::{
     FiveTuple, HostPair, HpccNs3Routes, LayerTwoFlow, PairProperties, PathError, PathsTo,
     RouteError, Routes,

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::priority::by_priority_schema;
-use crate::{Priority, SchedulerConfig, ShaperConfig, SwitchOverride};
+use crate::{Priority, QcnConfig, SchedulerConfig, ShaperConfig, SwitchOverride};
 
 /// Shared buffer, PFC, ECN and scheduling of every switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +54,10 @@ pub struct SwitchConfig {
     pub lossless: Vec<u8>,
     /// ECN marking; without it nothing is marked.
     pub ecn: Option<EcnConfig>,
+    /// Congestion points (IEEE 802.1Qau, QCN), which notify the senders whose congestion control is
+    /// `qcn`; RoCE v1 only. Default: none, but those of the standard where a flow uses `qcn`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qcn: Option<QcnConfig>,
     /// The discipline among an egress port's priorities.
     pub scheduler: SchedulerConfig,
     /// Rates that single priorities of an egress port may not exceed
@@ -110,6 +114,7 @@ impl Default for SwitchConfig {
             headroom: Headroom::Auto,
             lossless: vec![3],
             ecn: None,
+            qcn: None,
             scheduler: SchedulerConfig::Strict,
             shapers: BTreeMap::new(),
             trust: Trust::Auto,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::priority::by_priority_schema;
 use crate::switch_config::{EcnConfig, Headroom, SwitchForwarding, Trust};
-use crate::{Priority, SchedulerConfig, ShaperConfig, SwitchConfig};
+use crate::{Priority, QcnConfig, SchedulerConfig, ShaperConfig, SwitchConfig};
 
 /// Declares the keys that may be overridden, and how.
 macro_rules! overrides {
@@ -86,6 +86,7 @@ overrides! {
     port headroom: Headroom,
     switch lossless: Vec<u8>,
     some_port ecn: EcnConfig,
+    some_port qcn: QcnConfig,
     port scheduler: SchedulerConfig,
     #[schemars(schema_with = "by_priority_schema::<ShaperConfig>")]
     port shapers: BTreeMap<Priority, ShaperConfig>,

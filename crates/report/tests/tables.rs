@@ -43,6 +43,7 @@ fn summary() -> Summary {
         pfc: PfcCounts { pauses: 120, resumes: 119, paused_ps: 3_210_000_000 },
         ecn: EcnCounts { marks: 4_321 },
         cnps: 456,
+        cnms: 0,
         naks: 1,
         timeouts: 0,
         retransmissions: 1_201,

@@ -61,6 +61,9 @@ pub struct Summary {
     pub ecn: EcnCounts,
     /// Congestion notification packets sent.
     pub cnps: u64,
+    /// Congestion notification messages that switches sent (QCN); left out without any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cnms: u64,
     /// NAKs sent.
     pub naks: u64,
     /// RNR NAKs that requesters received; left out without any.

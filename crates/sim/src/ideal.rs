@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 
 use rocelab_transport::Service;
 use rocelab_units::Duration;
-use rocelab_wire::{Encapsulation, Opcode, TelemetryKind, frame_len};
+use rocelab_wire::{CnTag, Encapsulation, Opcode, TelemetryKind, frame_len};
 
 use self::messages::Message;
 use self::paths::ShortestPaths;
@@ -37,8 +37,9 @@ pub fn ideal_fct(plan: &Plan, flow: &FlowPlan) -> Duration {
 pub struct UnloadedNetwork {
     paths: ShortestPaths,
     frames: Frames,
-    /// What flows carry, by the place of their queue pairs' parameters.
-    telemetry: Vec<Option<TelemetryKind>>,
+    /// What flows carry, and whether they have CN-TAGs, by the place of their queue pairs'
+    /// parameters.
+    carried: Vec<(Option<TelemetryKind>, bool)>,
     ack_interval: u64,
     /// What opcodes say, and whether anything is acknowledged.
     service: Service,
@@ -56,11 +57,13 @@ impl UnloadedNetwork {
                 tagged: plan.roce.tagged,
                 path_mtu: plan.common_queue_pair().path_mtu.bytes().into(),
                 telemetry: None,
+                cn_tag: false,
             },
-            telemetry: plan
+            carried: plan
                 .queue_pairs
                 .iter()
-                .map(|profile| profile.congestion_control.telemetry())
+                .map(|profile| &profile.congestion_control)
+                .map(|algorithm| (algorithm.telemetry(), algorithm.needs_qcn()))
                 .collect(),
             ack_interval: plan.common_queue_pair().ack_interval.max(1).into(),
             service: plan.service(),
@@ -117,8 +120,9 @@ impl UnloadedNetwork {
 
     /// The frames of a flow that is no READ.
     fn frames_of(&self, flow: &FlowPlan) -> Frames {
-        let telemetry = self.telemetry.get(flow.queue_pairs as usize).copied().flatten();
-        Frames { telemetry, ..self.frames }
+        let carried = self.carried.get(flow.queue_pairs as usize).copied();
+        let (telemetry, cn_tag) = carried.unwrap_or_default();
+        Frames { telemetry, cn_tag, ..self.frames }
     }
 
     /// SEND and WRITE: data there, acknowledgements back.
@@ -172,6 +176,7 @@ struct Frames {
     tagged: bool,
     path_mtu: u64,
     telemetry: Option<TelemetryKind>,
+    cn_tag: bool,
 }
 
 impl Frames {
@@ -182,7 +187,8 @@ impl Frames {
             None => frame_len(self.encapsulation, self.tagged, opcode, payload),
             Some(kind) => kind.frame_len(self.encapsulation, self.tagged, opcode, payload),
         };
-        len as u64
+        let tag = if self.cn_tag && opcode != Opcode::RcAcknowledge { CnTag::LEN } else { 0 };
+        (len + tag) as u64
     }
 }
 

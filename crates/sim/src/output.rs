@@ -521,6 +521,7 @@ fn summary<P: Profile>(
         },
         ecn: EcnCounts { marks: totals.ecn_marks },
         cnps: nics.cnps_sent.packets,
+        cnms: totals.cnms,
         naks: nics.naks_sent.packets,
         rnr_naks: nics.rnr_naks_received,
         timeouts: nics.timeouts,

@@ -581,3 +581,17 @@ fn the_base_round_trip_is_that_of_the_longest_path() {
     assert_eq!(base_rtt("hpcc", across), far(44));
     assert_eq!(base_rtt("hpcc-pint", across), far(4));
 }
+
+#[test]
+fn congestion_points_come_with_those_who_need_them() {
+    let qcn = |rest: &str| {
+        let workload = "[workload.incast]\nsenders = 3\nbytes = \"1MB\"\n";
+        let text = around_a_switch(4, &format!("{workload}[roce]\nversion = 1\n{rest}"));
+        parsed(&text).resolved().switch.qcn
+    };
+    assert!(qcn("[congestion_control.qcn]").is_some());
+    assert!(qcn("[class.3]\ncongestion_control = { qcn = {} }").is_some());
+    assert!(qcn("").is_none());
+    let given = qcn("[congestion_control.qcn]\n[switch]\nqcn = { weight = 1 }").unwrap();
+    assert_eq!((given.weight, given.cnm_priority), (1, 6));
+}

@@ -3,8 +3,8 @@
 use core::fmt;
 
 use rocelab_wire::{
-    Aeth, AtomicAckEth, AtomicEth, Bth, CRC_LEN, Deth, Ecn, Ieth, ImmDt, MIN_FRAME_LEN, Opcode,
-    Reth, Sack, Syndrome, TelemetryKind, Transport, pad_len,
+    Aeth, AtomicAckEth, AtomicEth, Bth, CRC_LEN, CnTag, Cnm, Deth, Ecn, Ieth, ImmDt, MIN_FRAME_LEN,
+    MacAddress, Opcode, Reth, Sack, Syndrome, TelemetryKind, Transport, pad_len,
 };
 
 use crate::AtomicOperands;
@@ -17,6 +17,7 @@ const FECN: u32 = 1 << 27;
 const INT: u32 = 1 << 28;
 const PINT: u32 = 1 << 29;
 const CONTENT: u32 = 1 << 30;
+const CN_TAG: u32 = 1 << 31;
 
 /// One RDMA packet without its payload bytes: 28 bytes, aligned to 4.
 ///
@@ -24,6 +25,9 @@ const CONTENT: u32 = 1 << 30;
 /// `RDMA_WRITE_ONLY_WITH_IMMEDIATE` carries RETH and ImmDt, five words; its DMA length equals the
 /// payload length, so that the immediate takes that word's place. The operands of an AtomicETH
 /// travel [beside](crate::Content) the packet.
+///
+/// A congestion notification message of a switch (QCN) is no RDMA packet, but travels as one: it has
+/// the opcode of a CNP, and says itself that it is [another thing](Self::cnm).
 ///
 /// Of telemetry the packet only says which kind it carries. What switches write stays with the
 /// network, beside the packet, because most packets carry none.
@@ -108,6 +112,29 @@ impl Packet {
     pub const fn with_telemetry(self, kind: Option<TelemetryKind>) -> Self {
         self.with_flag(INT, matches!(kind, Some(TelemetryKind::Int)))
             .with_flag(PINT, matches!(kind, Some(TelemetryKind::Pint)))
+    }
+
+    /// The congestion notification message of a switch to queue pair `qpn` (24 bits). What is
+    /// reserved is lost, and the address that the sampled frame was sent to is where the network
+    /// has it.
+    #[must_use]
+    pub const fn congestion_notification(qpn: u32, cnm: &Cnm) -> Self {
+        let mut packet = Self::new(Opcode::Cnp, qpn, 0).with_flag(CN_TAG, true);
+        let [low, high] = halves(cnm.cpid);
+        let [a, b] = cnm.q_offset.to_be_bytes();
+        let [c, d] = cnm.q_delta.to_be_bytes();
+        let [e, f] = cnm.encapsulated_msdu_len.to_be_bytes();
+        let sampled = [e, f, cnm.encapsulated_priority, cnm.quantized_feedback];
+        packet.extension =
+            [low, high, u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes(sampled)];
+        packet
+    }
+
+    /// The packet with a CN-TAG in its frame, or without.
+    #[inline]
+    #[must_use]
+    pub const fn with_cn_tag(self, tagged: bool) -> Self {
+        self.with_flag(CN_TAG, tagged)
     }
 
     /// The packet with [`Content`](crate::Content) beside it, or without.
@@ -278,6 +305,37 @@ impl Packet {
         }
     }
 
+    /// Whether its frame has a CN-TAG: data whose sender listens to congestion points, and their
+    /// messages.
+    #[inline]
+    #[must_use]
+    pub const fn has_cn_tag(&self) -> bool {
+        self.dest_qp_and_flags & CN_TAG != 0
+    }
+
+    /// The congestion notification message, if it is one. Where the sampled frame was sent to is
+    /// left open.
+    #[must_use]
+    pub const fn cnm(&self) -> Option<Cnm> {
+        if !self.has_cn_tag() || !matches!(self.opcode, Opcode::Cnp) {
+            return None;
+        }
+        let [a, b, c, d] = self.extension[2].to_be_bytes();
+        let [e, f, encapsulated_priority, quantized_feedback] = self.extension[3].to_be_bytes();
+        Some(Cnm {
+            version: 0,
+            resv6: 0,
+            quantized_feedback,
+            cpid: whole(self.extension[0], self.extension[1]),
+            q_offset: i16::from_be_bytes([a, b]),
+            q_delta: i16::from_be_bytes([c, d]),
+            encapsulated_priority,
+            resv13: 0,
+            encapsulated_destination: MacAddress([0; 6]),
+            encapsulated_msdu_len: u16::from_be_bytes([e, f]),
+        })
+    }
+
     /// Whether [`Content`](crate::Content) travels beside the packet.
     #[inline]
     #[must_use]
@@ -427,7 +485,9 @@ impl Packet {
         /// BTH, ICRC and FCS.
         const FIXED: u16 = 12 + 4 + 4;
         const MIN: u16 = 64;
+        const TAG: u16 = 4;
         const _: () = assert!(FIXED as usize == Bth::LEN + 2 * CRC_LEN);
+        const _: () = assert!(TAG as usize == CnTag::LEN);
         const _: () = assert!(MIN as usize == MIN_FRAME_LEN);
         let [extension, ..] = self.opcode.extension_len().to_le_bytes();
         let payload = self.payload_len + self.pad_count() as u16;
@@ -435,7 +495,8 @@ impl Packet {
             Some(kind) => kind.header_len().to_le_bytes(),
             None => [0; size_of::<usize>()],
         };
-        let len = encapsulation_len + FIXED + telemetry as u16 + extension as u16 + payload;
+        let tag = if self.has_cn_tag() { TAG } else { 0 };
+        let len = encapsulation_len + FIXED + tag + telemetry as u16 + extension as u16 + payload;
         if len < MIN { MIN } else { len }
     }
 
@@ -529,6 +590,25 @@ mod tests {
         assert_eq!(packet.immdt(), Some(ImmDt(0xdead_beef)));
         assert_eq!(packet.aeth(), None);
         assert_eq!(packet.pad_count(), 3);
+    }
+
+    #[test]
+    fn congestion_notifications_come_back() {
+        let cnm = Cnm {
+            quantized_feedback: 63,
+            cpid: 0x0102_0304_0506_0708,
+            q_offset: -3,
+            q_delta: 900,
+            encapsulated_priority: 5,
+            encapsulated_msdu_len: 64,
+            ..Cnm::default()
+        };
+        let packet = Packet::congestion_notification(0x12_3456, &cnm);
+        assert_eq!((packet.dest_qp(), packet.cnm()), (0x12_3456, Some(cnm)));
+        assert_eq!(Packet::new(Opcode::Cnp, 0x11, 0).cnm(), None);
+        let data = Packet::new(Opcode::RcSendOnly, 0x11, 0).with_payload_len(1024);
+        assert_eq!(data.with_cn_tag(true).cnm(), None);
+        assert_eq!(data.with_cn_tag(true).frame_len(58), data.frame_len(58) + 4);
     }
 
     #[test]

@@ -207,6 +207,7 @@ pub(crate) fn summary() -> Summary {
         pfc: PfcCounts { pauses: 1, resumes: 1, paused_ps: 15_000_000 },
         ecn: EcnCounts { marks: 7 },
         cnps: 2,
+        cnms: 0,
         naks: 1,
         rnr_naks: 3,
         timeouts: 7,

@@ -1,5 +1,7 @@
 //! Frames to bytes, at the ports that are captured and nowhere else.
 
+mod notifications;
+
 use std::io;
 use std::path::Path;
 
@@ -8,8 +10,8 @@ use rocelab_fabric::{NodeId, PacketId, Serialisation};
 use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket};
 use rocelab_units::SimTime;
 use rocelab_wire::{
-    Bth, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame, TelemetryHeader,
-    VlanTag, ZEROS,
+    Bth, BuildError, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame,
+    TelemetryHeader, VlanTag, ZEROS,
 };
 
 use super::notes::{Note, corrupt};
@@ -143,27 +145,9 @@ impl<P: Profile> Network<P> {
             Body::Rdma(ref body) => {
                 // Plans capture nothing where frames have no bytes.
                 let Some(rdma) = body.as_rdma() else { return };
-                let telemetry = self.telemetry.as_ref();
-                let telemetry = telemetry.and_then(|all| all.of(id, body.telemetry()).to_header());
-                let note = self.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
-                let identification = note.identification;
                 let mut changed = Vec::new();
-                let content = self.contents.of(id);
-                let sent = with_content(
-                    RoceFrame {
-                        identification,
-                        ..self.roce_frame(sender, &packet, rdma, telemetry)
-                    },
-                    rdma,
-                    content,
-                );
-                match sent.to_frame() {
-                    Ok(mut frame) => {
-                        if let Some(part) = note.corrupted {
-                            corrupt(&mut frame, part, &mut changed);
-                        }
-                        capture.write(interface, now, direction, &frame);
-                    }
+                match self.frame_of(sender, id, &packet, rdma, &mut changed) {
+                    Ok(frame) => capture.write(interface, now, direction, &frame),
                     Err(error) => {
                         capture.error.get_or_insert(io::Error::other(error));
                     }
@@ -172,6 +156,41 @@ impl<P: Profile> Network<P> {
         }
         self.totals.frames_captured += 1;
         self.capture = Some(capture);
+    }
+
+    /// The frame of a packet, on the link that `sender` sends on. A payload that was changed on its
+    /// way is put into `changed`.
+    fn frame_of<'a>(
+        &'a self,
+        sender: u32,
+        id: PacketId,
+        packet: &Packet<PacketOf<P>>,
+        rdma: &RdmaPacket,
+        changed: &'a mut Vec<u8>,
+    ) -> Result<Frame<'a>, BuildError> {
+        if let Some(cnm) = rdma.cnm() {
+            let msdu = self.notes.as_ref().map_or(&[][..], |notes| notes.sampled(id));
+            return Ok(self.notification_frame(packet, rdma, cnm, msdu));
+        }
+        let telemetry = self.telemetry.as_ref();
+        let carried = HostPacket::telemetry(rdma);
+        let telemetry = telemetry.and_then(|all| all.of(id, carried).to_header());
+        let note = self.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
+        let frame = RoceFrame {
+            identification: note.identification,
+            ..self.roce_frame(sender, packet, rdma, telemetry)
+        };
+        let mut frame = with_content(frame, rdma, self.contents.of(id)).to_frame()?;
+        if let Some(part) = note.corrupted {
+            corrupt(&mut frame, part, changed);
+        }
+        Ok(Frame { cn_tag: self.cn_tag(packet, rdma), ..frame })
+    }
+
+    fn vlan_tag(&self, priority: u8, host: NodeId) -> Option<VlanTag> {
+        let roce = &self.plan.roce;
+        let vlan = roce.vlans.get(host as usize).copied().unwrap_or(0);
+        roce.tagged.then(|| VlanTag::new(priority, vlan))
     }
 
     /// The frame as it is on the link that `sender` sends on.
@@ -186,16 +205,10 @@ impl<P: Profile> Network<P> {
         let encapsulation = roce.encapsulation;
         let (source, destination) = self.link_addresses(sender, packet);
         let entropy = self.entropy(packet.destination, rdma.dest_qp());
-        let vlan = roce.tagged.then(|| {
-            VlanTag::new(
-                rdma.priority(),
-                roce.vlans.get(packet.source as usize).copied().unwrap_or(0),
-            )
-        });
         RoceFrame {
             destination,
             source,
-            vlan,
+            vlan: self.vlan_tag(rdma.priority(), packet.source),
             sgid: host_gid(encapsulation, roce.gid, packet.source),
             dgid: host_gid(encapsulation, roce.gid, packet.destination),
             dscp: rdma.priority() << 3,

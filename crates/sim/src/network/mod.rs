@@ -8,6 +8,7 @@
 mod audit;
 mod build;
 mod capture;
+mod congestion;
 mod contents;
 mod deadlock;
 mod event;

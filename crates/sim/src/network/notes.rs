@@ -1,6 +1,8 @@
 //! What is kept beside packets that few runs ask for: it has a side table, so that the packet stays
 //! one cache line.
 
+use std::collections::BTreeMap;
+
 use rocelab_fabric::PacketId;
 use rocelab_wire::{Body as FrameBody, Frame};
 
@@ -11,6 +13,9 @@ use crate::scenario::CorruptedPart;
 pub(super) struct FrameNotes {
     /// By the packet's place in the pool.
     notes: Vec<Note>,
+    /// Of notifications of congestion, by their place in the pool: the first bytes of the MSDU that
+    /// they are about. What is out of date is overwritten.
+    sampled: BTreeMap<u32, Box<[u8]>>,
     /// By host: the identification of the next frame that it transmits.
     next_identification: Vec<u16>,
 }
@@ -37,6 +42,17 @@ impl FrameNotes {
         self.put(id, note);
     }
 
+    /// A switch sends a notification about a frame whose MSDU begins with `msdu`.
+    pub(super) fn start_notification(&mut self, id: PacketId, msdu: Box<[u8]>) {
+        self.put(id, Note::default());
+        self.sampled.insert(id.0, msdu);
+    }
+
+    /// The bytes that a notification has of the frame that it is about.
+    pub(super) fn sampled(&self, id: PacketId) -> &[u8] {
+        self.sampled.get(&id.0).map_or(&[], |msdu| msdu)
+    }
+
     /// What is noted of a packet.
     pub(super) fn of(&self, id: PacketId) -> Note {
         self.notes.get(id.0 as usize).copied().unwrap_or_default()
@@ -45,6 +61,9 @@ impl FrameNotes {
     /// Notes the same of `copy` as of `original`.
     pub(super) fn copy(&mut self, original: PacketId, copy: PacketId) {
         self.put(copy, self.of(original));
+        if let Some(msdu) = self.sampled.get(&original.0).cloned() {
+            self.sampled.insert(copy.0, msdu);
+        }
     }
 
     /// A packet's bytes change. Where they did already, the first change stays.

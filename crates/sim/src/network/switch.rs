@@ -8,7 +8,7 @@ use super::{
     DropCause, Event, FarEnd, Network, NetworkPort, PacketOf, PauseRequest, Record, RecordKind,
     Role, TrafficKind,
 };
-use crate::profile::{Carries, HostPacket, Marking, Profile, Shared};
+use crate::profile::{Carries, HostPacket, Joining, Marking, Profile, Shared};
 
 impl<P: Profile> Network<P> {
     /// Classifies, stores, marks and queues a frame that has arrived at a switch. Where it goes was
@@ -36,7 +36,7 @@ impl<P: Profile> Network<P> {
             return self.drop_frame(key, receiving, None, id, DropCause::NoRoute);
         }
         let egress = self.nodes[state.node as usize].first_port + u32::from(number);
-        let out = &mut self.ports[egress as usize];
+        let mut out = &mut self.ports[egress as usize];
         let Some(waits_in) = out.port.place_of(priority) else {
             let cause = if out.port.is_up() { DropCause::Watchdog } else { DropCause::LinkDown };
             return self.drop_frame(key, receiving, Some(number), id, cause);
@@ -53,11 +53,18 @@ impl<P: Profile> Network<P> {
         }
         packet.switch_port = ingress;
         let queued = egress_queue + len;
-        if let Some(marking) = &mut out.marking
-            && marking.on_enqueue(&mut self.shared, body.is_markable(), queued)
-        {
-            body.mark();
-            out.counters.ecn_marks += 1;
+        if let Some(marking) = &mut out.marking {
+            let markable = body.is_markable();
+            let joining = Joining { markable, queue: waits_in, len, queued };
+            if marking.on_enqueue(&mut self.shared, joining) {
+                if markable {
+                    body.mark();
+                    out.counters.ecn_marks += 1;
+                } else {
+                    self.notify_congestion(key, switch, egress, id, queue);
+                    out = &mut self.ports[egress as usize];
+                }
+            }
         }
         if matches!(admission, Admission::Stored)
             && out.is_free(key)
@@ -152,7 +159,7 @@ impl<P: Profile> Network<P> {
     /// Makes the sender behind a switch's ingress port pause, because of a frame that is to leave by
     /// port number `egress`.
     #[cold]
-    fn pause_sender(
+    pub(super) fn pause_sender(
         &mut self,
         key: EventKey,
         receiving: u32,

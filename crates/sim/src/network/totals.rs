@@ -12,7 +12,7 @@ pub struct Traversals {
     pub data: u64,
     /// ACKs and NAKs.
     pub ack: u64,
-    /// CNPs and PFC frames.
+    /// CNPs, CNMs and PFC frames.
     pub control: u64,
 }
 
@@ -68,6 +68,8 @@ pub struct Totals {
     pub resumes: u64,
     /// Time that transmitters were paused, summed over ports and priorities.
     pub paused_time: Duration,
+    /// Congestion notification messages that switches sent (QCN).
+    pub cnms: u64,
     /// Frames marked CE by switches.
     pub ecn_marks: u64,
     /// RDMA packets that hosts sent, by opcode.

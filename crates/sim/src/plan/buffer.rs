@@ -8,7 +8,7 @@ use rocelab_fabric::{
 };
 use rocelab_transport::QueuePairProfile;
 use rocelab_units::Bytes;
-use rocelab_wire::{Opcode, frame_len};
+use rocelab_wire::{CnTag, Opcode, frame_len};
 
 use super::{Plan, RocePlan};
 use crate::scenario::Fault;
@@ -66,7 +66,8 @@ pub(super) fn largest_frame(roce: &RocePlan, queue_pairs: &[Arc<QueuePairProfile
     let opcode = Opcode::RcRdmaWriteOnlyWithImmediate;
     let len = |profile: &Arc<QueuePairProfile>| {
         let payload = profile.path_mtu.bytes() as usize;
-        match profile.congestion_control.telemetry() {
+        let tag = if profile.congestion_control.needs_qcn() { CnTag::LEN } else { 0 };
+        tag + match profile.congestion_control.telemetry() {
             None => frame_len(roce.encapsulation, roce.tagged, opcode, payload),
             Some(kind) => kind.frame_len(roce.encapsulation, roce.tagged, opcode, payload),
         }

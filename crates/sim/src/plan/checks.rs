@@ -8,7 +8,7 @@ use rocelab_units::{Duration, SimTime};
 
 use super::algorithms::Named;
 use super::build::LATEST;
-use super::{connections, hpcc_ns3, service};
+use super::{congestion_points, connections, hpcc_ns3, service};
 use crate::scenario::{Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure};
 
 /// The first thing that is wrong with the scenario's plain values.
@@ -35,6 +35,7 @@ fn check_native(scenario: &Scenario) -> Result<(), Fault> {
     check_roce(&scenario.roce)?;
     service::check(scenario)?;
     check_switch(&scenario.switch)?;
+    congestion_points::check(scenario)?;
     check_version(scenario)
 }
 
@@ -67,7 +68,7 @@ fn check_roce(roce: &RoceConfig) -> Result<(), Fault> {
     connections::check(roce)
 }
 
-fn check_priority(key: &str, priority: u8) -> Result<(), Fault> {
+pub(super) fn check_priority(key: &str, priority: u8) -> Result<(), Fault> {
     ensure(priority <= 7, || {
         Fault::at(key, format!("priority {priority} does not exist"))
             .value(priority)
@@ -113,6 +114,7 @@ pub(super) fn check_switch(switch: &SwitchConfig) -> Result<(), Fault> {
         })?;
     }
     switch.ecn.as_ref().map_or(Ok(()), check_ecn)?;
+    switch.qcn.as_ref().map_or(Ok(()), congestion_points::check_parameters)?;
     check_scheduler(&switch.scheduler)
 }
 

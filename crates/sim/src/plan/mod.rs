@@ -6,6 +6,7 @@ mod applications;
 mod buffer;
 mod build;
 mod checks;
+mod congestion_points;
 mod connections;
 mod failures;
 mod faults;

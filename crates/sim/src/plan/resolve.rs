@@ -37,6 +37,10 @@ impl Scenario {
         if native && has_ecn && needs_ecn {
             resolved.switch.ecn.get_or_insert_with(default_ecn);
         }
+        let needs_qcn = resolved.usable_algorithms().iter().any(|one| one.algorithm.needs_qcn());
+        if native && !has_ecn && needs_qcn {
+            resolved.switch.qcn.get_or_insert_default();
+        }
         resolved
     }
 }

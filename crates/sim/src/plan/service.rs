@@ -24,10 +24,11 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     check_keys(&scenario.roce)?;
     for named in scenario.usable_algorithms() {
         let feedback = named.algorithm.feedback(Bandwidth::from_gbps(100));
-        ensure(matches!(feedback, Feedback::None | Feedback::Cnp { .. }), || {
+        ensure(matches!(feedback, Feedback::None | Feedback::Cnp { .. } | Feedback::Qcn), || {
             let name = named.algorithm.name();
             let text = format!("`{name}` goes by acknowledgements, which this service has not");
-            Fault::at(named.section(), text).help("use `none` or `dcqcn`, or `service = \"rc\"`")
+            Fault::at(named.section(), text)
+                .help("use `none`, `dcqcn` or `qcn`, or `service = \"rc\"`")
         })?;
     }
     Ok(())

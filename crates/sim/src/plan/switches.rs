@@ -59,6 +59,11 @@ impl Plan {
         (!is_plain).then(|| Box::new(extras))
     }
 
+    /// The priority of the notifications of a port's congestion points, 0 to 7.
+    pub(crate) fn cnm_priority(&self, switch: NodeId, port: u16) -> u8 {
+        self.port_at(switch, port).qcn.as_ref().map_or(0, |qcn| qcn.cnm_priority)
+    }
+
     /// In a switch: the priority of frames of each priority, by the field that it trusts.
     pub(crate) fn priorities_in(&self, switch: NodeId) -> [u8; 8] {
         let config = self.switch_at(switch);

@@ -25,12 +25,13 @@ use std::ops::Range;
 use rocelab_engine::{EventKey, Tie, TieOrder};
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
-    BufferPolicy, FlowControl, NodeId, PortExtras, RouteError, SchedulerConfig, Serialisation,
+    BufferPolicy, CongestionSample, FlowControl, NodeId, PortExtras, RouteError, SchedulerConfig,
+    Serialisation,
 };
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{Content, Counters, Packet as RdmaPacket};
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::TelemetryHeader;
+use rocelab_wire::{Cnm, TelemetryHeader};
 
 use crate::network::{BuildError, HostEnd, OpenOperation, TrafficKind, Violation};
 use crate::{FlowPlan, Plan};
@@ -299,6 +300,13 @@ pub trait HostPacket: Copy + fmt::Debug {
     /// The probabilistic telemetry value, to change, where it is in the packet and not beside it.
     fn value(&mut self) -> Option<&mut u64>;
 
+    /// A switch's notification of congestion in a priority (0 to 7) to queue pair `qpn`, where
+    /// profiles have such.
+    fn congestion_notification(qpn: u32, priority: u8, cnm: &Cnm) -> Option<Self> {
+        _ = (qpn, priority, cnm);
+        None
+    }
+
     /// The packet, if it is one of the InfiniBand transport.
     fn as_rdma(&self) -> Option<&RdmaPacket>;
 }
@@ -338,13 +346,33 @@ pub struct Delivery<R> {
     pub flow_hash: u32,
 }
 
-/// ECN at an egress port. `queued` counts the bytes of the frame's priority that wait there.
+/// A frame that joins a queue of an egress port.
+#[derive(Clone, Copy, Debug)]
+pub struct Joining {
+    /// Whether it may be marked.
+    pub markable: bool,
+    /// The queue, 0 to 7.
+    pub queue: u8,
+    /// Bytes of its frame, FCS included.
+    pub len: u32,
+    /// Bytes that wait in the queue, with it.
+    pub queued: u32,
+}
+
+/// ECN at an egress port, or its congestion points. `queued` counts the bytes of the frame's
+/// priority that wait there.
 pub trait Marking<S>: fmt::Debug {
-    /// A frame joins the queue, and counts in `queued`; true if it is marked.
+    /// A frame joins the queue. True if it is marked, or if it cannot be marked and its sender is to
+    /// be [notified](Self::take_sample).
     #[inline]
-    fn on_enqueue(&mut self, shared: &mut S, markable: bool, queued: u32) -> bool {
-        _ = (shared, markable, queued);
+    fn on_enqueue(&mut self, shared: &mut S, frame: Joining) -> bool {
+        _ = (shared, frame);
         false
+    }
+
+    /// What the sender of a frame is notified of that has just joined. Asked once.
+    fn take_sample(&mut self) -> Option<CongestionSample> {
+        None
     }
 
     /// A frame leaves the queue, and does not count; true if it is marked.

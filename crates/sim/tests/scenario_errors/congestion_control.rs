@@ -69,3 +69,62 @@ fn congestion_control_of_a_part_is_checked_where_it_stands() {
     assert!(error.to_string().contains("priority 8 does not exist"), "{error}");
     assert_eq!(error.line(), 1, "{error}");
 }
+
+#[test]
+fn qcn_stays_within_layer_2() {
+    check(
+        &with("[congestion_control.qcn]"),
+        Expected {
+            place: "s.toml:1",
+            key: "congestion_control.qcn",
+            value: "",
+            message: "do not leave a layer-2 domain",
+            help: "`roce.version = 1`, or `dcqcn`",
+        },
+    );
+    check(
+        &with("[class.3]\ncongestion_control = { qcn = {} }"),
+        Expected {
+            place: "s.toml:2",
+            key: "class.3.congestion_control.qcn",
+            value: "{}",
+            message: "do not leave a layer-2 domain",
+            help: "`roce.version = 1`, or `dcqcn`",
+        },
+    );
+    check(
+        &with("[switch]\nqcn = {}"),
+        Expected {
+            place: "s.toml:2",
+            key: "switch.qcn",
+            value: "{}",
+            message: "do not leave a layer-2 domain",
+            help: "`roce.version = 1`, or `ecn`",
+        },
+    );
+    check(
+        &with("[[switch.override]]\nports = [\"switch-0:1\"]\nqcn = {}"),
+        Expected {
+            place: "s.toml:3",
+            key: "switch.override[0].qcn",
+            value: "{}",
+            message: "do not leave a layer-2 domain",
+            help: "`roce.version = 1`, or `ecn`",
+        },
+    );
+}
+
+#[test]
+fn congestion_points_need_sensible_parameters() {
+    for (key, value, message, help) in [
+        ("set_point", "\"99B\"", "99B is no length to aim at", "\"26KB\""),
+        ("weight", "1025", "only the queue's growth", "0 to 1024"),
+        ("sample_base", "\"9KB\"", "9KB between two samples", "\"150KB\""),
+        ("cnm_priority", "8", "priority 8 does not exist", "0 to 7"),
+    ] {
+        check(
+            &with(&format!("[roce]\nversion = 1\n[switch.qcn]\n{key} = {value}")),
+            Expected { place: "s.toml:4", key: &format!("switch.qcn.{key}"), value, message, help },
+        );
+    }
+}

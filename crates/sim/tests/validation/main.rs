@@ -17,6 +17,7 @@ mod hpcc_incast;
 mod lossless;
 mod pause_timing;
 mod pfc;
+mod qcn;
 mod scheduling;
 mod support;
 mod switch_features;

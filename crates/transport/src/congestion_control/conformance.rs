@@ -10,6 +10,7 @@ use super::*;
 enum Event {
     Ack { bytes: u64, rtt: Option<u64>, ecn_echo: bool, load: Load },
     Cnp,
+    Cnm(u8),
     Sent(u64),
     Loss(bool),
     Wait(u64),
@@ -33,6 +34,7 @@ fn event() -> impl Strategy<Value = Event> {
         (0..100_000_u64, rtt, any::<bool>(), load())
             .prop_map(|(bytes, rtt, ecn_echo, load)| { Event::Ack { bytes, rtt, ecn_echo, load } }),
         Just(Event::Cnp),
+        (0..64_u8).prop_map(Event::Cnm),
         (64..5_000_u64).prop_map(Event::Sent),
         any::<bool>().prop_map(Event::Loss),
         (0..400_000_000_u64).prop_map(Event::Wait),
@@ -66,6 +68,7 @@ impl Model {
                 self.acknowledge(bytes, rtt.map(Duration::from_ps), ecn_echo, load);
             }
             Event::Cnp => self.control.on_cnp(now),
+            Event::Cnm(feedback) => self.control.on_cnm(now, feedback),
             Event::Sent(bytes) => _ = self.control.on_sent(&Sent { now, bytes }),
             Event::Loss(timeout) => self.control.on_loss(&LossEvent { now, timeout }),
             Event::Wait(ps) => self.wait_until(now + Duration::from_ps(ps)),
@@ -262,6 +265,12 @@ fn wrong_parameters_are_named() {
         ("[hpcc]\nadditive_increase = \"0bps\"", "additive_increase"),
         ("[hpcc-pint]\nlog_base = 1", "log_base"),
         ("[hpcc-pint]\nmin_rate = \"0bps\"", "min_rate"),
+        ("[qcn]\ngd = 0", "gd"),
+        ("[qcn]\nmax_cut = 2", "max_cut"),
+        ("[qcn]\nincrease_timer = \"0s\"", "increase_timer"),
+        ("[qcn]\nbyte_counter = \"0B\"", "byte_counter"),
+        ("[qcn]\nhyper_increase = \"0bps\"", "hyper_increase"),
+        ("[qcn]\nmin_rate = \"0bps\"", "min_rate"),
     ] {
         let error = toml::from_str::<Algorithm>(text).unwrap().validate().unwrap_err();
         assert_eq!(error.key, key, "{error}");
@@ -274,6 +283,7 @@ fn only_those_that_need_marks_say_so() {
         let feedback = algorithm.feedback(Bandwidth::from_gbps(100));
         let by_marks = matches!(feedback, Feedback::Cnp { .. } | Feedback::EcnEcho);
         assert_eq!(algorithm.needs_ecn(), by_marks, "{}", algorithm.name());
+        assert_eq!(algorithm.needs_qcn(), feedback == Feedback::Qcn, "{}", algorithm.name());
     }
     assert!(Algorithm::default_for(true).needs_ecn());
     assert!(!Algorithm::default_for(false).needs_ecn());

@@ -34,6 +34,9 @@ pub enum Feedback {
         /// The base of that logarithm, above 1.
         log_base: Ratio,
     },
+    /// Congestion notification messages of switches (IEEE 802.1Qau), about data packets that carry
+    /// a CN-TAG: [`CongestionControl::on_cnm`](super::CongestionControl::on_cnm).
+    Qcn,
 }
 
 impl Feedback {
@@ -42,7 +45,7 @@ impl Feedback {
         match self {
             Self::Int { .. } => Some(TelemetryKind::Int),
             Self::Pint { .. } => Some(TelemetryKind::Pint),
-            Self::None | Self::Cnp { .. } | Self::Rtt | Self::EcnEcho => None,
+            Self::None | Self::Cnp { .. } | Self::Rtt | Self::EcnEcho | Self::Qcn => None,
         }
     }
 

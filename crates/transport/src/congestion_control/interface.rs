@@ -21,7 +21,8 @@ pub trait CongestionControl: fmt::Debug + Send {
     }
 
     /// Something was acknowledged. Called if the feedback is one that acknowledgements carry: all
-    /// but [`Feedback::None`](super::Feedback::None) and [`Feedback::Cnp`](super::Feedback::Cnp).
+    /// but [`Feedback::None`](super::Feedback::None), [`Feedback::Cnp`](super::Feedback::Cnp) and
+    /// [`Feedback::Qcn`](super::Feedback::Qcn).
     fn on_ack(&mut self, ack: &Ack<'_>) {
         _ = ack;
     }
@@ -30,6 +31,12 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// acknowledgement. Called if the feedback is [`Feedback::Cnp`](super::Feedback::Cnp).
     fn on_cnp(&mut self, now: SimTime) {
         _ = now;
+    }
+
+    /// A congestion notification message of a switch arrived, with its quantized feedback, 0 to
+    /// 63. Called if the feedback is [`Feedback::Qcn`](super::Feedback::Qcn).
+    fn on_cnm(&mut self, now: SimTime, feedback: u8) {
+        _ = (now, feedback);
     }
 
     /// Whether [`on_sent`](Self::on_sent) is to be called; asked once.

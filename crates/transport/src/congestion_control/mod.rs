@@ -80,6 +80,8 @@ algorithms! {
     Hpcc = "hpcc" => hpcc,
     /// HPCC over PINT (Ben Basat et al., SIGCOMM 2020): the highest load, in one number.
     HpccPint = "hpcc-pint" => hpcc_pint,
+    /// QCN (IEEE 802.1Qau): switches sample their queues and notify senders at layer 2.
+    Qcn = "qcn" => qcn,
 }
 
 impl Algorithm {
@@ -132,6 +134,13 @@ impl Algorithm {
         // What kind it is does not depend on the line rate.
         let feedback = self.feedback(Bandwidth::default());
         matches!(feedback, Feedback::Cnp { .. } | Feedback::EcnEcho)
+    }
+
+    /// Whether it can do nothing without the notifications of switches' congestion points, which
+    /// do not leave a layer-2 domain.
+    pub fn needs_qcn(&self) -> bool {
+        // What kind it is does not depend on the line rate.
+        self.feedback(Bandwidth::default()) == Feedback::Qcn
     }
 
     /// What switches must write into packets for it.

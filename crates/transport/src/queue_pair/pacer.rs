@@ -137,6 +137,16 @@ impl Pacer {
         }
     }
 
+    /// A switch's notification arrived, with its quantized feedback.
+    pub(super) fn on_cnm(&mut self, now: SimTime, feedback: u8) {
+        if self.feedback == Feedback::Qcn {
+            if self.asleep {
+                self.handle_timeout(now);
+            }
+            self.tell(|control| control.on_cnm(now, feedback));
+        }
+    }
+
     /// What left before gives no round-trip time any more: it may be sent twice.
     pub(super) fn on_loss(&mut self, now: SimTime, timeout: bool) {
         self.probes.clear();
@@ -176,6 +186,12 @@ impl Pacer {
     #[inline]
     pub(super) const fn rate(&self) -> Bandwidth {
         self.rate
+    }
+
+    /// Whether data asks switches for notifications: it has a CN-TAG.
+    #[inline]
+    pub(super) const fn is_notified(&self) -> bool {
+        matches!(self.feedback, Feedback::Qcn)
     }
 
     #[inline]

@@ -46,6 +46,11 @@ impl QueuePair {
     /// are dropped without a word (Linux rxe, `check_type_state`).
     #[inline(never)]
     fn receive_other(&mut self, now: SimTime, packet: &Packet, shared: &mut Shared) {
+        if let Some(cnm) = packet.cnm() {
+            shared.counters.cnms_received += 1;
+            self.pacer.on_cnm(now, cnm.quantized_feedback);
+            return;
+        }
         if packet.opcode() == Opcode::Cnp {
             shared.counters.cnps_received += 1;
             self.pacer.on_cnp(now);
@@ -81,6 +86,7 @@ impl QueuePair {
             | Feedback::Rtt
             | Feedback::Int { .. }
             | Feedback::Pint { .. }
+            | Feedback::Qcn
             | Feedback::None => {}
         }
     }

@@ -36,7 +36,7 @@ impl QueuePair {
         }
         let carried = self.pacer.feedback().telemetry();
         let carried = carried.filter(|_| packet.opcode().has_payload());
-        let packet = packet.with_telemetry(carried);
+        let packet = packet.with_telemetry(carried).with_cn_tag(self.pacer.is_notified());
         let transmit = self.address.transmit(packet, self.address.priority);
         let counters = &mut shared.counters;
         let kind = if packet.opcode().is_rdma_read_request() {
@@ -75,6 +75,7 @@ impl QueuePair {
             }
             (address.destination, address.entropy) = (to.destination, to.entropy);
         }
+        let packet = packet.with_cn_tag(self.pacer.is_notified());
         let transmit = address.transmit(packet, address.priority);
         shared.counters.data_sent.count(transmit.frame_len);
         let (qpn, completions) = (self.qpn, &mut shared.completions);
@@ -103,6 +104,7 @@ impl QueuePair {
         if shared.memory.is_some() {
             packet = shared.load(packet, address);
         }
+        packet = packet.with_cn_tag(self.pacer.is_notified());
         let transmit = self.address.transmit(packet, self.address.priority);
         shared.counters.data_sent.count(transmit.frame_len);
         if repeated {

@@ -1,8 +1,9 @@
 //! Congestion control on the wire: notifications, their interval, and the rates that follow.
 
-use rocelab_transport::{Operation, QueuePairProfile, QueuePairState};
+use rocelab_transport::congestion_control::Telemetry;
+use rocelab_transport::{Operation, Packet, QueuePairProfile, QueuePairState};
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::{Ecn, Opcode};
+use rocelab_wire::{Cnm, Ecn, Opcode};
 
 use crate::pair::{Fate, Pair, QPN, algorithm, profile, work};
 
@@ -145,4 +146,28 @@ fn a_window_opens_again_however_rarely_acknowledgements_are_asked_for() {
     pair.drive();
     pair.assert_all_succeeded(0, 0..1);
     assert_eq!(pair.nics[0].counters().timeouts, 0);
+}
+
+#[test]
+fn switches_slow_those_who_listen_to_them() {
+    let notified = |name: &str| {
+        let congestion_control = algorithm(name, "");
+        let mut pair = Pair::new(QueuePairProfile { congestion_control, ..profile() });
+        pair.post(0, QPN, work(0, Operation::Write, 1_000_000));
+        pair.drive_until(SimTime::from_ps(1_000_000));
+        let tagged = pair.log.iter().filter(|sent| sent.transmit.packet.has_cn_tag()).count();
+        let data = &pair.log.first().unwrap().transmit;
+        let cnm = Cnm { quantized_feedback: 32, ..Cnm::default() };
+        let packet = Packet::congestion_notification(QPN, &cnm).with_class(6, Ecn::NotEct);
+        pair.nics[0].receive(SimTime::from_ps(1_000_000), &packet, Telemetry::None);
+        assert_eq!(pair.nics[0].counters().cnms_received, 1);
+        assert_eq!(pair.nics[0].counters().cnps_received, 0);
+        let rate = pair.nics[0].queue_pair(QPN).unwrap().rate();
+        (tagged > 0, data.frame_len, rate.bits_per_second())
+    };
+    let (tagged, frame_len, rate) = notified("qcn");
+    let (untagged, plain_len, line_rate) = notified("none");
+    assert!(tagged && !untagged);
+    assert_eq!(frame_len, plain_len + 4);
+    assert_eq!(rate * 4, line_rate * 3, "32/128 of the rate is taken");
 }

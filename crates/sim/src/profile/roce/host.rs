@@ -12,7 +12,7 @@ use rocelab_transport::{
     WorkRequest,
 };
 use rocelab_units::SimTime;
-use rocelab_wire::{TelemetryHeader, TelemetryKind, encapsulation_len};
+use rocelab_wire::{Cnm, Ecn, TelemetryHeader, TelemetryKind, encapsulation_len};
 
 use super::Roce;
 use super::app::HostApps;
@@ -531,6 +531,10 @@ impl HostPacket for RdmaPacket {
     #[inline]
     fn value(&mut self) -> Option<&mut u64> {
         None
+    }
+
+    fn congestion_notification(qpn: u32, priority: u8, cnm: &Cnm) -> Option<Self> {
+        Some(Self::congestion_notification(qpn, cnm).with_class(priority, Ecn::NotEct))
     }
 
     #[inline]

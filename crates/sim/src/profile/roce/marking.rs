@@ -1,19 +1,30 @@
-//! ECN at one port, with dice of its own.
+//! ECN or QCN at one port, with dice of its own.
 
 use rocelab_engine::RngStream;
-use rocelab_fabric::{EcnConfig, EcnMarker, MarkAt};
+use rocelab_fabric::{CongestionSample, EcnConfig, EcnMarker, MarkAt, QcnConfig};
 use rocelab_units::{Bandwidth, Ratio};
 
 use super::LinkLoss;
-use crate::profile::Marking;
+use super::congestion_points::CongestionPoints;
+use crate::profile::{Joining, Marking};
 
-/// Marks frames that are ECN-capable as they join an egress queue or as they leave it.
+/// Marks frames that are ECN-capable as they join an egress queue or as they leave it; or has
+/// senders notified of congestion (RoCE v1, where nothing can be marked).
 #[derive(Debug)]
 pub struct EcnMarking {
     marker: EcnMarker,
     mark_at: MarkAt,
-    average: Option<Box<Average>>,
+    uncommon: Option<Uncommon>,
     dice: RngStream,
+}
+
+/// What few ports go by.
+#[derive(Debug)]
+enum Uncommon {
+    /// Marks by an average of the queue's length.
+    Average(Box<Average>),
+    /// No marks but notifications.
+    CongestionPoints(Box<CongestionPoints>),
 }
 
 /// A moving average of a queue's length, in units of 2^-16 bytes.
@@ -44,24 +55,46 @@ impl Average {
 impl EcnMarking {
     /// The marking of a port of `rate`.
     pub fn new(config: &EcnConfig, rate: Bandwidth, dice: RngStream) -> Self {
-        let average = config.average_weight.map(|weight| Box::new(Average { weight, value: 0 }));
-        Self { marker: EcnMarker::new(config, rate), mark_at: config.mark_at, average, dice }
+        let average = config.average_weight.map(|weight| Average { weight, value: 0 });
+        Self {
+            marker: EcnMarker::new(config, rate),
+            mark_at: config.mark_at,
+            uncommon: average.map(|average| Uncommon::Average(Box::new(average))),
+            dice,
+        }
+    }
+
+    /// The congestion points of a port.
+    pub fn notifying(config: &QcnConfig, dice: RngStream) -> Self {
+        let points = CongestionPoints::new(config, dice.clone());
+        Self {
+            marker: EcnMarker::NEVER,
+            mark_at: MarkAt::default(),
+            uncommon: Some(Uncommon::CongestionPoints(Box::new(points))),
+            dice,
+        }
     }
 
     #[inline]
     fn marks(&mut self, at: MarkAt, markable: bool, queued: u32) -> bool {
-        if self.average.is_some() {
-            return self.marks_by_average(at, markable, queued);
-        }
         markable && self.mark_at == at && self.marker.marks(queued, || self.dice.bits())
+    }
+
+    #[cold]
+    fn joins_uncommonly(&mut self, frame: Joining) -> bool {
+        match &mut self.uncommon {
+            Some(Uncommon::CongestionPoints(points)) => points.samples(frame),
+            _ => self.marks_by_average(MarkAt::Enqueue, frame.markable, frame.queued),
+        }
     }
 
     /// Every frame moves the average, those that cannot be marked too.
     #[cold]
     fn marks_by_average(&mut self, at: MarkAt, markable: bool, queued: u32) -> bool {
-        let Some(average) = self.average.as_mut().filter(|_| self.mark_at == at) else {
+        let Some(Uncommon::Average(average)) = &mut self.uncommon else { return false };
+        if self.mark_at != at {
             return false;
-        };
+        }
         let average = average.update(queued);
         markable && self.marker.marks(average, || self.dice.bits())
     }
@@ -69,8 +102,18 @@ impl EcnMarking {
 
 impl Marking<LinkLoss> for EcnMarking {
     #[inline]
-    fn on_enqueue(&mut self, _: &mut LinkLoss, markable: bool, queued: u32) -> bool {
-        self.marks(MarkAt::Enqueue, markable, queued)
+    fn on_enqueue(&mut self, _: &mut LinkLoss, frame: Joining) -> bool {
+        if self.uncommon.is_some() {
+            return self.joins_uncommonly(frame);
+        }
+        self.marks(MarkAt::Enqueue, frame.markable, frame.queued)
+    }
+
+    fn take_sample(&mut self) -> Option<CongestionSample> {
+        match &mut self.uncommon {
+            Some(Uncommon::CongestionPoints(points)) => points.take_sample(),
+            _ => None,
+        }
     }
 
     #[inline]
@@ -80,7 +123,13 @@ impl Marking<LinkLoss> for EcnMarking {
         markable: bool,
         queued: impl FnOnce() -> u32,
     ) -> bool {
-        self.mark_at == MarkAt::Dequeue && self.marks(MarkAt::Dequeue, markable, queued())
+        if self.mark_at != MarkAt::Dequeue {
+            return false;
+        }
+        if self.uncommon.is_some() {
+            return self.marks_by_average(MarkAt::Dequeue, markable, queued());
+        }
+        self.marks(MarkAt::Dequeue, markable, queued())
     }
 }
 
@@ -112,7 +161,7 @@ mod tests {
         let mut marking =
             EcnMarking::new(&config, Bandwidth::from_gbps(1), RngStream::new(1, "dice"));
         let marked = |marking: &mut EcnMarking, frames: u32| {
-            (0..frames).filter(|_| marking.marks(MarkAt::Enqueue, true, 1_000)).count()
+            (0..frames).filter(|_| marking.marks_by_average(MarkAt::Enqueue, true, 1_000)).count()
         };
         assert_eq!(marked(&mut marking, 5), 0);
         assert_eq!(marked(&mut marking, 15), 15, "the average passes 500 with the sixth");

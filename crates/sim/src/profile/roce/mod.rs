@@ -2,6 +2,7 @@
 //! quanta, shared-buffer switches that mark at the queue's end.
 
 mod app;
+mod congestion_points;
 mod connecting;
 mod connections;
 mod host;
@@ -93,9 +94,14 @@ impl Profile for Roce {
         port: u16,
         neighbour: &Neighbour,
     ) -> Option<EcnMarking> {
-        let ecn = plan.port_at(switch, port).ecn.as_ref()?;
-        let rate = plan.topology.links[neighbour.link as usize].rate;
+        let config = plan.port_at(switch, port);
         let name = &plan.topology.nodes[switch as usize].name;
+        if let Some(qcn) = config.qcn.as_ref() {
+            let dice = RngStream::new(plan.seed, &format!("qcn/{name}/{port}"));
+            return Some(EcnMarking::notifying(qcn, dice));
+        }
+        let ecn = config.ecn.as_ref()?;
+        let rate = plan.topology.links[neighbour.link as usize].rate;
         let dice = RngStream::new(plan.seed, &format!("ecn/{name}/{port}"));
         Some(EcnMarking::new(ecn, rate, dice))
     }

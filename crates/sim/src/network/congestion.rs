@@ -1,0 +1,155 @@
+//! Congestion notification messages: what a congestion point says about a frame that it sampled
+//! goes back to the host that sent the frame, as a frame like any other.
+
+use rocelab_engine::{EventKey, EventQueue};
+use rocelab_fabric::{Admission, Arrival, BufferPolicy, CongestionSample, PacketId};
+use rocelab_transport::Packet as RdmaPacket;
+use rocelab_wire::{CRC_LEN, CnTag, Cnm, Ethernet, VlanTag};
+
+use super::packet::{Body, Packet};
+use super::{DropCause, Event, Network, PacketOf, Role};
+use crate::address::switch_port_mac;
+use crate::profile::{EndHost, HostPacket, Marking, Profile, Routing};
+
+impl<P: Profile> Network<P> {
+    /// The frame `id`, which joins a queue of the switch's port `egress`, was sampled and the queue
+    /// is congested: its sender is notified, if the frame has a CN-TAG and is no notification.
+    #[cold]
+    pub(super) fn notify_congestion(
+        &mut self,
+        key: EventKey,
+        switch: u32,
+        egress: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let marking = self.ports[egress as usize].marking.as_mut();
+        let Some(sample) = marking.and_then(|marking| marking.take_sample()) else { return };
+        let sampled = *self.pool.get(id);
+        let Body::Rdma(body) = sampled.body else { return };
+        let Some(rdma) = body.as_rdma().filter(|rdma| rdma.has_cn_tag() && rdma.cnm().is_none())
+        else {
+            return;
+        };
+        let Some(qpn) = self.sending_queue_pair(&sampled, rdma) else { return };
+        let cnm = self.message(egress, &sampled, rdma, &sample);
+        let node = self.switches[switch as usize].node;
+        let priority = self.plan.cnm_priority(node, self.ports[egress as usize].number);
+        let Some(message) = PacketOf::<P>::congestion_notification(qpn, priority, &cnm) else {
+            return;
+        };
+        let len = self.notification_len(cnm.encapsulated_msdu_len);
+        let mut packet = Packet::new(sampled.destination, sampled.source, len, Body::Rdma(message));
+        packet.flow_hash = sampled.flow_hash;
+        // It counts as what came in by the congested port: a frame in the memory has come by some.
+        packet.switch_port = self.ports[egress as usize].number;
+        let notification = self.pool.insert(packet);
+        self.totals.frames_created += 1;
+        self.totals.cnms += 1;
+        self.note_sampled(egress, id, notification, cnm.encapsulated_msdu_len);
+        self.return_to_sender(key, switch, egress, notification, queue);
+    }
+
+    /// Stores and queues a notification at the port towards its host.
+    fn return_to_sender(
+        &mut self,
+        key: EventKey,
+        switch: u32,
+        congested: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let packet = *self.pool.get(id);
+        let Body::Rdma(body) = packet.body else { return };
+        let state = &mut self.switches[switch as usize];
+        let way = self.routing.egress(state.node, state.node, packet.destination, packet.flow_hash);
+        let Some(number) = way else {
+            return self.drop_frame(key, congested, None, id, DropCause::NoRoute);
+        };
+        let priority = state.priorities[usize::from(body.priority() & 7)];
+        let port = self.nodes[state.node as usize].first_port + u32::from(number);
+        let out = &mut self.ports[port as usize];
+        let Some(waits_in) = out.port.place_of(priority) else {
+            let cause = if out.port.is_up() { DropCause::Watchdog } else { DropCause::LinkDown };
+            return self.drop_frame(key, congested, Some(number), id, cause);
+        };
+        let (len, egress_queue) = (u32::from(packet.frame_len), out.port.queued(waits_in));
+        let ingress = packet.switch_port;
+        let arrival = Arrival { ingress, egress: number, priority, len, egress_queue };
+        let admission = state.buffer.admit(arrival);
+        match admission {
+            Admission::Dropped(reason) | Admission::DroppedAndPause(reason) => {
+                self.drop_frame(key, congested, Some(number), id, DropCause::Buffer(reason));
+            }
+            Admission::Stored | Admission::StoredAndPause => {
+                let queued = egress_queue + len;
+                out.counters.max_queue_bytes = out.counters.max_queue_bytes.max(queued);
+                out.port.enqueue(&mut self.pool, id, waits_in, len);
+            }
+        }
+        if matches!(admission, Admission::StoredAndPause | Admission::DroppedAndPause(_)) {
+            self.pause_sender(key, congested, number, priority, queue);
+        }
+        self.pump(key, port, queue);
+    }
+
+    /// What the congestion point says.
+    fn message(
+        &self,
+        congested: u32,
+        sampled: &Packet<PacketOf<P>>,
+        rdma: &RdmaPacket,
+        sample: &CongestionSample,
+    ) -> Cnm {
+        let port = &self.ports[congested as usize];
+        let (q_offset, q_delta) = sample.in_units();
+        let beside = self.layer2_len() + CRC_LEN;
+        let msdu_len = usize::from(sampled.frame_len).saturating_sub(beside);
+        let [low, high, ..] = msdu_len.min(Cnm::MAX_MSDU_LEN).to_le_bytes();
+        Cnm {
+            quantized_feedback: sample.feedback,
+            cpid: congestion_point_id(port.node, port.number, rdma.priority()),
+            q_offset,
+            q_delta,
+            encapsulated_priority: rdma.priority(),
+            encapsulated_msdu_len: u16::from_le_bytes([low, high]),
+            ..Cnm::default()
+        }
+    }
+
+    /// The queue pair that sent a packet, at its host: its number of 16 bits is the flow ID of the
+    /// CN-TAG.
+    pub(super) fn sending_queue_pair(
+        &self,
+        packet: &Packet<PacketOf<P>>,
+        rdma: &RdmaPacket,
+    ) -> Option<u32> {
+        let Role::Host(host) = self.nodes[packet.destination as usize].role else { return None };
+        let end_host = &self.hosts[host as usize].end_host;
+        if let Some(connection) = end_host.connection_of(rdma.dest_qp()) {
+            let ends = &self.plan.connections[connection as usize].ends;
+            return ends.iter().find(|end| end.host == packet.source).map(|end| end.qpn);
+        }
+        let flow = &self.plan.flows[end_host.flow_of(rdma.dest_qp())? as usize];
+        let is_source = flow.source == packet.source;
+        Some(if is_source { flow.source_qpn } else { flow.destination_qpn })
+    }
+
+    /// Bytes of addresses, tags and EtherType of a frame with a CN-TAG.
+    fn layer2_len(&self) -> usize {
+        let vlan = if self.plan.roce.tagged { VlanTag::LEN } else { 0 };
+        Ethernet::LEN + vlan + CnTag::LEN
+    }
+
+    /// Bytes of a notification's frame, FCS included.
+    fn notification_len(&self, msdu_len: u16) -> u16 {
+        let fixed = self.layer2_len() + Cnm::LEN + CRC_LEN;
+        u16::try_from(fixed).unwrap_or(u16::MAX).saturating_add(msdu_len)
+    }
+}
+
+/// The identifier of a congestion point: the MAC address of its port, and its priority.
+pub(super) fn congestion_point_id(node: u32, port: u16, priority: u8) -> u64 {
+    let [a, b, c, d, e, f] = switch_port_mac(node, port).0;
+    u64::from_be_bytes([a, b, c, d, e, f, 0, priority])
+}
