@@ -51,7 +51,7 @@ pub use priority::{Priority, by_priority_schema};
 pub use qcn::{CongestionPoint, CongestionSample, QcnConfig};
 pub use routes::{
     FiveTuple, HostPair, HpccNs3Routes, LayerTwoFlow, PairProperties, PathError, PathsTo,
-    RouteError, Routes,
+    RouteError, Routes, StaticRoute,
 };
 pub use scheduler::{DeficitRoundRobin, RoundRobin, Scheduler, SchedulerConfig};
 pub use shaper::{ShaperConfig, Shapers};

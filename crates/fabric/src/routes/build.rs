@@ -22,7 +22,9 @@ pub(super) fn build(topology: &Topology, active: &[bool]) -> Result<Routes, Rout
     for (&switch, row) in switches.ids.iter().zip(row_of) {
         rows[switch as usize] = row;
     }
-    Ok(Routes { attachments, rows, cells, columns, sets: sets.finish(), seed: 0, adjacency })
+    let attached = BTreeMap::new();
+    let sets = sets.finish();
+    Ok(Routes { attachments, attached, rows, cells, columns, sets, seed: 0, adjacency })
 }
 
 pub(super) fn check(topology: &Topology, active: &[bool]) -> Result<(), RouteError> {
@@ -203,7 +205,11 @@ fn fill(graph: &SwitchGraph, destinations: &[NodeId], sets: &mut PortSetBuilder)
 }
 
 /// Each switch's row among those that differ, and these.
-fn share_rows(cells: &[PortSetId], columns: usize, switches: usize) -> (Vec<u32>, Vec<PortSetId>) {
+pub(super) fn share_rows(
+    cells: &[PortSetId],
+    columns: usize,
+    switches: usize,
+) -> (Vec<u32>, Vec<PortSetId>) {
     if columns == 0 {
         return (vec![0; switches], Vec::new());
     }

@@ -59,4 +59,12 @@ pub enum PathError {
         /// Where it would end.
         to: NodeId,
     },
+    /// Static routes lead in a circle.
+    #[error("the path from node {from} to node {to} leads in a circle")]
+    Loop {
+        /// Where the path starts.
+        from: NodeId,
+        /// Where it should end.
+        to: NodeId,
+    },
 }

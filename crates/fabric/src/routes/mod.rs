@@ -10,9 +10,8 @@
 //!                            \-> column   switch --> row      cell (row, column) --> ports
 //! ```
 //!
-//! Callers only see [`Routes::next_hops`] and [`Routes::egress`]. Behind these, a base that is
-//! computed for a structured topology, and sparse overrides for failed links and static routes,
-//! can take the place of the table.
+//! Callers only see [`Routes::next_hops`] and [`Routes::egress`]. Static routes
+//! ([`Routes::with_static_routes`]) take places in the table.
 
 mod build;
 mod error;
@@ -20,6 +19,9 @@ mod hash;
 mod hpcc_ns3;
 mod path;
 mod port_sets;
+mod static_routes;
+
+use std::collections::BTreeMap;
 
 use crate::topology::{Adjacency, NodeId, Topology};
 
@@ -27,15 +29,19 @@ pub use error::{PathError, RouteError};
 pub use hash::{FiveTuple, LayerTwoFlow};
 pub use hpcc_ns3::{HostPair, HpccNs3Routes, PairProperties, PathsTo};
 use port_sets::{PortSetId, PortSets};
+pub use static_routes::StaticRoute;
 
 /// The forwarding tables of all switches.
 #[derive(Clone, Debug)]
 pub struct Routes {
     /// Indexed by [`NodeId`].
     attachments: Vec<Attachment>,
+    /// Where the hosts are attached to which there are static routes.
+    attached: BTreeMap<NodeId, Attachment>,
     /// The row of each switch, indexed by [`NodeId`]; [`NONE`] for a host.
     rows: Vec<u32>,
-    /// Row by row, a column for each switch with hosts. A switch's own column is never read.
+    /// Row by row, a column for each switch with hosts, whose own is never read, and one for each
+    /// host to which there are static routes.
     cells: Vec<PortSetId>,
     columns: usize,
     sets: PortSets,
@@ -49,9 +55,10 @@ const NONE: u32 = u32::MAX;
 /// Where a host is attached.
 #[derive(Clone, Copy, Debug)]
 struct Attachment {
-    /// Its switch; [`NONE`] for a switch, or a host without an active link to a switch.
+    /// Its switch; [`NONE`] for a switch, a host without an active link to a switch, and one to which
+    /// there are static routes.
     switch: NodeId,
-    /// The switch's column.
+    /// The column of that switch, or of this host.
     column: u32,
     /// The switch's port to the host.
     port: u16,
@@ -134,6 +141,7 @@ impl Routes {
         self.attachments.capacity() * size_of::<Attachment>()
             + self.rows.capacity() * size_of::<u32>()
             + self.cells.capacity() * size_of::<PortSetId>()
+            + self.attached.len() * size_of::<(NodeId, Attachment)>()
             + self.sets.heap_bytes()
             + self.adjacency.heap_bytes()
     }

@@ -5,7 +5,7 @@ use crate::topology::NodeId;
 
 impl Routes {
     /// The links of a shortest path from host to host, in order: at every switch that of the
-    /// lowest port. Empty if both are one.
+    /// lowest port. Empty if both are one. With static routes, of the path that these make.
     ///
     /// # Errors
     /// If one of the two is no host, or there is no path.
@@ -19,7 +19,8 @@ impl Routes {
         Ok(links)
     }
 
-    /// The number of links of every path that [`Routes::egress`] may choose from host to host.
+    /// The number of links of every path that [`Routes::egress`] may choose from host to host; with
+    /// static routes, of that by the lowest ports.
     ///
     /// # Errors
     /// As [`Routes::shortest_path`].
@@ -46,8 +47,13 @@ impl Routes {
         let unreachable = PathError::Unreachable { from: source, to: destination };
         let up = self.attachment_link(source).ok_or(unreachable)?;
         visit(up);
-        let mut node = self.attachments[source as usize].switch;
+        let mut node = self.attachment_of(source).switch;
+        let mut crossed = 0;
         while node != destination {
+            if crossed > self.rows.len() {
+                return Err(PathError::Loop { from: source, to: destination });
+            }
+            crossed += 1;
             let &port = self.next_hops(node, destination).first().ok_or(unreachable)?;
             let hop = self.adjacency.ports_of(node)[usize::from(port)];
             visit(hop.link);
@@ -58,7 +64,7 @@ impl Routes {
 
     /// The link of a host to its switch.
     fn attachment_link(&self, host: NodeId) -> Option<u32> {
-        let attachment = self.attachments[host as usize];
+        let attachment = self.attachment_of(host);
         let ports = self.adjacency.ports_of(attachment.switch);
         ports.get(usize::from(attachment.port)).map(|port| port.link)
     }

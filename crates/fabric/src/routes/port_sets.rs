@@ -46,6 +46,28 @@ impl PortSets {
         (at < self.singles).then_some(at as u16)
     }
 
+    /// The set without ports.
+    pub(super) fn empty(&self) -> PortSetId {
+        PortSetId(self.singles)
+    }
+
+    /// The name of a set of ports, ascending, whether or not there is one like it.
+    pub(super) fn add(&mut self, ports: &[u16]) -> PortSetId {
+        match ports {
+            [] => self.empty(),
+            &[port] => PortSetId::single(port),
+            _ => self.append(ports),
+        }
+    }
+
+    fn append(&mut self, ports: &[u16]) -> PortSetId {
+        let length = u16::try_from(ports.len()).expect("a node has at most u16::MAX ports");
+        let name = u32::try_from(self.pool.len()).expect("fewer than 2^32 ports in all sets");
+        self.pool.push(length);
+        self.pool.extend_from_slice(ports);
+        PortSetId(name)
+    }
+
     pub(super) fn heap_bytes(&self) -> usize {
         self.pool.capacity() * size_of::<u16>()
     }
@@ -89,12 +111,9 @@ impl PortSetBuilder {
     }
 
     fn add(&mut self, ports: &[u16]) -> PortSetId {
-        let length = u16::try_from(ports.len()).expect("a node has at most u16::MAX ports");
-        let name = u32::try_from(self.sets.pool.len()).expect("fewer than 2^32 ports in all sets");
-        self.sets.pool.push(length);
-        self.sets.pool.extend_from_slice(ports);
-        self.names.insert(ports.into(), PortSetId(name));
-        PortSetId(name)
+        let name = self.sets.append(ports);
+        self.names.insert(ports.into(), name);
+        name
     }
 
     /// The sets, without what was needed to collect them.

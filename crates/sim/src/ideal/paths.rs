@@ -1,9 +1,9 @@
-//! Shortest paths between hosts over the active links.
+//! Paths between hosts over the active links: the shortest, or those that static routes make.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use rocelab_fabric::topology::{Adjacency, Neighbour};
-use rocelab_fabric::{NodeId, Topology};
+use rocelab_fabric::{NodeId, Routes, Topology};
 use rocelab_units::Duration;
 
 use super::train::Hop;
@@ -13,6 +13,8 @@ use crate::plan::Plan;
 #[derive(Debug)]
 pub(super) struct ShortestPaths {
     topology: Topology,
+    /// Where static routes may lead elsewhere.
+    by_hand: Option<Routes>,
     active: Vec<bool>,
     adjacency: Adjacency,
     /// The position of each switch among the switches, by node.
@@ -41,6 +43,11 @@ impl ShortestPaths {
         Self {
             latencies: nodes().map(|node| plan.latency_of(node)).collect(),
             cuts_through: nodes().map(|node| plan.cuts_through(node)).collect(),
+            by_hand: if plan.static_routes.is_empty() {
+                None
+            } else {
+                plan.routes(&plan.active_links).ok()
+            },
             active: plan.active_links.clone(),
             adjacency: topology.adjacency(),
             topology,
@@ -58,6 +65,11 @@ impl ShortestPaths {
         if first.node == to {
             return vec![self.hop(first.link, to)];
         }
+        if let Some(routes) = &self.by_hand
+            && let Ok(links) = routes.shortest_path(from, to)
+        {
+            return self.hops(&self.with_far_ends(from, &links));
+        }
         let mut links = vec![(last.link, to)];
         let mut node = last.node;
         while node != first.node {
@@ -68,6 +80,21 @@ impl ShortestPaths {
         }
         links.push((first.link, first.node));
         links.reverse();
+        self.hops(&links)
+    }
+
+    /// Links in order from a node on, each with the node at its far end.
+    fn with_far_ends(&self, mut node: NodeId, links: &[u32]) -> Vec<(u32, NodeId)> {
+        let far_end = |&link: &u32| {
+            let ends = &self.topology.links[link as usize];
+            node = if ends.a == node { ends.b } else { ends.a };
+            (link, node)
+        };
+        links.iter().map(far_end).collect()
+    }
+
+    /// Links in order, each with the node at its far end.
+    fn hops(&self, links: &[(u32, NodeId)]) -> Vec<Hop> {
         let mut hops: Vec<_> = links.iter().map(|&(link, far)| self.hop(link, far)).collect();
         for index in 1..hops.len() {
             let (_, switch) = links[index - 1];

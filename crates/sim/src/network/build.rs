@@ -83,6 +83,7 @@ impl<P: Profile> Network<P> {
         network.add_nodes()?;
         network.add_ports();
         network.add_faults();
+        network.add_hop_limits();
         network.add_flows(queue);
         network.add_apps(queue);
         network.add_failures(queue);
@@ -176,7 +177,7 @@ impl<P: Profile> Network<P> {
             port.far.special |= faults.watches(place);
         }
         self.faults = Some(faults);
-        self.notes = Some(Box::default());
+        self.notes.get_or_insert_default();
     }
 
     /// Tells every host of its flows, and arms the first starts.

@@ -145,9 +145,35 @@ impl<P: Profile> Network<P> {
             Body::Rdma(ref body) => {
                 // Plans capture nothing where frames have no bytes.
                 let Some(rdma) = body.as_rdma() else { return };
+<<<<<<< HEAD
                 let mut changed = Vec::new();
                 match self.frame_of(sender, id, &packet, rdma, &mut changed) {
                     Ok(frame) => capture.write(interface, now, direction, &frame),
+=======
+                let telemetry = self.telemetry.as_ref();
+                let telemetry = telemetry.and_then(|all| all.of(id, body.telemetry()).to_header());
+                let note = self.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
+                let identification = note.identification;
+                let counted = self.notes.as_ref().and_then(|notes| notes.hop_limit(id));
+                let hop_limit = counted.unwrap_or_else(|| self.hop_limit(sender, &packet));
+                let mut changed = Vec::new();
+                let content = self.contents.of(id);
+                let sent = with_content(
+                    RoceFrame {
+                        identification,
+                        ..self.roce_frame(sender, &packet, rdma, telemetry, hop_limit)
+                    },
+                    rdma,
+                    content,
+                );
+                match sent.to_frame() {
+                    Ok(mut frame) => {
+                        if let Some(part) = note.corrupted {
+                            corrupt(&mut frame, part, &mut changed);
+                        }
+                        capture.write(interface, now, direction, &frame);
+                    }
+>>>>>>> 6dd4d73 (wip: static routes, with the expectations of two experiments before their first run)
                     Err(error) => {
                         capture.error.get_or_insert(io::Error::other(error));
                     }
@@ -200,6 +226,7 @@ impl<P: Profile> Network<P> {
         packet: &Packet<PacketOf<P>>,
         rdma: &RdmaPacket,
         telemetry: Option<TelemetryHeader>,
+        hop_limit: u8,
     ) -> RoceFrame<'static> {
         let roce = &self.plan.roce;
         let encapsulation = roce.encapsulation;
@@ -214,7 +241,7 @@ impl<P: Profile> Network<P> {
             dscp: rdma.priority() << 3,
             ecn: rdma.ecn(),
             flow_label: if encapsulation == Encapsulation::V1 { entropy } else { 0 },
-            hop_limit: self.hop_limit(sender, packet),
+            hop_limit,
             udp_source_port: (entropy & 0xffff) as u16,
             extensions: Extensions { telemetry, ..extensions(rdma) },
             payload: &ZEROS[..usize::from(rdma.payload_len())],
@@ -243,7 +270,7 @@ impl<P: Profile> Network<P> {
         }
     }
 
-    /// In v2 every router on the way so far has taken one off. Routes are shortest paths, so what
+    /// In v2 every router on the way so far has taken one off. Where nobody counts, routes are shortest paths, so what
     /// has been travelled is the whole way less what remains.
     fn hop_limit(&self, sender: u32, packet: &Packet<PacketOf<P>>) -> u8 {
         let initial = self.plan.roce.hop_limit;

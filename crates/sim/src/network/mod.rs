@@ -14,6 +14,7 @@ mod deadlock;
 mod event;
 mod failure;
 mod faults;
+mod hops;
 mod host;
 mod integrity;
 mod lost;

@@ -8,7 +8,8 @@ use rocelab_wire::{Body as FrameBody, Frame};
 
 use crate::scenario::CorruptedPart;
 
-/// Notes on the RDMA packets in the pool: in runs with captures or faults, and no others.
+/// Notes on the RDMA packets in the pool: in runs with captures, faults or static routes, and no
+/// others.
 #[derive(Debug, Default)]
 pub(super) struct FrameNotes {
     /// By the packet's place in the pool.
@@ -18,6 +19,8 @@ pub(super) struct FrameNotes {
     sampled: BTreeMap<u32, Box<[u8]>>,
     /// By host: the identification of the next frame that it transmits.
     next_identification: Vec<u16>,
+    /// The hop limit of a new frame, if hops are counted.
+    hop_limit: Option<u8>,
 }
 
 /// What is noted of one packet.
@@ -27,6 +30,8 @@ pub(super) struct Note {
     pub(super) identification: u16,
     /// Where its bytes were changed on the way.
     pub(super) corrupted: Option<CorruptedPart>,
+    /// Routers that it has crossed, if hops are counted.
+    hops: u8,
 }
 
 impl FrameNotes {
@@ -37,7 +42,7 @@ impl FrameNotes {
             self.next_identification.resize(host + 1, 0);
         }
         let next = &mut self.next_identification[host];
-        let note = Note { identification: *next, corrupted: None };
+        let note = Note { identification: *next, corrupted: None, hops: 0 };
         *next = next.wrapping_add(1);
         self.put(id, note);
     }
@@ -70,6 +75,26 @@ impl FrameNotes {
     pub(super) fn corrupt(&mut self, id: PacketId, part: CorruptedPart) {
         let note = self.of(id);
         self.put(id, Note { corrupted: note.corrupted.or(Some(part)), ..note });
+    }
+
+    /// Hops are counted from now on; new frames have this hop limit.
+    pub(super) fn limit_hops(&mut self, hop_limit: u8) {
+        self.hop_limit = Some(hop_limit);
+    }
+
+    /// A router takes one off a packet's hop limit; false if none is left then. True if hops are not
+    /// counted.
+    pub(super) fn spend_hop(&mut self, id: PacketId) -> bool {
+        let Some(hop_limit) = self.hop_limit else { return true };
+        let note = self.of(id);
+        let hops = note.hops.saturating_add(1);
+        self.put(id, Note { hops, ..note });
+        hops < hop_limit
+    }
+
+    /// A packet's hop limit as it is now, if hops are counted.
+    pub(super) fn hop_limit(&self, id: PacketId) -> Option<u8> {
+        Some(self.hop_limit?.saturating_sub(self.of(id).hops))
     }
 
     fn put(&mut self, id: PacketId, note: Note) {

@@ -196,6 +196,8 @@ pub enum DropCause {
     ReceiverStopped,
     /// The switch has no way to its destination.
     NoRoute,
+    /// Its hop limit (TTL) ended before it arrived.
+    TtlExpired,
     /// The host is not its destination.
     ForeignDestination,
 }
@@ -212,6 +214,7 @@ impl DropCause {
             Self::Watchdog => "watchdog",
             Self::ReceiverStopped => "receiver_stopped",
             Self::NoRoute => "no_route",
+            Self::TtlExpired => "ttl_expired",
             Self::ForeignDestination => "foreign_destination",
         }
     }

@@ -182,6 +182,9 @@ impl<P: Profile> Network<P> {
         if self.ports[far.port as usize].captured.is_some() {
             self.capture_received(key.time, far.port, id);
         }
+        if matches!(far.role, Role::Switch(_)) && self.expires(id) {
+            return self.drop_frame(key, far.port, None, id, DropCause::TtlExpired);
+        }
         self.deliver(key, &far, id, queue);
     }
 

@@ -8,10 +8,11 @@ use rocelab_wire::Encapsulation;
 
 use super::algorithms::InUse;
 use super::applications::Asked;
+use super::static_routes::Forwarding;
 use super::{
     AppPlan, ConnectionPlan, FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, applications,
     checks, connections, failures, faults, hop_limit, hpcc_ns3, integrity, layer2, numbering,
-    ports, service, switches, telemetry, topology,
+    ports, service, static_routes, switches, telemetry, topology,
 };
 use crate::scenario::{
     Fault, IpVersion, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError, Tagging,
@@ -69,10 +70,13 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         .map(|named| Arc::new(profile(&scenario.roce, named.algorithm)))
         .collect();
     let active_links = layer2::active_links(scenario, &topology);
+    let static_routes = static_routes::build(&scenario.route, &topology, &hosts, &active_links)?;
     let (profile, stop) = match &scenario.profile {
         None => {
-            hop_limit::check(&roce, &topology, &active_links, &ways)?;
-            telemetry::check(in_use.all(), &topology, &hosts, &active_links, &ways)?;
+            let links =
+                Forwarding { topology: &topology, active: &active_links, by_hand: &static_routes };
+            hop_limit::check(&roce, &links, &ways)?;
+            telemetry::check(in_use.all(), &links, &hosts, &ways)?;
             (ProfilePlan::Roce, scenario.stop)
         }
         Some(ProfileConfig::HpccNs3(config)) => {
@@ -88,6 +92,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         stop,
         profile,
         active_links,
+        static_routes,
         topology,
         roce,
         switch: scenario.switch.clone(),

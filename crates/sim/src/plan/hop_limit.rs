@@ -1,24 +1,26 @@
 //! Whether frames live long enough.
 
-use rocelab_fabric::{NodeKind, Routes, Topology};
+use rocelab_fabric::{NodeKind, Topology};
 use rocelab_wire::Encapsulation;
 
+use super::static_routes::Forwarding;
 use super::{FlowPlan, RocePlan};
 use crate::scenario::{Fault, ensure};
 
 /// In v2 every switch is a router that takes one off the hop limit and drops what has none left,
-/// so that a frame crosses fewer routers than its hop limit says.
+/// so that a frame crosses fewer routers than its hop limit says. Static routes may lead in a circle,
+/// which is no mistake.
 pub(super) fn check(
     roce: &RocePlan,
-    topology: &Topology,
-    active_links: &[bool],
+    forwarding: &Forwarding<'_>,
     flows: &[FlowPlan],
 ) -> Result<(), Fault> {
-    let never_reached = most_routers(topology) < roce.hop_limit.into();
+    let Forwarding { topology, by_hand, .. } = forwarding;
+    let never_reached = by_hand.is_empty() && most_routers(topology) < roce.hop_limit.into();
     if roce.encapsulation == Encapsulation::V1 || never_reached {
         return Ok(());
     }
-    let Ok(routes) = Routes::new(topology, active_links) else { return Ok(()) };
+    let Some(routes) = forwarding.routes() else { return Ok(()) };
     for flow in flows {
         let links = routes.path_length(flow.source, flow.destination).unwrap_or(0);
         let routers = links.saturating_sub(1);

@@ -20,13 +20,14 @@ mod ports;
 mod profile;
 mod resolve;
 mod service;
+mod static_routes;
 mod switches;
 mod telemetry;
 mod topology;
 
 use std::sync::Arc;
 
-use rocelab_fabric::{NodeId, SwitchConfig, Topology};
+use rocelab_fabric::{NodeId, StaticRoute, SwitchConfig, Topology};
 use rocelab_transport::{QueuePairProfile, Service};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
@@ -61,6 +62,8 @@ pub struct Plan {
     pub topology: Topology,
     /// For each link of the topology, whether frames may cross it: a spanning tree blocks some.
     pub active_links: Vec<bool>,
+    /// Routes that are set by hand, one for each switch and host.
+    pub static_routes: Vec<StaticRoute>,
     /// The parameters of all switches, but for what some do otherwise.
     pub switch: SwitchConfig,
     /// What single switches and ports do otherwise.

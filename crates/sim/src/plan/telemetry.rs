@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use rocelab_fabric::{Routes, Topology, TopologyLink};
+use rocelab_fabric::{Topology, TopologyLink};
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
 use rocelab_wire::{IntHeader, IntHop, TelemetryKind};
 
 use super::algorithms::Named;
+use super::static_routes::Forwarding;
 use super::{FlowPlan, HostDirectory};
 use crate::scenario::{Fault, ensure};
 
@@ -15,17 +16,16 @@ use crate::scenario::{Fault, ensure};
 /// one unit for all.
 pub(super) fn check(
     in_use: &[Named<'_>],
-    topology: &Topology,
+    forwarding: &Forwarding<'_>,
     hosts: &HostDirectory,
-    active_links: &[bool],
     flows: &[FlowPlan],
 ) -> Result<(), Fault> {
     for (place, named) in (0u32..).zip(in_use) {
         if named.algorithm.telemetry() == Some(TelemetryKind::Int) {
             let section = named.section();
-            check_rates(&section, &IntHop::RATES_GBPS, topology)?;
+            check_rates(&section, &IntHop::RATES_GBPS, forwarding.topology)?;
             let its_own = flows.iter().filter(|flow| flow.queue_pairs == place);
-            check_paths(&section, topology, active_links, its_own)?;
+            check_paths(&section, forwarding, its_own)?;
         }
     }
     check_units(in_use, hosts)
@@ -49,15 +49,15 @@ pub(super) fn check_rates(key: &str, gbps: &[u64], topology: &Topology) -> Resul
 /// Whether telemetry has room for every switch on the way of `flows`.
 pub(super) fn check_paths<'a>(
     key: &str,
-    topology: &Topology,
-    active_links: &[bool],
+    forwarding: &Forwarding<'_>,
     flows: impl IntoIterator<Item = &'a FlowPlan>,
 ) -> Result<(), Fault> {
     const ROOM: usize = IntHeader::MAX_HOPS;
+    let topology = forwarding.topology;
     if topology.switches().count() <= ROOM {
         return Ok(());
     }
-    let Ok(routes) = Routes::new(topology, active_links) else { return Ok(()) };
+    let Some(routes) = forwarding.routes() else { return Ok(()) };
     for flow in flows {
         let links = routes.path_length(flow.source, flow.destination).unwrap_or(0);
         let switches = links.saturating_sub(1);

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rocelab_fabric::{BufferDependencies, LinkFailures, NodeId, RouteError, Routes};
+use rocelab_fabric::{
+    BufferDependencies, DependencyCycle, LinkFailures, NodeId, RouteError, Routes,
+};
 use serde::Serialize;
 
 use crate::Plan;
@@ -59,8 +61,8 @@ impl DependencyFinding {
 /// If the topology has no routes.
 pub(super) fn find(plan: &Plan) -> Result<DependencyFinding, RouteError> {
     let topology = &plan.topology;
-    let routes = Routes::new(topology, &plan.active_links)?;
-    let all = BufferDependencies::of_all_pairs(topology, &routes);
+    let routes = plan.routes(&plan.active_links)?;
+    let all = of_all_pairs(plan, &routes);
     let cycle = all.find_cycle().map(|cycle| cycle.describe(topology));
     let (mut cycle_of_flows, mut failures) = (None, None);
     if cycle.is_some() {
@@ -75,6 +77,26 @@ pub(super) fn find(plan: &Plan) -> Result<DependencyFinding, RouteError> {
         cycle_of_flows,
         failures,
     })
+}
+
+/// Those of all frames from any host to any other. A host to which there are static routes counts by
+/// itself; of the others, one stands for all of its switch.
+fn of_all_pairs(plan: &Plan, routes: &Routes) -> BufferDependencies {
+    let topology = &plan.topology;
+    let by_hand: BTreeSet<NodeId> = routes.static_destinations().collect();
+    if by_hand.is_empty() {
+        return BufferDependencies::of_all_pairs(topology, routes);
+    }
+    let adjacency = topology.adjacency();
+    let others = topology.switches().filter_map(|switch| {
+        let mut far = adjacency.ports_of(switch).iter().map(|port| port.node);
+        far.find(|node| topology.is_host(*node) && !by_hand.contains(node))
+    });
+    let mut dependencies = BufferDependencies::new(topology);
+    for destination in by_hand.iter().copied().chain(others) {
+        dependencies.add_destination(routes, destination, topology.hosts());
+    }
+    dependencies
 }
 
 /// Those of the flows, their acknowledgements, and the connections of applications.
@@ -103,8 +125,13 @@ fn after_failures(plan: &Plan, before: &BufferDependencies) -> FailureProof {
         let links = links.count();
         return FailureProof { links, examined: links, first: None, spanning_tree };
     }
-    let found = LinkFailures::new(topology, &plan.active_links).search(before);
-    let first = found.cycle.map(|(link, cycle)| {
+    let (links, examined, first) = if plan.static_routes.is_empty() {
+        let found = LinkFailures::new(topology, &plan.active_links).search(before);
+        (found.links, found.examined, found.cycle)
+    } else {
+        after_each_failure(plan)
+    };
+    let first = first.map(|(link, cycle)| {
         let name = |node: NodeId| &topology.nodes[node as usize].name;
         let ends = &topology.links[link as usize];
         CycleAfterFailure {
@@ -112,5 +139,29 @@ fn after_failures(plan: &Plan, before: &BufferDependencies) -> FailureProof {
             cycle: cycle.describe(topology),
         }
     });
-    FailureProof { links: found.links, examined: found.examined, first, spanning_tree }
+    FailureProof { links, examined, first, spanning_tree }
+}
+
+/// Links between switches, how many of their failures were examined, and the first that leads to a
+/// cycle. With static routes, all dependencies are collected anew after each.
+fn after_each_failure(plan: &Plan) -> (usize, usize, Option<(u32, DependencyCycle)>) {
+    /// Some ten seconds, in steps along links.
+    const MOST_STEPS: usize = 300_000_000;
+    let topology = &plan.topology;
+    let failing: Vec<u32> = (0..)
+        .zip(&topology.links)
+        .filter(|(_, link)| topology.is_switch(link.a) && topology.is_switch(link.b))
+        .map(|(number, _)| number)
+        .collect();
+    let each = topology.links.len() * (topology.switches().count() + plan.static_routes.len());
+    let affordable = failing.len().min(MOST_STEPS / each.max(1));
+    for (place, &link) in failing[..affordable].iter().enumerate() {
+        let mut active = plan.active_links.clone();
+        active[link as usize] = false;
+        let Ok(routes) = plan.routes(&active) else { continue };
+        if let Some(cycle) = of_all_pairs(plan, &routes).find_cycle() {
+            return (failing.len(), place + 1, Some((link, cycle)));
+        }
+    }
+    (failing.len(), affordable, None)
 }

@@ -53,6 +53,7 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
             }]),
             ..WorkloadConfig::default()
         },
+        route: Vec::new(),
         faults: Vec::new(),
         capture: None,
         sample: None,

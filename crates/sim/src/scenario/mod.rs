@@ -22,6 +22,7 @@ mod reading;
 mod relocation;
 mod rnr_timer;
 mod roce;
+mod route;
 mod sample;
 mod suggestion;
 
@@ -50,6 +51,7 @@ pub use layer2::{Forwarding, Layer2Config, VlanConfig};
 pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
 pub use rnr_timer::RnrTimer;
 pub use roce::{GidKind, IpVersion, RoceConfig, RoceVersion, Tagging};
+pub use route::RouteConfig;
 pub use sample::{QueueSampling, SampleConfig};
 
 pub(crate) use document::Document;
@@ -84,6 +86,9 @@ pub struct Scenario {
     /// Layer-2 forwarding and broadcast domains.
     #[serde(default)]
     pub layer2: Layer2Config,
+    /// Static routes, in place of shortest paths: any number of `[[route]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub route: Vec<RouteConfig>,
     /// Hosts, switches and links: exactly one `[topology.NAME]`.
     pub topology: TopologyConfig,
     /// Every switch's buffer, PFC, ECN and scheduling.

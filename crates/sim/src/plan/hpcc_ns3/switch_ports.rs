@@ -6,6 +6,7 @@ use rocelab_units::{Bandwidth, Bytes};
 use rocelab_wire::TelemetryKind;
 
 use super::SECTION;
+use crate::plan::static_routes::Forwarding;
 use crate::plan::{FlowPlan, telemetry};
 use crate::scenario::{Fault, HpccNs3Config};
 
@@ -49,7 +50,9 @@ pub(super) fn check_telemetry(
     }
     let key = format!("congestion_control.{}", algorithm.name());
     telemetry::check_rates(&key, &TELEMETRY_RATES, topology)?;
-    telemetry::check_paths(&key, topology, &topology.all_links_active(), flows)
+    let active = topology.all_links_active();
+    let forwarding = Forwarding { topology, active: &active, by_hand: &[] };
+    telemetry::check_paths(&key, &forwarding, flows)
 }
 
 /// Whether switches write records into packets.

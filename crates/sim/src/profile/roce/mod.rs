@@ -107,7 +107,7 @@ impl Profile for Roce {
     }
 
     fn routing(plan: &Plan, active: &[bool]) -> Result<Routes, RouteError> {
-        Ok(Routes::new(&plan.topology, active)?.with_hash_seed(plan.seed))
+        plan.routes(active)
     }
 
     fn end_host(plan: &Plan, host: NodeId, adjacency: &Adjacency) -> VerbsHost {
