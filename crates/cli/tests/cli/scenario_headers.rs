@@ -55,7 +55,7 @@ fn every_command_is_one_that_the_program_takes() {
                 panic!("{name}: {shown}: too short");
             };
             assert_eq!(program, "rocelab");
-            if verb != "run" {
+            if !["run", "check"].contains(&verb.as_str()) {
                 // It looks at results that are not there: all that it finds wrong is that.
                 let arguments: Vec<_> = command[1..].iter().map(String::as_str).collect();
                 let ended = desk.rocelab(&arguments);
@@ -66,8 +66,11 @@ fn every_command_is_one_that_the_program_takes() {
             let scenario = repository_argument(scenario);
             let mut arguments = vec!["check", scenario.as_str()];
             arguments.extend(sets.iter().map(String::as_str));
-            let answer = desk.succeeds(&arguments);
-            assert!(answer.ends_with(": ok\n"), "{shown}: {answer}");
+            // What is proved wrong of a scenario does not keep it from running.
+            let answer = desk.rocelab(&arguments);
+            assert!(matches!(answer.code, Some(0 | 1)) && answer.stderr.is_empty(), "{answer:?}");
+            let first = answer.stdout.lines().next().unwrap_or_default();
+            assert!(first.contains(" flows: "), "{shown}: {answer:?}");
             tried += 1;
         }
     }

@@ -145,35 +145,9 @@ impl<P: Profile> Network<P> {
             Body::Rdma(ref body) => {
                 // Plans capture nothing where frames have no bytes.
                 let Some(rdma) = body.as_rdma() else { return };
-<<<<<<< HEAD
                 let mut changed = Vec::new();
                 match self.frame_of(sender, id, &packet, rdma, &mut changed) {
                     Ok(frame) => capture.write(interface, now, direction, &frame),
-=======
-                let telemetry = self.telemetry.as_ref();
-                let telemetry = telemetry.and_then(|all| all.of(id, body.telemetry()).to_header());
-                let note = self.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
-                let identification = note.identification;
-                let counted = self.notes.as_ref().and_then(|notes| notes.hop_limit(id));
-                let hop_limit = counted.unwrap_or_else(|| self.hop_limit(sender, &packet));
-                let mut changed = Vec::new();
-                let content = self.contents.of(id);
-                let sent = with_content(
-                    RoceFrame {
-                        identification,
-                        ..self.roce_frame(sender, &packet, rdma, telemetry, hop_limit)
-                    },
-                    rdma,
-                    content,
-                );
-                match sent.to_frame() {
-                    Ok(mut frame) => {
-                        if let Some(part) = note.corrupted {
-                            corrupt(&mut frame, part, &mut changed);
-                        }
-                        capture.write(interface, now, direction, &frame);
-                    }
->>>>>>> 6dd4d73 (wip: static routes, with the expectations of two experiments before their first run)
                     Err(error) => {
                         capture.error.get_or_insert(io::Error::other(error));
                     }
@@ -202,9 +176,11 @@ impl<P: Profile> Network<P> {
         let carried = HostPacket::telemetry(rdma);
         let telemetry = telemetry.and_then(|all| all.of(id, carried).to_header());
         let note = self.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
+        let counted = self.notes.as_ref().and_then(|notes| notes.hop_limit(id));
+        let hop_limit = counted.unwrap_or_else(|| self.hop_limit(sender, packet));
         let frame = RoceFrame {
             identification: note.identification,
-            ..self.roce_frame(sender, packet, rdma, telemetry)
+            ..self.roce_frame(sender, packet, rdma, telemetry, hop_limit)
         };
         let mut frame = with_content(frame, rdma, self.contents.of(id)).to_frame()?;
         if let Some(part) = note.corrupted {

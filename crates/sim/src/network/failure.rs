@@ -40,16 +40,9 @@ impl<P: Profile> Network<P> {
     fn add_steps(&mut self, queue: &mut EventQueue<Event>) {
         let plan = Arc::clone(&self.plan);
         for (step, planned) in (0u32..).zip(&plan.failures.steps) {
-            let node = match planned.change {
-                FailureChange::LinkDown(link)
-                | FailureChange::LinkUp(link)
-                | FailureChange::LinkRate(link, _) => plan.topology.links[link as usize].a,
-                FailureChange::StormBegin(host, _)
-                | FailureChange::StormMuted(host, _)
-                | FailureChange::StormEnd(host, _) => host,
-                FailureChange::Reroute => 0,
-            };
-            let tie = self.reserve(node);
+            // All of one node, so that those of one instant stay in order: routes are made anew after
+            // the link is down.
+            let tie = self.reserve(0);
             queue.push(EventKey { time: planned.at, tie }, Event::Failure { step });
             self.watch_arrivals(planned.change);
         }
@@ -189,7 +182,7 @@ impl<P: Profile> Network<P> {
                 let receiving = self.nodes[node as usize].first_port + u32::from(ingress);
                 self.drop_frame(key, receiving, Some(egress), id, cause);
                 if resume {
-                    self.resume_sender(key, switch, ingress, priority, queue);
+                    self.resume_sender(key, (switch, ingress, priority), u32::MAX, queue);
                 }
             }
         }

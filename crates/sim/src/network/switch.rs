@@ -129,7 +129,7 @@ impl<P: Profile> Network<P> {
         }
         let stamped = body.telemetry() != Carries::Nothing && body.kind() == TrafficKind::Data;
         if resume {
-            self.resume_sender(key, switch, ingress, priority, queue);
+            self.resume_sender(key, (switch, ingress, priority), port, queue);
         }
         if stamped {
             self.stamp(key.time, port, id);
@@ -178,20 +178,23 @@ impl<P: Profile> Network<P> {
         self.pump(key, receiving, queue);
     }
 
-    /// Lets the sender behind a switch's ingress port go on.
+    /// Lets the sender behind a switch's ingress port go on, because of a frame that leaves by the
+    /// port `sending` now.
     #[cold]
     pub(super) fn resume_sender(
         &mut self,
         key: EventKey,
-        switch: u32,
-        ingress: u16,
-        priority: u8,
+        (switch, ingress, priority): (u32, u16, u8),
+        sending: u32,
         queue: &mut EventQueue<Event>,
     ) {
         self.shared.on_flow_control();
         let node = self.switches[switch as usize].node;
         let ingress = self.nodes[node as usize].first_port + u32::from(ingress);
         self.ports[ingress as usize].port.request_resume(priority);
+        if ingress == sending {
+            return self.arm_at_once(key, ingress, queue);
+        }
         self.pump(key, ingress, queue);
     }
 }

@@ -208,6 +208,17 @@ impl<P: Profile> Network<P> {
         }
     }
 
+    /// Has a port asked again after this event, in which it starts a frame: a frame that goes back by
+    /// the port it came in by is about to take the transmitter that the end of a pause needs too.
+    pub(super) fn arm_at_once(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+        let state = &mut self.ports[port as usize];
+        if !state.free_armed {
+            state.free_armed = true;
+            let tie = self.order.reserve(&mut self.nodes[state.node as usize].order);
+            queue.push(EventKey { time: key.time, tie }, Event::PortFree { port });
+        }
+    }
+
     /// Pauses expire, or are asked for again.
     pub(super) fn port_timeout(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
         let state = &mut self.ports[port as usize];

@@ -7,6 +7,7 @@ mod layer2;
 mod ports;
 mod profile;
 mod reading;
+mod route;
 mod switch;
 mod telemetry;
 mod topology;

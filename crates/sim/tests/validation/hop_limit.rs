@@ -14,7 +14,7 @@ const LEAF_SPINE: &str = "[topology.leaf-spine]\nleaves = 2\nspines = 1\nhosts_p
     [workload.flows]\nlist = [{ from = \"host-0\", to = \"host-3\", bytes = \"4KB\" }]\n";
 
 /// The hop limits of the data frames, in order of capture, and how often in a row.
-fn hop_limits(text: &str, folder: &str) -> Vec<u8> {
+pub(crate) fn hop_limits(text: &str, folder: &str) -> Vec<u8> {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     std::fs::create_dir_all(&folder).unwrap();
     let mut run = Run::new(plan(text));

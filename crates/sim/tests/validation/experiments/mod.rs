@@ -6,6 +6,7 @@
 
 mod alpha;
 mod bar_chart;
+mod cycle;
 mod fixed_point;
 mod fluid;
 mod livelock;
@@ -15,6 +16,8 @@ mod port_shares;
 mod qcn;
 mod queue;
 mod reaction_point;
+mod ring;
+mod routing_loop;
 mod shared_queue;
 mod stability;
 mod timely;
