@@ -60,6 +60,7 @@ impl Switch {
             pmax: 0.2,
             per_rate: None,
             mark_at: MarkAt::default(),
+            average_weight: None,
         };
         let link = Link::new(rate, Duration::from_ns(15));
         let mut switch = Self {
@@ -81,7 +82,8 @@ impl Switch {
         self.ingress = (self.ingress + 1) % (PORTS - 1);
         let ingress = self.ingress;
         let egress_queue = self.port.queued(PRIORITY);
-        let arrival = Arrival { ingress, priority: PRIORITY, len: FRAME, egress_queue };
+        let egress = PORTS - 1;
+        let arrival = Arrival { ingress, egress, priority: PRIORITY, len: FRAME, egress_queue };
         let admission = self.buffer.admit(arrival);
         assert!(!matches!(admission, Admission::Dropped(_)));
         let marked = self.marker.marks(egress_queue, || self.draws.bits());
@@ -95,7 +97,8 @@ impl Switch {
         let transmission = self.port.transmit(self.now, FRAME);
         self.now = transmission.free_at;
         let Packet { ingress, marked, .. } = self.slab.0[id.0 as usize];
-        let resumes = self.buffer.release(Departure { ingress, priority, len: FRAME });
+        let resumes =
+            self.buffer.release(Departure { ingress, egress: PORTS - 1, priority, len: FRAME });
         black_box((resumes, marked, transmission));
     }
 }

@@ -204,6 +204,8 @@ pub(crate) fn summary() -> Summary {
             acted: 2,
         }],
         integrity: None,
+        storms: 0,
+        deadlocks: Vec::new(),
         pfc: PfcCounts { pauses: 1, resumes: 1, paused_ps: 15_000_000 },
         ecn: EcnCounts { marks: 7 },
         cnps: 2,
