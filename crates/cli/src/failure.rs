@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use rocelab_results::{ErrorKind, ResultsError};
+use rocelab_sim::explain::ExplainError;
 use rocelab_sim::{RunError, ScenarioError};
 
 use crate::exit::Exit;
@@ -19,6 +20,8 @@ pub(crate) enum Failure {
     Input(String),
     /// A run gave no results.
     Run(RunError),
+    /// A flow could not be explained.
+    Explain(ExplainError),
     /// Results could not be written.
     Results(ResultsError),
     /// The machine refused.
@@ -51,7 +54,8 @@ impl Failure {
         match self {
             Self::Scenario(_) | Self::Input(_) | Self::Run(RunError::Build(_)) => Exit::BadInput,
             Self::Run(RunError::Results(error)) | Self::Results(error) => of_results(error),
-            Self::Run(RunError::Audit(_)) => Exit::Defect,
+            Self::Explain(error) if !error.is_defect() => Exit::BadInput,
+            Self::Explain(_) | Self::Run(RunError::Audit(_)) => Exit::Defect,
             Self::Run(_) | Self::Machine { .. } => Exit::MachineFailed,
         }
     }
@@ -63,6 +67,7 @@ impl fmt::Display for Failure {
             Self::Scenario(error) => error.fmt(f),
             Self::Input(message) => f.write_str(message),
             Self::Run(error) => error.fmt(f),
+            Self::Explain(error) => error.fmt(f),
             Self::Results(error) => error.fmt(f),
             Self::Machine { path, error } => write!(f, "{}: {error}", path.display()),
         }

@@ -17,6 +17,7 @@ mod check;
 mod compare;
 mod convert;
 mod exit;
+mod explain;
 mod failure;
 mod headroom;
 mod interrupt;
@@ -57,6 +58,8 @@ enum Command {
     Report(report::ReportArguments),
     /// Put runs side by side.
     Compare(compare::CompareArguments),
+    /// Tell where a flow's time went.
+    Explain(explain::ExplainArguments),
     /// Calculate the headroom of lossless classes.
     Headroom(headroom::HeadroomArguments),
     /// Make a scenario of a configuration of HPCC's ns-3 simulator.
@@ -91,6 +94,7 @@ fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Check(arguments) => check::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Explain(arguments) => explain::execute(&arguments),
         Command::Headroom(arguments) => headroom::execute(&arguments),
         Command::Convert(arguments) => convert::execute(&arguments),
         Command::Topo(command) => topo::execute(&command),

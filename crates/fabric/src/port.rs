@@ -121,6 +121,11 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.blocked = queues | extras.shapers.as_ref().map_or(0, Shapers::closed);
     }
 
+    /// Bit q: queue q must not start a frame, paused or held by its shaper.
+    pub fn blocked(&self) -> u8 {
+        self.blocked
+    }
+
     /// Whether it has what few ports have.
     #[inline]
     pub fn has_extras(&self) -> bool {

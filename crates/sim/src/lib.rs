@@ -32,6 +32,7 @@
 //! ```
 
 mod address;
+pub mod explain;
 mod ideal;
 pub mod network;
 mod output;

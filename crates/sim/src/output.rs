@@ -463,7 +463,7 @@ fn deadlock(plan: &Plan, found: &Deadlock) -> DeadlockRecord {
 }
 
 /// How a flow ended, as the results name it.
-fn flow_status(end: &FlowEnd) -> FlowStatus {
+pub(crate) fn flow_status(end: &FlowEnd) -> FlowStatus {
     match (end.failure, end.status) {
         (Some(FlowFailure::ConnectionTimedOut), _) => FlowStatus::ConnectionTimedOut,
         (Some(FlowFailure::MessagesLost), _) => FlowStatus::MessagesLost,

@@ -6,6 +6,7 @@ use rocelab_engine::Engine;
 use rocelab_units::{Bytes, Duration, SimTime};
 
 use crate::Plan;
+use crate::network::watch::{Watch, Watched};
 use crate::network::{BuildError, Event, Network};
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
@@ -99,8 +100,11 @@ impl<P: Profile> Simulation<P> {
     pub fn advance(&mut self, budget: u64) -> Option<Ending> {
         let before = self.engine.executed();
         while self.engine.executed() - before < budget {
-            if let Some(ending) = self.run_window() {
-                return Some(ending);
+            let ending = self.run_window(|engine, network, until| {
+                engine.run(network, until, u64::MAX);
+            });
+            if ending.is_some() {
+                return ending;
             }
         }
         None
@@ -144,7 +148,10 @@ impl<P: Profile> Simulation<P> {
         self.engine.executed()
     }
 
-    fn run_window(&mut self) -> Option<Ending> {
+    fn run_window(
+        &mut self,
+        run: impl FnOnce(&mut Engine<Event>, &mut Network<P>, SimTime),
+    ) -> Option<Ending> {
         let stop = self.network.plan().stop.map_or(SimTime::NEVER, P::last_instant);
         let next = self.engine.queue.peek().map(|key| key.time);
         match next {
@@ -155,7 +162,7 @@ impl<P: Profile> Simulation<P> {
             }
             Some(next) => self.window_end = window_after(next).min(stop),
         }
-        self.engine.run(&mut self.network, self.window_end, u64::MAX);
+        run(&mut self.engine, &mut self.network, self.window_end);
         self.look()
     }
 
@@ -200,6 +207,26 @@ impl<P: Profile> Simulation<P> {
             }
             None => Ending::Stalled,
         }
+    }
+}
+
+impl Simulation<Roce> {
+    /// Runs about `budget` events while somebody looks; says so if the run is over.
+    pub(crate) fn advance_watched(
+        &mut self,
+        budget: u64,
+        watch: &mut impl Watch,
+    ) -> Option<Ending> {
+        let before = self.engine.executed();
+        while self.engine.executed() - before < budget {
+            let ending = self.run_window(|engine, network, until| {
+                engine.run(&mut Watched { network, watch }, until, u64::MAX);
+            });
+            if ending.is_some() {
+                return ending;
+            }
+        }
+        None
     }
 }
 

@@ -5,6 +5,7 @@ mod captures;
 mod check;
 mod compare;
 mod convert;
+mod explain;
 mod field_defects;
 mod headroom;
 #[cfg(unix)]

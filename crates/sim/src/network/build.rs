@@ -75,6 +75,7 @@ impl<P: Profile> Network<P> {
             notes: None,
             capture: None,
             deadlocks: Vec::new(),
+            passed: None,
             records: Vec::new(),
             totals: Totals::default(),
             opcodes: Box::new([0; 256]),

@@ -25,6 +25,7 @@ mod switch;
 mod telemetry;
 mod totals;
 mod transmit;
+pub(crate) mod watch;
 mod watchdog;
 
 use std::sync::Arc;
@@ -85,6 +86,8 @@ pub struct Network<P: Profile = Roce> {
     /// In integrity mode, and where messages may be lost.
     flow_ends: Option<integrity::FlowEnds>,
     deadlocks: Vec<Deadlock>,
+    /// While somebody looks: what came through links that are special.
+    passed: Option<Vec<watch::Passed>>,
     records: Vec<Record>,
     totals: Totals,
     /// RDMA packets that hosts sent, by opcode.

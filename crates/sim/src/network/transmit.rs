@@ -7,6 +7,7 @@ use rocelab_wire::Pfc;
 
 use super::packet::{Body, NO_ROUTE, Packet};
 use super::totals::TrafficKind;
+use super::watch::Passed;
 use super::{
     DropCause, Event, FarEnd, FrameDropped, Network, PauseChange, PauseEvent, QueueLength, Record,
     RecordKind, Role,
@@ -179,6 +180,9 @@ impl<P: Profile> Network<P> {
         queue: &mut EventQueue<Event>,
     ) {
         let far = self.ports[port as usize].far;
+        if let Some(passed) = &mut self.passed {
+            passed.push(Passed::arrived(id, port, self.pool.get(id)));
+        }
         if self.ports[far.port as usize].captured.is_some() {
             self.capture_received(key.time, far.port, id);
         }

@@ -68,6 +68,11 @@ impl ControlQueues {
         Some(transmit)
     }
 
+    /// All packets, the lowest priority first.
+    pub(super) fn packets(&self) -> impl Iterator<Item = &Transmit> {
+        self.queues.iter().flatten()
+    }
+
     /// Bit n: priority n has packets.
     #[inline]
     pub(super) const fn waiting(&self) -> u8 {

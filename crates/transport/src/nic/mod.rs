@@ -1,6 +1,7 @@
 //! The NIC: queue pairs, arbitration between them, and their timers.
 
 mod control;
+mod looking;
 mod ready;
 mod shared;
 mod timers;

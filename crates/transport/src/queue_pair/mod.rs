@@ -6,6 +6,7 @@ mod receiving;
 mod requester;
 mod responder;
 mod sending;
+mod standing;
 mod state;
 mod unreliable;
 
@@ -18,6 +19,7 @@ use self::message::Message;
 use self::pacer::Pacer;
 use self::requester::{Requester, TimedOut};
 use self::responder::{Admission, Answer, Responder};
+pub use self::standing::Standing;
 pub use self::state::{QueuePairState, StateError};
 use self::unreliable::Unreliable;
 use crate::congestion_control::Telemetry;

@@ -14,6 +14,7 @@ use rocelab_units::SimTime;
 
 use self::held::Held;
 use super::packet::Body;
+use super::watch::Passed;
 use super::{DropCause, Event, Network};
 use crate::profile::{HostPacket, Profile};
 use crate::{FaultAction, FaultChoice, FaultRule, Plan};
@@ -216,6 +217,9 @@ impl<P: Profile> Network<P> {
             telemetry.copy(id, copy);
         }
         self.contents.copy(id, copy);
+        if let Some(passed) = &mut self.passed {
+            passed.push(Passed::Doubled { packet: id, copy });
+        }
         copy
     }
 }

@@ -110,6 +110,11 @@ impl VerbsHost {
         }
     }
 
+    /// Its NIC, to look at.
+    pub(crate) fn nic(&self) -> &Nic {
+        &self.nic
+    }
+
     /// Sets up the source's queue pair and posts all messages of a flow.
     fn start_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
         if let Some(connections) = &mut self.connections {

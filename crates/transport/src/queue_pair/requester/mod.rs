@@ -6,6 +6,7 @@
 
 mod resend;
 mod selective;
+mod standing;
 
 use std::collections::VecDeque;
 

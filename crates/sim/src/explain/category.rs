@@ -1,0 +1,176 @@
+//! What time can be spent on.
+
+use serde::Serialize;
+
+/// On what. There is no category for the rest: every picosecond has one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Category {
+    /// The queue pair is not connected yet.
+    ConnectionSetup,
+    /// The flow's own bits leave, with preamble and gap: at the sender those of all its packets, on
+    /// the way those of the one packet that is followed.
+    Serialisation,
+    /// The bits are on the wire.
+    Propagation,
+    /// The frame is in a switch's pipeline.
+    SwitchLatency,
+    /// The transmitter is busy with other packets of the same flow.
+    QueueingBehindItself,
+    /// The transmitter is busy with what is not of this flow.
+    QueueingBehindOthers,
+    /// PFC pauses the priority.
+    Pause,
+    /// A shaper holds the queue back.
+    Shaping,
+    /// The link is down.
+    LinkDown,
+    /// The congestion control lets the next packet leave later.
+    Pacing,
+    /// The congestion control allows no more unacknowledged payload.
+    Window,
+    /// No more packets may be unacknowledged, by the queue pair's own limit.
+    PacketLimit,
+    /// No more READs may be open.
+    ReadLimit,
+    /// From a packet's first departure to the one that counted.
+    Retransmission,
+    /// The responder asked the requester to wait, because it had no receive request.
+    ReceiverNotReady,
+    /// An acknowledgement is held back so that one answers several packets.
+    AckCoalescing,
+    /// A fault rule delays the frame, or holds it back behind others.
+    FaultDelay,
+    /// Nothing was asked of the queue pair.
+    Idle,
+}
+
+impl Category {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ConnectionSetup => "connection set-up",
+            Self::Serialisation => "serialisation",
+            Self::Propagation => "propagation",
+            Self::SwitchLatency => "switch latency",
+            Self::QueueingBehindItself => "queueing behind itself",
+            Self::QueueingBehindOthers => "queueing behind others",
+            Self::Pause => "paused by PFC",
+            Self::Shaping => "held by a shaper",
+            Self::LinkDown => "link down",
+            Self::Pacing => "pacing",
+            Self::Window => "window",
+            Self::PacketLimit => "limit of packets in flight",
+            Self::ReadLimit => "limit of open READs",
+            Self::Retransmission => "retransmission",
+            Self::ReceiverNotReady => "receiver not ready",
+            Self::AckCoalescing => "acknowledgement held back",
+            Self::FaultDelay => "delayed by a fault rule",
+            Self::Idle => "nothing to do",
+        }
+    }
+}
+
+/// Where on the critical path: the sender's state, then the way of the packet that counted, then
+/// the other end's state, then the way of what it answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// From the post until the packet leaves whose answer completed the flow.
+    Sender,
+    /// That packet's way.
+    Request,
+    /// From its arrival until the answer leaves: an acknowledgement, or the last READ data.
+    Responder,
+    /// The answer's way.
+    Answer,
+}
+
+impl Stage {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Request => "packet's way",
+            Self::Responder => "responder",
+            Self::Answer => "answer's way",
+        }
+    }
+}
+
+/// Because of what, where a category leaves that open.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum Cause {
+    /// Frames of another flow.
+    Flow {
+        /// Its number.
+        flow: u32,
+    },
+    /// Frames of an application's connection.
+    Connection {
+        /// By its place in the plan.
+        connection: u32,
+    },
+    /// The flow's own acknowledgements and notifications.
+    OwnControl,
+    /// PFC frames.
+    PauseFrames,
+    /// Management datagrams, or frames that nobody here knows.
+    Management,
+    /// A pause.
+    PausedBy {
+        /// Its place in `pauses.json`.
+        pause: usize,
+        /// The node that asked for it.
+        by: String,
+        /// The egress port, or host, that what filled up there waited for.
+        waits_for: String,
+        /// What the first pause of the chain waited for, whose consequence this one is.
+        root: String,
+    },
+    /// A congestion control.
+    CongestionControl {
+        /// Its name.
+        algorithm: &'static str,
+        /// What it goes by.
+        signal: &'static str,
+    },
+    /// A loss that was noticed in this way.
+    Loss {
+        /// How the sender learnt of it.
+        noticed: LossSignal,
+    },
+}
+
+/// How a sender learns that it must send again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossSignal {
+    /// A NAK: PSN sequence error.
+    Nak,
+    /// An acknowledgement that says what arrived behind a gap.
+    SelectiveAck,
+    /// An RNR NAK.
+    ReceiverNotReady,
+    /// The local ACK timeout.
+    Timeout,
+    /// A gap in READ data, or a request that came twice.
+    Gap,
+    /// It has not learnt of it yet.
+    Unnoticed,
+}
+
+impl LossSignal {
+    /// In words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nak => "NAK",
+            Self::SelectiveAck => "selective ACK",
+            Self::ReceiverNotReady => "RNR NAK",
+            Self::Timeout => "ACK timeout",
+            Self::Gap => "gap in the answers",
+            Self::Unnoticed => "not noticed",
+        }
+    }
+}

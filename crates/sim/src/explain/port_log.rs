@@ -1,0 +1,169 @@
+//! What a port did while a flow's packets came by.
+
+use rocelab_fabric::NodeId;
+use rocelab_units::SimTime;
+
+use super::category::Category;
+use crate::Network;
+use crate::network::watch::FrameView;
+
+/// One port: what it sent, and what it must not send.
+#[derive(Debug)]
+pub(super) struct PortLog {
+    pub(super) port: u32,
+    pub(super) node: NodeId,
+    pub(super) number: u16,
+    /// Frames that it has started in all.
+    started: u64,
+    /// In order of their times.
+    sent: Vec<Sent>,
+    /// From each time on, in order.
+    states: Vec<State>,
+}
+
+/// A frame that occupies the transmitter (picoseconds).
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    start: u64,
+    free_at: u64,
+    owner: Owner,
+}
+
+/// Whose a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Owner {
+    /// Data or requests of the flow itself.
+    Own,
+    /// Acknowledgements and notifications of the flow itself.
+    OwnControl,
+    Flow(u32),
+    Connection(u32),
+    PauseFrames,
+    Management,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct State {
+    time: u64,
+    /// Bit q: queue q must not start a frame.
+    blocked: u8,
+    /// Bit p: priority p is paused.
+    paused: u8,
+    up: bool,
+}
+
+/// What keeps a frame from starting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Hold {
+    LinkDown,
+    /// One of the priorities that share the queue is paused.
+    Paused,
+    Shaped,
+    Behind(Owner),
+    Nothing,
+}
+
+impl Hold {
+    pub(super) const fn category(self) -> Category {
+        match self {
+            Self::LinkDown => Category::LinkDown,
+            Self::Paused => Category::Pause,
+            Self::Shaped => Category::Shaping,
+            Self::Behind(Owner::Own) => Category::QueueingBehindItself,
+            Self::Behind(_) => Category::QueueingBehindOthers,
+            Self::Nothing => Category::Idle,
+        }
+    }
+}
+
+impl PortLog {
+    /// Looks at a port from `now` on; what it is sending is its first entry.
+    pub(super) fn open(
+        network: &Network,
+        port: u32,
+        now: SimTime,
+        owner: impl Fn(&FrameView<'_>) -> Owner,
+    ) -> Self {
+        let (node, number) = network.place_of_port(port);
+        let view = network.transmitter(port);
+        let mut log = Self {
+            port,
+            node,
+            number,
+            started: view.started,
+            sent: Vec::new(),
+            states: Vec::new(),
+        };
+        if view.free_at > now && view.free_at != SimTime::NEVER {
+            let owner = view.last.map_or(Owner::Management, |frame| owner(&frame));
+            log.sent.push(Sent { start: now.ps(), free_at: view.free_at.ps(), owner });
+        }
+        log.note_state(network, now);
+        log
+    }
+
+    /// Notes what changed with an event; gives the frame that was started, if one was.
+    pub(super) fn look<'a>(
+        &mut self,
+        network: &'a Network,
+        now: SimTime,
+        owner: impl Fn(&FrameView<'_>) -> Owner,
+    ) -> Option<FrameView<'a>> {
+        self.note_state(network, now);
+        let view = network.transmitter(self.port);
+        if view.started == self.started {
+            return None;
+        }
+        self.started = view.started;
+        let frame = view.last?;
+        let free_at = if view.free_at == SimTime::NEVER { now } else { view.free_at };
+        self.sent.push(Sent { start: now.ps(), free_at: free_at.ps(), owner: owner(&frame) });
+        Some(frame)
+    }
+
+    fn note_state(&mut self, network: &Network, now: SimTime) {
+        let view = network.transmitter(self.port);
+        let is_host = network.nic(self.node).is_some();
+        let state = State {
+            time: now.ps(),
+            blocked: if is_host { view.paused } else { view.blocked },
+            paused: view.paused,
+            up: view.free_at != SimTime::NEVER,
+        };
+        let same = |last: &State| {
+            (last.blocked, last.paused, last.up) == (state.blocked, state.paused, state.up)
+        };
+        if !self.states.last().is_some_and(same) {
+            self.states.push(state);
+        }
+    }
+
+    /// Every instant between `from` and `to` at which something changes here.
+    pub(super) fn changes(&self, from: u64, to: u64) -> impl Iterator<Item = u64> + '_ {
+        let states = self.states.iter().map(|state| state.time);
+        let first = self.sent.partition_point(|sent| sent.free_at < from);
+        let sent = self.sent[first..].iter().take_while(move |sent| sent.start < to);
+        states.chain(sent.flat_map(|sent| [sent.start, sent.free_at]))
+    }
+
+    /// Whose frame the transmitter is busy with at `time`.
+    pub(super) fn busy_with(&self, time: u64) -> Option<Owner> {
+        let next = self.sent.partition_point(|sent| sent.start <= time);
+        let sent = self.sent.get(next.checked_sub(1)?)?;
+        (time < sent.free_at).then_some(sent.owner)
+    }
+
+    /// What keeps a frame of `queue`, which the `priorities` (bit p) share, from starting at `time`.
+    pub(super) fn hold(&self, time: u64, queue: u8, priorities: u8) -> Hold {
+        let next = self.states.partition_point(|state| state.time <= time);
+        if let Some(state) = next.checked_sub(1).and_then(|index| self.states.get(index)) {
+            if !state.up {
+                return Hold::LinkDown;
+            }
+            if state.blocked & 1 << queue != 0 {
+                return if state.paused & priorities != 0 { Hold::Paused } else { Hold::Shaped };
+            }
+        }
+        self.busy_with(time).map_or(Hold::Nothing, Hold::Behind)
+    }
+}

@@ -1,0 +1,186 @@
+//! An explanation as a table and a paragraph.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
+
+use super::category::{Category, Cause, Stage};
+use super::{Explanation, Part};
+
+/// Causes that a row names, at the most; it has all their time.
+const CAUSES_SHOWN: usize = 3;
+/// Rows that the verdict names, at the most.
+const ROWS_IN_VERDICT: usize = 3;
+
+/// Parts of one stage, place and category.
+struct Row<'a> {
+    stage: Stage,
+    place: &'a str,
+    category: Category,
+    ps: u64,
+    /// The most time first.
+    causes: Vec<(String, u64)>,
+}
+
+impl Display for Explanation {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { flow, source, destination, verb, bytes, congestion_control, .. } = self;
+        writeln!(
+            f,
+            "flow {flow}: {verb} of {bytes} bytes between {source} and {destination}, \
+             {congestion_control}: {} after {}\n",
+            self.status,
+            time(self.elapsed_ps)
+        )?;
+        let rows = rows(&self.parts);
+        let mut stage = None;
+        for row in &rows {
+            if stage != Some(row.stage) {
+                stage = Some(row.stage);
+                let total = rows.iter().filter(|other| other.stage == row.stage);
+                let total: u64 = total.map(|row| row.ps).sum();
+                let name = row.stage.name();
+                writeln!(f, "{name:<44}{:>20}{:>9}", time(total), self.share(total))?;
+            }
+            let what = format!("  {:<14} {}", row.place, row.category.name());
+            write!(f, "{what:<44}{:>20}{:>9}", time(row.ps), self.share(row.ps))?;
+            writeln!(f, "{}", causes(row))?;
+        }
+        writeln!(f, "{:<44}{:>20}{:>9}\n", "sum", time(self.sum_ps()), self.share(self.sum_ps()))?;
+        writeln!(f, "{}", self.verdict(&rows))
+    }
+}
+
+impl Explanation {
+    fn share(&self, ps: u64) -> String {
+        let tenths = u128::from(ps) * 1_000 / u128::from(self.elapsed_ps.max(1));
+        format!("{}.{} %", tenths / 10, tenths % 10)
+    }
+
+    /// What took the most time, in a sentence each.
+    fn verdict(&self, rows: &[Row<'_>]) -> String {
+        let mut longest: Vec<&Row<'_>> = rows.iter().collect();
+        longest.sort_by_key(|row| std::cmp::Reverse(row.ps));
+        let phrases = longest.iter().take(ROWS_IN_VERDICT).map(|row| {
+            let cause = row.causes.first();
+            let cause = cause.map_or_else(String::new, |(cause, _)| format!(" ({cause})"));
+            format!("{} {} at {}{cause}", self.share(row.ps), row.category.name(), row.place)
+        });
+        let phrases: Vec<_> = phrases.collect();
+        format!("Where most of its time went: {}.", phrases.join("; "))
+    }
+}
+
+/// Puts parts together that differ in nothing but their cause, in the order of the path.
+fn rows(parts: &[Part]) -> Vec<Row<'_>> {
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    let mut known = BTreeMap::new();
+    for part in parts {
+        let key = (part.stage, part.place.as_str(), part.category);
+        let index = *known.entry(key).or_insert_with(|| {
+            let (stage, place, category) = key;
+            rows.push(Row { stage, place, category, ps: 0, causes: Vec::new() });
+            rows.len() - 1
+        });
+        let row = &mut rows[index];
+        row.ps += part.ps;
+        let Some(cause) = part.cause.as_ref().map(text) else { continue };
+        match row.causes.iter_mut().find(|(known, _)| *known == cause) {
+            Some((_, ps)) => *ps += part.ps,
+            None => row.causes.push((cause, part.ps)),
+        }
+    }
+    for row in &mut rows {
+        row.causes.sort_by_key(|(_, ps)| std::cmp::Reverse(*ps));
+    }
+    rows
+}
+
+/// What a row is because of.
+fn causes(row: &Row<'_>) -> String {
+    let [(cause, _)] = row.causes.as_slice() else {
+        let shown = row.causes.iter().take(CAUSES_SHOWN);
+        let shown: Vec<_> = shown.map(|(cause, ps)| format!("{cause} {}", time(*ps))).collect();
+        let more = row.causes.len().saturating_sub(CAUSES_SHOWN);
+        return match (shown.is_empty(), more) {
+            (true, _) => String::new(),
+            (false, 0) => format!("  {}", shown.join(", ")),
+            (false, more) => format!("  {}, and {more} more", shown.join(", ")),
+        };
+    };
+    format!("  {cause}")
+}
+
+fn text(cause: &Cause) -> String {
+    match cause {
+        Cause::Flow { flow } => format!("flow {flow}"),
+        Cause::Connection { connection } => format!("connection {connection}"),
+        Cause::OwnControl => "its own acknowledgements".into(),
+        Cause::PauseFrames => "pause frames".into(),
+        Cause::Management => "management".into(),
+        Cause::PausedBy { by, waits_for, root, .. } if waits_for == root => {
+            format!("{by} for {waits_for}")
+        }
+        Cause::PausedBy { by, waits_for, root, .. } => {
+            format!("{by} for {waits_for} and in the end {root}")
+        }
+        Cause::CongestionControl { algorithm, signal } => format!("{algorithm}, by {signal}"),
+        Cause::Loss { noticed } => noticed.name().into(),
+    }
+}
+
+/// Microseconds with all their digits: picoseconds.
+fn time(ps: u64) -> String {
+    format!("{}.{:06} us", ps / 1_000_000, ps % 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::LossSignal;
+
+    fn part(stage: Stage, place: &str, category: Category, cause: Option<Cause>, ps: u64) -> Part {
+        Part { stage, place: place.into(), category, cause, ps }
+    }
+
+    #[test]
+    fn a_table_with_all_digits_and_a_verdict() {
+        let noticed = LossSignal::Timeout;
+        let behind = Category::QueueingBehindOthers;
+        let explanation = Explanation {
+            flow: 3,
+            source: "a".into(),
+            destination: "b".into(),
+            verb: "write",
+            bytes: 9,
+            congestion_control: "none",
+            start_ps: 7,
+            elapsed_ps: 4_000_000,
+            status: "completed",
+            retransmitted_packets: 1,
+            parts: vec![
+                part(Stage::Sender, "a", Category::Serialisation, None, 1_000_001),
+                part(
+                    Stage::Sender,
+                    "a",
+                    Category::Retransmission,
+                    Some(Cause::Loss { noticed }),
+                    9,
+                ),
+                part(Stage::Request, "s:1", behind, Some(Cause::Flow { flow: 1 }), 999_990),
+                part(Stage::Request, "s:1", behind, Some(Cause::Flow { flow: 2 }), 2_000_000),
+            ],
+        };
+        let text = explanation.to_string();
+        assert!(text.contains("completed after 4.000000 us"), "{text}");
+        assert!(
+            text.contains("2.999990 us   74.9 %  flow 2 2.000000 us, flow 1 0.999990"),
+            "{text}"
+        );
+        assert!(text.contains("sum"), "{text}");
+        assert!(
+            text.contains("went: 74.9 % queueing behind others at s:1 (flow 2); 25.0 %"),
+            "{text}"
+        );
+        assert!(text.contains("ACK timeout"), "{text}");
+    }
+}

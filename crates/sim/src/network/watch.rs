@@ -1,0 +1,209 @@
+//! A network looked at while it runs: before and after every event, from outside. A run that nobody
+//! looks at knows nothing of it, but for two notes in functions that hot paths do not reach.
+
+use rocelab_engine::{EventKey, EventQueue, World};
+use rocelab_fabric::{NodeId, PacketId};
+use rocelab_transport::{Nic, Packet as RdmaPacket};
+use rocelab_units::SimTime;
+
+use super::packet::{Body, Packet};
+use super::{Event, Network, Record, Role};
+use crate::profile::roce::Roce;
+use crate::profile::{EndHost, HostPacket};
+
+/// Who looks.
+pub(crate) trait Watch {
+    /// An event is about to happen.
+    fn before(&mut self, network: &Network<Roce>, key: EventKey, event: &Event);
+
+    /// It has happened. `passed` says which frames came through a link where they may be lost,
+    /// delayed or doubled; of all other links an [`Event::Arrive`] says it.
+    fn after(
+        &mut self,
+        network: &Network<Roce>,
+        key: EventKey,
+        event: &Event,
+        passed: &[Passed],
+        new: &[Record],
+    );
+}
+
+/// What became of a frame on a link that is special.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Passed {
+    /// It reaches the node behind the link of this port, and is to leave that by this port.
+    Arrived {
+        /// The frame.
+        packet: PacketId,
+        /// The port that sent it.
+        port: u32,
+        /// Number of the port that it will leave by, where the node is a switch.
+        egress: u16,
+        /// The host that it goes to.
+        destination: NodeId,
+        /// What it carries; none for a pause frame.
+        body: Option<RdmaPacket>,
+    },
+    /// There are two of it now.
+    Doubled {
+        /// The frame.
+        packet: PacketId,
+        /// The other one.
+        copy: PacketId,
+    },
+}
+
+impl Passed {
+    /// A frame reaches the node behind the link of `port`.
+    pub(super) fn arrived<R: HostPacket>(id: PacketId, port: u32, packet: &Packet<R>) -> Self {
+        let body = match &packet.body {
+            Body::Rdma(body) => body.as_rdma().copied(),
+            Body::Pfc(_) => None,
+        };
+        let (egress, destination) = (packet.switch_port, packet.destination);
+        Self::Arrived { packet: id, port, egress, destination, body }
+    }
+}
+
+/// A frame, as one who looks sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FrameView<'a> {
+    /// Its place in the pool: that of a later frame, when it is gone.
+    pub(crate) id: PacketId,
+    /// The host that it goes to, or the next node for a pause frame.
+    pub(crate) destination: NodeId,
+    /// What it carries; none for a pause frame.
+    pub(crate) packet: Option<&'a RdmaPacket>,
+    /// On a link to a switch: number of the port that it will leave by.
+    pub(crate) egress: u16,
+}
+
+/// The transmitter of a port, as one who looks sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TransmitterView<'a> {
+    /// Frames that it has started.
+    pub(crate) started: u64,
+    /// When it is free; never, while its link is down.
+    pub(crate) free_at: SimTime,
+    /// The last frame that it started, if that is still on the link.
+    pub(crate) last: Option<FrameView<'a>>,
+    /// Bit q: queue q must not start a frame.
+    pub(crate) blocked: u8,
+    /// Bit p: priority p is paused.
+    pub(crate) paused: u8,
+}
+
+/// A network and who looks at it.
+pub(crate) struct Watched<'a, W> {
+    pub(crate) network: &'a mut Network<Roce>,
+    pub(crate) watch: &'a mut W,
+}
+
+impl<W: Watch> World for Watched<'_, W> {
+    type Event = Event;
+
+    fn handle(&mut self, key: EventKey, event: Event, queue: &mut EventQueue<Event>) {
+        self.watch.before(self.network, key, &event);
+        let passed = self.network.passed.get_or_insert_default();
+        passed.clear();
+        let known = self.network.records.len();
+        self.network.handle(key, event, queue);
+        let passed = self.network.passed.take().unwrap_or_default();
+        let new = &self.network.records[known..];
+        self.watch.after(self.network, key, &event, &passed, new);
+        self.network.passed = Some(passed);
+    }
+}
+
+impl Network<Roce> {
+    /// The node at which an event happens, where it is one; a flow that starts is of its source.
+    pub(crate) fn node_of(&self, event: &Event) -> Option<NodeId> {
+        match *event {
+            Event::Arrive { port, .. } | Event::LineDue { port } | Event::HoldDue { port, .. } => {
+                Some(self.node_behind(port))
+            }
+            Event::PortFree { port } | Event::PortTimeout { port } => {
+                Some(self.ports[port as usize].node)
+            }
+            Event::NicTimeout { host } => Some(self.hosts[host as usize].node),
+            _ => None,
+        }
+    }
+
+    /// Whether an arrival over the link of `port` is told by [`Passed`].
+    pub(crate) fn is_special(&self, port: u32) -> bool {
+        self.ports[port as usize].far.special
+    }
+
+    /// The node at the other end of the link of `port`.
+    pub(crate) fn node_behind(&self, port: u32) -> NodeId {
+        self.ports[self.ports[port as usize].far.port as usize].node
+    }
+
+    /// Port `number` of a node among all ports.
+    pub(crate) fn port_of(&self, node: NodeId, number: u16) -> u32 {
+        self.nodes[node as usize].first_port + u32::from(number)
+    }
+
+    /// The node and number of a port.
+    pub(crate) fn place_of_port(&self, port: u32) -> (NodeId, u16) {
+        let state = &self.ports[port as usize];
+        (state.node, state.number)
+    }
+
+    /// A frame in the pool.
+    pub(crate) fn frame(&self, id: PacketId) -> FrameView<'_> {
+        let packet = self.pool.get(id);
+        let body = match &packet.body {
+            Body::Rdma(body) => Some(body),
+            Body::Pfc(_) => None,
+        };
+        FrameView { id, destination: packet.destination, packet: body, egress: packet.switch_port }
+    }
+
+    /// The transmitter of a port.
+    pub(crate) fn transmitter(&self, port: u32) -> TransmitterView<'_> {
+        let state = &self.ports[port as usize];
+        let last = state.in_flight.tail();
+        TransmitterView {
+            started: state.counters.frames,
+            free_at: state.port.free_at(),
+            last: (last != PacketId::NONE).then(|| self.frame(last)),
+            blocked: state.port.blocked(),
+            paused: state.port.paused(),
+        }
+    }
+
+    /// The queue of a port in which frames of a priority wait, as they come from the host.
+    pub(crate) fn queue_at(&self, port: u32, priority: u8) -> u8 {
+        let state = &self.ports[port as usize];
+        match self.nodes[state.node as usize].role {
+            Role::Host(_) => priority,
+            Role::Switch(switch) => {
+                let priorities = &self.switches[switch as usize].priorities;
+                state.port.queue_of(priorities[usize::from(priority & 7)])
+            }
+        }
+    }
+
+    /// The priorities (bit p) whose frames wait in a queue of a port.
+    pub(crate) fn priorities_of(&self, port: u32, queue: u8) -> u8 {
+        let state = &self.ports[port as usize].port;
+        (0..8).filter(|&priority| state.queue_of(priority) == queue).fold(0, |all, p| all | 1 << p)
+    }
+
+    /// The NIC of a host.
+    pub(crate) fn nic(&self, host: NodeId) -> Option<&Nic> {
+        match self.nodes[host as usize].role {
+            Role::Host(host) => Some(self.hosts[host as usize].end_host.nic()),
+            Role::Switch(_) => None,
+        }
+    }
+
+    /// The flow, or else the connection of an application, whose packets go to a queue pair.
+    pub(crate) fn owner(&self, host: NodeId, qpn: u32) -> (Option<u32>, Option<u32>) {
+        let Role::Host(host) = self.nodes[host as usize].role else { return (None, None) };
+        let end_host = &self.hosts[host as usize].end_host;
+        (end_host.flow_of(qpn), end_host.connection_of(qpn))
+    }
+}

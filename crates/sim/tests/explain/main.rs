@@ -1,0 +1,4 @@
+//! Where a flow's time went.
+
+mod scenarios;
+mod variants;

@@ -1,0 +1,100 @@
+//! Flows that meet what the shipped scenarios do not: every category, and all of it adds up.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use rocelab_sim::Scenario;
+use rocelab_sim::explain::{Category, Explained, explain};
+
+/// Four senders and one receiver; `more` are sections of their own.
+fn incast(roce: &str, verb: &str, more: &str) -> String {
+    format!(
+        "stop = \"50ms\"\n[roce]\nack_timeout = 6\n{roce}\n[topology.single-switch]\nhosts = 5\n\
+         link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[switch]\nbuffer = \"1MB\"\n{more}\n\
+         [congestion_control.none]\n[workload.incast]\nsenders = 4\nreceiver = \"host-0\"\n\
+         bytes = \"200KB\"\nverb = \"{verb}\"\n"
+    )
+}
+
+/// All flows, none of whose time may be left over.
+#[track_caller]
+fn explained(text: &str) -> Explained {
+    let scenario = Scenario::parse(text, Path::new("explain.toml"), &[]);
+    let plan = scenario.and_then(|scenario| scenario.plan());
+    let plan = plan.unwrap_or_else(|error| panic!("{error}"));
+    let flows: Vec<u32> = (0u32..).take(plan.flows.len()).collect();
+    let found = explain(Arc::new(plan), &flows, |_| ControlFlow::Continue(()));
+    let found = found.unwrap_or_else(|error| panic!("{error}"));
+    for flow in &found.flows {
+        assert_eq!(flow.sum_ps(), flow.elapsed_ps, "{flow}");
+        assert_eq!(time(flow, Category::Idle), 0, "{flow}");
+    }
+    found
+}
+
+fn time(flow: &rocelab_sim::explain::Explanation, category: Category) -> u64 {
+    flow.parts.iter().filter(|part| part.category == category).map(|part| part.ps).sum()
+}
+
+#[track_caller]
+fn total(text: &str, category: Category) -> u64 {
+    explained(text).flows.iter().map(|flow| time(flow, category)).sum()
+}
+
+#[test]
+fn an_incast_is_queueing_and_pauses() {
+    let text = incast("", "write", "");
+    assert!(total(&text, Category::QueueingBehindOthers) > 0);
+    assert!(total(&text.replace("1MB\"\n", "300KB\"\n"), Category::Pause) > 0);
+}
+
+#[test]
+fn reads_have_a_responder() {
+    let text = incast("", "read", "");
+    assert!(total(&text, Category::Serialisation) > 0);
+}
+
+#[test]
+fn losses_are_retransmission_in_every_scheme() {
+    for recovery in ["go-back-n", "go-back-0", "selective-repeat"] {
+        for verb in ["write", "send", "read"] {
+            let fault = "[[faults]]\naction = \"drop\"\nopcode = \"data\"\nnth = 20\n";
+            let roce = format!("recovery = \"{recovery}\"");
+            let text = incast(&roce, verb, "").replace("[switch]", &format!("{fault}[switch]"));
+            assert!(total(&text, Category::Retransmission) > 0, "{recovery} {verb}");
+        }
+    }
+}
+
+#[test]
+fn acknowledgements_that_are_held_back_say_so() {
+    let roce = "ack_coalescing = { packets = 64, delay = \"2us\" }";
+    let text = incast(roce, "write", "");
+    assert!(total(&text, Category::AckCoalescing) > 0);
+}
+
+#[test]
+fn unreliable_flows_end_with_an_arrival() {
+    let text =
+        incast("", "send", "").replace("[roce]\nack_timeout = 6", "[roce]\nservice = \"uc\"");
+    let found = explained(&text);
+    let answers = |flow: &rocelab_sim::explain::Explanation| {
+        flow.parts.iter().any(|part| part.stage > rocelab_sim::explain::Stage::Request)
+    };
+    assert!(!found.flows.iter().any(answers));
+}
+
+#[test]
+fn cut_through_and_latency_have_their_places() {
+    let more = "forwarding = \"cut-through\"\nlatency = \"500ns\"\n";
+    let text = incast("", "write", more);
+    assert_eq!(total(&text, Category::SwitchLatency), 4 * 2 * 500_000);
+}
+
+#[test]
+fn a_link_that_is_down_is_named() {
+    let failure = "[[failure]]\nkind = \"link-down\"\nport = \"switch-0:1\"\nat = \"5us\"\nlasts = \"80us\"\n";
+    let text = incast("", "write", "").replace("[congestion", &format!("{failure}[congestion"));
+    assert!(total(&text, Category::LinkDown) + total(&text, Category::Retransmission) > 0);
+}
