@@ -12,6 +12,7 @@ mod headroom;
 mod interrupt;
 mod pcap;
 mod program;
+mod qcn_capture;
 mod recipes;
 mod repeatable;
 mod report;
