@@ -61,7 +61,7 @@ fn tags_and_messages_are_where_the_format_has_them() {
     let tagged: Vec<_> = frames.iter().filter(|(ethertype, _)| ethertype == "22e9").collect();
     // Behind the 802.1Q tag both kinds have a CN-TAG: flow ID, and the EtherType that follows.
     let (messages, data): (Vec<_>, Vec<_>) =
-        tagged.iter().partition(|(_, bytes)| number(&bytes[20..22]) == 0x22e7);
+        tagged.iter().copied().partition(|(_, bytes)| number(&bytes[20..22]) == 0x22e7);
     assert!(messages.len() > 3 && data.len() > 1_900, "{} {}", messages.len(), data.len());
     let sent: BTreeMap<&[u8], ()> = data.iter().map(|(_, bytes)| (&bytes[22..86], ())).collect();
     for (_, bytes) in &messages {

@@ -119,3 +119,14 @@ fn the_watchdog_of_the_switch_bounds_it() {
         assert!(drops(&run, reason) > 0, "{action}: {:?}", run.totals().drops);
     }
 }
+
+#[test]
+fn a_host_is_reached_again_when_its_only_link_is_back() {
+    let text = "[roce]\nack_timeout = 7\n[topology.single-switch]\nhosts = 5\n\
+                link = { rate = \"100Gbps\", cable = \"3m\" }\n[congestion_control.none]\n\
+                [[failure]]\nkind = \"link-down\"\nport = \"switch-0:1\"\nat = \"5us\"\nlasts = \"80us\"\n\
+                [workload.incast]\nsenders = 4\nbytes = \"1MB\"\n";
+    let run = run(text);
+    assert!(drops(&run, "link_down") + drops(&run, "no_route") > 0);
+    assert_all_complete(&run);
+}

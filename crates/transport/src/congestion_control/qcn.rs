@@ -19,7 +19,7 @@
 //!
 //! `T` and `B` are counted before the step. At the line rate nothing runs until the next CNM.
 //! Defaults are those of the managed objects of the standard (IEEE8021-CN-MIB, `ieee8021CnRpg...`)
-//! but for the least rate, 10 Mb/s there in the text and 5 Mb/s in the MIB.
+//! but for the least rate: 10 Mb/s, as simulators have it; 5 Mb/s in the MIB.
 //!
 //! Not modelled: that both periods vary by 15 % at random, and that a target rate of more than ten
 //! times the rate is divided by 8.
