@@ -131,7 +131,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Takes the first event if it is not later than `limit`.
-    #[inline]
+    #[inline(always)] // With all that it calls into the engine's loop, whoever else calls those.
     pub fn pop_until(&mut self, limit: SimTime) -> Option<Scheduled<E>> {
         loop {
             let side = self.side.peek().map(|scheduled| scheduled.0.key);
@@ -175,6 +175,14 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
+    /// The first event, which stays.
+    #[inline(never)]
+    pub fn first(&mut self) -> Option<&Scheduled<E>> {
+        let key = self.peek()?;
+        let current = self.current.get(self.served).filter(|scheduled| scheduled.key == key);
+        current.or_else(|| self.side.peek().map(|scheduled| &scheduled.0))
+    }
+
     #[inline]
     fn pop_current(&mut self) -> Option<Scheduled<E>> {
         let Some(side) = self.side.peek() else { return self.serve() };
@@ -203,7 +211,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Makes the next slot that holds something the current one. Something does wait.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self) {
         match self.near.next_after(self.slot) {
             // What lies further out begins with a later level-1 slot.
@@ -230,7 +238,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Starts to serve a level-0 slot.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, slot: u64) {
         debug_assert!(self.served == self.current.len(), "a slot is left when it is empty");
         self.slot = slot;

@@ -65,7 +65,7 @@ impl<T: Copy> Slots<T> {
     }
 
     /// Moves a slot's items behind those of `items`, in the order in which they were pushed.
-    #[inline]
+    #[inline(always)] // Into the loop that serves slot after slot, whoever else calls it.
     pub(crate) fn drain(&mut self, number: u64, items: &mut Vec<T>) {
         let index = index(number);
         let Slot { first, last, len } = self.slots[index];

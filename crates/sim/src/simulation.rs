@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use rocelab_engine::Engine;
+use rocelab_engine::{Engine, Scheduled};
 use rocelab_units::{Bytes, Duration, SimTime};
 
 use crate::Plan;
-use crate::network::watch::{Watch, Watched};
+use crate::network::watch::Watch;
 use crate::network::{BuildError, Event, Network};
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
@@ -220,7 +220,13 @@ impl Simulation<Roce> {
         let before = self.engine.executed();
         while self.engine.executed() - before < budget {
             let ending = self.run_window(|engine, network, until| {
-                engine.run(&mut Watched { network, watch }, until, u64::MAX);
+                while let Some(&Scheduled { key, event }) = engine.queue.first()
+                    && key.time <= until
+                {
+                    network.watched(watch, (key, event), |network| {
+                        engine.run(network, until, 1);
+                    });
+                }
             });
             if ending.is_some() {
                 return ending;

@@ -6,6 +6,8 @@
 //! the slot from its first frame on, and the port adds the line that begins when it becomes free.
 //! There are never more lines than links crossed.
 
+use std::cmp::Reverse;
+
 use rocelab_units::{Bandwidth, Bytes, Duration};
 
 use super::messages::Selection;
@@ -78,7 +80,20 @@ impl Train {
 
     /// The arrivals behind `hop`, whose port is free from `free` on, and afterwards from the new
     /// `free` on.
-    pub(super) fn cross(mut self, hop: &Hop, free: &mut u64) -> Self {
+    pub(super) fn cross(self, hop: &Hop, free: &mut u64) -> Self {
+        if self.count == 1 { self.cross_alone(hop, free) } else { self.cross_in_row(hop, free) }
+    }
+
+    /// As [`Self::cross`] for one frame, whose lines are points: the latest one is all that counts.
+    fn cross_alone(mut self, hop: &Hop, free: &mut u64) -> Self {
+        let start = self.last().max(*free);
+        *free = start.saturating_add(hop.slot(self.len));
+        self.lines.clear();
+        self.lines.push(Line { first: start.saturating_add(hop.flight(self.len)), step: 0 });
+        self
+    }
+
+    fn cross_in_row(mut self, hop: &Hop, free: &mut u64) -> Self {
         let slot = hop.slot(self.len);
         for line in &mut self.lines {
             line.step = line.step.max(slot);
@@ -100,16 +115,13 @@ impl Train {
 
     /// Drops lines that start no later than another that is at least as steep.
     fn drop_lower_lines(&mut self) {
-        self.lines.sort_unstable_by_key(|line| (line.step, line.first));
+        self.lines.sort_unstable_by_key(|line| Reverse((line.step, line.first)));
         let mut latest = None;
-        let mut kept = Vec::with_capacity(self.lines.len());
-        for &line in self.lines.iter().rev() {
-            if latest.is_none_or(|latest| line.first > latest) {
-                latest = Some(line.first);
-                kept.push(line);
-            }
-        }
-        self.lines = kept;
+        self.lines.retain(|line| {
+            let is_later = latest.is_none_or(|latest| line.first > latest);
+            latest = latest.max(Some(line.first));
+            is_later
+        });
     }
 }
 

@@ -1,7 +1,7 @@
 //! A network looked at while it runs: before and after every event, from outside. A run that nobody
 //! looks at knows nothing of it, but for two notes in functions that hot paths do not reach.
 
-use rocelab_engine::{EventKey, EventQueue, World};
+use rocelab_engine::EventKey;
 use rocelab_fabric::{NodeId, PacketId};
 use rocelab_transport::{Nic, Packet as RdmaPacket};
 use rocelab_units::SimTime;
@@ -93,29 +93,25 @@ pub(crate) struct TransmitterView<'a> {
     pub(crate) paused: u8,
 }
 
-/// A network and who looks at it.
-pub(crate) struct Watched<'a, W> {
-    pub(crate) network: &'a mut Network<Roce>,
-    pub(crate) watch: &'a mut W,
-}
-
-impl<W: Watch> World for Watched<'_, W> {
-    type Event = Event;
-
-    fn handle(&mut self, key: EventKey, event: Event, queue: &mut EventQueue<Event>) {
-        self.watch.before(self.network, key, &event);
-        let passed = self.network.passed.get_or_insert_default();
-        passed.clear();
-        let known = self.network.records.len();
-        self.network.handle(key, event, queue);
-        let passed = self.network.passed.take().unwrap_or_default();
-        let new = &self.network.records[known..];
-        self.watch.after(self.network, key, &event, &passed, new);
-        self.network.passed = Some(passed);
-    }
-}
-
 impl Network<Roce> {
+    /// Has `run` execute one event, with `watch` looking on. `run` is the loop that executes all
+    /// others too: a second caller of [`World::handle`](rocelab_engine::World::handle) would take
+    /// it out of that loop (2 % of a run's instructions).
+    pub(crate) fn watched(
+        &mut self,
+        watch: &mut impl Watch,
+        (key, event): (EventKey, Event),
+        run: impl FnOnce(&mut Self),
+    ) {
+        watch.before(self, key, &event);
+        self.passed.get_or_insert_default().clear();
+        let known = self.records.len();
+        run(self);
+        let passed = self.passed.take().unwrap_or_default();
+        watch.after(self, key, &event, &passed, &self.records[known..]);
+        self.passed = Some(passed);
+    }
+
     /// The node at which an event happens, where it is one; a flow that starts is of its source.
     pub(crate) fn node_of(&self, event: &Event) -> Option<NodeId> {
         match *event {
