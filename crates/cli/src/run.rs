@@ -212,13 +212,19 @@ fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Result<(), Fai
 /// Puts the files that the scenario names beside it, so that it runs again from there. Those above
 /// its folder cannot be, nor those that are called like a file of the results.
 fn copy_inputs(scenario: &Scenario, results: &Path) -> Result<(), Failure> {
-    const RESULTS: [&str; 9] = [
+    const RESULTS: [&str; 15] = [
         "flows.csv",
         "operations.csv",
         "pfc.csv",
         "drops.csv",
         "links.csv",
         "queues.csv",
+        "samples/marks.csv",
+        "samples/rates.csv",
+        "samples/utilisation.csv",
+        "storms.csv",
+        "pauses.json",
+        "topology.json",
         "summary.json",
         "fct.txt",
         "pfc.txt",

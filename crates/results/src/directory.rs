@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::open::PAUSES_JSON;
+use crate::open::{NodesFile, PAUSES_JSON, TOPOLOGY_JSON};
 use crate::run_info::is_ours;
 use crate::{
-    DropRecord, FlowWriter, LinkRecord, OperationRecord, PauseCauses, PauseRecord, QueueSample,
-    Record, RecordWriter, ResultsError, RunInfo, Summary,
+    DropRecord, FlowWriter, LinkRecord, MapNode, OperationRecord, PauseCauses, PauseRecord,
+    QueueSample, Record, RecordWriter, ResultsError, RunInfo, Summary,
 };
 
 pub(crate) const SUMMARY_JSON: &str = "summary.json";
@@ -147,10 +147,23 @@ impl ResultsDir {
     /// # Errors
     /// [`ResultsError::Write`].
     pub fn write_pause_causes(&self, causes: &PauseCauses) -> Result<(), ResultsError> {
-        let path = self.partial.join(PAUSES_JSON);
+        self.write_line(PAUSES_JSON, causes)
+    }
+
+    /// Writes `topology.json`.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn write_nodes(&self, nodes: Vec<MapNode>) -> Result<(), ResultsError> {
+        self.write_line(TOPOLOGY_JSON, &NodesFile { nodes })
+    }
+
+    /// A JSON file that may be large: in one line.
+    fn write_line<T: Serialize>(&self, name: &str, value: &T) -> Result<(), ResultsError> {
+        let path = self.partial.join(name);
         let file = File::create(&path).map_err(ResultsError::write(&path))?;
         let mut file = BufWriter::new(file);
-        serde_json::to_writer(&mut file, causes)
+        serde_json::to_writer(&mut file, value)
             .map_err(io::Error::from)
             .and_then(|()| file.write_all(b"\n"))
             .and_then(|()| file.flush())

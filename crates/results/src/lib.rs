@@ -82,6 +82,7 @@ mod pause_causes;
 mod queue;
 mod record;
 mod run_info;
+mod samples;
 mod series;
 mod storm;
 mod summary;
@@ -104,6 +105,7 @@ pub use pause_causes::{PauseCause, PauseCauses};
 pub use queue::QueueSample;
 pub use record::{Record, RecordWriter};
 pub use run_info::{Machine, RunInfo};
+pub use samples::{MarkSample, RateSample, UtilisationSample};
 pub use series::{SeriesFile, SeriesReader, SeriesSample};
 pub use storm::{StormEvent, StormRecord};
 pub use summary::{

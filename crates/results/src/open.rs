@@ -5,23 +5,23 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::directory::{RUN_JSON, SUMMARY_JSON};
 use crate::flow_writer::FLOWS_CSV;
 use crate::{
     DropRecord, FlowRecord, LinkRecord, MapNode, OperationRecord, PauseCauses, PauseRecord,
-    QueueSample, Record, ResultsError, RunInfo, SeriesFile, SeriesReader, Summary,
+    QueueSample, Record, ResultsError, RunInfo, SeriesFile, SeriesReader, StormRecord, Summary,
 };
 
 pub(crate) const PAUSES_JSON: &str = "pauses.json";
-const TOPOLOGY_JSON: &str = "topology.json";
+pub(crate) const TOPOLOGY_JSON: &str = "topology.json";
 
 /// The content of `topology.json`.
-#[derive(Deserialize)]
-struct NodesFile {
-    nodes: Vec<MapNode>,
+#[derive(Deserialize, Serialize)]
+pub(crate) struct NodesFile {
+    pub(crate) nodes: Vec<MapNode>,
 }
 
 /// A results directory, opened for reading.
@@ -106,6 +106,17 @@ impl Results {
     /// As [`flows`](Self::flows).
     pub fn links(&self) -> Result<RecordReader<LinkRecord<'static>>, ResultsError> {
         self.records()
+    }
+
+    /// What the watchdogs of switches did; `None` if none watched.
+    ///
+    /// # Errors
+    /// [`ResultsError::Read`]; rows are read, and their errors found, by the iterator.
+    pub fn storms(&self) -> Result<Option<RecordReader<StormRecord<'static>>>, ResultsError> {
+        if !self.path.join(StormRecord::FILE).exists() {
+            return Ok(None);
+        }
+        self.records().map(Some)
     }
 
     /// The samples in `file`; `None` if the run left no such file.

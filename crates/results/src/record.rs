@@ -1,6 +1,6 @@
 //! Records into CSV files.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::BufWriter;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::ResultsError;
 
 /// A row of a CSV file in the results directory.
 pub trait Record: Serialize {
-    /// The file's name.
+    /// The file's path within the results directory.
     const FILE: &'static str;
     /// The columns, in the order of the fields.
     const COLUMNS: &'static [&'static str];
@@ -57,6 +57,9 @@ pub(crate) fn create_csv(
     path: &Path,
     columns: &[&str],
 ) -> Result<csv::Writer<BufWriter<File>>, ResultsError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(ResultsError::write(folder))?;
+    }
     let file = File::create(path).map_err(ResultsError::write(path))?;
     let mut rows = csv::WriterBuilder::new()
         .has_headers(false)

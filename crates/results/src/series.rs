@@ -1,4 +1,4 @@
-//! Sampled quantities of ports, one file a quantity.
+//! Sampled quantities of ports and flows, one file a quantity.
 
 use std::fmt;
 use std::fs::File;
@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use crate::ResultsError;
 
-/// A CSV file of samples: `time_ps`, `node`, `port`, perhaps `priority`, and a column of values.
-/// Other columns are passed over.
+/// A CSV file of samples: `time_ps`, `node`, `port`, perhaps `priority` and `flow`, and a column of
+/// values. Other columns are passed over, and so are rows without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesFile {
     /// Path within the results directory, such as `queues.csv`.
@@ -17,7 +17,7 @@ pub struct SeriesFile {
     pub value: &'static str,
 }
 
-/// One sample of one port.
+/// One sample of one port, or of a flow that is sent there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesSample {
     /// When, in picoseconds from the start of the run.
@@ -28,6 +28,8 @@ pub struct SeriesSample {
     pub port: u16,
     /// Priority, 0 to 7; `None` if the file has no such column, or the field is empty.
     pub priority: Option<u8>,
+    /// Number of the flow; `None` if the file has no such column, or the field is empty.
+    pub flow: Option<u64>,
     /// The value.
     pub value: u64,
 }
@@ -45,6 +47,7 @@ struct Columns {
     node: usize,
     port: usize,
     priority: Option<usize>,
+    flow: Option<usize>,
     value: usize,
 }
 
@@ -66,6 +69,7 @@ impl SeriesReader {
             node: required("node")?,
             port: required("port")?,
             priority: place("priority"),
+            flow: place("flow"),
             value: required(value)?,
         };
         Ok(Self { rows: reader.into_records(), columns, path })
@@ -77,14 +81,24 @@ impl SeriesReader {
             time_ps: self.number(row, columns.time)?,
             node: row.get(columns.node).unwrap_or_default().to_owned(),
             port: self.number(row, columns.port)?,
-            priority: match columns.priority {
-                Some(place) if row.get(place).is_some_and(|field| !field.is_empty()) => {
-                    Some(self.number(row, place)?)
-                }
-                _ => None,
-            },
+            priority: self.optional(row, columns.priority)?,
+            flow: self.optional(row, columns.flow)?,
             value: self.number(row, columns.value)?,
         })
+    }
+
+    /// `None` without such a column, and of an empty field.
+    fn optional<T: std::str::FromStr>(
+        &self,
+        row: &csv::StringRecord,
+        place: Option<usize>,
+    ) -> Result<Option<T>, ResultsError> {
+        match place {
+            Some(place) if row.get(place).is_some_and(|field| !field.is_empty()) => {
+                self.number(row, place).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     fn number<T: std::str::FromStr>(
@@ -107,11 +121,15 @@ impl Iterator for SeriesReader {
     type Item = Result<SeriesSample, ResultsError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let row = self.rows.next()?;
-        Some(
-            row.map_err(|error| ResultsError::read_csv(&self.path, error))
-                .and_then(|row| self.sample(&row)),
-        )
+        loop {
+            let row = match self.rows.next()? {
+                Ok(row) => row,
+                Err(error) => return Some(Err(ResultsError::read_csv(&self.path, error))),
+            };
+            if row.get(self.columns.value).is_some_and(|value| !value.is_empty()) {
+                return Some(self.sample(&row));
+            }
+        }
     }
 }
 
@@ -140,11 +158,20 @@ mod tests {
             node: "leaf-0".to_owned(),
             port: 4,
             priority: None,
+            flow: None,
             value: 25,
         };
         assert_eq!(samples, [expected]);
         let samples = read("time_ps,node,port,priority,bytes\n0,a,0,3,9\n", "bytes").unwrap();
         assert_eq!(samples[0].priority, Some(3));
+    }
+
+    #[test]
+    fn a_row_without_a_value_is_no_sample() {
+        let text = "time_ps,flow,node,port,rate_bps\n1,7,a,0,\n2,7,a,0,5\n";
+        let samples = read(text, "rate_bps").unwrap();
+        assert_eq!(samples.len(), 1);
+        assert_eq!((samples[0].time_ps, samples[0].flow, samples[0].value), (2, Some(7), 5));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! From records to the results directory.
 
+mod samples;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -8,19 +10,20 @@ use rocelab_results::{
     DeadlockRecord, DeadlockedQueue, DropRecord, EcnCounts, FaultRuleCounts, FlowRecord,
     FlowStatistics, FlowStatus, FlowWriter, IntegrityResult, IntegrityViolation, LinkRecord,
     LinkTraversals, Millionths, OperationCounts, OperationRecord, OperationStatistics,
-    OperationStatus, PauseEvent as PauseKind, PauseRecord, PfcCounts, QueueSample, RecordWriter,
-    ResultsDir, ResultsError, StormEvent, StormRecord, Summary,
+    OperationStatus, PauseEvent as PauseKind, PauseRecord, PfcCounts, RecordWriter, ResultsDir,
+    ResultsError, StormEvent, StormRecord, Summary,
 };
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
 use thiserror::Error;
 
+use self::samples::SampleFiles;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
     AuditError, BuildError, Deadlock, DropCause, FaultCounts, FlowEnd, FlowFailure, FrameDropped,
-    IntegrityReport, Network, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueLength,
-    QueueStorm, Record, RecordKind, StuckQueue,
+    IntegrityReport, Network, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueStorm,
+    Record, RecordKind, StuckQueue,
 };
 use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
@@ -108,6 +111,9 @@ fn run_by<P: Profile>(
             break Ending::Interrupted;
         }
     };
+    simulation.finish_samples();
+    let records = simulation.network_mut().take_records();
+    output.write(records, simulation.network())?;
     simulation.network_mut().finish_capture()?;
     simulation.network().audit()?;
     let summary = output.finish(&simulation, ending)?;
@@ -121,7 +127,7 @@ struct Output<'a> {
     flows: FlowWriter,
     pauses: RecordWriter<PauseRecord<'a>>,
     drops: RecordWriter<DropRecord<'a>>,
-    queues: Option<RecordWriter<QueueSample<'a>>>,
+    samples: SampleFiles<'a>,
     /// Where watchdogs watch.
     storms: Option<RecordWriter<StormRecord<'a>>>,
     /// Where there are applications.
@@ -145,7 +151,7 @@ impl<'a> Output<'a> {
             flows: directory.flows()?,
             pauses: directory.pauses()?,
             drops: directory.drops()?,
-            queues: plan.sampling.as_ref().map(|_| directory.queues()).transpose()?,
+            samples: SampleFiles::create(plan, directory)?,
             storms: plan
                 .failures
                 .switch_watchdog
@@ -180,7 +186,10 @@ impl<'a> Output<'a> {
                 RecordKind::Pause(change) => self.pause(key.time, &change)?,
                 RecordKind::PauseRequest(request) => self.pause_tree.request(request),
                 RecordKind::Drop(dropped) => self.drop(key.time, &dropped)?,
-                RecordKind::Queue(length) => self.queue(key.time, &length)?,
+                RecordKind::Queue(length) => self.samples.queue(key.time, &length)?,
+                RecordKind::Marks(counted) => self.samples.marks(key.time, &counted)?,
+                RecordKind::Use(port) => self.samples.port_use(key.time, &port)?,
+                RecordKind::Rate(rate) => self.samples.rate(key.time, &rate)?,
                 RecordKind::Storm(storm) => self.storm(key.time, &storm)?,
                 RecordKind::OperationEnd(end) => self.operation_end(key.time, &end)?,
             }
@@ -349,18 +358,6 @@ impl<'a> Output<'a> {
         })
     }
 
-    fn queue(&mut self, time: SimTime, length: &QueueLength) -> Result<(), ResultsError> {
-        let node = self.name(length.node).into();
-        let Some(queues) = &mut self.queues else { return Ok(()) };
-        queues.write(&QueueSample {
-            time_ps: time.ps(),
-            node,
-            port: length.port,
-            priority: length.priority,
-            bytes: u64::from(length.bytes),
-        })
-    }
-
     fn finish<P: Profile>(
         mut self,
         simulation: &Simulation<P>,
@@ -383,6 +380,7 @@ impl<'a> Output<'a> {
             operations: self.operation_counts(),
             ..summary(self.plan, simulation, &self.statistics, ending)
         };
+        self.directory.write_nodes(crate::topology_map(&self.plan.topology).nodes)?;
         let causes = self.pause_tree.finish();
         if self.reference.is_none() && !causes.pauses.is_empty() {
             self.directory.write_pause_causes(&causes)?;
@@ -390,7 +388,7 @@ impl<'a> Output<'a> {
         self.flows.finish()?;
         self.pauses.finish()?;
         self.drops.finish()?;
-        self.queues.map_or(Ok(()), RecordWriter::finish)?;
+        self.samples.finish()?;
         self.storms.map_or(Ok(()), RecordWriter::finish)?;
         self.operations.map_or(Ok(()), RecordWriter::finish)?;
         self.reference.map_or(Ok(()), ReferenceOutput::finish).map_err(RunError::Reference)?;

@@ -143,6 +143,11 @@ impl<P: Profile> Simulation<P> {
         }
     }
 
+    /// When the run is over: measures what counts over an interval, of the one that is not over.
+    pub fn finish_samples(&mut self) {
+        self.network.finish_samples(self.engine.now());
+    }
+
     /// Events executed so far.
     pub fn events(&self) -> u64 {
         self.engine.executed()

@@ -75,14 +75,20 @@ impl Desk {
 
     /// The content of every file of a folder.
     pub(crate) fn files(&self, folder: &str) -> BTreeMap<String, Vec<u8>> {
-        let entries = fs::read_dir(self.path(folder)).expect("a folder of results");
-        let paths = entries.map(|entry| entry.unwrap().path());
-        paths
-            .map(|path| {
-                let name = path.file_name().unwrap().to_string_lossy().into_owned();
-                (name, fs::read(&path).unwrap())
-            })
-            .collect()
+        let mut files = BTreeMap::new();
+        for entry in fs::read_dir(self.path(folder)).expect("a folder of results") {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                let below = self.files(&format!("{folder}/{name}"));
+                files.extend(
+                    below.into_iter().map(|(file, bytes)| (format!("{name}/{file}"), bytes)),
+                );
+            } else {
+                files.insert(name, fs::read(&path).unwrap());
+            }
+        }
+        files
     }
 
     pub(crate) fn text(&self, file: &str) -> String {

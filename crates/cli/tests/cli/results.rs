@@ -10,6 +10,12 @@ fn full_run() -> Desk {
         &repository_argument("scenarios/incast-v2.toml"),
         "--set",
         "workload.incast.bytes=500KB",
+        "--set",
+        "sample.rates.interval=10us",
+        "--set",
+        "sample.marks={ interval = \"10us\", ports = [\"leaf-0:0\"] }",
+        "--set",
+        "sample.utilisation={ interval = \"10us\", ports = [\"leaf-0:0\"] }",
         "--out",
         "results",
     ];
@@ -43,8 +49,12 @@ fn every_file_is_there_with_its_documented_columns() {
         "pfc.csv",
         "queues.csv",
         "run.json",
+        "samples/marks.csv",
+        "samples/rates.csv",
+        "samples/utilisation.csv",
         "scenario.resolved.toml",
         "summary.json",
+        "topology.json",
     ];
     assert_eq!(files, expected);
     for (file, heading) in [
@@ -53,6 +63,9 @@ fn every_file_is_there_with_its_documented_columns() {
         ("drops.csv", "drops.csv"),
         ("links.csv", "links.csv"),
         ("queues.csv", "queues.csv"),
+        ("samples/marks.csv", "samples/marks.csv"),
+        ("samples/rates.csv", "samples/rates.csv"),
+        ("samples/utilisation.csv", "samples/utilisation.csv"),
     ] {
         let (columns, rows) = desk.csv(&format!("results/{file}"));
         assert_eq!(columns, documented(heading), "{file}");

@@ -61,7 +61,7 @@ impl<P: Profile> Network<P> {
             ports: Vec::with_capacity(plan.topology.links.len() * 2),
             hosts: Vec::new(),
             switches: Vec::new(),
-            samplers: Vec::new(),
+            sampling: super::sampling::Sampling::default(),
             order: P::Order::default(),
             starts: P::starts(&plan),
             flows: Flows::default(),
@@ -208,18 +208,6 @@ impl<P: Profile> Network<P> {
             let key = EventKey { time: SimTime::ZERO, tie: Tie::default() };
             self.arm_host_timeout(key, host, queue);
         }
-    }
-
-    fn add_samplers(&mut self, queue: &mut EventQueue<Event>) {
-        let Some(sampling) = &self.plan.sampling else { return };
-        let mut nodes: Vec<_> = sampling.ports.iter().map(|&(node, _)| node).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        for (sampler, &node) in (0u32..).zip(&nodes) {
-            let tie = self.reserve(node);
-            queue.push(EventKey { time: SimTime::ZERO, tie }, Event::Sample { sampler });
-        }
-        self.samplers = nodes;
     }
 }
 

@@ -57,9 +57,9 @@ pub enum Event {
     },
     /// The watchdogs look at all queues.
     Watchdog,
-    /// A node's sampled queues are read.
+    /// Something at a node is measured.
     Sample {
-        /// The node, by its place in the list of sampled nodes.
+        /// Who measures, by its place in the list of samplers.
         sampler: u32,
     },
 }

@@ -187,6 +187,9 @@ impl<P: Profile> Network<P> {
             } else {
                 self.flows.failed += 1;
             }
+            if self.sampling.has_flows() {
+                self.sampling.note_end(&self.plan, &end);
+            }
             self.records.push(Record { key, kind: RecordKind::FlowEnd(end) });
         }
     }

@@ -30,6 +30,9 @@ impl<P: Profile> Network<P> {
             if let Some(ends) = &mut self.flow_ends {
                 ends.note(number, end.status);
             }
+            if self.sampling.has_flows() {
+                self.sampling.note_end(&self.plan, &end);
+            }
             self.flows.failed += 1;
             self.flows.last_end = now;
             let key = EventKey { time: now, tie: Tie::default() };

@@ -21,6 +21,7 @@ mod lost;
 mod notes;
 mod packet;
 mod record;
+mod sampling;
 mod switch;
 mod telemetry;
 mod totals;
@@ -38,8 +39,9 @@ pub use faults::FaultCounts;
 pub use integrity::{IntegrityReport, Promise, Violation};
 use packet::PacketPool;
 pub use record::{
-    DropCause, FlowEnd, FlowFailure, FrameDropped, HostEnd, OpenOperation, OperationEnd,
-    PauseChange, PauseEvent, PauseRequest, QueueLength, QueueStorm, Record, RecordKind,
+    DropCause, FlowEnd, FlowFailure, FlowRate, FrameDropped, HostEnd, MarksCounted, OpenOperation,
+    OperationEnd, PauseChange, PauseEvent, PauseRequest, PortUse, QueueLength, QueueStorm, Record,
+    RecordKind,
 };
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
 use rocelab_fabric::{Fifo, NodeId, Port};
@@ -64,7 +66,7 @@ pub struct Network<P: Profile = Roce> {
     ports: Vec<NetworkPort<P>>,
     hosts: Vec<Host<P>>,
     switches: Vec<Switch<P>>,
-    samplers: Vec<NodeId>,
+    sampling: sampling::Sampling,
     order: P::Order,
     shared: P::Shared,
     starts: P::Starts,

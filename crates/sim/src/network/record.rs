@@ -3,9 +3,10 @@
 use rocelab_engine::EventKey;
 use rocelab_fabric::{DropReason, NodeId};
 use rocelab_transport::CompletionStatus;
-use rocelab_units::{Duration, SimTime};
+use rocelab_units::{Bandwidth, Duration, SimTime};
 
 use super::StuckQueue;
+use crate::profile::Allowed;
 
 /// Something worth keeping, with its place in the order of events.
 #[derive(Clone, Debug)]
@@ -29,6 +30,12 @@ pub enum RecordKind {
     Drop(FrameDropped),
     /// The length of one egress queue.
     Queue(QueueLength),
+    /// Frames that a port marked.
+    Marks(MarksCounted),
+    /// What a port sent.
+    Use(PortUse),
+    /// How fast a flow is.
+    Rate(FlowRate),
     /// A watchdog takes a queue for one in a storm, or no longer.
     Storm(QueueStorm),
     /// An operation of an application is over, well or badly.
@@ -231,4 +238,43 @@ pub struct QueueLength {
     pub priority: u8,
     /// Bytes that wait, without the frame being sent.
     pub bytes: u32,
+}
+
+/// Frames that a port marked since the sample before.
+#[derive(Clone, Copy, Debug)]
+pub struct MarksCounted {
+    /// Which node.
+    pub node: NodeId,
+    /// Which of its ports.
+    pub port: u16,
+    /// How many.
+    pub marks: u64,
+}
+
+/// What a port sent since the sample before.
+#[derive(Clone, Copy, Debug)]
+pub struct PortUse {
+    /// Which node.
+    pub node: NodeId,
+    /// Which of its ports.
+    pub port: u16,
+    /// Bytes of frames that it started, preambles and gaps included.
+    pub bytes: u64,
+    /// The time since that sample.
+    pub interval: Duration,
+    /// The link's rate at the end of it.
+    pub capacity: Bandwidth,
+}
+
+/// How fast a flow is.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowRate {
+    /// Its number in the plan.
+    pub flow: u32,
+    /// Payload acknowledged since the sample before.
+    pub bytes: u64,
+    /// The time since that sample.
+    pub interval: Duration,
+    /// What its congestion control allows now; none if it has ended, or does not send the payload.
+    pub allowed: Option<Allowed>,
 }

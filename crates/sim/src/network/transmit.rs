@@ -9,8 +9,8 @@ use super::packet::{Body, NO_ROUTE, Packet};
 use super::totals::TrafficKind;
 use super::watch::Passed;
 use super::{
-    DropCause, Event, FarEnd, FrameDropped, Network, PauseChange, PauseEvent, QueueLength, Record,
-    RecordKind, Role,
+    DropCause, Event, FarEnd, FrameDropped, Network, PauseChange, PauseEvent, Record, RecordKind,
+    Role,
 };
 use crate::profile::{EndHost, HostPacket, Profile, Routing, Shared};
 
@@ -278,26 +278,6 @@ impl<P: Profile> Network<P> {
         *self.totals.drops.entry(cause.name()).or_default() += 1;
         self.contents.take(id);
         self.pool.remove(id);
-    }
-
-    /// Reads the queues of a sampled node and comes back after the interval.
-    pub(super) fn sample(&mut self, key: EventKey, sampler: u32, queue: &mut EventQueue<Event>) {
-        let Some(plan) = &self.plan.sampling else { return };
-        let node = self.samplers[sampler as usize];
-        let first_port = self.nodes[node as usize].first_port;
-        for &(_, number) in plan.ports.iter().filter(|(sampled, _)| *sampled == node) {
-            let port = &self.ports[first_port as usize + usize::from(number)].port;
-            for priority in 0..8 {
-                let bytes = port.queued(priority);
-                if bytes > 0 {
-                    let length = QueueLength { node, port: number, priority, bytes };
-                    self.records.push(Record { key, kind: RecordKind::Queue(length) });
-                }
-            }
-        }
-        let time = key.time + plan.interval;
-        let tie = self.reserve(node);
-        queue.push(EventKey { time, tie }, Event::Sample { sampler });
     }
 
     fn transmit_pfc(

@@ -12,7 +12,7 @@ use super::static_routes::Forwarding;
 use super::{
     AppPlan, ConnectionPlan, FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, applications,
     checks, connections, failures, faults, hop_limit, hpcc_ns3, integrity, layer2, numbering,
-    ports, service, static_routes, switches, telemetry, topology,
+    ports, sampling, service, static_routes, switches, telemetry, topology,
 };
 use crate::scenario::{
     Fault, IpVersion, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError, Tagging,
@@ -56,9 +56,8 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let roce = roce(scenario, vlans);
     let capture = scenario.capture.as_ref();
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
-    let queues = scenario.sample.as_ref().and_then(|sample| sample.queues.as_ref());
-    let sampling = queues.map(|config| ports::sampling(config, &topology)).transpose()?;
     let Traffic { flows, apps, connections, in_use } = traffic(scenario, &hosts, &roce, max_flows)?;
+    let sampling = sampling::build(scenario.sample.as_ref(), &topology, &flows)?;
     integrity::check(scenario, &flows)?;
     connections::check_flows(&scenario.roce, &flows)?;
     service::check_apps(&apps, &scenario.roce)?;

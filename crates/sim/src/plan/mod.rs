@@ -19,6 +19,7 @@ mod numbering;
 mod ports;
 mod profile;
 mod resolve;
+mod sampling;
 mod service;
 mod static_routes;
 mod switches;
@@ -87,8 +88,8 @@ pub struct Plan {
     pub on_deadlock: OnDeadlock,
     /// Which ports are captured.
     pub capture: Option<CapturePlan>,
-    /// Which queues are sampled.
-    pub sampling: Option<SamplingPlan>,
+    /// What is sampled.
+    pub sampling: SamplingPlan,
 }
 
 /// How frames look and which class they travel in.
@@ -264,11 +265,33 @@ pub enum CaptureFormat {
     Pcap,
 }
 
-/// Which queues are sampled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is sampled at regular intervals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SamplingPlan {
-    /// Time between two samples.
+    /// Lengths of egress queues. Empty ones are left out.
+    pub queues: Option<PortSamplingPlan>,
+    /// Frames marked CE.
+    pub marks: Option<PortSamplingPlan>,
+    /// What ports send.
+    pub utilisation: Option<PortSamplingPlan>,
+    /// Rates of flows.
+    pub rates: Option<FlowSamplingPlan>,
+}
+
+/// Ports that are sampled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortSamplingPlan {
+    /// Time between two samples, above zero.
     pub interval: Duration,
-    /// Egress ports: node and port number. Empty samples are left out.
+    /// Node and port number, each once.
     pub ports: Vec<(NodeId, u16)>,
+}
+
+/// Flows that are sampled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowSamplingPlan {
+    /// Time between two samples, above zero.
+    pub interval: Duration,
+    /// Numbers in the plan, ascending, each once.
+    pub flows: Vec<u32>,
 }

@@ -1,10 +1,9 @@
 //! Ports by name, for captures and samples.
 
 use rocelab_fabric::{NodeId, Topology};
-use rocelab_units::Duration;
 
-use super::{CapturePlan, SamplingPlan};
-use crate::scenario::{CaptureConfig, Fault, QueueSampling, ensure};
+use super::CapturePlan;
+use crate::scenario::{CaptureConfig, Fault, ensure};
 
 pub(super) fn capture(config: &CaptureConfig, topology: &Topology) -> Result<CapturePlan, Fault> {
     ensure(config.snap_length > 0, || {
@@ -22,15 +21,6 @@ pub(super) fn capture(config: &CaptureConfig, topology: &Topology) -> Result<Cap
         format: config.format,
         snap_length: config.snap_length,
     })
-}
-
-pub(super) fn sampling(config: &QueueSampling, topology: &Topology) -> Result<SamplingPlan, Fault> {
-    ensure(config.interval > Duration::ZERO, || {
-        Fault::at("sample.queues.interval", "samples without time between them never end")
-            .help("give a time above 0s, such as \"10us\"")
-    })?;
-    let ports = named("sample.queues.ports", &config.ports, topology)?;
-    Ok(SamplingPlan { interval: config.interval, ports })
 }
 
 /// The ports that `texts` name, in their order, each once.

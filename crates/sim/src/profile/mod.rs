@@ -30,7 +30,7 @@ use rocelab_fabric::{
 };
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{Content, Counters, Packet as RdmaPacket};
-use rocelab_units::{Duration, SimTime};
+use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::{Cnm, TelemetryHeader};
 
 use crate::network::{BuildError, HostEnd, OpenOperation, TrafficKind, Violation};
@@ -243,6 +243,9 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
         0
     }
 
+    /// How far a flow has come that started here and has not ended.
+    fn progress(&self, number: u32, flow: &FlowPlan) -> Option<FlowProgress>;
+
     /// What integrity mode finds wrong at this end of a flow that has completed.
     fn violations(&self, plan: &Plan, number: u32) -> Vec<Violation> {
         _ = (plan, number);
@@ -263,6 +266,24 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
 
     /// What was counted.
     fn counters(&self) -> &Counters;
+}
+
+/// How far a flow has come, as its source knows.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowProgress {
+    /// Payload that is acknowledged; on an unreliable service, that was sent (bytes).
+    pub acknowledged: u64,
+    /// What its congestion control allows; none if the source does not send the payload (READ).
+    pub allowed: Option<Allowed>,
+}
+
+/// What a congestion control allows a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// At most this rate.
+    pub rate: Bandwidth,
+    /// At most this much unacknowledged payload (bytes); none is no limit.
+    pub window: Option<u64>,
 }
 
 /// A packet between two end hosts, as the network sees it.

@@ -52,7 +52,7 @@ pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
 pub use rnr_timer::RnrTimer;
 pub use roce::{GidKind, IpVersion, RoceConfig, RoceVersion, Tagging};
 pub use route::RouteConfig;
-pub use sample::{QueueSampling, SampleConfig};
+pub use sample::{FlowSampling, PortSampling, SampleConfig};
 
 pub(crate) use document::Document;
 pub(crate) use error::{Fault, FilePlace, Place, ensure};

@@ -10,15 +10,35 @@ use serde::{Deserialize, Serialize};
 pub struct SampleConfig {
     /// Lengths of egress queues.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub queues: Option<QueueSampling>,
+    pub queues: Option<PortSampling>,
+    /// Frames marked CE at egress ports, in each interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub marks: Option<PortSampling>,
+    /// What ports send, in each interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utilisation: Option<PortSampling>,
+    /// Rates of flows: what congestion control allows, and what arrives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rates: Option<FlowSampling>,
 }
 
-/// Lengths of egress queues.
+/// Ports that are looked at, and how often.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct QueueSampling {
+pub struct PortSampling {
     /// Time between two samples, above zero.
     pub interval: Duration,
     /// Ports, written as in `[capture]`.
     pub ports: Vec<String>,
+}
+
+/// Flows that are looked at, and how often.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSampling {
+    /// Time between two samples, above zero.
+    pub interval: Duration,
+    /// Numbers of flows, as in `flows.csv`; all without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Vec<u32>>,
 }

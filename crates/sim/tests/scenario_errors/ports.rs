@@ -44,4 +44,50 @@ fn captures_and_samples() {
             help: "above 0s",
         },
     );
+    for quantity in ["marks", "utilisation"] {
+        check(
+            &with(&format!("[sample.{quantity}]\ninterval = \"1us\"\nports = [\"switch-0:9\"]")),
+            Expected {
+                place: "s.toml:3",
+                key: &format!("sample.{quantity}.ports[0]"),
+                value: "\"switch-0:9\"",
+                message: "`switch-0` has no port 9",
+                help: "0 to 3",
+            },
+        );
+    }
+}
+
+#[test]
+fn sampled_flows() {
+    check(
+        &with("[sample.rates]\ninterval = \"0us\""),
+        Expected {
+            place: "s.toml:2",
+            key: "sample.rates.interval",
+            value: "\"0us\"",
+            message: "never end",
+            help: "above 0s",
+        },
+    );
+    check(
+        &with("[sample.rates]\ninterval = \"1us\"\nflows = [0, 99]"),
+        Expected {
+            place: "s.toml:3",
+            key: "sample.rates.flows[1]",
+            value: "99",
+            message: "there is no flow 99",
+            help: "name a flow that exists",
+        },
+    );
+    check(
+        &with("[sample.rates]\ninterval = \"1us\"\nflows = []"),
+        Expected {
+            place: "s.toml:3",
+            key: "sample.rates.flows",
+            value: "[]",
+            message: "no flow is named",
+            help: "leave it out",
+        },
+    );
 }

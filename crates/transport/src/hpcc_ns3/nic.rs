@@ -298,10 +298,14 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         &self.counters
     }
 
+    /// The queue pair of an unfinished flow that has started here.
+    pub fn sender(&self, flow: u32) -> Option<&Sender<T>> {
+        self.queue_pairs.iter().flatten().find(|sender| sender.flow == flow)
+    }
+
     /// Packets of an unfinished flow that were sent again.
     pub fn retransmissions(&self, flow: u32) -> u64 {
-        let senders = self.queue_pairs.iter().flatten();
-        senders.filter(|sender| sender.flow == flow).map(Sender::retransmissions).sum()
+        self.sender(flow).map_or(0, Sender::retransmissions)
     }
 
     #[inline]

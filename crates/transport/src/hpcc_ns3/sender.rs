@@ -100,6 +100,19 @@ impl<T: Copy> Sender<T> {
         self.retransmissions
     }
 
+    /// Payload that is acknowledged (bytes).
+    pub const fn acknowledged(&self) -> u64 {
+        self.acknowledged as u64
+    }
+
+    /// The window at the present rate (bytes), if there is one.
+    pub const fn window(&self) -> Option<u64> {
+        match self.window {
+            u64::MAX => None,
+            window => Some(window),
+        }
+    }
+
     /// The present rate.
     pub const fn rate(&self) -> Bandwidth {
         self.rate

@@ -159,6 +159,12 @@ impl QueuePair {
         self.requester.bytes_in_flight()
     }
 
+    /// Payload acknowledged since the queue pair was made (bytes). Without acknowledgements it is
+    /// that sent; after a failure, that posted.
+    pub const fn bytes_acknowledged(&self) -> u64 {
+        self.requester.positions().0
+    }
+
     /// Payload posted and not acknowledged (bytes).
     pub const fn bytes_outstanding(&self) -> u64 {
         self.requester.bytes_outstanding()

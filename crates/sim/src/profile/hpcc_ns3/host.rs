@@ -13,7 +13,7 @@ use rocelab_wire::TelemetryHeader;
 
 use super::HpccNs3;
 use crate::network::{FlowEnd, HostEnd, TrafficKind};
-use crate::profile::{Carries, Delivery, Departing, EndHost, HostPacket};
+use crate::profile::{Allowed, Carries, Delivery, Departing, EndHost, FlowProgress, HostPacket};
 use crate::{FlowPlan, HpccNs3Plan, Plan};
 
 type Context<'a> = crate::profile::Context<'a, HpccNs3>;
@@ -194,6 +194,12 @@ impl EndHost<HpccNs3> for ByteSequenceHost {
 
     fn retransmissions(&self, number: u32, _flow: &FlowPlan) -> u64 {
         self.nic.retransmissions(number)
+    }
+
+    fn progress(&self, number: u32, _flow: &FlowPlan) -> Option<FlowProgress> {
+        let sender = self.nic.sender(number)?;
+        let allowed = Allowed { rate: sender.rate(), window: sender.window() };
+        Some(FlowProgress { acknowledged: sender.acknowledged(), allowed: Some(allowed) })
     }
 
     fn counters(&self) -> &Counters {

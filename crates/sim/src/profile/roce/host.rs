@@ -19,7 +19,7 @@ use super::app::HostApps;
 use super::connections::Connections;
 use super::integrity::{Integrity, base_address, takes_receives};
 use crate::network::{FlowEnd, HostEnd, OpenOperation, TrafficKind, Violation};
-use crate::profile::{Carries, Delivery, Departing, EndHost, HostPacket};
+use crate::profile::{Allowed, Carries, Delivery, Departing, EndHost, FlowProgress, HostPacket};
 use crate::{FlowPlan, Plan, Verb};
 
 type Context<'a> = crate::profile::Context<'a, Roce>;
@@ -456,6 +456,17 @@ impl EndHost<Roce> for VerbsHost {
 
     fn retransmissions(&self, _number: u32, flow: &FlowPlan) -> u64 {
         self.nic.queue_pair(flow.source_qpn).map_or(0, QueuePair::retransmissions)
+    }
+
+    fn progress(&self, number: u32, flow: &FlowPlan) -> Option<FlowProgress> {
+        if self.flow_of(flow.source_qpn) != Some(number) {
+            return None;
+        }
+        let queue_pair = self.nic.queue_pair(flow.source_qpn)?;
+        // READ data is paced by the other end.
+        let allowed = (flow.verb != Verb::Read)
+            .then(|| Allowed { rate: queue_pair.rate(), window: queue_pair.window() });
+        Some(FlowProgress { acknowledged: queue_pair.bytes_acknowledged(), allowed })
     }
 
     fn has_sent_all(&self, flow: &FlowPlan) -> bool {

@@ -1,0 +1,250 @@
+//! What is measured at regular intervals, for results: each node that has something to measure has
+//! an event of its own.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rocelab_engine::{EventKey, EventQueue, Tie};
+use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_transport::CompletionStatus;
+use rocelab_units::{Duration, SimTime};
+
+use super::{
+    Event, FlowEnd, FlowRate, MarksCounted, Network, PortUse, QueueLength, Record, RecordKind, Role,
+};
+use crate::profile::{EndHost, FlowProgress, Profile};
+use crate::{Plan, PortSamplingPlan};
+
+/// All samplers of a run; none in most.
+#[derive(Debug, Default)]
+pub(super) struct Sampling {
+    samplers: Vec<Sampler>,
+    /// The sampled flows, in ascending order.
+    flows: Vec<SampledFlow>,
+}
+
+/// Measures one thing at one node.
+#[derive(Debug)]
+struct Sampler {
+    node: NodeId,
+    interval: Duration,
+    /// When it last did.
+    last: SimTime,
+    what: Measured,
+}
+
+#[derive(Debug)]
+enum Measured {
+    /// The queues of ports, by their places among all ports.
+    Queues(Vec<u32>),
+    /// Marks at ports since the last time.
+    Marks(Vec<Counted>),
+    /// Bytes sent by ports since the last time, preambles and gaps included.
+    Utilisation(Vec<Counted>),
+    /// Flows that begin here, by their places among the sampled ones.
+    Rates(Vec<usize>),
+}
+
+/// A port's counter.
+#[derive(Debug)]
+struct Counted {
+    /// The port, by its place among all ports.
+    port: u32,
+    /// What it was at the last time.
+    before: u64,
+}
+
+#[derive(Debug)]
+struct SampledFlow {
+    flow: u32,
+    /// Payload that was acknowledged at the last time (bytes).
+    before: u64,
+    /// Whether it has ended.
+    ended: bool,
+    /// Payload that was acknowledged when it ended, as far as is known, and not told yet.
+    at_end: Option<u64>,
+}
+
+impl Sampling {
+    /// A flow has ended. What one that failed had acknowledged since its last sample is not known.
+    #[cold]
+    pub(super) fn note_end(&mut self, plan: &Plan, end: &FlowEnd) {
+        let Ok(place) = self.flows.binary_search_by_key(&end.flow, |sampled| sampled.flow) else {
+            return;
+        };
+        let sampled = &mut self.flows[place];
+        sampled.ended = true;
+        if end.status == CompletionStatus::Success {
+            sampled.at_end = Some(plan.flows[end.flow as usize].bytes);
+        }
+    }
+
+    /// Whether flows are sampled.
+    pub(super) fn has_flows(&self) -> bool {
+        !self.flows.is_empty()
+    }
+}
+
+impl<P: Profile> Network<P> {
+    /// Arms the first event of every sampler. What counts over an interval has its first value at the
+    /// end of the first one.
+    pub(super) fn add_samplers(&mut self, queue: &mut EventQueue<Event>) {
+        let plan = Arc::clone(&self.plan);
+        let sampling = &plan.sampling;
+        self.add_port_samplers(sampling.queues.as_ref(), Measured::Queues);
+        let counted = |ports: Vec<u32>| {
+            ports.into_iter().map(|port| Counted { port, before: 0 }).collect::<Vec<_>>()
+        };
+        self.add_port_samplers(sampling.marks.as_ref(), |ports| Measured::Marks(counted(ports)));
+        self.add_port_samplers(sampling.utilisation.as_ref(), |ports| {
+            Measured::Utilisation(counted(ports))
+        });
+        if let Some(rates) = &sampling.rates {
+            self.add_flow_samplers(rates.interval, &rates.flows);
+        }
+        for number in 0..self.sampling.samplers.len() {
+            let Sampler { node, interval, ref what, .. } = self.sampling.samplers[number];
+            let at_once = matches!(what, Measured::Queues(_));
+            let time = if at_once { SimTime::ZERO } else { SimTime::ZERO + interval };
+            let tie = self.reserve(node);
+            let sampler = u32::try_from(number).unwrap_or(u32::MAX);
+            queue.push(EventKey { time, tie }, Event::Sample { sampler });
+        }
+    }
+
+    /// A sampler for each node that `sampled` has ports of.
+    fn add_port_samplers(
+        &mut self,
+        sampled: Option<&PortSamplingPlan>,
+        measured: impl Fn(Vec<u32>) -> Measured,
+    ) {
+        let Some(sampled) = sampled else { return };
+        let mut ports = sampled.ports.clone();
+        ports.sort_by_key(|&(node, _)| node);
+        for of_node in ports.chunk_by(|a, b| a.0 == b.0) {
+            let node = of_node[0].0;
+            let first = self.nodes[node as usize].first_port;
+            let what = measured(of_node.iter().map(|&(_, port)| first + u32::from(port)).collect());
+            self.add_sampler(node, sampled.interval, what);
+        }
+    }
+
+    /// A sampler for each host at which some of the flows begin.
+    fn add_flow_samplers(&mut self, interval: Duration, flows: &[u32]) {
+        let mut by_source: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+        for (place, &flow) in flows.iter().enumerate() {
+            by_source.entry(self.plan.flows[flow as usize].source).or_default().push(place);
+        }
+        for (source, places) in by_source {
+            self.add_sampler(source, interval, Measured::Rates(places));
+        }
+        let sampled = |&flow| SampledFlow { flow, before: 0, ended: false, at_end: None };
+        self.sampling.flows = flows.iter().map(sampled).collect();
+    }
+
+    fn add_sampler(&mut self, node: NodeId, interval: Duration, what: Measured) {
+        self.sampling.samplers.push(Sampler { node, interval, last: SimTime::ZERO, what });
+    }
+
+    /// A sampler measures, and comes back after its interval.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn sample(&mut self, key: EventKey, sampler: u32, queue: &mut EventQueue<Event>) {
+        let mut sampling = std::mem::take(&mut self.sampling);
+        if let Some(due) = sampling.samplers.get_mut(sampler as usize) {
+            self.measure(key, due, &mut sampling.flows);
+            let time = key.time + due.interval;
+            let tie = self.reserve(due.node);
+            queue.push(EventKey { time, tie }, Event::Sample { sampler });
+        }
+        self.sampling = sampling;
+    }
+
+    /// At the end of a run: what counts over an interval, of the one that is not over.
+    pub(crate) fn finish_samples(&mut self, now: SimTime) {
+        let mut sampling = std::mem::take(&mut self.sampling);
+        let key = EventKey { time: now, tie: Tie::default() };
+        for sampler in &mut sampling.samplers {
+            if !matches!(sampler.what, Measured::Queues(_)) {
+                self.measure(key, sampler, &mut sampling.flows);
+            }
+        }
+        self.sampling = sampling;
+    }
+
+    fn measure(&mut self, key: EventKey, sampler: &mut Sampler, flows: &mut [SampledFlow]) {
+        let interval = key.time.since(sampler.last);
+        sampler.last = key.time;
+        match &mut sampler.what {
+            Measured::Queues(ports) => {
+                for &port in &*ports {
+                    self.sample_queues(key, port);
+                }
+            }
+            Measured::Marks(ports) => {
+                for counted in ports {
+                    let now = self.ports[counted.port as usize].counters.ecn_marks;
+                    let marks = now - std::mem::replace(&mut counted.before, now);
+                    let (node, port) = self.place_of(counted.port);
+                    let sample = MarksCounted { node, port, marks };
+                    self.keep(key, marks > 0, RecordKind::Marks(sample));
+                }
+            }
+            Measured::Utilisation(ports) => {
+                for counted in ports {
+                    let counters = self.ports[counted.port as usize].counters;
+                    let now = counters.bytes + counters.frames * self.plan.gap_bytes();
+                    let bytes = now - std::mem::replace(&mut counted.before, now);
+                    let (node, port) = self.place_of(counted.port);
+                    let capacity = self.ports[counted.port as usize].port.link().rate();
+                    let sample = PortUse { node, port, bytes, interval, capacity };
+                    self.keep(key, bytes > 0, RecordKind::Use(sample));
+                }
+            }
+            Measured::Rates(places) => {
+                for &place in &*places {
+                    self.sample_flow(key, &mut flows[place], interval);
+                }
+            }
+        }
+    }
+
+    fn sample_queues(&mut self, key: EventKey, port: u32) {
+        let (node, number) = self.place_of(port);
+        for priority in 0..8 {
+            let bytes = self.ports[port as usize].port.queued(priority);
+            let length = QueueLength { node, port: number, priority, bytes };
+            self.keep(key, bytes > 0, RecordKind::Queue(length));
+        }
+    }
+
+    fn sample_flow(&mut self, key: EventKey, sampled: &mut SampledFlow, interval: Duration) {
+        let progress = if sampled.ended { None } else { self.progress_of(sampled.flow) };
+        let acknowledged = progress.map(|progress| progress.acknowledged);
+        let Some(now) = acknowledged.or_else(|| sampled.at_end.take()) else { return };
+        // A scheme that forgets partial messages may fall back.
+        let bytes = now.saturating_sub(sampled.before);
+        sampled.before = now;
+        let allowed = progress.and_then(|progress| progress.allowed);
+        let rate = FlowRate { flow: sampled.flow, bytes, interval, allowed };
+        self.keep(key, progress.is_some() || bytes > 0, RecordKind::Rate(rate));
+    }
+
+    /// How far an open flow has come, as its source knows.
+    fn progress_of(&self, number: u32) -> Option<FlowProgress> {
+        let flow = &self.plan.flows[number as usize];
+        let Role::Host(host) = self.nodes[flow.source as usize].role else { return None };
+        self.hosts[host as usize].end_host.progress(number, flow)
+    }
+
+    fn place_of(&self, port: u32) -> (NodeId, u16) {
+        let port = &self.ports[port as usize];
+        (port.node, port.number)
+    }
+
+    fn keep(&mut self, key: EventKey, is_worth_it: bool, kind: RecordKind) {
+        if is_worth_it {
+            self.records.push(Record { key, kind });
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What is sampled: ports and flows that exist, at intervals that end.
+
+use rocelab_fabric::{NodeId, Topology};
+use rocelab_units::Duration;
+
+use super::ports::named;
+use super::{FlowPlan, FlowSamplingPlan, PortSamplingPlan, SamplingPlan};
+use crate::scenario::{Fault, FlowSampling, PortSampling, SampleConfig, ensure};
+
+pub(super) fn build(
+    config: Option<&SampleConfig>,
+    topology: &Topology,
+    flows: &[FlowPlan],
+) -> Result<SamplingPlan, Fault> {
+    let Some(config) = config else { return Ok(SamplingPlan::default()) };
+    let ports = |key: &str, config: &Option<PortSampling>| {
+        config.as_ref().map(|config| ports(key, config, topology)).transpose()
+    };
+    Ok(SamplingPlan {
+        queues: ports("sample.queues", &config.queues)?,
+        marks: ports("sample.marks", &config.marks)?,
+        utilisation: ports("sample.utilisation", &config.utilisation)?,
+        rates: config.rates.as_ref().map(|config| rates(config, flows)).transpose()?,
+    })
+}
+
+fn ports(key: &str, config: &PortSampling, topology: &Topology) -> Result<PortSamplingPlan, Fault> {
+    check_interval(key, config.interval)?;
+    let ports: Vec<(NodeId, u16)> = named(&format!("{key}.ports"), &config.ports, topology)?;
+    Ok(PortSamplingPlan { interval: config.interval, ports })
+}
+
+fn rates(config: &FlowSampling, flows: &[FlowPlan]) -> Result<FlowSamplingPlan, Fault> {
+    check_interval("sample.rates", config.interval)?;
+    let numbers = 0..u32::try_from(flows.len()).unwrap_or(u32::MAX);
+    let mut chosen = match &config.flows {
+        None => numbers.collect(),
+        Some(chosen) => {
+            ensure(!chosen.is_empty(), || {
+                Fault::at("sample.rates.flows", "no flow is named")
+                    .help("give numbers of flows, or leave it out to sample all")
+            })?;
+            for (place, flow) in chosen.iter().enumerate() {
+                ensure(numbers.contains(flow), || {
+                    let key = format!("sample.rates.flows[{place}]");
+                    let there = match numbers.end {
+                        0 => "this scenario has none".to_owned(),
+                        end => format!("they are numbered 0 to {}", end - 1),
+                    };
+                    Fault::at(key, format!("there is no flow {flow}"))
+                        .help(format!("name a flow that exists; {there}"))
+                })?;
+            }
+            chosen.clone()
+        }
+    };
+    chosen.sort_unstable();
+    chosen.dedup();
+    Ok(FlowSamplingPlan { interval: config.interval, flows: chosen })
+}
+
+fn check_interval(key: &str, interval: Duration) -> Result<(), Fault> {
+    ensure(interval > Duration::ZERO, || {
+        let problem = "samples without time between them never end";
+        Fault::at(format!("{key}.interval"), problem).help("give a time above 0s, such as \"10us\"")
+    })
+}
