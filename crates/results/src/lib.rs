@@ -110,6 +110,7 @@ pub use series::{SeriesFile, SeriesReader, SeriesSample};
 pub use storm::{StormEvent, StormRecord};
 pub use summary::{
     DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, FlowCounts,
-    IntegrityResult, IntegrityViolation, LinkTraversals, MessageCounts, PfcCounts, Summary,
+    IntegrityResult, IntegrityViolation, LinkTraversals, MessageCounts, PfcCounts,
+    SlowReceiverRecord, Summary,
 };
 pub use topology_map::{MapLink, MapNode, MapNodeKind, TopologyMap};

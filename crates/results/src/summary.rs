@@ -57,6 +57,9 @@ pub struct Summary {
     /// Queues that waited for each other, so that they could never move; left out without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deadlocks: Vec<DeadlockRecord>,
+    /// What NICs did that handle no faster than they can what arrives; left out without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow_receivers: Vec<SlowReceiverRecord>,
     /// Explicit congestion notification.
     pub ecn: EcnCounts,
     /// Congestion notification packets sent.
@@ -191,6 +194,23 @@ pub struct IntegrityViolation {
     pub expected: String,
     /// What is there.
     pub found: String,
+}
+
+/// What a NIC did that handles no faster than it can what arrives.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlowReceiverRecord {
+    /// Its host.
+    pub host: String,
+    /// Frames that it handled.
+    pub frames: u64,
+    /// Most bytes that waited in its memory at once.
+    pub max_bytes: u64,
+    /// Times that it asked for pauses.
+    pub pauses: u64,
+    /// Address translations that were needed, one for each page that a packet touches.
+    pub translations: u64,
+    /// Of these, those that had to be fetched.
+    pub misses: u64,
 }
 
 /// A deadlock.

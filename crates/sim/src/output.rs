@@ -11,7 +11,7 @@ use rocelab_results::{
     FlowStatistics, FlowStatus, FlowWriter, IntegrityResult, IntegrityViolation, LinkRecord,
     LinkTraversals, Millionths, OperationCounts, OperationRecord, OperationStatistics,
     OperationStatus, PauseEvent as PauseKind, PauseRecord, PfcCounts, RecordWriter, ResultsDir,
-    ResultsError, StormEvent, StormRecord, Summary,
+    ResultsError, SlowReceiverRecord, StormEvent, StormRecord, Summary,
 };
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
@@ -23,7 +23,7 @@ use crate::ideal::UnloadedNetwork;
 use crate::network::{
     AuditError, BuildError, Deadlock, DropCause, FaultCounts, FlowEnd, FlowFailure, FrameDropped,
     IntegrityReport, Network, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueStorm,
-    Record, RecordKind, StuckQueue,
+    ReceiverCounts, Record, RecordKind, StuckQueue,
 };
 use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
@@ -438,6 +438,19 @@ impl<'a> Output<'a> {
     }
 }
 
+/// What slow receivers did, in the words of the results.
+fn slow_receivers<P: Profile>(plan: &Plan, network: &Network<P>) -> Vec<SlowReceiverRecord> {
+    let record = |(node, counts): (NodeId, ReceiverCounts)| SlowReceiverRecord {
+        host: plan.topology.nodes[node as usize].name.clone(),
+        frames: counts.frames,
+        max_bytes: counts.max_bytes,
+        pauses: counts.pauses,
+        translations: counts.translations,
+        misses: counts.misses,
+    };
+    network.slow_receivers().map(record).collect()
+}
+
 /// A deadlock in the words of the results.
 fn deadlock(plan: &Plan, found: &Deadlock) -> DeadlockRecord {
     let adjacency = plan.topology.adjacency();
@@ -511,6 +524,7 @@ fn summary<P: Profile>(
         faults: fault_rules(plan, network),
         integrity: network.integrity().map(integrity),
         storms: totals.storms,
+        slow_receivers: slow_receivers(plan, network),
         deadlocks: network.deadlocks().iter().map(|one| deadlock(plan, one)).collect(),
         pfc: PfcCounts {
             pauses: totals.pauses,

@@ -56,6 +56,7 @@ impl<P: Profile> Network<P> {
             active_links: plan.active_links.clone(),
             outages: super::failure::Outages::new(plan.topology.links.len()),
             watchdogs: super::watchdog::Watchdogs::default(),
+            receivers: super::receiver::Receivers::default(),
             pool: PacketPool::default(),
             nodes: Vec::with_capacity(plan.topology.nodes.len()),
             ports: Vec::with_capacity(plan.topology.links.len() * 2),
@@ -85,6 +86,7 @@ impl<P: Profile> Network<P> {
         network.add_ports();
         network.add_faults();
         network.add_hop_limits();
+        network.add_slow_receivers();
         network.add_flows(queue);
         network.add_apps(queue);
         network.add_failures(queue);

@@ -57,6 +57,11 @@ pub enum Event {
     },
     /// The watchdogs look at all queues.
     Watchdog,
+    /// A slow receiver has handled a frame.
+    Handled {
+        /// The host.
+        host: u32,
+    },
     /// Something at a node is measured.
     Sample {
         /// Who measures, by its place in the list of samplers.

@@ -210,7 +210,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// A host asks for pauses.
-    fn pause_by_host(
+    pub(super) fn pause_by_host(
         &mut self,
         key: EventKey,
         node: NodeId,
@@ -228,7 +228,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// A host asks for pauses no longer.
-    fn resume_by_host(
+    pub(super) fn resume_by_host(
         &mut self,
         key: EventKey,
         node: NodeId,

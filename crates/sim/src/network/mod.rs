@@ -20,11 +20,13 @@ mod integrity;
 mod lost;
 mod notes;
 mod packet;
+mod receiver;
 mod record;
 mod sampling;
 mod switch;
 mod telemetry;
 mod totals;
+mod translations;
 mod transmit;
 pub(crate) mod watch;
 mod watchdog;
@@ -38,6 +40,7 @@ pub use event::Event;
 pub use faults::FaultCounts;
 pub use integrity::{IntegrityReport, Promise, Violation};
 use packet::PacketPool;
+pub use receiver::ReceiverCounts;
 pub use record::{
     DropCause, FlowEnd, FlowFailure, FlowRate, FrameDropped, HostEnd, MarksCounted, OpenOperation,
     OperationEnd, PauseChange, PauseEvent, PauseRequest, PortUse, QueueLength, QueueStorm, Record,
@@ -76,6 +79,7 @@ pub struct Network<P: Profile = Roce> {
     active_links: Vec<bool>,
     outages: failure::Outages,
     watchdogs: watchdog::Watchdogs,
+    receivers: receiver::Receivers,
     /// What switches write into packets, where an algorithm asks for it.
     telemetry: Option<Box<Telemetry>>,
     /// What links do to frames, where rules say so.
@@ -391,6 +395,7 @@ impl<P: Profile> World for Network<P> {
             Event::LinkFailure { link } => self.link_failure(key, link),
             Event::Failure { step } => self.failure_step(key, step, queue),
             Event::Watchdog => self.watchdog(key, queue),
+            Event::Handled { host } => self.handled(key, host, queue),
             Event::Sample { sampler } => self.sample(key, sampler, queue),
         }
     }

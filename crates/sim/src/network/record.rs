@@ -201,6 +201,8 @@ pub enum DropCause {
     Watchdog,
     /// The host's NIC handles nothing that arrives.
     ReceiverStopped,
+    /// The memory of the host's NIC is full.
+    ReceiverFull,
     /// The switch has no way to its destination.
     NoRoute,
     /// Its hop limit (TTL) ended before it arrived.
@@ -220,6 +222,7 @@ impl DropCause {
             Self::LinkDown => "link_down",
             Self::Watchdog => "watchdog",
             Self::ReceiverStopped => "receiver_stopped",
+            Self::ReceiverFull => "receiver_full",
             Self::NoRoute => "no_route",
             Self::TtlExpired => "ttl_expired",
             Self::ForeignDestination => "foreign_destination",

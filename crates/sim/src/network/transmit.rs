@@ -189,6 +189,23 @@ impl<P: Profile> Network<P> {
         if matches!(far.role, Role::Switch(_)) && self.expires(id) {
             return self.drop_frame(key, far.port, None, id, DropCause::TtlExpired);
         }
+        if !self.receivers.is_empty() && self.is_kept(key, far.role, id, queue) {
+            return;
+        }
+        self.deliver_specially(key, port, id, queue);
+    }
+
+    /// A frame that came over the link of `port` reaches its node, at last.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn deliver_specially(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let far = self.ports[port as usize].far;
         self.deliver(key, &far, id, queue);
     }
 

@@ -1,5 +1,6 @@
 //! From [`Scenario`] to [`Plan`].
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocelab_transport::{Algorithm, QueuePairProfile};
@@ -102,6 +103,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         connections,
         faults,
         failures,
+        slow_receivers: BTreeMap::new(),
         integrity: scenario.integrity,
         on_deadlock: scenario.on_deadlock,
         capture,
@@ -109,6 +111,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     };
     if matches!(plan.profile, ProfilePlan::Roce) {
         plan.check_buffers()?;
+        plan.add_slow_receivers(&scenario.slow_receiver, &hosts)?;
         plan.measure_paths(&scenario.roce);
     }
     Ok(plan)

@@ -18,6 +18,7 @@ mod layer2;
 mod numbering;
 mod ports;
 mod profile;
+mod receivers;
 mod resolve;
 mod sampling;
 mod service;
@@ -26,6 +27,7 @@ mod switches;
 mod telemetry;
 mod topology;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocelab_fabric::{NodeId, StaticRoute, SwitchConfig, Topology};
@@ -44,6 +46,7 @@ pub use failures::{FailureChange, FailurePlan, FailureStep};
 pub use faults::{FaultAction, FaultChoice, FaultRule, FrameSelector, OpcodeSet};
 pub(crate) use hosts::HostDirectory;
 pub use profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
+pub use receivers::SlowReceiver;
 pub use switches::SwitchOverrides;
 
 /// A scenario that is known to be runnable.
@@ -82,6 +85,8 @@ pub struct Plan {
     pub faults: Vec<FaultRule>,
     /// What breaks.
     pub failures: FailurePlan,
+    /// NICs that handle what arrives no faster than they can, by host.
+    pub slow_receivers: BTreeMap<NodeId, SlowReceiver>,
     /// Whether payload bytes are real and compared at the end.
     pub integrity: bool,
     /// Whether the run ends with a deadlock.

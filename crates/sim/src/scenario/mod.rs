@@ -24,6 +24,7 @@ mod rnr_timer;
 mod roce;
 mod route;
 mod sample;
+mod slow_receiver;
 mod suggestion;
 
 use std::collections::BTreeMap;
@@ -53,6 +54,7 @@ pub use rnr_timer::RnrTimer;
 pub use roce::{GidKind, IpVersion, RoceConfig, RoceVersion, Tagging};
 pub use route::RouteConfig;
 pub use sample::{FlowSampling, PortSampling, SampleConfig};
+pub use slow_receiver::{SlowReceiverConfig, TranslationConfig};
 
 pub(crate) use document::Document;
 pub(crate) use error::{Fault, FilePlace, Place, ensure};
@@ -117,6 +119,9 @@ pub struct Scenario {
     /// Who ends pauses that do not end; nobody without it.
     #[serde(default, skip_serializing_if = "is_unwatched")]
     pub watchdog: WatchdogConfig,
+    /// NICs that handle what arrives no faster than they can: any number of `[[slow_receiver]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow_receiver: Vec<SlowReceiverConfig>,
     /// Which ports are captured; none without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<CaptureConfig>,

@@ -8,6 +8,7 @@ mod ports;
 mod profile;
 mod reading;
 mod route;
+mod slow_receiver;
 mod switch;
 mod telemetry;
 mod topology;

@@ -21,6 +21,7 @@ pub(in crate::plan) fn check(scenario: &Scenario) -> Result<(), Fault> {
     ensure(scenario.faults.is_empty(), || refused("faults[0]", String::new()))?;
     ensure(scenario.route.is_empty(), || refused("route[0]", String::new()))?;
     ensure(scenario.failure.is_empty(), || refused("failure[0]", String::new()))?;
+    ensure(scenario.slow_receiver.is_empty(), || refused("slow_receiver[0]", String::new()))?;
     ensure(scenario.watchdog == WatchdogConfig::default(), || refused("watchdog", String::new()))?;
     ensure(scenario.class.is_empty(), || refused("class", String::new()))?;
     let items = scenario.workload.items();

@@ -19,6 +19,7 @@ mod reaction_point;
 mod ring;
 mod routing_loop;
 mod shared_queue;
+mod slow_receiver;
 mod stability;
 mod timely;
 mod unfairness;

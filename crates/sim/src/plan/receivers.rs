@@ -1,0 +1,131 @@
+//! NICs that handle what arrives no faster than they can, found and checked.
+
+use std::collections::BTreeMap;
+
+use rocelab_fabric::NodeId;
+use rocelab_units::{Bandwidth, Bytes};
+
+use super::buffer::largest_frame;
+use super::{HostDirectory, Plan};
+use crate::scenario::{Fault, SlowReceiverConfig, TranslationConfig, ensure};
+
+/// A NIC that handles what arrives no faster than it can.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowReceiver {
+    /// Memory for what is not handled yet.
+    pub buffer: Bytes,
+    /// With more than this in it, the lossless priorities are paused.
+    pub xoff: Bytes,
+    /// With no more than this, they go on.
+    pub xon: Bytes,
+    /// How fast frames are handled; at once without it.
+    pub rate: Option<Bandwidth>,
+    /// What translations cost; nothing without it.
+    pub translation: Option<TranslationConfig>,
+}
+
+impl Plan {
+    /// Adds the slow receivers of a scenario, each to its hosts.
+    pub(super) fn add_slow_receivers(
+        &mut self,
+        configs: &[SlowReceiverConfig],
+        hosts: &HostDirectory,
+    ) -> Result<(), Fault> {
+        let mut receivers = BTreeMap::new();
+        for (index, config) in configs.iter().enumerate() {
+            let add = || {
+                check(config, self.common_queue_pair().path_mtu.bytes().into())?;
+                for host in hosts.selected("hosts", config.hosts.as_deref())? {
+                    let receiver = self.slow_receiver(host, config)?;
+                    ensure(receivers.insert(host, receiver).is_none(), || {
+                        let name = &self.topology.nodes[host as usize].name;
+                        Fault::at("hosts", format!("`{name}` is a slow receiver already"))
+                            .help("name every host in one `[[slow_receiver]]` only")
+                    })?;
+                }
+                Ok(())
+            };
+            let mut add = add;
+            add().map_err(|fault: Fault| fault.within(&format!("slow_receiver[{index}]")))?;
+        }
+        self.slow_receivers = receivers;
+        Ok(())
+    }
+
+    fn slow_receiver(
+        &self,
+        host: NodeId,
+        config: &SlowReceiverConfig,
+    ) -> Result<SlowReceiver, Fault> {
+        let headroom = self.headroom_of_host(host);
+        let name = &self.topology.nodes[host as usize].name;
+        let xoff = match config.xoff {
+            Some(xoff) => {
+                ensure(xoff < config.buffer, || {
+                    Fault::at("xoff", "it is no less than the memory, so no pause is asked for")
+                        .value(xoff.to_string())
+                        .help(format!("give less than `buffer`, {}", config.buffer))
+                })?;
+                xoff
+            }
+            None => {
+                ensure(headroom < config.buffer, || {
+                    let message = format!(
+                        "that does not hold the headroom of `{name}`'s lossless priorities, {headroom}"
+                    );
+                    Fault::at("buffer", message)
+                        .value(config.buffer.to_string())
+                        .help("give more, or `xoff`")
+                })?;
+                Bytes::new(config.buffer.get() - headroom.get())
+            }
+        };
+        let frames = largest_frame(&self.roce, &self.queue_pairs).get() * 2;
+        let xon = config.xon.unwrap_or_else(|| Bytes::new(xoff.get().saturating_sub(frames)));
+        ensure(xon <= xoff, || {
+            Fault::at("xon", format!("that is more than XOFF, {xoff}"))
+                .value(xon.to_string())
+                .help("give no more than `xoff`")
+        })?;
+        let (buffer, rate) = (config.buffer, config.rate);
+        Ok(SlowReceiver { buffer, xoff, xon, rate, translation: config.translation.clone() })
+    }
+
+    /// What a host may still receive after it has asked for a pause, over all lossless priorities.
+    fn headroom_of_host(&self, host: NodeId) -> Bytes {
+        let adjacency = self.topology.adjacency();
+        let lossless = self.switch.lossless.len() as u64;
+        let neighbour = adjacency.ports_of(host).first();
+        let of_one =
+            neighbour.map(|port| self.lossless_hop(host, port, &adjacency).terms().total());
+        Bytes::new(of_one.unwrap_or_default().get().saturating_mul(lossless))
+    }
+}
+
+fn check(config: &SlowReceiverConfig, path_mtu: u64) -> Result<(), Fault> {
+    ensure(config.buffer > Bytes::ZERO, || {
+        Fault::at("buffer", "a NIC has memory").help("give a size above 0, such as \"256KiB\"")
+    })?;
+    ensure(config.rate.is_none_or(|rate| rate.bits_per_second() > 0), || {
+        Fault::at("rate", "a NIC handles something").help("give a rate, such as \"50Gbps\"")
+    })?;
+    let Some(translation) = &config.translation else { return Ok(()) };
+    ensure(translation.entries > 0, || {
+        Fault::at("translation.entries", "a cache holds something")
+            .help("give 1 or more; the NIC of SIGCOMM 2016, section 4.4, has 2048")
+    })?;
+    ensure(translation.page_size > Bytes::ZERO, || {
+        Fault::at("translation.page_size", "a page holds something")
+            .help("give a size above 0, such as \"4KiB\" or \"2MiB\"")
+    })?;
+    ensure(translation.chunk.get() >= path_mtu, || {
+        Fault::at("translation.chunk", format!("less than a packet's payload, {path_mtu} bytes"))
+            .value(translation.chunk.to_string())
+            .help("give the size of a receive buffer, such as \"4KiB\"")
+    })?;
+    ensure(translation.memory >= translation.chunk, || {
+        Fault::at("translation.memory", "less than one `chunk`")
+            .value(translation.memory.to_string())
+            .help(format!("give {} or more", translation.chunk))
+    })
+}
