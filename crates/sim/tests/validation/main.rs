@@ -19,6 +19,7 @@ mod pause_timing;
 mod pfc;
 mod qcn;
 mod scheduling;
+mod slow_receivers;
 mod static_routes;
 mod support;
 mod switch_features;
