@@ -12,26 +12,26 @@ const TOP: f64 = 72.0;
 const BOTTOM: f64 = HEIGHT - 36.0;
 /// Between two groups.
 const GAP: f64 = 32.0;
-/// Fill of each series; the last is outlined, because it is no result but a rate on the link.
+/// Fill of each series; the fourth is outlined: what is not of the same kind as the others.
 const FILLS: [&str; 4] = ["#9aa5b1", "#2f6fb2", "#c0392b", "none"];
 
-/// Groups of four bars.
+/// Groups of up to four bars.
 pub(super) struct BarChart {
     title: &'static str,
     /// The value at the top.
     scale: f64,
-    series: [&'static str; 4],
+    series: &'static [&'static str],
     pub(super) groups: Vec<Group>,
 }
 
 /// A group of bars, one for each series.
 pub(super) struct Group {
     pub(super) name: String,
-    pub(super) values: [f64; 4],
+    pub(super) values: Vec<f64>,
 }
 
 impl BarChart {
-    pub(super) fn new(title: &'static str, scale: f64, series: [&'static str; 4]) -> Self {
+    pub(super) fn new(title: &'static str, scale: f64, series: &'static [&'static str]) -> Self {
         Self { title, scale, series, groups: Vec::new() }
     }
 

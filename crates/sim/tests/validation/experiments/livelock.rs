@@ -61,7 +61,7 @@ fn go_back_0_does_nothing_at_line_rate_and_go_back_n_hardly_notices() {
     let mut chart = BarChart::new(
         "Goodput where every 256th frame from A to B is lost (Gb/s)",
         LINE,
-        ["no losses", "go-back-N", "go-back-0", "go-back-0: on the link"],
+        &["no losses", "go-back-N", "go-back-0", "go-back-0: on the link"],
     );
     for verb in ["send", "write", "read"] {
         let (lossless, run) = outcome(verb, &[("faults", "[]")]);
@@ -84,7 +84,12 @@ fn go_back_0_does_nothing_at_line_rate_and_go_back_n_hardly_notices() {
         println!("{verb}: lossless {lossless:?}, go-back-N {go_back_n:?}, go-back-0 {go_back_0:?}");
         chart.groups.push(Group {
             name: verb.to_uppercase(),
-            values: [lossless.goodput, go_back_n.goodput, go_back_0.goodput, go_back_0.link * LINE],
+            values: vec![
+                lossless.goodput,
+                go_back_n.goodput,
+                go_back_0.goodput,
+                go_back_0.link * LINE,
+            ],
         });
     }
     chart.check(FIGURE);

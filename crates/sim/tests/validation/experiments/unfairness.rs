@@ -2,6 +2,7 @@
 //!
 //! Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, figure 3.
 
+use super::bar_chart::{BarChart, Group};
 use super::{jain, port_shares, sending_rates};
 use crate::support::{Run, shipped};
 
@@ -13,14 +14,31 @@ const SHARE_BAND: f64 = 0.1;
 /// do in 30 ms, which `fairness.rs` has measured for two flows at 40 Gb/s: 0.98 in 10 ms.
 const FAIR: f64 = 0.95;
 
+/// The drawing that `docs/experiments/pfc-unfairness.md` shows.
+const FIGURE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/experiments/pfc-unfairness.svg");
+
 const SENDERS: [&str; 4] = ["host-0", "host-1", "host-2", "host-16"];
+
+/// What the senders send with PFC alone (Gb/s), and the run.
+fn pfc_alone(seed: u32) -> (Vec<f64>, Run) {
+    let mut run = Run::new(shipped("dcqcn-unfairness.toml", &[("seed", &seed.to_string())]));
+    (sending_rates(&mut run, &SENDERS, 8, 18), run)
+}
+
+/// The same with DCQCN.
+fn with_dcqcn(seed: u32) -> Vec<f64> {
+    let seed = seed.to_string();
+    let overrides = [("seed", &*seed), ("congestion_control.dcqcn", "{}"), ("stop", "61ms")];
+    let mut run = Run::new(shipped("dcqcn-unfairness.toml", &overrides));
+    sending_rates(&mut run, &SENDERS, 30, 60)
+}
 
 #[test]
 fn pfc_alone_shares_by_port() {
     for seed in 1..=6u32 {
-        let mut run = Run::new(shipped("dcqcn-unfairness.toml", &[("seed", &seed.to_string())]));
+        let (rates, run) = pfc_alone(seed);
         let expected = port_shares::shares(&run.plan, &[0, 1, 2, 3]);
-        let rates = sending_rates(&mut run, &SENDERS, 8, 18);
         let sum: f64 = rates.iter().sum();
         println!(
             "seed {seed}: {rates:.2?} Gb/s, expected shares {expected:.3?}, Jain's index {:.3}",
@@ -40,13 +58,32 @@ fn pfc_alone_shares_by_port() {
 #[test]
 fn dcqcn_shares_by_flow() {
     for seed in 1..=3u32 {
-        let seed_text = seed.to_string();
-        let overrides =
-            [("seed", &*seed_text), ("congestion_control.dcqcn", "{}"), ("stop", "61ms")];
-        let mut run = Run::new(shipped("dcqcn-unfairness.toml", &overrides));
-        let rates = sending_rates(&mut run, &SENDERS, 30, 60);
+        let rates = with_dcqcn(seed);
         let index = jain(&rates);
         println!("seed {seed}: {rates:.2?} Gb/s with DCQCN, Jain's index {index:.4}");
         assert!(index > FAIR, "seed {seed}: {rates:?}");
     }
+}
+
+/// Two draws of hashing with PFC alone, one of each kind, and one with DCQCN.
+#[test]
+fn the_figure_shows_what_was_measured() {
+    let mut chart = BarChart::new(
+        "What four senders get of one 40 Gb/s link (Gb/s of frames)",
+        40.0,
+        &["H1", "H2", "H3", "H4, next to the receiver"],
+    );
+    // H4 shares the receiver's switch with two uplinks or with one.
+    for uplinks in [2, 1] {
+        let of = |seed: &u32| {
+            let plan = shipped("dcqcn-unfairness.toml", &[("seed", &seed.to_string())]);
+            let h4 = port_shares::shares(&plan, &[0, 1, 2, 3])[&3];
+            (h4 * f64::from(uplinks + 1) - 1.0).abs() < 1e-9
+        };
+        let seed = (1..=6).find(of).expect("six draws have both");
+        let name = format!("PFC alone, {uplinks} uplink{}", if uplinks > 1 { "s" } else { "" });
+        chart.groups.push(Group { name, values: pfc_alone(seed).0 });
+    }
+    chart.groups.push(Group { name: "DCQCN".to_owned(), values: with_dcqcn(1) });
+    chart.check(FIGURE);
 }

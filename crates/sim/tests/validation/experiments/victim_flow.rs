@@ -4,11 +4,15 @@
 //! paper could not be read again: its medians, about 10 Gb/s without and 4.5 Gb/s with two senders
 //! under T3, are from memory, so only signs are held, and what follows from sharing by port.
 
+use super::bar_chart::{BarChart, Group};
 use super::{median, port_shares, sending_rates};
 use crate::support::{Run, shipped};
 
 /// How many senders under the receiver's neighbour rack there are.
 const EXTRA: [usize; 3] = [0, 1, 2];
+
+/// The drawing that `docs/experiments/victim-flow.md` shows.
+const FIGURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/experiments/victim-flow.svg");
 
 /// What the victim's link could carry [Gb/s].
 const LINE: f64 = 40.0;
@@ -56,7 +60,20 @@ fn derived(run: &Run) -> f64 {
 }
 
 #[test]
-fn pfc_alone_makes_a_victim() {
+fn pfc_alone_makes_a_victim_and_dcqcn_spares_it() {
+    let mut chart = BarChart::new(
+        "Median of what the victim sends, whose way is nowhere full (Gb/s of frames)",
+        LINE,
+        &["no extra sender", "one", "two"],
+    );
+    for (name, values) in [("PFC alone", pfc_alone()), ("DCQCN", dcqcn())] {
+        chart.groups.push(Group { name: name.to_owned(), values });
+    }
+    chart.check(FIGURE);
+}
+
+/// The medians with PFC alone, by extra senders (Gb/s).
+fn pfc_alone() -> Vec<f64> {
     let mut medians = Vec::new();
     for extra in EXTRA {
         let mut rates = Vec::new();
@@ -77,10 +94,11 @@ fn pfc_alone_makes_a_victim() {
     assert!(medians[0] < SUFFERS * LINE, "{medians:?}");
     assert!(medians[1] < RISE * medians[0] && medians[2] < RISE * medians[1], "{medians:?}");
     assert!(medians[2] < FALLS * medians[0], "{medians:?}");
+    medians
 }
 
-#[test]
-fn dcqcn_spares_it() {
+/// The same with DCQCN.
+fn dcqcn() -> Vec<f64> {
     let overrides = [("congestion_control.dcqcn", "{}"), ("stop", "41ms")];
     let medians: Vec<f64> = EXTRA
         .into_iter()
@@ -95,4 +113,5 @@ fn dcqcn_spares_it() {
     for extra in [1, 2] {
         assert!(medians[extra] > UNAFFECTED * medians[0], "{medians:?}");
     }
+    medians
 }
