@@ -141,7 +141,12 @@ fn pfc(summary: &Summary) -> String {
 }
 
 fn ecn(summary: &Summary) -> String {
-    format!("{}, {}", counted(summary.ecn.marks, "mark"), counted(summary.cnps, "CNP"))
+    let mut text =
+        format!("{}, {}", counted(summary.ecn.marks, "mark"), counted(summary.cnps, "CNP"));
+    if summary.cnms > 0 {
+        let _ = write!(text, ", {} of QCN", counted(summary.cnms, "CNM"));
+    }
+    text
 }
 
 fn drops(summary: &Summary) -> String {

@@ -125,10 +125,30 @@ function networkMap(map, begin, end) {
       const [x, y] = place.of(index);
       return [svg("text", { x, y: mark.host ? y + 20 : y - 10, "text-anchor": "middle", fill: ink.text, stroke: ink.page, "stroke-width": 3, "paint-order": "stroke" }, mark.name)];
     });
-    drawing.append(svg("g", {}, halves), svg("g", {}, nodes), svg("g", { "pointer-events": "none" }, names), key());
+    drawing.append(svg("g", {}, halves), svg("g", {}, cycles()), svg("g", {}, nodes), svg("g", { "pointer-events": "none" }, names), key());
     stage.replaceChildren(drawing);
     colour();
     if (chosen !== null) pick(chosen);
+  }
+
+  // Queues that wait for each other: each line with an arrow in the direction in which nothing moves.
+  function cycles() {
+    const colour = theme.category(1);
+    const lines = [...new Set(map.cycles.flatMap((cycle) => cycle.lines))];
+    return lines.flatMap((index) => {
+      const line = map.lines[index];
+      const [[x0, y0], [x1, y1]] = [place.of(line.from), place.of(line.to)];
+      const bow = y0 === y1 ? 46 : 0;
+      // From one end to two thirds of the way, over the bow if there is one.
+      const at = (share) => [x0 + (x1 - x0) * share, y0 + (y1 - y0) * share - bow * (1 - Math.abs(2 * share - 1))];
+      const [tip, before] = [at(0.66), at(0.6)];
+      const angle = (Math.atan2(tip[1] - before[1], tip[0] - before[0]) * 180) / Math.PI;
+      const points = [0, 0.5, 0.66].map((share) => at(share).map((value) => value.toFixed(1)).join(" "));
+      return [
+        svg("path", { class: "deadlock", d: `M${points.join("L")}`, fill: "none", stroke: colour, "stroke-width": 3, "stroke-dasharray": "7 3" }, svg("title", {}, `${line.label}: deadlock`)),
+        svg("path", { d: "M0 0L-11 -5L-11 5Z", fill: colour, transform: `translate(${tip.map((value) => value.toFixed(1)).join(" ")}) rotate(${angle.toFixed(1)})` }),
+      ];
+    });
   }
 
   // The colours and what they stand for; drawn anew with the map, so that it is in the picture.
@@ -138,11 +158,16 @@ function networkMap(map, begin, end) {
     group.append(svg("text", { x: 34, y: 8, "text-anchor": "end", fill: theme.ink.text }, "0"),
       svg("text", { x: 246, y: 8, fill: theme.ink.text }, text(most())),
       svg("text", { x: 40, y: 22, fill: theme.ink.quiet }, measure.title));
+    if (map.cycles.length > 0) {
+      group.append(svg("path", { d: "M-130 4H-90", stroke: theme.category(1), "stroke-width": 3, "stroke-dasharray": "7 3" }),
+        svg("text", { x: -84, y: 8, fill: theme.ink.text }, "deadlock"));
+    }
     return group;
   }
 
   select.addEventListener("change", () => draw());
   const stage = html("div");
+  for (const cycle of map.cycles) shown.body.append(html("p", { class: "cycle" }, cycle.text));
   shown.body.append(html("div", { class: "controls" }, html("label", {}, "Links by ", select), play, slider, moment, why), stage, details);
   choose(0);
   draw();

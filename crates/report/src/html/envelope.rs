@@ -55,6 +55,7 @@ impl Steps {
         self.points.iter().map(|point| point.1).max().unwrap_or(0)
     }
 
+    #[cfg(test)]
     pub(crate) fn last(&self) -> Option<(u64, u64)> {
         self.points.last().copied()
     }

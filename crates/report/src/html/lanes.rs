@@ -70,28 +70,21 @@ fn bars(pauses: &Pauses, list: &[usize], gap: u64) -> Vec<(u64, u64, u8)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pauses::Pause;
+    use super::super::pauses::tests::led;
     use super::super::ports::tests::network;
     use super::*;
 
     #[test]
     fn close_pauses_are_one_bar_and_the_most_paused_comes_first() {
         let ports = network(&[("a", 0, "b", 0)]);
-        let pause = |direction, start_ps, end_ps, parent| Pause {
-            direction,
-            priority: 3,
-            start_ps,
-            end_ps,
-            parent,
-        };
         let list = vec![
-            pause(1, 0, 5, None),
-            pause(0, 10, 20, Some(0)),
-            pause(0, 1_000, 2_000, None),
-            pause(0, 2_050, 3_000, Some(0)),
+            led(1, 0, 5, None),
+            led(0, 10, 20, Some(0)),
+            led(0, 1_000, 2_000, None),
+            led(0, 2_050, 3_000, Some(0)),
         ];
         let window = Window { begin_ps: 0, end_ps: 100 * u64::from(LANE_BINS) };
-        let (lanes, omitted) = lanes(&Pauses { list, recorded: false }, &ports, window);
+        let (lanes, omitted) = lanes(&Pauses::of(list), &ports, window);
         assert_eq!(omitted, 0);
         assert_eq!((&*lanes[0].port, &*lanes[0].by, lanes[0].total_ps), ("a:0", "b", 1_960));
         assert_eq!(lanes[0].bars, [(10, 20, 0), (1_000, 3_000, 0)]);

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rocelab_results::{FlowRecord, MapNode, MapNodeKind};
+use rocelab_results::{DeadlockRecord, FlowRecord, MapNode, MapNodeKind};
 use serde::Serialize;
 
+use super::cycles::{Cycle, cycles};
 use super::envelope::Window;
 use super::pauses::Pauses;
 use super::ports::Ports;
@@ -22,6 +23,7 @@ pub(crate) struct Map {
     pub(crate) lines: Vec<Line>,
     pub(crate) frames: u32,
     pub(crate) measures: Vec<Measure>,
+    pub(crate) cycles: Vec<Cycle>,
 }
 
 /// A node, or several hosts at the same switch.
@@ -145,6 +147,7 @@ pub(crate) fn map(
     places: &[MapNode],
     pauses: &Pauses,
     samples: &[Option<Samples>],
+    deadlocks: &[DeadlockRecord],
     window: Window,
 ) -> Map {
     let (marks, mark_of) = marks(ports, places);
@@ -158,7 +161,7 @@ pub(crate) fn map(
             quantity: Quantity::Ratio,
             whole: whole(&|one| record(one).utilisation.0 / 1_000),
             frames: Vec::new(),
-            missing: "Known for the whole run only: rates were not sampled.",
+            missing: missing("utilisation"),
         },
         Measure {
             id: "pause",
@@ -174,7 +177,7 @@ pub(crate) fn map(
             quantity: Quantity::Bytes,
             whole: whole(&|one| record(one).max_queue_bytes),
             frames: Vec::new(),
-            missing: SAMPLED[0].missing,
+            missing: missing("queue"),
         },
         Measure {
             id: "marks",
@@ -182,24 +185,28 @@ pub(crate) fn map(
             quantity: Quantity::Count,
             whole: whole(&|one| record(one).ecn_marks),
             frames: Vec::new(),
-            missing: "Known for the whole run only: marks were not sampled.",
+            missing: missing("marks"),
         },
     ];
     for (sampled, samples) in SAMPLED.iter().zip(samples) {
         let Some(samples) = samples else { continue };
-        let id = if sampled.id == "rate" { "utilisation" } else { sampled.id };
-        let Some(measure) = measures.iter_mut().find(|measure| measure.id == id) else { continue };
-        let peaks = peaks(
-            samples,
-            |direction, value| match sampled.id {
-                "rate" => thousandths(value, record(direction).rate_bps),
-                _ => value,
-            },
-            window,
-        );
+        let Some(measure) = measures.iter_mut().find(|measure| measure.id == sampled.id) else {
+            continue;
+        };
+        let scaled = |direction, value| match sampled.quantity {
+            Quantity::Rate => thousandths(value, record(direction).rate_bps),
+            _ => value,
+        };
+        let peaks = peaks(samples, scaled, window);
         measure.frames = frames_of(&peaks, &line_of, lines.len());
     }
-    Map { marks, lines, frames: FRAMES, measures }
+    let cycles = cycles(deadlocks, ports, &line_of);
+    Map { marks, lines, frames: FRAMES, measures, cycles }
+}
+
+/// What to do to have the quantity called `id` in single frames.
+fn missing(id: &str) -> &'static str {
+    SAMPLED.iter().find(|sampled| sampled.id == id).map_or("", |sampled| sampled.missing)
 }
 
 /// What is drawn for the nodes, and which mark each node has.
@@ -341,10 +348,10 @@ fn peaks(
     window: Window,
 ) -> BTreeMap<usize, Vec<u64>> {
     let mut peaks: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
-    for ((direction, _), steps) in &samples.series {
-        let line = peaks.entry(*direction).or_insert_with(|| vec![0; FRAMES as usize]);
+    for (of, steps) in &samples.series {
+        let line = peaks.entry(of.direction).or_insert_with(|| vec![0; FRAMES as usize]);
         for (greatest, value) in line.iter_mut().zip(steps.peaks(window, FRAMES)) {
-            *greatest = scaled(*direction, value).max(*greatest);
+            *greatest = scaled(of.direction, value).max(*greatest);
         }
     }
     peaks
@@ -400,8 +407,9 @@ mod tests {
         let map = map(
             &ports,
             &places(&ports, None, &[]),
-            &Pauses { list, recorded: false },
-            &[None, None, None],
+            &Pauses::of(list),
+            &[],
+            &[],
             Window { begin_ps: 0, end_ps: 10 * u64::from(FRAMES) },
         );
         let measure = map.measures.iter().find(|measure| measure.id == "pause").unwrap();
@@ -418,7 +426,7 @@ mod tests {
         let ports = network(&links);
         let places = places(&ports, None, &[]);
         let window = Window { begin_ps: 0, end_ps: 1_000 };
-        let map = map(&ports, &places, &Pauses::default(), &[None, None, None], window);
+        let map = map(&ports, &places, &Pauses::default(), &[], &[], window);
         let marks: Vec<_> = map.marks.iter().map(|mark| &*mark.name).collect();
         assert_eq!(marks, ["1500 hosts at leaf", "leaf"]);
         assert_eq!(map.lines[0].label, "1500 ports");

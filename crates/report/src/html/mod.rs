@@ -6,6 +6,7 @@
 //! screen.
 
 mod compare;
+mod cycles;
 mod envelope;
 mod flows;
 mod lanes;

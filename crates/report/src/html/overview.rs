@@ -72,6 +72,9 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
         let until = time(summary.simulated_ps);
         say(Level::Bad, format!("The run was interrupted: all of this is true up to {until}."));
     }
+    for deadlock in &summary.deadlocks {
+        say(Level::Bad, capitalised(&format!("{deadlock}.")));
+    }
     let flows = &summary.flows;
     if flows.failed > 0 {
         say(Level::Bad, format!("{} failed.", counted(flows.failed, "flow")));
@@ -101,6 +104,10 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
     } else {
         say(Level::Good, "No frame was dropped.".to_owned());
     }
+    if summary.storms > 0 {
+        let times = counted(summary.storms, "time");
+        say(Level::Bad, format!("{times} a watchdog took a queue for one in a storm of pauses."));
+    }
     if flows.unfinished > 0 {
         let (open, total) = (count(flows.unfinished), count(flows.total));
         say(Level::Note, format!("{open} of {total} flows had not completed when the run ended."));
@@ -115,6 +122,13 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
     }
     list.sort_by_key(|verdict| std::cmp::Reverse(verdict.level));
     list
+}
+
+/// A sentence begins with a capital letter.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {
@@ -133,6 +147,11 @@ fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {
     say("Pauses", count(summary.pfc.pauses));
     say("ECN marks", count(summary.ecn.marks));
     say("CNPs", count(summary.cnps));
+    for (name, value) in [("CNMs (QCN)", summary.cnms), ("Storms", summary.storms)] {
+        if value > 0 {
+            say(name, count(value));
+        }
+    }
     say("Drops", count(summary.drops.total));
     say("Retransmissions", count(summary.retransmissions));
     say("NAKs", count(summary.naks));
@@ -167,6 +186,8 @@ fn seven<T: Copy>(of: &Distribution<T>) -> [T; 7] {
 
 #[cfg(test)]
 mod tests {
+    use rocelab_results::{DeadlockRecord, DeadlockedQueue};
+
     use super::*;
 
     #[test]
@@ -177,6 +198,32 @@ mod tests {
         summary.flows.unfinished = 1;
         let levels: Vec<_> = verdicts(&summary).into_iter().map(|verdict| verdict.level).collect();
         assert_eq!(levels, [Level::Bad, Level::Note, Level::Good, Level::Good]);
+    }
+
+    #[test]
+    fn a_deadlock_is_named_and_dated() {
+        let queue = |switch: &str| DeadlockedQueue {
+            switch: switch.to_owned(),
+            port: 1,
+            paused_by: String::new(),
+            priority: 3,
+        };
+        let mut summary = Summary { storms: 2, cnms: 7, ..Summary::default() };
+        summary.deadlocks.push(DeadlockRecord {
+            began_ps: 5_000_000,
+            cycle: vec![queue("a"), queue("b")],
+            queues: 3,
+            ..DeadlockRecord::default()
+        });
+        let list = verdicts(&summary);
+        assert_eq!((list[0].level, list[1].level), (Level::Bad, Level::Bad));
+        let text = &list[0].text;
+        assert!(text.starts_with("Deadlock at 5us: 3 queues"), "{text}");
+        assert!(text.ends_with("a:1 (priority 3), b:1 (priority 3)."), "{text}");
+        assert!(list[1].text.starts_with("2 times a watchdog"), "{}", list[1].text);
+        let facts = facts(&summary, &RunInfo::default());
+        let value = |name| facts.iter().find(|fact| fact.name == name).map(|fact| &*fact.value);
+        assert_eq!((value("CNMs (QCN)"), value("Storms")), (Some("7"), Some("2")));
     }
 
     #[test]

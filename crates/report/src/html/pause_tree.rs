@@ -152,6 +152,7 @@ fn branch(node: &Node, ports: &Ports) -> Branch {
 #[cfg(test)]
 mod tests {
     use super::super::pauses::Pause;
+    use super::super::pauses::tests::led;
     use super::super::ports::tests::network;
     use super::*;
 
@@ -159,22 +160,15 @@ mod tests {
     fn pauses_along_the_same_ports_are_one_branch() {
         let ports = network(&[("a", 0, "left", 0), ("left", 1, "right", 0), ("right", 1, "b", 0)]);
         let at = |node, port| ports.direction(node, port).unwrap();
-        let pause = |direction, start_ps, end_ps, parent| Pause {
-            direction,
-            priority: 3,
-            start_ps,
-            end_ps,
-            parent,
-        };
         let list = vec![
-            pause(at("left", 1), 0, 10, None),
-            pause(at("a", 0), 5, 25, Some(0)),
-            pause(at("left", 1), 30, 35, None),
-            pause(at("a", 0), 32, 40, Some(2)),
+            led(at("left", 1), 0, 10, None),
+            led(at("a", 0), 5, 25, Some(0)),
+            led(at("left", 1), 30, 35, None),
+            led(at("a", 0), 32, 40, Some(2)),
             // The same port without the cause before it is another branch.
-            pause(at("a", 0), 50, 51, None),
+            led(at("a", 0), 50, 51, None),
         ];
-        let tree = pause_tree(&Pauses { list, recorded: false }, &ports);
+        let tree = pause_tree(&Pauses::of(list), &ports);
         let drawn: Vec<_> = tree
             .branches
             .iter()
@@ -206,7 +200,9 @@ mod tests {
                 }
             })
             .collect();
-        let tree = pause_tree(&Pauses { list, recorded: true }, &ports);
+        let mut pauses = Pauses::of(list);
+        pauses.recorded = true;
+        let tree = pause_tree(&pauses, &ports);
         assert!(tree.branches.len() <= DEEPEST + 3, "{}", tree.branches.len());
         assert_eq!(tree.branches.iter().map(|branch| branch.count).sum::<u64>(), 10_000);
     }

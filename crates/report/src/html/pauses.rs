@@ -29,6 +29,8 @@ impl Pause {
 #[derive(Debug, Default)]
 pub(crate) struct Pauses {
     pub(crate) list: Vec<Pause>,
+    /// What each of them waited for, where that was recorded: an egress port, or the host that asked.
+    waits_for: Vec<String>,
     /// Whether the causes were recorded while the run went on; otherwise [`derive_parents`] found
     /// them.
     pub(crate) recorded: bool,
@@ -39,24 +41,33 @@ impl Pauses {
     pub(crate) fn read(results: &Results, ports: &Ports) -> Result<Self, ResultsError> {
         let end = results.summary().simulated_ps;
         if let Some(recorded) = recorded(results, ports, end)? {
-            return Ok(Self { list: recorded, recorded: true });
+            return Ok(recorded);
         }
         let mut list = intervals(results, ports, end)?;
         derive_parents(&mut list, ports);
-        Ok(Self { list, recorded: false })
+        Ok(Self { list, ..Self::default() })
+    }
+
+    /// Of these pauses nothing was recorded but when they were.
+    #[cfg(test)]
+    pub(crate) fn of(list: Vec<Pause>) -> Self {
+        Self { list, ..Self::default() }
+    }
+
+    /// What a pause waited for: the egress port by which the frame was to leave that led to it, or the
+    /// host that asked; `None` if that was not recorded.
+    pub(crate) fn waits_for(&self, pause: usize) -> Option<&str> {
+        self.waits_for.get(pause).map(String::as_str).filter(|port| !port.is_empty())
     }
 }
 
-fn recorded(
-    results: &Results,
-    ports: &Ports,
-    end: u64,
-) -> Result<Option<Vec<Pause>>, ResultsError> {
+fn recorded(results: &Results, ports: &Ports, end: u64) -> Result<Option<Pauses>, ResultsError> {
     let Some(causes) = results.pause_causes()? else { return Ok(None) };
     // Pauses of ports that are in no link are left out; what they led to is then a root.
     let mut kept = Vec::with_capacity(causes.pauses.len());
     let mut list: Vec<Pause> = Vec::new();
-    for cause in &causes.pauses {
+    let mut waits_for = Vec::new();
+    for cause in causes.pauses {
         let Some(direction) = ports.direction(&cause.node, cause.port) else {
             kept.push(None);
             continue;
@@ -71,8 +82,9 @@ fn recorded(
             // Only an earlier pause can have led to this one.
             parent: earlier.filter(|parent| *parent < list.len()),
         });
+        waits_for.push(cause.waits_for);
     }
-    Ok(Some(list))
+    Ok(Some(Pauses { list, waits_for, recorded: true }))
 }
 
 fn intervals(results: &Results, ports: &Ports, end: u64) -> Result<Vec<Pause>, ResultsError> {
@@ -130,13 +142,23 @@ pub(crate) fn derive_parents(list: &mut [Pause], ports: &Ports) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::super::ports::tests::network;
     use super::*;
 
+    /// A pause of priority 3, and the one that led to it.
+    pub(crate) fn led(
+        direction: usize,
+        start_ps: u64,
+        end_ps: u64,
+        parent: Option<usize>,
+    ) -> Pause {
+        Pause { direction, priority: 3, start_ps, end_ps, parent }
+    }
+
     fn pause(ports: &Ports, at: (&str, u16), times: (u64, u64)) -> Pause {
         let direction = ports.direction(at.0, at.1).unwrap();
-        Pause { direction, priority: 3, start_ps: times.0, end_ps: times.1, parent: None }
+        led(direction, times.0, times.1, None)
     }
 
     /// `a - left - right - b`, ports numbered from the left.

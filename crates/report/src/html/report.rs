@@ -74,18 +74,30 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
         bins: BINS,
         completion: completion(&flows),
         timelines,
-        map: map(&ports, &places, &pauses, &samples, window),
+        map: map(&ports, &places, &pauses, &samples, &summary.deadlocks, window),
         lanes,
         lanes_omitted,
         tree: pause_tree(&pauses, &ports),
-        tables: vec![
-            tables::flows(&flows),
-            tables::links(&ports),
-            tables::pauses(&pauses, &ports),
-            tables::drops(results)?,
-        ],
+        tables: all_tables(results, &flows, &ports, &pauses)?,
     };
     let column =
         Column { name: summary.scenario.clone(), overview: overview(summary, results.run()) };
     Ok(page(&summary.scenario, &[column], &data))
+}
+
+/// What could not move first, where there is any.
+fn all_tables(
+    results: &Results,
+    flows: &[FlowRecord<'_>],
+    ports: &Ports,
+    pauses: &Pauses,
+) -> Result<Vec<Table>, ResultsError> {
+    let mut list: Vec<Table> =
+        tables::deadlocks(&results.summary().deadlocks).into_iter().collect();
+    list.extend(tables::storms(results)?);
+    list.push(tables::flows(flows));
+    list.push(tables::links(ports));
+    list.push(tables::pauses(pauses, ports));
+    list.push(tables::drops(results)?);
+    Ok(list)
 }

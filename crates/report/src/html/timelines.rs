@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::envelope::{BINS, Steps, Window};
 use super::pauses::Pauses;
 use super::ports::Ports;
-use super::samples::{Quantity, Sampled, Samples};
+use super::samples::{Quantity, Sampled, Sampler, Samples};
 
 /// How much time a figure spans, and how much of it the run has.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +133,7 @@ pub(crate) fn paused(pauses: &Pauses, ports: &Ports, places: &[MapNode], span: S
     }
 }
 
-/// The samples of one quantity, the ports with the greatest values.
+/// The samples of one quantity, the series with the greatest values.
 pub(crate) fn sampled(
     what: &Sampled,
     samples: Option<&Samples>,
@@ -153,18 +153,14 @@ pub(crate) fn sampled(
                 }
                 _ => String::new(),
             };
-            let curve = |((direction, priority), steps): (&(usize, Option<u8>), &Steps)| {
-                let port = ports.label(*direction);
-                let label = priority.map_or(port.clone(), |number| format!("{port} p{number}"));
-                Curve::new(&label, steps, span)
-            };
+            let curve = |(of, steps): (&Sampler, &Steps)| Curve::new(&of.label(ports), steps, span);
             (note, all.into_iter().take(shown).map(curve).collect())
         }
     };
     TimeLine { id: what.id, title: what.title, quantity: what.quantity, note, curves }
 }
 
-/// The samples of one quantity as one curve: of the port with the greatest value.
+/// The samples of one quantity as one curve: of the series with the greatest value.
 pub(crate) fn largest(what: &Sampled, samples: &Samples, span: Span) -> TimeLine {
     let greatest = samples.series.values().max_by_key(|steps| steps.largest());
     let curves = greatest.map(|steps| Curve::new("greatest", steps, span));
@@ -172,7 +168,7 @@ pub(crate) fn largest(what: &Sampled, samples: &Samples, span: Span) -> TimeLine
         id: what.id,
         title: what.title,
         quantity: what.quantity,
-        note: "Of the port with the greatest value in that run.".to_owned(),
+        note: "Of the port or flow with the greatest value in that run.".to_owned(),
         curves: curves.into_iter().collect(),
     }
 }

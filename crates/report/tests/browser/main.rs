@@ -5,6 +5,8 @@
 mod chromium;
 #[path = "../example/mod.rs"]
 mod example;
+#[path = "../example/trouble.rs"]
+mod trouble;
 
 use std::path::{Path, PathBuf};
 
@@ -255,6 +257,50 @@ fn the_page_is_dark_where_the_system_is() {
     browser.press("Enter");
     assert_eq!(browser.evaluate(background), json!("rgb(255, 255, 255)"));
     clean(&mut browser, &page);
+}
+
+/// Samples are drawn and move the map, and what is stuck is told, tabulated and drawn.
+#[test]
+fn samples_and_deadlocks_are_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = example::write(folder.path(), "trouble", 1);
+    trouble::add(&path);
+    let page = folder.path().join("trouble.html");
+    std::fs::write(&page, report_html(&Results::open(path).unwrap()).unwrap()).unwrap();
+    let Some(mut browser) = Chromium::start() else { return };
+    browser.open(&page);
+    see_all(&mut browser);
+    clean(&mut browser, &page);
+
+    let first = browser.evaluate("document.querySelector('.verdicts li').textContent");
+    let first = first.as_str().unwrap();
+    assert!(first.starts_with("problem Deadlock at 1.25ms: 9 queues"), "{first}");
+    let told = browser.evaluate("document.querySelector('.verdicts').textContent");
+    let told = told.as_str().unwrap();
+    assert!(told.contains("ttl_expired 40") && told.contains("1 time a watchdog"), "{told}");
+    let facts = browser.evaluate("document.querySelector('.facts').textContent");
+    assert!(facts.as_str().unwrap().contains("CNMs (QCN)"), "{facts}");
+
+    // The time comes before the curves in each legend; of 12 flows 8 are drawn.
+    for (figure, curves) in [("rate", 8), ("flow-goodput", 8), ("marks", 1), ("utilisation", 1)] {
+        let legend = format!("document.querySelectorAll('#figure-time-{figure} .u-series').length");
+        assert_eq!(browser.evaluate(&legend), json!(curves + 1), "{figure}");
+    }
+    let label = "document.querySelectorAll('#figure-time-rate .u-label')[1].textContent";
+    assert_eq!(browser.evaluate(label), json!("flow 10 of host-10"));
+
+    // The map: utilisation in single frames now, and the four queues of the deadlock.
+    assert_eq!(browser.evaluate("document.getElementById('moment').disabled"), json!(false));
+    let dashed = "document.querySelectorAll('#figure-map .deadlock').length";
+    assert_eq!(browser.evaluate(dashed), json!(4));
+    let cycle = browser.evaluate("document.querySelector('#figure-map .cycle').textContent");
+    assert!(cycle.as_str().unwrap().contains("tor-1:17 (priority 3)"), "{cycle}");
+
+    let row = "[...document.querySelectorAll('#table-deadlocks tbody tr')].at(-1).textContent";
+    let last = browser.evaluate(row);
+    assert!(last.as_str().unwrap().starts_with("1tor-0:163spine-0spine-0:1"), "{last}");
+    let storm = browser.evaluate("document.querySelector('#table-storms tbody').textContent");
+    assert!(storm.as_str().unwrap().contains("queue restored2.00 ns"), "{storm}");
 }
 
 #[test]

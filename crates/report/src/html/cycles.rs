@@ -1,0 +1,48 @@
+//! Deadlocks in the picture of the network.
+
+use rocelab_results::{DeadlockRecord, DeadlockedQueue};
+use serde::Serialize;
+
+use super::ports::Ports;
+
+/// A deadlock: queues that wait for each other.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Cycle {
+    /// When it began and which queues they are, in words.
+    pub(crate) text: String,
+    /// The lines that they should send on, in the order in which each waits for the next.
+    pub(crate) lines: Vec<usize>,
+}
+
+/// The cycles of all deadlocks; `line_of` says which line each direction is in.
+pub(crate) fn cycles(found: &[DeadlockRecord], ports: &Ports, line_of: &[usize]) -> Vec<Cycle> {
+    let direction = |queue: &DeadlockedQueue| ports.direction(&queue.switch, queue.port);
+    let lines = |deadlock: &DeadlockRecord| {
+        let directions = deadlock.cycle.iter().filter_map(direction);
+        directions.map(|direction| line_of[direction]).collect()
+    };
+    let cycle =
+        |deadlock| Cycle { text: DeadlockRecord::to_string(deadlock), lines: lines(deadlock) };
+    found.iter().map(cycle).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ports::tests::network;
+    use super::*;
+
+    #[test]
+    fn queues_are_found_on_their_lines() {
+        let ports = network(&[("a", 0, "b", 0), ("b", 1, "c", 0), ("c", 1, "a", 1)]);
+        let queue = |switch: &str, port| DeadlockedQueue {
+            switch: switch.to_owned(),
+            port,
+            ..DeadlockedQueue::default()
+        };
+        // The last one is in no link of the results.
+        let cycle = vec![queue("a", 0), queue("b", 1), queue("c", 1), queue("d", 7)];
+        let found = DeadlockRecord { cycle, ..DeadlockRecord::default() };
+        let line_of: Vec<usize> = (0..6).map(|direction| 10 + direction).collect();
+        assert_eq!(cycles(&[found], &ports, &line_of)[0].lines, [10, 12, 14]);
+    }
+}

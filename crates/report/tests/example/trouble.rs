@@ -1,0 +1,68 @@
+//! What a run may leave besides: samples of everything, a deadlock, and what watchdogs did.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use rocelab_results::{DeadlockRecord, DeadlockedQueue, Summary};
+
+const INTERVAL_PS: u64 = 100_000_000;
+
+/// Adds it to results of the [example](super::write).
+pub(crate) fn add(results: &Path) {
+    std::fs::create_dir(results.join("samples")).unwrap();
+    let mut marks = "time_ps,node,port,marks\n".to_owned();
+    let mut utilisation = "time_ps,node,port,rate_bps,utilisation\n".to_owned();
+    let mut rates =
+        "time_ps,flow,node,port,priority,rate_bps,window_bytes,goodput_bps\n".to_owned();
+    for sample in 1..=200 {
+        let time = sample * INTERVAL_PS;
+        writeln!(marks, "{time},tor-0,3,{}", sample % 7).unwrap();
+        let half = 50_000_000_000_u64;
+        writeln!(utilisation, "{time},tor-0,3,{half},0.500000").unwrap();
+        for flow in 0..12 {
+            let rate = 10_000_000_000 + flow * sample * 1_000_000;
+            // The last flow is a READ: the source does not know its rate.
+            let allowed = if flow < 11 { rate.to_string() } else { String::new() };
+            writeln!(rates, "{time},{flow},host-{flow},0,3,{allowed},,{}", rate / 2).unwrap();
+        }
+    }
+    let write = |name: &str, text: &str| std::fs::write(results.join(name), text).unwrap();
+    write("samples/marks.csv", &marks);
+    write("samples/utilisation.csv", &utilisation);
+    write("samples/rates.csv", &rates);
+    write(
+        "storms.csv",
+        "time_ps,node,port,priority,event,duration_ps\n7000,tor-1,2,3,detected,\n\
+         9000,tor-1,2,3,restored,2000\n",
+    );
+
+    let path = results.join("summary.json");
+    let mut summary: Summary = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    summary.storms = 1;
+    summary.cnms = 5;
+    summary.drops.add_frames("ttl_expired", 40);
+    summary.deadlocks.push(deadlock());
+    std::fs::write(&path, serde_json::to_vec(&summary).unwrap()).unwrap();
+}
+
+/// Two racks and two spines that wait for each other.
+fn deadlock() -> DeadlockRecord {
+    let queue = |switch: &str, port, paused_by: &str| DeadlockedQueue {
+        switch: switch.to_owned(),
+        port,
+        paused_by: paused_by.to_owned(),
+        priority: 3,
+    };
+    DeadlockRecord {
+        began_ps: 1_250_000_000,
+        found_ps: 2_000_000_000,
+        cycle: vec![
+            queue("spine-0", 1, "tor-1"),
+            queue("tor-1", 17, "spine-1"),
+            queue("spine-1", 0, "tor-0"),
+            queue("tor-0", 16, "spine-0"),
+        ],
+        queues: 9,
+        bytes: 800_000,
+    }
+}
