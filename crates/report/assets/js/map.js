@@ -182,9 +182,12 @@ function layout(map) {
   for (const mark of map.marks) counts[mark.tier]++;
   const rowHeight = rows > 1 ? 120 : 60;
   const margin = 46;
+  // Room for bows between marks of the highest row.
+  const bowed = map.lines.some((line) => [line.from, line.to].every((end) => map.marks[end].tier === rows - 1));
+  const above = bowed ? 60 : 40;
   return {
-    height: (rows - 1) * rowHeight + 40 + 80,
-    of: (index) => [margin + map.marks[index].x * (MAP_WIDTH - 2 * margin), 40 + (rows - 1 - map.marks[index].tier) * rowHeight],
+    height: (rows - 1) * rowHeight + above + 80,
+    of: (index) => [margin + map.marks[index].x * (MAP_WIDTH - 2 * margin), above + (rows - 1 - map.marks[index].tier) * rowHeight],
     pitch: (tier) => (MAP_WIDTH - 2 * margin) / Math.max(counts[tier], 1),
   };
 }

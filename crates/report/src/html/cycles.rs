@@ -4,6 +4,7 @@ use rocelab_results::{DeadlockRecord, DeadlockedQueue};
 use serde::Serialize;
 
 use super::ports::Ports;
+use crate::numbers::{counted, time};
 
 /// A deadlock: queues that wait for each other.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -14,15 +15,28 @@ pub(crate) struct Cycle {
     pub(crate) lines: Vec<usize>,
 }
 
+/// A deadlock in a sentence.
+pub(crate) fn sentence(deadlock: &DeadlockRecord) -> String {
+    let queue = |one: &DeadlockedQueue| format!("{}:{} p{}", one.switch, one.port, one.priority);
+    let cycle: Vec<_> = deadlock.cycle.iter().map(queue).collect();
+    format!(
+        "Deadlock since {}, found at {}: {} can never move. Of these, each waits for the next and \
+         the last for the first: {}.",
+        time(deadlock.began_ps),
+        time(deadlock.found_ps),
+        counted(deadlock.queues, "queue"),
+        cycle.join(", ")
+    )
+}
+
 /// The cycles of all deadlocks; `line_of` says which line each direction is in.
 pub(crate) fn cycles(found: &[DeadlockRecord], ports: &Ports, line_of: &[usize]) -> Vec<Cycle> {
     let direction = |queue: &DeadlockedQueue| ports.direction(&queue.switch, queue.port);
-    let lines = |deadlock: &DeadlockRecord| {
+    let cycle = |deadlock: &DeadlockRecord| {
         let directions = deadlock.cycle.iter().filter_map(direction);
-        directions.map(|direction| line_of[direction]).collect()
+        let lines = directions.map(|direction| line_of[direction]).collect();
+        Cycle { text: sentence(deadlock), lines }
     };
-    let cycle =
-        |deadlock| Cycle { text: DeadlockRecord::to_string(deadlock), lines: lines(deadlock) };
     found.iter().map(cycle).collect()
 }
 

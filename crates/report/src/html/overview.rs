@@ -3,6 +3,7 @@
 use rocelab_results::{Distribution, Millionths, RunInfo, Summary};
 use serde::Serialize;
 
+use super::cycles::sentence;
 use crate::numbers::{count, counted, rate, time};
 
 /// How good or bad something is.
@@ -73,7 +74,7 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
         say(Level::Bad, format!("The run was interrupted: all of this is true up to {until}."));
     }
     for deadlock in &summary.deadlocks {
-        say(Level::Bad, capitalised(&format!("{deadlock}.")));
+        say(Level::Bad, sentence(deadlock));
     }
     let flows = &summary.flows;
     if flows.failed > 0 {
@@ -122,13 +123,6 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
     }
     list.sort_by_key(|verdict| std::cmp::Reverse(verdict.level));
     list
-}
-
-/// A sentence begins with a capital letter.
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }
 
 fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {
@@ -211,6 +205,7 @@ mod tests {
         let mut summary = Summary { storms: 2, cnms: 7, ..Summary::default() };
         summary.deadlocks.push(DeadlockRecord {
             began_ps: 5_000_000,
+            found_ps: 9_000_000,
             cycle: vec![queue("a"), queue("b")],
             queues: 3,
             ..DeadlockRecord::default()
@@ -218,8 +213,11 @@ mod tests {
         let list = verdicts(&summary);
         assert_eq!((list[0].level, list[1].level), (Level::Bad, Level::Bad));
         let text = &list[0].text;
-        assert!(text.starts_with("Deadlock at 5us: 3 queues"), "{text}");
-        assert!(text.ends_with("a:1 (priority 3), b:1 (priority 3)."), "{text}");
+        assert!(
+            text.starts_with("Deadlock since 5.00 us, found at 9.00 us: 3 queues can"),
+            "{text}"
+        );
+        assert!(text.ends_with("a:1 p3, b:1 p3."), "{text}");
         assert!(list[1].text.starts_with("2 times a watchdog"), "{}", list[1].text);
         let facts = facts(&summary, &RunInfo::default());
         let value = |name| facts.iter().find(|fact| fact.name == name).map(|fact| &*fact.value);

@@ -95,6 +95,7 @@ fn all_tables(
     let mut list: Vec<Table> =
         tables::deadlocks(&results.summary().deadlocks).into_iter().collect();
     list.extend(tables::storms(results)?);
+    list.extend(tables::slow_receivers(&results.summary().slow_receivers));
     list.push(tables::flows(flows));
     list.push(tables::links(ports));
     list.push(tables::pauses(pauses, ports));

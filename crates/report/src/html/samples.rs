@@ -61,7 +61,7 @@ pub(crate) const SAMPLED: [Sampled; 5] = [
     },
     Sampled {
         id: "rate",
-        title: "Rates that congestion control allows",
+        title: "Allowed rates",
         quantity: Quantity::Rate,
         file: SeriesFile { path: "samples/rates.csv", value: "rate_bps" },
         holds: Holds::After,
@@ -151,7 +151,8 @@ impl Sampled {
             raw.entry(of).or_default().push(Point { time, since, value });
         }
         let interval = times.interval();
-        let steps = |points: &[Point]| steps(points, interval, self.holds);
+        let run_ps = results.summary().simulated_ps;
+        let steps = |points: &[Point]| steps(points, interval, self.holds, run_ps);
         Ok(Some(Samples {
             series: raw.into_iter().map(|(of, points)| (of, steps(&points))).collect(),
         }))
@@ -190,8 +191,8 @@ impl Times {
     }
 }
 
-/// The samples at `points`, zero where one is left out.
-fn steps(points: &[Point], interval: Option<u64>, holds: Holds) -> Steps {
+/// The samples at `points` of a run that ended at `run_ps`, zero where one is left out.
+fn steps(points: &[Point], interval: Option<u64>, holds: Holds, run_ps: u64) -> Steps {
     let interval = interval.unwrap_or(u64::MAX);
     let mut steps = Steps::default();
     let mut end = None;
@@ -206,7 +207,7 @@ fn steps(points: &[Point], interval: Option<u64>, holds: Holds) -> Steps {
         steps.set(from, point.value);
         end = Some(until);
     }
-    if let Some(end) = end.filter(|end| *end < u64::MAX) {
+    if let Some(end) = end.filter(|end| *end < run_ps) {
         steps.set(end, 0);
     }
     steps
@@ -232,7 +233,7 @@ mod tests {
     #[test]
     fn samples_that_are_left_out_were_zero() {
         let (points, interval) = points(&[(10, 5), (20, 6), (50, 7)]);
-        let steps = steps(&points, interval, Holds::After);
+        let steps = steps(&points, interval, Holds::After, 80);
         let expected = [0, 0, 0, 5, 5, 6, 6, 0, 0, 0, 0, 7, 7, 0, 0, 0];
         assert_eq!(steps.envelope(WINDOW, 8), expected);
     }
@@ -242,7 +243,7 @@ mod tests {
         // The run ends in the middle of an interval.
         let (points, interval) = points(&[(10, 5), (20, 6), (50, 7), (60, 8), (64, 9)]);
         assert_eq!(interval, Some(10));
-        let steps = steps(&points, interval, Holds::Before);
+        let steps = steps(&points, interval, Holds::Before, 80);
         // In halves, because the last part includes its end.
         let at = |time| steps.envelope(Window { begin_ps: time, end_ps: time + 1 }, 2)[0];
         let expected = [(0, 5), (9, 5), (10, 6), (20, 0), (39, 0), (40, 7), (50, 8), (60, 9)];
@@ -251,10 +252,17 @@ mod tests {
     }
 
     #[test]
+    fn a_curve_does_not_fall_because_the_run_is_over() {
+        let (points, interval) = points(&[(10, 5), (20, 6)]);
+        assert_eq!(steps(&points, interval, Holds::Before, 20).last(), Some((10, 6)));
+        assert_eq!(steps(&points, interval, Holds::Before, 21).last(), Some((20, 0)));
+    }
+
+    #[test]
     fn one_sample_has_no_interval() {
         let (points, interval) = points(&[(10, 5)]);
         // From 0 on, as far as anybody knows.
         assert_eq!(interval, Some(10));
-        assert_eq!(steps(&points, None, Holds::After).last(), Some((10, 5)));
+        assert_eq!(steps(&points, None, Holds::After, 80).last(), Some((10, 5)));
     }
 }

@@ -274,7 +274,10 @@ fn samples_and_deadlocks_are_shown() {
 
     let first = browser.evaluate("document.querySelector('.verdicts li').textContent");
     let first = first.as_str().unwrap();
-    assert!(first.starts_with("problem Deadlock at 1.25ms: 9 queues"), "{first}");
+    assert!(
+        first.starts_with("problem Deadlock since 1.25 ms, found at 2.00 ms: 9 queues"),
+        "{first}"
+    );
     let told = browser.evaluate("document.querySelector('.verdicts').textContent");
     let told = told.as_str().unwrap();
     assert!(told.contains("ttl_expired 40") && told.contains("1 time a watchdog"), "{told}");
@@ -294,7 +297,7 @@ fn samples_and_deadlocks_are_shown() {
     let dashed = "document.querySelectorAll('#figure-map .deadlock').length";
     assert_eq!(browser.evaluate(dashed), json!(4));
     let cycle = browser.evaluate("document.querySelector('#figure-map .cycle').textContent");
-    assert!(cycle.as_str().unwrap().contains("tor-1:17 (priority 3)"), "{cycle}");
+    assert!(cycle.as_str().unwrap().contains("tor-1:17 p3"), "{cycle}");
 
     let row = "[...document.querySelectorAll('#table-deadlocks tbody tr')].at(-1).textContent";
     let last = browser.evaluate(row);

@@ -1,5 +1,6 @@
 //! Tables that can be sorted. Long ones are cut, what matters most first.
 
+mod receivers;
 mod stuck;
 
 use rocelab_results::{DropRecord, FlowRecord, FlowStatus, Results, ResultsError};
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::Quantity;
+pub(crate) use receivers::slow_receivers;
 pub(crate) use stuck::{deadlocks, storms};
 
 /// Rows that a table keeps.
