@@ -132,12 +132,16 @@ fn pfc(summary: &Summary) -> String {
     if pfc.pauses == 0 {
         return "no pauses".to_owned();
     }
-    format!(
+    let mut text = format!(
         "{}, {}, {} paused in all",
         counted(pfc.pauses, "pause"),
         counted(pfc.resumes, "resume"),
         time(pfc.paused_ps)
-    )
+    );
+    if summary.storms > 0 {
+        let _ = write!(text, ", {}", counted(summary.storms, "storm"));
+    }
+    text
 }
 
 fn ecn(summary: &Summary) -> String {
@@ -245,6 +249,15 @@ mod tests {
         let summary = Summary { integrity: Some(result), ..Summary::default() };
         let table = summary_table(&summary, &RunInfo::default(), Path::new("results"));
         table.lines().find(|line| line.starts_with("Integrity")).unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn watchdogs_and_qcn_are_told_where_they_did_something() {
+        let mut summary = Summary { storms: 2, cnms: 1_052, ..Summary::default() };
+        summary.pfc.pauses = 7;
+        let table = summary_table(&summary, &RunInfo::default(), Path::new("results"));
+        assert!(table.contains("0 ps paused in all, 2 storms\n"), "{table}");
+        assert!(table.contains("0 marks, 0 CNPs, 1,052 CNMs of QCN\n"), "{table}");
     }
 
     #[test]
