@@ -110,7 +110,7 @@ pub use series::{SeriesFile, SeriesReader, SeriesSample};
 pub use storm::{StormEvent, StormRecord};
 pub use summary::{
     DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, FlowCounts,
-    IntegrityResult, IntegrityViolation, LinkTraversals, MessageCounts, PfcCounts,
+    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, MessageCounts, PfcCounts,
     SlowReceiverRecord, Summary,
 };
 pub use topology_map::{MapLink, MapNode, MapNodeKind, TopologyMap};

@@ -60,6 +60,10 @@ pub struct Summary {
     /// What NICs did that handle no faster than they can what arrives; left out without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow_receivers: Vec<SlowReceiverRecord>,
+    /// What became of frames and entries where switches do not know every host; left out where they
+    /// do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layer2: Option<Layer2Counts>,
     /// Explicit congestion notification.
     pub ecn: EcnCounts,
     /// Congestion notification packets sent.
@@ -120,6 +124,19 @@ pub struct MessageCounts {
     pub delivered: u64,
     /// Those that did not, of flows that failed: nobody waits for them any more.
     pub lost: u64,
+}
+
+/// Flooding and learning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layer2Counts {
+    /// Times that a switch sent a frame by all ports of its broadcast domain.
+    pub floods: u64,
+    /// Frames that came of that.
+    pub flooded_frames: u64,
+    /// MAC addresses that a switch learnt: unknown before, or behind another port.
+    pub mac_learnt: u64,
+    /// MAC entries that were looked up and found too old.
+    pub mac_aged: u64,
 }
 
 /// Dropped frames: in JSON, `total` beside one key a reason.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use rocelab_fabric::{NodeId, Serialisation};
 use rocelab_results::{
     DeadlockRecord, DeadlockedQueue, DropRecord, EcnCounts, FaultRuleCounts, FlowRecord,
-    FlowStatistics, FlowStatus, FlowWriter, IntegrityResult, IntegrityViolation, LinkRecord,
-    LinkTraversals, Millionths, OperationCounts, OperationRecord, OperationStatistics,
+    FlowStatistics, FlowStatus, FlowWriter, IntegrityResult, IntegrityViolation, Layer2Counts,
+    LinkRecord, LinkTraversals, Millionths, OperationCounts, OperationRecord, OperationStatistics,
     OperationStatus, PauseEvent as PauseKind, PauseRecord, PfcCounts, RecordWriter, ResultsDir,
     ResultsError, SlowReceiverRecord, StormEvent, StormRecord, Summary,
 };
@@ -23,7 +23,7 @@ use crate::ideal::UnloadedNetwork;
 use crate::network::{
     AuditError, BuildError, Deadlock, DropCause, FaultCounts, FlowEnd, FlowFailure, FrameDropped,
     IntegrityReport, Network, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueStorm,
-    ReceiverCounts, Record, RecordKind, StuckQueue,
+    ReceiverCounts, Record, RecordKind, StuckQueue, Totals,
 };
 use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
@@ -526,6 +526,7 @@ fn summary<P: Profile>(
         storms: totals.storms,
         slow_receivers: slow_receivers(plan, network),
         deadlocks: network.deadlocks().iter().map(|one| deadlock(plan, one)).collect(),
+        layer2: (!plan.tables.are_complete()).then(|| layer2(&totals)),
         pfc: PfcCounts {
             pauses: totals.pauses,
             resumes: totals.resumes,
@@ -540,6 +541,15 @@ fn summary<P: Profile>(
         retransmissions: nics.retransmitted.packets,
         opcodes: totals.opcodes.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         operations: Vec::new(),
+    }
+}
+
+fn layer2(totals: &Totals) -> Layer2Counts {
+    Layer2Counts {
+        floods: totals.floods,
+        flooded_frames: totals.flooded_frames,
+        mac_learnt: totals.mac_entries.learnt,
+        mac_aged: totals.mac_entries.aged,
     }
 }
 

@@ -74,6 +74,7 @@ impl<P: Profile> Network<P> {
             flow_ends: (plan.integrity || !plan.service().is_reliable())
                 .then(|| FlowEnds::new(plan.flows.len())),
             notes: None,
+            tables: None,
             capture: None,
             deadlocks: Vec::new(),
             passed: None,
@@ -86,6 +87,7 @@ impl<P: Profile> Network<P> {
         network.add_ports();
         network.add_faults();
         network.add_hop_limits();
+        network.add_tables();
         network.add_slow_receivers();
         network.add_flows(queue);
         network.add_apps(queue);
@@ -109,6 +111,7 @@ impl<P: Profile> Network<P> {
                         end_host,
                         digest: 0,
                         stopped: false,
+                        down: 0,
                     });
                     Role::Host(index(self.hosts.len()))
                 }

@@ -178,10 +178,13 @@ impl<P: Profile> Network<P> {
         let note = self.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
         let counted = self.notes.as_ref().and_then(|notes| notes.hop_limit(id));
         let hop_limit = counted.unwrap_or_else(|| self.hop_limit(sender, packet));
-        let frame = RoceFrame {
+        let mut frame = RoceFrame {
             identification: note.identification,
             ..self.roce_frame(sender, packet, rdma, telemetry, hop_limit)
         };
+        if note.flooded {
+            frame.destination = host_mac(packet.destination);
+        }
         let mut frame = with_content(frame, rdma, self.contents.of(id)).to_frame()?;
         if let Some(part) = note.corrupted {
             corrupt(&mut frame, part, changed);

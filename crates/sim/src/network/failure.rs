@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rocelab_engine::{EventKey, EventQueue, Tie};
 use rocelab_fabric::topology::spanning_tree_over;
 use rocelab_fabric::{BufferPolicy, Chain, Departure, Fifo, NodeId, PacketId};
+use rocelab_units::SimTime;
 use rocelab_wire::Pfc;
 
 use super::packet::{Body, NO_ROUTE, PacketPool};
@@ -56,7 +57,7 @@ impl<P: Profile> Network<P> {
                     self.ports[port as usize].far.special = true;
                 }
             }
-            FailureChange::StormBegin(host, _) => {
+            FailureChange::StormBegin(host, _) | FailureChange::HostDown(host) => {
                 let port = self.nodes[host as usize].first_port;
                 let far = self.ports[port as usize].far.port;
                 self.ports[far as usize].far.special = true;
@@ -77,6 +78,7 @@ impl<P: Profile> Network<P> {
                     for port in self.ends_of(link) {
                         self.take_down(key, port, queue);
                     }
+                    self.forget_behind(self.ends_of(link).into_iter(), key.time);
                 }
             }
             FailureChange::LinkUp(link) => {
@@ -93,7 +95,7 @@ impl<P: Profile> Network<P> {
                     self.ports[port as usize].port.set_rate(rate);
                 }
             }
-            FailureChange::Reroute => self.reroute(),
+            FailureChange::Reroute => self.reroute(key.time),
             FailureChange::StormBegin(host, mask) => {
                 self.stop_receiver(host, true);
                 self.pause_by_host(key, host, mask, queue);
@@ -103,6 +105,39 @@ impl<P: Profile> Network<P> {
                 self.stop_receiver(host, false);
                 self.resume_by_host(key, host, mask, queue);
             }
+            FailureChange::HostDown(host) => self.take_host_down(host),
+            FailureChange::HostUp(host) => self.bring_host_up(key, host, queue),
+        }
+    }
+
+    /// A host dies: it sends nothing, and drops what arrives.
+    fn take_host_down(&mut self, node: NodeId) {
+        let Role::Host(host) = self.nodes[node as usize].role else { return };
+        let host = &mut self.hosts[host as usize];
+        host.down += 1;
+        let state = &mut self.ports[host.port as usize];
+        state.port.shut_down();
+        state.free_armed = true;
+    }
+
+    /// A host lives again, and goes on with what it has not sent.
+    fn bring_host_up(&mut self, key: EventKey, node: NodeId, queue: &mut EventQueue<Event>) {
+        let Role::Host(host) = self.nodes[node as usize].role else { return };
+        let host = &mut self.hosts[host as usize];
+        host.down -= 1;
+        let port = host.port;
+        let adjacency = self.plan.topology.adjacency();
+        let link = adjacency.ports_of(node).first().map(|port| port.link);
+        if link.is_some_and(|link| self.outages.down[link as usize] == 0) {
+            self.bring_up(key, port, queue);
+        }
+    }
+
+    /// Whether a port belongs to a host that is dead.
+    fn is_dead(&self, port: u32) -> bool {
+        match self.nodes[self.ports[port as usize].node as usize].role {
+            Role::Host(host) => self.hosts[host as usize].down > 0,
+            Role::Switch(_) => false,
         }
     }
 
@@ -136,6 +171,9 @@ impl<P: Profile> Network<P> {
 
     /// A port has its link again.
     fn bring_up(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+        if self.is_dead(port) {
+            return;
+        }
         let state = &mut self.ports[port as usize];
         state.port.start_up(key.time);
         state.free_tie = Tie::default();
@@ -151,7 +189,8 @@ impl<P: Profile> Network<P> {
             state.doomed -= 1;
             return true;
         }
-        !state.port.is_up()
+        // A host that dies does not take back what it has sent.
+        !self.ports[port as usize].port.is_up() && !self.is_dead(port)
     }
 
     /// Drops what waits in the queues of the priorities of `mask`.
@@ -189,11 +228,12 @@ impl<P: Profile> Network<P> {
     }
 
     /// Makes all routes anew, over the links that are up.
-    fn reroute(&mut self) {
+    fn reroute(&mut self, now: SimTime) {
         let plan = Arc::clone(&self.plan);
         if plan.failures.spanning_tree {
             let up: Vec<_> = self.outages.down.iter().map(|&failures| failures == 0).collect();
             self.active_links = spanning_tree_over(&plan.topology, &up);
+            self.forget_all(now);
         }
         // Routes that would be none of all are left as they were.
         if let Ok(routing) = P::routing(&plan, &self.active_links) {

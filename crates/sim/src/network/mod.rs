@@ -14,6 +14,7 @@ mod deadlock;
 mod event;
 mod failure;
 mod faults;
+mod flooding;
 mod hops;
 mod host;
 mod integrity;
@@ -24,6 +25,7 @@ mod receiver;
 mod record;
 mod sampling;
 mod switch;
+mod tables;
 mod telemetry;
 mod totals;
 mod translations;
@@ -50,7 +52,7 @@ use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
 use rocelab_fabric::{Fifo, NodeId, Port};
 use rocelab_units::SimTime;
 use telemetry::Telemetry;
-pub use totals::{Totals, TrafficKind, Traversals};
+pub use totals::{MacEntries, Totals, TrafficKind, Traversals};
 
 use crate::Plan;
 use crate::profile::roce::Roce;
@@ -88,6 +90,8 @@ pub struct Network<P: Profile = Roce> {
     contents: contents::Contents,
     /// What is kept beside packets, where captures or faults ask for it.
     notes: Option<Box<notes::FrameNotes>>,
+    /// What switches know of hosts, where that is not everything.
+    tables: Option<Box<tables::Tables>>,
     capture: Option<capture::Capture>,
     /// In integrity mode, and where messages may be lost.
     flow_ends: Option<integrity::FlowEnds>,
@@ -182,6 +186,8 @@ struct Host<P: Profile> {
     digest: u64,
     /// Whether it handles nothing that arrives.
     stopped: bool,
+    /// How many failures hold it down.
+    down: u32,
 }
 
 #[derive(Debug)]
@@ -212,6 +218,13 @@ struct Operations {
     failed: u64,
     /// Payload of those that completed (bytes).
     payload: u64,
+}
+
+impl<P: Profile> Host<P> {
+    /// Whether it drops all that arrives.
+    fn handles_nothing(&self) -> bool {
+        self.stopped || self.down > 0
+    }
 }
 
 impl<P: Profile> NetworkPort<P> {
@@ -282,7 +295,7 @@ impl<P: Profile> Network<P> {
 
     /// The sums over the whole network, up to `now`.
     pub fn totals(&self, now: SimTime) -> Totals {
-        let mut totals = self.totals.clone();
+        let mut totals = Totals { mac_entries: self.mac_entries(), ..self.totals.clone() };
         for port in &self.ports {
             totals.paused_time += port.port.paused_time(now);
             totals.ecn_marks += port.counters.ecn_marks;

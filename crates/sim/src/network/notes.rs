@@ -32,6 +32,8 @@ pub(super) struct Note {
     pub(super) corrupted: Option<CorruptedPart>,
     /// Routers that it has crossed, if hops are counted.
     hops: u8,
+    /// Whether a router has flooded it, so that its MAC address is that of its host.
+    pub(super) flooded: bool,
 }
 
 impl FrameNotes {
@@ -42,7 +44,7 @@ impl FrameNotes {
             self.next_identification.resize(host + 1, 0);
         }
         let next = &mut self.next_identification[host];
-        let note = Note { identification: *next, corrupted: None, hops: 0 };
+        let note = Note { identification: *next, corrupted: None, hops: 0, flooded: false };
         *next = next.wrapping_add(1);
         self.put(id, note);
     }
@@ -75,6 +77,12 @@ impl FrameNotes {
     pub(super) fn corrupt(&mut self, id: PacketId, part: CorruptedPart) {
         let note = self.of(id);
         self.put(id, Note { corrupted: note.corrupted.or(Some(part)), ..note });
+    }
+
+    /// A router floods a packet.
+    pub(super) fn flood(&mut self, id: PacketId) {
+        let note = self.of(id);
+        self.put(id, Note { flooded: true, ..note });
     }
 
     /// Hops are counted from now on; new frames have this hop limit.

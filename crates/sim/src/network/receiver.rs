@@ -101,6 +101,10 @@ impl<P: Profile> Network<P> {
         let (Body::Rdma(_), Some(receiver)) = (&packet.body, self.receivers.get_mut(&host)) else {
             return false;
         };
+        // What was flooded and is for others ends at the filter of MAC addresses.
+        if packet.destination != self.hosts[host as usize].node {
+            return false;
+        }
         let stored = receiver.stored + u64::from(packet.frame_len);
         if stored > receiver.config.buffer.get() {
             let port = self.hosts[host as usize].port;

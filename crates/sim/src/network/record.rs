@@ -205,9 +205,13 @@ pub enum DropCause {
     ReceiverFull,
     /// The switch has no way to its destination.
     NoRoute,
+    /// The router knows no MAC address for its IP address, or no port for that.
+    IncompleteArp,
+    /// The bridge knows its destination behind the port that it came in by.
+    Filtered,
     /// Its hop limit (TTL) ended before it arrived.
     TtlExpired,
-    /// The host is not its destination.
+    /// The host is not its destination; or the router is not its next hop.
     ForeignDestination,
 }
 
@@ -224,6 +228,8 @@ impl DropCause {
             Self::ReceiverStopped => "receiver_stopped",
             Self::ReceiverFull => "receiver_full",
             Self::NoRoute => "no_route",
+            Self::IncompleteArp => "incomplete_arp",
+            Self::Filtered => "filtered",
             Self::TtlExpired => "ttl_expired",
             Self::ForeignDestination => "foreign_destination",
         }

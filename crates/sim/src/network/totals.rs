@@ -45,6 +45,15 @@ impl TrafficKind {
     }
 }
 
+/// What became of MAC entries while switches learn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MacEntries {
+    /// Addresses that a switch did not know, or knew behind another port.
+    pub learnt: u64,
+    /// Entries that were looked up and found older than the ageing time.
+    pub aged: u64,
+}
+
 /// Sums over the whole network.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
@@ -70,6 +79,12 @@ pub struct Totals {
     pub paused_time: Duration,
     /// Congestion notification messages that switches sent (QCN).
     pub cnms: u64,
+    /// Times that a switch sent a frame by all ports of its broadcast domain.
+    pub floods: u64,
+    /// Frames that came of that.
+    pub flooded_frames: u64,
+    /// MAC entries that switches learnt, and those that they found too old.
+    pub mac_entries: MacEntries,
     /// Frames marked CE by switches.
     pub ecn_marks: u64,
     /// RDMA packets that hosts sent, by opcode.

@@ -156,7 +156,7 @@ impl<P: Profile> Network<P> {
             return self.drop_frame(key, receiving, None, id, DropCause::LinkDown);
         }
         if let (Role::Host(host), Body::Rdma(_)) = (sender_far, &self.pool.get(id).body)
-            && self.hosts[host as usize].stopped
+            && self.hosts[host as usize].handles_nothing()
         {
             return self.drop_frame(key, receiving, None, id, DropCause::ReceiverStopped);
         }
@@ -189,13 +189,16 @@ impl<P: Profile> Network<P> {
         if matches!(far.role, Role::Switch(_)) && self.expires(id) {
             return self.drop_frame(key, far.port, None, id, DropCause::TtlExpired);
         }
+        if self.tables.is_some() && matches!(far.role, Role::Switch(_)) {
+            return self.forward_by_tables(key, port, id, queue);
+        }
         if !self.receivers.is_empty() && self.is_kept(key, far.role, id, queue) {
             return;
         }
         self.deliver_specially(key, port, id, queue);
     }
 
-    /// A frame that came over the link of `port` reaches its node, at last.
+    /// A frame that came over the link of `port` reaches its node, at last, or one of its copies does.
     #[cold]
     #[inline(never)]
     pub(super) fn deliver_specially(

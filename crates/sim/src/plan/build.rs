@@ -13,7 +13,7 @@ use super::static_routes::Forwarding;
 use super::{
     AppPlan, ConnectionPlan, FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, applications,
     checks, connections, failures, faults, hop_limit, hpcc_ns3, integrity, layer2, numbering,
-    ports, sampling, service, static_routes, switches, telemetry, topology,
+    ports, sampling, service, static_routes, switches, tables, telemetry, topology,
 };
 use crate::scenario::{
     Fault, IpVersion, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError, Tagging,
@@ -84,6 +84,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
             (ProfilePlan::HpccNs3(Arc::new(plan)), scenario.stop.map(hpcc_ns3::truncated))
         }
     };
+    let tables = tables::build(scenario, &hosts)?;
     let failures = failures::build(scenario, &topology, &hosts)?;
     let switch_overrides = switches::build(&scenario.switch, &topology)?;
     let mut plan = Plan {
@@ -93,6 +94,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         profile,
         active_links,
         static_routes,
+        tables,
         topology,
         roce,
         switch: scenario.switch.clone(),

@@ -52,6 +52,10 @@ pub enum FailureChange {
     StormMuted(NodeId, u8),
     /// It works again.
     StormEnd(NodeId, u8),
+    /// A host sends nothing and handles nothing any more.
+    HostDown(NodeId),
+    /// It does again, unless something else holds it down.
+    HostUp(NodeId),
 }
 
 /// Finds and checks what breaks.
@@ -127,7 +131,7 @@ impl Planned<'_> {
                     steps.push(FailureStep { at, change: FailureChange::StormMuted(host, mask) });
                 }
             }
-            FailureKind::LinkRate => {}
+            FailureKind::LinkRate | FailureKind::HostDown => {}
         }
     }
 
@@ -189,13 +193,17 @@ impl Planned<'_> {
                 let end = FailureChange::StormEnd(host, mask);
                 Ok(vec![(FailureChange::StormBegin(host, mask), Some(end))])
             }
+            FailureKind::HostDown => {
+                self.only(&["host"])?;
+                let host = self.host()?;
+                Ok(vec![(FailureChange::HostDown(host), Some(FailureChange::HostUp(host)))])
+            }
         }
     }
 
     /// The host of a storm, and its priorities.
     fn storm(&self) -> Result<(NodeId, u8), Fault> {
-        let name = self.needed("host", self.failure.host.as_ref())?;
-        let host = self.hosts.one(name.trim()).map_err(|fault| fault.within("host"))?;
+        let host = self.host()?;
         let priorities = self.failure.priorities.as_ref();
         let priorities = priorities.unwrap_or(&self.scenario.switch.lossless);
         let mut mask = 0;
@@ -211,6 +219,11 @@ impl Planned<'_> {
             Fault::at("priorities", "it pauses no priority").help("give one, such as `[3]`")
         })?;
         Ok((host, mask))
+    }
+
+    fn host(&self) -> Result<NodeId, Fault> {
+        let name = self.needed("host", self.failure.host.as_ref())?;
+        self.hosts.one(name.trim()).map_err(|fault| fault.within("host"))
     }
 
     fn link(&self) -> Result<u32, Fault> {

@@ -24,6 +24,7 @@ mod sampling;
 mod service;
 mod static_routes;
 mod switches;
+mod tables;
 mod telemetry;
 mod topology;
 
@@ -48,6 +49,7 @@ pub(crate) use hosts::HostDirectory;
 pub use profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
 pub use receivers::SlowReceiver;
 pub use switches::SwitchOverrides;
+pub use tables::{MissingEntries, TablesPlan};
 
 /// A scenario that is known to be runnable.
 #[derive(Clone, Debug)]
@@ -68,6 +70,8 @@ pub struct Plan {
     pub active_links: Vec<bool>,
     /// Routes that are set by hand, one for each switch and host.
     pub static_routes: Vec<StaticRoute>,
+    /// What switches know of hosts.
+    pub tables: TablesPlan,
     /// The parameters of all switches, but for what some do otherwise.
     pub switch: SwitchConfig,
     /// What single switches and ports do otherwise.

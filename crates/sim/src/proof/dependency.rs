@@ -7,6 +7,7 @@ use rocelab_fabric::{
 };
 use serde::Serialize;
 
+use super::flooding::{WithFlooding, flooded_hosts};
 use crate::Plan;
 
 /// Cyclic buffer dependency of all frames from any host to any other, of each lossless priority.
@@ -66,7 +67,8 @@ pub(super) fn find(plan: &Plan) -> Result<DependencyFinding, RouteError> {
     let cycle = all.find_cycle().map(|cycle| cycle.describe(topology));
     let (mut cycle_of_flows, mut failures) = (None, None);
     if cycle.is_some() {
-        cycle_of_flows = of_flows(plan, &routes).find_cycle().map(|c| c.describe(topology));
+        let cycle = of_flows(plan, &routes).find_cycle();
+        cycle_of_flows = cycle.map(|cycle| cycle.describe(topology));
     } else {
         failures = Some(after_failures(plan, &all));
     }
@@ -80,21 +82,24 @@ pub(super) fn find(plan: &Plan) -> Result<DependencyFinding, RouteError> {
 }
 
 /// Those of all frames from any host to any other. A host to which there are static routes counts by
-/// itself; of the others, one stands for all of its switch.
+/// itself, and so does one that frames are flooded for; of the others, one stands for all of its
+/// switch.
 fn of_all_pairs(plan: &Plan, routes: &Routes) -> BufferDependencies {
     let topology = &plan.topology;
-    let by_hand: BTreeSet<NodeId> = routes.static_destinations().collect();
-    if by_hand.is_empty() {
+    let mut alone = flooded_hosts(plan);
+    alone.extend(routes.static_destinations());
+    if alone.is_empty() {
         return BufferDependencies::of_all_pairs(topology, routes);
     }
     let adjacency = topology.adjacency();
     let others = topology.switches().filter_map(|switch| {
         let mut far = adjacency.ports_of(switch).iter().map(|port| port.node);
-        far.find(|node| topology.is_host(*node) && !by_hand.contains(node))
+        far.find(|node| topology.is_host(*node) && !alone.contains(node))
     });
     let mut dependencies = BufferDependencies::new(topology);
-    for destination in by_hand.iter().copied().chain(others) {
-        dependencies.add_destination(routes, destination, topology.hosts());
+    let routes = WithFlooding::new(plan, routes);
+    for destination in alone.iter().copied().chain(others) {
+        dependencies.add_destination(&routes, destination, topology.hosts());
     }
     dependencies
 }
@@ -109,8 +114,9 @@ fn of_flows(plan: &Plan, routes: &Routes) -> BufferDependencies {
         sources.entry(a).or_default().insert(b);
     }
     let mut dependencies = BufferDependencies::new(&plan.topology);
+    let routes = WithFlooding::new(plan, routes);
     for (destination, sources) in sources {
-        dependencies.add_destination(routes, destination, sources);
+        dependencies.add_destination(&routes, destination, sources);
     }
     dependencies
 }
@@ -125,12 +131,13 @@ fn after_failures(plan: &Plan, before: &BufferDependencies) -> FailureProof {
         let links = links.count();
         return FailureProof { links, examined: links, first: None, spanning_tree };
     }
-    let (links, examined, first) = if plan.static_routes.is_empty() {
-        let found = LinkFailures::new(topology, &plan.active_links).search(before);
-        (found.links, found.examined, found.cycle)
-    } else {
-        after_each_failure(plan)
-    };
+    let (links, examined, first) =
+        if plan.static_routes.is_empty() && flooded_hosts(plan).is_empty() {
+            let found = LinkFailures::new(topology, &plan.active_links).search(before);
+            (found.links, found.examined, found.cycle)
+        } else {
+            after_each_failure(plan)
+        };
     let first = first.map(|(link, cycle)| {
         let name = |node: NodeId| &topology.nodes[node as usize].name;
         let ends = &topology.links[link as usize];
@@ -143,7 +150,7 @@ fn after_failures(plan: &Plan, before: &BufferDependencies) -> FailureProof {
 }
 
 /// Links between switches, how many of their failures were examined, and the first that leads to a
-/// cycle. With static routes, all dependencies are collected anew after each.
+/// cycle. With static routes or flooding, all dependencies are collected anew after each.
 fn after_each_failure(plan: &Plan) -> (usize, usize, Option<(u32, DependencyCycle)>) {
     /// Some ten seconds, in steps along links.
     const MOST_STEPS: usize = 300_000_000;

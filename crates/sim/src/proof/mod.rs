@@ -6,6 +6,7 @@
 
 mod calculator;
 mod dependency;
+mod flooding;
 mod headroom;
 mod marking;
 mod text;

@@ -16,7 +16,7 @@ pub struct FailureConfig {
     /// With `switch-reboot`: the switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch: Option<String>,
-    /// With `pause-storm`: the host.
+    /// With `pause-storm` and `host-down`: the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// With `link-rate`: the rate meanwhile.
@@ -60,6 +60,8 @@ pub enum FailureKind {
     SwitchReboot,
     /// A NIC handles nothing that arrives, and asks for pauses without end.
     PauseStorm,
+    /// A host is dead: it sends nothing and handles nothing that arrives. Its link stays up.
+    HostDown,
 }
 
 /// Who ends pauses that do not end.

@@ -1,9 +1,11 @@
 //! `[layer2]`: what matters where frames are forwarded by MAC address.
 
+use rocelab_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Layer-2 forwarding and broadcast domains. RoCE v2 is routed and takes every link.
+/// Layer-2 forwarding, broadcast domains, and what switches know of hosts. RoCE v2 is routed and takes
+/// every link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Layer2Config {
@@ -12,6 +14,58 @@ pub struct Layer2Config {
     /// Broadcast domains; hosts of none of them share one of their own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub vlans: Vec<VlanConfig>,
+    /// What is missing in the tables of switches at the beginning. Default: nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub entry: Vec<EntryConfig>,
+    /// How switches learn and forget where hosts are. Without it, what they know does not change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub learning: Option<LearningConfig>,
+    /// Whether RoCE v2 routers drop lossless frames for a host whose ARP entry they have and whose MAC
+    /// entry they have not, in place of flooding them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub drop_incomplete_arp: bool,
+}
+
+/// What the tables of switches say of some hosts at the beginning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EntryConfig {
+    /// The hosts: names, or ranges of names.
+    pub hosts: Vec<String>,
+    /// The port of their MAC addresses, at their last switch; on RoCE v1, at every switch.
+    #[serde(default)]
+    pub mac: EntryState,
+    /// The MAC addresses of their IP addresses, at their last switch. Only on RoCE v2.
+    #[serde(default)]
+    pub arp: EntryState,
+}
+
+/// Whether a table has an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EntryState {
+    /// It does.
+    #[default]
+    Alive,
+    /// It does not.
+    Gone,
+}
+
+/// How switches learn and forget where hosts are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LearningConfig {
+    /// How long a MAC entry lives after the last frame from that address, above 0.
+    pub mac_ageing: Duration,
+    /// How long an ARP entry lives after it was resolved, above 0. Only on RoCE v2.
+    pub arp_timeout: Duration,
+}
+
+impl Default for LearningConfig {
+    /// 300 s, the default of IEEE 802.1Q, and 4 hours.
+    fn default() -> Self {
+        Self { mac_ageing: Duration::from_ms(300_000), arp_timeout: Duration::from_ms(14_400_000) }
+    }
 }
 
 /// How layer-2 frames find their way where the topology has loops.

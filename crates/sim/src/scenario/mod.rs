@@ -48,7 +48,7 @@ pub use failure::{
 };
 pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
 pub use items::Items;
-pub use layer2::{Forwarding, Layer2Config, VlanConfig};
+pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, LearningConfig, VlanConfig};
 pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
 pub use rnr_timer::RnrTimer;
 pub use roce::{GidKind, IpVersion, RoceConfig, RoceVersion, Tagging};

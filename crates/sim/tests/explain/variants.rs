@@ -98,3 +98,21 @@ fn a_link_that_is_down_is_named() {
     let text = incast("", "write", "").replace("[congestion", &format!("{failure}[congestion"));
     assert!(total(&text, Category::LinkDown) + total(&text, Category::Retransmission) > 0);
 }
+
+#[test]
+fn of_flooded_frames_the_copy_that_arrives_counts() {
+    let entry = "[layer2]\nentry = [{ hosts = [\"host-0..host-4\"], mac = \"gone\" }]\n";
+    for version in [1, 2] {
+        let text = incast(&format!("version = {version}"), "write", "");
+        let text = text.replace("[congestion", &format!("{entry}[congestion"));
+        assert!(total(&text, Category::QueueingBehindOthers) > 0);
+    }
+}
+
+#[test]
+fn a_host_that_is_down_is_like_a_link_that_is() {
+    let failure =
+        "[[failure]]\nkind = \"host-down\"\nhost = \"host-1\"\nat = \"5us\"\nlasts = \"80us\"\n";
+    let text = incast("", "write", "").replace("[congestion", &format!("{failure}[congestion"));
+    assert!(total(&text, Category::LinkDown) > 0);
+}

@@ -63,3 +63,116 @@ fn vlans() {
         },
     );
 }
+
+#[test]
+fn entries() {
+    check(
+        &with("[roce]\nversion = 1\n[layer2]\nentry = [{ hosts = [\"host-1\"], arp = \"gone\" }]"),
+        Expected {
+            place: "s.toml:4",
+            key: "layer2.entry[0].arp",
+            value: "\"gone\"",
+            message: "RoCE v1 has no IP addresses",
+            help: "roce.version = 2",
+        },
+    );
+    check(
+        &with(
+            "[[layer2.entry]]\nhosts = [\"host-1\"]\nmac = \"gone\"\n\
+             [[layer2.entry]]\nhosts = [\"host-0..host-2\"]",
+        ),
+        Expected {
+            place: "s.toml:5",
+            key: "layer2.entry[1].hosts",
+            value: "[\"host-0..host-2\"]",
+            message: "`host-1` is in an entry before",
+            help: "name every host once",
+        },
+    );
+    check(
+        &with("[layer2]\nentry = [{ hosts = [\"host-7\"] }]"),
+        Expected {
+            place: "s.toml:2",
+            key: "layer2.entry[0].hosts[0]",
+            value: "\"host-7\"",
+            message: "there is no host `host-7`",
+            help: "host-0 to host-3",
+        },
+    );
+}
+
+#[test]
+fn learning() {
+    for key in ["mac_ageing", "arp_timeout"] {
+        check(
+            &with(&format!("[layer2.learning]\n{key} = \"0s\"")),
+            Expected {
+                place: "s.toml:2",
+                key: &format!("layer2.learning.{key}"),
+                value: "\"0s\"",
+                message: "nothing would ever be known",
+                help: "above 0s",
+            },
+        );
+    }
+    check(
+        &with("[roce]\nversion = 1\n[layer2]\nforwarding = \"multipath\"\n[layer2.learning]"),
+        Expected {
+            place: "s.toml:4",
+            key: "layer2.forwarding",
+            value: "\"multipath\"",
+            message: "flooded frames would go round in loops",
+            help: "spanning-tree",
+        },
+    );
+    check(
+        &with("[roce]\nversion = 1\n[layer2]\ndrop_incomplete_arp = true"),
+        Expected {
+            place: "s.toml:4",
+            key: "layer2.drop_incomplete_arp",
+            value: "true",
+            message: "RoCE v1 has no ARP entries",
+            help: "roce.version = 2",
+        },
+    );
+    check(
+        &with(
+            "[roce]\nversion = 1\n[layer2.learning]\nmac_ageing = \"5ms\"\n\
+             [[route]]\nswitch = \"switch-0\"\ndestinations = [\"host-1\"]\nnext_hop = \"host-1\"",
+        ),
+        Expected {
+            place: "s.toml:3",
+            key: "layer2.learning",
+            value: "",
+            message: "static entries do not learn",
+            help: "[[route]]",
+        },
+    );
+}
+
+#[test]
+fn a_host_that_is_down() {
+    let failure =
+        |more: &str| with(&format!("[[failure]]\nkind = \"host-down\"\nat = \"1ms\"\n{more}"));
+    plan(&failure("host = \"host-1\""), &[]).unwrap();
+    check(
+        &failure("host = \"host-9\""),
+        Expected {
+            place: "s.toml:4",
+            key: "failure[0].host",
+            value: "\"host-9\"",
+            message: "there is no host `host-9`",
+            help: "host-0 to host-3",
+        },
+    );
+    check(
+        &failure("host = \"host-1\"\npriorities = [3]"),
+        Expected {
+            place: "s.toml:5",
+            key: "failure[0].priorities",
+            value: "[3]",
+            message: "no such key",
+            help: "it takes host",
+        },
+    );
+}

@@ -11,6 +11,7 @@ mod endings;
 mod experiments;
 mod failures;
 mod fairness;
+mod flooding;
 mod goodput;
 mod hop_limit;
 mod hpcc_incast;

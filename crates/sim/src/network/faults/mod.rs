@@ -207,7 +207,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// A second frame like the first, with all that is kept beside it.
-    fn duplicate(&mut self, id: PacketId) -> PacketId {
+    pub(super) fn duplicate(&mut self, id: PacketId) -> PacketId {
         let copy = self.pool.insert(*self.pool.get(id));
         self.totals.frames_created += 1;
         if let Some(notes) = &mut self.notes {

@@ -8,6 +8,7 @@ mod alpha;
 mod bar_chart;
 mod cycle;
 mod fixed_point;
+mod flooding;
 mod fluid;
 mod livelock;
 mod nic_storm;

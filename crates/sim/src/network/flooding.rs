@@ -1,0 +1,205 @@
+//! Frames at switches that do not know everything: where one goes, or that it goes everywhere.
+//!
+//! A router (RoCE v2) finds the MAC address of a host of its own by ARP, and that address's port in the
+//! MAC table. The two have timers of their own: where the first entry lives and the second is gone, it
+//! sends the frame by every port of the broadcast domain (Guo et al., RDMA over Commodity Ethernet at
+//! Scale, SIGCOMM 2016, section 4.2). A bridge (RoCE v1) learns where source addresses are and floods
+//! what is for others (IEEE 802.1Q, the learning and the forwarding process).
+
+use rocelab_engine::{EventKey, EventQueue};
+use rocelab_fabric::PacketId;
+use rocelab_fabric::topology::Neighbour;
+use rocelab_units::SimTime;
+use rocelab_wire::Encapsulation;
+
+use super::packet::{Body, NO_ROUTE};
+use super::tables::{Place, Tables};
+use super::watch::Passed;
+use super::{DropCause, Event, MacEntries, Network, Role};
+use crate::profile::{HostPacket, Profile};
+
+/// What a switch does with a frame.
+enum Verdict {
+    /// It forwards it by this port.
+    Forward(u16),
+    /// It sends it by every port of the broadcast domain but that where it came in.
+    Flood,
+    /// It drops it.
+    Drop(DropCause),
+}
+
+impl<P: Profile> Network<P> {
+    /// Has all arrivals looked at, if there is a switch that does not know everything.
+    pub(super) fn add_tables(&mut self) {
+        if self.plan.tables.are_complete() {
+            return;
+        }
+        let plan = self.plan.tables.clone();
+        self.tables = Some(Box::new(Tables::new(plan, self.switches.len(), self.ports.len())));
+        self.notes.get_or_insert_default();
+        for port in &mut self.ports {
+            port.far.special = true;
+        }
+    }
+
+    /// What became of the MAC entries of all switches.
+    pub(super) fn mac_entries(&self) -> MacEntries {
+        self.tables.as_ref().map_or_else(MacEntries::default, |tables| tables.counts())
+    }
+
+    /// Forgets what switches know behind these ports, by their places among all.
+    pub(super) fn forget_behind(&mut self, ports: impl Iterator<Item = u32>, now: SimTime) {
+        if let Some(tables) = &mut self.tables {
+            tables.flush(ports.map(|port| port as usize), now);
+        }
+    }
+
+    /// Every bridge forgets what it has learnt: the spanning tree is another one now.
+    pub(super) fn forget_all(&mut self, now: SimTime) {
+        if let Some(tables) = &mut self.tables {
+            tables.flush(0..self.ports.len(), now);
+        }
+    }
+
+    /// Looks up where a frame goes that has come over the link of `port` to a switch with tables, and
+    /// sees to it.
+    #[cold]
+    pub(super) fn forward_by_tables(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let receiving = self.ports[port as usize].far.port;
+        match self.look_up(key.time, port, id) {
+            Verdict::Forward(number) => {
+                self.pool.get_mut(id).switch_port = number;
+                self.deliver_specially(key, port, id, queue);
+            }
+            Verdict::Flood => self.flood(key, port, id, queue),
+            Verdict::Drop(cause) => self.drop_frame(key, receiving, None, id, cause),
+        }
+    }
+
+    fn look_up(&mut self, now: SimTime, port: u32, id: PacketId) -> Verdict {
+        let packet = self.pool.get(id);
+        let (sender, far) = (self.ports[port as usize].node, self.ports[port as usize].far);
+        let (number, source) = (packet.switch_port, packet.source);
+        let (Role::Switch(switch), Body::Rdma(body)) = (far.role, &packet.body) else {
+            return Verdict::Forward(number);
+        };
+        // A notification of congestion says that it comes from where the sampled frame went.
+        let is_from_source = body.as_rdma().is_none_or(|rdma| rdma.cnm().is_none());
+        let is_routed = self.plan.roce.encapsulation != Encapsulation::V1;
+        let first_port = self.nodes[self.ports[far.port as usize].node as usize].first_port;
+        let ingress = Place { switch, first_port, number: far.number };
+        if let Some(tables) = &mut self.tables
+            && is_from_source
+            // The source address of what a router sends is its own.
+            && (sender == source || !is_routed)
+        {
+            tables.hear(ingress, source, now);
+        }
+        if is_routed {
+            self.look_up_at_router(now, ingress, id)
+        } else {
+            self.look_up_at_bridge(now, ingress, id)
+        }
+    }
+
+    fn look_up_at_bridge(&mut self, now: SimTime, ingress: Place, id: PacketId) -> Verdict {
+        let packet = self.pool.get(id);
+        let number = packet.switch_port;
+        let Some(tables) = self.tables.as_mut().filter(|_| number != NO_ROUTE) else {
+            return Verdict::Forward(number);
+        };
+        match tables.port_of(Place { number, ..ingress }, packet.destination, now) {
+            Some(known) if known == ingress.number && tables.learn() => {
+                Verdict::Drop(DropCause::Filtered)
+            }
+            Some(known) => Verdict::Forward(known),
+            None => Verdict::Flood,
+        }
+    }
+
+    fn look_up_at_router(&mut self, now: SimTime, ingress: Place, id: PacketId) -> Verdict {
+        let packet = self.pool.get(id);
+        let (number, destination) = (packet.switch_port, packet.destination);
+        if self.is_flooded(id) {
+            // Its MAC address is that of a host, and not the one of this router.
+            return Verdict::Drop(DropCause::ForeignDestination);
+        }
+        let egress = self.ports.get((ingress.first_port + u32::from(number)) as usize);
+        let next = egress.map(|egress| self.ports[egress.far.port as usize].node);
+        let (Some(tables), true) = (&mut self.tables, next == Some(destination)) else {
+            return Verdict::Forward(number); // To the next router, or nowhere.
+        };
+        // When which host is up is in the plan, so that this is no look into another node.
+        let answers = match self.nodes[destination as usize].role {
+            Role::Host(host) => self.hosts[host as usize].down == 0,
+            Role::Switch(_) => false,
+        };
+        let place = Place { number, ..ingress };
+        if !tables.resolve(place, destination, now, answers) {
+            return Verdict::Drop(DropCause::IncompleteArp);
+        }
+        match tables.port_of(place, destination, now) {
+            Some(known) => Verdict::Forward(known),
+            None if tables.drops_incomplete() && self.is_lossless_at(ingress.switch, id) => {
+                Verdict::Drop(DropCause::IncompleteArp)
+            }
+            None => Verdict::Flood,
+        }
+    }
+
+    fn is_lossless_at(&self, switch: u32, id: PacketId) -> bool {
+        let Body::Rdma(body) = &self.pool.get(id).body else { return false };
+        let state = &self.switches[switch as usize];
+        let priority = state.priorities[usize::from(body.priority() & 7)];
+        self.plan.switch_at(state.node).lossless.contains(&priority)
+    }
+
+    /// Whether a router has flooded a frame, so that it has the MAC address of its host.
+    pub(super) fn is_flooded(&self, id: PacketId) -> bool {
+        self.notes.as_ref().is_some_and(|notes| notes.of(id).flooded)
+    }
+
+    /// Sends a frame by every port of the broadcast domain but that where it came in. Every copy is a
+    /// frame of its own in the switch's memory.
+    fn flood(&mut self, key: EventKey, port: u32, id: PacketId, queue: &mut EventQueue<Event>) {
+        let receiving = self.ports[port as usize].far.port;
+        let numbers = self.flooded_ports(receiving, self.pool.get(id).destination);
+        if numbers.is_empty() {
+            return self.drop_frame(key, receiving, None, id, DropCause::NoRoute);
+        }
+        self.totals.floods += 1;
+        self.totals.flooded_frames += numbers.len() as u64;
+        if let Some(notes) = &mut self.notes {
+            notes.flood(id);
+        }
+        let copies: Vec<_> = numbers.iter().skip(1).map(|_| self.duplicate(id)).collect();
+        for (number, copy) in numbers.into_iter().zip(std::iter::once(id).chain(copies)) {
+            self.pool.get_mut(copy).switch_port = number;
+            if let Some(passed) = &mut self.passed {
+                passed.push(Passed::arrived(copy, port, self.pool.get(copy)));
+            }
+            self.deliver_specially(key, port, copy, queue);
+        }
+    }
+
+    /// The ports by which a switch floods what came in by `receiving` and is for a host: those to
+    /// hosts of its VLAN, and those to switches, but for links that are down or not in the tree.
+    fn flooded_ports(&self, receiving: u32, destination: u32) -> Vec<u16> {
+        let receiving = &self.ports[receiving as usize];
+        let topology = &self.plan.topology;
+        let vlan = |node: u32| self.plan.roce.vlans.get(node as usize);
+        let takes_part = |&(number, far): &(u16, &Neighbour)| {
+            let is_inside = topology.is_switch(far.node) || vlan(far.node) == vlan(destination);
+            number != receiving.number && is_inside && self.active_links[far.link as usize]
+        };
+        let adjacency = topology.adjacency();
+        let ports = (0u16..).zip(adjacency.ports_of(receiving.node));
+        ports.filter(takes_part).map(|(number, _)| number).collect()
+    }
+}
