@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use clap::Args;
 use rocelab_results::Results;
-use rocelab_sim::explain::{ExplainError, Explained, explain};
+use rocelab_sim::explain::{ExplainError, Explained, Selection, Survey, explain, survey};
+use rocelab_sim::{Plan, Progress};
 
 use crate::answer;
 use crate::exit::Exit;
@@ -20,15 +21,41 @@ pub(crate) struct ExplainArguments {
     /// A results directory.
     #[arg(value_name = "RESULTS")]
     path: PathBuf,
-    /// The flow, by its number in flows.csv.
+    /// A flow, by its number in flows.csv. Without it: the pauses of the run, and their victims.
     #[arg(long, value_name = "N")]
-    flow: u32,
+    flow: Option<u32>,
+    /// The connection of an application, by its number in operations.csv.
+    #[arg(long, value_name = "N", requires = "operation", conflicts_with = "flow")]
+    connection: Option<u32>,
+    /// Its operation, by its number in operations.csv.
+    #[arg(long, value_name = "N", requires = "connection")]
+    operation: Option<u64>,
     /// Print a JSON object.
     #[arg(long)]
     json: bool,
 }
 
-/// Runs the scenario of the results again and tells where the flow's time went.
+impl ExplainArguments {
+    /// What is to be explained; none for all pauses.
+    fn selection(&self) -> Option<Selection> {
+        match (self.flow, self.connection, self.operation) {
+            (Some(flow), _, _) => Some(Selection::Flows(vec![flow])),
+            (None, Some(connection), Some(operation)) => {
+                Some(Selection::Operation { connection, operation })
+            }
+            (None, _, _) => None,
+        }
+    }
+}
+
+/// What there is to say.
+enum Answer {
+    Flow(Explained),
+    Pauses(Survey),
+}
+
+/// Runs the scenario of the results again and tells where the time of a flow or operation went, or what
+/// was paused.
 pub(crate) fn execute(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     let results = crate::report::open(&arguments.path)?;
     let scenario = arguments.path.join("scenario.resolved.toml");
@@ -36,38 +63,71 @@ pub(crate) fn execute(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     let plan = loaded.scenario.plan()?;
     let interrupt = Interrupt::listen();
     let bar = Bar::new(false);
-    let explained = explain(Arc::new(plan), &[arguments.flow], |progress| {
+    let answer = answer_to(arguments, plan, |progress| {
         bar.show(progress);
         if interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     bar.clear();
-    let explained = match explained {
+    let answer = match answer {
         Err(ExplainError::Interrupted) => return Ok(Exit::Interrupted),
         other => other.map_err(Failure::Explain)?,
     };
-    for flow in &explained.flows {
-        answer::print(&if arguments.json { json(&explained)? } else { flow.to_string() })?;
-    }
-    Ok(compare(&arguments.path, &results, &explained))
+    answer::print(&if arguments.json { answer.json()? } else { answer.text() })?;
+    Ok(compare(&arguments.path, &results, answer.digest()))
 }
 
-fn json(explained: &Explained) -> Result<String, Failure> {
-    let text = serde_json::to_string_pretty(explained)
-        .map_err(|error| Failure::Input(format!("the explanation is no JSON: {error}")))?;
-    Ok(text + "\n")
+fn answer_to(
+    arguments: &ExplainArguments,
+    plan: Plan,
+    observe: impl FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Answer, ExplainError> {
+    match arguments.selection() {
+        Some(selection) => explain(Arc::new(plan), &selection, observe).map(Answer::Flow),
+        None => survey(Arc::new(plan), observe).map(Answer::Pauses),
+    }
+}
+
+impl Answer {
+    fn digest(&self) -> &str {
+        match self {
+            Self::Flow(explained) => &explained.digest,
+            Self::Pauses(survey) => &survey.digest,
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Flow(explained) => explained
+                .flows
+                .iter()
+                .chain(&explained.operations)
+                .map(ToString::to_string)
+                .collect(),
+            Self::Pauses(survey) => survey.to_string(),
+        }
+    }
+
+    fn json(&self) -> Result<String, Failure> {
+        let text = match self {
+            Self::Flow(explained) => serde_json::to_string_pretty(explained),
+            Self::Pauses(survey) => serde_json::to_string_pretty(survey),
+        };
+        let text =
+            text.map_err(|error| Failure::Input(format!("the explanation is no JSON: {error}")))?;
+        Ok(text + "\n")
+    }
 }
 
 /// Whether what was run again is the run that left the results.
-fn compare(path: &Path, results: &Results, explained: &Explained) -> Exit {
+fn compare(path: &Path, results: &Results, run_again: &str) -> Exit {
     let digest = &results.summary().digest;
-    if *digest == explained.digest {
+    if digest == run_again {
         return Exit::Done;
     }
     tell!(
-        "warning: {}: run again, the digest is {}, not {digest}: what is explained is another run; \
-         the results are incomplete, or of another version of rocelab, or files have changed",
-        path.display(),
-        explained.digest
+        "warning: {}: run again, the digest is {run_again}, not {digest}: what is explained is another \
+         run; the results are incomplete, or of another version of rocelab, or files have changed",
+        path.display()
     );
     Exit::Found
 }

@@ -269,12 +269,14 @@ fn exit_of(outcome: &Outcome, has_stop: bool) -> Exit {
         Ending::Interrupted => Exit::Interrupted,
         Ending::Stalled => {
             tell!("warning: nothing moves any more, {}", unfinished(&outcome.summary));
+            tell_stall(&outcome.summary);
             Exit::Found
         }
         Ending::Deadlocked => {
             if let Some(deadlock) = outcome.summary.deadlocks.last() {
                 tell!("{deadlock}");
             }
+            tell_stall(&outcome.summary);
             Exit::Found
         }
         _ if flows.failed > 0 => {
@@ -295,6 +297,13 @@ fn exit_of(outcome: &Outcome, has_stop: bool) -> Exit {
         }
         _ if flows.unfinished > 0 && !has_stop => Exit::Found,
         _ => Exit::Done,
+    }
+}
+
+/// What is stuck, and on what.
+fn tell_stall(summary: &Summary) {
+    if let Some(stalled) = &summary.stalled {
+        tell!("{stalled}");
     }
 }
 

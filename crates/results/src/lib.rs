@@ -84,6 +84,7 @@ mod record;
 mod run_info;
 mod samples;
 mod series;
+mod stall;
 mod storm;
 mod summary;
 mod topology_map;
@@ -107,6 +108,7 @@ pub use record::{Record, RecordWriter};
 pub use run_info::{Machine, RunInfo};
 pub use samples::{MarkSample, RateSample, UtilisationSample};
 pub use series::{SeriesFile, SeriesReader, SeriesSample};
+pub use stall::{StallRecord, StuckQueuePairRecord, StuckQueueRecord, WaitsFor};
 pub use storm::{StormEvent, StormRecord};
 pub use summary::{
     DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, FlowCounts,

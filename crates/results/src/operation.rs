@@ -74,3 +74,18 @@ pub enum OperationStatus {
     /// The run ended first.
     Unfinished,
 }
+
+impl OperationStatus {
+    /// As it stands in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::RetryExceeded => "retry-exceeded",
+            Self::RnrRetryExceeded => "rnr-retry-exceeded",
+            Self::RemoteInvalidRequest => "remote-invalid-request",
+            Self::RemoteAccess => "remote-access",
+            Self::Flushed => "flushed",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}

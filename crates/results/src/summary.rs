@@ -6,7 +6,7 @@ use std::fmt;
 use rocelab_units::SimTime;
 use serde::{Deserialize, Serialize};
 
-use crate::{Distribution, Millionths, OperationCounts};
+use crate::{Distribution, Millionths, OperationCounts, StallRecord};
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +64,9 @@ pub struct Summary {
     /// do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layer2: Option<Layer2Counts>,
+    /// What was stuck, if the run ended because nothing moved any more, or with a deadlock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stalled: Option<StallRecord>,
     /// Explicit congestion notification.
     pub ecn: EcnCounts,
     /// Congestion notification packets sent.

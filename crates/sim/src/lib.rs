@@ -43,6 +43,7 @@ pub mod proof;
 pub mod reference;
 pub mod scenario;
 mod simulation;
+mod stall;
 mod topology_map;
 pub mod workload;
 

@@ -31,6 +31,7 @@ use crate::profile::hpcc_ns3::HpccNs3;
 use crate::profile::roce::Roce;
 use crate::reference::{PauseLine, ReferenceOutput};
 use crate::simulation::{Ending, Progress, Simulation};
+use crate::stall::stall;
 use crate::{AppPlan, FaultRule, Plan, ProfilePlan, Side};
 
 /// Events between two calls of the observer: some tens of milliseconds of work.
@@ -376,11 +377,15 @@ impl<'a> Output<'a> {
         }
         let now = simulation.now();
         self.write_links(simulation.network(), now)?;
-        let summary = Summary {
+        let mut summary = Summary {
             operations: self.operation_counts(),
             ..summary(self.plan, simulation, &self.statistics, ending)
         };
         self.directory.write_nodes(crate::topology_map(&self.plan.topology).nodes)?;
+        let is_native = self.reference.is_none();
+        let stalls = is_native && matches!(ending, Ending::Stalled | Ending::Deadlocked);
+        summary.stalled =
+            stalls.then(|| stall(self.plan, simulation, &self.pause_tree, &self.ended));
         let causes = self.pause_tree.finish();
         if self.reference.is_none() && !causes.pauses.is_empty() {
             self.directory.write_pause_causes(&causes)?;
@@ -541,6 +546,7 @@ fn summary<P: Profile>(
         retransmissions: nics.retransmitted.packets,
         opcodes: totals.opcodes.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         operations: Vec::new(),
+        stalled: None,
     }
 }
 
@@ -558,7 +564,8 @@ fn counts_messages(plan: &Plan) -> bool {
     !plan.service().is_reliable() && !plan.flows.is_empty()
 }
 
-fn operation_status(status: CompletionStatus) -> OperationStatus {
+/// How an operation ended, as the results name it.
+pub(crate) fn operation_status(status: CompletionStatus) -> OperationStatus {
     match status {
         CompletionStatus::Success => OperationStatus::Completed,
         CompletionStatus::RetryExceeded => OperationStatus::RetryExceeded,

@@ -82,6 +82,25 @@ impl<'a> PauseTree<'a> {
         });
     }
 
+    /// What the first pause of the chain waited for that holds a priority of a port now, if one does.
+    pub(crate) fn root_of(&self, node: NodeId, port: u16, priority: u8) -> Option<&str> {
+        let mut pause = *self.open.get(&(node, port, priority))?;
+        while let Some(parent) = self.pauses[pause].parent {
+            pause = parent;
+        }
+        Some(&self.pauses[pause].waits_for)
+    }
+
+    /// All pauses so far, in the order of their starts.
+    pub(crate) fn pauses(&self) -> &[PauseCause] {
+        &self.pauses
+    }
+
+    /// Which port each node has at which link.
+    pub(crate) const fn adjacency(&self) -> &Adjacency {
+        &self.adjacency
+    }
+
     /// All pauses, in the order of their starts.
     pub(crate) fn finish(self) -> PauseCauses {
         PauseCauses { pauses: self.pauses }

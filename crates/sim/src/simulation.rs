@@ -153,6 +153,11 @@ impl<P: Profile> Simulation<P> {
         self.engine.executed()
     }
 
+    /// When something was last seen to have moved: at the end of a window.
+    pub(crate) const fn last_movement(&self) -> SimTime {
+        self.last_progress.0
+    }
+
     fn run_window(
         &mut self,
         run: impl FnOnce(&mut Engine<Event>, &mut Network<P>, SimTime),

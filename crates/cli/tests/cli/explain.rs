@@ -64,3 +64,71 @@ fn what_cannot_be_explained_is_bad_input() {
     let ended = desk.rocelab(&["explain", "absent", "--flow", "0"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
 }
+
+#[test]
+fn an_operation_is_asked_for_by_its_connection_and_number() {
+    let desk = Desk::new();
+    desk.write("ops.toml", OPERATIONS);
+    desk.succeeds(&["run", "ops.toml", "--out", "results", "--quiet"]);
+    let table = desk.text("results/operations.csv");
+    let mut rows = table.lines();
+    let columns: Vec<_> = rows.next().expect("a heading").split(',').collect();
+    let place = |name: &str| columns.iter().position(|column| *column == name).expect(name);
+    let last: Vec<_> = rows.next_back().expect("operations").split(',').collect();
+    let [connection, operation] = ["connection", "operation"].map(|name| last[place(name)]);
+    let ask = ["explain", "results", "--connection", connection, "--operation", operation];
+    let text = desk.succeeds(&ask);
+    let title = format!("operation {operation} of connection {connection}: ");
+    assert!(text.starts_with(&title) && text.contains(" of ping between host-0 "), "{text}");
+    let answer = desk.succeeds(&[&ask[..], &["--json"]].concat());
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let elapsed = &answer["operations"][0]["elapsed_ps"];
+    assert_eq!(elapsed.to_string(), last[place("latency_ps")]);
+    let ended = desk.rocelab(&["explain", "results", "--connection", "0", "--operation", "9"]);
+    let expected = "error: operation 9 of connection 0 does not start in this run\n";
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), expected));
+}
+
+#[test]
+fn without_a_flow_all_pauses_are_told() {
+    let desk = Desk::with_small();
+    let arguments = ["run", "small.toml", "--set", "switch.buffer=300KB", "--out", "results"];
+    desk.succeeds(&arguments);
+    let text = desk.succeeds(&["explain", "results"]);
+    for expected in
+        ["pauses, ", "\nRoot causes", "\n  switch-0:", "\nLongest pauses", "\nNo victims"]
+    {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let answer = desk.succeeds(&["explain", "results", "--json"]);
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let summary = desk.json("results/summary.json");
+    assert_eq!(answer["pauses"], summary["pfc"]["pauses"]);
+    assert_eq!(answer["paused_ps"], summary["pfc"]["paused_ps"]);
+    assert_eq!(answer["digest"], summary["digest"]);
+}
+
+#[test]
+fn a_run_in_which_nothing_moves_any_more_says_what_is_stuck() {
+    let desk = Desk::with_small();
+    let faults = "[roce]\nack_timeout = 0\n[[faults]]\naction = \"drop\"\nopcode = \"data\"\n\
+                  nth = 1\n";
+    desk.write("lost.toml", faults.to_owned() + &desk.text("small.toml").replace("100KB", "1KB"));
+    let ended = desk.rocelab(&["run", "lost.toml", "--out", "results", "--quiet"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let stalled = &desk.json("results/summary.json")["stalled"];
+    assert_eq!(stalled["stuck_queue_pairs"][0]["waits_for"], "answer", "{stalled:#}");
+    for expected in [
+        "warning: nothing moves any more, ",
+        "\nstuck since ",
+        ": all is sent, and not all is answered; nothing of it is in the network: ",
+    ] {
+        assert!(ended.stderr.contains(expected), "{expected}: {ended:?}");
+    }
+}
+
+/// Three READs, one after the other.
+const OPERATIONS: &str = "[topology.single-switch]\nhosts = 2\n\
+    link = { rate = \"100Gbps\", cable = \"3m\" }\n[congestion_control.none]\n\
+    [workload.ping-pong]\nname = \"ping\"\nclients = [\"host-0\"]\nservers = [\"host-1\"]\n\
+    verb = \"read\"\nbytes = \"64B\"\niterations = 3\n";

@@ -208,6 +208,7 @@ pub(crate) fn summary() -> Summary {
         deadlocks: Vec::new(),
         slow_receivers: Vec::new(),
         layer2: None,
+        stalled: None,
         pfc: PfcCounts { pauses: 1, resumes: 1, paused_ps: 15_000_000 },
         ecn: EcnCounts { marks: 7 },
         cnps: 2,

@@ -41,6 +41,10 @@ pub enum Category {
     AckCoalescing,
     /// A fault rule delays the frame, or holds it back behind others.
     FaultDelay,
+    /// It waits in a NIC that is slow to handle what arrives, or is being handled there.
+    SlowReceiver,
+    /// A program works before it posts.
+    Work,
     /// Nothing was asked of the queue pair.
     Idle,
 }
@@ -66,16 +70,20 @@ impl Category {
             Self::ReceiverNotReady => "receiver not ready",
             Self::AckCoalescing => "acknowledgement held back",
             Self::FaultDelay => "delayed by a fault rule",
+            Self::SlowReceiver => "slow receiver",
+            Self::Work => "work of the program",
             Self::Idle => "nothing to do",
         }
     }
 }
 
-/// Where on the critical path: the sender's state, then the way of the packet that counted, then
-/// the other end's state, then the way of what it answered.
+/// Where on the critical path: in an operation first the program, then the sender's state, then the
+/// way of the packet that counted, then the other end's state, then the way of what it answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stage {
+    /// A program of an application, before it posts.
+    Program,
     /// From the post until the packet leaves whose answer completed the flow.
     Sender,
     /// That packet's way.
@@ -90,6 +98,7 @@ impl Stage {
     /// In words.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Program => "program",
             Self::Sender => "sender",
             Self::Request => "packet's way",
             Self::Responder => "responder",

@@ -17,7 +17,7 @@ const HALF_OF_ALL_PSNS: usize = 1 << 23;
 pub(super) struct HostLog {
     pub(super) node: NodeId,
     pub(super) port: u32,
-    qpn: u32,
+    pub(super) qpn: u32,
     /// From each time on, in order.
     standings: Vec<(u64, Standing)>,
     /// Data and requests that it sent.
@@ -31,6 +31,8 @@ pub(super) struct HostLog {
 struct SentFrame {
     start: u64,
     psn: u32,
+    /// Whether its PSN is one of the other end's: it answers a request.
+    is_result: bool,
 }
 
 impl HostLog {
@@ -61,8 +63,8 @@ impl HostLog {
     }
 
     /// It sends data or a request.
-    pub(super) fn note_sent(&mut self, now: SimTime, psn: u32) {
-        self.frames.push(SentFrame { start: now.ps(), psn });
+    pub(super) fn note_sent(&mut self, now: SimTime, psn: u32, is_result: bool) {
+        self.frames.push(SentFrame { start: now.ps(), psn, is_result });
     }
 
     /// It learns of a loss.
@@ -77,16 +79,21 @@ impl HostLog {
         last.map_or(Standing::NotConnected, |&(_, standing)| standing)
     }
 
-    /// Every instant at which something changes here.
-    pub(super) fn changes(&self) -> impl Iterator<Item = u64> + '_ {
-        let standings = self.standings.iter().flat_map(|&(since, standing)| {
+    /// Every instant from `from` to `to` at which something changes here, and some before.
+    pub(super) fn changes(&self, from: u64, to: u64) -> impl Iterator<Item = u64> + '_ {
+        let next = self.standings.partition_point(|&(since, _)| since <= from);
+        let standings = &self.standings[next.saturating_sub(1)..];
+        let standings = standings.iter().take_while(move |&&(since, _)| since < to);
+        let standings = standings.flat_map(|&(since, standing)| {
             let release = match standing {
                 Standing::MaySend(release) => release.ps(),
                 _ => since,
             };
             [since, release]
         });
-        standings.chain(self.frames.iter().map(|frame| frame.start))
+        let first = self.frames.partition_point(|frame| frame.start < from);
+        let frames = self.frames[first..].iter().map(|frame| frame.start);
+        standings.chain(frames.take_while(move |&start| start < to))
     }
 
     /// The first loss that it learnt of in this time, after `after` and not after `until`.
@@ -96,20 +103,34 @@ impl HostLog {
         signal.map_or(LossSignal::Unnoticed, |&(_, signal)| signal)
     }
 
-    /// The time spent on frames that had to be sent again, of those that left up to `until`.
-    pub(super) fn vain(&self, until: u64) -> Vain {
-        let count = self.frames.partition_point(|frame| frame.start <= until);
-        let mut later: BTreeMap<u32, usize> = BTreeMap::new();
-        let mut again = vec![None; count];
-        for (index, frame) in self.frames[..count].iter().enumerate().rev() {
-            if let Some(next) = later.insert(frame.psn, index)
+    /// The time spent on frames that had to be sent again up to `until`, of the last one that left
+    /// not after `from` and of all later ones.
+    pub(super) fn vain(&self, from: u64, until: u64) -> Vain {
+        let first = self.frames.partition_point(|frame| frame.start <= from).saturating_sub(1);
+        let end = self.frames.partition_point(|frame| frame.start <= until);
+        let frames = &self.frames[first..end.max(first)];
+        let mut later: BTreeMap<(bool, u32), usize> = BTreeMap::new();
+        let mut again = vec![None; frames.len()];
+        for (index, frame) in frames.iter().enumerate().rev() {
+            if let Some(next) = later.insert((frame.is_result, frame.psn), index)
                 && next - index < HALF_OF_ALL_PSNS
             {
-                again[index] = Some(self.noticed(frame.start, self.frames[next].start));
+                again[index] = Some(self.noticed(frame.start, frames[next].start));
             }
         }
-        let starts = self.frames[..count].iter().map(|frame| frame.start);
+        let starts = frames.iter().map(|frame| frame.start);
         Vain { frames: starts.zip(again).collect() }
+    }
+
+    /// Nobody asks any longer for what was before `time` (picoseconds).
+    pub(super) fn forget(&mut self, time: u64) {
+        let standings = self.standings.partition_point(|&(since, _)| since <= time);
+        self.standings.drain(..standings.saturating_sub(1));
+        let frames = self.frames.partition_point(|frame| frame.start <= time);
+        self.frames.drain(..frames.saturating_sub(1));
+        let oldest = self.frames.first().map_or(time, |frame| frame.start.min(time));
+        let signals = self.signals.partition_point(|&(noted, _)| noted < oldest);
+        self.signals.drain(..signals);
     }
 
     /// How it learnt that a frame that left at `start` was lost, which left again at `again`.

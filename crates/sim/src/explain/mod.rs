@@ -5,75 +5,100 @@
 //! *critical path*: the answer whose arrival completed the flow, the packet that it answered, and
 //! the sender's state until that packet left. See `docs/explain.md`.
 
+mod blocked;
 mod category;
-mod causes;
+mod course;
 mod host_log;
+mod pair;
 mod parts;
+mod pauses;
 mod port_log;
-mod probe;
+mod port_logs;
+mod probes;
+mod subject;
+mod survey;
+mod survey_text;
 mod text;
+mod traffic;
 mod trail;
+mod turns;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 pub use category::{Category, Cause, LossSignal, Stage};
-use causes::PauseNames;
-use parts::Parts;
-use probe::{FlowProbe, Probes};
-use rocelab_results::FlowStatus;
+use probes::Probes;
 use serde::Serialize;
+pub use subject::Subject;
+pub use survey::{LongPause, RootCause, Survey, Victim, survey};
 use thiserror::Error;
 
-use crate::network::{BuildError, RecordKind};
-use crate::output::flow_status;
-use crate::pause_tree::PauseTree;
-use crate::simulation::{Ending, Progress, Simulation};
-use crate::{Network, Plan, ProfilePlan};
+use crate::Plan;
+use crate::network::BuildError;
+use crate::simulation::{Progress, Simulation};
 
 /// Events between two calls of the observer.
 const EVENTS_A_STEP: u64 = 200_000;
+
+/// What is to be explained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// Flows, by their numbers.
+    Flows(Vec<u32>),
+    /// An operation of an application.
+    Operation {
+        /// Its connection, as in `operations.csv`.
+        connection: u32,
+        /// Its number within the connection, from 0.
+        operation: u64,
+    },
+    /// Every flow and operation that starts.
+    Everything,
+}
 
 /// A run that was run again, and looked at.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explained {
     /// The digest of the run, as in `summary.json`: equal digests mean equal runs.
     pub digest: String,
-    /// The flows that were asked for, in that order.
+    /// Flows in the order in which they ended, those that did not last; and operations alike.
     pub flows: Vec<Explanation>,
+    /// Operations of applications.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<Explanation>,
 }
 
-/// Where a flow's time went.
+/// Where the time of a flow or operation went.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
-    /// Its number.
-    pub flow: u32,
-    /// Name of the requester's node.
+    /// Which one.
+    #[serde(flatten)]
+    pub what: Subject,
+    /// Name of the requester's node, or of the client's.
     pub source: String,
-    /// Name of the responder's node.
+    /// Name of the responder's node, or of the server's.
     pub destination: String,
-    /// Its operation.
-    pub verb: &'static str,
-    /// Payload (bytes).
-    pub bytes: u64,
     /// Name of the congestion control.
     pub congestion_control: &'static str,
-    /// When it was posted (ps).
+    /// When it was posted, or began (ps).
     pub start_ps: u64,
-    /// From the post to the end; if the run ended first, to that (ps).
+    /// From then to the end; if the run ended first, to that (ps).
     pub elapsed_ps: u64,
-    /// How it ended, as in `flows.csv`.
+    /// How it ended, as in `flows.csv` or `operations.csv`.
     pub status: &'static str,
-    /// Packets that the source sent again.
-    pub retransmitted_packets: u64,
+    /// Packets that the source of a flow sent again; none for an operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmitted_packets: Option<u64>,
     /// What its time went to, in the order of the path; their lengths add up to
     /// [`elapsed_ps`](Self::elapsed_ps).
     pub parts: Vec<Part>,
 }
 
-/// Some time of a flow, not always in one piece.
+/// Some time of a flow or operation, not always in one piece.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Part {
+    /// Counts the turns of the two sides of an operation, from 0; 0 in a flow.
+    pub turn: u16,
     /// Where on the critical path.
     pub stage: Stage,
     /// A node, or a port as `node:port`.
@@ -117,22 +142,33 @@ pub enum ExplainError {
         /// The flow.
         flow: u32,
     },
+    /// There is no such connection.
+    #[error("there is no connection {connection}: the run has {count}, numbered from 0")]
+    NoSuchConnection {
+        /// What was asked for.
+        connection: u32,
+        /// All connections of applications.
+        count: usize,
+    },
+    /// There is no such operation.
+    #[error("operation {operation} of connection {connection} does not start in this run")]
+    NoSuchOperation {
+        /// The connection.
+        connection: u32,
+        /// What was asked for.
+        operation: u64,
+    },
     /// It was broken off.
     #[error("interrupted")]
     Interrupted,
-    /// A defect of the simulator: the packet that completed the flow is not known.
-    #[error("defect in the simulator: the way of flow {flow} was lost")]
-    Untraced {
-        /// The flow.
-        flow: u32,
-    },
+    /// A defect of the simulator: the packet is not known that completed the flow or operation.
+    #[error("defect in the simulator: the way of {0} was lost")]
+    Untraced(Subject),
     /// A defect of the simulator: the parts do not add up.
-    #[error(
-        "defect in the simulator: flow {flow} took {elapsed_ps} ps, its parts take {sum_ps} ps"
-    )]
+    #[error("defect in the simulator: {what} took {elapsed_ps} ps, its parts take {sum_ps} ps")]
     Sum {
-        /// The flow.
-        flow: u32,
+        /// The flow or operation.
+        what: Subject,
         /// What it took (ps).
         elapsed_ps: u64,
         /// What its parts take (ps).
@@ -143,81 +179,95 @@ pub enum ExplainError {
 impl ExplainError {
     /// Whether the simulator is to blame, and not the input.
     pub const fn is_defect(&self) -> bool {
-        matches!(self, Self::Untraced { .. } | Self::Sum { .. })
+        matches!(self, Self::Untraced(_) | Self::Sum { .. })
     }
 }
 
-/// Runs `plan` again and explains some of its flows. The observer is called every now and then and
-/// may break the run off.
+/// Runs `plan` again and explains some of its flows and operations. The observer is called every now
+/// and then and may break the run off.
 ///
 /// # Errors
-/// If a flow does not exist or does not start, the plan is not of the native profile, or, which would
-/// be a defect, the parts of a flow's time do not add up.
+/// If a flow or operation does not exist or does not start, the plan is not of the native profile, or,
+/// which would be a defect, the parts of some time do not add up.
 pub fn explain(
     plan: Arc<Plan>,
-    flows: &[u32],
-    mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    selection: &Selection,
+    observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Explained, ExplainError> {
-    if !matches!(plan.profile, ProfilePlan::Roce) {
-        return Err(ExplainError::HpccNs3);
-    }
-    let count = plan.flows.len();
-    if let Some(&flow) = flows.iter().find(|&&flow| flow as usize >= count) {
-        return Err(ExplainError::NoSuchFlow { flow, count });
-    }
-    let mut simulation = Simulation::new(Arc::clone(&plan))?;
-    let mut probes = Probes::new(&plan, flows);
-    let mut pauses = PauseTree::new(&plan);
-    let _: Ending = loop {
-        let ending = simulation.advance_watched(EVENTS_A_STEP, &mut probes);
-        for record in simulation.network_mut().take_records() {
-            match record.kind {
-                RecordKind::Pause(change) => pauses.change(record.key.time, &change),
-                RecordKind::PauseRequest(request) => pauses.request(request),
-                _ => {}
-            }
-        }
-        if let Some(ending) = ending {
-            break ending;
+    check(&plan, selection)?;
+    let mut probes = Probes::new(&plan, selection);
+    let simulation = watch(&plan, &mut probes, observe)?;
+    let explanations = probes.finish(simulation.network(), simulation.now())?;
+    let is_flow = |one: &Explanation| matches!(one.what, Subject::Flow { .. });
+    let (flows, operations): (Vec<_>, Vec<_>) = explanations.into_iter().partition(is_flow);
+    has_all(selection, &flows, &operations)?;
+    let digest = format!("{:016x}", simulation.network().digest());
+    Ok(Explained { digest, flows, operations })
+}
+
+/// Runs `plan` to its end, looked at.
+fn watch(
+    plan: &Arc<Plan>,
+    probes: &mut Probes<'_>,
+    mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Simulation, ExplainError> {
+    let mut simulation = Simulation::new(Arc::clone(plan))?;
+    loop {
+        let ending = simulation.advance_watched(EVENTS_A_STEP, probes);
+        let records = simulation.network_mut().take_records();
+        probes.note_late(simulation.network(), &records);
+        if ending.is_some() {
+            return Ok(simulation);
         }
         if observe(&simulation.progress()).is_break() {
             return Err(ExplainError::Interrupted);
         }
-    };
-    probes.stop(simulation.now());
-    let pauses = PauseNames::new(&plan, pauses.finish());
-    let explain = |probe| explanation(&plan, simulation.network(), &pauses, probe);
-    let flows = probes.probes.iter().map(explain).collect::<Result<_, _>>()?;
-    Ok(Explained { digest: format!("{:016x}", simulation.network().digest()), flows })
+    }
 }
 
-fn explanation(
-    plan: &Plan,
-    network: &Network,
-    pauses: &PauseNames<'_>,
-    probe: &FlowProbe,
-) -> Result<Explanation, ExplainError> {
-    let flow = probe.flow;
-    let described = &plan.flows[flow as usize];
-    let Some(end) = &probe.end else { return Err(ExplainError::NotStarted { flow }) };
-    let parts = Parts::new(plan, network, pauses, probe).cut()?;
-    let name = |node: u32| plan.topology.nodes[node as usize].name.clone();
-    let explanation = Explanation {
-        flow,
-        source: name(described.source),
-        destination: name(described.destination),
-        verb: described.verb.name(),
-        bytes: described.bytes,
-        congestion_control: plan.queue_pairs_of(described).congestion_control.name(),
-        start_ps: described.start.ps(),
-        elapsed_ps: end.time - described.start.ps(),
-        status: end.end.as_ref().map_or(FlowStatus::Unfinished, flow_status).name(),
-        retransmitted_packets: network.retransmitted_packets(flow),
-        parts,
-    };
-    let (elapsed_ps, sum_ps) = (explanation.elapsed_ps, explanation.sum_ps());
-    if sum_ps != elapsed_ps {
-        return Err(ExplainError::Sum { flow, elapsed_ps, sum_ps });
+/// Whether what is to be explained can be there.
+fn check(plan: &Plan, selection: &Selection) -> Result<(), ExplainError> {
+    if !Probes::can_follow(plan) {
+        return Err(ExplainError::HpccNs3);
     }
-    Ok(explanation)
+    match *selection {
+        Selection::Flows(ref flows) => {
+            let count = plan.flows.len();
+            match flows.iter().find(|&&flow| flow as usize >= count) {
+                Some(&flow) => Err(ExplainError::NoSuchFlow { flow, count }),
+                None => Ok(()),
+            }
+        }
+        Selection::Operation { connection, .. }
+            if connection as usize >= plan.connections.len() =>
+        {
+            let count = plan.connections.len();
+            Err(ExplainError::NoSuchConnection { connection, count })
+        }
+        Selection::Operation { .. } | Selection::Everything => Ok(()),
+    }
+}
+
+/// Whether all was there that was asked for.
+fn has_all(
+    selection: &Selection,
+    flows: &[Explanation],
+    operations: &[Explanation],
+) -> Result<(), ExplainError> {
+    match *selection {
+        Selection::Flows(ref asked) => {
+            let found = |number: u32| {
+                let is_it = |one: &Explanation| matches!(one.what, Subject::Flow { flow, .. } if flow == number);
+                flows.iter().any(is_it)
+            };
+            match asked.iter().find(|&&flow| !found(flow)) {
+                Some(&flow) => Err(ExplainError::NotStarted { flow }),
+                None => Ok(()),
+            }
+        }
+        Selection::Operation { connection, operation } if operations.is_empty() => {
+            Err(ExplainError::NoSuchOperation { connection, operation })
+        }
+        Selection::Operation { .. } | Selection::Everything => Ok(()),
+    }
 }

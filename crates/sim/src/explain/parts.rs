@@ -1,78 +1,71 @@
-//! Cuts the time of a flow into parts.
+//! Cuts the time of a flow or operation into parts.
 
 use std::collections::BTreeMap;
 
 use rocelab_transport::Standing;
 use rocelab_transport::congestion_control::Feedback;
 
+use super::Part;
 use super::category::{Category, Cause, Stage};
-use super::causes::PauseNames;
+use super::course::{Leg, Stretch, Work};
 use super::host_log::HostLog;
-use super::port_log::{Hold, Owner, PortLog};
-use super::probe::FlowProbe;
+use super::pair::Pair;
+use super::pauses::Pauses;
+use super::port_log::{Hold, PortLog};
+use super::port_logs::PortLogs;
+use super::traffic::{Owner, Traffic};
 use super::trail::{Answered, Hop, Trail};
-use super::{ExplainError, Part};
-use crate::{Network, Plan, Verb};
+use crate::{Network, Plan};
 
 /// A part without its length.
-type Key = (Stage, Place, Category, Option<Cause>);
+type Key = (u16, Stage, Place, Category, Option<Cause>);
 
 /// A node, or one of its ports; in the order of the path.
 type Place = (usize, String);
 
-/// Adds up what the time of one flow went to.
-pub(super) struct Parts<'a> {
+/// What is known of a run so far.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
     pub(super) plan: &'a Plan,
     pub(super) network: &'a Network,
-    pub(super) pauses: &'a PauseNames<'a>,
-    pub(super) probe: &'a FlowProbe,
+    pub(super) pauses: &'a Pauses<'a>,
+    pub(super) ports: &'a PortLogs,
+}
+
+/// Adds up what the time of one flow or operation went to.
+struct Parts<'a> {
+    known: Known<'a>,
+    pair: &'a Pair,
+    /// The turn that is cut, and when it began: what was before is not of it.
+    turn: u16,
+    begin: u64,
     lengths: BTreeMap<Key, u64>,
 }
 
-impl<'a> Parts<'a> {
-    pub(super) const fn new(
-        plan: &'a Plan,
-        network: &'a Network,
-        pauses: &'a PauseNames<'a>,
-        probe: &'a FlowProbe,
-    ) -> Self {
-        Self { plan, network, pauses, probe, lengths: BTreeMap::new() }
-    }
+/// A stage of a leg, and a place on it.
+#[derive(Clone)]
+struct Spot {
+    stage: Stage,
+    place: Place,
+}
 
-    /// The parts of the time from the flow's start to its end, in the order of the path.
-    pub(super) fn cut(mut self) -> Result<Vec<Part>, ExplainError> {
-        let untraced = ExplainError::Untraced { flow: self.probe.flow };
-        let (Some(ends), Some(end)) = (self.probe.ends(), &self.probe.end) else {
-            return Err(untraced);
-        };
-        let flow = &self.plan.flows[self.probe.flow as usize];
-        let start = flow.start.ps();
-        match &end.arrival {
-            None => self.sender(Stage::Sender, &ends.source, start, end.time),
-            Some(trail) => match &trail.answers {
-                None if trail_leads_to(self.network, trail, flow.destination) => {
-                    self.sender(Stage::Sender, &ends.source, start, trail.left());
-                    self.way(Stage::Request, trail)?;
-                }
-                None => return Err(untraced),
-                Some(answered) => {
-                    self.sender(Stage::Sender, &ends.source, start, answered.request.left());
-                    self.way(Stage::Request, &answered.request)?;
-                    if flow.verb == Verb::Read {
-                        let arrived = answered.request.arrived();
-                        self.sender(Stage::Responder, &ends.destination, arrived, trail.left());
-                    } else {
-                        self.answer(&ends.destination, answered, trail);
-                    }
-                    self.way(Stage::Answer, trail)?;
-                }
-            },
+/// The parts of the time that a course takes, in the order of the path; none if the packet is not
+/// known that ended a leg.
+pub(super) fn cut(known: Known<'_>, pair: &Pair, course: &[Stretch]) -> Option<Vec<Part>> {
+    let mut parts = Parts { known, pair, turn: 0, begin: 0, lengths: BTreeMap::new() };
+    for stretch in course {
+        match stretch {
+            Stretch::Work(work) => parts.work(work),
+            Stretch::Leg(leg) => parts.leg(leg)?,
         }
-        Ok(self.finish())
     }
+    Some(parts.finish())
+}
 
+impl Parts<'_> {
     fn finish(self) -> Vec<Part> {
-        let part = |((stage, (_, place), category, cause), ps): (Key, u64)| Part {
+        let part = |((turn, stage, (_, place), category, cause), ps): (Key, u64)| Part {
+            turn,
             stage,
             place,
             category,
@@ -82,28 +75,67 @@ impl<'a> Parts<'a> {
         self.lengths.into_iter().filter(|&(_, ps)| ps > 0).map(part).collect()
     }
 
-    fn add(&mut self, stage: Stage, place: Place, what: (Category, Option<Cause>), ps: u64) {
-        *self.lengths.entry((stage, place, what.0, what.1)).or_default() += ps;
+    /// Adds the time from `from` to `to`.
+    fn add(&mut self, spot: &Spot, what: (Category, Option<Cause>), (from, to): (u64, u64)) {
+        let length = to.saturating_sub(from.max(self.begin));
+        let key = (self.turn, spot.stage, spot.place.clone(), what.0, what.1);
+        *self.lengths.entry(key).or_default() += length;
+    }
+
+    fn work(&mut self, work: &Work) {
+        (self.turn, self.begin) = (work.turn, work.from);
+        let place = (0, self.name(self.pair.ends[work.end].log.node));
+        let spot = Spot { stage: Stage::Program, place };
+        self.add(&spot, (Category::Work, None), (work.from, work.to));
+    }
+
+    fn leg(&mut self, leg: &Leg) -> Option<()> {
+        (self.turn, self.begin) = (leg.turn, leg.from);
+        let pair = self.pair;
+        let (sender, other) = (&pair.ends[leg.sender].log, &pair.ends[1 - leg.sender].log);
+        let Some(trail) = &leg.arrival else {
+            self.sender(Stage::Sender, sender, (leg.from, leg.to));
+            return Some(());
+        };
+        let Some(answered) = trail.answers.as_ref().filter(|_| self.leads_to(trail, sender)) else {
+            if !self.leads_to(trail, other) {
+                return None;
+            }
+            self.sender(Stage::Sender, sender, (leg.from, trail.left()));
+            return self.way(Stage::Request, trail);
+        };
+        self.sender(Stage::Sender, sender, (leg.from, answered.request.left()));
+        self.way(Stage::Request, &answered.request)?;
+        if trail.is_result {
+            self.sender(Stage::Responder, other, (answered.request.arrived(), trail.left()));
+        } else {
+            self.answer(other, answered, trail);
+        }
+        self.way(Stage::Answer, trail)
     }
 
     /// The state of an end that sends, from one time to another.
-    fn sender(&mut self, stage: Stage, end: &HostLog, from: u64, to: u64) {
-        let Some(port) = self.probe.port(end.port) else { return };
-        let vain = end.vain(to);
-        let place = (0, self.name(end.node));
-        let changes = end.changes().chain(port.changes(from, to));
+    fn sender(&mut self, stage: Stage, end: &HostLog, (from, to): (u64, u64)) {
+        let Some(port) = self.known.ports.get(end.port) else { return };
+        let from = from.max(self.begin);
+        if to <= from {
+            return;
+        }
+        let vain = end.vain(from, to);
+        let spot = Spot { stage, place: (0, self.name(end.node)) };
+        let changes = end.changes(from, to).chain(port.changes(from, to));
         for (since, until) in pieces(from, to, changes) {
             let what = match vain.at(since) {
                 Some(_) if end.standing(since) == Standing::ReceiverNotReady => {
                     (Category::ReceiverNotReady, None)
                 }
                 Some(noticed) => (Category::Retransmission, Some(Cause::Loss { noticed })),
-                None if port.busy_with(since) == Some(Owner::Own) => {
+                None if port.busy_with(since) == Some(Owner::Data(self.pair.traffic)) => {
                     (Category::Serialisation, None)
                 }
                 None => self.standing(end, port, (since, to)),
             };
-            self.add(stage, place.clone(), what, until - since);
+            self.add(&spot, what, (since, until));
         }
     }
 
@@ -122,105 +154,110 @@ impl<'a> Parts<'a> {
                 return (Category::Retransmission, Some(Cause::Loss { noticed }));
             }
             Standing::ReceiverNotReady => Category::ReceiverNotReady,
-            Standing::Window => return (Category::Window, Some(self.congestion_control())),
+            Standing::Window => return (Category::Window, Some(self.congestion_control(end))),
             Standing::PacketLimit => Category::PacketLimit,
             Standing::ReadLimit => Category::ReadLimit,
             Standing::MaySend(release) if since < release.ps() => {
-                return (Category::Pacing, Some(self.congestion_control()));
+                return (Category::Pacing, Some(self.congestion_control(end)));
             }
-            Standing::MaySend(_) => {
-                let priority = self.plan.flows[self.probe.flow as usize].priority;
-                return self.hold(port, since, priority);
-            }
+            Standing::MaySend(_) => return self.hold(port, since, self.pair.priority),
         };
         (category, None)
     }
 
     /// What keeps a frame from leaving by a port at a time.
     fn hold(&self, port: &PortLog, time: u64, priority: u8) -> (Category, Option<Cause>) {
-        let queue = self.network.queue_at(port.port, priority);
-        let is_host = self.network.nic(port.node).is_some();
-        let priorities =
-            if is_host { 1 << queue } else { self.network.priorities_of(port.port, queue) };
-        let hold = port.hold(time, queue, priorities);
-        let cause = match hold {
-            Hold::Paused => self.pauses.cause(port.node, port.number, priorities, time),
-            Hold::Behind(Owner::OwnControl) => Some(Cause::OwnControl),
-            Hold::Behind(Owner::Flow(flow)) => Some(Cause::Flow { flow }),
-            Hold::Behind(Owner::Connection(connection)) => Some(Cause::Connection { connection }),
-            Hold::Behind(Owner::PauseFrames) => Some(Cause::PauseFrames),
-            Hold::Behind(Owner::Management) => Some(Cause::Management),
-            Hold::Behind(Owner::Own) | Hold::LinkDown | Hold::Shaped | Hold::Nothing => None,
+        let network = self.known.network;
+        let queue = network.queue_at(port.port, priority);
+        let is_host = network.nic(port.node).is_some();
+        let priorities = if is_host { 1 << queue } else { network.priorities_of(port.port, queue) };
+        match port.hold(time, queue, priorities) {
+            Hold::Paused => {
+                let cause = self.known.pauses.cause(port.node, port.number, priorities, time);
+                (Category::Pause, cause)
+            }
+            Hold::Behind(owner) => self.behind(owner),
+            Hold::LinkDown => (Category::LinkDown, None),
+            Hold::Shaped => (Category::Shaping, None),
+            Hold::Nothing => (Category::Idle, None),
+        }
+    }
+
+    /// The transmitter is busy with a frame.
+    fn behind(&self, owner: Owner) -> (Category, Option<Cause>) {
+        let cause = match owner {
+            Owner::Data(own) if own == self.pair.traffic => {
+                return (Category::QueueingBehindItself, None);
+            }
+            Owner::Control(own) if own == self.pair.traffic => Cause::OwnControl,
+            Owner::Data(Traffic::Flow(flow)) | Owner::Control(Traffic::Flow(flow)) => {
+                Cause::Flow { flow }
+            }
+            Owner::Data(Traffic::Connection(connection))
+            | Owner::Control(Traffic::Connection(connection)) => Cause::Connection { connection },
+            Owner::PauseFrames => Cause::PauseFrames,
+            Owner::Management => Cause::Management,
         };
-        (hold.category(), cause)
+        (Category::QueueingBehindOthers, Some(cause))
     }
 
     /// An acknowledgement from the arrival that led to it until it leaves.
     fn answer(&mut self, end: &HostLog, answered: &Answered, trail: &Trail) {
         let (arrived, ready, left) = (answered.request.arrived(), answered.ready, trail.left());
-        let place = (0, self.name(end.node));
-        let held = (Category::AckCoalescing, None);
-        self.add(Stage::Responder, place.clone(), held, ready - arrived);
-        self.wait(Stage::Responder, place, end.port, trail.priority, (ready, left));
+        let spot = Spot { stage: Stage::Responder, place: (0, self.name(end.node)) };
+        self.add(&spot, (Category::AckCoalescing, None), (arrived, ready));
+        self.wait(&spot, end.port, trail.priority, (ready, left));
     }
 
     /// A frame waits for a port.
-    fn wait(
-        &mut self,
-        stage: Stage,
-        place: Place,
-        port: u32,
-        priority: u8,
-        (from, to): (u64, u64),
-    ) {
-        let Some(port) = self.probe.port(port) else {
-            return self.add(stage, place, (Category::Idle, None), to - from);
+    fn wait(&mut self, spot: &Spot, port: u32, priority: u8, (from, to): (u64, u64)) {
+        let Some(port) = self.known.ports.get(port) else {
+            return self.add(spot, (Category::Idle, None), (from, to));
         };
+        let from = from.max(self.begin.min(to));
         for (since, until) in pieces(from, to, port.changes(from, to)) {
             let what = self.hold(port, since, priority);
-            self.add(stage, place.clone(), what, until - since);
+            self.add(spot, what, (since, until));
         }
     }
 
     /// A packet's way over all its links.
-    fn way(&mut self, stage: Stage, trail: &Trail) -> Result<(), ExplainError> {
+    fn way(&mut self, stage: Stage, trail: &Trail) -> Option<()> {
         for (number, hop) in (1..).step_by(2).zip(&trail.hops) {
             self.link(stage, number, hop)?;
         }
         for (number, pair) in (2..).step_by(2).zip(trail.hops.windows(2)) {
             let [before, next] = pair else { continue };
-            let place = (number, self.port_name(next.port));
-            let span = (before.arrived, next.start);
-            self.wait(stage, place, next.port, trail.priority, span);
+            let spot = Spot { stage, place: (number, self.port_name(next.port)) };
+            self.wait(&spot, next.port, trail.priority, (before.arrived, next.start));
         }
-        Ok(())
+        Some(())
     }
 
     /// One link, up to the node at its end.
-    fn link(&mut self, stage: Stage, number: usize, hop: &Hop) -> Result<(), ExplainError> {
-        let (node, port) = self.network.place_of_port(hop.port);
-        let untraced = ExplainError::Untraced { flow: self.probe.flow };
-        let adjacency = &self.pauses.adjacency;
-        let neighbour = adjacency.ports_of(node).get(usize::from(port)).ok_or(untraced)?;
-        let delay = self.plan.topology.links[neighbour.link as usize].delay.ps();
-        let latency = self.plan.latency_of(neighbour.node).ps();
-        let untraced = ExplainError::Untraced { flow: self.probe.flow };
-        let bits = (hop.crossed - hop.start).checked_sub(delay + latency).ok_or(untraced)?;
-        let place = (number, self.port_name(hop.port));
-        self.add(stage, place.clone(), (Category::Serialisation, None), bits);
-        self.add(stage, place.clone(), (Category::Propagation, None), delay);
-        self.add(stage, place.clone(), (Category::FaultDelay, None), hop.arrived - hop.crossed);
-        let switch = (number, self.name(neighbour.node));
-        self.add(stage, switch, (Category::SwitchLatency, None), latency);
-        Ok(())
+    fn link(&mut self, stage: Stage, number: usize, hop: &Hop) -> Option<()> {
+        let (node, port) = self.known.network.place_of_port(hop.port);
+        let neighbour = self.known.pauses.neighbour(node, port)?;
+        let delay = self.known.plan.topology.links[neighbour.link as usize].delay.ps();
+        let latency = self.known.plan.latency_of(neighbour.node).ps();
+        let on_link = Spot { stage, place: (number, self.port_name(hop.port)) };
+        let in_node = Spot { stage, place: (number, self.name(neighbour.node)) };
+        let at_end = hop.crossed.checked_sub(latency)?;
+        let sent = at_end.checked_sub(delay).filter(|&sent| sent >= hop.start)?;
+        self.add(&on_link, (Category::Serialisation, None), (hop.start, sent));
+        self.add(&on_link, (Category::Propagation, None), (sent, at_end));
+        self.add(&in_node, (Category::SwitchLatency, None), (at_end, hop.crossed));
+        let due = if hop.kept == 0 { hop.arrived } else { hop.kept };
+        self.add(&on_link, (Category::FaultDelay, None), (hop.crossed, due));
+        self.add(&in_node, (Category::SlowReceiver, None), (due, hop.arrived));
+        Some(())
     }
 
-    fn congestion_control(&self) -> Cause {
-        let flow = &self.plan.flows[self.probe.flow as usize];
-        let algorithm = &self.plan.queue_pairs_of(flow).congestion_control;
-        let (node, port) = (flow.source, 0);
-        let link = self.pauses.adjacency.ports_of(node).get(port).map(|port| port.link);
-        let rate = link.map(|link| self.plan.topology.links[link as usize].rate);
+    fn congestion_control(&self, end: &HostLog) -> Cause {
+        let plan = self.known.plan;
+        let algorithm = &plan.queue_pairs[self.pair.queue_pairs as usize].congestion_control;
+        let link = self.known.pauses.neighbour(end.node, 0).map(|port| port.link);
+        let rate = link.map(|link| plan.topology.links[link as usize].rate);
         let signal = match algorithm.feedback(rate.unwrap_or_default()) {
             Feedback::Cnp { .. } => "CNP",
             Feedback::Rtt => "RTT",
@@ -232,22 +269,24 @@ impl<'a> Parts<'a> {
         Cause::CongestionControl { algorithm: algorithm.name(), signal }
     }
 
+    /// Whether a packet has come to the host of an end.
+    fn leads_to(&self, trail: &Trail, end: &HostLog) -> bool {
+        let last = trail.hops.last();
+        last.is_some_and(|hop| self.known.network.node_behind(hop.port) == end.node)
+    }
+
     fn name(&self, node: u32) -> String {
-        self.plan.topology.nodes[node as usize].name.clone()
+        self.known.plan.topology.nodes[node as usize].name.clone()
     }
 
     fn port_name(&self, port: u32) -> String {
-        let (node, number) = self.network.place_of_port(port);
-        format!("{}:{number}", self.plan.topology.nodes[node as usize].name)
+        let (node, number) = self.known.network.place_of_port(port);
+        format!("{}:{number}", self.known.plan.topology.nodes[node as usize].name)
     }
 }
 
-fn trail_leads_to(network: &Network, trail: &Trail, host: u32) -> bool {
-    trail.hops.last().is_some_and(|hop| network.node_behind(hop.port) == host)
-}
-
 /// The time from `from` to `to`, cut where something changes.
-fn pieces(from: u64, to: u64, changes: impl Iterator<Item = u64>) -> Vec<(u64, u64)> {
+pub(super) fn pieces(from: u64, to: u64, changes: impl Iterator<Item = u64>) -> Vec<(u64, u64)> {
     let inside = changes.filter(|&time| from < time && time < to);
     let mut cuts: Vec<u64> = inside.chain([from, to]).collect();
     cuts.sort_unstable();

@@ -3,7 +3,7 @@
 use rocelab_fabric::NodeId;
 use rocelab_units::SimTime;
 
-use super::category::Category;
+use super::traffic::Owner;
 use crate::Network;
 use crate::network::watch::FrameView;
 
@@ -29,19 +29,6 @@ struct Sent {
     owner: Owner,
 }
 
-/// Whose a frame is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Owner {
-    /// Data or requests of the flow itself.
-    Own,
-    /// Acknowledgements and notifications of the flow itself.
-    OwnControl,
-    Flow(u32),
-    Connection(u32),
-    PauseFrames,
-    Management,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct State {
     time: u64,
@@ -63,27 +50,9 @@ pub(super) enum Hold {
     Nothing,
 }
 
-impl Hold {
-    pub(super) const fn category(self) -> Category {
-        match self {
-            Self::LinkDown => Category::LinkDown,
-            Self::Paused => Category::Pause,
-            Self::Shaped => Category::Shaping,
-            Self::Behind(Owner::Own) => Category::QueueingBehindItself,
-            Self::Behind(_) => Category::QueueingBehindOthers,
-            Self::Nothing => Category::Idle,
-        }
-    }
-}
-
 impl PortLog {
     /// Looks at a port from `now` on; what it is sending is its first entry.
-    pub(super) fn open(
-        network: &Network,
-        port: u32,
-        now: SimTime,
-        owner: impl Fn(&FrameView<'_>) -> Owner,
-    ) -> Self {
+    pub(super) fn open(network: &Network, port: u32, now: SimTime) -> Self {
         let (node, number) = network.place_of_port(port);
         let view = network.transmitter(port);
         let mut log = Self {
@@ -95,20 +64,20 @@ impl PortLog {
             states: Vec::new(),
         };
         if view.free_at > now && view.free_at != SimTime::NEVER {
-            let owner = view.last.map_or(Owner::Management, |frame| owner(&frame));
+            let owner = view.last.map_or(Owner::Management, |frame| Owner::of(network, &frame));
             log.sent.push(Sent { start: now.ps(), free_at: view.free_at.ps(), owner });
         }
         log.note_state(network, now);
         log
     }
 
-    /// Notes what changed with an event; gives the frame that was started, if one was.
+    /// Notes what changed with an event; gives the frame that was started, if one was, and whose
+    /// it is.
     pub(super) fn look<'a>(
         &mut self,
         network: &'a Network,
         now: SimTime,
-        owner: impl Fn(&FrameView<'_>) -> Owner,
-    ) -> Option<FrameView<'a>> {
+    ) -> Option<(FrameView<'a>, Owner)> {
         self.note_state(network, now);
         let view = network.transmitter(self.port);
         if view.started == self.started {
@@ -117,8 +86,19 @@ impl PortLog {
         self.started = view.started;
         let frame = view.last?;
         let free_at = if view.free_at == SimTime::NEVER { now } else { view.free_at };
-        self.sent.push(Sent { start: now.ps(), free_at: free_at.ps(), owner: owner(&frame) });
-        Some(frame)
+        let owner = Owner::of(network, &frame);
+        self.sent.push(Sent { start: now.ps(), free_at: free_at.ps(), owner });
+        Some((frame, owner))
+    }
+
+    /// Nobody asks any longer for what was before `time` (picoseconds); gives the number of frames
+    /// that are still known.
+    pub(super) fn forget(&mut self, time: u64) -> usize {
+        let sent = self.sent.partition_point(|sent| sent.free_at < time);
+        self.sent.drain(..sent);
+        let states = self.states.partition_point(|state| state.time <= time);
+        self.states.drain(..states.saturating_sub(1));
+        self.sent.len()
     }
 
     fn note_state(&mut self, network: &Network, now: SimTime) {
@@ -140,7 +120,9 @@ impl PortLog {
 
     /// Every instant between `from` and `to` at which something changes here.
     pub(super) fn changes(&self, from: u64, to: u64) -> impl Iterator<Item = u64> + '_ {
-        let states = self.states.iter().map(|state| state.time);
+        let next = self.states.partition_point(|state| state.time <= from);
+        let states = self.states[next..].iter().map(|state| state.time);
+        let states = states.take_while(move |&time| time < to);
         let first = self.sent.partition_point(|sent| sent.free_at < from);
         let sent = self.sent[first..].iter().take_while(move |sent| sent.start < to);
         states.chain(sent.flat_map(|sent| [sent.start, sent.free_at]))

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
 use super::category::{Category, Cause, Stage};
-use super::{Explanation, Part};
+use super::{Explanation, Part, Subject};
 
 /// Causes that a row names, at the most; it has all their time.
 const CAUSES_SHOWN: usize = 3;
 /// Rows that the verdict names, at the most.
 const ROWS_IN_VERDICT: usize = 3;
 
-/// Parts of one stage, place and category.
+/// Parts of one turn, stage, place and category.
 struct Row<'a> {
+    turn: u16,
     stage: Stage,
     place: &'a str,
     category: Category,
@@ -23,22 +24,30 @@ struct Row<'a> {
 
 impl Display for Explanation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { flow, source, destination, verb, bytes, congestion_control, .. } = self;
+        let Self { source, destination, congestion_control, .. } = self;
+        let what = &self.what;
+        match what {
+            Subject::Flow { verb, bytes, .. } => write!(f, "{what}: {verb} of {bytes} bytes"),
+            Subject::Operation { app, kind, .. } => write!(f, "{what}: {kind} of {app}"),
+        }?;
         writeln!(
             f,
-            "flow {flow}: {verb} of {bytes} bytes between {source} and {destination}, \
-             {congestion_control}: {} after {}\n",
+            " between {source} and {destination}, {congestion_control}: {} after {}\n",
             self.status,
             time(self.elapsed_ps)
         )?;
         let rows = rows(&self.parts);
+        let has_turns = rows.iter().any(|row| row.turn > 0);
         let mut stage = None;
         for row in &rows {
-            if stage != Some(row.stage) {
-                stage = Some(row.stage);
-                let total = rows.iter().filter(|other| other.stage == row.stage);
-                let total: u64 = total.map(|row| row.ps).sum();
-                let name = row.stage.name();
+            if stage != Some((row.turn, row.stage)) {
+                stage = Some((row.turn, row.stage));
+                let same = |other: &&Row<'_>| (other.turn, other.stage) == (row.turn, row.stage);
+                let total: u64 = rows.iter().filter(same).map(|row| row.ps).sum();
+                let name = match has_turns {
+                    true => format!("turn {}: {}", row.turn, row.stage.name()),
+                    false => row.stage.name().to_owned(),
+                };
                 writeln!(f, "{name:<44}{:>20}{:>9}", time(total), self.share(total))?;
             }
             let what = format!("  {:<14} {}", row.place, row.category.name());
@@ -75,10 +84,10 @@ fn rows(parts: &[Part]) -> Vec<Row<'_>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut known = BTreeMap::new();
     for part in parts {
-        let key = (part.stage, part.place.as_str(), part.category);
+        let key = (part.turn, part.stage, part.place.as_str(), part.category);
         let index = *known.entry(key).or_insert_with(|| {
-            let (stage, place, category) = key;
-            rows.push(Row { stage, place, category, ps: 0, causes: Vec::new() });
+            let (turn, stage, place, category) = key;
+            rows.push(Row { turn, stage, place, category, ps: 0, causes: Vec::new() });
             rows.len() - 1
         });
         let row = &mut rows[index];
@@ -139,7 +148,7 @@ mod tests {
     use crate::explain::LossSignal;
 
     fn part(stage: Stage, place: &str, category: Category, cause: Option<Cause>, ps: u64) -> Part {
-        Part { stage, place: place.into(), category, cause, ps }
+        Part { turn: 0, stage, place: place.into(), category, cause, ps }
     }
 
     #[test]
@@ -147,16 +156,14 @@ mod tests {
         let noticed = LossSignal::Timeout;
         let behind = Category::QueueingBehindOthers;
         let explanation = Explanation {
-            flow: 3,
+            what: Subject::Flow { flow: 3, verb: "write", bytes: 9 },
             source: "a".into(),
             destination: "b".into(),
-            verb: "write",
-            bytes: 9,
             congestion_control: "none",
             start_ps: 7,
             elapsed_ps: 4_000_000,
             status: "completed",
-            retransmitted_packets: 1,
+            retransmitted_packets: Some(1),
             parts: vec![
                 part(Stage::Sender, "a", Category::Serialisation, None, 1_000_001),
                 part(

@@ -2,7 +2,11 @@
 
 use std::rc::Rc;
 
-/// One packet of the flow, wherever it is.
+use rocelab_transport::Packet as RdmaPacket;
+
+use super::traffic::is_result;
+
+/// One packet that is followed, wherever it is.
 #[derive(Clone, Debug)]
 pub(super) struct Trail {
     pub(super) psn: u32,
@@ -10,8 +14,12 @@ pub(super) struct Trail {
     pub(super) priority: u8,
     /// The links that it has begun to cross.
     pub(super) hops: Vec<Hop>,
+    /// In a switch: the port that it waits for.
+    pub(super) waits_at: Option<u32>,
     /// What it is the answer to.
     pub(super) answers: Option<Rc<Answered>>,
+    /// Whether it brings READ data, or what an atomic operation found.
+    pub(super) is_result: bool,
 }
 
 /// A link that a packet crosses (picoseconds).
@@ -23,6 +31,8 @@ pub(super) struct Hop {
     pub(super) start: u64,
     /// It has crossed the link.
     pub(super) crossed: u64,
+    /// A slow receiver keeps it from then on; 0 if none does.
+    pub(super) kept: u64,
     /// The node behind the link acts on it.
     pub(super) arrived: u64,
 }
@@ -31,12 +41,19 @@ pub(super) struct Hop {
 #[derive(Debug)]
 pub(super) struct Answered {
     /// The packet that arrived.
-    pub(super) request: Trail,
+    pub(super) request: Rc<Trail>,
     /// When the answer was ready to leave.
     pub(super) ready: u64,
 }
 
 impl Trail {
+    /// A packet begins to cross its first link.
+    pub(super) fn new(packet: &RdmaPacket, first: Hop, answers: Option<Rc<Answered>>) -> Self {
+        let (psn, priority) = (packet.psn(), packet.priority());
+        let is_result = is_result(packet);
+        Self { psn, priority, hops: vec![first], waits_at: None, answers, is_result }
+    }
+
     /// When it left its host.
     pub(super) fn left(&self) -> u64 {
         self.hops.first().map_or(0, |hop| hop.start)

@@ -14,7 +14,6 @@ use rocelab_wire::Encapsulation;
 
 use super::packet::{Body, NO_ROUTE};
 use super::tables::{Place, Tables};
-use super::watch::Passed;
 use super::{DropCause, Event, MacEntries, Network, Role};
 use crate::profile::{HostPacket, Profile};
 
@@ -181,9 +180,6 @@ impl<P: Profile> Network<P> {
         let copies: Vec<_> = numbers.iter().skip(1).map(|_| self.duplicate(id)).collect();
         for (number, copy) in numbers.into_iter().zip(std::iter::once(id).chain(copies)) {
             self.pool.get_mut(copy).switch_port = number;
-            if let Some(passed) = &mut self.passed {
-                passed.push(Passed::arrived(copy, port, self.pool.get(copy)));
-            }
             self.deliver_specially(key, port, copy, queue);
         }
     }

@@ -24,6 +24,7 @@ mod packet;
 mod receiver;
 mod record;
 mod sampling;
+mod stuck;
 mod switch;
 mod tables;
 mod telemetry;
@@ -51,6 +52,7 @@ pub use record::{
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
 use rocelab_fabric::{Fifo, NodeId, Port};
 use rocelab_units::SimTime;
+pub(crate) use stuck::{FullQueue, StuckQueuePair};
 use telemetry::Telemetry;
 pub use totals::{MacEntries, Totals, TrafficKind, Traversals};
 

@@ -66,6 +66,13 @@ pub struct FlowEnd {
     pub failure: Option<FlowFailure>,
 }
 
+impl FlowEnd {
+    /// Whether all its messages completed.
+    pub(crate) fn is_success(&self) -> bool {
+        self.status == CompletionStatus::Success
+    }
+}
+
 /// Why a flow failed, if not for its queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowFailure {
@@ -98,6 +105,13 @@ pub struct OperationEnd {
     pub found: Option<u64>,
     /// Whether it is the last one of its connection.
     pub closes: bool,
+}
+
+impl OperationEnd {
+    /// Whether its last step is done.
+    pub(crate) fn is_success(&self) -> bool {
+        self.status == CompletionStatus::Success
+    }
 }
 
 /// An operation of an application that has started and not ended.

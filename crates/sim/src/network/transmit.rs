@@ -180,9 +180,6 @@ impl<P: Profile> Network<P> {
         queue: &mut EventQueue<Event>,
     ) {
         let far = self.ports[port as usize].far;
-        if let Some(passed) = &mut self.passed {
-            passed.push(Passed::arrived(id, port, self.pool.get(id)));
-        }
         if self.ports[far.port as usize].captured.is_some() {
             self.capture_received(key.time, far.port, id);
         }
@@ -193,6 +190,9 @@ impl<P: Profile> Network<P> {
             return self.forward_by_tables(key, port, id, queue);
         }
         if !self.receivers.is_empty() && self.is_kept(key, far.role, id, queue) {
+            if let Some(passed) = &mut self.passed {
+                passed.push(Passed::Kept { packet: id });
+            }
             return;
         }
         self.deliver_specially(key, port, id, queue);
@@ -209,6 +209,9 @@ impl<P: Profile> Network<P> {
         queue: &mut EventQueue<Event>,
     ) {
         let far = self.ports[port as usize].far;
+        if let Some(passed) = &mut self.passed {
+            passed.push(Passed::arrived(id, port, self.pool.get(id)));
+        }
         self.deliver(key, &far, id, queue);
     }
 

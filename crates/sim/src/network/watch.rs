@@ -8,7 +8,8 @@ use rocelab_units::SimTime;
 
 use super::packet::{Body, Packet};
 use super::{Event, Network, Record, Role};
-use crate::profile::roce::Roce;
+use crate::Side;
+use crate::profile::roce::{Roce, SlotView};
 use crate::profile::{EndHost, HostPacket};
 
 /// Who looks.
@@ -43,6 +44,11 @@ pub(crate) enum Passed {
         destination: NodeId,
         /// What it carries; none for a pause frame.
         body: Option<RdmaPacket>,
+    },
+    /// A slow receiver keeps it, or has no room for it.
+    Kept {
+        /// The frame.
+        packet: PacketId,
     },
     /// There are two of it now.
     Doubled {
@@ -121,7 +127,9 @@ impl Network<Roce> {
             Event::PortFree { port } | Event::PortTimeout { port } => {
                 Some(self.ports[port as usize].node)
             }
-            Event::NicTimeout { host } => Some(self.hosts[host as usize].node),
+            Event::NicTimeout { host } | Event::Handled { host } => {
+                Some(self.hosts[host as usize].node)
+            }
             _ => None,
         }
     }
@@ -134,6 +142,11 @@ impl Network<Roce> {
     /// The node at the other end of the link of `port`.
     pub(crate) fn node_behind(&self, port: u32) -> NodeId {
         self.ports[self.ports[port as usize].far.port as usize].node
+    }
+
+    /// All ports.
+    pub(crate) fn port_count(&self) -> u32 {
+        u32::try_from(self.ports.len()).unwrap_or(u32::MAX)
     }
 
     /// Port `number` of a node among all ports.
@@ -201,5 +214,15 @@ impl Network<Roce> {
         let Role::Host(host) = self.nodes[host as usize].role else { return (None, None) };
         let end_host = &self.hosts[host as usize].end_host;
         (end_host.flow_of(qpn), end_host.connection_of(qpn))
+    }
+
+    /// The places of open operations at an end of an application's connection, in order.
+    pub(crate) fn slots(&self, connection: u32, side: Side) -> impl Iterator<Item = SlotView> + '_ {
+        let end = self.plan.connections[connection as usize].end(side);
+        let host = match self.nodes[end.host as usize].role {
+            Role::Host(host) => self.hosts.get(host as usize),
+            Role::Switch(_) => None,
+        };
+        host.into_iter().flat_map(move |host| host.end_host.slots(end.qpn))
     }
 }

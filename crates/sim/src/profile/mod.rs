@@ -29,7 +29,7 @@ use rocelab_fabric::{
     Serialisation,
 };
 use rocelab_transport::congestion_control::Telemetry;
-use rocelab_transport::{Content, Counters, Packet as RdmaPacket};
+use rocelab_transport::{Content, Counters, Packet as RdmaPacket, Standing};
 use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::{Cnm, TelemetryHeader};
 
@@ -250,6 +250,12 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
     fn violations(&self, plan: &Plan, number: u32) -> Vec<Violation> {
         _ = (plan, number);
         Vec::new()
+    }
+
+    /// What a queue pair waits for, where there are queue pairs.
+    fn standing(&self, qpn: u32) -> Option<Standing> {
+        _ = qpn;
+        None
     }
 
     /// The flow that a queue pair belongs to, where packets name queue pairs.

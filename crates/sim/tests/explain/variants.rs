@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_sim::Scenario;
-use rocelab_sim::explain::{Category, Explained, explain};
+use rocelab_sim::explain::{Category, Explained, Selection, explain};
 
 /// Four senders and one receiver; `more` are sections of their own.
 fn incast(roce: &str, verb: &str, more: &str) -> String {
@@ -23,8 +23,7 @@ fn explained(text: &str) -> Explained {
     let scenario = Scenario::parse(text, Path::new("explain.toml"), &[]);
     let plan = scenario.and_then(|scenario| scenario.plan());
     let plan = plan.unwrap_or_else(|error| panic!("{error}"));
-    let flows: Vec<u32> = (0u32..).take(plan.flows.len()).collect();
-    let found = explain(Arc::new(plan), &flows, |_| ControlFlow::Continue(()));
+    let found = explain(Arc::new(plan), &Selection::Everything, |_| ControlFlow::Continue(()));
     let found = found.unwrap_or_else(|error| panic!("{error}"));
     for flow in &found.flows {
         assert_eq!(flow.sum_ps(), flow.elapsed_ps, "{flow}");
@@ -97,6 +96,57 @@ fn a_link_that_is_down_is_named() {
     let failure = "[[failure]]\nkind = \"link-down\"\nport = \"switch-0:1\"\nat = \"5us\"\nlasts = \"80us\"\n";
     let text = incast("", "write", "").replace("[congestion", &format!("{failure}[congestion"));
     assert!(total(&text, Category::LinkDown) + total(&text, Category::Retransmission) > 0);
+}
+
+#[test]
+fn datagrams_end_with_an_arrival_too() {
+    let text = incast("", "send", "")
+        .replace("[roce]\nack_timeout = 6", "[roce]\nservice = \"ud\"")
+        .replace("200KB", "1KB");
+    let found = explained(&text);
+    assert_eq!(found.flows.len(), 4);
+    assert!(time(&found.flows[3], Category::QueueingBehindOthers) > 0);
+}
+
+/// A client asks, the server works for 3 us and answers with 4 KB.
+const OPERATIONS: &str = "[topology.single-switch]\nhosts = 3\n\
+    link = { rate = \"100Gbps\", cable = \"3m\" }\n[congestion_control.none]\n[[workload.app]]\n\
+    name = \"kv\"\nclients = [\"host-0\", \"host-1\"]\nservers = [\"host-2\"]\npairs = \"all\"\n\
+    queue_depth = 2\noperations = 10\nsteps = [\n\
+    { by = \"client\", verb = \"send\", bytes = \"64B\", after = \"1us\" },\n\
+    { by = \"server\", verb = \"write\", bytes = \"4KB\", after = \"3us\" },\n\
+    { by = \"server\", verb = \"send-with-immediate\", bytes = \"16B\", chained = true },\n]\n";
+
+#[test]
+fn operations_are_turns_of_work_and_ways() {
+    let found = explained(OPERATIONS);
+    assert_eq!(found.operations.len(), 20);
+    for one in &found.operations {
+        assert_eq!(time(one, Category::Work), 4_000_000, "{one}");
+        let turns = one.parts.iter().map(|part| part.turn).max();
+        assert_eq!(turns, Some(1), "{one}");
+        let work: Vec<_> =
+            one.parts.iter().filter(|part| part.category == Category::Work).collect();
+        assert_eq!((work[0].place.as_str(), work[0].ps), (one.source.as_str(), 1_000_000));
+        assert_eq!((work[1].place.as_str(), work[1].ps), ("host-2", 3_000_000));
+    }
+}
+
+#[test]
+fn one_operation_can_be_asked_for() {
+    let scenario = Scenario::parse(OPERATIONS, Path::new("explain.toml"), &[]);
+    let plan = Arc::new(scenario.and_then(|scenario| scenario.plan()).unwrap());
+    let all = explained(OPERATIONS);
+    for (connection, operation) in [(0, 0), (1, 9)] {
+        let asked = Selection::Operation { connection, operation };
+        let found = explain(Arc::clone(&plan), &asked, |_| ControlFlow::Continue(())).unwrap();
+        let [one] = found.operations.as_slice() else { panic!("{found:?}") };
+        let same = all.operations.iter().find(|other| other.what == one.what).unwrap();
+        assert_eq!(one.parts, same.parts);
+    }
+    let asked = Selection::Operation { connection: 1, operation: 10 };
+    let error = explain(plan, &asked, |_| ControlFlow::Continue(())).unwrap_err();
+    assert_eq!(error.to_string(), "operation 10 of connection 1 does not start in this run");
 }
 
 #[test]

@@ -9,13 +9,13 @@ use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{
     AddressHandle, Completion, CompletionStatus, Content, Counters, FIRST_QPN, Memory, Nic,
     NicConfig, Operation, Packet as RdmaPacket, QueuePair, QueuePairConfig, ReceiveQueueConfig,
-    WorkRequest,
+    Standing, WorkRequest,
 };
 use rocelab_units::SimTime;
 use rocelab_wire::{Cnm, Ecn, TelemetryHeader, TelemetryKind, encapsulation_len};
 
 use super::Roce;
-use super::app::HostApps;
+use super::app::{HostApps, SlotView};
 use super::connections::Connections;
 use super::integrity::{Integrity, base_address, takes_receives};
 use crate::network::{FlowEnd, HostEnd, OpenOperation, TrafficKind, Violation};
@@ -222,6 +222,12 @@ impl VerbsHost {
         let connections = self.connections.as_ref().map(|connections| connections.poll_timeout());
         let apps = self.apps.as_ref().map(|apps| apps.next_due());
         connections.into_iter().chain(apps).min().unwrap_or(SimTime::NEVER)
+    }
+
+    /// The places of open operations at the end of an application's connection that has a queue
+    /// pair, in order.
+    pub(crate) fn slots(&self, qpn: u32) -> impl Iterator<Item = SlotView> + '_ {
+        self.apps.iter().flat_map(move |apps| apps.slots(qpn))
     }
 
     pub(super) fn state(&mut self, qpn: u32) -> &mut FlowState {
@@ -484,6 +490,10 @@ impl EndHost<Roce> for VerbsHost {
         self.integrity.as_ref().map_or_else(Vec::new, |integrity| {
             integrity.violations(plan, number, is_source, &self.nic)
         })
+    }
+
+    fn standing(&self, qpn: u32) -> Option<Standing> {
+        self.nic.queue_pair(qpn).map(QueuePair::standing)
     }
 
     fn flow_of(&self, qpn: u32) -> Option<u32> {

@@ -10,6 +10,7 @@ mod integrity;
 mod marking;
 mod starts;
 
+pub(crate) use app::SlotView;
 pub(crate) use connections::GSI_QPN;
 pub use host::VerbsHost;
 pub use marking::EcnMarking;

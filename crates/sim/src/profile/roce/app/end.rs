@@ -13,6 +13,7 @@ use rocelab_transport::{
 };
 use rocelab_units::{Duration, SimTime};
 
+use super::looking::SlotView;
 use super::messages::{Message, Messages};
 use super::timers::Timers;
 use crate::network::{OpenOperation, OperationEnd};
@@ -151,6 +152,18 @@ impl End {
             operation: slot.operation,
             kind: slot.kind,
             start: slot.start,
+        })
+    }
+
+    /// The places of open operations, in order.
+    pub(super) fn slots(&self) -> impl Iterator<Item = SlotView> + '_ {
+        self.slots.iter().map(|slot| SlotView {
+            operation: slot.operation,
+            kind: slot.kind,
+            start: slot.start,
+            turn: slot.turn,
+            works: matches!(slot.state, State::Working(_)),
+            is_open: slot.is_open(),
         })
     }
 

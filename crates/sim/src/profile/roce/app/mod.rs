@@ -5,6 +5,7 @@
 //! [`Messages`].
 
 mod end;
+mod looking;
 mod messages;
 mod timers;
 
@@ -18,6 +19,7 @@ use rocelab_transport::{
 use rocelab_units::SimTime;
 
 use self::end::{Desk, End};
+pub(crate) use self::looking::SlotView;
 pub(super) use self::messages::Messages;
 use self::timers::Timers;
 use crate::network::{OpenOperation, OperationEnd};
@@ -123,6 +125,13 @@ impl HostApps {
     pub(super) fn connection_of(&self, qpn: u32) -> Option<u32> {
         let place = qpn.checked_sub(self.first_qpn)?;
         self.ends.get(place as usize).map(End::connection)
+    }
+
+    /// The places of open operations at the end that has a queue pair, in order.
+    pub(super) fn slots(&self, qpn: u32) -> impl Iterator<Item = SlotView> + '_ {
+        let place = qpn.checked_sub(self.first_qpn);
+        let end = place.and_then(|place| self.ends.get(place as usize));
+        end.into_iter().flat_map(End::slots)
     }
 
     fn add(&mut self, plan: &Plan, number: u32, side: Side, nic: &mut Nic) {

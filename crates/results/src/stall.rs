@@ -1,0 +1,176 @@
+//! What could not move any more when a run ended.
+
+use std::fmt;
+
+use rocelab_units::SimTime;
+use serde::{Deserialize, Serialize};
+
+/// Queue pairs, and queues, that a message names; the rest is counted.
+const NAMED: usize = 4;
+
+/// What was stuck when a run ended because nothing moved, or because of a deadlock.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StallRecord {
+    /// When something was last seen to move, in picoseconds: at most 10 us before that.
+    pub since_ps: u64,
+    /// Queue pairs that are stuck.
+    pub queue_pairs: u64,
+    /// Egress queues of switches that hold frames.
+    pub queues: u64,
+    /// The first of the queue pairs, in the order of flows and then of connections.
+    pub stuck_queue_pairs: Vec<StuckQueuePairRecord>,
+    /// The first of the queues, in the order of nodes, ports and priorities.
+    pub stuck_queues: Vec<StuckQueueRecord>,
+}
+
+/// A queue pair that is stuck.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StuckQueuePairRecord {
+    /// Name of its host.
+    pub host: String,
+    /// Its number.
+    pub qpn: u32,
+    /// Name of the host at the other end.
+    pub peer: String,
+    /// Its flow, if it is a flow's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<u64>,
+    /// Its connection, if it is an application's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<u32>,
+    /// On what it waits.
+    pub waits_for: WaitsFor,
+    /// Packets between the two hosts' queue pairs that are in queues of switches.
+    pub packets_in_queues: u64,
+    /// The first such queue, as `switch:port`; the switch that pauses the host's port, where that is
+    /// what the queue pair waits for; else empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub at: String,
+    /// Where the pauses behind it began: the congested egress port as `switch:port`, or a host; empty
+    /// if there are none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub root: String,
+}
+
+/// On what a queue pair waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitsFor {
+    /// The connection.
+    Connection,
+    /// An acknowledgement, or READ data: all is sent.
+    #[default]
+    Answer,
+    /// A receive request of the responder.
+    ReceiveRequest,
+    /// Its congestion control's window, which only acknowledgements open.
+    Window,
+    /// Its limit of packets in flight, likewise.
+    PacketLimit,
+    /// Its limit of open READs and atomic operations.
+    ReadLimit,
+    /// The end of a pause of its host's port.
+    Pause,
+    /// Its host's link, which is down.
+    Link,
+    /// Its turn: it may send.
+    Turn,
+    /// The other side of its connection: it has nothing to send.
+    Peer,
+}
+
+impl WaitsFor {
+    /// In words.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::Connection => "it is not connected",
+            Self::Answer => "all is sent, and not all is answered",
+            Self::ReceiveRequest => "the responder has no receive request",
+            Self::Window => "its congestion window is full",
+            Self::PacketLimit => "its limit of packets in flight is reached",
+            Self::ReadLimit => "its limit of open READs is reached",
+            Self::Pause => "its port is paused",
+            Self::Link => "its link is down",
+            Self::Turn => "it may send",
+            Self::Peer => "it waits for the program at the other end",
+        }
+    }
+}
+
+/// An egress queue of a switch that holds frames.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StuckQueueRecord {
+    /// Name of the switch.
+    pub switch: String,
+    /// Its port, from 0.
+    pub port: u16,
+    /// Priority, 0 to 7.
+    pub priority: u8,
+    /// Bytes that wait there.
+    pub bytes: u64,
+    /// Name of the node that pauses it; empty if it is not paused.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub paused_by: String,
+    /// Where the chain of pauses began, as above.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub root: String,
+    /// Whether its link is down.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub link_down: bool,
+}
+
+impl fmt::Display for StallRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "stuck since {}: {} queue pairs, {} queues",
+            SimTime::from_ps(self.since_ps),
+            self.queue_pairs,
+            self.queues
+        )?;
+        let queue_pairs = self.stuck_queue_pairs.iter().take(NAMED);
+        queue_pairs.clone().try_for_each(|one| write!(f, "\n  {one}"))?;
+        let queues = self.stuck_queues.iter().take(NAMED);
+        queues.clone().try_for_each(|one| write!(f, "\n  {one}"))?;
+        let named = (queue_pairs.len() + queues.len()) as u64;
+        let more = (self.queue_pairs + self.queues).saturating_sub(named);
+        if more > 0 {
+            write!(f, "\n  and {more} more: see `stalled` in summary.json")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for StuckQueuePairRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, qpn, peer, at, root, .. } = self;
+        write!(f, "queue pair {qpn:#x} of {host}")?;
+        match (self.flow, self.connection) {
+            (Some(flow), _) => write!(f, " (flow {flow}, to {peer})")?,
+            (None, Some(connection)) => write!(f, " (connection {connection}, to {peer})")?,
+            (None, None) => write!(f, " (to {peer})")?,
+        }
+        write!(f, ": {}", self.waits_for.in_words())?;
+        match (self.waits_for, self.packets_in_queues) {
+            (WaitsFor::Pause, _) => write!(f, " by {at}")?,
+            (WaitsFor::Peer | WaitsFor::Connection | WaitsFor::Link, 0) => {}
+            (_, 0) => write!(f, "; nothing of it is in the network: what it waits for was lost")?,
+            (_, packets) => write!(f, "; {packets} of its packets are in queues, first at {at}")?,
+        }
+        if root.is_empty() { Ok(()) } else { write!(f, ", in the end for {root}") }
+    }
+}
+
+impl fmt::Display for StuckQueueRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { switch, port, priority, bytes, paused_by, root, .. } = self;
+        write!(f, "{switch}:{port} (priority {priority}): {bytes} bytes")?;
+        if self.link_down {
+            write!(f, ", its link is down")?;
+        }
+        if !paused_by.is_empty() {
+            write!(f, ", paused by {paused_by}")?;
+        }
+        if root.is_empty() { Ok(()) } else { write!(f, ", in the end for {root}") }
+    }
+}

@@ -1,0 +1,114 @@
+//! Head-of-line blocking: how long packets waited for pauses, and for which.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rocelab_transport::Standing;
+
+use super::host_log::HostLog;
+use super::pair::Pair;
+use super::parts::pieces;
+use super::pauses::Pauses;
+use crate::Network;
+
+/// Where packets of one pair came by, and when they waited for a pause.
+#[derive(Debug, Default)]
+pub(super) struct Blocked {
+    /// Ports that sent one of its packets.
+    crossed: BTreeSet<u32>,
+    /// By port: until when it is known that packets waited there (picoseconds).
+    known: BTreeMap<u32, u64>,
+    /// From when to when a packet waited, and for which pause.
+    waits: Vec<(u64, u64, usize)>,
+}
+
+/// The waits of a pair for what it has no part in.
+#[derive(Debug)]
+pub(super) struct Innocent {
+    /// How long at least one of its packets waited (picoseconds).
+    pub(super) time: u64,
+    /// By root cause: how long, and for how many pauses.
+    pub(super) by_root: BTreeMap<String, (u64, usize)>,
+}
+
+impl Blocked {
+    /// One of its packets leaves by a port.
+    pub(super) fn note_crossed(&mut self, port: u32) {
+        self.crossed.insert(port);
+    }
+
+    /// One of its packets waited at a switch's port, from one time to another (picoseconds).
+    pub(super) fn note_wait(
+        &mut self,
+        network: &Network,
+        pauses: &Pauses<'_>,
+        (port, priority): (u32, u8),
+        (from, to): (u64, u64),
+    ) {
+        let known = self.known.entry(port).or_default();
+        let from = from.max(*known);
+        *known = to.max(*known);
+        let (node, number) = network.place_of_port(port);
+        let queue = network.queue_at(port, priority);
+        let priorities = network.priorities_of(port, queue);
+        for (since, until, pause) in pauses.holding((node, number), priorities, (from, to)) {
+            self.note(since, until, pause);
+        }
+    }
+
+    /// One end could have sent, but for a pause of its host's port, between two times (picoseconds).
+    pub(super) fn note_host(
+        &mut self,
+        pauses: &Pauses<'_>,
+        (end, priority): (&HostLog, u8),
+        (from, to): (u64, u64),
+    ) {
+        for (since, until, pause) in pauses.holding((end.node, 0), 1 << priority, (from, to)) {
+            for (since, until) in pieces(since, until, end.changes(since, until)) {
+                let could_send = matches!(
+                    end.standing(since), Standing::MaySend(release) if release.ps() <= since
+                );
+                if could_send {
+                    self.note(since, until, pause);
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, since: u64, until: u64, pause: usize) {
+        match self.waits.last_mut() {
+            Some((_, end, last)) if *last == pause && *end == since => *end = until,
+            _ => self.waits.push((since, until, pause)),
+        }
+    }
+
+    /// What it waited for because of roots that none of its packets crossed, and that are not its
+    /// ends.
+    pub(super) fn innocent(
+        mut self,
+        network: &Network,
+        pauses: &Pauses<'_>,
+        pair: &Pair,
+    ) -> Innocent {
+        let name = |node: u32| network.plan().topology.nodes[node as usize].name.as_str();
+        let ports = self.crossed.iter().map(|&port| {
+            let (node, number) = network.place_of_port(port);
+            format!("{}:{number}", name(node))
+        });
+        let ends = pair.ends.iter().map(|end| name(end.log.node).to_owned());
+        let own: BTreeSet<String> = ports.chain(ends).collect();
+        self.waits.retain(|&(_, _, pause)| !own.contains(pauses.root(pause)));
+        self.waits.sort_unstable();
+        let mut by_root: BTreeMap<String, (u64, usize)> = BTreeMap::new();
+        let mut counted = BTreeSet::new();
+        let (mut time, mut covered) = (0, 0);
+        for &(since, until, pause) in &self.waits {
+            let new = until.saturating_sub(since.max(covered));
+            covered = covered.max(until);
+            time += new;
+            let (ps, number) = by_root.entry(pauses.root(pause).to_owned()).or_default();
+            *ps += new;
+            *number += usize::from(counted.insert(pause));
+        }
+        Innocent { time, by_root }
+    }
+}

@@ -1,0 +1,114 @@
+//! Whose fault a pause is.
+
+use std::collections::BTreeMap;
+
+use rocelab_fabric::NodeId;
+use rocelab_fabric::topology::Neighbour;
+use rocelab_results::PauseCause;
+
+use super::category::Cause;
+use crate::Plan;
+use crate::network::{PauseEvent, Record, RecordKind};
+use crate::pause_tree::PauseTree;
+
+/// The pauses of a run so far, by the port that they hold.
+#[derive(Debug)]
+pub(super) struct Pauses<'a> {
+    plan: &'a Plan,
+    tree: PauseTree<'a>,
+    /// By node, port and priority, in order of their starts: places in the tree.
+    by_place: BTreeMap<(NodeId, u16, u8), Vec<usize>>,
+}
+
+impl<'a> Pauses<'a> {
+    pub(super) fn new(plan: &'a Plan) -> Self {
+        Self { plan, tree: PauseTree::new(plan), by_place: BTreeMap::new() }
+    }
+
+    /// Notes what concerns pauses.
+    pub(super) fn note(&mut self, record: &Record) {
+        match &record.kind {
+            RecordKind::Pause(change) => {
+                let known = self.tree.pauses().len();
+                self.tree.change(record.key.time, change);
+                if change.event == PauseEvent::Pause && self.tree.pauses().len() > known {
+                    let place = (change.node, change.port, change.priority);
+                    self.by_place.entry(place).or_default().push(known);
+                }
+            }
+            RecordKind::PauseRequest(request) => self.tree.request(*request),
+            _ => {}
+        }
+    }
+
+    /// The link of a port, and the node at its other end.
+    pub(super) fn neighbour(&self, node: NodeId, port: u16) -> Option<&Neighbour> {
+        self.tree.adjacency().ports_of(node).get(usize::from(port))
+    }
+
+    /// What the first pause of the chain waited for that led to a pause.
+    pub(super) fn root(&self, mut pause: usize) -> &str {
+        let pauses = self.tree.pauses();
+        while let Some(parent) = pauses[pause].parent {
+            pause = parent;
+        }
+        &pauses[pause].waits_for
+    }
+
+    /// The pauses that hold one of the priorities (bit p) of a port at some time from `from` to `to`,
+    /// each with the part of that time.
+    pub(super) fn holding(
+        &self,
+        (node, port): (NodeId, u16),
+        priorities: u8,
+        (from, to): (u64, u64),
+    ) -> impl Iterator<Item = (u64, u64, usize)> + '_ {
+        let pauses = self.tree.pauses();
+        let priorities = (0u8..8).filter(move |priority| priorities & 1 << priority != 0);
+        let places = priorities.filter_map(move |one| self.by_place.get(&(node, port, one)));
+        places.flat_map(move |places| {
+            let ended = |&pause: &usize| pauses[pause].end_ps.is_some_and(|end| end <= from);
+            let overlapping = places[places.partition_point(ended)..].iter();
+            let overlapping = overlapping.take_while(move |&&pause| pauses[pause].start_ps < to);
+            overlapping.map(move |&pause| {
+                let end = pauses[pause].end_ps.unwrap_or(u64::MAX);
+                (pauses[pause].start_ps.max(from), end.min(to), pause)
+            })
+        })
+    }
+
+    /// All pauses, in the order of their starts.
+    pub(super) fn into_all(self) -> Vec<PauseCause> {
+        self.tree.finish().pauses
+    }
+
+    /// The pause that holds one of the priorities (bit p) of a port at a time, with its cause.
+    pub(super) fn cause(
+        &self,
+        node: NodeId,
+        port: u16,
+        priorities: u8,
+        time: u64,
+    ) -> Option<Cause> {
+        let pause = (0..8)
+            .filter(|priority| priorities & 1 << priority != 0)
+            .find_map(|priority| self.pause_at(node, port, priority, time))?;
+        let neighbour = self.neighbour(node, port)?;
+        let pauses = self.tree.pauses();
+        Some(Cause::PausedBy {
+            pause,
+            by: self.plan.topology.nodes[neighbour.node as usize].name.clone(),
+            waits_for: pauses[pause].waits_for.clone(),
+            root: self.root(pause).to_owned(),
+        })
+    }
+
+    fn pause_at(&self, node: NodeId, port: u16, priority: u8, time: u64) -> Option<usize> {
+        let places = self.by_place.get(&(node, port, priority))?;
+        let pauses = self.tree.pauses();
+        let next = places.partition_point(|&pause| pauses[pause].start_ps <= time);
+        let pause = places[next.checked_sub(1)?];
+        let ended = pauses[pause].end_ps.is_some_and(|end| end <= time);
+        (!ended).then_some(pause)
+    }
+}

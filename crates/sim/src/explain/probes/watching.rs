@@ -1,0 +1,147 @@
+//! Before and after every event.
+
+use std::rc::Rc;
+
+use rocelab_engine::EventKey;
+use rocelab_fabric::NodeId;
+use rocelab_units::SimTime;
+
+use super::super::traffic::{Owner, Traffic, traffic_of};
+use super::{Arriving, Delivered, Followed, Probes, What};
+use crate::network::watch::{FrameView, Passed, Watch};
+use crate::network::{Event, Network, Record, RecordKind};
+
+impl Watch for Probes<'_> {
+    fn before(&mut self, network: &Network, key: EventKey, event: &Event) {
+        self.arriving = None;
+        self.begin(network, key.time);
+        let Event::Arrive { port, packet: id } = *event else { return };
+        if !matches!(self.trails.get(id.0 as usize), Some(Some(_))) {
+            return;
+        }
+        let frame = network.frame(id);
+        let (Some(&packet), Some(pair)) = (frame.packet, self.pair_of(network, &frame)) else {
+            return;
+        };
+        if network.is_special(port) {
+            if let Some(hop) = self.hop_of(id) {
+                hop.crossed = key.time.ps();
+            }
+            return;
+        }
+        let FrameView { destination, egress, .. } = frame;
+        self.arriving = Some(Arriving { id, port, egress, destination, packet, pair });
+    }
+
+    fn after(
+        &mut self,
+        network: &Network,
+        key: EventKey,
+        event: &Event,
+        passed: &[Passed],
+        new: &[Record],
+    ) {
+        let (now, node) = (key.time, network.node_of(event));
+        new.iter().for_each(|record| self.pauses.note(record));
+        let here =
+            |node: NodeId| self.ports.has_any_at(node) || !self.at_node[node as usize].is_empty();
+        if self.arriving.is_none() && passed.is_empty() && node.is_some_and(|node| !here(node)) {
+            return;
+        }
+        let mut started = Vec::new();
+        let mut delivered = Vec::new();
+        if let Some(arriving) = self.arriving.take() {
+            if new.iter().any(|record| matches!(record.kind, RecordKind::Drop(_))) {
+                self.trails[arriving.id.0 as usize] = None;
+            } else {
+                delivered.extend(self.arrive(network, now, &arriving, &mut started));
+            }
+        }
+        delivered.extend(self.passed(network, now, passed, new, &mut started));
+        self.ports.look(network, now, node, &mut started);
+        let pairs = self.changed(network, event, node, &delivered, &started);
+        self.look(network, now, node, &pairs, &started);
+        for (port, frame, _) in &started {
+            self.start(network, now, *port, frame);
+        }
+        self.note_ends(network, now, node, &pairs, (delivered.last(), new));
+        if self.ports.are_many() {
+            self.forget(now);
+        }
+    }
+}
+
+impl Probes<'_> {
+    /// The pairs at `node` that an event may have changed: that of the packet which arrived, and of
+    /// frames that left, if it can be no other.
+    fn changed(
+        &self,
+        network: &Network,
+        event: &Event,
+        node: Option<NodeId>,
+        delivered: &[Delivered],
+        started: &[(u32, FrameView<'_>, Owner)],
+    ) -> Vec<u32> {
+        let Some(node) = node else {
+            let mut all: Vec<u32> = self.at_node.iter().flatten().copied().collect();
+            all.sort_unstable();
+            all.dedup();
+            return all;
+        };
+        let here = &self.at_node[node as usize];
+        if here.is_empty() {
+            return Vec::new();
+        }
+        let one_frame = match event {
+            Event::Arrive { .. } => !delivered.is_empty(),
+            Event::PortFree { .. } => true,
+            _ => false,
+        };
+        if !one_frame {
+            return here.clone();
+        }
+        let sent = started.iter().filter_map(|(_, frame, _)| traffic_of(network, frame));
+        let sent = sent.filter_map(|traffic| self.place_of(traffic));
+        let mut pairs: Vec<u32> = delivered.iter().map(|one| one.pair).chain(sent).collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// Looks at the ends that an event may have changed once more, after what left is known, and at
+    /// what has ended.
+    fn note_ends(
+        &mut self,
+        network: &Network,
+        now: SimTime,
+        node: Option<NodeId>,
+        pairs: &[u32],
+        (delivered, new): (Option<&Delivered>, &[Record]),
+    ) {
+        for &place in pairs {
+            let Followed { pair, what } = &mut self.pairs[place as usize];
+            let ends = pair.ends_at(node);
+            for end in pair.ends_at(node) {
+                pair.ends[end].log.look(network, now);
+            }
+            let What::Operations(turns) = what else { continue };
+            let Traffic::Connection(connection) = pair.traffic else { continue };
+            let arrival = delivered.filter(|one| one.pair == place);
+            let arrival = arrival.map(|one| (one.end, Rc::clone(&one.trail)));
+            let ended = turns.follow(network, now, ends, arrival.as_ref(), new);
+            let earliest = turns.earliest().unwrap_or(now.ps());
+            for operated in &ended {
+                self.explain_operation(network, place as usize, connection, operated);
+            }
+            if !ended.is_empty() {
+                self.pairs[place as usize].pair.forget(earliest);
+            }
+        }
+        for record in new {
+            let RecordKind::FlowEnd(end) = &record.kind else { continue };
+            let place = self.place_of(Traffic::Flow(end.flow));
+            let arrival = delivered.filter(|one| place == Some(one.pair));
+            self.end_flow(network, end, arrival.map(|one| Rc::clone(&one.trail)));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What is explained: a flow, or an operation of an application.
+
+use std::fmt::{self, Display, Formatter};
+
+use rocelab_results::FlowStatus;
+use serde::Serialize;
+
+use super::Explanation;
+use super::turns::Operated;
+use crate::network::FlowEnd;
+use crate::output::{flow_status, operation_status};
+use crate::{Network, Plan, Side};
+
+/// A flow, or an operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Subject {
+    /// A flow.
+    Flow {
+        /// Its number.
+        flow: u32,
+        /// Its verb.
+        verb: &'static str,
+        /// Payload (bytes).
+        bytes: u64,
+    },
+    /// An operation of an application.
+    Operation {
+        /// Its connection, as in `operations.csv`.
+        connection: u32,
+        /// Its number within the connection, from 0.
+        operation: u64,
+        /// Its application.
+        app: String,
+        /// Its kind.
+        kind: String,
+    },
+}
+
+impl Display for Subject {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flow { flow, .. } => write!(f, "flow {flow}"),
+            Self::Operation { connection, operation, .. } => {
+                write!(f, "operation {operation} of connection {connection}")
+            }
+        }
+    }
+}
+
+/// A flow from one time to another (picoseconds), without its parts.
+pub(super) fn described_flow(
+    plan: &Plan,
+    network: &Network,
+    flow: u32,
+    (from, to): (u64, u64),
+    end: Option<&FlowEnd>,
+) -> Explanation {
+    let described = &plan.flows[flow as usize];
+    let name = |node: u32| plan.topology.nodes[node as usize].name.clone();
+    Explanation {
+        what: Subject::Flow { flow, verb: described.verb.name(), bytes: described.bytes },
+        source: name(described.source),
+        destination: name(described.destination),
+        congestion_control: plan.queue_pairs_of(described).congestion_control.name(),
+        start_ps: from,
+        elapsed_ps: to - from,
+        status: end.map_or(FlowStatus::Unfinished, flow_status).name(),
+        retransmitted_packets: Some(network.retransmitted_packets(flow)),
+        parts: Vec::new(),
+    }
+}
+
+/// An operation, without its parts.
+pub(super) fn described_operation(
+    plan: &Plan,
+    connection: u32,
+    operated: &Operated,
+) -> Explanation {
+    let described = &plan.connections[connection as usize];
+    let app = plan.app_of(connection);
+    let name = |side: Side| plan.topology.nodes[described.end(side).host as usize].name.clone();
+    let queue_pairs = &plan.queue_pairs[described.queue_pairs as usize];
+    Explanation {
+        what: Subject::Operation {
+            connection,
+            operation: operated.operation,
+            app: app.name.clone(),
+            kind: app.kinds[usize::from(operated.kind)].name.clone(),
+        },
+        source: name(Side::Client),
+        destination: name(Side::Server),
+        congestion_control: queue_pairs.congestion_control.name(),
+        start_ps: operated.start,
+        elapsed_ps: operated.time - operated.start,
+        status: operated.end.map_or("unfinished", |end| operation_status(end.status).name()),
+        retransmitted_packets: None,
+        parts: Vec::new(),
+    }
+}

@@ -1,0 +1,74 @@
+//! The pauses of a run as tables.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::survey::{LongPause, RootCause, Survey, Victim};
+
+/// Rows of each table, at the most.
+const ROWS: usize = 10;
+
+impl Display for Survey {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.pauses == 0 {
+            return writeln!(f, "Nothing was paused.");
+        }
+        writeln!(f, "{} pauses, {} in all\n", self.pauses, time(self.paused_ps))?;
+        writeln!(f, "{:<32}{:>10}{:>22}{:>9}", "Root causes", "pauses", "paused", "deepest")?;
+        table(f, &self.roots)?;
+        writeln!(f, "\n{:<32}{:>22}{:>22}", "Longest pauses", "from", "paused")?;
+        table(f, &self.longest)?;
+        if self.victims.is_empty() {
+            return writeln!(
+                f,
+                "\nNo victims: who waited for a pause sent by way of its root cause."
+            );
+        }
+        writeln!(f, "\n{:<32}{:>22}{:>9}", "Victims", "blocked", "share")?;
+        table(f, &self.victims)
+    }
+}
+
+fn table(f: &mut Formatter<'_>, rows: &[impl Display]) -> fmt::Result {
+    rows.iter().take(ROWS).try_for_each(|row| writeln!(f, "  {row}"))?;
+    let more = rows.len().saturating_sub(ROWS);
+    if more > 0 { writeln!(f, "  and {more} more") } else { Ok(()) }
+}
+
+impl Display for RootCause {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let place = format!("{} (priority {})", self.place, self.priority);
+        write!(f, "{place:<30}{:>10}{:>22}{:>9}", self.pauses, time(self.paused_ps), self.deepest)
+    }
+}
+
+impl Display for LongPause {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let place = format!("{}:{} (priority {})", self.node, self.port, self.priority);
+        write!(f, "{place:<30}{:>22}{:>22}", time(self.start_ps), time(self.ps))?;
+        write!(f, "  for {}", self.waits_for)?;
+        if self.root == self.waits_for {
+            Ok(())
+        } else {
+            write!(f, " and in the end {}", self.root)
+        }
+    }
+}
+
+impl Display for Victim {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let name = match (self.flow, self.connection) {
+            (Some(flow), _) => format!("flow {flow}"),
+            (None, Some(connection)) => format!("connection {connection}"),
+            (None, None) => String::new(),
+        };
+        let who = format!("{name}, {} to {}", self.source, self.destination);
+        let tenths = u128::from(self.hol_ps) * 1_000 / u128::from(self.elapsed_ps.max(1));
+        let share = format!("{}.{} %", tenths / 10, tenths % 10);
+        write!(f, "{who:<30}{:>22}{share:>9}  by {}", time(self.hol_ps), self.root)
+    }
+}
+
+/// Microseconds with all their digits: picoseconds.
+fn time(ps: u64) -> String {
+    format!("{}.{:06} us", ps / 1_000_000, ps % 1_000_000)
+}

@@ -1,0 +1,74 @@
+//! Whose a frame is.
+
+use rocelab_transport::Packet as RdmaPacket;
+use rocelab_wire::{Opcode, Syndrome};
+
+use super::category::LossSignal;
+use crate::Network;
+use crate::network::watch::FrameView;
+
+/// Two queue pairs that talk to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Traffic {
+    /// Those of a flow.
+    Flow(u32),
+    /// Those of an application's connection, by its place in the plan.
+    Connection(u32),
+}
+
+/// Whose a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Owner {
+    /// Data or requests.
+    Data(Traffic),
+    /// Acknowledgements and notifications.
+    Control(Traffic),
+    PauseFrames,
+    /// Of no queue pair that is known here.
+    Management,
+}
+
+impl Owner {
+    pub(super) fn of(network: &Network, frame: &FrameView<'_>) -> Self {
+        let Some(packet) = frame.packet else { return Self::PauseFrames };
+        match traffic_of(network, frame) {
+            Some(traffic) if carries_data(packet) => Self::Data(traffic),
+            Some(traffic) => Self::Control(traffic),
+            None => Self::Management,
+        }
+    }
+}
+
+/// The queue pairs that a frame goes between, if they are a flow's or a connection's.
+pub(super) fn traffic_of(network: &Network, frame: &FrameView<'_>) -> Option<Traffic> {
+    let (flow, connection) = network.owner(frame.destination, frame.packet?.dest_qp());
+    flow.map(Traffic::Flow).or(connection.map(Traffic::Connection))
+}
+
+/// Whether a packet is data or a request.
+pub(super) fn carries_data(packet: &RdmaPacket) -> bool {
+    packet.opcode() != Opcode::Cnp && !is_acknowledgement(packet)
+}
+
+/// Whether a packet is an acknowledgement, positive or negative, and brings nothing back.
+pub(super) fn is_acknowledgement(packet: &RdmaPacket) -> bool {
+    packet.sack().is_some() || packet.opcode().is_response() && !is_result(packet)
+}
+
+/// Whether a packet brings READ data, or what an atomic operation found.
+pub(super) fn is_result(packet: &RdmaPacket) -> bool {
+    let opcode = packet.opcode();
+    opcode.is_rdma_read_response() || opcode == Opcode::RcAtomicAcknowledge
+}
+
+/// What a packet says of losses.
+pub(super) fn loss_signal(packet: &RdmaPacket) -> Option<LossSignal> {
+    if packet.sack().is_some() {
+        return Some(LossSignal::SelectiveAck);
+    }
+    match packet.aeth()?.syndrome {
+        Syndrome::RnrNak { .. } => Some(LossSignal::ReceiverNotReady),
+        Syndrome::Nak(_) => Some(LossSignal::Nak),
+        _ => None,
+    }
+}

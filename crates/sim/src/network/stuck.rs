@@ -1,0 +1,151 @@
+//! What is stuck, in a network in which nothing moves: queue pairs, and egress queues.
+
+use std::collections::BTreeMap;
+
+use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_transport::Standing;
+use rocelab_units::SimTime;
+
+use super::packet::Body;
+use super::{Network, NetworkPort, Role, StuckQueue};
+use crate::profile::{EndHost, HostPacket, Profile};
+
+/// A queue pair that is stuck.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StuckQueuePair {
+    pub(crate) host: NodeId,
+    pub(crate) qpn: u32,
+    pub(crate) peer: NodeId,
+    pub(crate) flow: Option<u32>,
+    pub(crate) connection: Option<u32>,
+    /// What it waits for, but for its port.
+    pub(crate) standing: Standing,
+    /// Whether its host's port is paused for its priority, and its link up.
+    pub(crate) is_paused: bool,
+    pub(crate) link_is_up: bool,
+    pub(crate) priority: u8,
+    /// Packets between it and its peer that are in queues of switches, and the first such queue.
+    pub(crate) in_queues: u64,
+    pub(crate) first_at: Option<(NodeId, u16)>,
+}
+
+/// An egress queue of a switch that holds frames.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FullQueue {
+    pub(crate) place: StuckQueue,
+    pub(crate) bytes: u32,
+    pub(crate) is_paused: bool,
+    pub(crate) link_is_up: bool,
+}
+
+/// Packets that wait, by the host and queue pair that they go to.
+type Waiting = BTreeMap<(NodeId, u32), (u64, (NodeId, u16))>;
+
+/// Both ends of a flow or connection: hosts and queue pairs.
+type Ends = [(NodeId, u32); 2];
+
+impl<P: Profile> Network<P> {
+    /// The queue pairs of flows that have started and not ended, and of operations that are open.
+    pub(crate) fn stuck_queue_pairs(&self, now: SimTime, ended: &[bool]) -> Vec<StuckQueuePair> {
+        let waiting = self.waiting_packets();
+        let mut stuck = Vec::new();
+        for ((number, flow), ended) in (0u32..).zip(&self.plan.flows).zip(ended) {
+            if *ended || flow.start > now {
+                continue;
+            }
+            let ends = [(flow.source, flow.source_qpn), (flow.destination, flow.destination_qpn)];
+            self.note_stuck(&mut stuck, &waiting, (Some(number), None), flow.priority, ends);
+        }
+        let mut open: Vec<u32> = self.open_operations().iter().map(|one| one.connection).collect();
+        open.sort_unstable();
+        open.dedup();
+        for number in open {
+            let connection = &self.plan.connections[number as usize];
+            let ends = connection.ends.map(|end| (end.host, end.qpn));
+            let subject = (None, Some(number));
+            self.note_stuck(&mut stuck, &waiting, subject, connection.priority, ends);
+        }
+        stuck
+    }
+
+    /// Notes the queue pair that posted, and the other one if it has something to send.
+    fn note_stuck(
+        &self,
+        stuck: &mut Vec<StuckQueuePair>,
+        waiting: &Waiting,
+        (flow, connection): (Option<u32>, Option<u32>),
+        priority: u8,
+        ends: Ends,
+    ) {
+        let of_both = ends.iter().filter_map(|end| waiting.get(end));
+        let in_queues = of_both.clone().map(|(packets, _)| packets).sum();
+        let first_at = of_both.map(|(_, place)| *place).min();
+        for (index, (host, qpn)) in ends.into_iter().enumerate() {
+            let Role::Host(number) = self.nodes[host as usize].role else { continue };
+            let state = &self.hosts[number as usize];
+            let standing = state.end_host.standing(qpn).unwrap_or(Standing::NotConnected);
+            if index > 0 && matches!(standing, Standing::NoWork | Standing::NotConnected) {
+                continue;
+            }
+            let port = &self.ports[state.port as usize];
+            stuck.push(StuckQueuePair {
+                host,
+                qpn,
+                peer: ends[1 - index].0,
+                flow,
+                connection,
+                standing,
+                is_paused: port.port.paused() & 1 << priority != 0,
+                link_is_up: is_up(port),
+                priority,
+                in_queues,
+                first_at,
+            });
+        }
+    }
+
+    /// The egress queues of switches that hold frames, in order.
+    pub(crate) fn full_queues(&self) -> Vec<FullQueue> {
+        let mut full = Vec::new();
+        for port in &self.ports {
+            if !matches!(self.nodes[port.node as usize].role, Role::Switch(_)) {
+                continue;
+            }
+            for priority in 0..8 {
+                let queue = port.port.queue_of(priority);
+                let bytes = port.port.queued(queue);
+                let same = |other: u8| port.port.queue_of(other) == queue;
+                if bytes == 0 || (0..priority).any(same) {
+                    continue;
+                }
+                let paused = (0..8)
+                    .filter(|&other| same(other))
+                    .find(|&other| port.port.paused() & 1 << other != 0);
+                let priority = paused.unwrap_or(priority);
+                let place = StuckQueue { node: port.node, port: port.number, priority };
+                let (is_paused, link_is_up) = (paused.is_some(), is_up(port));
+                full.push(FullQueue { place, bytes, is_paused, link_is_up });
+            }
+        }
+        full
+    }
+
+    fn waiting_packets(&self) -> Waiting {
+        let mut waiting = Waiting::new();
+        for port in &self.ports {
+            port.port.for_each_waiting(&self.pool, |id, _| {
+                let packet = self.pool.get(id);
+                let Body::Rdma(body) = &packet.body else { return };
+                let Some(rdma) = body.as_rdma() else { return };
+                let to = (packet.destination, rdma.dest_qp());
+                let (packets, _) = waiting.entry(to).or_insert((0, (port.node, port.number)));
+                *packets += 1;
+            });
+        }
+        waiting
+    }
+}
+
+fn is_up<P: Profile>(port: &NetworkPort<P>) -> bool {
+    port.port.free_at() != SimTime::NEVER && port.port.link().rate().bits_per_second() > 0
+}

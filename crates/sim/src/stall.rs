@@ -1,0 +1,119 @@
+//! A stall in the words of the results.
+
+use rocelab_fabric::NodeId;
+use rocelab_results::{StallRecord, StuckQueuePairRecord, StuckQueueRecord, WaitsFor};
+use rocelab_transport::Standing;
+
+use crate::network::{FullQueue, StuckQueuePair};
+use crate::pause_tree::PauseTree;
+use crate::profile::Profile;
+use crate::simulation::Simulation;
+use crate::{Network, Plan};
+
+/// Queue pairs, and queues, that `summary.json` describes, at the most; it counts all.
+const SHOWN: usize = 16;
+
+/// What is stuck at the end of a run in which nothing moves any more, or that a deadlock ended; of
+/// flows those that have not `ended`.
+pub(crate) fn stall<P: Profile>(
+    plan: &Plan,
+    simulation: &Simulation<P>,
+    pauses: &PauseTree<'_>,
+    ended: &[bool],
+) -> StallRecord {
+    let network: &Network<P> = simulation.network();
+    let words = Words { plan, pauses };
+    let queue_pairs = network.stuck_queue_pairs(simulation.now(), ended);
+    let queues = network.full_queues();
+    StallRecord {
+        since_ps: simulation.last_movement().ps(),
+        queue_pairs: queue_pairs.len() as u64,
+        queues: queues.len() as u64,
+        stuck_queue_pairs: queue_pairs
+            .iter()
+            .take(SHOWN)
+            .map(|one| words.queue_pair(one))
+            .collect(),
+        stuck_queues: queues.iter().take(SHOWN).map(|one| words.queue(one)).collect(),
+    }
+}
+
+/// What things are called.
+struct Words<'a> {
+    plan: &'a Plan,
+    pauses: &'a PauseTree<'a>,
+}
+
+impl Words<'_> {
+    fn queue_pair(&self, stuck: &StuckQueuePair) -> StuckQueuePairRecord {
+        let waits_for = waits_for(stuck);
+        let (at, root) = match (waits_for, stuck.first_at) {
+            (WaitsFor::Pause, _) => {
+                (self.behind(stuck.host, 0), self.root(stuck.host, 0, stuck.priority))
+            }
+            (_, Some((node, port))) => {
+                (format!("{}:{port}", self.name(node)), self.root(node, port, stuck.priority))
+            }
+            (_, None) => (String::new(), String::new()),
+        };
+        StuckQueuePairRecord {
+            host: self.name(stuck.host),
+            qpn: stuck.qpn,
+            peer: self.name(stuck.peer),
+            flow: stuck.flow.map(u64::from),
+            connection: stuck.connection,
+            waits_for,
+            packets_in_queues: stuck.in_queues,
+            at,
+            root,
+        }
+    }
+
+    fn queue(&self, full: &FullQueue) -> StuckQueueRecord {
+        let place = &full.place;
+        let (paused_by, root) = if full.is_paused {
+            let root = self.root(place.node, place.port, place.priority);
+            (self.behind(place.node, place.port), root)
+        } else {
+            (String::new(), String::new())
+        };
+        StuckQueueRecord {
+            switch: self.name(place.node),
+            port: place.port,
+            priority: place.priority,
+            bytes: full.bytes.into(),
+            paused_by,
+            root,
+            link_down: !full.link_is_up,
+        }
+    }
+
+    fn root(&self, node: NodeId, port: u16, priority: u8) -> String {
+        self.pauses.root_of(node, port, priority).unwrap_or_default().to_owned()
+    }
+
+    /// Name of the node at the other end of a port's link.
+    fn behind(&self, node: NodeId, port: u16) -> String {
+        let neighbour = self.pauses.adjacency().ports_of(node).get(usize::from(port));
+        neighbour.map_or_else(String::new, |neighbour| self.name(neighbour.node))
+    }
+
+    fn name(&self, node: NodeId) -> String {
+        self.plan.topology.nodes[node as usize].name.clone()
+    }
+}
+
+fn waits_for(stuck: &StuckQueuePair) -> WaitsFor {
+    match stuck.standing {
+        Standing::NotConnected => WaitsFor::Connection,
+        Standing::Failed | Standing::NoWork => WaitsFor::Peer,
+        Standing::Unanswered => WaitsFor::Answer,
+        Standing::ReceiverNotReady => WaitsFor::ReceiveRequest,
+        Standing::Window => WaitsFor::Window,
+        Standing::PacketLimit => WaitsFor::PacketLimit,
+        Standing::ReadLimit => WaitsFor::ReadLimit,
+        Standing::MaySend(_) if !stuck.link_is_up => WaitsFor::Link,
+        Standing::MaySend(_) if stuck.is_paused => WaitsFor::Pause,
+        Standing::MaySend(_) => WaitsFor::Turn,
+    }
+}

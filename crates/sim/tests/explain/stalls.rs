@@ -1,0 +1,82 @@
+//! A run in which nothing moves any more says what is stuck, and on what.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use rocelab_results::{Overwrite, ResultsDir, StallRecord, WaitsFor};
+use rocelab_sim::{Ending, Scenario, run};
+
+/// What is stuck at the end of a scenario, which has to end in this way.
+#[track_caller]
+fn stuck(text: &str, ending: Ending) -> StallRecord {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/stalls.toml");
+    let scenario = Scenario::parse(text, &file, &[]).and_then(|scenario| scenario.plan());
+    let plan = Arc::new(scenario.unwrap_or_else(|error| panic!("{error}")));
+    let folder = tempfile::tempdir().unwrap();
+    let directory = ResultsDir::create(folder.path().join("results"), Overwrite::Refuse).unwrap();
+    let outcome = run(plan, &directory, |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(outcome.ending, ending);
+    let stalled = outcome.summary.stalled.expect("it says what is stuck");
+    println!("{stalled}");
+    stalled
+}
+
+/// Two hosts; the first data packet is lost, and no timeout sends it again.
+fn lost(roce: &str) -> String {
+    format!(
+        "[roce]\nack_timeout = 0\n{roce}\n[topology.single-switch]\nhosts = 2\n\
+         link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[[faults]]\naction = \"drop\"\n\
+         opcode = \"data\"\nnth = 1\n[congestion_control.none]\n[workload.flows]\nlist = [\n\
+         {{ from = \"host-0\", to = \"host-1\", bytes = \"9KB\" }},\n]\n"
+    )
+}
+
+#[test]
+fn what_was_lost_for_good() {
+    let found = stuck(&lost("").replace("9KB", "1000B"), Ending::Stalled);
+    assert_eq!((found.queue_pairs, found.queues), (1, 0));
+    let [one] = found.stuck_queue_pairs.as_slice() else { panic!("{found}") };
+    assert_eq!((one.host.as_str(), one.peer.as_str(), one.flow), ("host-0", "host-1", Some(0)));
+    assert_eq!((one.waits_for, one.packets_in_queues), (WaitsFor::Answer, 0));
+    let text = found.to_string();
+    assert!(text.contains("queue pair 0x11 of host-0 (flow 0, to host-1): all is sent"), "{text}");
+    assert!(text.ends_with("what it waits for was lost"), "{text}");
+}
+
+#[test]
+fn a_limit_that_no_acknowledgement_opens() {
+    let found = stuck(&lost("max_outstanding = 1"), Ending::Stalled);
+    assert_eq!(found.stuck_queue_pairs[0].waits_for, WaitsFor::PacketLimit, "{found}");
+}
+
+#[test]
+fn a_client_whose_server_never_answers() {
+    // Acknowledgements get through, so that the client has no reason to give up.
+    let text = "[roce]\nack_timeout = 8\n[topology.single-switch]\nhosts = 2\n\
+                link = { rate = \"100Gbps\", cable = \"3m\" }\n[congestion_control.none]\n\
+                [[workload.app]]\nname = \"kv\"\nclients = [\"host-0\"]\nservers = [\"host-1\"]\n\
+                operations = 3\nsteps = [\n{ by = \"client\", verb = \"send\", bytes = \"64B\" },\n\
+                { by = \"server\", verb = \"send\", bytes = \"64B\" },\n]\n[[faults]]\n\
+                action = \"drop\"\nfrom = \"host-1\"\nto = \"switch-0\"\nopcode = \"RC_SEND_ONLY\"\n";
+    let found = stuck(text, Ending::Stalled);
+    let first = &found.stuck_queue_pairs[0];
+    assert_eq!((first.connection, first.waits_for), (Some(0), WaitsFor::Peer), "{found}");
+}
+
+#[test]
+fn a_deadlock_holds_queues_and_their_senders() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/hotnets16-ring.toml");
+    let found = stuck(&std::fs::read_to_string(file).unwrap(), Ending::Deadlocked);
+    assert_eq!(found.queue_pairs, 3, "{found}");
+    assert!(found.queues >= 4, "{found}");
+    let held = found.stuck_queues.iter().filter(|queue| !queue.paused_by.is_empty());
+    let held: Vec<_> = held.collect();
+    assert!(held.len() >= 4, "a cycle of four: {found}");
+    assert!(held.iter().all(|queue| queue.bytes > 0 && !queue.root.is_empty()), "{found}");
+    for one in &found.stuck_queue_pairs {
+        assert!(one.packets_in_queues > 0, "{found}");
+        assert_eq!(one.waits_for, WaitsFor::Pause, "{found}");
+        assert!(!one.at.is_empty() && !one.root.is_empty(), "{found}");
+    }
+}
