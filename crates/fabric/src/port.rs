@@ -8,7 +8,7 @@ use rocelab_wire::Pfc;
 use crate::chain::{Chain, Fifo, PacketId};
 use crate::flow_control::{FlowControl, QuantaFlowControl};
 use crate::link::{Link, Serialisation, Transmission};
-use crate::pfc::{PauseRequests, PauseTimers};
+use crate::pfc::{PauseRequests, PauseTimers, resumed_priorities};
 use crate::scheduler::Scheduler;
 use crate::shaper::Shapers;
 
@@ -358,6 +358,29 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     /// Lets the other end go on sending `priority`.
     pub fn request_resume(&mut self, priority: u8) {
         self.flow_control.request_resume(priority);
+    }
+
+    /// Bit p: the other end is to have stopped sending priority p.
+    pub fn pausing(&self) -> u8 {
+        self.flow_control.pausing()
+    }
+
+    /// Bit p: a pause of priority p is obeyed.
+    pub fn obeyed(&self) -> u8 {
+        self.paused() & !self.extras.as_ref().map_or(0, |extras| extras.ignored)
+    }
+
+    /// Bit p: a pause of priority p is obeyed, and keeps frames of `priority`, which share its queue.
+    pub fn pauses_of(&self, priority: u8) -> u8 {
+        let queue = self.queue_of(priority);
+        let shares = |p: &u8| self.queue_of(*p) == queue;
+        self.obeyed() & (0..8).filter(shares).fold(0, |mask, p| mask | 1 << p)
+    }
+
+    /// Whether a PFC frame has come that will end the pause of `priority` when it takes effect.
+    pub fn awaits_resume(&self, priority: u8) -> bool {
+        let resumes = |(_, frame): &(SimTime, Pfc)| resumed_priorities(frame) & 1 << priority != 0;
+        self.extras.as_ref().is_some_and(|extras| extras.responding.iter().any(resumes))
     }
 
     /// The PFC frame that goes ahead of all data, if one is due.

@@ -62,9 +62,13 @@ impl<'a> PauseTree<'a> {
         let asking = u16::try_from(asking).unwrap_or(u16::MAX);
         let request = self.requests.get(&(neighbour.node, asking, priority));
         let egress = request.and_then(|request| request.egress);
-        let parent = egress
-            .filter(|_| request.is_some_and(|request| request.egress_paused))
-            .and_then(|egress| self.open.get(&(neighbour.node, egress, priority)).copied());
+        let paused = request.map_or(0, |request| request.egress_paused);
+        let open = |egress| {
+            let first = std::iter::once(priority).chain(0..8);
+            let mut of_queue = first.filter(|p| paused & 1 << p != 0);
+            of_queue.find_map(|p| self.open.get(&(neighbour.node, egress, p)).copied())
+        };
+        let parent = egress.and_then(open);
         let name = |node: NodeId| self.plan.topology.nodes[node as usize].name.clone();
         let congested = match egress {
             Some(egress) => format!("{}:{egress}", name(neighbour.node)),

@@ -15,7 +15,7 @@ use crate::scenario::OnDeadlock;
 /// Time between two looks at whether the run is over. Fixed, and in simulated time, so that the
 /// end of a run does not depend on the machine or on partitions.
 const WINDOW: Duration = Duration::from_us(10);
-/// Time between two searches for a deadlock: a multiple of the window.
+/// Time between two searches for deadlocks: at its multiples, whatever happens around them.
 const DEADLOCK_INTERVAL: Duration = Duration::from_us(100);
 /// How long frames may stay in the network after the last flow's end without one arriving.
 const DRAIN_LIMIT: Duration = Duration::from_ms(10);
@@ -29,6 +29,8 @@ pub struct Simulation<P: Profile = Roce> {
     network: Network<P>,
     /// The end of the window that is being run.
     window_end: SimTime,
+    /// When deadlocks are looked for next.
+    deadlock_look: SimTime,
     /// When something was last seen to have moved, and how much had.
     last_progress: (SimTime, u64),
     stall_limit: Duration,
@@ -76,11 +78,17 @@ impl<P: Profile> Simulation<P> {
     pub fn new(plan: Arc<Plan>) -> Result<Self, BuildError> {
         let mut engine = Engine::new();
         let stall_limit = stall_limit(&plan);
+        let is_native = plan.profile.hpcc_ns3().is_none();
         let network = Network::new(plan, &mut engine.queue)?;
         Ok(Self {
             engine,
             network,
             window_end: SimTime::ZERO,
+            deadlock_look: if is_native {
+                SimTime::ZERO + DEADLOCK_INTERVAL
+            } else {
+                SimTime::NEVER
+            },
             last_progress: (SimTime::ZERO, 0),
             stall_limit,
         })
@@ -164,16 +172,38 @@ impl<P: Profile> Simulation<P> {
     ) -> Option<Ending> {
         let stop = self.network.plan().stop.map_or(SimTime::NEVER, P::last_instant);
         let next = self.engine.queue.peek().map(|key| key.time);
+        if self.deadlocked_before(next.unwrap_or(SimTime::NEVER).min(stop)) {
+            return Some(Ending::Deadlocked);
+        }
         match next {
             None => return Some(self.ending_without_events()),
             Some(next) if next > stop => {
                 self.engine.advance_to(stop);
                 return Some(Ending::Stopped);
             }
-            Some(next) => self.window_end = window_after(next).min(stop),
+            Some(next) => {
+                self.window_end = window_after(next).min(stop).min(self.deadlock_look);
+            }
         }
         run(&mut self.engine, &mut self.network, self.window_end);
         self.look()
+    }
+
+    /// Looks for deadlocks if that is due before `next`, when something happens again: in the
+    /// network as it is until then. True if the run ends with what is found.
+    fn deadlocked_before(&mut self, next: SimTime) -> bool {
+        if self.deadlock_look >= next {
+            return false;
+        }
+        let due = self.deadlock_look;
+        let intervals = next.ps().div_ceil(DEADLOCK_INTERVAL.ps());
+        self.deadlock_look = SimTime::from_ps(intervals.saturating_mul(DEADLOCK_INTERVAL.ps()));
+        let found = self.network.look_for_deadlock(due);
+        if found && self.network.plan().on_deadlock == OnDeadlock::Stop {
+            self.engine.advance_to(due);
+            return true;
+        }
+        false
     }
 
     /// At the end of a window: is the run over?
@@ -183,9 +213,6 @@ impl<P: Profile> Simulation<P> {
             self.last_progress = (self.window_end, moved);
         }
         let idle = self.window_end.since(self.last_progress.0);
-        if self.deadlocked() {
-            return Some(Ending::Deadlocked);
-        }
         self.network.end_lost_flows(self.engine.now());
         if self.network.all_flows_ended() {
             let over = self.network.is_drained() || idle > DRAIN_LIMIT;
@@ -193,16 +220,6 @@ impl<P: Profile> Simulation<P> {
         }
         let stalled = idle > self.stall_limit && !self.network.will_move();
         stalled.then_some(Ending::Stalled)
-    }
-
-    /// Looks for a deadlock, if it is time for it; true if the run ends with it.
-    fn deadlocked(&mut self) -> bool {
-        let is_native = self.network.plan().profile.hpcc_ns3().is_none();
-        if !is_native || !self.window_end.ps().is_multiple_of(DEADLOCK_INTERVAL.ps()) {
-            return false;
-        }
-        let found = self.network.look_for_deadlock(self.window_end);
-        found && self.network.plan().on_deadlock == OnDeadlock::Stop
     }
 
     fn ending_without_events(&mut self) -> Ending {

@@ -25,6 +25,11 @@ pub trait FlowControl: fmt::Debug + Send {
     /// The other end may go on sending `priority` (0 to 7).
     fn request_resume(&mut self, priority: u8);
 
+    /// Bit p: the other end is to have stopped sending priority p; all of them, if that is not kept.
+    fn pausing(&self) -> u8 {
+        u8::MAX
+    }
+
     /// Pauses that are asked for are asked for again: the other end knows nothing of them.
     fn repeat_requests(&mut self) {}
 

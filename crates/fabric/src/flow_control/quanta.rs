@@ -47,6 +47,10 @@ impl FlowControl for QuantaFlowControl {
         self.requests.resume(priority);
     }
 
+    fn pausing(&self) -> u8 {
+        self.requests.pausing()
+    }
+
     fn repeat_requests(&mut self) {
         self.requests.repeat();
     }

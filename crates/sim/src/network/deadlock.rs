@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_fabric::{Chain, NodeId, PacketId, Serialisation, resumed_priorities};
 use rocelab_units::SimTime;
 
 use super::packet::Body;
-use super::{Network, Role};
+use super::{Network, NetworkPort, Role};
 use crate::profile::{HostPacket, Profile};
 
 /// A deadlock: queues of which each is paused by the switch behind it, whose memory is full of
@@ -37,32 +37,58 @@ pub struct StuckQueue {
     pub priority: u8,
 }
 
-/// A queue that is paused and holds frames, while it is not known whether it is stuck.
+/// An egress queue that holds frames and must not start one, while it is not known whether it is
+/// stuck.
 #[derive(Debug)]
 struct Waiting {
-    place: StuckQueue,
-    since: SimTime,
+    place: Place,
     bytes: u32,
-    /// By which of these queues frames leave the memory that asked for its pause; none if some
-    /// leave by a queue that moves.
+    /// The pauses that it obeys: one, but where priorities share a queue. All must end for it to move.
+    pauses: Vec<Obeyed>,
+}
+
+/// Node, port and queue.
+type Place = (NodeId, u16, u8);
+
+/// Node, ingress port and priority.
+type Ingress = (NodeId, u16, u8);
+
+/// A pause of a priority that a queue obeys.
+#[derive(Debug)]
+struct Obeyed {
+    priority: u8,
+    since: SimTime,
+    /// Whose memory asked for it; none if it is about to end, or a host asked for it.
+    asked_by: Option<Ingress>,
+    /// By which of the waiting queues frames leave that memory; none if some leave by a queue that
+    /// moves.
     waits_for: Option<Vec<usize>>,
 }
 
+impl Obeyed {
+    /// Whether it never ends, if those queues never move.
+    fn lasts(&self, stuck: &[bool]) -> bool {
+        let queues = self.waits_for.as_deref().unwrap_or_default();
+        !queues.is_empty() && queues.iter().all(|&next| stuck[next])
+    }
+}
+
 impl<P: Profile> Network<P> {
-    /// Looks for a deadlock, and keeps it if it is not that which was found last; true if so.
+    /// Looks for deadlocks, and keeps those that are not known; true if there are any.
     #[cold]
     #[inline(never)] // Few windows look, and the loop over them is hot.
     pub(crate) fn look_for_deadlock(&mut self, now: SimTime) -> bool {
         if self.totals.pauses < 2 {
             return false;
         }
-        let Some(found) = self.deadlock(now) else { return false };
-        let known = self.deadlocks.last();
-        if known.is_some_and(|known| known.cycle == found.cycle && known.began == found.began) {
-            return false;
+        let known = self.deadlocks.len();
+        for found in self.deadlocks_at(now) {
+            let same = |known: &Deadlock| known.cycle == found.cycle && known.began == found.began;
+            if !self.deadlocks.iter().any(same) {
+                self.deadlocks.push(found);
+            }
         }
-        self.deadlocks.push(found);
-        true
+        self.deadlocks.len() > known
     }
 
     /// The deadlocks that were found, in order of time.
@@ -70,111 +96,139 @@ impl<P: Profile> Network<P> {
         &self.deadlocks
     }
 
-    /// The deadlock that there is at `now`, if there is one.
+    /// The deadlocks that there are at `now`.
     ///
-    /// A queue is stuck if it is paused by a switch, and every frame of the ingress port and priority
-    /// that asked for the pause waits in a queue that is stuck. These are found by leaving out, of
-    /// all that are paused, those that wait for one that may move, until none is left to leave out.
-    /// So what is found cannot end by itself: memory that is not emptied does not end a pause.
-    pub(crate) fn deadlock(&self, now: SimTime) -> Option<Deadlock> {
-        let mut waiting = self.paused_queues();
+    /// A queue is stuck if it obeys a pause that never ends: a switch asks for it, no frame that ends
+    /// it is on its way, and every frame of the ingress port and priority that asked for it waits in
+    /// a queue that is stuck. These are found by leaving out, of all that wait, those that wait for
+    /// one that may move, until none is left to leave out. So what is found cannot end by itself:
+    /// memory that is not emptied does not end a pause.
+    pub(crate) fn deadlocks_at(&self, now: SimTime) -> Vec<Deadlock> {
+        let mut waiting = self.waiting_queues();
         if waiting.len() < 2 {
-            return None;
+            return Vec::new();
         }
         self.note_dependencies(&mut waiting);
         let stuck = stuck_queues(&waiting);
-        let cycle = cycle_of(&waiting, &stuck)?;
-        let began = cycle.iter().map(|&index| waiting[index].since).max()?;
-        let members = || stuck.iter().zip(&waiting).filter(|(stuck, _)| **stuck);
-        Some(Deadlock {
-            began,
-            found: now,
-            cycle: cycle.iter().map(|&index| waiting[index].place).collect(),
-            queues: members().count(),
-            bytes: members().map(|(_, queue)| u64::from(queue.bytes)).sum(),
-        })
+        let steps = steps(&waiting, &stuck);
+        let deadlock = |cycle: Vec<usize>| {
+            let ends_there = |&index: &usize| cycle.contains(&end_of_walk(&steps, index));
+            let members: Vec<_> = (0..waiting.len()).filter(|&index| stuck[index]).collect();
+            let members: Vec<_> = members.into_iter().filter(ends_there).collect();
+            let pause =
+                |&index: &usize| steps[index].map(|(pause, _)| &waiting[index].pauses[pause]);
+            let began = cycle.iter().filter_map(pause).map(|pause| pause.since).max();
+            let place = |index: &usize| {
+                let (node, port, _) = waiting[*index].place;
+                StuckQueue { node, port, priority: pause(index).map_or(0, |pause| pause.priority) }
+            };
+            Deadlock {
+                began: began.unwrap_or(now),
+                found: now,
+                cycle: cycle.iter().map(place).collect(),
+                queues: members.len(),
+                bytes: members.iter().map(|&index| u64::from(waiting[index].bytes)).sum(),
+            }
+        };
+        cycles(&waiting, &steps).into_iter().map(deadlock).collect()
     }
 
-    /// Egress queues of switches that hold frames and are paused.
-    fn paused_queues(&self) -> Vec<Waiting> {
+    /// Egress queues of switches that hold frames and obey pauses.
+    fn waiting_queues(&self) -> Vec<Waiting> {
         let mut waiting = Vec::new();
-        for port in self.ports.iter().filter(|port| port.port.paused() != 0) {
+        for port in self.ports.iter().filter(|port| port.port.obeyed() != 0) {
             if !matches!(self.nodes[port.node as usize].role, Role::Switch(_)) {
                 continue;
             }
-            for priority in 0..8 {
-                let bytes = port.port.queued(port.port.queue_of(priority));
-                if let Some(since) = port.port.paused_since(priority).filter(|_| bytes > 0) {
-                    let place = StuckQueue { node: port.node, port: port.number, priority };
-                    waiting.push(Waiting { place, since, bytes, waits_for: None });
+            for queue in (0..8).filter(|&queue| port.port.queued(queue) > 0) {
+                let is_obeyed = |priority: &u8| {
+                    port.port.obeyed() & 1 << priority != 0
+                        && port.port.queue_of(*priority) == queue
+                };
+                let obeyed = |priority: u8| Obeyed {
+                    priority,
+                    since: port.port.paused_since(priority).unwrap_or(SimTime::ZERO),
+                    asked_by: self.asked_by(port, priority),
+                    waits_for: None,
+                };
+                let pauses: Vec<_> = (0..8).filter(is_obeyed).map(obeyed).collect();
+                if !pauses.is_empty() {
+                    let (place, bytes) = ((port.node, port.number, queue), port.port.queued(queue));
+                    waiting.push(Waiting { place, bytes, pauses });
                 }
             }
         }
         waiting
     }
 
-    /// Finds for each queue the queues of the next switch that hold what came from it.
+    /// Finds for each pause the queues of the next switch that hold what came from its port.
     fn note_dependencies(&self, waiting: &mut [Waiting]) {
-        let place_of: BTreeMap<StuckQueue, usize> =
+        let place_of: BTreeMap<Place, usize> =
             (0..).zip(waiting.iter()).map(|(index, queue)| (queue.place, index)).collect();
-        // By switch, ingress port and priority: where its frames wait.
-        let mut held: BTreeMap<(NodeId, u16, u8), Option<Vec<usize>>> = BTreeMap::new();
-        for queue in waiting.iter() {
-            if let Some(ingress) = self.asked_by(&queue.place) {
-                held.insert(ingress, Some(Vec::new()));
-            }
-        }
+        let asked = waiting.iter().flat_map(|queue| &queue.pauses);
+        // Where what came in by an ingress waits; none if some of it may move.
+        let mut held: BTreeMap<Ingress, Option<Vec<usize>>> = asked
+            .filter_map(|pause| pause.asked_by)
+            .map(|ingress| (ingress, Some(Vec::new())))
+            .collect();
         for port in &self.ports {
             let Role::Switch(switch) = self.nodes[port.node as usize].role else { continue };
             let priorities = &self.switches[switch as usize].priorities;
-            port.port.for_each_waiting(&self.pool, |id, _| {
+            port.port.for_each_waiting(&self.pool, |id, queue| {
                 let packet = self.pool.get(id);
                 let Body::Rdma(body) = &packet.body else { return };
                 let priority = priorities[usize::from(body.priority() & 7)];
                 let ingress = (port.node, packet.switch_port, priority);
                 let Some(queues) = held.get_mut(&ingress) else { return };
-                let place = StuckQueue { node: port.node, port: port.number, priority };
-                match (place_of.get(&place), queues.as_mut()) {
+                match (place_of.get(&(port.node, port.number, queue)), queues.as_mut()) {
                     (Some(&index), Some(queues)) if !queues.contains(&index) => queues.push(index),
                     (Some(_), _) => {}
                     (None, _) => *queues = None,
                 }
             });
         }
-        for queue in waiting {
-            let asked_by = self.asked_by(&queue.place);
-            queue.waits_for = asked_by.and_then(|ingress| held.get(&ingress).cloned().flatten());
+        for pause in waiting.iter_mut().flat_map(|queue| &mut queue.pauses) {
+            let of = |ingress| held.get(&ingress).cloned().flatten();
+            pause.waits_for = pause.asked_by.and_then(of);
         }
     }
 
-    /// The switch, ingress port and priority that asked for the pause of a queue; none if that was a
-    /// host, or if the link between them is gone.
-    fn asked_by(&self, place: &StuckQueue) -> Option<(NodeId, u16, u8)> {
-        let first = self.nodes[place.node as usize].first_port;
-        let port = &self.ports[first as usize + usize::from(place.port)];
+    /// The switch, ingress port and priority that keep a port paused; none if a host does, if the
+    /// link between them is gone, or if the end of the pause is on its way.
+    fn asked_by(&self, port: &NetworkPort<P>, priority: u8) -> Option<Ingress> {
         let far = &self.ports[port.far.port as usize];
         let alive =
             port.port.free_at() != SimTime::NEVER && port.port.link().rate().bits_per_second() > 0;
+        let lasts = far.port.pausing() & 1 << priority != 0
+            && !port.port.awaits_resume(priority)
+            && !self.carries_resume(far, priority);
         let is_switch = matches!(port.far.role, Role::Switch(_));
-        (alive && is_switch).then_some((far.node, far.number, place.priority))
+        (alive && is_switch && lasts).then_some((far.node, far.number, priority))
+    }
+
+    /// Whether a frame on the link that a port sends on ends a pause of `priority`.
+    fn carries_resume(&self, port: &NetworkPort<P>, priority: u8) -> bool {
+        let mut id = port.in_flight.head();
+        while id != PacketId::NONE {
+            if let Body::Pfc(frame) = &self.pool.get(id).body
+                && resumed_priorities(frame) & 1 << priority != 0
+            {
+                return true;
+            }
+            id = self.pool.next(id);
+        }
+        false
     }
 }
 
 /// Which of the queues are stuck.
 fn stuck_queues(waiting: &[Waiting]) -> Vec<bool> {
-    let holds = |queue: &Waiting| queue.waits_for.as_ref().is_some_and(|queues| !queues.is_empty());
-    let mut stuck: Vec<bool> = waiting.iter().map(holds).collect();
+    let mut stuck = vec![true; waiting.len()];
     loop {
-        let moves = |(index, queue): (usize, &Waiting)| {
-            let waits_for = queue.waits_for.as_deref().unwrap_or_default();
-            stuck[index] && waits_for.iter().any(|&next| !stuck[next])
+        let moves = |&index: &usize| {
+            stuck[index] && !waiting[index].pauses.iter().any(|pause| pause.lasts(&stuck))
         };
-        let freed: Vec<_> = waiting
-            .iter()
-            .enumerate()
-            .filter(|&entry| moves(entry))
-            .map(|(index, _)| index)
-            .collect();
+        let freed: Vec<_> = (0..waiting.len()).filter(moves).collect();
         if freed.is_empty() {
             return stuck;
         }
@@ -184,48 +238,105 @@ fn stuck_queues(waiting: &[Waiting]) -> Vec<bool> {
     }
 }
 
-/// A cycle among the stuck queues, which each wait for stuck ones: there is one if any is stuck.
-fn cycle_of(waiting: &[Waiting], stuck: &[bool]) -> Option<Vec<usize>> {
-    let mut index = stuck.iter().position(|&stuck| stuck)?;
-    let mut path: Vec<usize> = Vec::new();
-    loop {
-        if let Some(first) = path.iter().position(|&seen| seen == index) {
-            let mut cycle = path.split_off(first);
-            let lowest = (0..cycle.len()).min_by_key(|&at| waiting[cycle[at]].place)?;
-            cycle.rotate_left(lowest);
-            return Some(cycle);
-        }
-        path.push(index);
-        index =
-            *waiting[index].waits_for.as_ref()?.iter().min_by_key(|&&next| waiting[next].place)?;
+/// For each stuck queue one of its pauses that never end, and one of the queues that this waits for:
+/// the lowest.
+fn steps(waiting: &[Waiting], stuck: &[bool]) -> Vec<Option<(usize, usize)>> {
+    let step = |index: usize| {
+        let pauses = &waiting[index].pauses;
+        let pause = pauses.iter().position(|pause| stuck[index] && pause.lasts(stuck))?;
+        let queues = pauses[pause].waits_for.as_ref()?;
+        Some((pause, *queues.iter().min_by_key(|&&next| waiting[next].place)?))
+    };
+    (0..waiting.len()).map(step).collect()
+}
+
+/// A queue of the cycle that a walk from `index` ends in: as many steps as there are queues lead
+/// into it.
+fn end_of_walk(steps: &[Option<(usize, usize)>], index: usize) -> usize {
+    let mut here = index;
+    for _ in steps {
+        here = steps[here].map_or(here, |(_, next)| next);
     }
+    here
+}
+
+/// The cycles in which stuck queues wait for each other, each from its lowest queue on.
+fn cycles(waiting: &[Waiting], steps: &[Option<(usize, usize)>]) -> Vec<Vec<usize>> {
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    for index in (0..steps.len()).filter(|&index| steps[index].is_some()) {
+        let first = end_of_walk(steps, index);
+        if found.iter().any(|cycle| cycle.contains(&first)) {
+            continue;
+        }
+        let follow = |&here: &usize| steps[here].map(|(_, next)| next);
+        let around = std::iter::successors(Some(first), follow).skip(1);
+        let mut cycle = vec![first];
+        cycle.extend(around.take_while(|&here| here != first));
+        let lowest = (0..cycle.len()).min_by_key(|&at| waiting[cycle[at]].place).unwrap_or(0);
+        cycle.rotate_left(lowest);
+        found.push(cycle);
+    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn queue(node: NodeId, waits_for: Option<&[usize]>) -> Waiting {
-        let place = StuckQueue { node, port: 0, priority: 3 };
-        let since = SimTime::from_ps(node.into());
-        Waiting { place, since, bytes: 1, waits_for: waits_for.map(<[usize]>::to_vec) }
+    /// A queue that obeys one pause for each list of queues that it waits for.
+    fn queue(node: NodeId, pauses: &[Option<&[usize]>]) -> Waiting {
+        let obeyed = |waits_for: &Option<&[usize]>| Obeyed {
+            priority: 3,
+            since: SimTime::from_ps(node.into()),
+            asked_by: None,
+            waits_for: waits_for.map(<[usize]>::to_vec),
+        };
+        Waiting { place: (node, 0, 3), bytes: 1, pauses: pauses.iter().map(obeyed).collect() }
+    }
+
+    fn found(waiting: &[Waiting]) -> (Vec<bool>, Vec<Vec<usize>>) {
+        let stuck = stuck_queues(waiting);
+        let cycles = cycles(waiting, &steps(waiting, &stuck));
+        (stuck, cycles)
     }
 
     #[test]
     fn a_ring_is_stuck_and_so_is_who_waits_for_it() {
-        let ring =
-            [queue(9, Some(&[1])), queue(2, Some(&[2])), queue(5, Some(&[1])), queue(7, None)];
-        let stuck = stuck_queues(&ring);
-        assert_eq!(stuck, [true, true, true, false]);
-        assert_eq!(cycle_of(&ring, &stuck), Some(vec![1, 2]));
+        let ring = [
+            queue(9, &[Some(&[1])]),
+            queue(2, &[Some(&[2])]),
+            queue(5, &[Some(&[1])]),
+            queue(7, &[None]),
+        ];
+        assert_eq!(found(&ring), (vec![true, true, true, false], vec![vec![1, 2]]));
     }
 
     #[test]
     fn one_way_out_frees_all() {
-        let ring =
-            [queue(0, Some(&[1])), queue(1, Some(&[2])), queue(2, Some(&[0, 3])), queue(3, None)];
-        let stuck = stuck_queues(&ring);
-        assert_eq!(stuck, [false; 4]);
-        assert_eq!(cycle_of(&ring, &stuck), None);
+        let ring = [
+            queue(0, &[Some(&[1])]),
+            queue(1, &[Some(&[2])]),
+            queue(2, &[Some(&[0, 3])]),
+            queue(3, &[None]),
+        ];
+        assert_eq!(found(&ring), (vec![false; 4], Vec::new()));
+    }
+
+    #[test]
+    fn one_pause_that_lasts_is_enough() {
+        let ring = [queue(0, &[None, Some(&[1])]), queue(1, &[Some(&[0])])];
+        assert_eq!(found(&ring), (vec![true; 2], vec![vec![0, 1]]));
+    }
+
+    #[test]
+    fn two_rings_are_two_deadlocks() {
+        let rings = [
+            queue(0, &[Some(&[1])]),
+            queue(1, &[Some(&[0])]),
+            queue(2, &[Some(&[3])]),
+            queue(3, &[Some(&[2])]),
+            queue(4, &[Some(&[1, 2])]),
+        ];
+        assert_eq!(found(&rings), (vec![true; 5], vec![vec![0, 1], vec![2, 3]]));
     }
 }

@@ -259,8 +259,7 @@ impl<P: Profile> Network<P> {
     ) {
         let port = self.nodes[node as usize].first_port;
         for priority in (0..8).filter(|priority| mask & 1 << priority != 0) {
-            let request =
-                PauseRequest { node, port: 0, priority, egress: None, egress_paused: false };
+            let request = PauseRequest { node, port: 0, priority, egress: None, egress_paused: 0 };
             self.records.push(Record { key, kind: RecordKind::PauseRequest(request) });
             self.ports[port as usize].port.request_pause(priority);
         }

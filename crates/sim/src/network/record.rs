@@ -155,8 +155,8 @@ pub struct PauseRequest {
     pub priority: u8,
     /// In a switch: the port by which the frame is to leave that crossed the threshold.
     pub egress: Option<u16>,
-    /// Whether that port's queue is itself paused.
-    pub egress_paused: bool,
+    /// The priorities (bit p) whose pauses keep the queue there that the frame waits in; 0: none.
+    pub egress_paused: u8,
 }
 
 /// What changes for a priority.

@@ -121,7 +121,8 @@ impl<P: Profile> Network<P> {
         let resume = state.buffer.release(Departure { ingress, egress: out.number, priority, len });
         if let Some(marking) = &mut out.marking
             && marking.on_dequeue(&mut self.shared, body.is_markable(), || {
-                out.port.queued(out.port.queue_of(priority))
+                let queue = out.port.queue_of(priority);
+                (queue, out.port.queued(queue))
             })
         {
             body.mark();
@@ -169,7 +170,7 @@ impl<P: Profile> Network<P> {
     ) {
         let NetworkPort { node, number: port, .. } = self.ports[receiving as usize];
         let out = self.nodes[node as usize].first_port + u32::from(egress);
-        let egress_paused = self.ports[out as usize].port.paused() & 1 << priority != 0;
+        let egress_paused = self.ports[out as usize].port.pauses_of(priority);
         let egress = Some(egress);
         let request = PauseRequest { node, port, priority, egress, egress_paused };
         self.records.push(Record { key, kind: RecordKind::PauseRequest(request) });

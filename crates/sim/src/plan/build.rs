@@ -16,8 +16,8 @@ use super::{
     ports, sampling, service, static_routes, switches, tables, telemetry, topology,
 };
 use crate::scenario::{
-    Fault, IpVersion, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError, Tagging,
-    ensure,
+    Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError,
+    Tagging, ensure,
 };
 use crate::workload::{Flow, FlowRules, Site};
 
@@ -107,7 +107,10 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         failures,
         slow_receivers: BTreeMap::new(),
         integrity: scenario.integrity,
-        on_deadlock: scenario.on_deadlock,
+        on_deadlock: scenario.on_deadlock.unwrap_or(match scenario.watchdog.switch {
+            Some(_) => OnDeadlock::Continue,
+            None => OnDeadlock::Stop,
+        }),
         capture,
         sampling,
     };

@@ -402,9 +402,15 @@ pub trait Marking<S>: fmt::Debug {
         None
     }
 
-    /// A frame leaves the queue, and does not count; true if it is marked.
+    /// A frame leaves a queue, and does not count; `queued` says which, and its bytes. True if the
+    /// frame is marked.
     #[inline]
-    fn on_dequeue(&mut self, shared: &mut S, markable: bool, queued: impl FnOnce() -> u32) -> bool {
+    fn on_dequeue(
+        &mut self,
+        shared: &mut S,
+        markable: bool,
+        queued: impl FnOnce() -> (u8, u32),
+    ) -> bool {
         _ = (shared, markable, queued);
         false
     }

@@ -10,7 +10,7 @@ use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 use super::entries::Entries;
 use super::{algorithm, paths};
 use crate::scenario::{
-    Document, Fault, HpccNs3Config, Items, LinkDownConfig, OnDeadlock, OriginPlace, ProfileConfig,
+    Document, Fault, HpccNs3Config, Items, LinkDownConfig, OriginPlace, ProfileConfig,
     RateEcnConfig, Scenario, ScenarioError, WatchdogConfig,
 };
 use crate::workload::{WorkloadConfig, flows};
@@ -30,7 +30,7 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
     let scenario = Scenario {
         seed: 1,
         integrity: false,
-        on_deadlock: OnDeadlock::default(),
+        on_deadlock: None,
         failure: Vec::new(),
         convergence: Duration::ZERO,
         watchdog: WatchdogConfig::default(),

@@ -77,8 +77,9 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub integrity: bool,
     /// Whether the run ends when queues wait for each other for ever.
-    #[serde(default, skip_serializing_if = "is_stop")]
-    pub on_deadlock: OnDeadlock,
+    /// Default: it does, unless watchdogs of switches may free them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_deadlock: Option<OnDeadlock>,
     /// Whose rules hold in place of RoCE's: one `[profile.NAME]`; RoCE's without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<ProfileConfig>,
@@ -140,10 +141,6 @@ fn is_no_time(time: &Duration) -> bool {
 
 fn is_unwatched(watchdog: &WatchdogConfig) -> bool {
     *watchdog == WatchdogConfig::default()
-}
-
-fn is_stop(on_deadlock: &OnDeadlock) -> bool {
-    *on_deadlock == OnDeadlock::Stop
 }
 
 const fn first_seed() -> u64 {

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use rocelab_sim::Ending;
+use rocelab_sim::network::PauseEvent;
 use rocelab_units::SimTime;
 
-use crate::support::{Run, plan, run, write_file};
+use crate::support::{Run, plan, run, shipped, write_file};
 
 /// A ring of `switches` with a host each, which sends to the host `ahead` of it, clockwise. Shortest
 /// paths go clockwise if that is less than half the ring.
@@ -68,4 +69,75 @@ fn congestion_alone_is_no_deadlock() {
     assert!(run.totals().pauses > 10);
     assert_eq!(run.ending, Some(Ending::Finished));
     assert!(run.simulation.network().deadlocks().is_empty());
+}
+
+/// The three flows of `scenarios/hotnets16-ring.toml`.
+fn three_flows(overrides: &[(&str, &str)]) -> Run {
+    let mut run = Run::new(shipped("hotnets16-ring.toml", overrides));
+    run.finish();
+    run
+}
+
+#[test]
+fn a_quiet_network_is_looked_at_too() {
+    // In a deadlock nothing happens but pauses that are repeated: half a refresh interval of 65,535
+    // quanta is 0.4 ms and more.
+    for quanta in ["65535", "15625"] {
+        let run = three_flows(&[("switch.pause_quanta", quanta)]);
+        assert_eq!(run.ending, Some(Ending::Deadlocked), "{quanta}");
+        let deadlock = &run.simulation.network().deadlocks()[0];
+        let waited = deadlock.found.since(deadlock.began).ps();
+        assert!(waited <= 100_000_000, "found {waited} ps after it began");
+        assert_eq!(run.simulation.now(), deadlock.found);
+    }
+}
+
+#[test]
+fn samples_do_not_change_when_a_deadlock_is_found() {
+    let ends =
+        [&[][..], &[("sample.utilisation", "{ interval = \"95us\", ports = [\"switch-6:0\"] }")]]
+            .map(|overrides| three_flows(overrides).simulation.now());
+    assert_eq!(ends[0], ends[1]);
+}
+
+#[test]
+fn a_pause_whose_end_is_on_its_way_is_no_deadlock() {
+    let mut run = Run::new(shipped(
+        "hotnets16-ring.toml",
+        &[("switch.pause_response", "20us"), ("on_deadlock", "continue")],
+    ));
+    run.finish();
+    let deadlocks = run.simulation.network().deadlocks();
+    for deadlock in deadlocks {
+        for queue in &deadlock.cycle {
+            let ended = run.pauses().into_iter().find(|(time, change)| {
+                let place = (change.node, change.port, change.priority);
+                *time > deadlock.found
+                    && place == (queue.node, queue.port, queue.priority)
+                    && matches!(change.event, PauseEvent::Resume(_) | PauseEvent::Expire(_))
+            });
+            assert!(ended.is_none(), "{deadlock:?} ends: {ended:?}");
+        }
+    }
+    assert_eq!(deadlocks.len(), 1);
+}
+
+#[test]
+fn priorities_that_share_a_queue_are_in_one_deadlock() {
+    let shared = [
+        ("switch.lossless", "[3, 4]"),
+        ("switch.queue_of", "{ 4 = 3 }"),
+        ("workload.flows[0].list[0].priority", "4"),
+    ];
+    let run = three_flows(&shared);
+    assert_eq!(run.ending, Some(Ending::Deadlocked));
+}
+
+#[test]
+fn a_watchdog_may_free_what_waits() {
+    let watched =
+        three_flows(&[("watchdog.switch.detect", "1ms"), ("watchdog.switch.poll", "100us")]);
+    assert_eq!(watched.ending, Some(Ending::Stopped));
+    assert!(!watched.simulation.network().deadlocks().is_empty());
+    assert!(watched.totals().storms > 0);
 }

@@ -25,8 +25,8 @@ impl Marking<Commons> for DequeueMarking {
         &mut self,
         commons: &mut Commons,
         _markable: bool,
-        queued: impl FnOnce() -> u32,
+        queued: impl FnOnce() -> (u8, u32),
     ) -> bool {
-        self.marker.marks(queued(), || commons.streams.next_uniform())
+        self.marker.marks(queued().1, || commons.streams.next_uniform())
     }
 }

@@ -21,14 +21,14 @@ pub struct EcnMarking {
 /// What few ports go by.
 #[derive(Debug)]
 enum Uncommon {
-    /// Marks by an average of the queue's length.
-    Average(Box<Average>),
+    /// Marks by an average of each queue's length.
+    Averages(Box<[Average; 8]>),
     /// No marks but notifications.
     CongestionPoints(Box<CongestionPoints>),
 }
 
 /// A moving average of a queue's length, in units of 2^-16 bytes.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Average {
     weight: Ratio,
     value: u64,
@@ -59,7 +59,7 @@ impl EcnMarking {
         Self {
             marker: EcnMarker::new(config, rate),
             mark_at: config.mark_at,
-            uncommon: average.map(|average| Uncommon::Average(Box::new(average))),
+            uncommon: average.map(|average| Uncommon::Averages(Box::new([average; 8]))),
             dice,
         }
     }
@@ -84,18 +84,20 @@ impl EcnMarking {
     fn joins_uncommonly(&mut self, frame: Joining) -> bool {
         match &mut self.uncommon {
             Some(Uncommon::CongestionPoints(points)) => points.samples(frame),
-            _ => self.marks_by_average(MarkAt::Enqueue, frame.markable, frame.queued),
+            _ => {
+                self.marks_by_average(MarkAt::Enqueue, frame.markable, (frame.queue, frame.queued))
+            }
         }
     }
 
     /// Every frame moves the average, those that cannot be marked too.
     #[cold]
-    fn marks_by_average(&mut self, at: MarkAt, markable: bool, queued: u32) -> bool {
-        let Some(Uncommon::Average(average)) = &mut self.uncommon else { return false };
+    fn marks_by_average(&mut self, at: MarkAt, markable: bool, (queue, queued): (u8, u32)) -> bool {
+        let Some(Uncommon::Averages(averages)) = &mut self.uncommon else { return false };
         if self.mark_at != at {
             return false;
         }
-        let average = average.update(queued);
+        let average = averages[usize::from(queue & 7)].update(queued);
         markable && self.marker.marks(average, || self.dice.bits())
     }
 }
@@ -121,7 +123,7 @@ impl Marking<LinkLoss> for EcnMarking {
         &mut self,
         _: &mut LinkLoss,
         markable: bool,
-        queued: impl FnOnce() -> u32,
+        queued: impl FnOnce() -> (u8, u32),
     ) -> bool {
         if self.mark_at != MarkAt::Dequeue {
             return false;
@@ -129,7 +131,7 @@ impl Marking<LinkLoss> for EcnMarking {
         if self.uncommon.is_some() {
             return self.marks_by_average(MarkAt::Dequeue, markable, queued());
         }
-        self.marks(MarkAt::Dequeue, markable, queued())
+        self.marks(MarkAt::Dequeue, markable, queued().1)
     }
 }
 
@@ -161,9 +163,12 @@ mod tests {
         let mut marking =
             EcnMarking::new(&config, Bandwidth::from_gbps(1), RngStream::new(1, "dice"));
         let marked = |marking: &mut EcnMarking, frames: u32| {
-            (0..frames).filter(|_| marking.marks_by_average(MarkAt::Enqueue, true, 1_000)).count()
+            (0..frames)
+                .filter(|_| marking.marks_by_average(MarkAt::Enqueue, true, (3, 1_000)))
+                .count()
         };
         assert_eq!(marked(&mut marking, 5), 0);
         assert_eq!(marked(&mut marking, 15), 15, "the average passes 500 with the sixth");
+        assert!(!marking.marks_by_average(MarkAt::Enqueue, true, (5, 1_000)), "a queue of its own");
     }
 }
