@@ -25,6 +25,7 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     if let Some(messages) = &summary.messages {
         line(&mut table, "Messages", &message_counts(messages));
     }
+    transports(&mut table, summary);
     operations(&mut table, summary);
     for (label, text) in [
         ("PFC", pfc(summary)),
@@ -212,6 +213,23 @@ fn retransmissions(summary: &Summary) -> String {
         let _ = write!(text, ", {}", counted(summary.rnr_naks, "RNR NAK"));
     }
     text
+}
+
+/// Where TCP carries flows beside RDMA: each by itself, and what TCP sent again.
+fn transports(table: &mut String, summary: &Summary) {
+    for (name, own) in &summary.transports {
+        let mut text = format!("{}, {}", counted(own.flows.total, "flow"), rate(own.goodput_bps));
+        if let Some(fct) = &own.fct_ps {
+            let _ = write!(text, ", FCT p50 {}, p99 {}", time(fct.p50), time(fct.p99));
+        }
+        line(table, &format!("  {}", name.to_uppercase()), &text);
+    }
+    if let Some(tcp) = &summary.tcp {
+        let again = count(tcp.retransmissions);
+        let timeouts = counted(tcp.timeouts, "timeout");
+        let text = format!("{}, {again} sent again, {timeouts}", counted(tcp.segments, "segment"));
+        line(table, "  TCP sent", &text);
+    }
 }
 
 fn traversals(summary: &Summary) -> String {

@@ -18,10 +18,13 @@ pub struct FlowRecord<'a> {
     pub source: Cow<'a, str>,
     /// Name of the responder's node.
     pub destination: Cow<'a, str>,
-    /// Queue pair number at the source.
+    /// Queue pair number at the source; port of a TCP flow.
     pub source_qpn: u32,
-    /// Queue pair number at the destination.
+    /// Queue pair number at the destination; port of a TCP flow.
     pub destination_qpn: u32,
+    /// What carries it: `rdma` or `tcp`; `rdma` in results that do not say.
+    #[serde(default = "rdma")]
+    pub transport: Cow<'a, str>,
     /// Operation: `send`, `write`, `write-with-immediate`, `read`.
     pub verb: Cow<'a, str>,
     /// Priority, 0 to 7.
@@ -37,8 +40,8 @@ pub struct FlowRecord<'a> {
     /// When the work was posted, in picoseconds from the start of the run.
     pub start_ps: u64,
     /// Flow completion time in picoseconds, from posting to the requester's completion, on an
-    /// unreliable service to the arrival of the last message; `None` (an empty field) if the flow
-    /// did not complete.
+    /// unreliable service to the arrival of the last message, of a TCP flow to that of its last byte at
+    /// the application; `None` (an empty field) if the flow did not complete.
     pub fct_ps: Option<u64>,
     /// What the completion time would be in an empty network, in picoseconds.
     pub ideal_fct_ps: u64,
@@ -49,6 +52,10 @@ pub struct FlowRecord<'a> {
     pub messages_delivered: Option<u64>,
     /// How it ended.
     pub status: FlowStatus,
+}
+
+const fn rdma<'a>() -> Cow<'a, str> {
+    Cow::Borrowed("rdma")
 }
 
 /// How a flow ended.

@@ -19,12 +19,13 @@ pub(crate) enum FlowValue {
 use FlowValue::{Integer, OptionalInteger, OptionalRatio, Text};
 
 /// In the files' order.
-pub(crate) const FLOW_COLUMNS: [FlowColumn; 19] = [
+pub(crate) const FLOW_COLUMNS: [FlowColumn; 20] = [
     FlowColumn { name: "flow", value: Integer(|flow| flow.flow) },
     FlowColumn { name: "source", value: Text(|flow| &flow.source) },
     FlowColumn { name: "destination", value: Text(|flow| &flow.destination) },
     FlowColumn { name: "source_qpn", value: Integer(|flow| flow.source_qpn.into()) },
     FlowColumn { name: "destination_qpn", value: Integer(|flow| flow.destination_qpn.into()) },
+    FlowColumn { name: "transport", value: Text(|flow| &flow.transport) },
     FlowColumn { name: "verb", value: Text(|flow| &flow.verb) },
     FlowColumn { name: "priority", value: Integer(|flow| flow.priority.into()) },
     FlowColumn { name: "congestion_control", value: Text(|flow| &flow.congestion_control) },

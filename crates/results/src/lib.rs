@@ -32,6 +32,7 @@
 //!     destination: "host-1".into(),
 //!     source_qpn: 0x11,
 //!     destination_qpn: 0x11,
+//!     transport: "rdma".into(),
 //!     verb: "write".into(),
 //!     priority: 3,
 //!     congestion_control: "dcqcn".into(),
@@ -88,6 +89,7 @@ mod stall;
 mod storm;
 mod summary;
 mod topology_map;
+mod transports;
 
 pub use directory::{Overwrite, ResultsDir};
 pub use distribution::Distribution;
@@ -116,3 +118,4 @@ pub use summary::{
     SlowReceiverRecord, Summary,
 };
 pub use topology_map::{MapLink, MapNode, MapNodeKind, TopologyMap};
+pub use transports::{TcpCounts, TransportFlows};

@@ -6,7 +6,7 @@ use std::fmt;
 use rocelab_units::SimTime;
 use serde::{Deserialize, Serialize};
 
-use crate::{Distribution, Millionths, OperationCounts, StallRecord};
+use crate::{Distribution, Millionths, OperationCounts, StallRecord, TcpCounts, TransportFlows};
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +34,12 @@ pub struct Summary {
     pub fct_ps: Option<Distribution<u64>>,
     /// Completion time over ideal completion time, of the completed flows.
     pub slowdown: Option<Distribution<Millionths>>,
+    /// Flows by what carries them (`rdma`, `tcp`); left out where there is no TCP.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub transports: BTreeMap<String, TransportFlows>,
+    /// What TCP did; left out where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpCounts>,
     /// Messages of the flows of an unreliable service; left out on a reliable one and without
     /// flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -12,9 +12,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::scenario::GidKind;
+use crate::scenario::{GidKind, IpVersion};
 use rocelab_fabric::{FiveTuple, LayerTwoFlow, NodeId};
-use rocelab_wire::{Encapsulation, Gid, MacAddress, PROTOCOL_UDP, ROCE_V2_PORT};
+use rocelab_wire::{Encapsulation, Gid, MacAddress, PROTOCOL_TCP, PROTOCOL_UDP, ROCE_V2_PORT};
 
 /// MAC address of a host's NIC.
 pub(crate) fn host_mac(host: NodeId) -> MacAddress {
@@ -66,6 +66,26 @@ pub(crate) fn flow_hash(
             five_tuple(IpAddr::V6(ipv6(source)), IpAddr::V6(ipv6(destination))).flow_hash()
         }
     }
+}
+
+/// The IP address of a host, which its TCP has whatever the version of RoCE.
+pub(crate) fn host_ip(version: IpVersion, host: NodeId) -> IpAddr {
+    match version {
+        IpVersion::Ipv4 => IpAddr::V4(ipv4(host)),
+        IpVersion::Ipv6 => IpAddr::V6(ipv6(host)),
+    }
+}
+
+/// What equal-cost multipath goes by for a TCP segment from one address and port to another.
+pub(crate) fn segment_hash(source: (IpAddr, u16), destination: (IpAddr, u16)) -> u32 {
+    FiveTuple {
+        source: source.0,
+        destination: destination.0,
+        source_port: source.1,
+        destination_port: destination.1,
+        protocol: PROTOCOL_TCP,
+    }
+    .flow_hash()
 }
 
 fn ipv4(host: NodeId) -> Ipv4Addr {

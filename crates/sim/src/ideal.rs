@@ -5,12 +5,15 @@
 //! one may start after (8 + L + 12) x 8 / R (interpacket gap behind it); times that are no whole
 //! picoseconds round up. Hosts take no time, and nobody paces below the line rate. A SEND or WRITE
 //! ends when the acknowledgement of its last packet is back, a READ when the last byte is in; on an
-//! unreliable service a flow ends when its last packet is there.
+//! unreliable service a flow ends when its last packet is there. A TCP flow ends when the
+//! application has its last byte; no window holds it back, and both hosts' stacks take their delays
+//! without the random part.
 //!
 //! By the rules of HPCC's ns-3 simulator it is what that simulator takes it for.
 
 mod messages;
 mod paths;
+mod segments;
 mod standalone;
 mod train;
 
@@ -22,6 +25,7 @@ use rocelab_wire::{CnTag, Encapsulation, Opcode, TelemetryKind, frame_len};
 
 use self::messages::Message;
 use self::paths::ShortestPaths;
+use self::segments::Segments;
 use self::standalone::StandaloneTimes;
 use self::train::{Hop, Train};
 use crate::plan::{FlowPlan, Plan, Verb};
@@ -43,6 +47,8 @@ pub struct UnloadedNetwork {
     ack_interval: u64,
     /// What opcodes say, and whether anything is acknowledged.
     service: Service,
+    /// Where there are TCP flows.
+    segments: Option<Segments>,
     /// Where the rules of HPCC's ns-3 simulator hold.
     standalone: Option<StandaloneTimes>,
 }
@@ -67,6 +73,7 @@ impl UnloadedNetwork {
                 .collect(),
             ack_interval: plan.common_queue_pair().ack_interval.max(1).into(),
             service: plan.service(),
+            segments: plan.tcp.as_ref().map(|tcp| Segments::new(tcp, plan.roce.tagged)),
             standalone: plan.profile.hpcc_ns3().map(|rules| StandaloneTimes::new(plan, rules)),
         }
     }
@@ -81,6 +88,9 @@ impl UnloadedNetwork {
         }
         let forward = self.paths.between(flow.source, flow.destination);
         let backward: Vec<Hop> = forward.iter().rev().copied().collect();
+        if let (true, Some(segments)) = (flow.is_tcp(), &self.segments) {
+            return segments.delivery(flow.bytes, &forward);
+        }
         let ps = if flow.verb == Verb::Read {
             self.read(flow, &forward, &backward)
         } else {
@@ -94,7 +104,7 @@ impl UnloadedNetwork {
     pub(crate) fn largest_round_trip(&mut self, flows: &[FlowPlan]) -> Duration {
         let mut seen = BTreeSet::new();
         let mut largest = 0;
-        for flow in flows {
+        for flow in flows.iter().filter(|flow| !flow.is_tcp()) {
             if seen.insert((flow.source, flow.destination, flow.queue_pairs)) {
                 largest = largest.max(self.round_trip(flow));
             }

@@ -2,6 +2,7 @@
 
 mod samples;
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use rocelab_results::{
     FlowStatistics, FlowStatus, FlowWriter, IntegrityResult, IntegrityViolation, Layer2Counts,
     LinkRecord, LinkTraversals, Millionths, OperationCounts, OperationRecord, OperationStatistics,
     OperationStatus, PauseEvent as PauseKind, PauseRecord, PfcCounts, RecordWriter, ResultsDir,
-    ResultsError, SlowReceiverRecord, StormEvent, StormRecord, Summary,
+    ResultsError, SlowReceiverRecord, StormEvent, StormRecord, Summary, TcpCounts,
 };
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
@@ -30,9 +31,10 @@ use crate::profile::Profile;
 use crate::profile::hpcc_ns3::HpccNs3;
 use crate::profile::roce::Roce;
 use crate::reference::{PauseLine, ReferenceOutput};
+use crate::scenario::Transport;
 use crate::simulation::{Ending, Progress, Simulation};
 use crate::stall::stall;
-use crate::{AppPlan, FaultRule, Plan, ProfilePlan, Side};
+use crate::{AppPlan, FaultRule, FlowPlan, Plan, ProfilePlan, Side};
 
 /// Events between two calls of the observer: some tens of milliseconds of work.
 const EVENTS_A_STEP: u64 = 200_000;
@@ -138,6 +140,8 @@ struct Output<'a> {
     /// The files of HPCC's ns-3 simulator, where its rules hold.
     reference: Option<ReferenceOutput>,
     statistics: FlowStatistics,
+    /// Where there is TCP: by what carries the flows.
+    by_transport: BTreeMap<Transport, FlowStatistics>,
     ideal: UnloadedNetwork,
     /// Flows whose end has been written.
     ended: Vec<bool>,
@@ -168,6 +172,7 @@ impl<'a> Output<'a> {
                 .transpose()
                 .map_err(RunError::Reference)?,
             statistics: FlowStatistics::default(),
+            by_transport: BTreeMap::new(),
             ideal: UnloadedNetwork::new(plan),
             ended: vec![false; plan.flows.len()],
             pause_tree: PauseTree::new(plan),
@@ -227,19 +232,20 @@ impl<'a> Output<'a> {
             _ => undelivered.map(|undelivered| messages.saturating_sub(undelivered)),
         };
         let completed = finished.filter(|_| status == FlowStatus::Completed);
-        let mtu = u64::from(self.plan.path_mtu());
+        let (source_qpn, destination_qpn) = numbers(plan);
         let record = FlowRecord {
             flow: u64::from(flow),
             source: self.name(plan.source).into(),
             destination: self.name(plan.destination).into(),
-            source_qpn: plan.source_qpn,
-            destination_qpn: plan.destination_qpn,
+            source_qpn,
+            destination_qpn,
+            transport: plan.transport.name().into(),
             verb: plan.verb.name().into(),
             priority: plan.priority,
-            congestion_control: self.plan.queue_pairs_of(plan).congestion_control.name().into(),
+            congestion_control: self.plan.congestion_control_of(plan).into(),
             bytes: plan.bytes,
             messages,
-            packets: plan.messages().map(|bytes| bytes.div_ceil(mtu).max(1)).sum(),
+            packets: self.packets_of(plan),
             start_ps: plan.start.ps(),
             fct_ps: completed.map(|end| end.since(plan.start).ps()),
             ideal_fct_ps: self.ideal.completion_time(plan).ps(),
@@ -248,7 +254,19 @@ impl<'a> Output<'a> {
             status,
         };
         self.statistics.add(&record);
+        if self.plan.tcp.is_some() {
+            self.by_transport.entry(plan.transport).or_default().add(&record);
+        }
         self.flows.write(&record)
+    }
+
+    /// Data packets or segments that a flow's payload needs.
+    fn packets_of(&self, flow: &FlowPlan) -> u64 {
+        let payload = match &self.plan.tcp {
+            Some(tcp) if flow.is_tcp() => tcp.mss().into(),
+            _ => u64::from(self.plan.path_mtu()),
+        };
+        flow.messages().map(|bytes| bytes.div_ceil(payload.max(1)).max(1)).sum()
     }
 
     fn operation_end(&mut self, time: SimTime, end: &OperationEnd) -> Result<(), ResultsError> {
@@ -379,6 +397,11 @@ impl<'a> Output<'a> {
         self.write_links(simulation.network(), now)?;
         let mut summary = Summary {
             operations: self.operation_counts(),
+            transports: self
+                .by_transport
+                .iter()
+                .map(|(transport, flows)| (transport.name().to_owned(), flows.into()))
+                .collect(),
             ..summary(self.plan, simulation, &self.statistics, ending)
         };
         self.directory.write_nodes(crate::topology_map(&self.plan.topology).nodes)?;
@@ -454,6 +477,16 @@ fn slow_receivers<P: Profile>(plan: &Plan, network: &Network<P>) -> Vec<SlowRece
         misses: counts.misses,
     };
     network.slow_receivers().map(record).collect()
+}
+
+/// The numbers that a flow's ends are known by: queue pairs, or ports of TCP.
+fn numbers(flow: &FlowPlan) -> (u32, u32) {
+    let (source, destination) = flow.tcp_ports();
+    if flow.is_tcp() {
+        (source.into(), destination.into())
+    } else {
+        (flow.source_qpn, flow.destination_qpn)
+    }
 }
 
 /// A deadlock in the words of the results.
@@ -547,6 +580,21 @@ fn summary<P: Profile>(
         opcodes: totals.opcodes.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         operations: Vec::new(),
         stalled: None,
+        transports: BTreeMap::new(),
+        tcp: plan.tcp.is_some().then(|| tcp_counts(network)),
+    }
+}
+
+/// What TCP did in the words of the results.
+fn tcp_counts<P: Profile>(network: &Network<P>) -> TcpCounts {
+    let counters = network.tcp_counters();
+    TcpCounts {
+        segments: counters.data_sent.packets,
+        acknowledgements: counters.acks_sent.packets,
+        retransmissions: counters.retransmitted.packets,
+        fast_retransmits: counters.fast_retransmits,
+        timeouts: counters.timeouts,
+        ecn_reductions: counters.ecn_reductions,
     }
 }
 

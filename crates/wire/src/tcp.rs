@@ -14,7 +14,7 @@ const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
 const SACK: u8 = 5;
 
-/// TCP header with its options (RFC 9293 section 3.1).
+/// TCP header with its options: see RFC 9293.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -135,8 +135,8 @@ impl Tcp {
         Ok(needed)
     }
 
-    /// The checksum that the segment should have, between these addresses and with this data (RFC
-    /// 9293 section 3.1, RFC 8200 section 8.1). Both addresses are of the same version of IP.
+    /// The checksum that the segment should have, between these addresses and with this data: see RFC
+    /// 9293, and for the addresses of IPv6 RFC 8200 section 8.1. Both addresses are of the same version of IP.
     #[must_use]
     pub fn computed_checksum(&self, source: IpAddr, destination: IpAddr, data: &[u8]) -> u16 {
         let mut sum = Sum(0);

@@ -117,6 +117,7 @@ pub(crate) mod tests {
             destination: "host-1".into(),
             source_qpn: 0x11,
             destination_qpn: 0x11,
+            transport: "rdma".into(),
             verb: "write".into(),
             priority: 3,
             congestion_control: "dcqcn".into(),

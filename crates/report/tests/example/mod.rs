@@ -82,6 +82,7 @@ fn flow(number: u64) -> FlowRecord<'static> {
         destination: format!("host-{}", scattered(number + 5) % HOSTS).into(),
         source_qpn: 0x11,
         destination_qpn: 0x11,
+        transport: "rdma".into(),
         verb: "write".into(),
         priority: 3,
         congestion_control: "dcqcn".into(),

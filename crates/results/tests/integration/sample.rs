@@ -1,5 +1,6 @@
 //! A small run's records.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use rocelab_results::*;
@@ -11,6 +12,7 @@ pub(crate) fn flows() -> Vec<FlowRecord<'static>> {
         destination: "host-16".into(),
         source_qpn: 0x11,
         destination_qpn: 0x12,
+        transport: "rdma".into(),
         verb: "write".into(),
         priority: 3,
         congestion_control: "dcqcn".into(),
@@ -194,6 +196,15 @@ pub(crate) fn summary() -> Summary {
         goodput_bps: statistics.goodput_bps(),
         fct_ps: statistics.fct_ps(),
         slowdown: statistics.slowdown(),
+        transports: BTreeMap::new(),
+        tcp: Some(TcpCounts {
+            segments: 20,
+            acknowledgements: 12,
+            retransmissions: 3,
+            fast_retransmits: 1,
+            timeouts: 2,
+            ecn_reductions: 4,
+        }),
         messages: Some(statistics.messages()),
         operations: vec![operation_statistics().counts("disk", Some(4))],
         drops,

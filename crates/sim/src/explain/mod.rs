@@ -128,6 +128,9 @@ pub enum ExplainError {
     /// The rules of another simulator hold.
     #[error("runs by the rules of HPCC's ns-3 simulator cannot be explained")]
     HpccNs3,
+    /// Some flows are of TCP, whose share of queues and links would count as somebody else's.
+    #[error("runs with flows of TCP cannot be explained")]
+    Tcp,
     /// There is no such flow.
     #[error("there is no flow {flow}: the run has {count}, numbered from 0")]
     NoSuchFlow {
@@ -227,6 +230,9 @@ fn watch(
 
 /// Whether what is to be explained can be there.
 fn check(plan: &Plan, selection: &Selection) -> Result<(), ExplainError> {
+    if plan.tcp.is_some() {
+        return Err(ExplainError::Tcp);
+    }
     if !Probes::can_follow(plan) {
         return Err(ExplainError::HpccNs3);
     }

@@ -128,7 +128,7 @@ impl<'a> Probes<'a> {
 
     /// Whether runs of this plan can be looked at.
     pub(super) const fn can_follow(plan: &Plan) -> bool {
-        matches!(plan.profile, ProfilePlan::Roce)
+        matches!(plan.profile, ProfilePlan::Roce) && plan.tcp.is_none()
     }
 
     /// What records say that no event has made.

@@ -62,7 +62,7 @@ pub(super) fn described_flow(
         what: Subject::Flow { flow, verb: described.verb.name(), bytes: described.bytes },
         source: name(described.source),
         destination: name(described.destination),
-        congestion_control: plan.queue_pairs_of(described).congestion_control.name(),
+        congestion_control: plan.congestion_control_of(described),
         start_ps: from,
         elapsed_ps: to - from,
         status: end.map_or(FlowStatus::Unfinished, flow_status).name(),

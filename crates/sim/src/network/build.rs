@@ -71,6 +71,7 @@ impl<P: Profile> Network<P> {
             shared,
             faults: None,
             contents: Contents::default(),
+            sacks: super::tcp::Sacks::default(),
             flow_ends: (plan.integrity || !plan.service().is_reliable())
                 .then(|| FlowEnds::new(plan.flows.len())),
             notes: None,

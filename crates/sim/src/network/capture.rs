@@ -1,6 +1,7 @@
 //! Frames to bytes, at the ports that are captured and nowhere else.
 
 mod notifications;
+mod segments;
 
 use std::io;
 use std::path::Path;
@@ -140,6 +141,11 @@ impl<P: Profile> Network<P> {
         match packet.body {
             Body::Pfc(pfc) => {
                 let frame = pfc.to_frame(self.port_mac(sender));
+                capture.write(interface, now, direction, &frame);
+            }
+            Body::Tcp(ref segment) => {
+                let bytes = self.segment_bytes(sender, id, &packet, segment);
+                let frame = self.segment_frame(sender, &packet, segment, &bytes);
                 capture.write(interface, now, direction, &frame);
             }
             Body::Rdma(ref body) => {

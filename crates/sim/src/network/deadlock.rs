@@ -7,7 +7,7 @@ use rocelab_units::SimTime;
 
 use super::packet::Body;
 use super::{Network, NetworkPort, Role};
-use crate::profile::{HostPacket, Profile};
+use crate::profile::Profile;
 
 /// A deadlock: queues of which each is paused by the switch behind it, whose memory is full of
 /// frames that wait in the next.
@@ -176,8 +176,8 @@ impl<P: Profile> Network<P> {
             let priorities = &self.switches[switch as usize].priorities;
             port.port.for_each_waiting(&self.pool, |id, queue| {
                 let packet = self.pool.get(id);
-                let Body::Rdma(body) = &packet.body else { return };
-                let priority = priorities[usize::from(body.priority() & 7)];
+                let Some(priority) = packet.body.priority() else { return };
+                let priority = priorities[usize::from(priority & 7)];
                 let ingress = (port.node, packet.switch_port, priority);
                 let Some(queues) = held.get_mut(&ingress) else { return };
                 match (place_of.get(&(port.node, port.number, queue)), queues.as_mut()) {

@@ -8,13 +8,13 @@ use rocelab_fabric::{BufferPolicy, Chain, Departure, Fifo, NodeId, PacketId};
 use rocelab_units::SimTime;
 use rocelab_wire::Pfc;
 
-use super::packet::{Body, NO_ROUTE, PacketPool};
+use super::packet::{NO_ROUTE, PacketPool};
 use super::{
     DropCause, Event, FrameDropped, Network, PacketOf, PauseRequest, Record, RecordKind, Role,
 };
 use crate::Plan;
 use crate::plan::FailureChange;
-use crate::profile::{HostPacket, Profile, Routing};
+use crate::profile::{Profile, Routing};
 
 /// What is broken.
 #[derive(Debug)]
@@ -214,9 +214,9 @@ impl<P: Profile> Network<P> {
             {
                 let packet = self.pool.get(id);
                 let (ingress, len) = (packet.switch_port, u32::from(packet.frame_len));
-                let Body::Rdma(body) = &packet.body else { continue };
+                let Some(priority) = packet.body.priority() else { continue };
                 let state = &mut self.switches[switch as usize];
-                let priority = state.priorities[usize::from(body.priority() & 7)];
+                let priority = state.priorities[usize::from(priority & 7)];
                 let resume = state.buffer.release(Departure { ingress, egress, priority, len });
                 let receiving = self.nodes[node as usize].first_port + u32::from(ingress);
                 self.drop_frame(key, receiving, Some(egress), id, cause);

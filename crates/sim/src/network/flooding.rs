@@ -85,11 +85,14 @@ impl<P: Profile> Network<P> {
         let packet = self.pool.get(id);
         let (sender, far) = (self.ports[port as usize].node, self.ports[port as usize].far);
         let (number, source) = (packet.switch_port, packet.source);
-        let (Role::Switch(switch), Body::Rdma(body)) = (far.role, &packet.body) else {
+        let (Role::Switch(switch), Some(_)) = (far.role, packet.body.priority()) else {
             return Verdict::Forward(number);
         };
         // A notification of congestion says that it comes from where the sampled frame went.
-        let is_from_source = body.as_rdma().is_none_or(|rdma| rdma.cnm().is_none());
+        let is_from_source = match &packet.body {
+            Body::Rdma(body) => body.as_rdma().is_none_or(|rdma| rdma.cnm().is_none()),
+            _ => true,
+        };
         let is_routed = self.plan.roce.encapsulation != Encapsulation::V1;
         let first_port = self.nodes[self.ports[far.port as usize].node as usize].first_port;
         let ingress = Place { switch, first_port, number: far.number };
@@ -153,9 +156,9 @@ impl<P: Profile> Network<P> {
     }
 
     fn is_lossless_at(&self, switch: u32, id: PacketId) -> bool {
-        let Body::Rdma(body) = &self.pool.get(id).body else { return false };
+        let Some(priority) = self.pool.get(id).body.priority() else { return false };
         let state = &self.switches[switch as usize];
-        let priority = state.priorities[usize::from(body.priority() & 7)];
+        let priority = state.priorities[usize::from(priority & 7)];
         self.plan.switch_at(state.node).lossless.contains(&priority)
     }
 

@@ -7,7 +7,6 @@
 use rocelab_fabric::PacketId;
 use rocelab_wire::Encapsulation;
 
-use super::packet::Body;
 use super::{Network, Role};
 use crate::profile::Profile;
 
@@ -26,7 +25,7 @@ impl<P: Profile> Network<P> {
 
     /// A frame has arrived at a switch; true if its hop limit ends there.
     pub(super) fn expires(&mut self, id: PacketId) -> bool {
-        let is_rdma = matches!(self.pool.get(id).body, Body::Rdma(_));
-        is_rdma && self.notes.as_mut().is_some_and(|notes| !notes.spend_hop(id))
+        let is_routed = self.pool.get(id).body.priority().is_some();
+        is_routed && self.notes.as_mut().is_some_and(|notes| !notes.spend_hop(id))
     }
 }

@@ -28,6 +28,8 @@ macro_rules! with_host {
     }};
 }
 
+mod segments;
+
 impl<P: Profile> Network<P> {
     /// Delivers a frame to a host and acts on what follows.
     #[inline(always)] // Into `deliver`, which see.
@@ -75,6 +77,9 @@ impl<P: Profile> Network<P> {
         let (state, mut context) = with_host!(self, host, key);
         let port = state.port;
         let paused = self.ports[port as usize].port.paused();
+        if state.end_host.next_is_segment(paused) {
+            return self.pump_segment(key, host, queue);
+        }
         if let Some(departing) = state.end_host.poll_transmit(&mut context, paused) {
             let more = state.end_host.is_ready(paused);
             let body = departing.packet;
@@ -168,10 +173,11 @@ impl<P: Profile> Network<P> {
     }
 
     fn note_each_end(&mut self, key: EventKey, host: u32) {
-        let (state, mut context) = with_host!(self, host, key);
-        while let Some(ended) = state.end_host.poll_end(&mut context) {
+        loop {
+            let (state, mut context) = with_host!(self, host, key);
+            let Some(ended) = state.end_host.poll_end(&mut context) else { return };
             self.flows.last_end = key.time;
-            let end = match ended {
+            let mut end = match ended {
                 HostEnd::Flow(end) => end,
                 HostEnd::Operation(end) => {
                     self.operations.count(&self.plan, &end);
@@ -179,6 +185,10 @@ impl<P: Profile> Network<P> {
                     continue;
                 }
             };
+            if self.plan.flows[end.flow as usize].is_tcp() {
+                // A TCP flow ends at its destination, and its source knows this.
+                end.retransmitted_packets = self.retransmitted_packets(end.flow);
+            }
             if let Some(ends) = &mut self.flow_ends {
                 ends.note(end.flow, end.status);
             }

@@ -42,6 +42,9 @@ impl<P: Profile> Network<P> {
 
     fn has_sent_all(&self, number: u32) -> bool {
         let flow = &self.plan.flows[number as usize];
+        if flow.is_tcp() {
+            return false; // It sends again what was lost.
+        }
         let Role::Host(host) = self.nodes[flow.source as usize].role else { return false };
         self.hosts[host as usize].end_host.has_sent_all(flow)
     }

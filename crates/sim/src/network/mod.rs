@@ -27,6 +27,7 @@ mod sampling;
 mod stuck;
 mod switch;
 mod tables;
+mod tcp;
 mod telemetry;
 mod totals;
 mod translations;
@@ -90,6 +91,8 @@ pub struct Network<P: Profile = Roce> {
     faults: Option<Box<faults::Faults>>,
     /// What packets carry beyond their header words.
     contents: contents::Contents,
+    /// What selective acknowledgements of TCP say.
+    sacks: tcp::Sacks,
     /// What is kept beside packets, where captures or faults ask for it.
     notes: Option<Box<notes::FrameNotes>>,
     /// What switches know of hosts, where that is not everything.
@@ -348,7 +351,8 @@ impl<P: Profile> Network<P> {
         let plan = &self.plan.flows[flow as usize];
         let Role::Host(host) = self.nodes[plan.destination as usize].role else { return None };
         let end_host = &self.hosts[host as usize].end_host;
-        (!self.plan.service().is_reliable()).then(|| end_host.undelivered_messages(plan))
+        let may_lose = !self.plan.service().is_reliable() && !plan.is_tcp();
+        may_lose.then(|| end_host.undelivered_messages(plan))
     }
 
     /// When the last flow or operation ended that has ended.

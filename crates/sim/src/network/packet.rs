@@ -2,8 +2,11 @@
 
 use rocelab_engine::{EventKey, Tie};
 use rocelab_fabric::{Chain, NodeId, PacketId};
+use rocelab_transport::tcp::TcpSegment;
 use rocelab_units::SimTime;
 use rocelab_wire::Pfc;
+
+use crate::profile::HostPacket;
 
 /// A switch has no way to a frame's destination.
 pub(crate) const NO_ROUTE: u16 = u16::MAX;
@@ -39,8 +42,21 @@ pub(crate) struct Packet<R> {
 pub(crate) enum Body<R> {
     /// A packet from host to host.
     Rdma(R),
+    /// A segment from host to host.
+    Tcp(TcpSegment),
     /// A priority-based flow control frame, for the next port and no further.
     Pfc(Pfc),
+}
+
+impl<R: HostPacket> Body<R> {
+    /// The priority, 0 to 7, of what goes from host to host.
+    pub(crate) fn priority(&self) -> Option<u8> {
+        match self {
+            Self::Rdma(packet) => Some(packet.priority()),
+            Self::Tcp(segment) => Some(segment.priority()),
+            Self::Pfc(_) => None,
+        }
+    }
 }
 
 /// All packets that exist, by [`PacketId`].

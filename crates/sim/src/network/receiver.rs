@@ -98,7 +98,8 @@ impl<P: Profile> Network<P> {
     ) -> bool {
         let Role::Host(host) = role else { return false };
         let packet = self.pool.get(id);
-        let (Body::Rdma(_), Some(receiver)) = (&packet.body, self.receivers.get_mut(&host)) else {
+        let (Some(_), Some(receiver)) = (packet.body.priority(), self.receivers.get_mut(&host))
+        else {
             return false;
         };
         // What was flooded and is for others ends at the filter of MAC addresses.

@@ -50,7 +50,7 @@ impl<P: Profile> Network<P> {
         let waiting = self.waiting_packets();
         let mut stuck = Vec::new();
         for ((number, flow), ended) in (0u32..).zip(&self.plan.flows).zip(ended) {
-            if *ended || flow.start > now {
+            if *ended || flow.start > now || flow.is_tcp() {
                 continue;
             }
             let ends = [(flow.source, flow.source_qpn), (flow.destination, flow.destination_qpn)];

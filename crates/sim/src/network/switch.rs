@@ -3,7 +3,8 @@
 use rocelab_engine::{EventKey, EventQueue};
 use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
 
-use super::packet::{Body, NO_ROUTE, PacketPool};
+use super::packet::{NO_ROUTE, PacketPool};
+use super::tcp::{Kind, Packets};
 use super::{
     DropCause, Event, FarEnd, Network, NetworkPort, PacketOf, PauseRequest, Record, RecordKind,
     Role, TrafficKind,
@@ -14,7 +15,7 @@ impl<P: Profile> Network<P> {
     /// Classifies, stores, marks and queues a frame that has arrived at a switch. Where it goes was
     /// looked up when it was sent.
     #[inline(always)] // Into `deliver`, which see.
-    pub(super) fn switch_receive(
+    pub(super) fn switch_receive<K: Kind<P>>(
         &mut self,
         key: EventKey,
         switch: u32,
@@ -23,8 +24,8 @@ impl<P: Profile> Network<P> {
         queue: &mut EventQueue<Event>,
     ) {
         let packet = self.pool.get_mut(id);
-        let Body::Rdma(body) = &mut packet.body else {
-            debug_assert!(false, "flow control ends at the port");
+        let Some(body) = K::packet_in(&mut packet.body) else {
+            debug_assert!(false, "it was asked, and flow control ends at the port");
             return;
         };
         let state = &mut self.switches[switch as usize];
@@ -71,7 +72,7 @@ impl<P: Profile> Network<P> {
             && out.port.is_idle_for(key.time, waits_in)
         {
             out.port.note_passed(waits_in);
-            return self.send(key, switch, egress, id, queue);
+            return self.send::<K>(key, switch, egress, id, queue);
         }
         out.counters.max_queue_bytes = out.counters.max_queue_bytes.max(queued);
         out.port.enqueue(&mut self.pool, id, waits_in, len);
@@ -95,7 +96,7 @@ impl<P: Profile> Network<P> {
         let state = &mut self.ports[port as usize];
         let Some((id, _)) = state.port.dequeue(&self.pool, len_of) else { return };
         let more = state.port.has_eligible();
-        self.send(key, switch, port, id, queue);
+        self.send::<Packets>(key, switch, port, id, queue);
         if more {
             self.arm_free(port, queue);
         }
@@ -104,7 +105,7 @@ impl<P: Profile> Network<P> {
     /// Sends a frame that was admitted and is in no queue, or no longer: one that need not wait is
     /// spared queue and scheduler.
     #[inline]
-    fn send(
+    pub(super) fn send<K: Kind<P>>(
         &mut self,
         key: EventKey,
         switch: u32,
@@ -113,7 +114,9 @@ impl<P: Profile> Network<P> {
         queue: &mut EventQueue<Event>,
     ) {
         let packet = self.pool.get_mut(id);
-        let Body::Rdma(body) = &mut packet.body else { return };
+        let Some(body) = K::packet_in(&mut packet.body) else {
+            return self.send_other(key, switch, port, id, queue);
+        };
         let state = &mut self.switches[switch as usize];
         let (ingress, len) = (packet.switch_port, u32::from(packet.frame_len));
         let priority = state.priorities[usize::from(body.priority() & 7)];
@@ -150,8 +153,8 @@ impl<P: Profile> Network<P> {
         let state = &mut self.ports[port as usize];
         let Role::Switch(switch) = self.nodes[state.node as usize].role else { return };
         let packet = self.pool.get(id);
-        let Body::Rdma(body) = &packet.body else { return };
-        let priority = self.switches[switch as usize].priorities[usize::from(body.priority() & 7)];
+        let Some(priority) = packet.body.priority() else { return };
+        let priority = self.switches[switch as usize].priorities[usize::from(priority & 7)];
         let waited_in = state.port.queue_of(priority);
         state.port.note_sent(key.time, waited_in, u32::from(packet.frame_len));
         self.arm_port_timeout(port, queue);

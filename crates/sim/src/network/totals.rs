@@ -8,9 +8,9 @@ use rocelab_wire::Opcode;
 /// Link traversals by kind: one frame over one link each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traversals {
-    /// RDMA requests and read responses.
+    /// RDMA requests, read responses, and TCP segments with payload.
     pub data: u64,
-    /// ACKs and NAKs.
+    /// ACKs and NAKs, and TCP segments without payload.
     pub ack: u64,
     /// CNPs, CNMs and PFC frames.
     pub control: u64,

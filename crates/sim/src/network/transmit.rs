@@ -6,6 +6,7 @@ use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
 use super::packet::{Body, NO_ROUTE, Packet};
+use super::tcp::Packets;
 use super::totals::TrafficKind;
 use super::watch::Passed;
 use super::{
@@ -69,7 +70,7 @@ impl<P: Profile> Network<P> {
                 TrafficKind::Ack => traversals.ack += 1,
                 TrafficKind::Control => traversals.control += 1,
             },
-            Body::Pfc(_) => traversals.control += 1,
+            ref other => self.totals.count_other(other),
         }
         match state.in_flight.tail() {
             PacketId::NONE => queue.push(arrival, Event::Arrive { port, packet: id }),
@@ -93,7 +94,7 @@ impl<P: Profile> Network<P> {
         let packet = self.pool.get(id);
         let first = self.nodes[self.ports[state.far.port as usize].node as usize].first_port;
         let egress = first + u32::from(packet.switch_port);
-        let is_data = matches!(packet.body, Body::Rdma(_)) && packet.switch_port != NO_ROUTE;
+        let is_data = packet.body.priority().is_some() && packet.switch_port != NO_ROUTE;
         let link = state.port.link();
         if is_data && self.ports[egress as usize].port.link().rate() <= link.rate() {
             link.transmit(now, u32::from(packet.frame_len).min(MIN_FRAME)).arrival
@@ -131,12 +132,12 @@ impl<P: Profile> Network<P> {
         id: PacketId,
         queue: &mut EventQueue<Event>,
     ) {
-        if let Body::Pfc(frame) = self.pool.get(id).body {
-            return self.receive_pfc(key, far.port, id, &frame, queue);
+        if !matches!(self.pool.get(id).body, Body::Rdma(_)) {
+            return self.deliver_other(key, far, id, queue);
         }
         match far.role {
             Role::Host(host) => self.host_receive(key, host, id, queue),
-            Role::Switch(switch) => self.switch_receive(key, switch, far, id, queue),
+            Role::Switch(switch) => self.switch_receive::<Packets>(key, switch, far, id, queue),
         }
     }
 
@@ -155,7 +156,7 @@ impl<P: Profile> Network<P> {
         if self.is_lost(port) {
             return self.drop_frame(key, receiving, None, id, DropCause::LinkDown);
         }
-        if let (Role::Host(host), Body::Rdma(_)) = (sender_far, &self.pool.get(id).body)
+        if let (Role::Host(host), Some(_)) = (sender_far, self.pool.get(id).body.priority())
             && self.hosts[host as usize].handles_nothing()
         {
             return self.drop_frame(key, receiving, None, id, DropCause::ReceiverStopped);
@@ -284,10 +285,7 @@ impl<P: Profile> Network<P> {
     ) {
         let port = &self.ports[receiving as usize];
         let packet = self.pool.get(id);
-        let priority = match packet.body {
-            Body::Rdma(ref body) => body.priority(),
-            Body::Pfc(_) => 0,
-        };
+        let priority = packet.body.priority().unwrap_or(0);
         let dropped = FrameDropped {
             node: port.node,
             ingress: port.number,
@@ -334,7 +332,7 @@ impl<P: Profile> Network<P> {
         }
     }
 
-    fn receive_pfc(
+    pub(super) fn receive_pfc(
         &mut self,
         key: EventKey,
         receiving: u32,

@@ -64,7 +64,7 @@ impl Passed {
     pub(super) fn arrived<R: HostPacket>(id: PacketId, port: u32, packet: &Packet<R>) -> Self {
         let body = match &packet.body {
             Body::Rdma(body) => body.as_rdma().copied(),
-            Body::Pfc(_) => None,
+            Body::Tcp(_) | Body::Pfc(_) => None,
         };
         let (egress, destination) = (packet.switch_port, packet.destination);
         Self::Arrived { packet: id, port, egress, destination, body }
@@ -78,7 +78,7 @@ pub(crate) struct FrameView<'a> {
     pub(crate) id: PacketId,
     /// The host that it goes to, or the next node for a pause frame.
     pub(crate) destination: NodeId,
-    /// What it carries; none for a pause frame.
+    /// What it carries; none for a pause frame, and for one of TCP.
     pub(crate) packet: Option<&'a RdmaPacket>,
     /// On a link to a switch: number of the port that it will leave by.
     pub(crate) egress: u16,
@@ -165,9 +165,10 @@ impl Network<Roce> {
         let packet = self.pool.get(id);
         let body = match &packet.body {
             Body::Rdma(body) => Some(body),
-            Body::Pfc(_) => None,
+            Body::Tcp(_) | Body::Pfc(_) => None, // Runs with TCP are not explained.
         };
-        FrameView { id, destination: packet.destination, packet: body, egress: packet.switch_port }
+        let (destination, egress) = (packet.destination, packet.switch_port);
+        FrameView { id, destination, packet: body, egress }
     }
 
     /// The transmitter of a port.

@@ -116,6 +116,15 @@ impl<'a> InUse<'a> {
         place
     }
 
+    /// Where no flow uses any, that of all flows: queue pairs have parameters even if there are none.
+    pub(super) fn name_one(&mut self) {
+        if self.all.is_empty()
+            && let Some(algorithm) = &self.scenario.congestion_control
+        {
+            self.all.push(Named { key: OF_ALL.into(), algorithm });
+        }
+    }
+
     /// All of them, by place.
     pub(super) fn all(&self) -> &[Named<'a>] {
         &self.all

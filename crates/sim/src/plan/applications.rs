@@ -8,7 +8,7 @@ use rocelab_units::SimTime;
 use super::algorithms::InUse;
 use super::numbering::Numbering;
 use super::{AppPlan, ConnectionPlan, FlowPlan, MAX_MESSAGE_BYTES, Side, Verb};
-use crate::scenario::{Fault, ensure};
+use crate::scenario::{Fault, Transport, ensure};
 use crate::workload::{App, Workload};
 
 /// An application, and the workload that asks for it: its place, key and parameters.
@@ -58,6 +58,7 @@ impl ConnectionPlan {
             start,
             bytes: 1,
             message_bytes: MAX_MESSAGE_BYTES,
+            transport: Transport::Rdma,
             verb: Verb::Send,
             priority: self.priority,
             source_qpn: client.qpn,

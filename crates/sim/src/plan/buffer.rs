@@ -44,7 +44,17 @@ impl Plan {
                 + self.latency_of(switch)
                 + self.latency_of(neighbour.node),
         });
-        LosslessHop { cell: self.switch_at(switch).cell, ..hop }
+        let config = self.switch_at(switch);
+        let segment = self.tcp.as_ref().map_or(0, |tcp| tcp.largest_frame(self.roce.tagged));
+        let is_lossless =
+            self.tcp.as_ref().is_some_and(|tcp| config.lossless.contains(&tcp.parameters.priority));
+        let own = if is_lossless { Bytes::new(segment.into()) } else { Bytes::new(0) };
+        LosslessHop {
+            cell: config.cell,
+            frame_ahead: hop.frame_ahead.max(Bytes::new(segment.into())),
+            largest_frame: hop.largest_frame.max(own),
+            ..hop
+        }
     }
 
     /// Whether every switch has room for its headroom and reserves, and something to share.
@@ -60,7 +70,7 @@ impl Plan {
     }
 }
 
-/// The largest frame of a scenario, FCS included: a full packet with a RETH and immediate data, and
+/// The largest frame of RDMA in a scenario, FCS included: a full packet with a RETH and immediate data, and
 /// with telemetry where some flows carry it.
 pub(super) fn largest_frame(roce: &RocePlan, queue_pairs: &[Arc<QueuePairProfile>]) -> Bytes {
     let opcode = Opcode::RcRdmaWriteOnlyWithImmediate;

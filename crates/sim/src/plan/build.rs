@@ -13,11 +13,11 @@ use super::static_routes::Forwarding;
 use super::{
     AppPlan, ConnectionPlan, FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, applications,
     checks, connections, failures, faults, hop_limit, hpcc_ns3, integrity, layer2, numbering,
-    ports, sampling, service, static_routes, switches, tables, telemetry, topology,
+    ports, sampling, service, static_routes, switches, tables, tcp, telemetry, topology,
 };
 use crate::scenario::{
     Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError,
-    Tagging, ensure,
+    Tagging, Transport, ensure,
 };
 use crate::workload::{Flow, FlowRules, Site};
 
@@ -87,6 +87,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let tables = tables::build(scenario, &hosts)?;
     let failures = failures::build(scenario, &topology, &hosts)?;
     let switch_overrides = switches::build(&scenario.switch, &topology)?;
+    let tcp = tcp::plan(scenario, &flows);
     let mut plan = Plan {
         name: scenario.name(),
         seed: scenario.seed,
@@ -100,6 +101,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         switch: scenario.switch.clone(),
         switch_overrides,
         queue_pairs,
+        tcp,
         flows,
         apps,
         connections,
@@ -210,15 +212,22 @@ fn traffic<'a>(
     }
     all.sort_by_key(|(_, flow)| flow.start);
     let mut numbering = Numbers::of(scenario, hosts, roce);
+    let mut connections_of_tcp = tcp::TcpNumbering::new(scenario, hosts);
     let mut in_use = InUse::new(scenario);
     let mut plans = Vec::with_capacity(all.len());
     for (item, flow) in all {
         let (name, workload) = &items[item];
-        let plan = numbering
-            .number(&flow)
+        let is_tcp = workload.transport() == Transport::Tcp;
+        let planned =
+            if is_tcp { Ok(connections_of_tcp.number(&flow)) } else { numbering.number(&flow) };
+        let plan = planned
             .and_then(|plan| check_flow(&plan, roce, hosts).map(|()| plan))
             .and_then(|plan| service::check_flow(&plan, &scenario.roce).map(|()| plan))
             .map_err(|fault| fault.within(&workload.key_of(flow.row)).within(name))?;
+        if is_tcp {
+            plans.push(plan);
+            continue;
+        }
         let queue_pairs = in_use.place((item, name, *workload), flow.priority);
         plans.push(FlowPlan { queue_pairs, ..plan });
     }
@@ -227,6 +236,7 @@ fn traffic<'a>(
         Numbers::Roce(numbering) => applications::build(asked, numbering, &mut in_use, check)?,
         Numbers::HpccNs3(_) => Default::default(), // Its rules refuse applications.
     };
+    in_use.name_one();
     Ok(Traffic { flows: plans, apps, connections, in_use })
 }
 

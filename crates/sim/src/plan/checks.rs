@@ -8,7 +8,7 @@ use rocelab_units::{Duration, SimTime};
 
 use super::algorithms::Named;
 use super::build::LATEST;
-use super::{congestion_points, connections, hpcc_ns3, service};
+use super::{congestion_points, connections, hpcc_ns3, service, tcp};
 use crate::scenario::{Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure};
 
 /// The first thing that is wrong with the scenario's plain values.
@@ -34,6 +34,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
 fn check_native(scenario: &Scenario) -> Result<(), Fault> {
     check_roce(&scenario.roce)?;
     service::check(scenario)?;
+    tcp::check(scenario)?;
     check_switch(&scenario.switch)?;
     congestion_points::check(scenario)?;
     check_version(scenario)
@@ -225,7 +226,7 @@ fn check_version(scenario: &Scenario) -> Result<(), Fault> {
             .help(format!("use one of {} or `roce.version = 2`", working_without_ecn()))
         })?;
     }
-    ensure(scenario.switch.ecn.is_none(), || {
+    ensure(scenario.switch.ecn.is_none() || scenario.marks_segments(), || {
         Fault::at("switch.ecn", "RoCE v1 frames cannot be marked: they have no ECN field").help(
             format!(
                 "remove `ecn`, or use `roce.version = 2`; algorithms that work without it: {}",

@@ -87,7 +87,8 @@ fn check_manager(roce: &RoceConfig) -> Result<(), Fault> {
 
 /// Refuses connections by messages where no flow has one: applications are connected out of band.
 pub(super) fn check_flows(roce: &RoceConfig, flows: &[FlowPlan]) -> Result<(), Fault> {
-    ensure(roce.connect == Connect::OutOfBand || !flows.is_empty(), || {
+    let has_any = flows.iter().any(|flow| !flow.is_tcp());
+    ensure(roce.connect == Connect::OutOfBand || has_any, || {
         Fault::at("roce.connect", "applications are connected out of band, and there are no flows")
             .help("leave it out, or add a workload of flows, such as `[workload.flows]`")
     })

@@ -25,6 +25,7 @@ mod service;
 mod static_routes;
 mod switches;
 mod tables;
+mod tcp;
 mod telemetry;
 mod topology;
 
@@ -36,7 +37,7 @@ use rocelab_transport::{QueuePairProfile, Service};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
 
-use crate::scenario::{GidKind, OnDeadlock};
+use crate::scenario::{GidKind, OnDeadlock, Transport};
 
 pub use app::{
     AppPlan, ConnectionEndPlan, ConnectionPlan, OperationKind, Side, StepPlan, StepVerb,
@@ -50,6 +51,7 @@ pub use profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
 pub use receivers::SlowReceiver;
 pub use switches::SwitchOverrides;
 pub use tables::{MissingEntries, TablesPlan};
+pub use tcp::TcpPlan;
 
 /// A scenario that is known to be runnable.
 #[derive(Clone, Debug)]
@@ -79,6 +81,8 @@ pub struct Plan {
     /// Parameters of queue pairs: one for each congestion control in use, and so at least one. They
     /// differ in nothing else, but for what follows from it.
     pub queue_pairs: Vec<Arc<QueuePairProfile>>,
+    /// What hosts' TCP does; none where no flow is of TCP.
+    pub tcp: Option<TcpPlan>,
     /// In order of start time, then of the scenario's text.
     pub flows: Vec<FlowPlan>,
     /// In the order of kinds of workload, then of the scenario's text.
@@ -140,7 +144,7 @@ pub struct CmPlan {
     pub priority: u8,
 }
 
-/// One flow: one or more messages over a reliable connection of its own.
+/// One flow: one or more messages over a connection of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowPlan {
     /// The requester.
@@ -151,23 +155,29 @@ pub struct FlowPlan {
     pub start: SimTime,
     /// Payload bytes: from source to destination, or the other way for a READ.
     pub bytes: u64,
-    /// Payload bytes of each of its messages but for the last, 1 to [`MAX_MESSAGE_BYTES`].
+    /// Payload bytes of each of its messages but for the last, 1 to [`MAX_MESSAGE_BYTES`]; of a TCP
+    /// flow all of them, as they are one stream.
     pub message_bytes: u64,
+    /// What carries it.
+    pub transport: Transport,
     /// The operation of every message.
     pub verb: Verb,
     /// Priority 0 to 7.
     pub priority: u8,
-    /// Queue pair number at the source: 0x11 + k for the k-th queue pair of that host.
+    /// Queue pair number at the source: 0x11 + k for the k-th queue pair of that host. Of a TCP flow
+    /// k, for the k-th connection of that host.
     pub source_qpn: u32,
     /// Queue pair number at the destination, numbered alike.
     pub destination_qpn: u32,
-    /// First packet sequence number of the source's requests.
+    /// First packet sequence number of the source's requests, 24 bits. Of a TCP flow the sequence
+    /// number of the first byte, 32 bits.
     pub source_psn: u32,
-    /// First packet sequence number of the destination's requests.
+    /// First packet sequence number of the destination's requests; of a TCP flow that of its source.
     pub destination_psn: u32,
-    /// UDP source port (v2: 0xC000 to 0xFFFF) or flow label (v1: 20 bits).
+    /// UDP source port (v2: 0xC000 to 0xFFFF) or flow label (v1: 20 bits). Of a TCP flow the source's
+    /// port, and in the upper half the destination's.
     pub entropy: u32,
-    /// The parameters of its queue pairs, by their place in [`Plan::queue_pairs`].
+    /// The parameters of its queue pairs, by their place in [`Plan::queue_pairs`]; 0 of a TCP flow.
     pub queue_pairs: u32,
 }
 
@@ -192,6 +202,11 @@ impl Plan {
 pub const MAX_MESSAGE_BYTES: u64 = 1 << 31;
 
 impl FlowPlan {
+    /// Whether TCP carries it.
+    pub const fn is_tcp(&self) -> bool {
+        matches!(self.transport, Transport::Tcp)
+    }
+
     /// The sizes of the flow's messages in the order in which they are posted, all at its start.
     pub fn messages(&self) -> impl Iterator<Item = u64> + use<> {
         let (bytes, each) = (self.bytes, self.message_bytes.max(1));

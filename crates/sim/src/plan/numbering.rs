@@ -5,6 +5,7 @@ use rocelab_transport::FIRST_QPN;
 use rocelab_wire::{Encapsulation, udp_source_port};
 
 use super::{ConnectionEndPlan, FlowPlan, HostDirectory};
+use crate::scenario::Transport;
 use crate::workload::Flow;
 
 /// Numbers both ends of each flow, in order.
@@ -36,6 +37,7 @@ impl<'a> Numbering<'a> {
             start: flow.start,
             bytes: flow.bytes,
             message_bytes: flow.message_bytes,
+            transport: Transport::Rdma,
             verb: flow.verb,
             priority: flow.priority,
             source_qpn: ends[0].qpn,
@@ -91,6 +93,7 @@ impl<'a> Numbering<'a> {
     }
 }
 
-fn draw(stream: &mut RngStream, bound: u32) -> u32 {
+/// A number below `bound`.
+pub(super) fn draw(stream: &mut RngStream, bound: u32) -> u32 {
     u32::try_from(stream.below(bound.into())).unwrap_or(0)
 }

@@ -33,6 +33,12 @@ impl Scenario {
         resolved.congestion_control.get_or_insert_with(|| {
             if native { Algorithm::default_for(has_ecn) } else { reference::default_algorithm() }
         });
+        if native && self.has_tcp() {
+            resolved.tcp.get_or_insert_default();
+        }
+        if native && resolved.marks_segments() {
+            resolved.switch.ecn.get_or_insert_with(default_ecn);
+        }
         let needs_ecn = resolved.usable_algorithms().iter().any(|one| one.algorithm.needs_ecn());
         if native && has_ecn && needs_ecn {
             resolved.switch.ecn.get_or_insert_with(default_ecn);

@@ -68,6 +68,9 @@ pub(super) fn check_apps(apps: &[AppPlan], roce: &RoceConfig) -> Result<(), Faul
 
 /// Refuses flows that the service cannot carry.
 pub(super) fn check_flow(flow: &FlowPlan, roce: &RoceConfig) -> Result<(), Fault> {
+    if flow.is_tcp() {
+        return Ok(());
+    }
     let (name, is_possible) = match roce.service {
         Service::ReliableConnection => return Ok(()),
         Service::UnreliableConnection => ("connections", flow.verb != Verb::Read),

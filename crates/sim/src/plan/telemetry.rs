@@ -24,7 +24,7 @@ pub(super) fn check(
         if named.algorithm.telemetry() == Some(TelemetryKind::Int) {
             let section = named.section();
             check_rates(&section, &IntHop::RATES_GBPS, forwarding.topology)?;
-            let its_own = flows.iter().filter(|flow| flow.queue_pairs == place);
+            let its_own = flows.iter().filter(|flow| !flow.is_tcp() && flow.queue_pairs == place);
             check_paths(&section, forwarding, its_own)?;
         }
     }

@@ -29,6 +29,7 @@ use rocelab_fabric::{
     Serialisation,
 };
 use rocelab_transport::congestion_control::Telemetry;
+use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpSegment};
 use rocelab_transport::{Content, Counters, Packet as RdmaPacket, Standing};
 use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::{Cnm, TelemetryHeader};
@@ -187,6 +188,45 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
         context: &mut Context<'_, P>,
         paused: u8,
     ) -> Option<Departing<Self::Packet>>;
+
+    /// Whether the host sends a TCP segment next, and not what
+    /// [`poll_transmit`](Self::poll_transmit) has; decided anew each time.
+    #[inline]
+    fn next_is_segment(&mut self, paused: u8) -> bool {
+        _ = paused;
+        false
+    }
+
+    /// The next TCP segment, with its SACK blocks if it has any. The transmitter is free.
+    fn poll_segment(
+        &mut self,
+        context: &mut Context<'_, P>,
+        paused: u8,
+    ) -> Option<(Departing<TcpSegment>, Option<SackBlocks>)> {
+        _ = (context, paused);
+        None
+    }
+
+    /// A TCP segment arrived that is for this host. It is to be asked for a frame thereupon.
+    fn receive_segment(
+        &mut self,
+        context: &mut Context<'_, P>,
+        segment: &TcpSegment,
+        sack: Option<&SackBlocks>,
+    ) {
+        _ = (context, segment, sack);
+    }
+
+    /// The flow that a TCP connection of this host belongs to.
+    fn flow_of_connection(&self, connection: u32) -> Option<u32> {
+        _ = connection;
+        None
+    }
+
+    /// What its TCP counted, if it has any.
+    fn tcp_counters(&self) -> Option<&TcpCounters> {
+        None
+    }
 
     /// The telemetry that the frame takes along which was just handed out, if it is kept beside the
     /// packet. Asked once.

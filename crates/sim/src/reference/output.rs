@@ -105,6 +105,7 @@ impl fmt::Display for PauseLine {
 mod tests {
     use super::*;
     use crate::plan::Verb;
+    use crate::scenario::Transport;
 
     #[test]
     fn lines_have_the_simulator_s_form() {
@@ -114,6 +115,7 @@ mod tests {
             start: SimTime::from_ps(2_000_001_000_000),
             bytes: 1_000,
             message_bytes: 1_000,
+            transport: Transport::Rdma,
             verb: Verb::Write,
             priority: 3,
             source_qpn: 0,

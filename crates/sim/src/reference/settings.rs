@@ -45,6 +45,7 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
         switch: SwitchConfig { buffer: buffer(entries)?, ..SwitchConfig::default() },
         congestion_control: Some(congestion_control),
         class: Default::default(),
+        tcp: None,
         workload: WorkloadConfig {
             flows: Items(vec![flows::Parameters {
                 reference: Some(input(entries, "FLOW_FILE")?),

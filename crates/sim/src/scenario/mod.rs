@@ -26,6 +26,7 @@ mod route;
 mod sample;
 mod slow_receiver;
 mod suggestion;
+mod transport;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ use std::path::{Path, PathBuf};
 pub use rocelab_fabric::Priority;
 use rocelab_fabric::{SwitchConfig, TopologyConfig, by_priority_schema};
 use rocelab_transport::Algorithm;
+use rocelab_transport::tcp::TcpParameters;
 use rocelab_units::{Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -55,11 +57,13 @@ pub use roce::{GidKind, IpVersion, RoceConfig, RoceVersion, Tagging};
 pub use route::RouteConfig;
 pub use sample::{FlowSampling, PortSampling, SampleConfig};
 pub use slow_receiver::{SlowReceiverConfig, TranslationConfig};
+pub use transport::Transport;
 
 pub(crate) use document::Document;
 pub(crate) use error::{Fault, FilePlace, Place, ensure};
 pub(crate) use origin::{Origin, OriginPlace};
 pub(crate) use suggestion::known_names;
+pub(crate) use transport::check_verb;
 
 use crate::workload::WorkloadConfig;
 
@@ -105,6 +109,9 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(schema_with = "by_priority_schema::<ClassConfig>")]
     pub class: BTreeMap<Priority, ClassConfig>,
+    /// How hosts' TCP behaves, for workloads with `transport = "tcp"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpParameters>,
     /// What is sent: any number of `[workload.NAME]` or `[[workload.NAME]]`.
     #[serde(default)]
     pub workload: WorkloadConfig,

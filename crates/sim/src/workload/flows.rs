@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::flow_table::{Row, Table};
 use super::{DEFAULT_PORT, Flow, FlowRules, Site, Workload, check_ends, reference};
 use crate::plan::{MAX_MESSAGE_BYTES, Verb};
-use crate::scenario::{Fault, ensure, known_names};
+use crate::scenario::{Fault, Transport, check_verb, ensure, known_names};
 
 /// The most messages of a flow: all are posted at its start.
 const MAX_MESSAGES: u64 = 1 << 20;
@@ -37,6 +37,9 @@ pub struct Parameters {
     /// size, and one with the rest. Default: one message, as far as 2GiB allow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Bytes>,
+    /// What carries them: `rdma` or `tcp`.
+    #[serde(skip_serializing_if = "Transport::is_rdma")]
+    pub transport: Transport,
     /// The operation of flows that name none.
     pub verb: Verb,
     /// Priority 0 to 7 of flows that name none. Default: that of `[roce]`.
@@ -55,6 +58,7 @@ impl Default for Parameters {
             reference: None,
             start_offset: Duration::from_ms(2_000),
             message: None,
+            transport: Transport::default(),
             verb: Verb::default(),
             priority: None,
             congestion_control: None,
@@ -88,7 +92,12 @@ impl Workload for Parameters {
         self.congestion_control.as_ref()
     }
 
+    fn transport(&self) -> Transport {
+        self.transport
+    }
+
     fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault> {
+        self.check_transport()?;
         let priority = site.priority_or_default(self.priority)?;
         let message_bytes = self.message_bytes(site)?;
         let flows = self.read(site, priority)?;
@@ -119,6 +128,20 @@ impl Workload for Parameters {
 }
 
 impl Parameters {
+    /// Refuses keys that mean nothing to the transport, of single flows too.
+    fn check_transport(&self) -> Result<(), Fault> {
+        self.transport.check(self.verb, self.priority, self.congestion_control.as_ref())?;
+        for (row, flow) in self.list.iter().enumerate() {
+            let verb = flow.verb.unwrap_or_default();
+            let checked = self.transport.check(verb, flow.priority, None);
+            checked.map_err(|fault| fault.within(&format!("list[{row}]")))?;
+        }
+        ensure(self.transport.is_rdma() || self.message.is_none(), || {
+            Fault::at("message", "TCP carries a stream of bytes, and knows no messages")
+                .help("leave it out")
+        })
+    }
+
     /// The size of each message.
     fn message_bytes(&self, site: &Site<'_>) -> Result<u64, Fault> {
         let Some(message) = self.message else { return Ok(MAX_MESSAGE_BYTES) };
@@ -176,7 +199,15 @@ impl Parameters {
         check_ends(source, destination).map_err(|fault| row.blame("destination", fault))?;
         let bytes = bytes_of(row)?;
         site.check_bytes("", bytes).map_err(|fault| row.blame("bytes", fault))?;
+        let verb = row.field("verb").map_or(Ok(self.verb), |text| verb_named(row, text))?;
+        if self.transport == Transport::Tcp {
+            check_verb(verb).map_err(|fault| row.blame("verb", fault))?;
+        }
         let priority = match row.field("priority") {
+            Some(_) if self.transport == Transport::Tcp => {
+                let fault = Fault::at("", "all TCP segments have one priority");
+                Err(fault.help("give `priority` in `[tcp]`, and leave the field empty"))
+            }
             Some(_) => site.priority_or_default(Some(row.parsed("priority")?)),
             None => Ok(priority),
         };
@@ -186,7 +217,7 @@ impl Parameters {
             start: start_of(row)?,
             bytes,
             message_bytes: MAX_MESSAGE_BYTES,
-            verb: row.field("verb").map_or(Ok(self.verb), |text| verb_named(row, text))?,
+            verb,
             priority: priority.map_err(|fault| row.blame("priority", fault))?,
             port: DEFAULT_PORT,
             row: row.line(),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DEFAULT_PORT, Flow, Site, Workload};
 use crate::plan::{MAX_MESSAGE_BYTES, Verb};
-use crate::scenario::{Fault, ensure};
+use crate::scenario::{Fault, Transport, ensure};
 
 /// `[workload.incast]`: every round, `senders` distinct hosts send to `receiver` at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,6 +34,9 @@ pub struct Parameters {
     /// Time from the start of one round to the next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Duration>,
+    /// What carries them: `rdma` or `tcp`.
+    #[serde(default, skip_serializing_if = "Transport::is_rdma")]
+    pub transport: Transport,
     /// The operation. A READ is posted by the senders and moves bytes to them.
     #[serde(default)]
     pub verb: Verb,
@@ -54,7 +57,12 @@ impl Workload for Parameters {
         self.congestion_control.as_ref()
     }
 
+    fn transport(&self) -> Transport {
+        self.transport
+    }
+
     fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault> {
+        self.transport.check(self.verb, self.priority, self.congestion_control())?;
         let priority = site.priority_or_default(self.priority)?;
         let receiver = self.receiver_in(site)?;
         site.check_bytes("bytes", self.bytes.get())?;

@@ -29,7 +29,7 @@ pub use distribution::{DistributionSource, SizeDistribution};
 pub(crate) use rules::FlowRules;
 
 use crate::plan::{HostDirectory, Verb};
-use crate::scenario::{Fault, Items, ensure};
+use crate::scenario::{Fault, Items, Transport, ensure};
 
 /// Makes flows, or an application. Implemented by the `Parameters` of each workload.
 pub(crate) trait Workload {
@@ -41,6 +41,11 @@ pub(crate) trait Workload {
     /// The application, where hosts answer each other.
     fn app(&self, _site: &Site<'_>) -> Result<Option<App>, Fault> {
         Ok(None)
+    }
+
+    /// What carries its flows.
+    fn transport(&self) -> Transport {
+        Transport::Rdma
     }
 
     /// How its flows react to congestion, if it says so.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DEFAULT_PORT, Flow, Site, Workload};
 use crate::plan::{MAX_MESSAGE_BYTES, Verb};
-use crate::scenario::{Fault, ensure};
+use crate::scenario::{Fault, Transport, ensure};
 
 /// `[workload.permutation]`: a random permutation of the hosts in which none stays in its place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +24,9 @@ pub struct Parameters {
     /// The hosts that take part: names, or ranges such as `host-0..host-7`. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Vec<String>>,
+    /// What carries them: `rdma` or `tcp`.
+    #[serde(default, skip_serializing_if = "Transport::is_rdma")]
+    pub transport: Transport,
     /// The operation.
     #[serde(default)]
     pub verb: Verb,
@@ -40,7 +43,12 @@ impl Workload for Parameters {
         self.congestion_control.as_ref()
     }
 
+    fn transport(&self) -> Transport {
+        self.transport
+    }
+
     fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault> {
+        self.transport.check(self.verb, self.priority, self.congestion_control())?;
         let priority = site.priority_or_default(self.priority)?;
         site.check_bytes("bytes", self.bytes.get())?;
         let hosts = site.hosts.selected("hosts", self.hosts.as_deref())?;

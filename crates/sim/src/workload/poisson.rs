@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DEFAULT_PORT, DistributionSource, Flow, Site, SizeDistribution, Workload};
 use crate::plan::{MAX_MESSAGE_BYTES, Verb};
-use crate::scenario::{Fault, ensure};
+use crate::scenario::{Fault, Transport, ensure};
 
 /// `[workload.poisson]`: every host sends flows to hosts drawn uniformly from the others.
 ///
@@ -47,6 +47,9 @@ pub struct Parameters {
     /// The hosts that take part: names, or ranges such as `host-0..host-7`. Default: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Vec<String>>,
+    /// What carries them: `rdma` or `tcp`.
+    #[serde(default, skip_serializing_if = "Transport::is_rdma")]
+    pub transport: Transport,
     /// The operation.
     #[serde(default)]
     pub verb: Verb,
@@ -63,7 +66,12 @@ impl Workload for Parameters {
         self.congestion_control.as_ref()
     }
 
+    fn transport(&self) -> Transport {
+        self.transport
+    }
+
     fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault> {
+        self.transport.check(self.verb, self.priority, self.congestion_control())?;
         let priority = site.priority_or_default(self.priority)?;
         self.check_load()?;
         let sizes = self.sizes(site)?;

@@ -10,6 +10,7 @@ mod reading;
 mod route;
 mod slow_receiver;
 mod switch;
+mod tcp;
 mod telemetry;
 mod topology;
 mod workload;

@@ -9,4 +9,5 @@ mod integrity_errors;
 mod integrity_results;
 mod keys;
 mod support;
+mod tcp_captured;
 mod unreliable;

@@ -24,5 +24,6 @@ mod slow_receivers;
 mod static_routes;
 mod support;
 mod switch_features;
+mod tcp;
 mod telemetry;
 mod traversals;

@@ -18,6 +18,8 @@ pub struct TcpConnection {
     pub(super) waiting_bytes: u64,
     /// Whether it stopped making segments because too many wait.
     pub(super) stopped: bool,
+    /// Segments made of what was sent before.
+    pub(super) retransmissions: u64,
     /// Its entry among the host's timers.
     pub(super) timer_entry: SimTime,
 }
@@ -44,6 +46,7 @@ impl TcpConnection {
             released: 0,
             waiting_bytes: 0,
             stopped: false,
+            retransmissions: 0,
             timer_entry: SimTime::NEVER,
         }
     }
@@ -56,6 +59,11 @@ impl TcpConnection {
     /// The state of its protocol.
     pub const fn end(&self) -> &TcpEnd {
         &self.end
+    }
+
+    /// Segments that it sent with payload that was sent before.
+    pub const fn retransmissions(&self) -> u64 {
+        self.retransmissions
     }
 
     /// When its timer expires; [`SimTime::NEVER`] if none runs.

@@ -224,7 +224,7 @@ impl TcpHost {
     /// [`handle_timeout`](Self::handle_timeout) was called when it was due.
     #[inline]
     pub fn is_ready(&self, paused: u8) -> bool {
-        !self.ready.is_empty() && paused >> self.config.priority & 1 == 0
+        !self.ready.is_empty() && paused >> self.config.parameters.priority & 1 == 0
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due next; [`SimTime::NEVER`] if nothing is.
@@ -340,6 +340,7 @@ impl TcpHost {
                 }
             };
             let frame_len = queued.segment.frame_len(self.config.encapsulation_len);
+            connection.retransmissions += u64::from(again);
             self.counters.count_sent(queued.segment.payload_len, frame_len, again);
             connection.waiting_bytes += u64::from(frame_len);
             self.waiting.push(&mut connection.waiting, queued);

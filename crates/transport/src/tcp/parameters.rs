@@ -25,7 +25,11 @@ pub struct TcpParameters {
     /// Whether segments with new data leave as ECT(0), so that switches may mark them (RFC 3168).
     /// dctcp always does so.
     pub ecn: bool,
+    /// Priority of all segments, 0 to 7.
+    #[schemars(range(max = 7))]
+    pub priority: u8,
     /// The longest IP packet (bytes), 576 to 65000: the payload of an Ethernet frame.
+    #[schemars(range(min = 576, max = 65_000))]
     pub mtu: u16,
     /// The first congestion window (full segments), 1 to 65535. RFC 6928: 10.
     pub initial_window: u16,
@@ -68,6 +72,7 @@ impl Default for TcpParameters {
         Self {
             congestion_control: TcpAlgorithm::default(),
             ecn: false,
+            priority: 0,
             mtu: 1_500,
             initial_window: 10,
             receive_window: Bytes::new(6 << 20),
@@ -113,6 +118,9 @@ impl TcpParameters {
     }
 
     fn validate_sizes(&self) -> Result<(), InvalidParameter> {
+        let priority = self.priority;
+        let fix = "use a priority from 0 to 7";
+        unless(priority <= 7, "priority", &priority, "does not exist", fix)?;
         let mtu = self.mtu;
         let fix = "give 576 to 65000, such as 1500 or 9000";
         unless((MIN_MTU..=MAX_MTU).contains(&mtu), "mtu", &mtu, "is no IP MTU", fix)?;
@@ -176,8 +184,6 @@ pub struct TcpHostConfig {
     pub encapsulation_len: u16,
     /// Bytes of the IP header, part of `encapsulation_len`: 20 or 40.
     pub ip_header_len: u16,
-    /// Priority of all segments, 0 to 7.
-    pub priority: u8,
     /// Seeds the random stream of [`TcpParameters::jitter`]; each host should have another.
     pub seed: u64,
 }
@@ -233,6 +239,7 @@ mod tests {
     #[test]
     fn wrong_parameters_are_named() {
         for (text, key) in [
+            ("priority = 8", "priority"),
             ("mtu = 500", "mtu"),
             ("mtu = 65001", "mtu"),
             ("initial_window = 0", "initial_window"),

@@ -52,7 +52,7 @@ impl TcpReceiver {
         Self {
             numbering: Numbering::new(config.initial_sequence),
             peer: config.peer,
-            priority: host.priority,
+            priority: host.parameters.priority,
             window: parameters.window(),
             next: 0,
             arrived: Ranges::default(),
@@ -107,7 +107,7 @@ impl TcpReceiver {
         let part = Range::new(start, start + u64::from(segment.payload_len));
         if part.end > self.next + u64::from(self.window) {
             counters.discarded += 1;
-            self.due = true; // RFC 9293: what is outside of the window is answered.
+            self.due = true; // What is outside of the window is answered: see RFC 9293.
             return;
         }
         self.hear_marks(segment, counters);

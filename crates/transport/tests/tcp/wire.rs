@@ -73,14 +73,13 @@ impl Pair {
         count: u32,
         initial_sequence: u32,
     ) -> Self {
-        let parameters = Arc::new(parameters);
+        let parameters = Arc::new(TcpParameters { priority: 1, ..parameters });
         assert_eq!(parameters.validate(), Ok(()));
         let host = |seed| {
             TcpHost::new(TcpHostConfig {
                 parameters: Arc::clone(&parameters),
                 encapsulation_len: 34,
                 ip_header_len: 20,
-                priority: 1,
                 seed,
             })
         };

@@ -79,7 +79,7 @@ pub(crate) fn flows(flows: &[FlowRecord<'_>]) -> Table {
             ("Flow", Quantity::Count, &|flow| json!(flow.flow)),
             ("Source", Quantity::Text, &|flow| json!(flow.source)),
             ("Destination", Quantity::Text, &|flow| json!(flow.destination)),
-            ("Congestion control", Quantity::Text, &|flow| json!(flow.congestion_control)),
+            ("Congestion control", Quantity::Text, &|flow| json!(congestion_control(flow))),
             ("Size", Quantity::Bytes, &|flow| json!(flow.bytes)),
             ("Start", Quantity::Moment, &|flow| json!(flow.start_ps)),
             ("FCT", Quantity::Time, &|flow| json!(flow.fct_ps)),
@@ -89,6 +89,12 @@ pub(crate) fn flows(flows: &[FlowRecord<'_>]) -> Table {
             ("Status", Quantity::Text, &|flow| json!(flow.status.name())),
         ],
     )
+}
+
+/// Its algorithm; those of TCP are said to be that.
+fn congestion_control(flow: &FlowRecord<'_>) -> String {
+    let of_tcp = if flow.transport == "tcp" { "TCP " } else { "" };
+    format!("{of_tcp}{}", flow.congestion_control)
 }
 
 /// The directions of links, those that sent the most first.

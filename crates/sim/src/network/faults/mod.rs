@@ -194,12 +194,15 @@ impl<P: Profile> Network<P> {
     fn judge(&mut self, time: SimTime, port: u32, id: PacketId) -> Option<(u32, FaultAction)> {
         let faults = self.faults.as_mut()?;
         let packet = self.pool.get(id);
+        if matches!(packet.body, Body::Tcp(_)) {
+            return None; // Rules are about RDMA packets and pause frames.
+        }
         let seen = Seen {
             time,
             destination: packet.destination,
             packet: match packet.body {
                 Body::Rdma(ref body) => body.as_rdma(),
-                Body::Pfc(_) => None,
+                Body::Tcp(_) | Body::Pfc(_) => None,
             },
             identification: self.notes.as_ref().map_or(0, |notes| notes.of(id).identification),
         };
@@ -217,6 +220,7 @@ impl<P: Profile> Network<P> {
             telemetry.copy(id, copy);
         }
         self.contents.copy(id, copy);
+        self.sacks.copy(id, copy);
         if let Some(passed) = &mut self.passed {
             passed.push(Passed::Doubled { packet: id, copy });
         }

@@ -203,6 +203,10 @@ fn choice(config: &FaultConfig) -> FaultChoice {
 /// Both queue pairs of a flow.
 fn queue_pairs(flow: u32, flows: &[FlowPlan]) -> Result<Vec<(NodeId, u32)>, Fault> {
     let found = flows.get(flow as usize).ok_or_else(|| no_flow(flow, flows.len()))?;
+    ensure(!found.is_tcp(), || {
+        Fault::at("flow", format!("flow {flow} is carried by TCP, and rules see RDMA packets only"))
+            .help("name a flow of RDMA; links lose frames of TCP too (`loss`)")
+    })?;
     Ok(vec![(found.source, found.source_qpn), (found.destination, found.destination_qpn)])
 }
 

@@ -7,7 +7,7 @@ use rocelab_fabric::truncated_nanoseconds;
 use rocelab_units::SimTime;
 
 use crate::plan::{FlowPlan, Verb};
-use crate::scenario::{Fault, ensure};
+use crate::scenario::{Fault, Transport, ensure};
 use crate::workload::{Flow, FlowRules};
 
 /// The source port of the first flow of a pair of hosts; each further one has the next.
@@ -38,6 +38,7 @@ impl Numbering {
             start: truncated(flow.start),
             bytes: flow.bytes,
             message_bytes: flow.bytes,
+            transport: Transport::Rdma,
             verb: flow.verb,
             priority: flow.priority,
             source_qpn: 0,

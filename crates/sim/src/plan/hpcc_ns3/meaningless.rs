@@ -24,7 +24,11 @@ pub(in crate::plan) fn check(scenario: &Scenario) -> Result<(), Fault> {
     ensure(scenario.slow_receiver.is_empty(), || refused("slow_receiver[0]", String::new()))?;
     ensure(scenario.watchdog == WatchdogConfig::default(), || refused("watchdog", String::new()))?;
     ensure(scenario.class.is_empty(), || refused("class", String::new()))?;
+    ensure(scenario.tcp.is_none(), || refused("tcp", String::new()))?;
     let items = scenario.workload.items();
+    if let Some((name, item)) = items.iter().find(|(_, item)| !item.transport().is_rdma()) {
+        return Err(refused(&format!("{name}.transport"), item.transport().name().into()));
+    }
     let special = items.iter().find(|(_, item)| item.congestion_control().is_some());
     special.map_or(Ok(()), |(name, _)| {
         Err(refused(&format!("{name}.congestion_control"), String::new()))

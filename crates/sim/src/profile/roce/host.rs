@@ -6,6 +6,7 @@ use rocelab_engine::EventKey;
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 use rocelab_transport::congestion_control::Telemetry;
+use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpSegment};
 use rocelab_transport::{
     AddressHandle, Completion, CompletionStatus, Content, Counters, FIRST_QPN, Memory, Nic,
     NicConfig, Operation, Packet as RdmaPacket, QueuePair, QueuePairConfig, ReceiveQueueConfig,
@@ -18,6 +19,7 @@ use super::Roce;
 use super::app::{HostApps, SlotView};
 use super::connections::Connections;
 use super::integrity::{Integrity, base_address, takes_receives};
+use super::tcp::HostTcp;
 use crate::network::{FlowEnd, HostEnd, OpenOperation, TrafficKind, Violation};
 use crate::profile::{Allowed, Carries, Delivery, Departing, EndHost, FlowProgress, HostPacket};
 use crate::{FlowPlan, Plan, Verb};
@@ -33,8 +35,8 @@ pub struct VerbsHost {
     queue_pairs: Vec<FlowState>,
     /// The earliest wake-up that has been asked for.
     armed: SimTime,
-    /// Whether there are only flows, all of them reliable connections without messages of their own,
-    /// and payload is a length: what is asked first, so that the rest costs nothing.
+    /// Whether there are only flows, all of them reliable connections without messages of their own, no
+    /// TCP, and payload is a length: what is asked first, so that the rest costs nothing.
     is_plain: bool,
     /// Whether messages may be lost.
     pub(super) is_unreliable: bool,
@@ -48,6 +50,8 @@ pub struct VerbsHost {
     pub(super) integrity: Option<Box<Integrity>>,
     /// Programs that run here, if there are any.
     apps: Option<Box<HostApps>>,
+    /// Only where some flow is of TCP.
+    tcp: Option<Box<HostTcp>>,
 }
 
 /// The queue key of all datagrams of flows.
@@ -95,18 +99,21 @@ impl VerbsHost {
         let apps = HostApps::new(plan, node, &mut nic);
         let cm = plan.roce.connection_manager.as_ref();
         let is_unreliable = !plan.service().is_reliable();
+        let tcp = HostTcp::new(plan, node);
+        let has_only_flows = apps.is_none() && tcp.is_none();
         Self {
             node,
             nic,
             queue_pairs: Vec::new(),
             armed: SimTime::NEVER,
-            is_plain: cm.is_none() && integrity.is_none() && apps.is_none() && !is_unreliable,
+            is_plain: cm.is_none() && integrity.is_none() && has_only_flows && !is_unreliable,
             is_unreliable,
             connections: cm.map(|cm| Box::new(Connections::new(plan, cm, node))),
             delivered: BTreeSet::new(),
             ends: VecDeque::new(),
             integrity,
             apps,
+            tcp,
         }
     }
 
@@ -117,6 +124,9 @@ impl VerbsHost {
 
     /// Sets up the source's queue pair and posts all messages of a flow.
     fn start_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
+        if let (Some(tcp), true) = (&mut self.tcp, plan.flows[flow as usize].is_tcp()) {
+            return tcp.start(plan, now, flow);
+        }
         if let Some(connections) = &mut self.connections {
             connections.connect(plan, now, flow);
             return self.follow_connections(plan, now);
@@ -221,7 +231,20 @@ impl VerbsHost {
     fn special_timeout(&self) -> SimTime {
         let connections = self.connections.as_ref().map(|connections| connections.poll_timeout());
         let apps = self.apps.as_ref().map(|apps| apps.next_due());
-        connections.into_iter().chain(apps).min().unwrap_or(SimTime::NEVER)
+        let tcp = self.tcp.as_ref().map(|tcp| tcp.poll_timeout());
+        connections.into_iter().chain(apps).chain(tcp).min().unwrap_or(SimTime::NEVER)
+    }
+
+    /// Whether TCP has something to send.
+    #[cold]
+    fn has_segment(&self, paused: u8) -> bool {
+        self.tcp.as_ref().is_some_and(|tcp| tcp.is_ready(paused))
+    }
+
+    /// Whether TCP sends next, on a host where that may be.
+    #[cold]
+    fn prefers_segment(&mut self, paused: u8) -> bool {
+        self.tcp.as_mut().is_some_and(|tcp| tcp.is_next(&self.nic, paused))
     }
 
     /// The places of open operations at the end of an application's connection that has a queue
@@ -312,6 +335,9 @@ impl EndHost<Roce> for VerbsHost {
     type Packet = RdmaPacket;
 
     fn expect(&mut self, number: u32, flow: &FlowPlan) {
+        if let (Some(tcp), true) = (&mut self.tcp, flow.is_tcp()) {
+            return tcp.expect(number, flow);
+        }
         let is_source = flow.source == self.node;
         let qpn = if is_source { flow.source_qpn } else { flow.destination_qpn };
         self.state(qpn).flow = number;
@@ -389,7 +415,39 @@ impl EndHost<Roce> for VerbsHost {
 
     #[inline]
     fn is_ready(&self, paused: u8) -> bool {
-        self.nic.is_ready(paused)
+        self.nic.is_ready(paused) || (!self.is_plain && self.has_segment(paused))
+    }
+
+    #[inline]
+    fn next_is_segment(&mut self, paused: u8) -> bool {
+        !self.is_plain && self.prefers_segment(paused)
+    }
+
+    fn poll_segment(
+        &mut self,
+        context: &mut Context<'_>,
+        paused: u8,
+    ) -> Option<(Departing<TcpSegment>, Option<SackBlocks>)> {
+        self.tcp.as_mut()?.poll_transmit(context.now.time, paused)
+    }
+
+    fn receive_segment(
+        &mut self,
+        context: &mut Context<'_>,
+        segment: &TcpSegment,
+        sack: Option<&SackBlocks>,
+    ) {
+        if let Some(tcp) = &mut self.tcp {
+            tcp.receive(context.plan, context.now.time, segment, sack);
+        }
+    }
+
+    fn flow_of_connection(&self, connection: u32) -> Option<u32> {
+        self.tcp.as_ref()?.flow_of(connection)
+    }
+
+    fn tcp_counters(&self) -> Option<&TcpCounters> {
+        self.tcp.as_ref().map(|tcp| tcp.counters())
     }
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) -> bool {
@@ -400,6 +458,9 @@ impl EndHost<Roce> for VerbsHost {
         self.nic.handle_timeout(context.now.time);
         if self.connections.is_some() {
             self.connections_timeout(context.plan, context.now.time);
+        }
+        if let Some(tcp) = &mut self.tcp {
+            tcp.handle_timeout(context.now.time);
         }
         if let Some(apps) = &mut self.apps {
             let messages = &mut context.shared.messages;
@@ -431,6 +492,11 @@ impl EndHost<Roce> for VerbsHost {
     #[inline]
     fn poll_end(&mut self, context: &mut Context<'_>) -> Option<HostEnd> {
         if !self.is_plain {
+            if let Some(tcp) = &mut self.tcp
+                && let Some(end) = tcp.poll_end(context.now.time)
+            {
+                return Some(HostEnd::Flow(end));
+            }
             if self.apps.is_some() {
                 return self.poll_any(context);
             }
@@ -450,6 +516,7 @@ impl EndHost<Roce> for VerbsHost {
         self.nic.next_release() != SimTime::NEVER
             || connections.is_some_and(|one| one.poll_timeout() != SimTime::NEVER)
             || works
+            || self.tcp.as_ref().is_some_and(|tcp| tcp.poll_timeout() != SimTime::NEVER)
     }
 
     fn open_operations(&self) -> Vec<OpenOperation> {
@@ -461,10 +528,16 @@ impl EndHost<Roce> for VerbsHost {
     }
 
     fn retransmissions(&self, _number: u32, flow: &FlowPlan) -> u64 {
+        if flow.is_tcp() {
+            return self.tcp.as_ref().map_or(0, |tcp| tcp.retransmissions(flow));
+        }
         self.nic.queue_pair(flow.source_qpn).map_or(0, QueuePair::retransmissions)
     }
 
     fn progress(&self, number: u32, flow: &FlowPlan) -> Option<FlowProgress> {
+        if flow.is_tcp() {
+            return self.tcp.as_ref()?.progress(flow, self.nic.config().line_rate);
+        }
         if self.flow_of(flow.source_qpn) != Some(number) {
             return None;
         }

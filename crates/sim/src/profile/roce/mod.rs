@@ -9,6 +9,7 @@ mod host;
 mod integrity;
 mod marking;
 mod starts;
+mod tcp;
 
 pub(crate) use app::SlotView;
 pub(crate) use connections::GSI_QPN;

@@ -41,7 +41,7 @@ impl Window {
     }
 
     /// Slow start: the window grows by what was acknowledged, by two segments at most, and by one
-    /// after a timeout (RFC 3465, limit L). Returns what is left for congestion avoidance.
+    /// after a timeout: see RFC 3465 (its limit L). Returns what is left for congestion avoidance.
     pub(super) fn slow_start(&mut self, ack: &TcpAck) -> u64 {
         if !self.in_slow_start() {
             return ack.acked_bytes;

@@ -87,7 +87,7 @@ impl TcpSender {
             control: algorithm.build(&TcpPath { mss, initial_window }),
             numbering: Numbering::new(config.initial_sequence),
             peer: config.peer,
-            priority: host.priority,
+            priority: host.parameters.priority,
             window: parameters.window(),
             mss,
             una: 0,

@@ -1,0 +1,47 @@
+//! What carried flows: RDMA, and TCP beside it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Distribution, FlowCounts, FlowStatistics, Millionths};
+
+/// The flows that one transport carried.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TransportFlows {
+    /// How many, and how they ended.
+    pub flows: FlowCounts,
+    /// Payload of the completed ones over the time from the first start to the last completion among
+    /// them, in bit/s.
+    pub goodput_bps: u64,
+    /// Completion times of the completed ones, in picoseconds.
+    pub fct_ps: Option<Distribution<u64>>,
+    /// Completion time over ideal completion time, of the completed ones.
+    pub slowdown: Option<Distribution<Millionths>>,
+}
+
+impl From<&FlowStatistics> for TransportFlows {
+    fn from(statistics: &FlowStatistics) -> Self {
+        Self {
+            flows: statistics.counts(),
+            goodput_bps: statistics.goodput_bps(),
+            fct_ps: statistics.fct_ps(),
+            slowdown: statistics.slowdown(),
+        }
+    }
+}
+
+/// What the TCP of all hosts counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpCounts {
+    /// Segments with payload, those sent again included.
+    pub segments: u64,
+    /// Segments without payload.
+    pub acknowledgements: u64,
+    /// Segments with payload that was sent before.
+    pub retransmissions: u64,
+    /// Times that fast retransmit began a recovery.
+    pub fast_retransmits: u64,
+    /// Times that the retransmission timer expired.
+    pub timeouts: u64,
+    /// Times that marks made a window smaller.
+    pub ecn_reductions: u64,
+}

@@ -1,0 +1,66 @@
+//! TCP segments out of a host and into one.
+
+use rocelab_engine::{EventKey, EventQueue};
+use rocelab_fabric::PacketId;
+use rocelab_transport::tcp::TcpSegment;
+
+use crate::network::packet::{Body, Packet};
+use crate::network::{DropCause, Event, Network, mix};
+use crate::profile::{Context, EndHost, HostPacket, Profile};
+
+impl<P: Profile> Network<P> {
+    /// Sends the segment that a host has next; its port is free.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn pump_segment(&mut self, key: EventKey, host: u32, queue: &mut EventQueue<Event>) {
+        let (state, mut context) = with_host!(self, host, key);
+        let port = state.port;
+        let paused = self.ports[port as usize].port.paused();
+        if let Some((departing, sack)) = state.end_host.poll_segment(&mut context, paused) {
+            let more = state.end_host.is_ready(paused);
+            let body = Body::Tcp(departing.packet);
+            let mut packet =
+                Packet::new(state.node, departing.destination, departing.frame_len, body);
+            packet.flow_hash = departing.flow_hash;
+            self.totals.frames_created += 1;
+            let id = self.pool.insert(packet);
+            if let Some(notes) = &mut self.notes {
+                notes.start(host, id);
+            }
+            if let Some(blocks) = sack {
+                self.sacks.put(id, blocks);
+            }
+            self.transmit(key, port, id, queue);
+            if more {
+                self.arm_free(port, queue);
+            }
+        }
+        self.arm_host_timeout(key, host, queue);
+    }
+
+    /// Delivers a segment to a host and acts on what follows.
+    #[cold]
+    #[inline(never)]
+    pub(in crate::network) fn receive_segment(
+        &mut self,
+        key: EventKey,
+        host: u32,
+        id: PacketId,
+        segment: &TcpSegment,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let destination = self.pool.get(id).destination;
+        let (state, mut context) = with_host!(self, host, key);
+        if destination != state.node {
+            let port = state.port;
+            return self.drop_frame(key, port, None, id, DropCause::ForeignDestination);
+        }
+        let sack = self.sacks.of(id, segment);
+        self.pool.remove(id);
+        self.totals.frames_delivered += 1;
+        let what = segment.fingerprint();
+        state.digest = mix(state.digest ^ key.time.ps() ^ what.rotate_left(17));
+        state.end_host.receive_segment(&mut context, segment, sack);
+        self.after_host(key, host, true, queue);
+    }
+}

@@ -1,0 +1,206 @@
+//! A host's TCP beside its NIC, on the same port.
+
+use std::collections::VecDeque;
+
+use rocelab_engine::RngStream;
+use rocelab_fabric::NodeId;
+use rocelab_transport::tcp::{
+    SackBlocks, TcpConnectionConfig, TcpCounters, TcpEnd, TcpHost, TcpHostConfig, TcpRole,
+    TcpSegment,
+};
+use rocelab_transport::{CompletionStatus, Nic};
+use rocelab_units::{Bandwidth, SimTime};
+
+use crate::network::FlowEnd;
+use crate::profile::{Allowed, Departing, FlowProgress};
+use crate::{FlowPlan, Plan};
+
+/// The TCP of a host, and the flows of its connections.
+#[derive(Debug)]
+pub(super) struct HostTcp {
+    node: NodeId,
+    host: TcpHost,
+    /// By connection.
+    flows: Vec<u32>,
+    ends: VecDeque<FlowEnd>,
+    /// Bytes that the NIC and the TCP had sent when one of them last had nothing to send.
+    since: (u64, u64),
+}
+
+impl HostTcp {
+    /// The TCP of `node`, if any host has one.
+    pub(super) fn new(plan: &Plan, node: NodeId) -> Option<Box<Self>> {
+        let tcp = plan.tcp.as_ref()?;
+        let name = &plan.topology.nodes[node as usize].name;
+        let host = TcpHost::new(TcpHostConfig {
+            parameters: tcp.parameters.clone(),
+            encapsulation_len: tcp.encapsulation_len(plan.roce.tagged),
+            ip_header_len: tcp.ip_header_len(),
+            seed: RngStream::new(plan.seed, &format!("tcp stack/{name}")).bits(),
+        });
+        let (flows, ends) = (Vec::new(), VecDeque::new());
+        Some(Box::new(Self { node, host, flows, ends, since: (0, 0) }))
+    }
+
+    /// A flow of which this host is one end will start.
+    pub(super) fn expect(&mut self, number: u32, flow: &FlowPlan) {
+        let place = self.number_of(flow) as usize;
+        if self.flows.len() <= place {
+            self.flows.resize(place + 1, u32::MAX);
+        }
+        self.flows[place] = number;
+    }
+
+    /// A flow starts here: its connection exists, and all its data is posted.
+    pub(super) fn start(&mut self, plan: &Plan, now: SimTime, number: u32) {
+        let flow = &plan.flows[number as usize];
+        self.open(plan, flow, TcpRole::Sender);
+        let posted = self.host.post_send(now, flow.source_qpn, number.into(), flow.bytes);
+        debug_assert!(posted.is_ok(), "the connection was just opened: {posted:?}");
+    }
+
+    /// A segment arrived. At the first one of a flow its destination comes to know of the
+    /// connection.
+    pub(super) fn receive(
+        &mut self,
+        plan: &Plan,
+        now: SimTime,
+        segment: &TcpSegment,
+        sack: Option<&SackBlocks>,
+    ) {
+        let connection = segment.connection;
+        if let (None, Some(number)) = (self.host.connection(connection), self.flow_of(connection)) {
+            self.accept(plan, now, number);
+        }
+        self.host.receive(now, segment, sack);
+    }
+
+    fn accept(&mut self, plan: &Plan, now: SimTime, number: u32) {
+        let Some(flow) = plan.flows.get(number as usize) else { return };
+        if flow.destination != self.node {
+            return; // A late acknowledgement of a flow that is over.
+        }
+        self.open(plan, flow, TcpRole::Receiver);
+        let posted = self.host.post_receive(now, flow.destination_qpn, number.into(), flow.bytes);
+        debug_assert!(posted.is_ok(), "the connection was just opened: {posted:?}");
+    }
+
+    fn open(&mut self, plan: &Plan, flow: &FlowPlan, role: TcpRole) {
+        let (near, far) = (flow.source_qpn, flow.destination_qpn);
+        let sends = role == TcpRole::Sender;
+        let (number, peer) = if sends { (near, far) } else { (far, near) };
+        self.host.open(TcpConnectionConfig {
+            number,
+            peer,
+            role,
+            destination: if sends { flow.destination } else { flow.source },
+            entropy: plan.segment_hash(flow, sends),
+            initial_sequence: flow.source_psn,
+        });
+    }
+
+    /// Whether a segment goes next, and not what the NIC has: if both have something, the NIC's
+    /// acknowledgements and notifications first, and of the rest what was sent fewer bytes of since
+    /// both have.
+    pub(super) fn is_next(&mut self, nic: &Nic, paused: u8) -> bool {
+        let has_segment = self.host.is_ready(paused);
+        let sent = (bytes_of(nic), self.sent());
+        if !has_segment || !nic.is_ready(paused) {
+            self.since = sent;
+            return has_segment;
+        }
+        let has_control =
+            nic.control_packets().any(|packet| paused >> packet.packet.priority() & 1 == 0);
+        !has_control && sent.1 - self.since.1 <= sent.0 - self.since.0
+    }
+
+    /// The next segment, with its SACK blocks.
+    pub(super) fn poll_transmit(
+        &mut self,
+        now: SimTime,
+        paused: u8,
+    ) -> Option<(Departing<TcpSegment>, Option<SackBlocks>)> {
+        let transmit = self.host.poll_transmit(now, paused)?;
+        let sack = self.host.sack_blocks(&transmit.segment);
+        let departing = Departing {
+            packet: transmit.segment,
+            destination: transmit.destination,
+            flow_hash: transmit.entropy,
+            frame_len: transmit.frame_len,
+        };
+        Some((departing, sack))
+    }
+
+    pub(super) fn is_ready(&self, paused: u8) -> bool {
+        self.host.is_ready(paused)
+    }
+
+    pub(super) fn poll_timeout(&self) -> SimTime {
+        self.host.poll_timeout()
+    }
+
+    pub(super) fn handle_timeout(&mut self, now: SimTime) {
+        self.host.handle_timeout(now);
+    }
+
+    /// The next flow that has ended: at its destination, when the application has all of it. Its
+    /// source forgets the connection when all of it is acknowledged; its destination keeps it, to
+    /// answer what comes again.
+    pub(super) fn poll_end(&mut self, now: SimTime) -> Option<FlowEnd> {
+        while let Some(completion) = self.host.poll_completion() {
+            if completion.role == TcpRole::Sender {
+                self.host.close(completion.connection);
+                continue;
+            }
+            self.ends.push_back(FlowEnd {
+                flow: u32::try_from(completion.id).unwrap_or(u32::MAX),
+                status: CompletionStatus::Success,
+                finished: now,
+                retransmitted_packets: 0,
+                failure: None,
+            });
+        }
+        self.ends.pop_front()
+    }
+
+    /// Segments that the source of a flow sent again, as long as it knows the connection.
+    pub(super) fn retransmissions(&self, flow: &FlowPlan) -> u64 {
+        let connection = self.host.connection(flow.source_qpn);
+        connection.map_or(0, |connection| connection.retransmissions())
+    }
+
+    /// How far a flow has come that starts here, and its congestion window: nothing but the line
+    /// bounds its rate.
+    pub(super) fn progress(&self, flow: &FlowPlan, line_rate: Bandwidth) -> Option<FlowProgress> {
+        let TcpEnd::Sender(sender) = self.host.connection(flow.source_qpn)?.end() else {
+            return None;
+        };
+        let allowed = Allowed { rate: line_rate, window: Some(sender.congestion_window()) };
+        Some(FlowProgress { acknowledged: sender.acknowledged(), allowed: Some(allowed) })
+    }
+
+    /// The flow that a connection belongs to.
+    pub(super) fn flow_of(&self, connection: u32) -> Option<u32> {
+        self.flows.get(connection as usize).copied().filter(|&flow| flow != u32::MAX)
+    }
+
+    pub(super) fn counters(&self) -> &TcpCounters {
+        self.host.counters()
+    }
+
+    fn number_of(&self, flow: &FlowPlan) -> u32 {
+        if flow.source == self.node { flow.source_qpn } else { flow.destination_qpn }
+    }
+
+    /// Frame bytes made so far, those included that wait in the host.
+    fn sent(&self) -> u64 {
+        let TcpCounters { data_sent, acks_sent, .. } = self.host.counters();
+        data_sent.bytes + acks_sent.bytes
+    }
+}
+
+/// Frame bytes that a NIC has sent.
+fn bytes_of(nic: &Nic) -> u64 {
+    let counters = nic.counters();
+    counters.data_sent.bytes + counters.read_requests_sent.bytes
+}
