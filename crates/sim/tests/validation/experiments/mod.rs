@@ -22,6 +22,7 @@ mod routing_loop;
 mod shared_queue;
 mod slow_receiver;
 mod stability;
+mod tcp_rdma;
 mod timely;
 mod unfairness;
 mod victim_flow;
