@@ -1,6 +1,6 @@
 //! A NIC's cache of address translations, and where payload lands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use rocelab_fabric::NodeId;
 use rocelab_transport::Packet;
@@ -23,9 +23,12 @@ pub(super) struct Translations {
     uses: BTreeMap<u64, u64>,
     used: u64,
     misses: u64,
-    /// By queue pair: the PSN of the first packet of the message that arrives.
-    messages: BTreeMap<u32, u32>,
+    /// By queue pair: the PSN of the first packet of each of the last messages, oldest first.
+    messages: BTreeMap<u32, VecDeque<u32>>,
 }
+
+/// Messages of a queue pair whose places are known, as packets of them may come again.
+const MESSAGES: usize = 16;
 
 impl Translations {
     pub(super) fn new(config: &TranslationConfig, plan: &Plan, node: NodeId) -> Self {
@@ -68,11 +71,7 @@ impl Translations {
 
     /// Where a packet's payload lands: each piece of a message somewhere else, and always there.
     fn address_of(&mut self, packet: &Packet) -> u64 {
-        let opcode = packet.opcode();
-        if opcode.is_first() || opcode.is_only() {
-            self.messages.insert(packet.dest_qp(), packet.psn());
-        }
-        let first = self.messages.get(&packet.dest_qp()).copied().unwrap_or_else(|| packet.psn());
+        let first = self.first_of(packet);
         let chunk = self.config.chunk.get();
         let packets_a_chunk = (chunk / self.path_mtu).max(1);
         let number = u64::from(packet.psn().wrapping_sub(first) & 0x00ff_ffff);
@@ -80,6 +79,20 @@ impl Translations {
         let name = u64::from(packet.dest_qp()) << 32 ^ u64::from(first);
         let place = mix(mix(self.seed ^ name) ^ piece) % (self.config.memory.get() / chunk);
         place * chunk + within * self.path_mtu
+    }
+
+    /// The PSN of the first packet of a packet's message: the last one known that is not behind it.
+    fn first_of(&mut self, packet: &Packet) -> u32 {
+        let (opcode, psn) = (packet.opcode(), packet.psn());
+        let firsts = self.messages.entry(packet.dest_qp()).or_default();
+        if (opcode.is_first() || opcode.is_only()) && !firsts.contains(&psn) {
+            if firsts.len() == MESSAGES {
+                firsts.pop_front();
+            }
+            firsts.push_back(psn);
+        }
+        let distance = |first: &u32| psn.wrapping_sub(*first) & 0x00ff_ffff;
+        firsts.iter().copied().min_by_key(distance).unwrap_or(psn)
     }
 
     fn use_page(&mut self, page: u64) {
@@ -96,5 +109,58 @@ impl Translations {
         {
             self.pages.remove(&oldest);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rocelab_wire::Opcode;
+
+    use super::*;
+
+    fn translations() -> Translations {
+        let config =
+            TranslationConfig { chunk: rocelab_units::Bytes::new(4096), ..Default::default() };
+        Translations {
+            config,
+            path_mtu: 1024,
+            seed: 1,
+            pages: BTreeMap::new(),
+            uses: BTreeMap::new(),
+            used: 0,
+            misses: 0,
+            messages: BTreeMap::new(),
+        }
+    }
+
+    /// Packets of messages of 8 packets each, in the order of their PSNs, from PSN 2^24 - 8 on.
+    fn packet(number: u32) -> Packet {
+        let opcode = match number % 8 {
+            0 => Opcode::RcSendFirst,
+            7 => Opcode::RcSendLast,
+            _ => Opcode::RcSendMiddle,
+        };
+        Packet::new(opcode, 17, number.wrapping_sub(8)).with_payload_len(1024)
+    }
+
+    #[test]
+    fn what_is_sent_again_lands_where_it_was() {
+        let mut translations = translations();
+        let places: Vec<_> = (0..128).map(|n| translations.address_of(&packet(n))).collect();
+        for number in (0..128).rev() {
+            let again = translations.address_of(&packet(number));
+            assert_eq!(again, places[number as usize], "packet {number}");
+        }
+        let pieces: std::collections::BTreeSet<_> = places.iter().map(|p| p / 4096).collect();
+        assert!(pieces.len() > 24, "32 pieces, {} places", pieces.len());
+    }
+
+    #[test]
+    fn no_more_messages_are_known_than_may_be() {
+        let mut translations = translations();
+        for number in 0..8 * 1000 {
+            translations.address_of(&packet(number));
+        }
+        assert_eq!(translations.messages[&17].len(), MESSAGES);
     }
 }
