@@ -136,6 +136,16 @@ fn check_memory(switch: &SwitchConfig) -> Result<(), Fault> {
                 .help("give a fraction above 0, such as \"1/8\"")
         })?;
     }
+    let dynamic = switch
+        .priority_alpha
+        .keys()
+        .next()
+        .map(|priority| format!("switch.priority_alpha.{}", priority.number()));
+    let dynamic = dynamic.or(switch.egress_alpha.map(|_| "switch.egress_alpha".to_owned()));
+    if let (Some(key), Some(xoff)) = (dynamic, switch.xoff) {
+        return Err(Fault::at(key, format!("the fixed threshold of {xoff} is in its place"))
+            .help("remove it, or `switch.xoff`"));
+    }
     ensure((1..=65_536).contains(&switch.cell.get()), || {
         Fault::at("switch.cell", format!("{} is no size of a memory cell", switch.cell))
             .help("give 1B (no cells) to 65536B, such as \"208B\"")

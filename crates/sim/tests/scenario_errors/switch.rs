@@ -85,6 +85,21 @@ fn switch() {
             help: "1/8",
         },
     );
+    for (line, key, value) in [
+        ("priority_alpha = { 0 = \"1\", 3 = \"1/64\" }", "priority_alpha.0", "\"1\""),
+        ("egress_alpha = \"1/4\"", "egress_alpha", "\"1/4\""),
+    ] {
+        check(
+            &with(&format!("[switch]\nxoff = \"100KB\"\n{line}")),
+            Expected {
+                place: "s.toml:3",
+                key: &format!("switch.{key}"),
+                value,
+                message: "the fixed threshold of 100KB is in its place",
+                help: "remove it, or `switch.xoff`",
+            },
+        );
+    }
     check(
         &with("[switch.scheduler.dwrr]\nweights = [1, 0]"),
         Expected {
