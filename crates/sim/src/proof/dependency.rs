@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rocelab_fabric::topology::spanning_tree_over;
 use rocelab_fabric::{
     BufferDependencies, DependencyCycle, LinkFailures, NodeId, RouteError, Routes,
 };
@@ -63,7 +64,7 @@ impl DependencyFinding {
 pub(super) fn find(plan: &Plan) -> Result<DependencyFinding, RouteError> {
     let topology = &plan.topology;
     let routes = plan.routes(&plan.active_links)?;
-    let all = of_all_pairs(plan, &routes);
+    let all = of_all_pairs(plan, &routes, &plan.active_links);
     let cycle = all.find_cycle().map(|cycle| cycle.describe(topology));
     let (mut cycle_of_flows, mut failures) = (None, None);
     if cycle.is_some() {
@@ -84,7 +85,7 @@ pub(super) fn find(plan: &Plan) -> Result<DependencyFinding, RouteError> {
 /// Those of all frames from any host to any other. A host to which there are static routes counts by
 /// itself, and so does one that frames are flooded for; of the others, one stands for all of its
 /// switch.
-fn of_all_pairs(plan: &Plan, routes: &Routes) -> BufferDependencies {
+fn of_all_pairs(plan: &Plan, routes: &Routes, active: &[bool]) -> BufferDependencies {
     let topology = &plan.topology;
     let mut alone = flooded_hosts(plan);
     alone.extend(routes.static_destinations());
@@ -97,7 +98,7 @@ fn of_all_pairs(plan: &Plan, routes: &Routes) -> BufferDependencies {
         far.find(|node| topology.is_host(*node) && !alone.contains(node))
     });
     let mut dependencies = BufferDependencies::new(topology);
-    let routes = WithFlooding::new(plan, routes);
+    let routes = WithFlooding::new(plan, routes, active);
     for destination in alone.iter().copied().chain(others) {
         dependencies.add_destination(&routes, destination, topology.hosts());
     }
@@ -114,7 +115,7 @@ fn of_flows(plan: &Plan, routes: &Routes) -> BufferDependencies {
         sources.entry(a).or_default().insert(b);
     }
     let mut dependencies = BufferDependencies::new(&plan.topology);
-    let routes = WithFlooding::new(plan, routes);
+    let routes = WithFlooding::new(plan, routes, &plan.active_links);
     for (destination, sources) in sources {
         dependencies.add_destination(&routes, destination, sources);
     }
@@ -123,21 +124,22 @@ fn of_flows(plan: &Plan, routes: &Routes) -> BufferDependencies {
 
 fn after_failures(plan: &Plan, before: &BufferDependencies) -> FailureProof {
     let topology = &plan.topology;
-    let spanning_tree = plan.active_links.iter().any(|active| !active);
+    let is_by_hand = !plan.static_routes.is_empty();
+    let spanning_tree = !is_by_hand && plan.active_links.iter().any(|active| !active);
     if spanning_tree {
-        // Frames go simple ways along a tree, before and after: those never close a circle.
+        // Frames go simple ways along a tree, before and after: those never close a circle. Static
+        // routes need not, and those whose links are up stay as they are beside another tree.
         let is_switch = |node: NodeId| !topology.is_host(node);
         let links = topology.links.iter().filter(|link| is_switch(link.a) && is_switch(link.b));
         let links = links.count();
         return FailureProof { links, examined: links, first: None, spanning_tree };
     }
-    let (links, examined, first) =
-        if plan.static_routes.is_empty() && flooded_hosts(plan).is_empty() {
-            let found = LinkFailures::new(topology, &plan.active_links).search(before);
-            (found.links, found.examined, found.cycle)
-        } else {
-            after_each_failure(plan)
-        };
+    let (links, examined, first) = if !is_by_hand && flooded_hosts(plan).is_empty() {
+        let found = LinkFailures::new(topology, &plan.active_links).search(before);
+        (found.links, found.examined, found.cycle)
+    } else {
+        after_each_failure(plan)
+    };
     let first = first.map(|(link, cycle)| {
         let name = |node: NodeId| &topology.nodes[node as usize].name;
         let ends = &topology.links[link as usize];
@@ -163,12 +165,21 @@ fn after_each_failure(plan: &Plan) -> (usize, usize, Option<(u32, DependencyCycl
     let each = topology.links.len() * (topology.switches().count() + plan.static_routes.len());
     let affordable = failing.len().min(MOST_STEPS / each.max(1));
     for (place, &link) in failing[..affordable].iter().enumerate() {
-        let mut active = plan.active_links.clone();
-        active[link as usize] = false;
+        let active = active_without(plan, link);
         let Ok(routes) = plan.routes(&active) else { continue };
-        if let Some(cycle) = of_all_pairs(plan, &routes).find_cycle() {
+        if let Some(cycle) = of_all_pairs(plan, &routes, &active).find_cycle() {
             return (failing.len(), place + 1, Some((link, cycle)));
         }
     }
     (failing.len(), affordable, None)
+}
+
+/// For each link whether frames cross it when one has failed, and all routes have been made anew.
+fn active_without(plan: &Plan, failed: u32) -> Vec<bool> {
+    let mut up = plan.topology.all_links_active();
+    if !plan.failures.spanning_tree {
+        up.clone_from(&plan.active_links);
+    }
+    up[failed as usize] = false;
+    if plan.failures.spanning_tree { spanning_tree_over(&plan.topology, &up) } else { up }
 }

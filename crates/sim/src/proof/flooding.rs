@@ -12,10 +12,16 @@ use crate::{FailureChange, Plan};
 /// entry is missing or ages out, and their ARP entry is there. Hosts that live are taken to be heard of
 /// often enough.
 ///
-/// Bridges flood along a tree, by simple ways: those never close a circle.
+/// Bridges flood along a tree, by simple ways: those alone never close a circle, so that they count
+/// beside static routes only (with which no bridge learns).
 pub(super) fn flooded_hosts(plan: &Plan) -> BTreeSet<NodeId> {
     let tables = &plan.tables;
-    if plan.roce.encapsulation == Encapsulation::V1 || tables.drop_incomplete_arp {
+    if is_bridged(plan) {
+        let missing = tables.missing.iter().filter(|(_, missing)| missing.mac);
+        let missing = missing.map(|(&host, _)| host);
+        return if plan.static_routes.is_empty() { BTreeSet::new() } else { missing.collect() };
+    }
+    if tables.drop_incomplete_arp {
         return BTreeSet::new();
     }
     let forgotten = tables.missing.iter().filter(|(_, missing)| missing.mac && !missing.arp);
@@ -26,23 +32,46 @@ pub(super) fn flooded_hosts(plan: &Plan) -> BTreeSet<NodeId> {
     forgotten.map(|(&host, _)| host).chain(dying).collect()
 }
 
+/// Whether there may be flooding at all: also of what is for hosts that are silent for long.
+pub(super) fn may_flood(plan: &Plan) -> bool {
+    let tables = &plan.tables;
+    let missing = tables.missing.values().any(|missing| missing.mac && !missing.arp);
+    if is_bridged(plan) {
+        return missing || tables.learning.is_some();
+    }
+    floods_for_the_silent(plan) || missing && !tables.drop_incomplete_arp
+}
+
+/// Whether routers flood for hosts that live and are not heard of for `mac_ageing`.
+pub(super) fn floods_for_the_silent(plan: &Plan) -> bool {
+    !is_bridged(plan) && !plan.tables.drop_incomplete_arp && plan.tables.mac_ages_first()
+}
+
+fn is_bridged(plan: &Plan) -> bool {
+    plan.roce.encapsulation == Encapsulation::V1
+}
+
 /// Routes with the frames that are flooded: those wait for every port of the last router, and the next
-/// one drops them.
+/// one drops them. Bridges flood them all along the tree.
 pub(super) struct WithFlooding<'a> {
     routes: &'a Routes,
     hosts: BTreeSet<NodeId>,
     adjacency: Adjacency,
+    is_bridged: bool,
+    /// For each link whether frames may cross it.
+    active: &'a [bool],
 }
 
 impl<'a> WithFlooding<'a> {
-    pub(super) fn new(plan: &Plan, routes: &'a Routes) -> Self {
-        Self { routes, hosts: flooded_hosts(plan), adjacency: plan.topology.adjacency() }
+    pub(super) fn new(plan: &Plan, routes: &'a Routes, active: &'a [bool]) -> Self {
+        let (hosts, adjacency) = (flooded_hosts(plan), plan.topology.adjacency());
+        Self { routes, hosts, adjacency, is_bridged: is_bridged(plan), active }
     }
 
     /// Whether a node floods what is for a host.
     fn floods(&self, node: NodeId, host: NodeId) -> bool {
         let last = || self.adjacency.ports_of(host).first().map(|port| port.node);
-        self.hosts.contains(&host) && last() == Some(node)
+        self.hosts.contains(&host) && (self.is_bridged || last() == Some(node))
     }
 }
 
@@ -56,15 +85,16 @@ impl RouteFunction for WithFlooding<'_> {
     ) -> &'a [u16] {
         let links = self.adjacency.ports_of(switch);
         let before = links.get(usize::from(in_port)).map(|port| port.node);
-        if before.is_some_and(|before| self.floods(before, destination)) {
+        if !self.is_bridged && before.is_some_and(|before| self.floods(before, destination)) {
             return &[];
         }
         if !self.floods(switch, destination) {
             return self.routes.next_hops(switch, destination);
         }
-        let others = (0u16..).zip(links).map(|(number, _)| number).filter(|&port| port != in_port);
+        let is_active = |link: u32| self.active.get(link as usize) == Some(&true);
+        let others = (0u16..).zip(links).filter(|(_, link)| is_active(link.link));
         scratch.clear();
-        scratch.extend(others);
+        scratch.extend(others.map(|(number, _)| number).filter(|&port| port != in_port));
         scratch
     }
 }

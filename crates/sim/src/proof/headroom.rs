@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{BufferLayout, HeadroomTerms, NodeId};
-use rocelab_units::{Bandwidth, Bytes, Duration};
+use rocelab_fabric::topology::Adjacency;
+use rocelab_fabric::{BufferLayout, HeadroomTerms, LosslessHop, NodeId};
+use rocelab_units::Bytes;
 use serde::Serialize;
 
+use super::Verdict;
+use super::flooding::may_flood;
 use crate::Plan;
 
 /// The headroom of all switch ports of one rate and cable.
@@ -19,14 +22,40 @@ pub struct HeadroomFinding {
     pub delay_ps: u64,
     /// What each lossless priority of a port needs.
     pub needed: HeadroomSum,
-    /// What each of them has (bytes).
+    /// What each of them has (bytes): `switch.headroom`, or all of a smaller `switch.headroom_pool`.
     pub configured_bytes: u64,
+    /// Why it is not proved that what suffices for one port suffices.
+    pub doubts: Vec<HeadroomDoubt>,
+}
+
+/// What the sum does not cover.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeadroomDoubt {
+    /// The headroom comes from a pool that is too small for all ports and priorities of the switch at
+    /// once. Sizes in bytes.
+    Pool {
+        /// The pool.
+        pool_bytes: u64,
+        /// What all need together.
+        needed_bytes: u64,
+    },
+    /// The switch cuts through, and the sum is for store and forward.
+    CutThrough,
+    /// The switch may flood, and every copy of a frame takes memory.
+    Flooding,
 }
 
 impl HeadroomFinding {
-    /// Whether nothing can be dropped.
-    pub fn is_enough(&self) -> bool {
-        self.configured_bytes >= self.needed.total_bytes
+    /// Refuted if there is less than one port needs; proved if there is no doubt either.
+    pub fn verdict(&self) -> Verdict {
+        if self.configured_bytes < self.needed.total_bytes {
+            Verdict::Refuted
+        } else if self.doubts.is_empty() {
+            Verdict::Proved
+        } else {
+            Verdict::Open
+        }
     }
 }
 
@@ -93,21 +122,24 @@ pub struct MemoryFinding {
 /// Kinds of ports, and kinds of switches.
 pub(super) fn find(plan: &Plan) -> (Vec<HeadroomFinding>, Vec<MemoryFinding>) {
     let adjacency = plan.topology.adjacency();
-    // By rate, delay, what is needed and what is there.
-    let mut ports: BTreeMap<(Bandwidth, Duration, u64, u64), HeadroomFinding> = BTreeMap::new();
+    // By rate, delay, what is needed, what is there, and doubts.
+    let mut ports: BTreeMap<_, HeadroomFinding> = BTreeMap::new();
     let mut switches: BTreeMap<_, (u64, NodeId)> = BTreeMap::new();
     for switch in plan.topology.switches().filter(|&s| is_lossless(plan, s)) {
         let configured = plan.headroom(switch, &adjacency);
-        for (port, headroom) in adjacency.ports_of(switch).iter().zip(&configured) {
-            let hop = plan.lossless_hop(switch, port, &adjacency);
-            let needed = HeadroomSum::from(hop.terms());
-            let key = (hop.rate, hop.delay, needed.total_bytes, headroom.get());
-            let finding = ports.entry(key).or_insert(HeadroomFinding {
+        let hops = hops(plan, switch, &adjacency);
+        let doubts = doubts(plan, switch, &hops);
+        let pool = plan.switch_at(switch).headroom_pool.unwrap_or(Bytes::new(u64::MAX));
+        for (hop, &headroom) in hops.iter().zip(&configured) {
+            let (needed, headroom) = (HeadroomSum::from(hop.terms()), headroom.min(pool).get());
+            let key = (hop.rate, hop.delay, needed.total_bytes, headroom, doubts.clone());
+            let finding = ports.entry(key).or_insert_with(|| HeadroomFinding {
                 ports: 0,
                 rate_bps: hop.rate.bits_per_second(),
                 delay_ps: hop.delay.ps(),
                 needed,
-                configured_bytes: headroom.get(),
+                configured_bytes: headroom,
+                doubts: doubts.clone(),
             });
             finding.ports += 1;
         }
@@ -121,6 +153,32 @@ pub(super) fn find(plan: &Plan) -> (Vec<HeadroomFinding>, Vec<MemoryFinding>) {
     });
     let memory = memory.collect();
     (ports.into_values().collect(), memory)
+}
+
+/// What each port of a switch is connected to.
+fn hops(plan: &Plan, switch: NodeId, adjacency: &Adjacency) -> Vec<LosslessHop> {
+    let ports = adjacency.ports_of(switch).iter();
+    ports.map(|port| plan.lossless_hop(switch, port, adjacency)).collect()
+}
+
+/// What keeps a switch's headroom from being proved, whatever each port has.
+fn doubts(plan: &Plan, switch: NodeId, hops: &[LosslessHop]) -> Vec<HeadroomDoubt> {
+    let config = plan.switch_at(switch);
+    let mut doubts = Vec::new();
+    if let Some(pool) = config.headroom_pool {
+        let one = hops.iter().fold(0u64, |sum, hop| sum.saturating_add(hop.terms().total().get()));
+        let needed_bytes = one.saturating_mul(config.lossless.len() as u64);
+        if pool.get() < needed_bytes {
+            doubts.push(HeadroomDoubt::Pool { pool_bytes: pool.get(), needed_bytes });
+        }
+    }
+    if plan.cuts_through(switch) {
+        doubts.push(HeadroomDoubt::CutThrough);
+    }
+    if may_flood(plan) {
+        doubts.push(HeadroomDoubt::Flooding);
+    }
+    doubts
 }
 
 /// Whether a switch has lossless priorities.

@@ -6,9 +6,13 @@
 
 mod calculator;
 mod dependency;
+mod egress_limit;
 mod flooding;
 mod headroom;
 mod marking;
+mod pauses;
+mod priorities;
+mod receivers;
 mod text;
 
 use serde::Serialize;
@@ -17,10 +21,25 @@ use crate::Plan;
 
 pub use calculator::{HeadroomAnswer, HeadroomQuestion, QuestionError, frame_of_mtu};
 pub use dependency::{CycleAfterFailure, DependencyFinding, FailureProof};
-pub use headroom::{HeadroomFinding, HeadroomSum, MemoryFinding};
+pub use egress_limit::EgressLimitFinding;
+pub use headroom::{HeadroomDoubt, HeadroomFinding, HeadroomSum, MemoryFinding};
 pub use marking::{MarkingFinding, ThresholdInput, kmin_limit, xoff_with};
+pub use pauses::{PauseFinding, ShortPause, UnheardPause};
+pub use receivers::ReceiverFinding;
 // What questions and answers are made of, for callers that have no other use for quantities.
 pub use rocelab_units::{Bandwidth, Bytes, Duration, Length, Ratio};
+
+/// What came of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It holds whatever the traffic, as long as nothing fails.
+    Proved,
+    /// The inequality that it takes does not hold.
+    Refuted,
+    /// Neither: it depends on the traffic, or on what is not looked into.
+    Open,
+}
 
 /// What was proved of a plan, and what was refuted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -29,6 +48,12 @@ pub struct Proof {
     pub headroom: Vec<HeadroomFinding>,
     /// How the memory of each kind of switch is divided.
     pub memory: Vec<MemoryFinding>,
+    /// Limits of lossless egress queues, for each kind of switch that has one.
+    pub egress_limits: Vec<EgressLimitFinding>,
+    /// Pauses that do not stop those who fill a lossless priority.
+    pub pauses: Vec<PauseFinding>,
+    /// Memory of the slow receivers.
+    pub receivers: Vec<ReceiverFinding>,
     /// Whether pauses can wait for each other in a circle; none where that was not looked into.
     pub buffer_dependency: Option<DependencyFinding>,
     /// Whether marks come before pauses, for each kind of switch port.
@@ -50,14 +75,14 @@ impl Proof {
             return proof;
         }
         (proof.headroom, proof.memory) = headroom::find(plan);
-        if plan.topology.switches().any(|switch| plan.cuts_through(switch)) {
-            let message = "headroom of switches that cut through: the sum is for store and forward";
-            proof.not_checked.push(message.into());
-        }
+        proof.egress_limits = egress_limit::find(plan);
+        proof.pauses = pauses::find(plan);
+        proof.receivers = receivers::find(plan);
         match dependency::find(plan) {
             Ok(finding) => proof.buffer_dependency = Some(finding),
             Err(error) => proof.not_checked.push(format!("buffer dependency: {error}")),
         }
+        proof.not_checked.extend(beside_the_proof(plan).into_iter().map(Into::into));
         proof.marking = marking::find(plan);
         if proof.marking.is_empty() {
             let message = match &plan.switch.ecn {
@@ -71,9 +96,27 @@ impl Proof {
 
     /// How many things were found wrong.
     pub fn faults(&self) -> usize {
-        let headroom = self.headroom.iter().filter(|finding| !finding.is_enough()).count();
+        let headroom = self.headroom.iter().map(HeadroomFinding::verdict);
+        let limits = self.egress_limits.iter().map(EgressLimitFinding::verdict);
+        let receivers = self.receivers.iter().map(ReceiverFinding::verdict);
+        let verdicts = headroom.chain(limits).chain(receivers);
+        let refuted = verdicts.filter(|&verdict| verdict == Verdict::Refuted).count();
         let marking = self.marking.iter().filter(|finding| !finding.marks_first).count();
         let dependency = self.buffer_dependency.as_ref().map_or(0, DependencyFinding::faults);
-        headroom + marking + dependency
+        refuted + self.pauses.len() + marking + dependency
     }
+}
+
+/// What happens in a scenario and is not part of what is proved of it.
+fn beside_the_proof(plan: &Plan) -> Vec<&'static str> {
+    let failures = "the scenario's failures and faults: the proofs are for a network without them";
+    let watchdog = "`watchdog.switch`: it drops lossless frames of queues that are paused for long";
+    let silent = "buffer dependency of what is flooded for hosts that live and are silent";
+    let loses = plan.topology.links.iter().any(|link| link.loss > 0.0);
+    let happens = [
+        (!plan.failures.steps.is_empty() || !plan.faults.is_empty() || loses, failures),
+        (plan.failures.switch_watchdog.is_some(), watchdog),
+        (flooding::floods_for_the_silent(plan), silent),
+    ];
+    happens.into_iter().filter(|&(happens, _)| happens).map(|(_, message)| message).collect()
 }

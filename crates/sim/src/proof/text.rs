@@ -4,15 +4,28 @@ use std::fmt;
 
 use rocelab_units::{Bandwidth, Bytes, Duration};
 
-use super::{DependencyFinding, HeadroomFinding, MarkingFinding, MemoryFinding, Proof};
+use super::{
+    DependencyFinding, EgressLimitFinding, HeadroomDoubt, HeadroomFinding, HeadroomSum,
+    MarkingFinding, MemoryFinding, PauseFinding, Proof, ReceiverFinding, ShortPause, UnheardPause,
+    Verdict,
+};
 
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for finding in &self.headroom {
-            line(f, "headroom", finding.is_enough(), format_args!("{finding}"))?;
+            judged(f, "headroom", finding.verdict(), format_args!("{finding}"))?;
         }
         for finding in &self.memory {
             note(f, "memory", format_args!("{finding}"))?;
+        }
+        for finding in &self.egress_limits {
+            judged(f, "egress limit", finding.verdict(), format_args!("{finding}"))?;
+        }
+        for finding in &self.pauses {
+            line(f, "pauses", false, format_args!("{finding}"))?;
+        }
+        for finding in &self.receivers {
+            judged(f, "slow receiver", finding.verdict(), format_args!("{finding}"))?;
         }
         if let Some(finding) = &self.buffer_dependency {
             dependency(f, finding)?;
@@ -36,6 +49,18 @@ fn line(
     writeln!(f, "  {} {name:<19}  {text}", if holds { "ok   " } else { "WRONG" })
 }
 
+fn judged(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    verdict: Verdict,
+    text: fmt::Arguments<'_>,
+) -> fmt::Result {
+    match verdict {
+        Verdict::Open => note(f, name, text),
+        Verdict::Proved | Verdict::Refuted => line(f, name, verdict == Verdict::Proved, text),
+    }
+}
+
 fn note(f: &mut fmt::Formatter<'_>, name: &str, text: fmt::Arguments<'_>) -> fmt::Result {
     writeln!(f, "        {name:<19}  {text}")
 }
@@ -50,39 +75,124 @@ fn ports(count: u64) -> String {
 
 impl fmt::Display for HeadroomFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (needed, configured) = (&self.needed, self.configured_bytes);
-        let relation = if self.is_enough() { ">=" } else { "<" };
+        let (rate, delay) = (Bandwidth::from_bps(self.rate_bps), Duration::from_ps(self.delay_ps));
+        write!(f, "{} of {rate}, {delay} one way: ", ports(self.ports))?;
+        compared(f, self.configured_bytes, &self.needed)?;
+        self.doubts.iter().try_for_each(|doubt| write!(f, "; {doubt}"))
+    }
+}
+
+/// What there is of a headroom against what is needed.
+fn compared(f: &mut fmt::Formatter<'_>, available: u64, needed: &HeadroomSum) -> fmt::Result {
+    let is_enough = available >= needed.total_bytes;
+    write!(
+        f,
+        "{} {} {} = {} frame + {} ahead + {} pause + {} cable + {} response + {} begun",
+        size(available),
+        if is_enough { ">=" } else { "<" },
+        size(needed.total_bytes),
+        needed.first_bytes,
+        needed.ahead_bytes,
+        needed.pause_bytes,
+        needed.cable_bytes,
+        needed.response_bytes,
+        needed.begun_bytes,
+    )?;
+    if needed.cell_bytes > 0 {
+        write!(f, " + {} cells", needed.cell_bytes)?;
+    }
+    let word = if is_enough { "margin" } else { "missing" };
+    write!(f, "; {word} {}", size(available.abs_diff(needed.total_bytes)))
+}
+
+impl fmt::Display for HeadroomDoubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pool { pool_bytes, needed_bytes } => write!(
+                f,
+                "statistical: of a pool of {}, where all need {}",
+                size(*pool_bytes),
+                size(*needed_bytes)
+            ),
+            Self::CutThrough => {
+                f.write_str("not proved: the sum is not for switches that cut through")
+            }
+            Self::Flooding => f.write_str("not proved: every copy of a flooded frame takes memory"),
+        }
+    }
+}
+
+impl fmt::Display for EgressLimitFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (limit, longest) = (size(self.limit_bytes), size(self.longest_bytes));
+        let relation = if self.verdict() == Verdict::Proved { ">=" } else { "<" };
+        write!(f, "{}: {limit} {relation} {longest}", alike(&self.example, self.switches))?;
+        f.write_str(", what a lossless queue can hold")?;
+        match self.verdict() {
+            Verdict::Refuted => f.write_str("; beyond the limit it drops"),
+            Verdict::Proved | Verdict::Open => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for PauseFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short(finding) => finding.fmt(f),
+            Self::Unheard(finding) => finding.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for ShortPause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rate, frame) = (Bandwidth::from_bps(self.rate_bps), self.frame_bytes);
+        let (ports, quanta, least) = (ports(self.ports), self.quanta, self.least_quanta);
         write!(
             f,
-            "{} of {}, {} one way: {} {relation} {} = {} frame + {} ahead + {} pause + {} cable + \
-             {} response + {} begun",
-            ports(self.ports),
-            Bandwidth::from_bps(self.rate_bps),
-            Duration::from_ps(self.delay_ps),
-            size(configured),
-            size(needed.total_bytes),
-            needed.first_bytes,
-            needed.ahead_bytes,
-            needed.pause_bytes,
-            needed.cable_bytes,
-            needed.response_bytes,
-            needed.begun_bytes,
-        )?;
-        if needed.cell_bytes > 0 {
-            write!(f, " + {} cells", needed.cell_bytes)?;
-        }
-        let margin = size(configured.abs_diff(needed.total_bytes));
-        let word = if self.is_enough() { "margin" } else { "missing" };
-        write!(f, "; {word} {margin}")
+            "{ports} of {rate}: {quanta} < {least} quanta: half of a pause must outlast a frame, \
+             q > ({frame} + 20) / 32"
+        )
     }
+}
+
+impl fmt::Display for UnheardPause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sent, class) = (self.sent_priority, self.lossless_priority);
+        let (sender, receiver) = (&self.sender, &self.receiver);
+        write!(
+            f,
+            "{sender} -> {receiver}: frames that are sent with priority {sent} are in {class} at \
+             {receiver}, and its pauses of {class} do not stop them at {sender}"
+        )?;
+        match self.links - 1 {
+            0 => Ok(()),
+            more => write!(f, "; so on {more} more link{}", if more == 1 { "" } else { "s" }),
+        }
+    }
+}
+
+impl fmt::Display for ReceiverFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (buffer, xoff) = (size(self.buffer_bytes), size(self.xoff_bytes));
+        write!(f, "{}, {buffer} with XOFF at {xoff}: ", alike(&self.example, self.hosts))?;
+        compared(f, self.headroom_bytes(), &self.needed)?;
+        if self.not_paused.is_empty() {
+            return Ok(());
+        }
+        let numbers: Vec<_> = self.not_paused.iter().map(ToString::to_string).collect();
+        write!(f, "; not proved: its pauses do not stop priority {}", numbers.join(", "))
+    }
+}
+
+/// The first of some, and how many there are.
+fn alike(example: &str, count: u64) -> String {
+    if count > 1 { format!("{example} and {} like it", count - 1) } else { example.to_owned() }
 }
 
 impl fmt::Display for MemoryFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.example)?;
-        if self.switches > 1 {
-            write!(f, " and {} like it", self.switches - 1)?;
-        }
+        f.write_str(&alike(&self.example, self.switches))?;
         let (buffer, class) = (size(self.buffer_bytes), size(self.class_bytes));
         let (ports, shared) = (ports(self.ports), size(self.shared_bytes));
         write!(f, ", {ports}: {} x {class} a lossless class of {buffer}", self.classes)?;

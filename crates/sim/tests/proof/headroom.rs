@@ -1,28 +1,14 @@
 //! The calculated headroom never drops, and a frame less does.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use rocelab_engine::RngStream;
 use rocelab_fabric::{HeadroomInput, LosslessHop};
 use rocelab_sim::network::Totals;
 use rocelab_sim::proof::Proof;
-use rocelab_sim::{Plan, Scenario, Simulation};
 use rocelab_units::{Bandwidth, Bytes, Duration};
 
-fn plan(text: &str) -> Plan {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("headroom.toml");
-    let plan = Scenario::parse(text, &path, &[]).and_then(|scenario| scenario.plan());
-    plan.unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
-/// Runs to the end, or to where the scenario stops.
-fn totals(plan: Plan) -> Totals {
-    let mut simulation: Simulation = Simulation::new(Arc::new(plan)).expect("it is a network");
-    simulation.run_to_end();
-    simulation.network().audit().expect("nothing is lost without a reason");
-    simulation.network().totals(simulation.now())
-}
+use crate::{plan, totals};
 
 /// A link with the frames of a path MTU, RoCE v2 over IPv4.
 #[derive(Clone, Copy, Debug)]
