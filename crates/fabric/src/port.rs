@@ -54,10 +54,12 @@ pub struct PortExtras {
     pub pause_response: Duration,
     /// Those that have arrived and have no effect yet, in the order of their times.
     pub responding: VecDeque<(SimTime, Pfc)>,
-    /// Bit p: pauses of priority p are not obeyed.
+    /// Bit q: pauses of queue q are not obeyed.
     pub ignored: u8,
-    /// Bit p: frames of priority p are not to wait here.
+    /// Bit q: frames of queue q are not to wait here.
     pub discards: u8,
+    /// Whether the link is gone: no frame is to wait here.
+    pub cut_off: bool,
 }
 
 impl Port {
@@ -111,14 +113,14 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
             self.blocked = paused;
             return;
         };
-        let obeyed = paused & !extras.ignored;
         let queues = match extras.queue_of {
-            None => obeyed,
+            None => paused,
             Some(queue_of) => (0..8)
-                .filter(|priority| obeyed & 1 << priority != 0)
+                .filter(|priority| paused & 1 << priority != 0)
                 .fold(0, |mask, priority| mask | 1 << queue_of[priority]),
         };
-        self.blocked = queues | extras.shapers.as_ref().map_or(0, Shapers::closed);
+        let obeyed = queues & !extras.ignored;
+        self.blocked = obeyed | extras.shapers.as_ref().map_or(0, Shapers::closed);
     }
 
     /// Bit q: queue q must not start a frame, paused or held by its shaper.
@@ -155,16 +157,21 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         queue_of.map_or(priority, |of| of[usize::from(priority)])
     }
 
-    /// From now on pauses of the priorities of this mask (bit p) are not obeyed; all others are.
-    pub fn ignore_pauses(&mut self, priorities: u8) {
-        self.extras_mut().ignored = priorities;
+    /// The priorities (bit p) whose frames wait in a queue.
+    pub fn priorities_of(&self, queue: u8) -> u8 {
+        (0..8).filter(|&priority| self.queue_of(priority) == queue).fold(0, |all, p| all | 1 << p)
+    }
+
+    /// From now on pauses of the queues of this mask (bit q) are not obeyed; those of others are.
+    pub fn ignore_pauses(&mut self, queues: u8) {
+        self.extras_mut().ignored = queues;
         self.update_blocked();
     }
 
-    /// From now on frames of the priorities of this mask (bit p) [have no place](Self::place_of)
-    /// here; all others have.
-    pub fn discard(&mut self, priorities: u8) {
-        self.extras_mut().discards = priorities;
+    /// From now on frames of the queues of this mask (bit q) [have no place](Self::place_of) here;
+    /// those of others have, while the port is not [cut off](Self::cut_off).
+    pub fn discard(&mut self, queues: u8) {
+        self.extras_mut().discards = queues;
     }
 
     fn extras_mut(&mut self) -> &mut PortExtras {
@@ -180,9 +187,9 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 
     #[cold]
     fn place_by_extras(&self, priority: u8) -> Option<u8> {
-        let discards =
-            self.extras.as_ref().is_some_and(|extras| extras.discards & 1 << priority != 0);
-        (!discards).then(|| self.queue_of(priority))
+        let queue = self.queue_of(priority);
+        let refuses = |extras: &PortExtras| extras.cut_off || extras.discards & 1 << queue != 0;
+        (!self.extras.as_deref().is_some_and(refuses)).then_some(queue)
     }
 
     /// The link that this port sends on.
@@ -312,25 +319,40 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         Some(id)
     }
 
-    /// The transmitter does not become free, until it starts up again: its link is gone.
+    /// The transmitter does not become free, until it starts up again.
     pub fn shut_down(&mut self) {
         self.free_at = SimTime::NEVER;
     }
 
-    /// The link is back at `now`: pauses that last are asked for again.
-    pub fn start_up(&mut self, now: SimTime) {
-        self.free_at = now;
+    /// The link is gone, until the port starts up again: no frame [has a place](Self::place_of)
+    /// here, and PFC frames that have arrived and have no effect yet will have none.
+    pub fn cut_off(&mut self) {
+        self.shut_down();
+        let extras = self.extras_mut();
+        extras.cut_off = true;
+        extras.responding.clear();
+    }
+
+    /// The transmitter, and the link if it was gone, are back, and free at `free_at`: pauses that last
+    /// are asked for again.
+    pub fn start_up(&mut self, free_at: SimTime) {
+        self.free_at = free_at;
+        if let Some(extras) = &mut self.extras {
+            extras.cut_off = false;
+        }
         self.flow_control.repeat_requests();
     }
 
-    /// Whether its link is there.
+    /// Whether its transmitter is not shut down.
     pub fn is_up(&self) -> bool {
         self.free_at != SimTime::NEVER
     }
 
-    /// The link has another rate from now on.
+    /// The link has another rate from now on. Quanta are of another length then, so pauses that last
+    /// are asked for again.
     pub fn set_rate(&mut self, rate: Bandwidth) {
         self.link.set_rate(rate);
+        self.flow_control.repeat_requests();
     }
 
     /// A frame of `len` bytes of `queue` starts at `now`: its shaper counts it.
@@ -367,14 +389,14 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 
     /// Bit p: a pause of priority p is obeyed.
     pub fn obeyed(&self) -> u8 {
-        self.paused() & !self.extras.as_ref().map_or(0, |extras| extras.ignored)
+        let ignored = self.extras.as_ref().map_or(0, |extras| extras.ignored);
+        let queues = (0..8).filter(|queue| ignored & 1 << queue != 0);
+        queues.fold(self.paused(), |obeyed, queue| obeyed & !self.priorities_of(queue))
     }
 
     /// Bit p: a pause of priority p is obeyed, and keeps frames of `priority`, which share its queue.
     pub fn pauses_of(&self, priority: u8) -> u8 {
-        let queue = self.queue_of(priority);
-        let shares = |p: &u8| self.queue_of(*p) == queue;
-        self.obeyed() & (0..8).filter(shares).fold(0, |mask, p| mask | 1 << p)
+        self.obeyed() & self.priorities_of(self.queue_of(priority))
     }
 
     /// Whether a PFC frame has come that will end the pause of `priority` when it takes effect.
@@ -490,6 +512,35 @@ mod tests {
         assert_eq!(port.waiting_bytes(), 1_048 + 60 + 2 * 43);
         assert_eq!(port.take_pfc_frame(SimTime::ZERO), Some(Pfc::uniform(1 << 3, u16::MAX)));
         assert_eq!(port.waiting_bytes(), 1_048 + 60 + 43);
+    }
+
+    #[test]
+    fn a_watchdog_s_discards_outlast_a_link_that_fails() {
+        let mut port = port();
+        port.discard(1 << 3);
+        port.cut_off();
+        assert_eq!([3, 4].map(|priority| port.place_of(priority)), [None, None]);
+        port.discard(1 << 3);
+        assert_eq!(port.place_of(4), None, "a port that is down stays so");
+        port.start_up(SimTime::ZERO);
+        assert_eq!([3, 4].map(|priority| port.place_of(priority)), [None, Some(4)]);
+        port.discard(0);
+        assert_eq!(port.place_of(3), Some(3));
+    }
+
+    #[test]
+    fn what_holds_for_a_queue_holds_for_all_of_its_priorities() {
+        let queue_of = Some([0, 1, 2, 3, 3, 5, 6, 7]);
+        let extras = PortExtras { queue_of, ..PortExtras::default() };
+        let mut port = port().with_extras(Some(Box::new(extras)));
+        assert_eq!((port.priorities_of(3), port.priorities_of(4)), (0b1_1000, 0));
+        port.discard(1 << 3);
+        assert_eq!([3, 4, 5].map(|priority| port.place_of(priority)), [None, None, Some(5)]);
+        port.receive_pfc(SimTime::ZERO, &Pfc::uniform(1 << 4, 9));
+        assert_eq!(port.blocked(), 1 << 3);
+        assert_eq!((port.obeyed(), port.pauses_of(3)), (1 << 4, 1 << 4));
+        port.ignore_pauses(1 << 3);
+        assert_eq!((port.blocked(), port.obeyed()), (0, 0));
     }
 
     #[test]

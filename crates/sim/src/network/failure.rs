@@ -1,17 +1,17 @@
 //! Links, switches and hosts that fail, and work again.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, Tie};
 use rocelab_fabric::topology::spanning_tree_over;
 use rocelab_fabric::{BufferPolicy, Chain, Departure, Fifo, NodeId, PacketId};
-use rocelab_units::SimTime;
+use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::Pfc;
 
+use super::host_pauses::Storms;
 use super::packet::{NO_ROUTE, PacketPool};
-use super::{
-    DropCause, Event, FrameDropped, Network, PacketOf, PauseRequest, Record, RecordKind, Role,
-};
+use super::{DropCause, Event, FrameDropped, Network, PacketOf, Record, RecordKind, Role};
 use crate::Plan;
 use crate::plan::FailureChange;
 use crate::profile::{Profile, Routing};
@@ -21,13 +21,43 @@ use crate::profile::{Profile, Routing};
 pub(super) struct Outages {
     /// By link: how many failures hold it down.
     down: Vec<u32>,
+    /// By link: the rates of the failures that slow it down.
+    rates: BTreeMap<u32, Vec<Bandwidth>>,
+    /// By host: the storms of its NIC.
+    pub(super) storms: BTreeMap<u32, Storms>,
+    /// By port whose transmitter is shut down: what it was about.
+    interrupted: BTreeMap<u32, Interrupted>,
     /// Steps of the plan that were taken.
     steps: usize,
 }
 
+/// A transmitter that is shut down.
+#[derive(Clone, Copy, Debug)]
+struct Interrupted {
+    /// When the frame is over, or would be, that it sent last.
+    free: EventKey,
+    /// Whether a `PortFree` for then is in the event queue.
+    armed: bool,
+}
+
 impl Outages {
     pub(super) fn new(links: usize) -> Self {
-        Self { down: vec![0; links], steps: 0 }
+        Self {
+            down: vec![0; links],
+            rates: BTreeMap::new(),
+            storms: BTreeMap::new(),
+            interrupted: BTreeMap::new(),
+            steps: 0,
+        }
+    }
+
+    /// A `PortFree` of a port that is shut down has left the event queue.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn forget_free(&mut self, port: u32) {
+        if let Some(interrupted) = self.interrupted.get_mut(&port) {
+            interrupted.armed = false;
+        }
     }
 
     /// Whether something will break or be mended yet.
@@ -91,22 +121,33 @@ impl<P: Profile> Network<P> {
                 }
             }
             FailureChange::LinkRate(link, rate) => {
-                for port in self.ends_of(link) {
-                    self.ports[port as usize].port.set_rate(rate);
+                self.outages.rates.entry(link).or_default().push(rate);
+                self.set_rate_of(key, link, queue);
+            }
+            FailureChange::LinkRateEnd(link, rate) => {
+                let rates = self.outages.rates.entry(link).or_default();
+                if let Some(place) = rates.iter().position(|&other| other == rate) {
+                    rates.swap_remove(place);
                 }
+                self.set_rate_of(key, link, queue);
             }
             FailureChange::Reroute => self.reroute(key.time),
-            FailureChange::StormBegin(host, mask) => {
-                self.stop_receiver(host, true);
-                self.pause_by_host(key, host, mask, queue);
-            }
-            FailureChange::StormMuted(host, mask) => self.resume_by_host(key, host, mask, queue),
-            FailureChange::StormEnd(host, mask) => {
-                self.stop_receiver(host, false);
-                self.resume_by_host(key, host, mask, queue);
-            }
+            FailureChange::StormBegin(host, mask) => self.begin_storm(key, host, mask, queue),
+            FailureChange::StormMuted(host, mask) => self.mute_storm(key, host, mask, queue),
+            FailureChange::StormEnd(host, mask) => self.end_storm(key, host, mask, queue),
             FailureChange::HostDown(host) => self.take_host_down(host),
             FailureChange::HostUp(host) => self.bring_host_up(key, host, queue),
+        }
+    }
+
+    /// A link runs at the lowest of the rates that failures leave it.
+    fn set_rate_of(&mut self, key: EventKey, link: u32, queue: &mut EventQueue<Event>) {
+        let usual = self.plan.topology.links[link as usize].rate;
+        let left = self.outages.rates.get(&link).and_then(|rates| rates.iter().min());
+        let rate = left.copied().unwrap_or(usual);
+        for port in self.ends_of(link) {
+            self.ports[port as usize].port.set_rate(rate);
+            self.pump(key, port, queue);
         }
     }
 
@@ -115,17 +156,29 @@ impl<P: Profile> Network<P> {
         let Role::Host(host) = self.nodes[node as usize].role else { return };
         let host = &mut self.hosts[host as usize];
         host.down += 1;
-        let state = &mut self.ports[host.port as usize];
+        let port = host.port;
+        self.shut_transmitter_down(port);
+    }
+
+    /// A transmitter starts no frame any more.
+    fn shut_transmitter_down(&mut self, port: u32) {
+        let state = &mut self.ports[port as usize];
+        if !state.port.is_up() {
+            return; // A host whose link is down dies, or the other way round.
+        }
+        let interrupted = Interrupted { free: state.free_key(), armed: state.free_armed };
+        self.outages.interrupted.insert(port, interrupted);
         state.port.shut_down();
         state.free_armed = true;
     }
 
     /// A host lives again, and goes on with what it has not sent.
     fn bring_host_up(&mut self, key: EventKey, node: NodeId, queue: &mut EventQueue<Event>) {
-        let Role::Host(host) = self.nodes[node as usize].role else { return };
-        let host = &mut self.hosts[host as usize];
+        let Role::Host(place) = self.nodes[node as usize].role else { return };
+        let host = &mut self.hosts[place as usize];
         host.down -= 1;
         let port = host.port;
+        self.go_on_handling(key, place, queue);
         let adjacency = self.plan.topology.adjacency();
         let link = adjacency.ports_of(node).first().map(|port| port.link);
         if link.is_some_and(|link| self.outages.down[link as usize] == 0) {
@@ -161,24 +214,25 @@ impl<P: Profile> Network<P> {
             on_the_link += 1;
             id = self.pool.next(id);
         }
+        self.shut_transmitter_down(port);
         let state = &mut self.ports[port as usize];
         state.doomed = on_the_link;
-        state.port.shut_down();
-        state.free_armed = true;
-        state.port.discard(0xff);
+        state.port.cut_off();
         self.flush(key, port, 0xff, DropCause::LinkDown, queue);
     }
 
-    /// A port has its link again.
+    /// A port has its link again. Its transmitter is free as soon as the frame is over that it was
+    /// sending, so that what it sends now is behind what is still on its way, or was lost there.
     fn bring_up(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
         if self.is_dead(port) {
             return;
         }
+        let interrupted = self.outages.interrupted.remove(&port);
+        let busy = interrupted.filter(|interrupted| interrupted.free > key);
         let state = &mut self.ports[port as usize];
-        state.port.start_up(key.time);
-        state.free_tie = Tie::default();
-        state.free_armed = false;
-        state.port.discard(0);
+        state.port.start_up(busy.map_or(key.time, |busy| busy.free.time));
+        state.free_tie = busy.map_or_else(Tie::default, |busy| busy.free.tie);
+        state.free_armed = interrupted.is_some_and(|interrupted| interrupted.armed);
         self.pump(key, port, queue);
     }
 
@@ -193,7 +247,7 @@ impl<P: Profile> Network<P> {
         !self.ports[port as usize].port.is_up() && !self.is_dead(port)
     }
 
-    /// Drops what waits in the queues of the priorities of `mask`.
+    /// Drops what waits in the queues of `mask` (bit q) at a switch's port.
     pub(super) fn flush(
         &mut self,
         key: EventKey,
@@ -207,8 +261,7 @@ impl<P: Profile> Network<P> {
         let Role::Switch(switch) = self.nodes[node as usize].role else { return };
         let len_of =
             |pool: &PacketPool<PacketOf<P>>, id: PacketId| u32::from(pool.get(id).frame_len);
-        for priority in (0..8).filter(|priority| mask & 1 << priority != 0) {
-            let waits_in = self.ports[port as usize].port.queue_of(priority);
+        for waits_in in (0..8).filter(|waits_in| mask & 1 << waits_in != 0) {
             while let Some(id) =
                 self.ports[port as usize].port.flush_from(waits_in, &self.pool, len_of)
             {
@@ -240,45 +293,6 @@ impl<P: Profile> Network<P> {
             self.routing = routing;
         }
         self.reroute_frames_under_way();
-    }
-
-    /// A host handles nothing that arrives, or does again.
-    fn stop_receiver(&mut self, node: NodeId, stopped: bool) {
-        if let Role::Host(host) = self.nodes[node as usize].role {
-            self.hosts[host as usize].stopped = stopped;
-        }
-    }
-
-    /// A host asks for pauses.
-    pub(super) fn pause_by_host(
-        &mut self,
-        key: EventKey,
-        node: NodeId,
-        mask: u8,
-        queue: &mut EventQueue<Event>,
-    ) {
-        let port = self.nodes[node as usize].first_port;
-        for priority in (0..8).filter(|priority| mask & 1 << priority != 0) {
-            let request = PauseRequest { node, port: 0, priority, egress: None, egress_paused: 0 };
-            self.records.push(Record { key, kind: RecordKind::PauseRequest(request) });
-            self.ports[port as usize].port.request_pause(priority);
-        }
-        self.pump(key, port, queue);
-    }
-
-    /// A host asks for pauses no longer.
-    pub(super) fn resume_by_host(
-        &mut self,
-        key: EventKey,
-        node: NodeId,
-        mask: u8,
-        queue: &mut EventQueue<Event>,
-    ) {
-        let port = self.nodes[node as usize].first_port;
-        for priority in (0..8).filter(|priority| mask & 1 << priority != 0) {
-            self.ports[port as usize].port.request_resume(priority);
-        }
-        self.pump(key, port, queue);
     }
 
     /// Schedules the failures of the plan.

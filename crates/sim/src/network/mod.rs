@@ -17,6 +17,7 @@ mod faults;
 mod flooding;
 mod hops;
 mod host;
+mod host_pauses;
 mod integrity;
 mod lost;
 mod notes;

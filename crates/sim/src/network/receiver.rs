@@ -32,6 +32,8 @@ pub(super) struct Receiver {
     stored: u64,
     /// Whether the lossless priorities are paused.
     pauses: bool,
+    /// Whether it is through with the first frame and its host handles nothing.
+    stalled: bool,
     translations: Option<Translations>,
     counts: ReceiverCounts,
 }
@@ -66,6 +68,7 @@ impl<P: Profile> Network<P> {
                 waiting: Fifo::default(),
                 stored: 0,
                 pauses: false,
+                stalled: false,
                 translations: translations.map(|config| Translations::new(config, &plan, node)),
                 counts: ReceiverCounts::default(),
             };
@@ -119,7 +122,7 @@ impl<P: Profile> Network<P> {
         if stored > receiver.config.xoff.get() && !receiver.pauses {
             receiver.pauses = true;
             receiver.counts.pauses += 1;
-            self.pause_by_receiver(key, host, queue);
+            self.ask_for_pauses(key, host, queue);
         }
         if was_idle {
             self.handle_next(key, host, queue);
@@ -131,6 +134,10 @@ impl<P: Profile> Network<P> {
     #[cold]
     pub(super) fn handled(&mut self, key: EventKey, host: u32, queue: &mut EventQueue<Event>) {
         let Some(receiver) = self.receivers.get_mut(&host) else { return };
+        if self.hosts[host as usize].handles_nothing() {
+            receiver.stalled = true;
+            return;
+        }
         let Some(id) = receiver.waiting.pop_front(&self.pool) else {
             debug_assert!(false, "a receiver handled nothing");
             return;
@@ -141,8 +148,7 @@ impl<P: Profile> Network<P> {
         let (port, is_idle) = (receiver.sending_port, receiver.waiting.is_empty());
         if resumes {
             receiver.pauses = false;
-            let node = self.hosts[host as usize].node;
-            self.resume_by_host(key, node, self.lossless(), queue);
+            self.ask_for_pauses(key, host, queue);
         }
         self.deliver_specially(key, port, id, queue);
         if !is_idle {
@@ -158,19 +164,29 @@ impl<P: Profile> Network<P> {
         queue.push(EventKey { time: key.time + takes, tie }, Event::Handled { host });
     }
 
-    #[cold]
-    fn pause_by_receiver(&mut self, key: EventKey, host: u32, queue: &mut EventQueue<Event>) {
-        let node = self.hosts[host as usize].node;
-        self.pause_by_host(key, node, self.lossless(), queue);
-    }
-
-    /// The lossless priorities: bit p for priority p.
-    fn lossless(&self) -> u8 {
-        self.plan.switch.lossless.iter().fold(0, |mask, priority| mask | 1 << (priority & 7))
+    /// A host that handled nothing may work again: a slow receiver goes on where it stopped.
+    pub(super) fn go_on_handling(
+        &mut self,
+        key: EventKey,
+        host: u32,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let Some(receiver) = self.receivers.get_mut(&host) else { return };
+        if self.hosts[host as usize].handles_nothing() || !receiver.stalled {
+            return;
+        }
+        receiver.stalled = false;
+        let tie = self.reserve(self.hosts[host as usize].node);
+        queue.push(EventKey { time: key.time, tie }, Event::Handled { host });
     }
 }
 
 impl Receiver {
+    /// Bit p: priority p is to pause.
+    pub(super) fn pausing(&self) -> u8 {
+        if self.pauses { self.config.lossless } else { 0 }
+    }
+
     /// How long it takes to handle a frame.
     fn time_of<R: HostPacket>(&mut self, packet: &Packet<R>) -> Duration {
         let len = Bytes::new(packet.frame_len.into());

@@ -220,7 +220,7 @@ impl<P: Profile> Network<P> {
     pub(super) fn port_free(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
         let state = &mut self.ports[port as usize];
         if state.port.free_at() == SimTime::NEVER {
-            return; // Its link failed meanwhile; it stays armed and is never asked again.
+            return self.outages.forget_free(port); // Its link failed meanwhile; it stays armed.
         }
         state.free_armed = false;
         self.pump(key, port, queue);

@@ -198,8 +198,7 @@ impl Network<Roce> {
 
     /// The priorities (bit p) whose frames wait in a queue of a port.
     pub(crate) fn priorities_of(&self, port: u32, queue: u8) -> u8 {
-        let state = &self.ports[port as usize].port;
-        (0..8).filter(|&priority| state.queue_of(priority) == queue).fold(0, |all, p| all | 1 << p)
+        self.ports[port as usize].port.priorities_of(queue)
     }
 
     /// The NIC of a host.

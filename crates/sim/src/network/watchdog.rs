@@ -20,6 +20,9 @@ pub(super) struct Watchdogs {
 struct Storm {
     /// Among all ports.
     port: u32,
+    /// Its number.
+    queue: u8,
+    /// The priority whose pause lasted.
     priority: u8,
     since: SimTime,
     /// Since when it is not paused, if it is not.
@@ -35,7 +38,7 @@ impl<P: Profile> Network<P> {
         queue.push(EventKey { time, tie }, Event::Watchdog);
     }
 
-    /// The watchdogs look at every lossless egress queue, and come back after their interval.
+    /// The watchdogs look at every egress queue, and come back after their interval.
     #[cold]
     pub(super) fn watchdog(&mut self, key: EventKey, queue: &mut EventQueue<Event>) {
         let plan = Arc::clone(&self.plan);
@@ -57,21 +60,23 @@ impl<P: Profile> Network<P> {
     ) {
         let state = &self.ports[port as usize];
         let Role::Switch(_) = self.nodes[state.node as usize].role else { return };
-        for priority in 0..8 {
-            let state = &self.ports[port as usize];
-            let since = state.port.paused_since(priority);
-            let long = since.is_some_and(|since| key.time.since(since) >= watchdog.detect);
-            let holds = state.port.queued(state.port.queue_of(priority)) > 0;
-            let known = |storm: &Storm| (storm.port, storm.priority) == (port, priority);
-            if !long || !holds || self.watchdogs.storms.iter().any(known) {
+        for waits_in in 0..8 {
+            let known = |storm: &Storm| (storm.port, storm.queue) == (port, waits_in);
+            let state = &self.ports[port as usize].port;
+            if state.queued(waits_in) == 0 || self.watchdogs.storms.iter().any(known) {
                 continue;
             }
-            self.watchdogs.storms.push(Storm {
-                port,
-                priority,
-                since: key.time,
-                quiet_since: None,
-            });
+            let long = |priority: &u8| {
+                let since = state.paused_since(*priority);
+                since.is_some_and(|since| key.time.since(since) >= watchdog.detect)
+            };
+            let of_queue = state.priorities_of(waits_in);
+            let Some(priority) = (0..8).filter(|p| of_queue & 1 << p != 0).find(long) else {
+                continue;
+            };
+            let storm =
+                Storm { port, queue: waits_in, priority, since: key.time, quiet_since: None };
+            self.watchdogs.storms.push(storm);
             self.record_storm(key, port, priority, None);
             self.obey_watchdogs(key, watchdog.action, port, queue);
         }
@@ -87,8 +92,8 @@ impl<P: Profile> Network<P> {
         let mut ended = Vec::new();
         let Self { watchdogs, ports, .. } = self;
         watchdogs.storms.retain_mut(|storm| {
-            let paused = ports[storm.port as usize].port.paused() & 1 << storm.priority != 0;
-            if paused {
+            let port = &ports[storm.port as usize].port;
+            if port.paused() & port.priorities_of(storm.queue) != 0 {
                 storm.quiet_since = None;
                 return true;
             }
@@ -114,7 +119,7 @@ impl<P: Profile> Network<P> {
         queue: &mut EventQueue<Event>,
     ) {
         let storms = self.watchdogs.storms.iter().filter(|storm| storm.port == port);
-        let mask = storms.fold(0, |mask, storm| mask | 1 << storm.priority);
+        let mask = storms.fold(0, |mask, storm| mask | 1 << storm.queue);
         let state = &mut self.ports[port as usize].port;
         match action {
             WatchdogAction::Forward => {

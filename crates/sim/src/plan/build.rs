@@ -85,8 +85,8 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         }
     };
     let tables = tables::build(scenario, &hosts)?;
-    let failures = failures::build(scenario, &topology, &hosts)?;
     let switch_overrides = switches::build(&scenario.switch, &topology)?;
+    let failures = failures::build(scenario, &topology, &hosts, &switch_overrides)?;
     let tcp = tcp::plan(scenario, &flows);
     let mut plan = Plan {
         name: scenario.name(),

@@ -3,6 +3,7 @@
 use rocelab_fabric::{NodeId, Topology};
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
+use super::switches::SwitchOverrides;
 use super::{HostDirectory, layer2, ports, switches};
 use crate::scenario::{
     FailureConfig, FailureKind, Fault, NicWatchdogConfig, Scenario, SwitchWatchdogConfig, ensure,
@@ -13,7 +14,7 @@ use crate::scenario::{
 pub struct FailurePlan {
     /// In the order of time.
     pub steps: Vec<FailureStep>,
-    /// The watchdog of every lossless egress queue.
+    /// The watchdog of the egress queues.
     pub switch_watchdog: Option<SwitchWatchdogConfig>,
     /// Whether a spanning tree says which links carry frames.
     pub spanning_tree: bool,
@@ -42,15 +43,18 @@ pub enum FailureChange {
     LinkDown(u32),
     /// It comes up again, unless something else holds it down.
     LinkUp(u32),
-    /// It runs at another rate.
+    /// It runs at a lower rate.
     LinkRate(u32, Bandwidth),
+    /// This one no longer slows it down.
+    LinkRateEnd(u32, Bandwidth),
     /// Routes are made anew, over the links that are up.
     Reroute,
     /// A host's NIC handles nothing any more, and asks for pauses of these priorities (bit p).
     StormBegin(NodeId, u8),
-    /// It asks for no pauses any more, and still handles nothing.
+    /// This storm asks for no pauses any more, and the NIC still handles nothing.
     StormMuted(NodeId, u8),
-    /// It works again.
+    /// It is over, and asked for pauses of these priorities until now. The NIC works again, unless it
+    /// is in another storm.
     StormEnd(NodeId, u8),
     /// A host sends nothing and handles nothing any more.
     HostDown(NodeId),
@@ -63,12 +67,13 @@ pub(super) fn build(
     scenario: &Scenario,
     topology: &Topology,
     hosts: &HostDirectory,
+    overrides: &SwitchOverrides,
 ) -> Result<FailurePlan, Fault> {
     let mut steps = Vec::new();
     let nic = scenario.watchdog.nic.as_ref();
     for (index, failure) in scenario.failure.iter().enumerate() {
         let section = format!("failure[{index}]");
-        let planned = Planned { failure, topology, hosts, scenario, nic };
+        let planned = Planned { failure, topology, hosts, scenario, overrides, nic };
         planned.add_steps(&mut steps).map_err(|fault| fault.within(&section))?;
     }
     steps.sort_by_key(|step| step.at);
@@ -93,6 +98,7 @@ struct Planned<'a> {
     topology: &'a Topology,
     hosts: &'a HostDirectory,
     scenario: &'a Scenario,
+    overrides: &'a SwitchOverrides,
     nic: Option<&'a NicWatchdogConfig>,
 }
 
@@ -125,10 +131,9 @@ impl Planned<'_> {
                 }
             }
             FailureKind::PauseStorm => {
-                let muted = self.nic.map(|watchdog| at + watchdog.detect);
-                let muted = muted.filter(|&muted| end.is_none_or(|end| muted < end));
-                if let (Some(at), Ok((host, mask))) = (muted, self.storm()) {
-                    steps.push(FailureStep { at, change: FailureChange::StormMuted(host, mask) });
+                if let (Some(after), Ok((host, mask))) = (self.muted_after(), self.storm()) {
+                    let change = FailureChange::StormMuted(host, mask);
+                    steps.push(FailureStep { at: at + after, change });
                 }
             }
             FailureKind::LinkRate | FailureKind::HostDown => {}
@@ -175,7 +180,12 @@ impl Planned<'_> {
                         .help("give `rate = \"10Gbps\"`, or `kind = \"link-down\"`")
                 })?;
                 let usual = self.topology.links[link as usize].rate;
-                let back = FailureChange::LinkRate(link, usual);
+                // Headroom is for the usual rate.
+                ensure(rate <= usual, || {
+                    Fault::at("rate", format!("that is more than the link's own, {usual}"))
+                        .help(format!("give at most \"{usual}\""))
+                })?;
+                let back = FailureChange::LinkRateEnd(link, rate);
                 Ok(vec![(FailureChange::LinkRate(link, rate), Some(back))])
             }
             FailureKind::SwitchReboot => {
@@ -190,7 +200,8 @@ impl Planned<'_> {
             FailureKind::PauseStorm => {
                 self.only(&["host", "priorities"])?;
                 let (host, mask) = self.storm()?;
-                let end = FailureChange::StormEnd(host, mask);
+                let end_mask = if self.muted_after().is_some() { 0 } else { mask };
+                let end = FailureChange::StormEnd(host, end_mask);
                 Ok(vec![(FailureChange::StormBegin(host, mask), Some(end))])
             }
             FailureKind::HostDown => {
@@ -201,11 +212,20 @@ impl Planned<'_> {
         }
     }
 
+    /// When the NIC's watchdog ends the pauses of a storm, from its beginning, if it does before
+    /// the storm is over.
+    fn muted_after(&self) -> Option<Duration> {
+        let detect = self.nic?.detect;
+        self.failure.lasts.is_none_or(|lasts| detect < lasts).then_some(detect)
+    }
+
     /// The host of a storm, and its priorities.
     fn storm(&self) -> Result<(NodeId, u8), Fault> {
         let host = self.host()?;
-        let priorities = self.failure.priorities.as_ref();
-        let priorities = priorities.unwrap_or(&self.scenario.switch.lossless);
+        let adjacency = self.topology.adjacency();
+        let neighbour = adjacency.ports_of(host).first().map_or(host, |port| port.node);
+        let switch = self.overrides.of_switch(neighbour, &self.scenario.switch);
+        let priorities = self.failure.priorities.as_ref().unwrap_or(&switch.lossless);
         let mut mask = 0;
         for (index, &priority) in priorities.iter().enumerate() {
             ensure(priority <= 7, || {

@@ -14,6 +14,8 @@ use crate::scenario::{Fault, SlowReceiverConfig, TranslationConfig, ensure};
 pub struct SlowReceiver {
     /// Memory for what is not handled yet.
     pub buffer: Bytes,
+    /// Bit p: priority p is lossless at its switch.
+    pub lossless: u8,
     /// With more than this in it, the lossless priorities are paused.
     pub xoff: Bytes,
     /// With no more than this, they go on.
@@ -57,7 +59,8 @@ impl Plan {
         host: NodeId,
         config: &SlowReceiverConfig,
     ) -> Result<SlowReceiver, Fault> {
-        let headroom = self.headroom_of_host(host);
+        let lossless = self.lossless_of_host(host);
+        let headroom = self.headroom_of_host(host, lossless);
         let name = &self.topology.nodes[host as usize].name;
         let xoff = match config.xoff {
             Some(xoff) => {
@@ -88,17 +91,26 @@ impl Plan {
                 .help("give no more than `xoff`")
         })?;
         let (buffer, rate) = (config.buffer, config.rate);
-        Ok(SlowReceiver { buffer, xoff, xon, rate, translation: config.translation.clone() })
+        let translation = config.translation.clone();
+        Ok(SlowReceiver { buffer, lossless, xoff, xon, rate, translation })
     }
 
-    /// What a host may still receive after it has asked for a pause, over all lossless priorities.
-    fn headroom_of_host(&self, host: NodeId) -> Bytes {
+    /// The priorities that are lossless at the switch of a host (bit p).
+    fn lossless_of_host(&self, host: NodeId) -> u8 {
         let adjacency = self.topology.adjacency();
-        let lossless = self.switch.lossless.len() as u64;
+        let neighbour = adjacency.ports_of(host).first().map_or(host, |port| port.node);
+        let lossless = &self.switch_at(neighbour).lossless;
+        lossless.iter().fold(0, |mask, priority| mask | 1 << (priority & 7))
+    }
+
+    /// What a host may still receive after it has asked for a pause, over all priorities of
+    /// `lossless` (bit p).
+    fn headroom_of_host(&self, host: NodeId, lossless: u8) -> Bytes {
+        let adjacency = self.topology.adjacency();
         let neighbour = adjacency.ports_of(host).first();
         let of_one =
             neighbour.map(|port| self.lossless_hop(host, port, &adjacency).terms().total());
-        Bytes::new(of_one.unwrap_or_default().get().saturating_mul(lossless))
+        Bytes::new(of_one.unwrap_or_default().get().saturating_mul(lossless.count_ones().into()))
     }
 }
 

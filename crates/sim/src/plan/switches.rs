@@ -19,11 +19,21 @@ pub struct SwitchOverrides {
     of_port: BTreeMap<(NodeId, u16), usize>,
 }
 
+impl SwitchOverrides {
+    /// What a switch goes by, where all others go by `usual`.
+    pub(super) fn of_switch<'a>(
+        &'a self,
+        switch: NodeId,
+        usual: &'a SwitchConfig,
+    ) -> &'a SwitchConfig {
+        self.of_switch.get(&switch).map_or(usual, |&place| &self.configs[place])
+    }
+}
+
 impl Plan {
     /// What a switch goes by.
     pub fn switch_at(&self, switch: NodeId) -> &SwitchConfig {
-        let place = self.switch_overrides.of_switch.get(&switch);
-        place.map_or(&self.switch, |&place| &self.switch_overrides.configs[place])
+        self.switch_overrides.of_switch(switch, &self.switch)
     }
 
     /// What a port goes by, of a switch or of a host, which has the parameters of all switches.

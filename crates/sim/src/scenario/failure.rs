@@ -19,10 +19,10 @@ pub struct FailureConfig {
     /// With `pause-storm` and `host-down`: the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// With `link-rate`: the rate meanwhile.
+    /// With `link-rate`: the rate meanwhile, at most that of the link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Bandwidth>,
-    /// With `pause-storm`: the priorities that are paused. Default: those of `switch.lossless`.
+    /// With `pause-storm`: the priorities that are paused. Default: the lossless ones of its switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priorities: Option<Vec<u8>>,
     /// When it begins.
@@ -54,7 +54,7 @@ const fn is_once(repeat: &u32) -> bool {
 pub enum FailureKind {
     /// A link carries nothing, in both directions; what waits for it and is on it is lost.
     LinkDown,
-    /// A link runs at another rate, in both directions.
+    /// A link runs at a lower rate, in both directions.
     LinkRate,
     /// All links of a switch are down, and its memory is empty afterwards.
     SwitchReboot,
@@ -76,8 +76,8 @@ pub struct WatchdogConfig {
     pub nic: Option<NicWatchdogConfig>,
 }
 
-/// A watchdog of every lossless egress queue of every switch: a queue that has been paused for
-/// `detect` and holds frames is in a storm; its pauses are not obeyed until none has come for
+/// A watchdog of every egress queue of every switch: a queue of which a priority has been paused for
+/// `detect` and which holds frames is in a storm, until none of its priorities has been paused for
 /// `restore`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

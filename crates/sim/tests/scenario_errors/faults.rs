@@ -326,6 +326,12 @@ fn failures_name_what_fails() {
             "10Gbps",
         ),
         (
+            "kind = \"link-rate\"\nport = \"switch-0:0\"\nrate = \"1001Mbps\"",
+            "failure[0].rate",
+            "more than the link's own, 1Gbps",
+            "at most \"1Gbps\"",
+        ),
+        (
             "kind = \"switch-reboot\"\nswitch = \"leaf-7\"",
             "failure[0].switch",
             "there is no switch `leaf-7`",

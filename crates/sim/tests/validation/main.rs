@@ -10,6 +10,7 @@ mod ecmp;
 mod endings;
 mod experiments;
 mod failures;
+mod failures_together;
 mod fairness;
 mod flooding;
 mod goodput;
