@@ -7,8 +7,8 @@
 //! what is for others (IEEE 802.1Q, the learning and the forwarding process).
 
 use rocelab_engine::{EventKey, EventQueue};
-use rocelab_fabric::PacketId;
 use rocelab_fabric::topology::Neighbour;
+use rocelab_fabric::{NodeId, PacketId};
 use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
 
@@ -149,9 +149,26 @@ impl<P: Profile> Network<P> {
         match tables.port_of(place, destination, now) {
             Some(known) => Verdict::Forward(known),
             None if tables.drops_incomplete() && self.is_lossless_at(ingress.switch, id) => {
-                Verdict::Drop(DropCause::IncompleteArp)
+                self.ask_again(place, destination, (now, answers))
             }
             None => Verdict::Flood,
+        }
+    }
+
+    /// Where lossless frames are not flooded, an entry without a port is incomplete, and the router
+    /// asks again: a host that is only silent is heard of by its answer.
+    fn ask_again(
+        &mut self,
+        place: Place,
+        host: NodeId,
+        (now, answers): (SimTime, bool),
+    ) -> Verdict {
+        match &mut self.tables {
+            Some(tables) if answers && tables.learn() => {
+                tables.hear(place, host, now);
+                Verdict::Forward(place.number)
+            }
+            _ => Verdict::Drop(DropCause::IncompleteArp),
         }
     }
 

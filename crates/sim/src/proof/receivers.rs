@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::headroom::HeadroomSum;
-use super::priorities::{SentPriorities, mask, numbers, stops};
+use super::priorities::{SentPriorities, numbers, stops};
 use crate::Plan;
 
 /// The memory of slow receivers that are alike. Sizes in bytes.
@@ -62,7 +62,8 @@ pub(super) fn find(plan: &Plan) -> Vec<ReceiverFinding> {
         let needed = HeadroomSum::from(LosslessHop { cell: Bytes::new(1), ..hop }.terms());
         let far_port = adjacency.port_of_link(port.node, port.link).unwrap_or(0);
         let far_port = u16::try_from(far_port).unwrap_or(u16::MAX);
-        let not_paused = not_paused(plan, (port.node, far_port), sent.at(plan, host));
+        let not_paused =
+            not_paused(plan, (port.node, far_port), (receiver.lossless, sent.at(plan, host)));
         let key = (receiver.buffer, receiver.xoff, needed.total_bytes, not_paused.clone());
         let finding = kinds.entry(key).or_insert_with(|| ReceiverFinding {
             hosts: 0,
@@ -77,9 +78,8 @@ pub(super) fn find(plan: &Plan) -> Vec<ReceiverFinding> {
     kinds.into_values().collect()
 }
 
-/// Priorities of `arriving` (bit p) that the sending port goes on with when a host has it pause the
-/// lossless ones.
-fn not_paused(plan: &Plan, (node, port): (NodeId, u16), arriving: u8) -> Vec<u8> {
-    let paused = mask(&plan.switch.lossless);
+/// Priorities of `arriving` (bit p) that the sending port goes on with when a host has it pause those
+/// of `paused`.
+fn not_paused(plan: &Plan, (node, port): (NodeId, u16), (paused, arriving): (u8, u8)) -> Vec<u8> {
     numbers(arriving).filter(|&sent| !stops(plan, node, port, paused, sent)).collect()
 }

@@ -287,3 +287,12 @@ fn no_copy_is_lost_count_of_in_random_networks() {
         "{floods} {copies} {completed}"
     );
 }
+
+#[test]
+fn a_host_that_is_only_silent_is_found_under_the_cure() {
+    let settings = "[layer2]\ndrop_incomplete_arp = true\n\
+                    learning = { mac_ageing = \"100us\", arp_timeout = \"10ms\" }";
+    let run = run(&scenario(2, settings, &[flow(0, 2, 0), flow(0, 2, 500)]));
+    run.assert_complete("a silent host");
+    assert_eq!(counts(&run), (0, 0, Vec::new()));
+}

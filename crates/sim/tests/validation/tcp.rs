@@ -269,3 +269,43 @@ fn dctcp_keeps_the_queue_short_and_the_others_fill_the_memory() {
     assert_eq!(drops_of_dctcp, 0);
     assert!((5_000.0..80_000.0).contains(&dctcp), "{dctcp}");
 }
+
+/// A host that has a backlog of both shares its port between them, whichever was there first.
+#[test]
+fn a_host_with_both_starves_neither() {
+    let tcp = |start: &str| {
+        let flow = "{ from = \"host-0\", to = \"host-1\", bytes = \"100KB\", start = \"START\" },";
+        flow.replace("START", start).repeat(40)
+    };
+    let text = |tcp: &str, rdma_start: &str, bytes: &str| {
+        star(
+            2,
+            "100Gbps",
+            &format!(
+                "[congestion_control.none]\n[[workload.flows]]\ntransport = \"tcp\"\nlist = [{tcp}]\n\
+                 [[workload.flows]]\nlist = [{{ from = \"host-0\", to = \"host-1\", \
+                 bytes = \"{bytes}\", start = \"{rdma_start}\" }}]\n"
+            ),
+        )
+    };
+    // RDMA behind a backlog of TCP: half of the port, so twice the time that it takes alone.
+    let first = run(&text(&tcp("0us"), "1us", "1MB"));
+    let rdma = |run: &Run| {
+        let mut flows = run.plan.flows.iter();
+        let number = flows.position(|flow| !flow.is_tcp()).expect("it is there");
+        let ideal = ideal_fct(&run.plan, &run.plan.flows[number]).ps();
+        (run.completion_times()[number] as f64, ideal as f64)
+    };
+    let (time, ideal) = rdma(&first);
+    println!("RDMA behind TCP: {:.2} times its ideal", time / ideal);
+    assert!(time / ideal < 2.2);
+    // TCP behind a backlog of RDMA: 4 MB of it take twice their time, and RDMA as much longer.
+    let second = run(&text(&tcp("1us"), "0us", "6MB"));
+    let (time, ideal) = rdma(&second);
+    println!("RDMA before TCP: {:.2} times its ideal", time / ideal);
+    let times = second.completion_times().into_iter().zip(&second.plan.flows);
+    let of_tcp = times.filter(|(_, flow)| flow.is_tcp()).map(|(ps, _)| ps);
+    let last = of_tcp.max().unwrap() as f64;
+    println!("TCP: {:.1} us", last / 1e6);
+    assert!(last < 4.0e6 * 1.06 * 8.0 / 100.0 * 1e3 * 2.3, "{last}");
+}

@@ -194,7 +194,8 @@ impl TcpReceiver {
         let before = self.next;
         let fills = !self.arrived.is_empty();
         self.next = end;
-        if fills && let Some(end) = self.arrived.take_first_through(end) {
+        // What came may cover several ranges: messages are cut otherwise when they are sent again.
+        while let Some(end) = self.arrived.take_first_through(self.next) {
             self.next = self.next.max(end);
         }
         let new = self.next - before;

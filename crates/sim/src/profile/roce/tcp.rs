@@ -23,6 +23,8 @@ pub(super) struct HostTcp {
     /// By connection.
     flows: Vec<u32>,
     ends: VecDeque<FlowEnd>,
+    /// Frame bytes of segments that have left.
+    sent: u64,
     /// Bytes that the NIC and the TCP had sent when one of them last had nothing to send.
     since: (u64, u64),
 }
@@ -39,7 +41,7 @@ impl HostTcp {
             seed: RngStream::new(plan.seed, &format!("tcp stack/{name}")).bits(),
         });
         let (flows, ends) = (Vec::new(), VecDeque::new());
-        Some(Box::new(Self { node, host, flows, ends, since: (0, 0) }))
+        Some(Box::new(Self { node, host, flows, ends, sent: 0, since: (0, 0) }))
     }
 
     /// A flow of which this host is one end will start.
@@ -104,7 +106,7 @@ impl HostTcp {
     /// both have.
     pub(super) fn is_next(&mut self, nic: &Nic, paused: u8) -> bool {
         let has_segment = self.host.is_ready(paused);
-        let sent = (bytes_of(nic), self.sent());
+        let sent = (bytes_of(nic), self.sent);
         if !has_segment || !nic.is_ready(paused) {
             self.since = sent;
             return has_segment;
@@ -121,6 +123,7 @@ impl HostTcp {
         paused: u8,
     ) -> Option<(Departing<TcpSegment>, Option<SackBlocks>)> {
         let transmit = self.host.poll_transmit(now, paused)?;
+        self.sent += u64::from(transmit.frame_len);
         let sack = self.host.sack_blocks(&transmit.segment);
         let departing = Departing {
             packet: transmit.segment,
@@ -190,12 +193,6 @@ impl HostTcp {
 
     fn number_of(&self, flow: &FlowPlan) -> u32 {
         if flow.source == self.node { flow.source_qpn } else { flow.destination_qpn }
-    }
-
-    /// Frame bytes made so far, those included that wait in the host.
-    fn sent(&self) -> u64 {
-        let TcpCounters { data_sent, acks_sent, .. } = self.host.counters();
-        data_sent.bytes + acks_sent.bytes
     }
 }
 
