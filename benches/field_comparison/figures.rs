@@ -89,7 +89,12 @@ impl Run {
         };
         let plan = reference::load(&repository().join(scenario), overrides)?.scenario.plan()?;
         let directory = ResultsDir::create(scratch.join(case.name), Overwrite::Replace)?;
-        let outcome = rocelab_sim::run(Arc::new(plan), &directory, |_| ControlFlow::Continue(()))?;
+        let outcome = rocelab_sim::run(
+            Arc::new(plan),
+            &directory,
+            rocelab_sim::Execution::SEQUENTIAL,
+            |_| ControlFlow::Continue(()),
+        )?;
         let results = directory.finish(&outcome.summary, &RunInfo::default())?;
         let flows = flows(&text(&results.join("flows.csv"))?)?;
         Ok(Self { flows, pauses: outcome.summary.pfc.pauses })

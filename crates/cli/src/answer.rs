@@ -3,6 +3,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use rocelab_sim::Plan;
+use rocelab_sim::reference::Loaded;
+
 use crate::failure::Failure;
 
 /// Writes an answer to standard output.
@@ -25,5 +28,13 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 pub(crate) fn tell_notes(path: &Path, notes: &[String]) {
     for note in notes {
         tell!("note: {}: {note}", path.display());
+    }
+}
+
+/// Tells standard error all that the file at `path`, of which `plan` was made, says to no effect.
+pub(crate) fn tell_without_effect(path: &Path, loaded: &Loaded, plan: &Plan) {
+    tell_notes(path, &loaded.notes);
+    for note in loaded.scenario.without_effect(plan) {
+        tell!("note: {note}");
     }
 }

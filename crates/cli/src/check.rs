@@ -37,6 +37,8 @@ struct Checked<'a> {
     connections: usize,
     /// How many things were found wrong.
     faults: usize,
+    /// How many things are worth a warning.
+    warnings: usize,
     proof: &'a Proof,
 }
 
@@ -52,7 +54,7 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
                 continue;
             }
         };
-        answer::tell_notes(&path, &loaded.notes);
+        answer::tell_without_effect(&path, &loaded, &plan);
         let proof = Proof::of(&plan);
         if proof.faults() > 0 {
             exit = exit.and(Exit::Found);
@@ -69,8 +71,11 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
 fn text(path: &Path, plan: &Plan, proof: &Proof) -> String {
     let verdict = match proof.faults() {
         0 => "ok".into(),
-        1 => "1 fault".into(),
-        faults => format!("{faults} faults"),
+        faults => counted(faults, "fault"),
+    };
+    let verdict = match proof.warnings() {
+        0 => verdict,
+        warnings => format!("{verdict}, {}", counted(warnings, "warning")),
     };
     format!("{}: {}: {verdict}\n{proof}", path.display(), counts(plan))
 }
@@ -104,6 +109,7 @@ fn json(path: &Path, plan: &Plan, proof: &Proof) -> String {
         applications: plan.apps.len(),
         connections: plan.connections.len(),
         faults: proof.faults(),
+        warnings: proof.warnings(),
         proof,
     };
     let mut line = serde_json::to_string(&checked).unwrap_or_default();

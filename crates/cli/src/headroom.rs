@@ -1,7 +1,9 @@
 //! `rocelab headroom`.
 
-use clap::Args;
-use rocelab_sim::proof::{Bandwidth, Bytes, Duration, HeadroomQuestion, Length, Ratio};
+use clap::{ArgGroup, Args};
+use rocelab_sim::proof::{
+    Bandwidth, Bytes, Duration, HeadroomQuestion, Length, QuestionError, Ratio,
+};
 
 use crate::answer;
 use crate::exit::Exit;
@@ -9,25 +11,27 @@ use crate::failure::Failure;
 
 /// Arguments of `rocelab headroom`.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("distance").args(["cable", "delay"]).required(true)))]
 pub(crate) struct HeadroomArguments {
     /// Rate of every port.
     #[arg(long, value_name = "RATE")]
     rate: Bandwidth,
     /// Length of every cable; a metre takes 5 ns.
-    #[arg(long, value_name = "LENGTH", required_unless_present = "delay")]
+    #[arg(long, value_name = "LENGTH")]
     cable: Option<Length>,
     /// Propagation delay of every cable, one way.
-    #[arg(long, value_name = "TIME", conflicts_with = "cable")]
+    #[arg(long, value_name = "TIME")]
     delay: Option<Duration>,
-    /// Path MTU of the lossless class: payload bytes of a full RoCE packet.
+    /// Path MTU of the lossless class: payload bytes of a full RoCE packet, 256, 512, 1024, 2048 or 4096.
     #[arg(long, value_name = "BYTES", default_value_t = 1024)]
     mtu: u32,
-    /// The largest frame of any class, FCS included: the pause may have to wait for it.
+    /// The largest frame of any class, FCS included, at least that of the lossless one: the pause may
+    /// have to wait for it.
     /// [default: a full packet of the lossless class]
     #[arg(long, value_name = "SIZE")]
     largest_frame: Option<Bytes>,
     /// What both ends together need to make and to obey a pause.
-    /// [default: what IEEE 802.3 allows at this rate]
+    /// [default: what IEEE 802.3 allows at this rate, or the next lower one that it lists]
     #[arg(long, value_name = "TIME")]
     response: Option<Duration>,
     /// The size of the cells that memory is handed out in.
@@ -68,7 +72,7 @@ pub(crate) fn execute(arguments: &HeadroomArguments) -> Result<Exit, Failure> {
         shared: arguments.shared,
         reserve: arguments.reserve,
     };
-    let answer = question.answer().map_err(|error| Failure::Input(format!("--{error}")))?;
+    let answer = question.answer().map_err(|error| refused(&error, arguments.cable))?;
     if arguments.json {
         let text = serde_json::to_string(&answer).unwrap_or_default();
         answer::print(&format!("{text}\n"))?;
@@ -81,4 +85,16 @@ pub(crate) fn execute(arguments: &HeadroomArguments) -> Result<Exit, Failure> {
         return Ok(Exit::Found);
     }
     Ok(Exit::Done)
+}
+
+/// What is wrong, in the options that the user gave.
+fn refused(error: &QuestionError, cable: Option<Length>) -> Failure {
+    match cable {
+        Some(cable) if error.key == "delay" => Failure::Input(format!(
+            "--cable = {cable}: its delay is {}; give at most 200000km, whose delay is 1s, or the delay \
+             itself with --delay",
+            error.value
+        )),
+        _ => Failure::Input(format!("--{error}")),
+    }
 }

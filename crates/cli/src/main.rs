@@ -29,6 +29,7 @@ mod resources;
 mod run;
 mod schema;
 mod topo;
+mod verdict;
 
 use std::process::ExitCode;
 

@@ -7,9 +7,10 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use rocelab_results::{Machine, Overwrite, ResultsDir, RunInfo, Summary};
+use rocelab_results::{Machine, Overwrite, ResultsDir, RunInfo};
+use rocelab_sim::proof::{LossyPriority, RoutingLoop};
 use rocelab_sim::reference::Loaded;
-use rocelab_sim::{Ending, Outcome, Plan, Scenario};
+use rocelab_sim::{Execution, Outcome, Plan, Scenario};
 
 use crate::answer;
 use crate::exit::Exit;
@@ -17,6 +18,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::progress::{Bar, Stopwatch};
 use crate::resources;
+use crate::verdict;
 
 /// Arguments of `rocelab run`.
 #[derive(Debug, Args)]
@@ -28,9 +30,13 @@ pub(crate) struct RunArguments {
     /// [default: results/SCENARIO-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Worker threads; results do not depend on it. This version uses one.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    threads: u32,
+    /// Worker threads; results do not depend on it. [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    threads: Option<u32>,
+    /// Parts that the network is cut into; results do not depend on it. [default: one for each
+    /// thread, of at least 32 hosts]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    partitions: Option<u32>,
     /// Print nothing but errors.
     #[arg(long)]
     quiet: bool,
@@ -42,6 +48,16 @@ pub(crate) struct RunArguments {
 }
 
 impl RunArguments {
+    /// How a plan is to be run.
+    fn execution(&self, plan: &Plan) -> Execution {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.threads.unwrap_or_else(|| u32::try_from(cores()).unwrap_or(u32::MAX));
+        match self.partitions {
+            Some(partitions) => Execution { partitions, threads },
+            None => Execution::on_threads(plan, threads),
+        }
+    }
+
     /// Where the results of `plan` go.
     fn directory_for(&self, plan: &Plan) -> PathBuf {
         match &self.out {
@@ -90,7 +106,8 @@ pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     for (path, (loaded, plan)) in files.iter().zip(loaded) {
         if !arguments.quiet {
-            answer::tell_notes(path, &loaded.notes);
+            answer::tell_without_effect(path, &loaded, &plan);
+            tell_warnings(path, &plan);
         }
         let directory = ResultsDir::create(arguments.directory_for(&plan), overwrite)?;
         exit = exit.and(run_one(arguments, &loaded.scenario, plan, directory, &interrupt)?);
@@ -99,6 +116,16 @@ pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
         }
     }
     Ok(exit)
+}
+
+/// What is seldom meant, before it runs.
+fn tell_warnings(path: &Path, plan: &Plan) {
+    for finding in RoutingLoop::all_of(plan) {
+        tell!("warning: {}: {finding}", path.display());
+    }
+    for finding in LossyPriority::all_of(plan) {
+        tell!("warning: {}: {finding}", path.display());
+    }
 }
 
 /// Whether no two scenarios have results in one directory, where one would replace the other's.
@@ -172,7 +199,8 @@ fn run_one(
     write_scenario(scenario, &directory)?;
     let has_stop = plan.stop.is_some();
     let bar = Bar::new(arguments.quiet);
-    let outcome = rocelab_sim::run(Arc::new(plan), &directory, |progress| {
+    let execution = arguments.execution(&plan);
+    let outcome = rocelab_sim::run(Arc::new(plan), &directory, execution, |progress| {
         bar.show(progress);
         if interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -183,7 +211,7 @@ fn run_one(
     if !arguments.quiet {
         answer::print(&rocelab_report::summary_table(&outcome.summary, &info, shown(&path)))?;
     }
-    Ok(exit_of(&outcome, has_stop))
+    Ok(verdict::of(&outcome, has_stop))
 }
 
 /// Makes all directories and takes them away again, the last one first, because the first one made
@@ -251,76 +279,13 @@ fn run_info(outcome: &Outcome, watch: &Stopwatch, cpu_before: f64) -> RunInfo {
         cpu_s: cpu - cpu_before,
         peak_memory_bytes: memory,
         events: outcome.events,
+        threads: outcome.execution.threads,
+        partitions: outcome.execution.partitions,
         machine: Machine::current(),
         ..RunInfo::default()
     };
     info.set_rates(outcome.summary.link_traversals.total);
     info
-}
-
-fn exit_of(outcome: &Outcome, has_stop: bool) -> Exit {
-    let flows = outcome.summary.flows;
-    if let Some(drops) = outcome.summary.drops.by_reason.get("headroom_exceeded") {
-        tell!("warning: {drops} frames of lossless priorities were dropped: see drops.csv");
-    }
-    let broken = outcome.summary.integrity.as_ref().map_or(0, |integrity| integrity.violations);
-    let operations: u64 = outcome.summary.operations.iter().map(|app| app.failed).sum();
-    match outcome.ending {
-        Ending::Interrupted => Exit::Interrupted,
-        Ending::Stalled => {
-            tell!("warning: nothing moves any more, {}", unfinished(&outcome.summary));
-            tell_stall(&outcome.summary);
-            Exit::Found
-        }
-        Ending::Deadlocked => {
-            if let Some(deadlock) = outcome.summary.deadlocks.last() {
-                tell!("{deadlock}");
-            }
-            tell_stall(&outcome.summary);
-            Exit::Found
-        }
-        _ if flows.failed > 0 => {
-            tell!(
-                "warning: {} of {} flows failed: see `status` in flows.csv",
-                flows.failed,
-                flows.total
-            );
-            Exit::Found
-        }
-        _ if operations > 0 => {
-            tell!("warning: {operations} operations failed: see operations.csv");
-            Exit::Found
-        }
-        _ if broken > 0 => {
-            tell!("warning: {broken} promises of the transport were broken: see summary.json");
-            Exit::Found
-        }
-        _ if flows.unfinished > 0 && !has_stop => Exit::Found,
-        _ => Exit::Done,
-    }
-}
-
-/// What is stuck, and on what.
-fn tell_stall(summary: &Summary) {
-    if let Some(stalled) = &summary.stalled {
-        tell!("{stalled}");
-    }
-}
-
-/// What a run left unfinished.
-fn unfinished(summary: &Summary) -> String {
-    let flows =
-        format!("{} of {} flows are unfinished", summary.flows.unfinished, summary.flows.total);
-    let (open, total) = summary
-        .operations
-        .iter()
-        .fold((0, 0), |(open, total), app| (open + app.unfinished, total + app.total));
-    let operations = format!("{open} of {total} operations are unfinished");
-    match (summary.flows.total, summary.operations.is_empty()) {
-        (_, true) => flows,
-        (0, false) => operations,
-        _ => format!("{flows}, {operations}"),
-    }
 }
 
 /// A path as the user would write it: relative to where they are, if it is below.

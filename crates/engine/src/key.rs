@@ -54,9 +54,9 @@ impl TieCounter {
 }
 
 /// The rule for the order of what happens at one instant.
-pub trait TieOrder: Default + core::fmt::Debug {
+pub trait TieOrder: Default + core::fmt::Debug + Send {
     /// What each node keeps for it.
-    type OfNode: core::fmt::Debug;
+    type OfNode: core::fmt::Debug + Send;
 
     /// What node `origin` keeps.
     ///

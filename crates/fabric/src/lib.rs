@@ -32,7 +32,7 @@ pub mod topology;
 pub use buffer::{
     Admission, Arrival, BufferError, BufferLayout, BufferPolicy, Departure, DropReason,
     HeadroomInput, HeadroomTerms, HpccNs3Buffer, HpccNs3Port, LosslessHop, PoolBuffer,
-    SharedBuffer, SwitchBuffer, headroom, standard_response,
+    SharedBuffer, SwitchBuffer, headroom, rate_of_response, standard_response,
 };
 pub use buffer_dependency::{
     BufferDependencies, BufferWait, DependencyCycle, FailureFindings, FloodedRoutes, LinkFailures,

@@ -136,13 +136,16 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 
     /// Shows every frame that waits, with its queue.
     pub fn for_each_waiting<C: Chain>(&self, chain: &C, mut show: impl FnMut(PacketId, u8)) {
-        for (number, queue) in (0u8..).zip(&self.queues) {
-            let mut id = queue.frames.head();
-            while id != PacketId::NONE {
-                show(id, number);
-                id = chain.next(id);
-            }
+        for queue in 0..8 {
+            self.waiting_in(queue, chain).for_each(|id| show(id, queue));
         }
+    }
+
+    /// The frames that wait in one queue, the next to go first.
+    pub fn waiting_in<C: Chain>(&self, queue: u8, chain: &C) -> impl Iterator<Item = PacketId> {
+        let exists = |id: PacketId| (id != PacketId::NONE).then_some(id);
+        let first = exists(self.queues[usize::from(queue)].frames.head());
+        std::iter::successors(first, move |&id| exists(chain.next(id)))
     }
 
     /// The queue of a priority.

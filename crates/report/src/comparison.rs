@@ -121,7 +121,7 @@ impl Comparison {
 
 type Read = fn(&Summary) -> Option<u64>;
 
-const FIGURES: [(&str, &str, Read); 19] = [
+const FIGURES: [(&str, &str, Read); 25] = [
     ("Simulated", "ps", |run| Some(run.simulated_ps)),
     ("Flows completed", "", |run| Some(run.flows.completed)),
     ("Flows failed", "", |run| Some(run.flows.failed)),
@@ -139,7 +139,13 @@ const FIGURES: [(&str, &str, Read); 19] = [
     ("Time paused", "ps", |run| Some(run.pfc.paused_ps)),
     ("ECN marks", "", |run| Some(run.ecn.marks)),
     ("CNPs", "", |run| Some(run.cnps)),
+    ("Failures", "", |run| Some(run.failures.values().sum())),
+    ("Pause storms", "", |run| Some(run.failures.get("pause-storm").copied().unwrap_or(0))),
+    ("Queues in storms", "", |run| Some(run.storms)),
+    ("Deadlocks", "", |run| Some(run.deadlocks.len() as u64)),
     ("Drops", "", |run| Some(run.drops.total)),
+    ("Lossless drops", "", |run| Some(run.lossless_drops.values().sum())),
+    ("Watchdog drops", "", |run| Some(run.drops.by_reason.get("watchdog").copied().unwrap_or(0))),
     ("Retransmissions", "", |run| Some(run.retransmissions)),
 ];
 

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rocelab_results::{Distribution, IntegrityViolation, MessageCounts, RunInfo, Summary};
+use rocelab_results::{
+    Distribution, FlowCounts, IntegrityViolation, MessageCounts, RunInfo, Summary,
+};
 
 use crate::numbers::{count, counted, in_unit, memory, rate, rounded_count, time, time_unit};
 
@@ -20,7 +22,7 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     table += &percentiles(summary);
     if summary.flows.total > 0 || summary.operations.is_empty() {
         line(&mut table, "Flows", &flows(summary));
-        line(&mut table, "Goodput", &rate(summary.goodput_bps));
+        line(&mut table, "Goodput", &goodput(&summary.flows, summary.goodput_bps));
     }
     if let Some(messages) = &summary.messages {
         line(&mut table, "Messages", &message_counts(messages));
@@ -97,6 +99,11 @@ fn flows(summary: &Summary) -> String {
         }
     }
     text
+}
+
+/// It is that of completed flows.
+pub(crate) fn goodput(flows: &FlowCounts, bps: u64) -> String {
+    if flows.completed == 0 { "none: no flow completed".to_owned() } else { rate(bps) }
 }
 
 fn message_counts(messages: &MessageCounts) -> String {
@@ -218,7 +225,11 @@ fn retransmissions(summary: &Summary) -> String {
 /// Where TCP carries flows beside RDMA: each by itself, and what TCP sent again.
 fn transports(table: &mut String, summary: &Summary) {
     for (name, own) in &summary.transports {
-        let mut text = format!("{}, {}", counted(own.flows.total, "flow"), rate(own.goodput_bps));
+        let mut text = format!(
+            "{}, {}",
+            counted(own.flows.total, "flow"),
+            goodput(&own.flows, own.goodput_bps)
+        );
         if let Some(fct) = &own.fct_ps {
             let _ = write!(text, ", FCT p50 {}, p99 {}", time(fct.p50), time(fct.p99));
         }

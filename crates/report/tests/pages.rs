@@ -57,6 +57,20 @@ fn what_is_missing_is_said() {
 }
 
 #[test]
+fn how_long_samples_hold_is_not_guessed() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = results(folder.path(), 1);
+    std::fs::remove_file(results.path().join("scenario.resolved.toml")).unwrap();
+    let error = report_html(&results).unwrap_err().to_string();
+    for word in ["queues.csv", "scenario.resolved.toml", "sample.queues.interval"] {
+        assert!(error.contains(word), "{error}");
+    }
+    // Nothing was sampled, and nobody asks.
+    std::fs::remove_file(results.path().join("queues.csv")).unwrap();
+    assert!(report_html(&results).is_ok());
+}
+
+#[test]
 fn recorded_causes_and_places_are_taken_where_they_are() {
     let folder = tempfile::tempdir().unwrap();
     let results = results(folder.path(), 1);

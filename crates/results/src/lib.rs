@@ -83,6 +83,7 @@ mod pause_causes;
 mod queue;
 mod record;
 mod run_info;
+mod sample_intervals;
 mod samples;
 mod series;
 mod stall;
@@ -90,6 +91,7 @@ mod storm;
 mod summary;
 mod topology_map;
 mod transports;
+mod words;
 
 pub use directory::{Overwrite, ResultsDir};
 pub use distribution::Distribution;

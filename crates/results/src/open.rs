@@ -1,10 +1,12 @@
 //! Reading results back.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use rocelab_units::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +131,15 @@ impl Results {
             return Ok(None);
         }
         SeriesReader::open(path, file.value).map(Some)
+    }
+
+    /// How often each quantity was sampled, by the name of its section: `[sample.NAME]` of
+    /// `scenario.resolved.toml`. Empty if nothing was, and if there is no such file.
+    ///
+    /// # Errors
+    /// [`ResultsError::Malformed`] if it is no scenario, or an interval no time.
+    pub fn sample_intervals(&self) -> Result<BTreeMap<String, Duration>, ResultsError> {
+        crate::sample_intervals::read(&self.path)
     }
 
     /// Every pause with its cause, out of `pauses.json`; `None` if the run left no such file.

@@ -22,11 +22,11 @@ pub struct PauseCause {
     pub start_ps: u64,
     /// When it ended, in picoseconds; `None` if it had not when the run ended.
     pub end_ps: Option<u64>,
-    /// The pause that led to this one: the node that asked for this pause could not send there.
-    /// `None` if nothing held that node back: this is a root cause.
+    /// The pause that led to this one: it kept the queue of [`waits_for`](Self::waits_for) when this
+    /// one was asked for. `None` if nothing did: this is a root cause.
     pub parent: Option<usize>,
-    /// What the frame waited for that led to the pause: the egress port, as `switch:port`, or the host
-    /// that asked for the pause.
+    /// What the pause was asked for: the egress port, as `switch:port`, that most of the bytes waited
+    /// for then which had come in by the port that asked, in this priority; or the host that asked.
     #[serde(default)]
     pub waits_for: String,
 }

@@ -18,10 +18,11 @@ pub struct QueueSample<'a> {
     /// Priority, 0 to 7.
     pub priority: u8,
     /// Bytes that wait, with the frames' FCS.
-    pub bytes: u64,
+    pub queue_bytes: u64,
 }
 
 impl Record for QueueSample<'_> {
     const FILE: &'static str = "queues.csv";
-    const COLUMNS: &'static [&'static str] = &["time_ps", "node", "port", "priority", "bytes"];
+    const COLUMNS: &'static [&'static str] =
+        &["time_ps", "node", "port", "priority", "queue_bytes"];
 }

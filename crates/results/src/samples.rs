@@ -37,7 +37,7 @@ pub struct UtilisationSample<'a> {
     /// What it sent over the interval, preamble and gap included, in bit/s. A frame counts when it
     /// starts.
     pub rate_bps: u64,
-    /// The same over the link's rate.
+    /// The same over the link's rate, the mean over the interval.
     #[serde(serialize_with = "six_decimals")]
     pub utilisation: Millionths,
 }

@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use rocelab_units::SimTime;
 use serde::{Deserialize, Serialize};
+
+use crate::words::{counted, microseconds};
 
 /// Queue pairs, and queues, that a message names; the rest is counted.
 const NAMED: usize = 4;
@@ -11,7 +12,8 @@ const NAMED: usize = 4;
 /// What was stuck when a run ended because nothing moved, or because of a deadlock.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StallRecord {
-    /// When something was last seen to move, in picoseconds: at most 10 us before that.
+    /// When something was last seen to move, in picoseconds: at most 10 us before that. When the
+    /// deadlock closed, if one ended the run.
     pub since_ps: u64,
     /// Queue pairs that are stuck.
     pub queue_pairs: u64,
@@ -46,8 +48,9 @@ pub struct StuckQueuePairRecord {
     /// what the queue pair waits for; else empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub at: String,
-    /// Where the pauses behind it began: the congested egress port as `switch:port`, or a host; empty
-    /// if there are none.
+    /// Where the pauses behind it began: the congested egress port as `switch:port`, or a host, or
+    /// `deadlock N`, by its place in [`Summary::deadlocks`](crate::Summary::deadlocks); empty if there
+    /// are none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub root: String,
 }
@@ -123,10 +126,10 @@ impl fmt::Display for StallRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "stuck since {}: {} queue pairs, {} queues",
-            SimTime::from_ps(self.since_ps),
-            self.queue_pairs,
-            self.queues
+            "stuck since {}: {}, {}",
+            microseconds(self.since_ps),
+            counted(self.queue_pairs, "queue pair"),
+            counted(self.queues, "queue")
         )?;
         let queue_pairs = self.stuck_queue_pairs.iter().take(NAMED);
         queue_pairs.clone().try_for_each(|one| write!(f, "\n  {one}"))?;
@@ -155,6 +158,7 @@ impl fmt::Display for StuckQueuePairRecord {
             (WaitsFor::Pause, _) => write!(f, " by {at}")?,
             (WaitsFor::Peer | WaitsFor::Connection | WaitsFor::Link, 0) => {}
             (_, 0) => write!(f, "; nothing of it is in the network: what it waits for was lost")?,
+            (_, 1) => write!(f, "; 1 of its packets is in a queue, at {at}")?,
             (_, packets) => write!(f, "; {packets} of its packets are in queues, first at {at}")?,
         }
         if root.is_empty() { Ok(()) } else { write!(f, ", in the end for {root}") }
@@ -164,7 +168,7 @@ impl fmt::Display for StuckQueuePairRecord {
 impl fmt::Display for StuckQueueRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { switch, port, priority, bytes, paused_by, root, .. } = self;
-        write!(f, "{switch}:{port} (priority {priority}): {bytes} bytes")?;
+        write!(f, "{switch}:{port} (priority {priority}): {}", counted(*bytes, "byte"))?;
         if self.link_down {
             write!(f, ", its link is down")?;
         }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use rocelab_units::SimTime;
 use serde::{Deserialize, Serialize};
 
+use crate::words::{counted, microseconds};
 use crate::{Distribution, Millionths, OperationCounts, StallRecord, TcpCounts, TransportFlows};
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
@@ -19,7 +19,7 @@ pub struct Summary {
     pub roce_version: u8,
     /// Whether the run was interrupted: the rest is then true up to `simulated_ps`.
     pub incomplete: bool,
-    /// Digest of all deliveries, in hexadecimal.
+    /// Digest of all that happened to frames and flows, in hexadecimal.
     pub digest: String,
     /// Simulated time at the end, in picoseconds.
     pub simulated_ps: u64,
@@ -49,6 +49,13 @@ pub struct Summary {
     pub operations: Vec<OperationCounts>,
     /// Dropped frames.
     pub drops: DropCounts,
+    /// Of these, by reason, frames of lossless priorities that were not lost on links; left out without
+    /// any. Copies of flooded frames that end where nobody misses them are not counted.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lossless_drops: BTreeMap<String, u64>,
+    /// By kind, failures that began; left out without any.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failures: BTreeMap<String, u64>,
     /// What each fault rule did, in the order of the scenario; left out without any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRuleCounts>,
@@ -263,10 +270,10 @@ impl fmt::Display for DeadlockRecord {
         let cycle: Vec<_> = self.cycle.iter().map(queue).collect();
         write!(
             f,
-            "deadlock at {}: {} queues can never move; each of these waits for the next, and the \
-             last for the first: {}",
-            SimTime::from_ps(self.began_ps),
-            self.queues,
+            "deadlock at {}: {} can never move; each of these waits for the next, and the last for \
+             the first: {}",
+            microseconds(self.began_ps),
+            counted(self.queues, "queue"),
             cycle.join(", ")
         )
     }

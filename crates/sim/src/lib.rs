@@ -48,9 +48,9 @@ mod topology_map;
 pub mod workload;
 
 pub use ideal::{UnloadedNetwork, ideal_fct};
-pub use network::Network;
+pub use network::{Cut, Network};
 pub use output::{Outcome, RunError, run};
 pub use plan::*;
 pub use scenario::{Scenario, ScenarioError};
-pub use simulation::{Ending, Progress, Simulation};
+pub use simulation::{Ending, Execution, Progress, Simulation, WholeNetwork};
 pub use topology_map::topology_map;

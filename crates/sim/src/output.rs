@@ -1,12 +1,13 @@
 //! From records to the results directory.
 
+mod lossless;
 mod samples;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_fabric::NodeId;
 use rocelab_results::{
     DeadlockRecord, DeadlockedQueue, DropRecord, EcnCounts, FaultRuleCounts, FlowRecord,
     FlowStatistics, FlowStatus, FlowWriter, IntegrityResult, IntegrityViolation, Layer2Counts,
@@ -19,11 +20,12 @@ use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
 use thiserror::Error;
 
+use self::lossless::LosslessDrops;
 use self::samples::SampleFiles;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
     AuditError, BuildError, Deadlock, DropCause, FaultCounts, FlowEnd, FlowFailure, FrameDropped,
-    IntegrityReport, Network, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueStorm,
+    IntegrityReport, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueStorm,
     ReceiverCounts, Record, RecordKind, StuckQueue, Totals,
 };
 use crate::pause_tree::PauseTree;
@@ -32,7 +34,7 @@ use crate::profile::hpcc_ns3::HpccNs3;
 use crate::profile::roce::Roce;
 use crate::reference::{PauseLine, ReferenceOutput};
 use crate::scenario::Transport;
-use crate::simulation::{Ending, Progress, Simulation};
+use crate::simulation::{Ending, Execution, Progress, Simulation, WholeNetwork};
 use crate::stall::stall;
 use crate::{AppPlan, FaultRule, FlowPlan, Plan, ProfilePlan, Side};
 
@@ -73,21 +75,24 @@ pub struct Outcome {
     pub summary: Summary,
     /// Events executed.
     pub events: u64,
+    /// How it was carried out.
+    pub execution: Execution,
 }
 
-/// Runs `plan` and streams its records into `directory`. The observer is called every now and then
-/// and may break the run off.
+/// Runs `plan` and streams its records into `directory`, which does not depend on the `execution`.
+/// The observer is called every now and then and may break the run off.
 ///
 /// # Errors
 /// If the plan cannot become a network, results cannot be written, or conservation is violated.
 pub fn run(
     plan: Arc<Plan>,
     directory: &ResultsDir,
+    execution: Execution,
     observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
     match plan.profile {
-        ProfilePlan::Roce => run_by::<Roce>(plan, directory, observe),
-        ProfilePlan::HpccNs3(_) => run_by::<HpccNs3>(plan, directory, observe),
+        ProfilePlan::Roce => run_by::<Roce>(plan, directory, execution, observe),
+        ProfilePlan::HpccNs3(_) => run_by::<HpccNs3>(plan, directory, execution, observe),
     }
 }
 
@@ -95,19 +100,20 @@ pub fn run(
 fn run_by<P: Profile>(
     plan: Arc<Plan>,
     directory: &ResultsDir,
+    execution: Execution,
     mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
-    let mut simulation = Simulation::<P>::new(Arc::clone(&plan))?;
-    simulation.network_mut().start_capture(directory.working_path())?;
+    let mut simulation = Simulation::<P>::with_execution(Arc::clone(&plan), execution)?;
+    simulation.start_capture(directory.working_path())?;
     let mut output = Output::create(&plan, directory)?;
     let ending = loop {
         let ending = simulation.advance(EVENTS_A_STEP);
-        let records = simulation.network_mut().take_records();
-        output.write(records, simulation.network())?;
+        let records = simulation.take_records();
+        output.write(records)?;
         if let Some(ending) = ending {
             break ending;
         }
-        if simulation.network().capture_failed() {
+        if simulation.capture_failed() {
             break Ending::Interrupted;
         }
         if observe(&simulation.progress()).is_break() {
@@ -115,12 +121,13 @@ fn run_by<P: Profile>(
         }
     };
     simulation.finish_samples();
-    let records = simulation.network_mut().take_records();
-    output.write(records, simulation.network())?;
-    simulation.network_mut().finish_capture()?;
+    let records = simulation.take_records();
+    output.write(records)?;
+    simulation.finish_capture()?;
     simulation.network().audit()?;
     let summary = output.finish(&simulation, ending)?;
-    Ok(Outcome { ending, summary, events: simulation.events() })
+    let (events, execution) = (simulation.events(), simulation.execution());
+    Ok(Outcome { ending, summary, events, execution })
 }
 
 /// The open files of a results directory.
@@ -146,6 +153,7 @@ struct Output<'a> {
     /// Flows whose end has been written.
     ended: Vec<bool>,
     pause_tree: PauseTree<'a>,
+    lossless_drops: LosslessDrops<'a>,
 }
 
 impl<'a> Output<'a> {
@@ -176,19 +184,15 @@ impl<'a> Output<'a> {
             ideal: UnloadedNetwork::new(plan),
             ended: vec![false; plan.flows.len()],
             pause_tree: PauseTree::new(plan),
+            lossless_drops: LosslessDrops::new(plan),
         })
     }
 
-    fn write<P: Profile>(
-        &mut self,
-        records: Vec<Record>,
-        network: &Network<P>,
-    ) -> Result<(), RunError> {
+    fn write(&mut self, records: Vec<Record>) -> Result<(), RunError> {
         for Record { key, kind } in records {
             match kind {
-                RecordKind::FlowEnd(end) => {
-                    self.flow_end(&end, network.undelivered_messages(end.flow))?;
-                }
+                RecordKind::FlowEnd(end) => self.flow_end(&end)?,
+                RecordKind::FlowAcknowledged(_) => {} // The end of the flow says it.
                 RecordKind::Pause(change) => self.pause(key.time, &change)?,
                 RecordKind::PauseRequest(request) => self.pause_tree.request(request),
                 RecordKind::Drop(dropped) => self.drop(key.time, &dropped)?,
@@ -203,7 +207,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    fn flow_end(&mut self, end: &FlowEnd, undelivered: Option<u64>) -> Result<(), RunError> {
+    fn flow_end(&mut self, end: &FlowEnd) -> Result<(), RunError> {
         self.ended[end.flow as usize] = true;
         let status = flow_status(end);
         if let Some(reference) = &mut self.reference {
@@ -212,6 +216,14 @@ impl<'a> Output<'a> {
             let standalone = self.ideal.completion_time(flow);
             reference.flow(flow, fct, standalone).map_err(RunError::Reference)?;
         }
+        let undelivered = match end.failure {
+            Some(FlowFailure::MessagesLost(messages)) => Some(messages),
+            // Without a connection none was sent.
+            Some(_) if !self.plan.service().is_reliable() => {
+                Some(self.plan.flows[end.flow as usize].messages().count() as u64)
+            }
+            _ => None,
+        };
         let repeated = end.retransmitted_packets;
         Ok(self.flow(end.flow, status, Some(end.finished), repeated, undelivered)?)
     }
@@ -344,6 +356,7 @@ impl<'a> Output<'a> {
     }
 
     fn drop(&mut self, time: SimTime, dropped: &FrameDropped) -> Result<(), ResultsError> {
+        self.lossless_drops.note(dropped);
         let inequality = match dropped.cause {
             DropCause::Buffer(reason) => reason.to_string(),
             DropCause::Fault(rule) => self.plan.faults[rule as usize].name.clone(),
@@ -402,13 +415,15 @@ impl<'a> Output<'a> {
                 .iter()
                 .map(|(transport, flows)| (transport.name().to_owned(), flows.into()))
                 .collect(),
+            lossless_drops: self.lossless_drops.finish(),
             ..summary(self.plan, simulation, &self.statistics, ending)
         };
         self.directory.write_nodes(crate::topology_map(&self.plan.topology).nodes)?;
         let is_native = self.reference.is_none();
         let stalls = is_native && matches!(ending, Ending::Stalled | Ending::Deadlocked);
+        self.pause_tree.note_deadlocks(simulation.network().deadlocks());
         summary.stalled =
-            stalls.then(|| stall(self.plan, simulation, &self.pause_tree, &self.ended));
+            stalls.then(|| stall(self.plan, (simulation, ending), &self.pause_tree, &self.ended));
         let causes = self.pause_tree.finish();
         if self.reference.is_none() && !causes.pauses.is_empty() {
             self.directory.write_pause_causes(&causes)?;
@@ -436,13 +451,13 @@ impl<'a> Output<'a> {
 
     fn write_links<P: Profile>(
         &self,
-        network: &Network<P>,
+        network: WholeNetwork<'_, P>,
         now: SimTime,
     ) -> Result<(), ResultsError> {
         let mut links = self.directory.links()?;
         for view in network.ports() {
-            let rate = view.port.link().rate();
-            let capacity = rate.bytes_in(now.since(SimTime::ZERO)).get();
+            let (rate, mean) = network.rates_until(&view, now);
+            let capacity = mean.bytes_in(now.since(SimTime::ZERO)).get();
             let on_wire = view.counters.bytes + view.counters.frames * self.plan.gap_bytes();
             links.write(&LinkRecord {
                 from: self.name(view.node).into(),
@@ -467,7 +482,10 @@ impl<'a> Output<'a> {
 }
 
 /// What slow receivers did, in the words of the results.
-fn slow_receivers<P: Profile>(plan: &Plan, network: &Network<P>) -> Vec<SlowReceiverRecord> {
+fn slow_receivers<P: Profile>(
+    plan: &Plan,
+    network: WholeNetwork<'_, P>,
+) -> Vec<SlowReceiverRecord> {
     let record = |(node, counts): (NodeId, ReceiverCounts)| SlowReceiverRecord {
         host: plan.topology.nodes[node as usize].name.clone(),
         frames: counts.frames,
@@ -490,7 +508,7 @@ fn numbers(flow: &FlowPlan) -> (u32, u32) {
 }
 
 /// A deadlock in the words of the results.
-fn deadlock(plan: &Plan, found: &Deadlock) -> DeadlockRecord {
+pub(crate) fn deadlock_record(plan: &Plan, found: &Deadlock) -> DeadlockRecord {
     let adjacency = plan.topology.adjacency();
     let name = |node: NodeId| plan.topology.nodes[node as usize].name.clone();
     let queue = |stuck: &StuckQueue| {
@@ -506,7 +524,7 @@ fn deadlock(plan: &Plan, found: &Deadlock) -> DeadlockRecord {
         began_ps: found.began.ps(),
         found_ps: found.found.ps(),
         cycle: found.cycle.iter().map(queue).collect(),
-        queues: found.queues as u64,
+        queues: found.queues.len() as u64,
         bytes: found.bytes,
     }
 }
@@ -515,7 +533,7 @@ fn deadlock(plan: &Plan, found: &Deadlock) -> DeadlockRecord {
 pub(crate) fn flow_status(end: &FlowEnd) -> FlowStatus {
     match (end.failure, end.status) {
         (Some(FlowFailure::ConnectionTimedOut), _) => FlowStatus::ConnectionTimedOut,
-        (Some(FlowFailure::MessagesLost), _) => FlowStatus::MessagesLost,
+        (Some(FlowFailure::MessagesLost(_)), _) => FlowStatus::MessagesLost,
         (Some(_), _) => FlowStatus::ConnectionRejected,
         (None, CompletionStatus::Success) => FlowStatus::Completed,
         (None, CompletionStatus::RetryExceeded) => FlowStatus::RetryExceeded,
@@ -559,11 +577,13 @@ fn summary<P: Profile>(
         slowdown: statistics.slowdown(),
         messages: counts_messages(plan).then(|| statistics.messages()),
         drops,
+        lossless_drops: BTreeMap::new(),
+        failures: failures(plan, simulation.now()),
         faults: fault_rules(plan, network),
         integrity: network.integrity().map(integrity),
         storms: totals.storms,
         slow_receivers: slow_receivers(plan, network),
-        deadlocks: network.deadlocks().iter().map(|one| deadlock(plan, one)).collect(),
+        deadlocks: network.deadlocks().iter().map(|one| deadlock_record(plan, one)).collect(),
         layer2: (!plan.tables.are_complete()).then(|| layer2(&totals)),
         pfc: PfcCounts {
             pauses: totals.pauses,
@@ -585,8 +605,17 @@ fn summary<P: Profile>(
     }
 }
 
+/// How many failures of each kind began.
+fn failures(plan: &Plan, end: SimTime) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for (_, kind) in plan.failures.begins.iter().filter(|(at, _)| *at <= end) {
+        *counts.entry(kind.name().to_owned()).or_default() += 1;
+    }
+    counts
+}
+
 /// What TCP did in the words of the results.
-fn tcp_counts<P: Profile>(network: &Network<P>) -> TcpCounts {
+fn tcp_counts<P: Profile>(network: WholeNetwork<'_, P>) -> TcpCounts {
     let counters = network.tcp_counters();
     TcpCounts {
         segments: counters.data_sent.packets,
@@ -645,7 +674,7 @@ fn integrity(report: IntegrityReport) -> IntegrityResult {
 }
 
 /// What each fault rule did, in the order of the scenario.
-fn fault_rules<P: Profile>(plan: &Plan, network: &Network<P>) -> Vec<FaultRuleCounts> {
+fn fault_rules<P: Profile>(plan: &Plan, network: WholeNetwork<'_, P>) -> Vec<FaultRuleCounts> {
     let rules = plan.faults.iter().zip(network.fault_counts());
     let counts = |(rule, counts): (&FaultRule, FaultCounts)| FaultRuleCounts {
         rule: rule.name.clone(),

@@ -1,29 +1,45 @@
 //! What caused each pause: a tree for each root cause.
 
+mod root;
+
 use std::collections::BTreeMap;
 
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 use rocelab_results::{PauseCause, PauseCauses};
 use rocelab_units::SimTime;
+pub(crate) use root::Root;
+use root::{Descent, KnownDeadlock};
 
 use crate::Plan;
 use crate::network::{PauseChange, PauseEvent, PauseRequest};
 
 /// Collects pauses and what asked for them, in the order of events.
 ///
-/// A switch asks for a pause when a frame crosses its threshold. If the queue that this frame is to
-/// leave by is itself paused, then that pause is the cause of the new one; if not, that queue is
-/// congested: a root cause. A host that asks for a pause is one too.
+/// A switch asks for a pause when what came in by a port crosses a threshold. If the egress queue that
+/// holds most of that is itself paused then, that pause is the cause of the new one; if not, that
+/// queue is congested: a root cause. A host that asks for a pause is one too.
 #[derive(Debug)]
 pub(crate) struct PauseTree<'a> {
     plan: &'a Plan,
     adjacency: Adjacency,
     pauses: Vec<PauseCause>,
+    /// Of each pause: where its chain begins.
+    descents: Vec<Descent>,
+    deadlocks: Vec<KnownDeadlock>,
     /// By the port and priority that asked: why, the last time.
-    requests: BTreeMap<(NodeId, u16, u8), PauseRequest>,
+    reasons: BTreeMap<(NodeId, u16, u8), Reason>,
     /// By the port and priority that is paused: which pause it is.
     open: BTreeMap<(NodeId, u16, u8), usize>,
+}
+
+/// Why a pause was asked for.
+#[derive(Clone, Copy, Debug)]
+struct Reason {
+    /// The egress port that held most; none of a host.
+    egress: Option<u16>,
+    /// The pause that kept it.
+    parent: Option<usize>,
 }
 
 impl<'a> PauseTree<'a> {
@@ -32,14 +48,23 @@ impl<'a> PauseTree<'a> {
             plan,
             adjacency: plan.topology.adjacency(),
             pauses: Vec::new(),
-            requests: BTreeMap::new(),
+            descents: Vec::new(),
+            deadlocks: Vec::new(),
+            reasons: BTreeMap::new(),
             open: BTreeMap::new(),
         }
     }
 
     /// A port asks the other end of its link to pause.
     pub(crate) fn request(&mut self, request: PauseRequest) {
-        self.requests.insert((request.node, request.port, request.priority), request);
+        let PauseRequest { node, port, priority, egress, egress_paused } = request;
+        let open = |egress| {
+            let first = std::iter::once(priority).chain(0..8);
+            let mut of_queue = first.filter(|p| egress_paused & 1 << p != 0);
+            of_queue.find_map(|p| self.open.get(&(node, egress, p)).copied())
+        };
+        let parent = egress.and_then(open);
+        self.reasons.insert((node, port, priority), Reason { egress, parent });
     }
 
     /// A pause began, or ended.
@@ -60,20 +85,15 @@ impl<'a> PauseTree<'a> {
         let Some(neighbour) = self.adjacency.ports_of(node).get(usize::from(port)) else { return };
         let asking = self.adjacency.port_of_link(neighbour.node, neighbour.link).unwrap_or(0);
         let asking = u16::try_from(asking).unwrap_or(u16::MAX);
-        let request = self.requests.get(&(neighbour.node, asking, priority));
-        let egress = request.and_then(|request| request.egress);
-        let paused = request.map_or(0, |request| request.egress_paused);
-        let open = |egress| {
-            let first = std::iter::once(priority).chain(0..8);
-            let mut of_queue = first.filter(|p| paused & 1 << p != 0);
-            of_queue.find_map(|p| self.open.get(&(neighbour.node, egress, p)).copied())
-        };
-        let parent = egress.and_then(open);
+        let reason = self.reasons.get(&(neighbour.node, asking, priority));
+        let (egress, parent) = reason.map_or((None, None), |reason| (reason.egress, reason.parent));
         let name = |node: NodeId| self.plan.topology.nodes[node as usize].name.clone();
-        let congested = match egress {
+        let waits_for = match egress {
             Some(egress) => format!("{}:{egress}", name(neighbour.node)),
             None => name(neighbour.node),
         };
+        let queue = egress.map(|egress| (neighbour.node, egress, priority));
+        self.descend(parent, (node, port, priority), queue);
         self.open.insert((node, port, priority), self.pauses.len());
         self.pauses.push(PauseCause {
             node: name(node),
@@ -82,17 +102,8 @@ impl<'a> PauseTree<'a> {
             start_ps: time.ps(),
             end_ps: None,
             parent,
-            waits_for: congested,
+            waits_for,
         });
-    }
-
-    /// What the first pause of the chain waited for that holds a priority of a port now, if one does.
-    pub(crate) fn root_of(&self, node: NodeId, port: u16, priority: u8) -> Option<&str> {
-        let mut pause = *self.open.get(&(node, port, priority))?;
-        while let Some(parent) = self.pauses[pause].parent {
-            pause = parent;
-        }
-        Some(&self.pauses[pause].waits_for)
     }
 
     /// All pauses so far, in the order of their starts.

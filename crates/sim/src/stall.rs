@@ -4,11 +4,11 @@ use rocelab_fabric::NodeId;
 use rocelab_results::{StallRecord, StuckQueuePairRecord, StuckQueueRecord, WaitsFor};
 use rocelab_transport::Standing;
 
+use crate::Plan;
 use crate::network::{FullQueue, StuckQueuePair};
 use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
-use crate::simulation::Simulation;
-use crate::{Network, Plan};
+use crate::simulation::{Ending, Simulation};
 
 /// Queue pairs, and queues, that `summary.json` describes, at the most; it counts all.
 const SHOWN: usize = 16;
@@ -17,16 +17,22 @@ const SHOWN: usize = 16;
 /// flows those that have not `ended`.
 pub(crate) fn stall<P: Profile>(
     plan: &Plan,
-    simulation: &Simulation<P>,
+    (simulation, ending): (&Simulation<P>, Ending),
     pauses: &PauseTree<'_>,
     ended: &[bool],
 ) -> StallRecord {
-    let network: &Network<P> = simulation.network();
+    let network = simulation.network();
     let words = Words { plan, pauses };
+    let since = network
+        .deadlocks()
+        .last()
+        .filter(|_| ending == Ending::Deadlocked)
+        .map_or(simulation.last_movement(), |deadlock| deadlock.began)
+        .min(simulation.now());
     let queue_pairs = network.stuck_queue_pairs(simulation.now(), ended);
     let queues = network.full_queues();
     StallRecord {
-        since_ps: simulation.last_movement().ps(),
+        since_ps: since.ps(),
         queue_pairs: queue_pairs.len() as u64,
         queues: queues.len() as u64,
         stuck_queue_pairs: queue_pairs
@@ -89,7 +95,8 @@ impl Words<'_> {
     }
 
     fn root(&self, node: NodeId, port: u16, priority: u8) -> String {
-        self.pauses.root_of(node, port, priority).unwrap_or_default().to_owned()
+        let root = self.pauses.root_of(node, port, priority);
+        root.map_or_else(String::new, |root| root.to_string())
     }
 
     /// Name of the node at the other end of a port's link.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rocelab_results::{Overwrite, ResultsDir, RunInfo};
-use rocelab_sim::{reference, run};
+use rocelab_sim::{Execution, reference, run};
 
 /// The golden runs of the repository whose names begin with `prefix`.
 fn cases(prefix: &str) -> Vec<PathBuf> {
@@ -30,7 +30,9 @@ fn check(prefix: &str, count: usize) {
         let plan = loaded.scenario.plan().unwrap_or_else(|error| panic!("{error}"));
         let results = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("golden-{}", plan.name));
         let directory = ResultsDir::create(&results, Overwrite::Replace).unwrap();
-        let outcome = run(Arc::new(plan), &directory, |_| ControlFlow::Continue(())).unwrap();
+        let outcome =
+            run(Arc::new(plan), &directory, Execution::SEQUENTIAL, |_| ControlFlow::Continue(()))
+                .unwrap();
         let results = directory.finish(&outcome.summary, &RunInfo::default()).unwrap();
         for file in ["fct.txt", "pfc.txt"] {
             compare(&case.join(file), &results.join(file));

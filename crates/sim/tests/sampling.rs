@@ -34,7 +34,10 @@ fn run(name: &str, text: &str) -> (Summary, Results) {
     let scenario = Scenario::parse(text, &place, &[]).and_then(|scenario| scenario.plan());
     let plan = scenario.unwrap_or_else(|error| panic!("{error}\n{text}"));
     let directory = ResultsDir::create(&folder, Overwrite::Replace).expect("a folder of ours");
-    let outcome = rocelab_sim::run(plan.into(), &directory, |_| ControlFlow::Continue(()));
+    let outcome =
+        rocelab_sim::run(plan.into(), &directory, rocelab_sim::Execution::SEQUENTIAL, |_| {
+            ControlFlow::Continue(())
+        });
     let summary = outcome.expect("a run").summary;
     directory.finish(&summary, &RunInfo::default()).expect("results take their place");
     (summary, Results::open(folder).expect("results"))
@@ -97,6 +100,39 @@ fn what_ports_send_is_what_links_carried() {
         assert!((sampled - expected).abs() < 1.0, "{key:?}: {sampled} of {expected}");
     }
     assert!(sent.len() > 4);
+}
+
+#[test]
+fn a_link_that_is_slowed_down_within_an_interval_is_as_busy_as_it_can_be() {
+    // From 103 to 268 us a tenth of 40 Gbit/s, then a quarter for the rest of the run.
+    let slow = |rate: &str, at: &str, lasts: &str| {
+        format!(
+            "[[failure]]\nkind = \"link-rate\"\nport = \"host-1:0\"\nrate = \"{rate}\"\n\
+             at = \"{at}\"\n{lasts}\n"
+        )
+    };
+    let failures = slow("4Gbps", "103us", "lasts = \"165us\"") + &slow("10Gbps", "103us", "");
+    let flow = "[congestion_control.none]\n[workload.flows]\nlist = [\n\
+                { from = \"host-1\", to = \"host-0\", bytes = \"100MB\" },\n]\n";
+    let text = format!("stop = \"500us\"\n{}", incast(&format!("{flow}{failures}{ALL}")));
+    let (_, results) = run("slower", &text);
+    let path = results.path().join("samples/utilisation.csv");
+    let mut intervals = 0;
+    for line in std::fs::read_to_string(path).unwrap().lines() {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [time, "host-1", "0", _, utilisation] = fields[..] else { continue };
+        intervals += 1;
+        // A frame of 1,082 bytes counts where it starts: at the slowest it is 22 % of an interval, and
+        // begun at either end.
+        let utilisation: f64 = utilisation.parse().unwrap();
+        assert!((utilisation - 1.0).abs() < 0.23, "{utilisation} at {time}");
+    }
+    assert_eq!(intervals, 50);
+    let links = links(&results);
+    let link = links.iter().find(|link| link.from == "host-1").unwrap();
+    assert_eq!(link.rate_bps, 40_000_000_000);
+    // (103 x 40 + 165 x 4 + 232 x 10) Gbit/s us are 887,500 bytes, of which one frame may be missing.
+    assert!((link.utilisation.0 as f64 / 1e6 - 1.0).abs() < 2.0 * 1102.0 / 887_500.0, "{link:?}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn every_scenario_of_the_repository_is_good() {
     // Three of them are there to deadlock, and that is all that is wrong with any.
     let wrong: Vec<_> = answer.lines().filter(|line| line.contains("WRONG")).collect();
     assert!(wrong.iter().all(|line| line.contains("buffer dependency")), "{answer}");
-    let faulty: Vec<_> = answer.lines().filter(|line| line.ends_with(" fault")).collect();
+    let faulty: Vec<_> = answer.lines().filter(|line| line.contains(": 1 fault")).collect();
     assert_eq!((wrong.len(), faulty.len()), (3, 3), "{answer}");
     for name in ["hotnets16-ring.toml", "hotnets16-routing-loop.toml", "sigcomm16-flooding.toml"] {
         assert!(faulty.iter().any(|line| line.contains(name)), "{answer}");
@@ -201,4 +201,103 @@ fn every_failure_in_a_large_fat_tree_is_examined() {
     assert_eq!((code, &all["hosts"]), (Some(0), &json!(320)));
     let dependency = &all["proof"]["buffer_dependency"];
     assert_eq!(dependency["failures"]["examined"], dependency["failures"]["links"]);
+}
+
+#[test]
+fn what_is_said_to_no_effect_is_noted_with_its_place() {
+    let desk = Desk::new();
+    desk.write(
+        "s.toml",
+        format!(
+            "stop = \"1ms\"\nconvergence = \"5us\"\n{}\n[class.5]\ncongestion_control = {{ none = {{}} }}\n\
+             [watchdog.switch]\n[watchdog.nic]\n[[failure]]\nkind = \"host-down\"\nhost = \"host-1\"\n\
+             at = \"2ms\"\n[[faults]]\naction = \"drop\"\nafter = \"2ms\"\n[[slow_receiver]]\nhosts = []\n\
+             buffer = \"1MB\"\nrate = \"50Gbps\"\n[[layer2.entry]]\nhosts = [\"host-2\"]\n[[route]]\n\
+             switch = \"switch-0\"\ndestinations = []\nport = \"switch-0:1\"\n",
+            crate::program::SMALL
+        ),
+    );
+    let ended = desk.rocelab(&["check", "s.toml"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let notes: Vec<_> = ended.stderr.lines().collect();
+    for (note, expected) in notes.iter().zip([
+        "failure[0].at = \"2ms\": the run is over by then: `stop` is 1ms; give an earlier time",
+        "convergence = \"5us\": no link goes down",
+        "watchdog.switch.poll = 200ms: the run is over by then",
+        "watchdog.nic: no NIC asks for pauses without end",
+        "faults[0].after = \"2ms\": the run is over by then",
+        "route[0].destinations = []: no host is named",
+        "slow_receiver[0].hosts = []: no host is named",
+        "layer2.entry[0]: switches know all of these hosts anyway",
+        "class.5: no RDMA flow or connection has priority 5",
+    ]) {
+        assert!(
+            note.starts_with("note: s.toml:") && note.contains(expected),
+            "{note} for {expected}"
+        );
+    }
+    assert_eq!(notes.len(), 9, "{ended:?}");
+    let run = desk.rocelab(&["run", "s.toml"]);
+    assert_eq!((run.code, run.stderr), (Some(0), ended.stderr), "run says the same");
+}
+
+#[test]
+fn what_has_an_effect_is_not_noted() {
+    let desk = Desk::new();
+    desk.write(
+        "s.toml",
+        format!(
+            "stop = \"1ms\"\n{}\n[watchdog.switch]\ndetect = \"199us\"\npoll = \"100us\"\n[watchdog.nic]\n\
+             detect = \"499us\"\n[[failure]]\nkind = \"pause-storm\"\nhost = \"host-1\"\nat = \"500us\"\n",
+            crate::program::SMALL
+        ),
+    );
+    assert_eq!(desk.rocelab(&["check", "s.toml"]).stderr, "");
+    let late = [
+        ("watchdog.switch.detect=1ms", "watchdog.switch.detect = "),
+        ("watchdog.nic.detect=500us", "watchdog.nic.detect = "),
+    ];
+    for (set, expected) in late {
+        let ended = desk.rocelab(&["check", "s.toml", "--set", set]);
+        assert!(ended.stderr.contains(expected) && ended.stderr.lines().count() == 1, "{ended:?}");
+    }
+}
+
+#[test]
+fn a_pool_that_is_too_small_for_one_port_is_only_wrong() {
+    let desk = Desk::with_small();
+    let pool = |size: &str| {
+        let set = format!("switch.headroom_pool={size}");
+        desk.rocelab(&["check", "small.toml", "--set", &set]).stdout
+    };
+    let wrong = pool("3KB");
+    assert!(wrong.contains("missing 786B, as all of `switch.headroom_pool` is less"), "{wrong}");
+    assert!(!wrong.contains("statistical"), "{wrong}");
+    assert!(pool("4KB").contains("statistical: of a pool of 4KB"));
+}
+
+#[test]
+fn a_routing_loop_is_named() {
+    let desk = Desk::new();
+    let scenario = repository_argument("scenarios/hotnets16-routing-loop.toml");
+    let answer = desk.rocelab(&["check", &scenario]).stdout;
+    let told = "`host-1` cannot be reached from `host-0`: static routes lead in a circle, switch-0 -> \
+                switch-1 -> switch-0; change a `[[route]]` of one of these switches";
+    assert!(answer.contains(&format!("  warn  routing loop         {told}\n")), "{answer}");
+    assert!(answer.contains(": 1 fault, 1 warning\n"), "{answer}");
+    let run = desk.rocelab(&["run", &scenario, "--set", "stop=1us", "--out", "out"]);
+    assert_eq!(run.stderr, format!("warning: {scenario}: {told}\n"));
+    let ring = repository_argument("scenarios/hotnets16-ring.toml");
+    assert!(!desk.rocelab(&["check", &ring]).stdout.contains("routing loop"));
+}
+
+#[test]
+fn a_link_that_flaps_is_one_that_goes_down_again_and_again() {
+    let desk = Desk::new();
+    let failure = "[[failure]]\nkind = \"link-flap\"\nport = \"host-0\"\nat = \"1us\"\n";
+    desk.write("s.toml", format!("{}{failure}", crate::program::SMALL));
+    let ended = desk.rocelab(&["check", "s.toml"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let help = "there is no `link-flap`; a link that flaps is a \"link-down\" with `lasts`, `repeat` and `interval`";
+    assert!(ended.stderr.contains(help), "{ended:?}");
 }

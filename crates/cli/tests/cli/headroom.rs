@@ -58,7 +58,17 @@ fn bad_values_are_exit_code_2_and_say_what_to_give() {
         (&["--rate", "100Gbps", "--cable", "3m", "--mtu", "9"][..], "--mtu = 9: give "),
         (&["--rate", "100Gbps", "--cable", "3m", "--ports", "0"], "--ports = 0: give "),
         (&["--rate", "100Gbps", "--delay", "2s"], "--delay = 2s: give "),
-        (&["--rate", "100Gbps"], "--cable"),
+        (&["--rate", "100Gbps"], "<--cable <LENGTH>|--delay <TIME>>"),
+        (&["--rate", "100Gbps", "--cable", "400000km"], "--cable = 400000km: its delay is 2s"),
+        (&["--rate", "100Gbps", "--cable", "3m", "--mtu", "9000"], "--mtu = 9000: give 256, 512, "),
+        (
+            &["--rate", "100Gbps", "--cable", "3m", "--shared", "1.5"],
+            "--shared = 1.5: give the part",
+        ),
+        (
+            &["--rate", "100Gbps", "--cable", "3m", "--largest-frame", "1105B"],
+            "--largest-frame = 1.105KB: give 1.106KB, ",
+        ),
         (&["--rate", "100", "--cable", "3m"], "--rate"),
         (&["--cable", "3m"], "--rate"),
     ] {
@@ -66,4 +76,18 @@ fn bad_values_are_exit_code_2_and_say_what_to_give() {
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
         assert!(ended.stderr.contains(expected), "{ended:?}");
     }
+}
+
+#[test]
+fn a_rate_that_is_not_listed_says_whose_response_time_it_has() {
+    let text = |rate: &str| Desk::new().succeeds(&["headroom", "--rate", rate, "--cable", "3m"]);
+    let listed = text("50Gbps");
+    assert!(
+        listed.contains("T = 1505.28ns\n") && listed.contains("`rocelab check` takes"),
+        "{listed}"
+    );
+    let odd = text("56Gbps");
+    assert!(odd.contains("T = 1505.28ns, that of 50Gbps\n"), "{odd}");
+    let slow = text("100Mbps");
+    assert!(slow.contains("T = 10.24us, the quanta of 1Gbps\n"), "{slow}");
 }

@@ -10,6 +10,7 @@ mod field_defects;
 mod headroom;
 #[cfg(unix)]
 mod interrupt;
+mod pause_causes;
 mod pcap;
 mod program;
 mod qcn_capture;
@@ -23,4 +24,5 @@ mod schema;
 #[cfg(unix)]
 mod terminal;
 mod topo;
+mod verdict;
 mod workspace;

@@ -174,25 +174,33 @@ impl LosslessHop {
 /// itself. A rate that is not listed gets the time of the next lower one, and one below all of
 /// them the quanta of the lowest.
 pub fn standard_response(rate: Bandwidth) -> Duration {
-    const QUANTA: [(u64, u64); 9] = [
-        (1_000, 2),
-        (10_000, 67),
-        (25_000, 80),
-        (40_000, 118),
-        (50_000, 147),
-        (100_000, 394),
-        (200_000, 453),
-        (400_000, 905),
-        (800_000, 905),
-    ];
-    let listed = |mbps: u64| Bandwidth::from_bps(mbps * 1_000_000);
     let quantum = Bytes::new(u64::from(QUANTUM_BITS / 8));
-    let found = QUANTA.iter().rev().find(|&&(mbps, _)| listed(mbps) <= rate);
+    let found = QUANTA.iter().rev().find(|&&(mbps, _)| Bandwidth::from_mbps(mbps) <= rate);
     match found {
-        Some(&(mbps, quanta)) => listed(mbps).transmission_time(quantum) * quanta,
+        Some(&(mbps, quanta)) => Bandwidth::from_mbps(mbps).transmission_time(quantum) * quanta,
         None => rate.transmission_time(quantum) * QUANTA[0].1,
     }
 }
+
+/// The listed rate whose quanta [`standard_response`] takes for `rate`: itself, the next lower one, or
+/// the lowest.
+pub fn rate_of_response(rate: Bandwidth) -> Bandwidth {
+    let listed = QUANTA.iter().rev().map(|&(mbps, _)| Bandwidth::from_mbps(mbps));
+    listed.clone().find(|&listed| listed <= rate).unwrap_or(Bandwidth::from_mbps(QUANTA[0].0))
+}
+
+/// Rates in Mbit/s, ascending, and quanta.
+const QUANTA: [(u64, u64); 9] = [
+    (1_000, 2),
+    (10_000, 67),
+    (25_000, 80),
+    (40_000, 118),
+    (50_000, 147),
+    (100_000, 394),
+    (200_000, 453),
+    (400_000, 905),
+    (800_000, 905),
+];
 
 #[cfg(test)]
 #[expect(clippy::cast_possible_truncation, reason = "small numbers")]

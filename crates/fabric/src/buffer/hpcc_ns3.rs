@@ -159,6 +159,11 @@ impl BufferPolicy for HpccNs3Buffer {
         resumes
     }
 
+    fn held(&self, ingress: u16, priority: u8) -> u32 {
+        let class = &self.ingress[index(ingress, priority)];
+        class.held + class.headroom_used
+    }
+
     fn stored(&self) -> u64 {
         let bytes = |class: &IngressClass| u64::from(class.held) + u64::from(class.headroom_used);
         self.ingress.iter().map(bytes).sum()

@@ -8,7 +8,9 @@ mod switch;
 
 use core::fmt;
 
-pub use headroom::{HeadroomInput, HeadroomTerms, LosslessHop, headroom, standard_response};
+pub use headroom::{
+    HeadroomInput, HeadroomTerms, LosslessHop, headroom, rate_of_response, standard_response,
+};
 pub use hpcc_ns3::{HpccNs3Buffer, HpccNs3Port};
 pub use pools::PoolBuffer;
 pub use shared::{BufferError, BufferLayout, SharedBuffer};
@@ -21,6 +23,9 @@ pub trait BufferPolicy: fmt::Debug + Send {
 
     /// A stored frame leaves; true if its ingress priority may now send again.
     fn release(&mut self, departure: Departure) -> bool;
+
+    /// Bytes of memory that frames hold which came in by a port in a priority, headroom included.
+    fn held(&self, ingress: u16, priority: u8) -> u32;
 
     /// Bytes of memory in use now.
     fn stored(&self) -> u64;

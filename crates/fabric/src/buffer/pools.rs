@@ -167,12 +167,6 @@ impl PoolBuffer {
         self.rules.thresholds[usize::from(priority)].bytes(self.shared.free())
     }
 
-    /// Memory that one ingress priority holds, headroom included, in bytes.
-    pub fn held(&self, ingress: u16, priority: u8) -> u32 {
-        let state = &self.ingress[index(ingress, priority)];
-        state.stored + state.headroom_used
-    }
-
     fn admit_lossless(&mut self, arrival: Arrival, memory: u32) -> Admission {
         let Arrival { ingress, egress, priority, .. } = arrival;
         let place = index(ingress, priority);
@@ -329,6 +323,11 @@ impl BufferPolicy for PoolBuffer {
             return false;
         }
         self.release_lossless(place, priority, memory)
+    }
+
+    fn held(&self, ingress: u16, priority: u8) -> u32 {
+        let state = &self.ingress[index(ingress, priority)];
+        state.stored + state.headroom_used
     }
 
     fn stored(&self) -> u64 {

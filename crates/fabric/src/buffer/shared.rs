@@ -177,12 +177,6 @@ impl SharedBuffer {
         self.ingress[index(ingress, priority)].paused
     }
 
-    /// Bytes that one ingress priority holds, headroom included.
-    pub fn held(&self, ingress: u16, priority: u8) -> u32 {
-        let state = &self.ingress[index(ingress, priority)];
-        state.stored + state.headroom_used
-    }
-
     /// Whether `amount` of the shared pool is within the threshold, without dividing.
     #[inline]
     fn within_threshold(&self, amount: u64) -> bool {
@@ -312,6 +306,11 @@ impl BufferPolicy for SharedBuffer {
             return false;
         }
         self.release_lossless(departure)
+    }
+
+    fn held(&self, ingress: u16, priority: u8) -> u32 {
+        let state = &self.ingress[index(ingress, priority)];
+        state.stored + state.headroom_used
     }
 
     fn stored(&self) -> u64 {

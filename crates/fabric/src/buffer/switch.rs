@@ -56,6 +56,13 @@ impl BufferPolicy for SwitchBuffer {
         }
     }
 
+    fn held(&self, ingress: u16, priority: u8) -> u32 {
+        match self {
+            Self::Shared(buffer) => buffer.held(ingress, priority),
+            Self::Pools(buffer) => buffer.held(ingress, priority),
+        }
+    }
+
     fn stored(&self) -> u64 {
         match self {
             Self::Shared(buffer) => buffer.stored(),

@@ -17,6 +17,7 @@ mod layout;
 mod limits;
 mod link_config;
 mod names;
+mod partitioning;
 mod port_reference;
 mod spanning_tree;
 
@@ -32,6 +33,7 @@ pub use error::TopologyError;
 pub use layout::{Layout, PlacedLink, PlacedNode};
 pub use limits::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS, RATES};
 pub use link_config::LinkConfig;
+pub use partitioning::Partitioning;
 pub use port_reference::PortReferenceError;
 pub use spanning_tree::{spanning_tree, spanning_tree_over};
 

@@ -12,6 +12,7 @@ use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::SAMPLED;
 use super::timelines::{self, Span, TimeLine, figure};
+use super::victims::Victims;
 use crate::comparison::{Comparison, run_names};
 
 /// What the scripts of a comparison draw.
@@ -74,9 +75,11 @@ fn run(
         timelines::open_flows(flows, span),
         timelines::goodput(flows, span),
         timelines::paused(&pauses, &ports, &places, span),
+        timelines::held_back(&Victims::of(flows, &pauses, &ports, span.run_ps), span),
     ];
+    let intervals = results.sample_intervals()?;
     for sampled in &SAMPLED {
-        if let Some(samples) = sampled.read(results, &ports)? {
+        if let Some(samples) = sampled.read(results, &intervals, &ports)? {
             timelines.push(timelines::largest(sampled, &samples, span));
         }
     }

@@ -1,8 +1,8 @@
 //! Pictures for a browser: one run, or several over each other, in one HTML file.
 //!
 //! Everything is computed here, in integers, and small enough to send around: [`ports`] and
-//! [`pauses`] read, [`pause_tree`], [`lanes`], [`map`], [`flows`], [`timelines`] and [`tables`]
-//! prepare what is drawn. The scripts in `assets/js` draw it and compute nothing but places on the
+//! [`pauses`] read, [`pause_tree`], [`lanes`], [`map`], [`flows`], [`victims`], [`timelines`] and
+//! [`tables`] prepare what is drawn. The scripts in `assets/js` draw it and compute nothing but places on the
 //! screen.
 
 mod compare;
@@ -20,6 +20,7 @@ mod report;
 mod samples;
 mod tables;
 mod timelines;
+mod victims;
 
 pub use compare::compare_html;
 pub use report::report_html;

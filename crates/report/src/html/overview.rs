@@ -4,7 +4,8 @@ use rocelab_results::{Distribution, Millionths, RunInfo, Summary};
 use serde::Serialize;
 
 use super::cycles::sentence;
-use crate::numbers::{count, counted, rate, time};
+use crate::numbers::{count, counted, time};
+use crate::summary_table::goodput;
 
 /// How good or bad something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -76,6 +77,12 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
     for deadlock in &summary.deadlocks {
         say(Level::Bad, sentence(deadlock));
     }
+    if let Some(stalled) = &summary.stalled {
+        let (queue_pairs, queues) =
+            (counted(stalled.queue_pairs, "queue pair"), counted(stalled.queues, "queue"));
+        let since = time(stalled.since_ps);
+        say(Level::Bad, format!("Stuck since {since}: {queue_pairs}, {queues} with frames."));
+    }
     let flows = &summary.flows;
     if flows.failed > 0 {
         say(Level::Bad, format!("{} failed.", counted(flows.failed, "flow")));
@@ -133,7 +140,7 @@ fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {
     say("RoCE version", format!("v{}", summary.roce_version));
     say("Seed", summary.seed.to_string());
     say("Flows completed", format!("{} of {}", count(flows.completed), count(flows.total)));
-    say("Goodput", rate(summary.goodput_bps));
+    say("Goodput", goodput(&summary.flows, summary.goodput_bps));
     for app in &summary.operations {
         let done = format!("{}: {} of {}", app.app, count(app.completed), count(app.total));
         say("Operations completed", done);

@@ -54,6 +54,16 @@ impl Pauses {
         Self { list, ..Self::default() }
     }
 
+    /// The pause that a pause comes of in the end: itself, if no other led to it.
+    pub(crate) fn root_of(&self, pause: usize) -> usize {
+        let mut root = pause;
+        // Only earlier pauses lead to others, so this ends.
+        while let Some(parent) = self.list[root].parent {
+            root = parent;
+        }
+        root
+    }
+
     /// What a pause waited for: the egress port by which the frame was to leave that led to it, or the
     /// host that asked; `None` if that was not recorded.
     pub(crate) fn waits_for(&self, pause: usize) -> Option<&str> {

@@ -15,6 +15,7 @@ use super::ports::Ports;
 use super::samples::SAMPLED;
 use super::tables::{self, Table};
 use super::timelines::{self, Span, TimeLine};
+use super::victims::Victims;
 
 /// What the scripts of a report draw.
 #[derive(Debug, Serialize)]
@@ -50,17 +51,20 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
     let flows: Vec<FlowRecord<'_>> = results.flows()?.collect::<Result<_, _>>()?;
     let places = places(&ports, results.nodes()?, &flows);
     let pauses = Pauses::read(results, &ports)?;
+    let intervals = results.sample_intervals()?;
     let mut samples = Vec::new();
     for sampled in &SAMPLED {
-        samples.push(sampled.read(results, &ports)?);
+        samples.push(sampled.read(results, &intervals, &ports)?);
     }
 
+    let victims = Victims::of(&flows, &pauses, &ports, end_ps);
     let window = timelines::figure(&flows, end_ps);
     let span = Span { figure: window, run_ps: end_ps };
     let mut timelines = vec![
         timelines::open_flows(&flows, span),
         timelines::goodput(&flows, span),
         timelines::paused(&pauses, &ports, &places, span),
+        timelines::held_back(&victims, span),
     ];
     for (sampled, samples) in SAMPLED.iter().zip(&samples) {
         timelines.push(timelines::sampled(sampled, samples.as_ref(), &ports, span));
@@ -78,7 +82,7 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
         lanes,
         lanes_omitted,
         tree: pause_tree(&pauses, &ports),
-        tables: all_tables(results, &flows, &ports, &pauses)?,
+        tables: all_tables(results, &flows, &ports, (&pauses, &victims))?,
     };
     let column =
         Column { name: summary.scenario.clone(), overview: overview(summary, results.run()) };
@@ -90,12 +94,14 @@ fn all_tables(
     results: &Results,
     flows: &[FlowRecord<'_>],
     ports: &Ports,
-    pauses: &Pauses,
+    (pauses, victims): (&Pauses, &Victims),
 ) -> Result<Vec<Table>, ResultsError> {
-    let mut list: Vec<Table> =
-        tables::deadlocks(&results.summary().deadlocks).into_iter().collect();
+    let summary = results.summary();
+    let mut list: Vec<Table> = tables::deadlocks(&summary.deadlocks).into_iter().collect();
+    list.extend(tables::stalled(summary.stalled.as_ref()));
     list.extend(tables::storms(results)?);
-    list.extend(tables::slow_receivers(&results.summary().slow_receivers));
+    list.extend(tables::slow_receivers(&summary.slow_receivers));
+    list.extend(tables::victims(victims, flows, (pauses, ports), summary.simulated_ps));
     list.push(tables::flows(flows));
     list.push(tables::links(ports));
     list.push(tables::pauses(pauses, ports));

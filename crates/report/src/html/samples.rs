@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rocelab_results::{Results, ResultsError, SeriesFile};
+use rocelab_units::Duration;
 use serde::Serialize;
 
 use super::envelope::Steps;
@@ -32,6 +33,8 @@ pub(crate) struct Sampled {
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
     pub(crate) quantity: Quantity,
+    /// The section `[sample.NAME]` of a scenario that asks for it.
+    section: &'static str,
     /// Where it is.
     file: SeriesFile,
     holds: Holds,
@@ -54,7 +57,8 @@ pub(crate) const SAMPLED: [Sampled; 5] = [
         id: "queue",
         title: "Queues",
         quantity: Quantity::Bytes,
-        file: SeriesFile { path: "queues.csv", value: "bytes" },
+        section: "queues",
+        file: SeriesFile { path: "queues.csv", value: "queue_bytes" },
         holds: Holds::After,
         missing: "Queues were not sampled. Put [sample.queues] with interval and ports into the \
                   scenario, and run it again.",
@@ -63,6 +67,7 @@ pub(crate) const SAMPLED: [Sampled; 5] = [
         id: "rate",
         title: "Allowed rates",
         quantity: Quantity::Rate,
+        section: "rates",
         file: SeriesFile { path: "samples/rates.csv", value: "rate_bps" },
         holds: Holds::After,
         missing: "Flows were not sampled. Put [sample.rates] with interval, and perhaps flows, into \
@@ -72,6 +77,7 @@ pub(crate) const SAMPLED: [Sampled; 5] = [
         id: "flow-goodput",
         title: "Goodput of flows",
         quantity: Quantity::Rate,
+        section: "rates",
         file: SeriesFile { path: "samples/rates.csv", value: "goodput_bps" },
         holds: Holds::Before,
         missing: "Flows were not sampled. Put [sample.rates] with interval, and perhaps flows, into \
@@ -81,6 +87,7 @@ pub(crate) const SAMPLED: [Sampled; 5] = [
         id: "marks",
         title: "ECN marks",
         quantity: Quantity::Count,
+        section: "marks",
         file: SeriesFile { path: "samples/marks.csv", value: "marks" },
         holds: Holds::Before,
         missing: "Marks were not sampled. Put [sample.marks] with interval and ports into the \
@@ -90,6 +97,7 @@ pub(crate) const SAMPLED: [Sampled; 5] = [
         id: "utilisation",
         title: "Sending rates of ports",
         quantity: Quantity::Rate,
+        section: "utilisation",
         file: SeriesFile { path: "samples/utilisation.csv", value: "rate_bps" },
         holds: Holds::Before,
         missing: "What ports send was not sampled. Put [sample.utilisation] with interval and ports \
@@ -123,88 +131,68 @@ impl Sampler {
     }
 }
 
-/// A sample on its way into a series.
-#[derive(Clone, Copy, Debug)]
-struct Point {
-    time: u64,
-    /// The sampling time before it at which anything was written.
-    since: u64,
-    value: u64,
-}
+/// Sampling intervals by the names of their sections.
+pub(crate) type Intervals = BTreeMap<String, Duration>;
+
+/// A sample on its way into a series: when it was taken (ps), and its value.
+type Point = (u64, u64);
 
 impl Sampled {
     /// Reads the file; `None` if there is none.
     pub(crate) fn read(
         &self,
         results: &Results,
+        intervals: &Intervals,
         ports: &Ports,
     ) -> Result<Option<Samples>, ResultsError> {
         let Some(reader) = results.series(self.file)? else { return Ok(None) };
+        let interval = self.interval(results, intervals)?;
         let mut raw: BTreeMap<Sampler, Vec<Point>> = BTreeMap::new();
-        let mut times = Times::default();
         for sample in reader {
             let sample = sample?;
-            times.note(sample.time_ps);
             let Some(direction) = ports.direction(&sample.node, sample.port) else { continue };
             let of = Sampler { direction, priority: sample.priority, flow: sample.flow };
-            let (time, since, value) = (sample.time_ps, times.before, sample.value);
-            raw.entry(of).or_default().push(Point { time, since, value });
+            raw.entry(of).or_default().push((sample.time_ps, sample.value));
         }
-        let interval = times.interval();
         let run_ps = results.summary().simulated_ps;
         let steps = |points: &[Point]| steps(points, interval, self.holds, run_ps);
         Ok(Some(Samples {
             series: raw.into_iter().map(|(of, points)| (of, steps(&points))).collect(),
         }))
     }
-}
 
-/// Finds the interval of samples by their times, which come in order.
-#[derive(Debug, Default)]
-struct Times {
-    last: Option<u64>,
-    /// The time before the last one; 0 if there is none.
-    before: u64,
-    /// The least distance between two times, the last two left out: a run may end within an interval.
-    least: Option<u64>,
-}
-
-impl Times {
-    fn note(&mut self, time: u64) {
-        match self.last {
-            Some(last) if last >= time => {}
-            Some(last) => {
-                if self.before < last {
-                    let apart = last - self.before;
-                    self.least = Some(self.least.map_or(apart, |least| least.min(apart)));
-                }
-                self.before = last;
-                self.last = Some(time);
-            }
-            None => self.last = Some(time),
+    /// The time between two samples (ps), above zero.
+    fn interval(&self, results: &Results, intervals: &Intervals) -> Result<u64, ResultsError> {
+        let interval = intervals.get(self.section).map_or(0, |interval| interval.ps());
+        if interval > 0 {
+            return Ok(interval);
         }
-    }
-
-    /// The interval; `None` if it cannot be told.
-    fn interval(&self) -> Option<u64> {
-        self.least.or_else(|| self.last.map(|last| last - self.before).filter(|apart| *apart > 0))
+        Err(ResultsError::Malformed {
+            path: results.path().join(self.file.path),
+            reason: format!(
+                "for how long its values hold is not known: scenario.resolved.toml beside it has no \
+                 `sample.{}.interval` above zero",
+                self.section
+            ),
+        })
     }
 }
 
-/// The samples at `points` of a run that ended at `run_ps`, zero where one is left out.
-fn steps(points: &[Point], interval: Option<u64>, holds: Holds, run_ps: u64) -> Steps {
-    let interval = interval.unwrap_or(u64::MAX);
+/// The samples at `points` of a run that ended at `run_ps`, zero where one is left out. Samples are
+/// taken at multiples of the interval, and those that stand for an interval also at the end of a run,
+/// of the interval that is not over.
+fn steps(points: &[Point], interval: u64, holds: Holds, run_ps: u64) -> Steps {
     let mut steps = Steps::default();
     let mut end = None;
-    for point in points {
+    for &(time, value) in points {
         let (from, until) = match holds {
-            Holds::After => (point.time, point.time.saturating_add(interval)),
-            Holds::Before => (point.time.saturating_sub(interval).max(point.since), point.time),
+            Holds::After => (time, time.saturating_add(interval)),
+            Holds::Before => (time.saturating_sub(1) / interval * interval, time),
         };
         if let Some(end) = end.filter(|end| *end < from) {
             steps.set(end, 0);
         }
-        steps.set(from, point.value);
+        steps.set(from, value);
         end = Some(until);
     }
     if let Some(end) = end.filter(|end| *end < run_ps) {
@@ -220,20 +208,9 @@ mod tests {
 
     const WINDOW: Window = Window { begin_ps: 0, end_ps: 80 };
 
-    fn points(all: &[(u64, u64)]) -> (Vec<Point>, Option<u64>) {
-        let mut times = Times::default();
-        let point = |&(time, value): &(u64, u64)| {
-            times.note(time);
-            Point { time, since: times.before, value }
-        };
-        let points = all.iter().map(point).collect();
-        (points, times.interval())
-    }
-
     #[test]
     fn samples_that_are_left_out_were_zero() {
-        let (points, interval) = points(&[(10, 5), (20, 6), (50, 7)]);
-        let steps = steps(&points, interval, Holds::After, 80);
+        let steps = steps(&[(10, 5), (20, 6), (50, 7)], 10, Holds::After, 80);
         let expected = [0, 0, 0, 5, 5, 6, 6, 0, 0, 0, 0, 7, 7, 0, 0, 0];
         assert_eq!(steps.envelope(WINDOW, 8), expected);
     }
@@ -241,9 +218,7 @@ mod tests {
     #[test]
     fn what_counts_over_an_interval_is_drawn_over_it() {
         // The run ends in the middle of an interval.
-        let (points, interval) = points(&[(10, 5), (20, 6), (50, 7), (60, 8), (64, 9)]);
-        assert_eq!(interval, Some(10));
-        let steps = steps(&points, interval, Holds::Before, 80);
+        let steps = steps(&[(10, 5), (20, 6), (50, 7), (60, 8), (64, 9)], 10, Holds::Before, 80);
         // In halves, because the last part includes its end.
         let at = |time| steps.envelope(Window { begin_ps: time, end_ps: time + 1 }, 2)[0];
         let expected = [(0, 5), (9, 5), (10, 6), (20, 0), (39, 0), (40, 7), (50, 8), (60, 9)];
@@ -252,17 +227,18 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_does_not_fall_because_the_run_is_over() {
-        let (points, interval) = points(&[(10, 5), (20, 6)]);
-        assert_eq!(steps(&points, interval, Holds::Before, 20).last(), Some((10, 6)));
-        assert_eq!(steps(&points, interval, Holds::Before, 21).last(), Some((20, 0)));
+    fn few_samples_far_apart_hold_for_their_interval_and_no_longer() {
+        let after = steps(&[(10, 5), (50, 7)], 10, Holds::After, 80);
+        assert_eq!(after.envelope(WINDOW, 8)[2..8], [0, 5, 5, 0, 0, 0]);
+        // Of a run that ended in its first interval, from its start on.
+        let before = steps(&[(7, 5)], 10, Holds::Before, 7);
+        assert_eq!(before.last(), Some((0, 5)));
     }
 
     #[test]
-    fn one_sample_has_no_interval() {
-        let (points, interval) = points(&[(10, 5)]);
-        // From 0 on, as far as anybody knows.
-        assert_eq!(interval, Some(10));
-        assert_eq!(steps(&points, None, Holds::After, 80).last(), Some((10, 5)));
+    fn a_curve_does_not_fall_because_the_run_is_over() {
+        let points = [(10, 5), (20, 6)];
+        assert_eq!(steps(&points, 10, Holds::Before, 20).last(), Some((10, 6)));
+        assert_eq!(steps(&points, 10, Holds::Before, 21).last(), Some((20, 0)));
     }
 }

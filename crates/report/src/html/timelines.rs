@@ -7,6 +7,7 @@ use super::envelope::{BINS, Steps, Window};
 use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::{Quantity, Sampled, Sampler, Samples};
+use super::victims::Victims;
 
 /// How much time a figure spans, and how much of it the run has.
 #[derive(Clone, Copy, Debug)]
@@ -127,6 +128,24 @@ pub(crate) fn paused(pauses: &Pauses, ports: &Ports, places: &[MapNode], span: S
     TimeLine {
         id: "paused",
         title: "Paused ports",
+        quantity: Quantity::Count,
+        note: note.to_owned(),
+        curves,
+    }
+}
+
+/// Flows that pauses hold back at their host.
+pub(crate) fn held_back(victims: &Victims, span: Span) -> TimeLine {
+    let (note, curves) = if victims.list.is_empty() {
+        ("No flow's host was paused in the flow's priority.", Vec::new())
+    } else {
+        let note = "Open flows whose host is paused in their priority. What pauses further on do to a \
+                    flow, rocelab explain tells.";
+        (note, vec![Curve::new("flows held back", &victims.held_back, span)])
+    };
+    TimeLine {
+        id: "held-back",
+        title: "Flows held back",
         quantity: Quantity::Count,
         note: note.to_owned(),
         curves,

@@ -302,6 +302,18 @@ fn samples_and_deadlocks_are_shown() {
     let row = "[...document.querySelectorAll('#table-deadlocks tbody tr')].at(-1).textContent";
     let last = browser.evaluate(row);
     assert!(last.as_str().unwrap().starts_with("1tor-0:163spine-0spine-0:1"), "{last}");
+    // What is stuck, of which the summary names one of 40, and the flows whose host was paused.
+    assert!(told.contains("Stuck since 1.26 ms: 40 queue pairs, 2 queues with frames."), "{told}");
+    let row =
+        |table: &str| format!("document.querySelector('#table-{table} tbody tr').textContent");
+    let stuck = browser.evaluate(&row("stuck-queue-pairs"));
+    assert!(stuck.as_str().unwrap().starts_with("host-30x11host-997"), "{stuck}");
+    let stuck = browser.evaluate(&row("stuck-queues"));
+    assert!(stuck.as_str().unwrap().starts_with("tor-2:163500"), "{stuck}");
+    let victim = browser.evaluate(&row("victims"));
+    assert!(victim.as_str().unwrap().contains("host-"), "{victim}");
+    let legend = "document.querySelectorAll('#figure-time-held-back .u-series').length";
+    assert_eq!(browser.evaluate(legend), json!(2));
     let storm = browser.evaluate("document.querySelector('#table-storms tbody').textContent");
     assert!(storm.as_str().unwrap().contains("queue restored2.00 ns"), "{storm}");
 }

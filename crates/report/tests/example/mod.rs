@@ -56,6 +56,9 @@ pub(crate) fn write(folder: &Path, name: &str, scale: u64) -> PathBuf {
     };
     summary.pfc.pauses = pauses;
     summary.drops.add("headroom");
+    let interval = END_PS / (20 * scale);
+    let scenario = format!("[sample.queues]\ninterval = \"{interval}ps\"\nports = [\"tor-0\"]\n");
+    directory.write_text("scenario.resolved.toml", &scenario).unwrap();
     directory.finish(&summary, &RunInfo::default()).unwrap();
     path
 }
@@ -185,7 +188,7 @@ fn queues(directory: &ResultsDir, samples: u64) {
                         node: format!("tor-{rack}").into(),
                         port: u16::try_from(port).unwrap(),
                         priority: 3,
-                        bytes,
+                        queue_bytes: bytes,
                     })
                     .unwrap();
             }

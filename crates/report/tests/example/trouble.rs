@@ -3,7 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rocelab_results::{DeadlockRecord, DeadlockedQueue, Summary};
+use rocelab_results::{
+    DeadlockRecord, DeadlockedQueue, StallRecord, StuckQueuePairRecord, StuckQueueRecord, Summary,
+    WaitsFor,
+};
 
 const INTERVAL_PS: u64 = 100_000_000;
 
@@ -30,6 +33,10 @@ pub(crate) fn add(results: &Path) {
     write("samples/marks.csv", &marks);
     write("samples/utilisation.csv", &utilisation);
     write("samples/rates.csv", &rates);
+    let sampled = ["marks", "utilisation", "rates"];
+    let sections = sampled.map(|name| format!("[sample.{name}]\ninterval = \"{INTERVAL_PS}ps\"\n"));
+    let scenario = std::fs::read_to_string(results.join("scenario.resolved.toml")).unwrap();
+    write("scenario.resolved.toml", &(scenario + &sections.concat()));
     write(
         "storms.csv",
         "time_ps,node,port,priority,event,duration_ps\n7000,tor-1,2,3,detected,\n\
@@ -42,7 +49,37 @@ pub(crate) fn add(results: &Path) {
     summary.cnms = 5;
     summary.drops.add_frames("ttl_expired", 40);
     summary.deadlocks.push(deadlock());
+    summary.stalled = Some(stalled());
     std::fs::write(&path, serde_json::to_vec(&summary).unwrap()).unwrap();
+}
+
+/// A queue pair that waits for the end of a pause, two queues, and more.
+fn stalled() -> StallRecord {
+    let queue = |switch: &str, bytes| StuckQueueRecord {
+        switch: switch.to_owned(),
+        port: 16,
+        priority: 3,
+        bytes,
+        paused_by: "spine-0".to_owned(),
+        root: "tor-1:17".to_owned(),
+        link_down: false,
+    };
+    StallRecord {
+        since_ps: 1_260_000_000,
+        queue_pairs: 40,
+        queues: 2,
+        stuck_queue_pairs: vec![StuckQueuePairRecord {
+            host: "host-3".to_owned(),
+            qpn: 0x11,
+            peer: "host-99".to_owned(),
+            flow: Some(7),
+            waits_for: WaitsFor::Pause,
+            at: "tor-0".to_owned(),
+            root: "tor-1:17".to_owned(),
+            ..StuckQueuePairRecord::default()
+        }],
+        stuck_queues: vec![queue("tor-0", 400_000), queue("tor-2", 500_000)],
+    }
 }
 
 /// Two racks and two spines that wait for each other.

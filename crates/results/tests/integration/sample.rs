@@ -91,7 +91,7 @@ pub(crate) fn queues() -> Vec<QueueSample<'static>> {
         node: "leaf-3".into(),
         port: 0,
         priority: 3,
-        bytes: 123_456,
+        queue_bytes: 123_456,
     }]
 }
 
@@ -208,6 +208,8 @@ pub(crate) fn summary() -> Summary {
         messages: Some(statistics.messages()),
         operations: vec![operation_statistics().counts("disk", Some(4))],
         drops,
+        lossless_drops: [("headroom_exceeded".to_owned(), 1)].into(),
+        failures: [("link-down".to_owned(), 2)].into(),
         faults: vec![FaultRuleCounts {
             rule: "lost ACKs".into(),
             action: "drop".into(),

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rocelab_transport::Standing;
-
+use super::end_state::WaitsFor;
 use super::host_log::HostLog;
 use super::pair::Pair;
 use super::parts::pieces;
@@ -17,6 +16,8 @@ pub(super) struct Blocked {
     crossed: BTreeSet<u32>,
     /// By port: until when it is known that packets waited there (picoseconds).
     known: BTreeMap<u32, u64>,
+    /// Until when it is known what its hosts waited for (picoseconds).
+    settled: u64,
     /// From when to when a packet waited, and for which pause.
     waits: Vec<(u64, u64, usize)>,
 }
@@ -55,8 +56,21 @@ impl Blocked {
         }
     }
 
+    /// What both ends waited for that could have sent, between two times (picoseconds), as far as it is
+    /// not noted yet.
+    pub(super) fn note_hosts(&mut self, pauses: &Pauses<'_>, pair: &Pair, (from, to): (u64, u64)) {
+        let from = from.max(self.settled);
+        if from >= to {
+            return;
+        }
+        self.settled = to;
+        for end in &pair.ends {
+            self.note_host(pauses, (&end.log, pair.priority), (from, to));
+        }
+    }
+
     /// One end could have sent, but for a pause of its host's port, between two times (picoseconds).
-    pub(super) fn note_host(
+    fn note_host(
         &mut self,
         pauses: &Pauses<'_>,
         (end, priority): (&HostLog, u8),
@@ -64,10 +78,7 @@ impl Blocked {
     ) {
         for (since, until, pause) in pauses.holding((end.node, 0), 1 << priority, (from, to)) {
             for (since, until) in pieces(since, until, end.changes(since, until)) {
-                let could_send = matches!(
-                    end.standing(since), Standing::MaySend(release) if release.ps() <= since
-                );
-                if could_send {
+                if end.state(since).waits_for(since) == WaitsFor::Port {
                     self.note(since, until, pause);
                 }
             }
@@ -82,7 +93,7 @@ impl Blocked {
     }
 
     /// What it waited for because of roots that none of its packets crossed, and that are not its
-    /// ends.
+    /// ends; in a deadlock, no port of the cycle.
     pub(super) fn innocent(
         mut self,
         network: &Network,
@@ -96,7 +107,11 @@ impl Blocked {
         });
         let ends = pair.ends.iter().map(|end| name(end.log.node).to_owned());
         let own: BTreeSet<String> = ports.chain(ends).collect();
-        self.waits.retain(|&(_, _, pause)| !own.contains(pauses.root(pause)));
+        let has_part = |pause: usize| {
+            let root = pauses.root(pause);
+            pauses.tree().places_of(&root).any(|place| own.contains(place))
+        };
+        self.waits.retain(|&(_, _, pause)| !has_part(pause));
         self.waits.sort_unstable();
         let mut by_root: BTreeMap<String, (u64, usize)> = BTreeMap::new();
         let mut counted = BTreeSet::new();
@@ -105,7 +120,7 @@ impl Blocked {
             let new = until.saturating_sub(since.max(covered));
             covered = covered.max(until);
             time += new;
-            let (ps, number) = by_root.entry(pauses.root(pause).to_owned()).or_default();
+            let (ps, number) = by_root.entry(pauses.root(pause).to_string()).or_default();
             *ps += new;
             *number += usize::from(counted.insert(pause));
         }

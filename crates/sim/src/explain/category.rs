@@ -29,6 +29,8 @@ pub enum Category {
     Pacing,
     /// The congestion control allows no more unacknowledged payload.
     Window,
+    /// The receiver of a TCP connection offers no more room (RFC 9293).
+    ReceiveWindow,
     /// No more packets may be unacknowledged, by the queue pair's own limit.
     PacketLimit,
     /// No more READs may be open.
@@ -37,8 +39,13 @@ pub enum Category {
     Retransmission,
     /// The responder asked the requester to wait, because it had no receive request.
     ReceiverNotReady,
-    /// An acknowledgement is held back so that one answers several packets.
+    /// An acknowledgement of RDMA is held back so that one answers several packets.
     AckCoalescing,
+    /// The receiver of a TCP connection waits for another segment before it acknowledges (RFC 5681,
+    /// section 4.2), and the sender for the acknowledgement.
+    DelayedAck,
+    /// A segment is between a host's port and its TCP: interrupt, driver, IP, waking up.
+    HostStack,
     /// A fault rule delays the frame, or holds it back behind others.
     FaultDelay,
     /// It waits in a NIC that is slow to handle what arrives, or is being handled there.
@@ -64,11 +71,14 @@ impl Category {
             Self::LinkDown => "link down",
             Self::Pacing => "pacing",
             Self::Window => "window",
+            Self::ReceiveWindow => "receive window",
             Self::PacketLimit => "limit of packets in flight",
             Self::ReadLimit => "limit of open READs",
             Self::Retransmission => "retransmission",
             Self::ReceiverNotReady => "receiver not ready",
             Self::AckCoalescing => "acknowledgement held back",
+            Self::DelayedAck => "delayed ACK",
+            Self::HostStack => "host stack",
             Self::FaultDelay => "delayed by a fault rule",
             Self::SlowReceiver => "slow receiver",
             Self::Work => "work of the program",
@@ -135,7 +145,8 @@ pub enum Cause {
         by: String,
         /// The egress port, or host, that what filled up there waited for.
         waits_for: String,
-        /// What the first pause of the chain waited for, whose consequence this one is.
+        /// What the first pause of the chain waited for, whose consequence this one is; `deadlock N` if
+        /// that is a deadlock, by its place in `deadlocks` of `summary.json`.
         root: String,
     },
     /// A congestion control.
@@ -164,6 +175,10 @@ pub enum LossSignal {
     ReceiverNotReady,
     /// The local ACK timeout.
     Timeout,
+    /// TCP's fast retransmit: acknowledgements of what was sent later (RFC 6675).
+    FastRetransmit,
+    /// TCP's retransmission timer (RFC 6298).
+    RetransmissionTimeout,
     /// A gap in READ data, or a request that came twice.
     Gap,
     /// It has not learnt of it yet.
@@ -178,6 +193,8 @@ impl LossSignal {
             Self::SelectiveAck => "selective ACK",
             Self::ReceiverNotReady => "RNR NAK",
             Self::Timeout => "ACK timeout",
+            Self::FastRetransmit => "fast retransmit",
+            Self::RetransmissionTimeout => "retransmission timeout",
             Self::Gap => "gap in the answers",
             Self::Unnoticed => "not noticed",
         }

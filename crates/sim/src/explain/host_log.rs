@@ -1,70 +1,115 @@
 //! The state of one end of a flow, from event to event.
 
-use std::collections::BTreeMap;
-
 use rocelab_fabric::NodeId;
 use rocelab_transport::Standing;
+use rocelab_transport::tcp::{TcpEnd, TcpLosses, TcpStanding};
 use rocelab_units::SimTime;
 
+use super::acknowledgement::Acknowledgement;
 use super::category::LossSignal;
+use super::end_state::EndState;
+use super::sent_frames::{Sent, SentFrame, Vain, sent_again};
 use crate::Network;
-
-/// More frames than lie between two of one PSN: half of all PSNs.
-const HALF_OF_ALL_PSNS: usize = 1 << 23;
 
 /// One end of a flow.
 #[derive(Debug)]
 pub(super) struct HostLog {
     pub(super) node: NodeId,
     pub(super) port: u32,
-    pub(super) qpn: u32,
+    /// Of its queue pair, or of its TCP connection.
+    pub(super) number: u32,
+    pub(super) is_tcp: bool,
     /// From each time on, in order.
-    standings: Vec<(u64, Standing)>,
+    states: Vec<(u64, EndState)>,
     /// Data and requests that it sent.
     frames: Vec<SentFrame>,
     /// When it learnt of losses.
     signals: Vec<(u64, LossSignal)>,
     retries: u8,
+    tcp: TcpSeen,
+    /// Acknowledgements with which a sender of TCP went on.
+    acknowledgements: Vec<Acknowledgement>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct SentFrame {
-    start: u64,
-    psn: u32,
-    /// Whether its PSN is one of the other end's: it answers a request.
-    is_result: bool,
+/// What was last seen of a sender of TCP.
+#[derive(Debug, Default)]
+struct TcpSeen {
+    losses: TcpLosses,
+    /// Payload that was made into segments for the first time (bytes), and segments of what was sent
+    /// before.
+    made: (u64, u64),
+    /// What came through its stack just now.
+    acknowledgement: Option<Acknowledgement>,
 }
 
 impl HostLog {
-    pub(super) fn new(network: &Network, node: NodeId, qpn: u32) -> Self {
+    /// The end with a queue pair, or TCP connection, of this number at a host.
+    pub(super) fn new(network: &Network, node: NodeId, number: u32, is_tcp: bool) -> Self {
         Self {
             node,
             port: network.port_of(node, 0),
-            qpn,
-            standings: Vec::new(),
+            number,
+            is_tcp,
+            states: Vec::new(),
             frames: Vec::new(),
             signals: Vec::new(),
             retries: 0,
+            tcp: TcpSeen::default(),
+            acknowledgements: Vec::new(),
         }
     }
 
-    /// Notes how the queue pair stands after an event.
+    /// Notes how the end stands after an event.
     pub(super) fn look(&mut self, network: &Network, now: SimTime) {
-        let queue_pair = network.nic(self.node).and_then(|nic| nic.queue_pair(self.qpn));
-        let standing = queue_pair.map_or(Standing::NotConnected, |one| one.standing());
+        let state = if self.is_tcp {
+            self.look_at_connection(network, now)
+        } else {
+            self.look_at_queue_pair(network, now)
+        };
+        if self.states.last().is_none_or(|&(_, last)| last != state) {
+            self.states.push((now.ps(), state));
+        }
+    }
+
+    fn look_at_queue_pair(&mut self, network: &Network, now: SimTime) -> EndState {
+        let queue_pair = network.nic(self.node).and_then(|nic| nic.queue_pair(self.number));
         let retries = queue_pair.map_or(0, |one| one.retries());
         if retries > self.retries {
             self.note_loss(now, LossSignal::Timeout);
         }
         self.retries = retries;
-        if self.standings.last().is_none_or(|&(_, last)| last != standing) {
-            self.standings.push((now.ps(), standing));
+        EndState::QueuePair(queue_pair.map_or(Standing::NotConnected, |one| one.standing()))
+    }
+
+    fn look_at_connection(&mut self, network: &Network, now: SimTime) -> EndState {
+        let tcp = network.tcp(self.node);
+        let connection = tcp.and_then(|tcp| tcp.connection(self.number));
+        if let Some(connection) = connection
+            && let TcpEnd::Sender(sender) = connection.end()
+        {
+            let (losses, known) = (sender.losses(), self.tcp.losses);
+            if losses.fast_retransmits != known.fast_retransmits {
+                self.note_loss(now, LossSignal::FastRetransmit);
+            }
+            if losses.timeouts != known.timeouts {
+                self.note_loss(now, LossSignal::RetransmissionTimeout);
+            }
+            self.tcp.losses = losses;
+            let made = (sender.sent(), connection.retransmissions());
+            if self.tcp.made != made {
+                self.acknowledgements.extend(self.tcp.acknowledgement.take());
+            }
+            self.tcp.made = made;
+            // Of two events at one time the second may be that in which it is acted on.
+            self.tcp.acknowledgement.take_if(|one| one.through < now.ps());
         }
+        let standing = tcp.and_then(|tcp| tcp.standing(self.number));
+        EndState::Tcp(standing.unwrap_or(TcpStanding::NoWork))
     }
 
     /// It sends data or a request.
-    pub(super) fn note_sent(&mut self, now: SimTime, psn: u32, is_result: bool) {
-        self.frames.push(SentFrame { start: now.ps(), psn, is_result });
+    pub(super) fn note_sent(&mut self, now: SimTime, what: Sent) {
+        self.frames.push(SentFrame { start: now.ps(), what });
     }
 
     /// It learns of a loss.
@@ -72,35 +117,46 @@ impl HostLog {
         self.signals.push((now.ps(), signal));
     }
 
+    /// Its TCP has an acknowledgement.
+    pub(super) const fn note_acknowledged(&mut self, acknowledgement: Acknowledgement) {
+        self.tcp.acknowledgement = Some(acknowledgement);
+    }
+
     /// How it stands at `time`.
-    pub(super) fn standing(&self, time: u64) -> Standing {
-        let next = self.standings.partition_point(|&(since, _)| since <= time);
-        let last = next.checked_sub(1).and_then(|index| self.standings.get(index));
-        last.map_or(Standing::NotConnected, |&(_, standing)| standing)
+    pub(super) fn state(&self, time: u64) -> EndState {
+        let next = self.states.partition_point(|&(since, _)| since <= time);
+        let last = next.checked_sub(1).and_then(|index| self.states.get(index));
+        last.map_or(EndState::QueuePair(Standing::NotConnected), |&(_, state)| state)
     }
 
     /// Every instant from `from` to `to` at which something changes here, and some before.
     pub(super) fn changes(&self, from: u64, to: u64) -> impl Iterator<Item = u64> + '_ {
-        let next = self.standings.partition_point(|&(since, _)| since <= from);
-        let standings = &self.standings[next.saturating_sub(1)..];
-        let standings = standings.iter().take_while(move |&&(since, _)| since < to);
-        let standings = standings.flat_map(|&(since, standing)| {
-            let release = match standing {
-                Standing::MaySend(release) => release.ps(),
-                _ => since,
-            };
-            [since, release]
-        });
+        let next = self.states.partition_point(|&(since, _)| since <= from);
+        let states = &self.states[next.saturating_sub(1)..];
+        let states = states.iter().take_while(move |&&(since, _)| since < to);
+        let states = states.flat_map(|&(since, state)| [since, state.release(since)]);
         let first = self.frames.partition_point(|frame| frame.start < from);
         let frames = self.frames[first..].iter().map(|frame| frame.start);
-        standings.chain(frames.take_while(move |&start| start < to))
+        states.chain(frames.take_while(move |&start| start < to))
     }
 
-    /// The first loss that it learnt of in this time, after `after` and not after `until`.
+    /// The first acknowledgement after a time with which a sender of TCP went on.
+    pub(super) fn acknowledgement_after(&self, time: u64) -> Option<&Acknowledgement> {
+        let next = self.acknowledgements.partition_point(|one| one.through <= time);
+        self.acknowledgements.get(next)
+    }
+
+    /// How it learnt of a loss after `after`, and not after `until`.
     pub(super) fn signal_between(&self, after: u64, until: u64) -> LossSignal {
         let next = self.signals.partition_point(|&(time, _)| time <= after);
         let signal = self.signals.get(next).filter(|&&(time, _)| time <= until);
-        signal.map_or(LossSignal::Unnoticed, |&(_, signal)| signal)
+        if let Some(&(_, signal)) = signal {
+            return signal;
+        }
+        // During a fast recovery each acknowledgement may tell of more.
+        let sent = self.frames.partition_point(|frame| frame.start <= after);
+        let sends = self.frames.get(sent).is_some_and(|frame| frame.start <= until);
+        if self.is_tcp && sends { LossSignal::SelectiveAck } else { LossSignal::Unnoticed }
     }
 
     /// The time spent on frames that had to be sent again up to `until`, of the last one that left
@@ -109,49 +165,31 @@ impl HostLog {
         let first = self.frames.partition_point(|frame| frame.start <= from).saturating_sub(1);
         let end = self.frames.partition_point(|frame| frame.start <= until);
         let frames = &self.frames[first..end.max(first)];
-        let mut later: BTreeMap<(bool, u32), usize> = BTreeMap::new();
-        let mut again = vec![None; frames.len()];
-        for (index, frame) in frames.iter().enumerate().rev() {
-            if let Some(next) = later.insert((frame.is_result, frame.psn), index)
-                && next - index < HALF_OF_ALL_PSNS
-            {
-                again[index] = Some(self.noticed(frame.start, frames[next].start));
-            }
-        }
-        let starts = frames.iter().map(|frame| frame.start);
-        Vain { frames: starts.zip(again).collect() }
+        let again = sent_again(frames).into_iter();
+        let noticed = frames.iter().zip(again).map(|(frame, again)| {
+            (frame.start, again.map(|again| self.noticed(frame.start, frames[again].start)))
+        });
+        Vain { frames: noticed.collect() }
     }
 
     /// Nobody asks any longer for what was before `time` (picoseconds).
     pub(super) fn forget(&mut self, time: u64) {
-        let standings = self.standings.partition_point(|&(since, _)| since <= time);
-        self.standings.drain(..standings.saturating_sub(1));
+        let states = self.states.partition_point(|&(since, _)| since <= time);
+        self.states.drain(..states.saturating_sub(1));
         let frames = self.frames.partition_point(|frame| frame.start <= time);
         self.frames.drain(..frames.saturating_sub(1));
         let oldest = self.frames.first().map_or(time, |frame| frame.start.min(time));
         let signals = self.signals.partition_point(|&(noted, _)| noted < oldest);
         self.signals.drain(..signals);
+        let acknowledgements = self.acknowledgements.partition_point(|one| one.through <= time);
+        self.acknowledgements.drain(..acknowledgements);
     }
 
     /// How it learnt that a frame that left at `start` was lost, which left again at `again`.
     fn noticed(&self, start: u64, again: u64) -> LossSignal {
         let next = self.signals.partition_point(|&(time, _)| time <= again);
         let signal = next.checked_sub(1).and_then(|index| self.signals.get(index));
-        signal.filter(|&&(time, _)| time >= start).map_or(LossSignal::Gap, |&(_, signal)| signal)
-    }
-}
-
-/// Which frames were sent in vain, and how that was noticed.
-#[derive(Debug)]
-pub(super) struct Vain {
-    /// When each frame left, in order.
-    frames: Vec<(u64, Option<LossSignal>)>,
-}
-
-impl Vain {
-    /// Whether the last frame that left before `time` was sent in vain.
-    pub(super) fn at(&self, time: u64) -> Option<LossSignal> {
-        let next = self.frames.partition_point(|&(start, _)| start <= time);
-        self.frames.get(next.checked_sub(1)?)?.1
+        let otherwise = if self.is_tcp { LossSignal::SelectiveAck } else { LossSignal::Gap };
+        signal.filter(|&&(time, _)| time >= start).map_or(otherwise, |&(_, signal)| signal)
     }
 }

@@ -5,9 +5,11 @@
 //! *critical path*: the answer whose arrival completed the flow, the packet that it answered, and
 //! the sender's state until that packet left. See `docs/explain.md`.
 
+mod acknowledgement;
 mod blocked;
 mod category;
 mod course;
+mod end_state;
 mod host_log;
 mod pair;
 mod parts;
@@ -15,6 +17,8 @@ mod pauses;
 mod port_log;
 mod port_logs;
 mod probes;
+mod sent_frames;
+mod stack_log;
 mod subject;
 mod survey;
 mod survey_text;
@@ -128,9 +132,6 @@ pub enum ExplainError {
     /// The rules of another simulator hold.
     #[error("runs by the rules of HPCC's ns-3 simulator cannot be explained")]
     HpccNs3,
-    /// Some flows are of TCP, whose share of queues and links would count as somebody else's.
-    #[error("runs with flows of TCP cannot be explained")]
-    Tcp,
     /// There is no such flow.
     #[error("there is no flow {flow}: the run has {count}, numbered from 0")]
     NoSuchFlow {
@@ -200,7 +201,7 @@ pub fn explain(
     check(&plan, selection)?;
     let mut probes = Probes::new(&plan, selection);
     let simulation = watch(&plan, &mut probes, observe)?;
-    let explanations = probes.finish(simulation.network(), simulation.now())?;
+    let explanations = probes.finish(simulation.network().only(), simulation.now())?;
     let is_flow = |one: &Explanation| matches!(one.what, Subject::Flow { .. });
     let (flows, operations): (Vec<_>, Vec<_>) = explanations.into_iter().partition(is_flow);
     has_all(selection, &flows, &operations)?;
@@ -217,8 +218,8 @@ fn watch(
     let mut simulation = Simulation::new(Arc::clone(plan))?;
     loop {
         let ending = simulation.advance_watched(EVENTS_A_STEP, probes);
-        let records = simulation.network_mut().take_records();
-        probes.note_late(simulation.network(), &records);
+        let records = simulation.take_records();
+        probes.note_late(simulation.network().only(), &records);
         if ending.is_some() {
             return Ok(simulation);
         }
@@ -230,9 +231,6 @@ fn watch(
 
 /// Whether what is to be explained can be there.
 fn check(plan: &Plan, selection: &Selection) -> Result<(), ExplainError> {
-    if plan.tcp.is_some() {
-        return Err(ExplainError::Tcp);
-    }
     if !Probes::can_follow(plan) {
         return Err(ExplainError::HpccNs3);
     }

@@ -1,16 +1,21 @@
-//! Two queue pairs that talk to each other: what each end did, and what made it answer.
+//! Two queue pairs that talk to each other, or the ends of a TCP connection: what each end did, and what made it answer.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use rocelab_fabric::NodeId;
 use rocelab_transport::Packet as RdmaPacket;
+use rocelab_transport::tcp::TcpSegment;
 use rocelab_units::SimTime;
 use rocelab_wire::Opcode;
 
+use super::acknowledgement::Acknowledgement;
 use super::host_log::HostLog;
+use super::sent_frames::Sent;
+use super::stack_log::StackLog;
 use super::traffic::{Traffic, carries_data, is_acknowledgement, is_result, loss_signal};
 use super::trail::{Answered, Trail};
+use crate::network::watch::Carried;
 use crate::{Network, Plan, Side};
 
 /// The source of a flow, or the client of a connection, by its place among the ends.
@@ -18,13 +23,13 @@ pub(super) const SOURCE: usize = 0;
 /// The other one.
 pub(super) const DESTINATION: usize = 1;
 
-/// Two queue pairs that are followed.
+/// Two ends that are followed.
 #[derive(Debug)]
 pub(super) struct Pair {
     pub(super) traffic: Traffic,
     /// Priority 0 to 7.
     pub(super) priority: u8,
-    /// Their parameters, by their place in the plan.
+    /// Parameters of queue pairs, by their place in the plan.
     pub(super) queue_pairs: u32,
     pub(super) ends: [PairEnd; 2],
     path_mtu: u32,
@@ -42,31 +47,40 @@ pub(super) struct PairEnd {
     last_request: Option<Rc<Trail>>,
     /// Requests for READ data or of atomic operations, with the number of packets that answer them.
     results: Vec<(Rc<Answered>, u32)>,
+    /// Of TCP, and then nothing else but the log.
+    stack: Option<Box<StackLog>>,
 }
 
 impl Pair {
     pub(super) fn new(plan: &Plan, network: &Network, traffic: Traffic) -> Self {
-        let (ends, priority, queue_pairs) = match traffic {
+        let (ends, priority, queue_pairs, tcp) = match traffic {
             Traffic::Flow(flow) => {
                 let flow = &plan.flows[flow as usize];
                 let ends =
                     [(flow.source, flow.source_qpn), (flow.destination, flow.destination_qpn)];
-                (ends, flow.priority, flow.queue_pairs)
+                (ends, flow.priority, flow.queue_pairs, flow.is_tcp().then_some(flow))
             }
             Traffic::Connection(connection) => {
                 let connection = &plan.connections[connection as usize];
                 let ends = [Side::Client, Side::Server].map(|side| connection.end(side));
-                (ends.map(|end| (end.host, end.qpn)), connection.priority, connection.queue_pairs)
+                let ends = ends.map(|end| (end.host, end.qpn));
+                (ends, connection.priority, connection.queue_pairs, None)
             }
         };
-        let ends = ends.map(|(node, qpn)| PairEnd::new(HostLog::new(network, node, qpn)));
+        let mut ends = ends
+            .map(|(node, number)| PairEnd::new(HostLog::new(network, node, number, tcp.is_some())));
+        if let Some(flow) = tcp {
+            for (end, expected) in ends.iter_mut().zip([0, flow.bytes]) {
+                end.stack = Some(Box::new(StackLog::new(flow.source_psn, expected)));
+            }
+        }
         Self { traffic, priority, queue_pairs, ends, path_mtu: plan.path_mtu() }
     }
 
     /// The end that a packet to a host goes to.
-    pub(super) fn end_of(&self, host: NodeId, packet: &RdmaPacket) -> usize {
+    pub(super) fn end_of(&self, host: NodeId, packet: &Carried) -> usize {
         let [source, _] = &self.ends;
-        let is_source = source.log.node == host && source.log.qpn == packet.dest_qp();
+        let is_source = source.log.node == host && source.log.number == packet.to();
         if is_source { SOURCE } else { DESTINATION }
     }
 
@@ -82,20 +96,37 @@ impl Pair {
         &mut self,
         end: usize,
         now: SimTime,
-        packet: &RdmaPacket,
+        packet: &Carried,
     ) -> Option<Rc<Answered>> {
         let end = &mut self.ends[end];
-        if carries_data(packet) {
-            end.log.note_sent(now, packet.psn(), is_result(packet));
+        match packet {
+            Carried::Rdma(packet) => end.note_packet_sent(now, packet),
+            Carried::Tcp(segment) => end.note_segment_sent(now, segment),
         }
-        if is_result(packet) {
-            return end.result_of(packet.psn());
-        }
-        if is_acknowledgement(packet) { end.to_answer.pop_front() } else { None }
     }
 
-    /// A packet arrives at an end.
+    /// A packet has arrived at an end.
     pub(super) fn note_received(
+        &mut self,
+        network: &Network,
+        end: usize,
+        now: SimTime,
+        (trail, packet): (&Rc<Trail>, &Carried),
+    ) {
+        match packet {
+            Carried::Rdma(packet) => self.note_packet_received(end, now, trail, packet),
+            Carried::Tcp(segment) => {
+                let end = &mut self.ends[end];
+                let tcp = network.tcp(end.log.node);
+                let through = tcp.and_then(|tcp| tcp.last_received(end.log.number));
+                if let Some(stack) = &mut end.stack {
+                    stack.note_arrived(trail, *segment, through.unwrap_or(now).ps());
+                }
+            }
+        }
+    }
+
+    fn note_packet_received(
         &mut self,
         end: usize,
         now: SimTime,
@@ -116,8 +147,7 @@ impl Pair {
             _ => packet.opcode().is_atomic().then_some(1),
         };
         if let Some(packets) = packets {
-            let answered = Answered { request: Rc::clone(trail), ready: now.ps() };
-            end.results.push((Rc::new(answered), packets));
+            end.results.push((Rc::new(Answered::new(trail, now.ps())), packets));
         }
         end.last_request = Some(Rc::clone(trail));
     }
@@ -132,8 +162,12 @@ impl Pair {
         left: usize,
     ) {
         let other = &self.ends[1 - end].log;
-        let to = (other.node, other.qpn);
+        let to = (other.node, other.number);
+        let place = end;
         let end = &mut self.ends[end];
+        if end.stack.is_some() {
+            return end.note_through_stack(network, now, (place == DESTINATION).then_some(left));
+        }
         let Some(nic) = network.nic(end.log.node) else { return };
         let waiting = nic.control_packets().filter(|waiting| {
             (waiting.destination, waiting.packet.dest_qp()) == to
@@ -144,9 +178,15 @@ impl Pair {
         end.waiting_answers = waiting;
         let Some(request) = &end.last_request else { return };
         for _ in 0..new {
-            let answered = Answered { request: Rc::clone(request), ready: now.ps() };
-            end.to_answer.push_back(Rc::new(answered));
+            end.to_answer.push_back(Rc::new(Answered::new(request, now.ps())));
         }
+    }
+
+    /// Of a TCP connection: the segment with which the destination had all payload.
+    pub(super) fn completed_by(&mut self, now: SimTime) -> Option<Rc<Trail>> {
+        let stack = self.ends[DESTINATION].stack.as_mut()?;
+        stack.take_in(now.ps());
+        stack.completed_by().cloned()
     }
 
     /// Nobody asks any longer for what was before `time` (picoseconds).
@@ -166,13 +206,49 @@ impl PairEnd {
             waiting_answers: 0,
             last_request: None,
             results: Vec::new(),
+            stack: None,
+        }
+    }
+
+    fn note_packet_sent(&mut self, now: SimTime, packet: &RdmaPacket) -> Option<Rc<Answered>> {
+        let (psn, is_result) = (packet.psn(), is_result(packet));
+        if carries_data(packet) {
+            self.log.note_sent(now, Sent::Packet { psn, is_result });
+        }
+        if is_result {
+            return self.result_of(psn);
+        }
+        if is_acknowledgement(packet) { self.to_answer.pop_front() } else { None }
+    }
+
+    fn note_segment_sent(&mut self, now: SimTime, segment: &TcpSegment) -> Option<Rc<Answered>> {
+        let stack = self.stack.as_mut()?;
+        if segment.payload_len == 0 {
+            return stack.note_left();
+        }
+        let (from, to) = stack.part_of(segment);
+        self.log.note_sent(now, Sent::Payload { from, to });
+        None
+    }
+
+    /// Notes what has come through the stack of TCP, and the acknowledgements that this event has
+    /// made here, `left` of which have left; none at the source, which makes none.
+    fn note_through_stack(&mut self, network: &Network, now: SimTime, left: Option<usize>) {
+        let Some(stack) = &mut self.stack else { return };
+        if let Some((trail, through)) = stack.take_in(now.ps())
+            && let Some(acknowledgement) = Acknowledgement::new(&trail, through)
+        {
+            self.log.note_acknowledged(acknowledgement);
+        }
+        if let Some(left) = left {
+            stack.note_made(network, (self.log.node, self.log.number), now, left);
         }
     }
 
     /// The request that READ data or the result of an atomic operation answers.
     fn result_of(&self, psn: u32) -> Option<Rc<Answered>> {
         let covers = |(answered, packets): &&(Rc<Answered>, u32)| {
-            psn.wrapping_sub(answered.request.psn) & 0x00ff_ffff < *packets
+            psn.wrapping_sub(answered.request.number) & 0x00ff_ffff < *packets
         };
         self.results.iter().rev().find(covers).map(|(answered, _)| Rc::clone(answered))
     }

@@ -1,9 +1,8 @@
 //! Cuts the time of a flow or operation into parts.
 
-use std::collections::BTreeMap;
+mod sender;
 
-use rocelab_transport::Standing;
-use rocelab_transport::congestion_control::Feedback;
+use std::collections::BTreeMap;
 
 use super::Part;
 use super::category::{Category, Cause, Stage};
@@ -102,7 +101,9 @@ impl Parts<'_> {
                 return None;
             }
             self.sender(Stage::Sender, sender, (leg.from, trail.left()));
-            return self.way(Stage::Request, trail);
+            self.way(Stage::Request, trail)?;
+            self.stack(other, trail, leg.to);
+            return Some(());
         };
         self.sender(Stage::Sender, sender, (leg.from, answered.request.left()));
         self.way(Stage::Request, &answered.request)?;
@@ -112,57 +113,6 @@ impl Parts<'_> {
             self.answer(other, answered, trail);
         }
         self.way(Stage::Answer, trail)
-    }
-
-    /// The state of an end that sends, from one time to another.
-    fn sender(&mut self, stage: Stage, end: &HostLog, (from, to): (u64, u64)) {
-        let Some(port) = self.known.ports.get(end.port) else { return };
-        let from = from.max(self.begin);
-        if to <= from {
-            return;
-        }
-        let vain = end.vain(from, to);
-        let spot = Spot { stage, place: (0, self.name(end.node)) };
-        let changes = end.changes(from, to).chain(port.changes(from, to));
-        for (since, until) in pieces(from, to, changes) {
-            let what = match vain.at(since) {
-                Some(_) if end.standing(since) == Standing::ReceiverNotReady => {
-                    (Category::ReceiverNotReady, None)
-                }
-                Some(noticed) => (Category::Retransmission, Some(Cause::Loss { noticed })),
-                None if port.busy_with(since) == Some(Owner::Data(self.pair.traffic)) => {
-                    (Category::Serialisation, None)
-                }
-                None => self.standing(end, port, (since, to)),
-            };
-            self.add(&spot, what, (since, until));
-        }
-    }
-
-    /// What an end waits for at `since`, that sends again at `to` at the latest.
-    fn standing(
-        &self,
-        end: &HostLog,
-        port: &PortLog,
-        (since, to): (u64, u64),
-    ) -> (Category, Option<Cause>) {
-        let category = match end.standing(since) {
-            Standing::NotConnected => Category::ConnectionSetup,
-            Standing::Failed | Standing::NoWork => Category::Idle,
-            Standing::Unanswered => {
-                let noticed = end.signal_between(since, to);
-                return (Category::Retransmission, Some(Cause::Loss { noticed }));
-            }
-            Standing::ReceiverNotReady => Category::ReceiverNotReady,
-            Standing::Window => return (Category::Window, Some(self.congestion_control(end))),
-            Standing::PacketLimit => Category::PacketLimit,
-            Standing::ReadLimit => Category::ReadLimit,
-            Standing::MaySend(release) if since < release.ps() => {
-                return (Category::Pacing, Some(self.congestion_control(end)));
-            }
-            Standing::MaySend(_) => return self.hold(port, since, self.pair.priority),
-        };
-        (category, None)
     }
 
     /// What keeps a frame from leaving by a port at a time.
@@ -253,20 +203,13 @@ impl Parts<'_> {
         Some(())
     }
 
-    fn congestion_control(&self, end: &HostLog) -> Cause {
-        let plan = self.known.plan;
-        let algorithm = &plan.queue_pairs[self.pair.queue_pairs as usize].congestion_control;
-        let link = self.known.pauses.neighbour(end.node, 0).map(|port| port.link);
-        let rate = link.map(|link| plan.topology.links[link as usize].rate);
-        let signal = match algorithm.feedback(rate.unwrap_or_default()) {
-            Feedback::Cnp { .. } => "CNP",
-            Feedback::Rtt => "RTT",
-            Feedback::EcnEcho => "ECN echo",
-            Feedback::Int { .. } => "INT",
-            Feedback::Pint { .. } => "PINT",
-            _ => "nothing",
-        };
-        Cause::CongestionControl { algorithm: algorithm.name(), signal }
+    /// From the arrival of a segment of TCP until the protocol has it.
+    fn stack(&mut self, end: &HostLog, trail: &Trail, through: u64) {
+        if end.is_tcp {
+            let place = (2 * trail.hops.len(), self.name(end.node));
+            let spot = Spot { stage: Stage::Request, place };
+            self.add(&spot, (Category::HostStack, None), (trail.arrived(), through));
+        }
     }
 
     /// Whether a packet has come to the host of an end.

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Neighbour;
-use rocelab_results::PauseCause;
 
 use super::category::Cause;
 use crate::Plan;
-use crate::network::{PauseEvent, Record, RecordKind};
-use crate::pause_tree::PauseTree;
+use crate::network::{Deadlock, PauseEvent, Record, RecordKind};
+use crate::pause_tree::{PauseTree, Root};
 
 /// The pauses of a run so far, by the port that they hold.
 #[derive(Debug)]
@@ -46,13 +45,19 @@ impl<'a> Pauses<'a> {
         self.tree.adjacency().ports_of(node).get(usize::from(port))
     }
 
-    /// What the first pause of the chain waited for that led to a pause.
-    pub(super) fn root(&self, mut pause: usize) -> &str {
-        let pauses = self.tree.pauses();
-        while let Some(parent) = pauses[pause].parent {
-            pause = parent;
-        }
-        &pauses[pause].waits_for
+    /// Says which of them were in deadlocks.
+    pub(super) fn note_deadlocks(&mut self, deadlocks: &[Deadlock]) {
+        self.tree.note_deadlocks(deadlocks);
+    }
+
+    /// All of them so far, and what led to them.
+    pub(super) const fn tree(&self) -> &PauseTree<'a> {
+        &self.tree
+    }
+
+    /// Where the chain of a pause began.
+    pub(super) fn root(&self, pause: usize) -> Root<'_> {
+        self.tree.root(pause)
     }
 
     /// The pauses that hold one of the priorities (bit p) of a port at some time from `from` to `to`,
@@ -77,11 +82,6 @@ impl<'a> Pauses<'a> {
         })
     }
 
-    /// All pauses, in the order of their starts.
-    pub(super) fn into_all(self) -> Vec<PauseCause> {
-        self.tree.finish().pauses
-    }
-
     /// The pause that holds one of the priorities (bit p) of a port at a time, with its cause.
     pub(super) fn cause(
         &self,
@@ -99,7 +99,7 @@ impl<'a> Pauses<'a> {
             pause,
             by: self.plan.topology.nodes[neighbour.node as usize].name.clone(),
             waits_for: pauses[pause].waits_for.clone(),
-            root: self.root(pause).to_owned(),
+            root: self.root(pause).to_string(),
         })
     }
 

@@ -73,11 +73,7 @@ impl PortLog {
 
     /// Notes what changed with an event; gives the frame that was started, if one was, and whose
     /// it is.
-    pub(super) fn look<'a>(
-        &mut self,
-        network: &'a Network,
-        now: SimTime,
-    ) -> Option<(FrameView<'a>, Owner)> {
+    pub(super) fn look(&mut self, network: &Network, now: SimTime) -> Option<(FrameView, Owner)> {
         self.note_state(network, now);
         let view = network.transmitter(self.port);
         if view.started == self.started {

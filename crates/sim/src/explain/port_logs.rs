@@ -21,11 +21,17 @@ pub(super) struct PortLogs {
     /// Frames that were noted since the last time that some were forgotten.
     noted: usize,
     limit: usize,
+    /// How many more may be noted than are asked for.
+    remembered: usize,
 }
 
 impl PortLogs {
     pub(super) fn new() -> Self {
-        Self { limit: REMEMBERED, ..Self::default() }
+        Self::remembering(REMEMBERED)
+    }
+
+    fn remembering(frames: usize) -> Self {
+        Self { limit: frames, remembered: frames, ..Self::default() }
     }
 
     pub(super) fn get(&self, port: u32) -> Option<&PortLog> {
@@ -33,12 +39,7 @@ impl PortLogs {
     }
 
     /// From now on looks at a port. Gives the frame that it is sending, if it was not looked at.
-    pub(super) fn open<'a>(
-        &mut self,
-        network: &'a Network,
-        port: u32,
-        now: SimTime,
-    ) -> Option<FrameView<'a>> {
+    pub(super) fn open(&mut self, network: &Network, port: u32, now: SimTime) -> Option<FrameView> {
         let place = port as usize;
         if self.logs.len() <= place {
             self.logs.resize_with(place + 1, || None);
@@ -63,12 +64,12 @@ impl PortLogs {
 
     /// Notes what an event changed at the ports of a node, or of all; gives the frames that were
     /// started, with their ports.
-    pub(super) fn look<'a>(
+    pub(super) fn look(
         &mut self,
-        network: &'a Network,
+        network: &Network,
         now: SimTime,
         node: Option<NodeId>,
-        started: &mut Vec<(u32, FrameView<'a>, Owner)>,
+        started: &mut Vec<(u32, FrameView, Owner)>,
     ) {
         let nodes = match node {
             Some(node) => {
@@ -95,6 +96,14 @@ impl PortLogs {
     pub(super) fn forget(&mut self, time: u64) {
         let kept: usize = self.logs.iter_mut().flatten().map(|log| log.forget(time)).sum();
         self.noted = kept;
-        self.limit = 2 * kept + REMEMBERED;
+        self.limit = 2 * kept + self.remembered;
+    }
+}
+
+#[cfg(test)]
+impl PortLogs {
+    /// Forgets much more often.
+    pub(super) fn forgetful() -> Self {
+        Self::remembering(16)
     }
 }

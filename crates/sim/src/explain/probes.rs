@@ -6,7 +6,6 @@ mod watching;
 use std::rc::Rc;
 
 use rocelab_fabric::{NodeId, PacketId};
-use rocelab_transport::Packet as RdmaPacket;
 use rocelab_units::SimTime;
 
 use super::blocked::Blocked;
@@ -17,11 +16,11 @@ use super::pauses::Pauses;
 use super::port_logs::PortLogs;
 use super::subject::{described_flow, described_operation};
 use super::survey::Victim;
-use super::traffic::{Owner, Traffic, is_acknowledgement, traffic_of};
+use super::traffic::{Owner, Traffic, only_acknowledges, traffic_of};
 use super::trail::{Hop, Trail};
 use super::turns::{Operated, Turns};
 use super::{ExplainError, Explanation, Selection};
-use crate::network::watch::{FrameView, Passed};
+use crate::network::watch::{Carried, FrameView, Passed};
 use crate::network::{FlowEnd, Network, Record, RecordKind};
 use crate::{Plan, ProfilePlan};
 
@@ -80,7 +79,7 @@ struct Arriving {
     port: u32,
     egress: u16,
     destination: NodeId,
-    packet: RdmaPacket,
+    packet: Carried,
     pair: u32,
 }
 
@@ -128,7 +127,7 @@ impl<'a> Probes<'a> {
 
     /// Whether runs of this plan can be looked at.
     pub(super) const fn can_follow(plan: &Plan) -> bool {
-        matches!(plan.profile, ProfilePlan::Roce) && plan.tcp.is_none()
+        matches!(plan.profile, ProfilePlan::Roce)
     }
 
     /// What records say that no event has made.
@@ -146,6 +145,7 @@ impl<'a> Probes<'a> {
         network: &Network,
         now: SimTime,
     ) -> Result<Vec<Explanation>, ExplainError> {
+        self.pauses.note_deadlocks(network.deadlocks());
         for place in 0..self.pairs.len() {
             let Followed { pair, what } = &mut self.pairs[place];
             match (what, pair.traffic) {
@@ -218,7 +218,7 @@ impl<'a> Probes<'a> {
     }
 
     /// The pair of a packet that is followed: the frame at its place in the pool is that packet.
-    fn pair_of(&self, network: &Network, frame: &FrameView<'_>) -> Option<u32> {
+    fn pair_of(&self, network: &Network, frame: &FrameView) -> Option<u32> {
         let (pair, _) = self.trails.get(frame.id.0 as usize)?.as_ref()?;
         let place = self.place_of(traffic_of(network, frame)?)?;
         (place == *pair).then_some(place)
@@ -231,12 +231,12 @@ impl<'a> Probes<'a> {
 
     /// A packet has crossed the link of `port`; at a switch it goes on by `egress`, at a host it
     /// leaves the network. A frame that a port already sends, which was not looked at, is `started`.
-    fn arrive<'n>(
+    fn arrive(
         &mut self,
-        network: &'n Network,
+        network: &Network,
         now: SimTime,
         arriving: &Arriving,
-        started: &mut Vec<(u32, FrameView<'n>, Owner)>,
+        started: &mut Vec<(u32, FrameView, Owner)>,
     ) -> Option<Delivered> {
         let Arriving { id, port, egress, destination, pair, .. } = *arriving;
         let hop = self.hop_of(id)?;
@@ -260,15 +260,17 @@ impl<'a> Probes<'a> {
         let trail = Rc::new(trail);
         let both = &mut self.pairs[pair as usize].pair;
         let end = both.end_of(destination, &arriving.packet);
-        both.note_received(end, now, &trail, &arriving.packet);
+        if self.blocked.is_none() {
+            both.note_received(network, end, now, (&trail, &arriving.packet));
+        }
         Some(Delivered { pair, end, trail })
     }
 
     /// A frame starts at a port.
-    fn start(&mut self, network: &Network, now: SimTime, port: u32, frame: &FrameView<'_>) {
+    fn start(&mut self, network: &Network, now: SimTime, port: u32, frame: &FrameView) {
         let traffic = traffic_of(network, frame);
         let (Some(packet), Some(place)) =
-            (frame.packet, traffic.and_then(|one| self.place_of(one)))
+            (&frame.packet, traffic.and_then(|one| self.place_of(one)))
         else {
             return;
         };
@@ -278,7 +280,8 @@ impl<'a> Probes<'a> {
         if network.nic(node).is_some() {
             let pair = &mut self.pairs[place as usize].pair;
             let end = 1 - pair.end_of(frame.destination, packet);
-            let answers = pair.note_sent(end, now, packet);
+            let answers =
+                if self.blocked.is_none() { pair.note_sent(end, now, packet) } else { None };
             if self.trails.len() <= index {
                 self.trails.resize_with(index + 1, || None);
             }
@@ -300,51 +303,53 @@ impl<'a> Probes<'a> {
         }
     }
 
-    /// What came through links that are special.
-    fn passed<'n>(
+    /// What came through links that are special, and what was dropped.
+    fn passed(
         &mut self,
-        network: &'n Network,
+        network: &Network,
         now: SimTime,
         passed: &[Passed],
-        new: &[Record],
-        started: &mut Vec<(u32, FrameView<'n>, Owner)>,
+        started: &mut Vec<(u32, FrameView, Owner)>,
     ) -> Vec<Delivered> {
-        for one in passed {
-            if let Passed::Doubled { packet, copy } = *one
-                && let Some(trail) = self.trails.get(packet.0 as usize).cloned().flatten()
-            {
-                let index = copy.0 as usize;
-                if self.trails.len() <= index {
-                    self.trails.resize_with(index + 1, || None);
-                }
-                self.trails[index] = Some(trail);
-            }
-        }
-        let arrivals = passed.iter().filter(|one| matches!(one, Passed::Arrived { .. })).count();
-        let drops = new.iter().any(|record| matches!(record.kind, RecordKind::Drop(_)));
         let mut delivered = Vec::new();
-        for one in passed {
-            if let Passed::Kept { packet } = *one
-                && let Some(hop) = self.hop_of(packet)
-            {
-                hop.kept = now.ps();
+        for (index, one) in passed.iter().enumerate() {
+            match *one {
+                Passed::Doubled { packet, copy } => self.note_copy(packet, copy),
+                Passed::Kept { packet } => {
+                    if let Some(hop) = self.hop_of(packet) {
+                        hop.kept = now.ps();
+                    }
+                }
+                Passed::Dropped { packet } => self.lose(packet),
+                Passed::Arrived { packet: id, .. } if is_dropped(id, &passed[index + 1..]) => {}
+                Passed::Arrived { packet: id, port, egress, destination, body } => {
+                    let frame = FrameView { id, destination, packet: body, egress };
+                    let (Some(packet), Some(pair)) = (body, self.pair_of(network, &frame)) else {
+                        continue;
+                    };
+                    let arriving = Arriving { id, port, egress, destination, packet, pair };
+                    delivered.extend(self.arrive(network, now, &arriving, started));
+                }
             }
-            let Passed::Arrived { packet: id, port, egress, destination, body } = *one else {
-                continue;
-            };
-            let frame = FrameView { id, destination, packet: body.as_ref(), egress };
-            let (Some(packet), Some(pair)) = (body, self.pair_of(network, &frame)) else {
-                continue;
-            };
-            // Of a frame that is flooded some copies may be dropped; hosts drop what is not for them.
-            if drops && (arrivals == 1 || network.nic(network.node_behind(port)).is_some()) {
-                self.trails[id.0 as usize] = None;
-                continue;
-            }
-            let arriving = Arriving { id, port, egress, destination, packet, pair };
-            delivered.extend(self.arrive(network, now, &arriving, started));
         }
         delivered
+    }
+
+    /// A packet that is followed is now two.
+    fn note_copy(&mut self, packet: PacketId, copy: PacketId) {
+        let Some(trail) = self.trails.get(packet.0 as usize).cloned().flatten() else { return };
+        let index = copy.0 as usize;
+        if self.trails.len() <= index {
+            self.trails.resize_with(index + 1, || None);
+        }
+        self.trails[index] = Some(trail);
+    }
+
+    /// A packet is gone, and if it was followed, its trail.
+    fn lose(&mut self, id: PacketId) {
+        if let Some(trail) = self.trails.get_mut(id.0 as usize) {
+            *trail = None;
+        }
     }
 
     /// Looks at the ends of pairs at `node` that the event may have changed, and at the answers that
@@ -355,8 +360,11 @@ impl<'a> Probes<'a> {
         now: SimTime,
         node: Option<NodeId>,
         pairs: &[u32],
-        started: &[(u32, FrameView<'_>, Owner)],
+        started: &[(u32, FrameView, Owner)],
     ) {
+        if self.blocked.is_some() {
+            return;
+        }
         for &place in pairs {
             let Followed { pair, what } = &mut self.pairs[place as usize];
             if matches!(what, What::Nothing) {
@@ -367,7 +375,7 @@ impl<'a> Probes<'a> {
                 let left = started.iter().filter(|(port, frame, owner)| {
                     *owner == Owner::Control(traffic)
                         && network.place_of_port(*port).0 == host
-                        && frame.packet.is_some_and(is_acknowledgement)
+                        && frame.packet.as_ref().is_some_and(only_acknowledges)
                 });
                 pair.note_answers(network, end, now, left.count());
             }
@@ -378,8 +386,11 @@ impl<'a> Probes<'a> {
         let Some(place) = self.place_of(Traffic::Flow(end.flow)) else { return };
         let What::Flow(from) = self.pairs[place as usize].what else { return };
         let to = end.finished.ps();
-        let arrival =
-            arrival.filter(|_| end.status == rocelab_transport::CompletionStatus::Success);
+        let arrival = if self.plan.flows[end.flow as usize].is_tcp() {
+            self.pairs[place as usize].pair.completed_by(end.finished)
+        } else {
+            arrival.filter(|_| end.is_success())
+        };
         if self.blocked.is_some() {
             self.note_victim(network, place as usize, (from, to));
         } else {
@@ -445,6 +456,7 @@ impl<'a> Probes<'a> {
 
     /// Forgets what no flow or operation asks for that is open or to come.
     fn forget(&mut self, now: SimTime) {
+        self.settle(now);
         let since = |followed: &Followed| match &followed.what {
             What::Flow(start) => Some(*start),
             What::Operations(turns) => turns.earliest(),
@@ -454,4 +466,16 @@ impl<'a> Probes<'a> {
         let earliest = earliest.filter(|_| self.blocked.is_none());
         self.ports.forget(earliest.unwrap_or(now.ps()).min(now.ps()));
     }
+}
+
+/// Whether a frame that has arrived is dropped by what happens then.
+fn is_dropped(id: PacketId, then: &[Passed]) -> bool {
+    let fate = then.iter().find_map(|one| match *one {
+        Passed::Dropped { packet } if packet == id => Some(true),
+        Passed::Arrived { packet, .. } | Passed::Doubled { copy: packet, .. } if packet == id => {
+            Some(false) // Another frame has its place.
+        }
+        _ => None,
+    });
+    fate == Some(true)
 }

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rocelab_results::PauseCause;
+use rocelab_results::{DeadlockRecord, PauseCause};
 use serde::Serialize;
 
 use super::probes::Probes;
 use super::{ExplainError, Selection, check, watch};
 use crate::Plan;
+use crate::output::deadlock_record;
+use crate::pause_tree::{PauseTree, Root};
 use crate::simulation::Progress;
 
 /// Pauses, roots and victims that are listed, at the most.
@@ -27,6 +29,9 @@ pub struct Survey {
     pub pauses: usize,
     /// Their lengths, added up (ps).
     pub paused_ps: u64,
+    /// Deadlocks, as in `summary.json`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deadlocks: Vec<DeadlockRecord>,
     /// Where pauses began: at most 100, those first whose pauses took the most time.
     pub roots: Vec<RootCause>,
     /// The longest pauses: at most 100.
@@ -39,7 +44,8 @@ pub struct Survey {
 /// Where pauses began, and all that followed from there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RootCause {
-    /// The congested egress port, as `switch:port`, or the host that asked for pauses.
+    /// The congested egress port, as `switch:port`, or the host that asked for pauses; `deadlock N` of
+    /// those in [a deadlock](Survey::deadlocks), by its place there, which began nowhere.
     pub place: String,
     /// Priority, 0 to 7.
     pub priority: u8,
@@ -68,7 +74,7 @@ pub struct LongPause {
     pub ps: u64,
     /// What the node that asked for it waited for, as in `pauses.json`.
     pub waits_for: String,
-    /// What the first pause of its chain waited for.
+    /// What the first pause of its chain waited for, as in [`RootCause::place`].
     pub root: String,
 }
 
@@ -109,51 +115,35 @@ pub fn survey(
     observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Survey, ExplainError> {
     check(&plan, &Selection::Everything)?;
-    let mut probes = Probes::for_survey(&plan);
-    let simulation = watch(&plan, &mut probes, observe)?;
+    let probes = Probes::for_survey(&plan);
+    surveyed(&plan, probes, observe)
+}
+
+fn surveyed(
+    plan: &Arc<Plan>,
+    mut probes: Probes<'_>,
+    observe: impl FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Survey, ExplainError> {
+    let simulation = watch(plan, &mut probes, observe)?;
     let end_ps = simulation.now().ps();
-    let (pauses, mut victims) = probes.surveyed(simulation.network(), simulation.now());
+    let (pauses, mut victims) = probes.surveyed(simulation.network().only(), simulation.now());
     victims
         .sort_by_key(|victim| (std::cmp::Reverse(victim.hol_ps), victim.flow, victim.connection));
     victims.truncate(LISTED);
     let digest = format!("{:016x}", simulation.network().digest());
-    Ok(Survey { victims, ..of_pauses(digest, end_ps, &pauses) })
+    let deadlocks = simulation.network().deadlocks();
+    let deadlocks = deadlocks.iter().map(|found| deadlock_record(plan, found)).collect();
+    Ok(Survey { digest, deadlocks, victims, ..of_pauses(pauses.tree(), end_ps) })
 }
 
 /// What pauses say by themselves.
-fn of_pauses(digest: String, end_ps: u64, pauses: &[PauseCause]) -> Survey {
+fn of_pauses(pauses: &PauseTree<'_>, end_ps: u64) -> Survey {
+    let all = pauses.pauses();
     let length = |pause: &PauseCause| pause.end_ps.unwrap_or(end_ps).saturating_sub(pause.start_ps);
-    // A cause comes before what it causes.
-    let mut chains: Vec<(usize, usize)> = Vec::with_capacity(pauses.len());
-    for (index, pause) in pauses.iter().enumerate() {
-        let chain =
-            pause.parent.map_or((index, 1), |parent| (chains[parent].0, chains[parent].1 + 1));
-        chains.push(chain);
-    }
-    let mut roots: BTreeMap<(&str, u8), (usize, u64, usize)> = BTreeMap::new();
-    for (pause, (root, depth)) in pauses.iter().zip(&chains) {
-        let (count, ps, deepest) =
-            roots.entry((pauses[*root].waits_for.as_str(), pause.priority)).or_default();
-        *count += 1;
-        *ps += length(pause);
-        *deepest = (*deepest).max(*depth);
-    }
-    let mut roots: Vec<RootCause> = roots
-        .into_iter()
-        .map(|((place, priority), (pauses, paused_ps, deepest))| RootCause {
-            place: place.to_owned(),
-            priority,
-            pauses,
-            paused_ps,
-            deepest,
-        })
-        .collect();
-    roots.sort_by_key(|root| std::cmp::Reverse(root.paused_ps));
-    roots.truncate(LISTED);
-    let mut order: Vec<usize> = (0..pauses.len()).collect();
-    order.sort_by_key(|&index| (std::cmp::Reverse(length(&pauses[index])), index));
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|&index| (std::cmp::Reverse(length(&all[index])), index));
     let longest = order.into_iter().take(LISTED).map(|index| {
-        let pause = &pauses[index];
+        let pause = &all[index];
         LongPause {
             pause: index,
             node: pause.node.clone(),
@@ -162,16 +152,90 @@ fn of_pauses(digest: String, end_ps: u64, pauses: &[PauseCause]) -> Survey {
             start_ps: pause.start_ps,
             ps: length(pause),
             waits_for: pause.waits_for.clone(),
-            root: pauses[chains[index].0].waits_for.clone(),
+            root: pauses.root(index).to_string(),
         }
     });
     Survey {
-        digest,
+        digest: String::new(),
         end_ps,
-        pauses: pauses.len(),
-        paused_ps: pauses.iter().map(length).sum(),
-        roots,
+        pauses: all.len(),
+        paused_ps: all.iter().map(length).sum(),
+        deadlocks: Vec::new(),
+        roots: roots(pauses, length),
         longest: longest.collect(),
         victims: Vec::new(),
+    }
+}
+
+/// Where pauses of some length each began, those first whose pauses took the most time.
+fn roots(pauses: &PauseTree<'_>, length: impl Fn(&PauseCause) -> u64) -> Vec<RootCause> {
+    let mut roots: BTreeMap<(Root<'_>, u8), (usize, u64, usize)> = BTreeMap::new();
+    for (index, pause) in pauses.pauses().iter().enumerate() {
+        let (count, ps, deepest) = roots.entry((pauses.root(index), pause.priority)).or_default();
+        *count += 1;
+        *ps += length(pause);
+        *deepest = (*deepest).max(pauses.depth(index));
+    }
+    let root = |((root, priority), (pauses, paused_ps, deepest)): ((Root<'_>, u8), _)| RootCause {
+        place: root.to_string(),
+        priority,
+        pauses,
+        paused_ps,
+        deepest,
+    };
+    let mut roots: Vec<RootCause> = roots.into_iter().map(root).collect();
+    roots.sort_by_key(|root| std::cmp::Reverse(root.paused_ps));
+    roots.truncate(LISTED);
+    roots
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::Scenario;
+
+    /// What is forgotten on the way is not missed at the end.
+    #[test]
+    fn how_long_logs_are_kept_changes_nothing() {
+        let file =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/dcqcn-victim-flow.toml");
+        let stop = [("stop".to_owned(), "3ms".to_owned())];
+        let scenario = Scenario::load(&file, &stop).and_then(|scenario| scenario.plan());
+        let plan = Arc::new(scenario.unwrap());
+        let go_on = |_: &Progress| ControlFlow::Continue(());
+        let kept = surveyed(&plan, Probes::for_survey(&plan), go_on).unwrap();
+        let forgetful = Probes::for_survey(&plan).forgetful();
+        let forgot = surveyed(&plan, forgetful, go_on).unwrap();
+        assert!(!kept.victims.is_empty(), "{kept}");
+        assert_eq!(kept.victims, forgot.victims);
+        assert_eq!(kept.roots, forgot.roots);
+    }
+
+    /// Frames that a failing link loses are followed no longer; what is paused behind it stays.
+    #[test]
+    fn a_packet_that_was_dropped_is_gone() {
+        let text = "stop = \"1ms\"\n[roce]\nack_timeout = 0\n[topology.leaf-spine]\nleaves = 2\n\
+                    spines = 1\nhosts_per_leaf = 2\n\
+                    host_link = { rate = \"40Gbps\", cable = \"3m\" }\n\
+                    fabric_link = { rate = \"100Gbps\", cable = \"3m\" }\n[switch]\n\
+                    buffer = \"2MB\"\n[congestion_control.none]\n[[failure]]\n\
+                    kind = \"pause-storm\"\nhost = \"host-2\"\nat = \"100us\"\n[[failure]]\n\
+                    kind = \"link-down\"\nport = \"leaf-0:2\"\nat = \"300us\"\n\
+                    [workload.flows]\nlist = [\n\
+                    { from = \"host-0\", to = \"host-2\", bytes = \"2MB\" },\n\
+                    { from = \"host-1\", to = \"host-3\", bytes = \"2MB\" },\n]\n";
+        let scenario = Scenario::parse(text, Path::new("flushed.toml"), &[]);
+        let plan = Arc::new(scenario.and_then(|scenario| scenario.plan()).unwrap());
+        let mut probes = Probes::for_survey(&plan);
+        let simulation = watch(&plan, &mut probes, |_| ControlFlow::Continue(())).unwrap();
+        let totals = simulation.network().totals(simulation.now());
+        let flushed = totals.drops["link_down"];
+        assert!(flushed > 100, "{totals:?}");
+        let gone = totals.frames_delivered + totals.frames_dropped;
+        let there = totals.frames_created - gone;
+        assert!(there > 100, "{totals:?}");
+        assert_eq!(probes.followed() as u64, there, "{totals:?}");
     }
 }

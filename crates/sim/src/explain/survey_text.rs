@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use rocelab_results::{DeadlockRecord, DeadlockedQueue};
+
 use super::survey::{LongPause, RootCause, Survey, Victim};
 
 /// Rows of each table, at the most.
@@ -13,6 +15,12 @@ impl Display for Survey {
             return writeln!(f, "Nothing was paused.");
         }
         writeln!(f, "{} pauses, {} in all\n", self.pauses, time(self.paused_ps))?;
+        if !self.deadlocks.is_empty() {
+            writeln!(f, "Deadlocks")?;
+            let all: Vec<_> = self.deadlocks.iter().enumerate().map(Numbered).collect();
+            table(f, &all)?;
+            writeln!(f)?;
+        }
         writeln!(f, "{:<32}{:>10}{:>22}{:>9}", "Root causes", "pauses", "paused", "deepest")?;
         table(f, &self.roots)?;
         writeln!(f, "\n{:<32}{:>22}{:>22}", "Longest pauses", "from", "paused")?;
@@ -32,6 +40,22 @@ fn table(f: &mut Formatter<'_>, rows: &[impl Display]) -> fmt::Result {
     rows.iter().take(ROWS).try_for_each(|row| writeln!(f, "  {row}"))?;
     let more = rows.len().saturating_sub(ROWS);
     if more > 0 { writeln!(f, "  and {more} more") } else { Ok(()) }
+}
+
+/// A deadlock, and its place in the list.
+struct Numbered<'a>((usize, &'a DeadlockRecord));
+
+impl Display for Numbered<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self((number, found)) = self;
+        let queue = |queue: &DeadlockedQueue| {
+            format!("{}:{} (priority {})", queue.switch, queue.port, queue.priority)
+        };
+        let around = found.cycle.iter().chain(found.cycle.first()).map(queue);
+        let around: Vec<_> = around.collect();
+        let (began, queues) = (time(found.began_ps), found.queues);
+        write!(f, "deadlock {number}, at {began}, of {queues} queues: {}", around.join(" -> "))
+    }
 }
 
 impl Display for RootCause {

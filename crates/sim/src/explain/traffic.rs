@@ -5,9 +5,9 @@ use rocelab_wire::{Opcode, Syndrome};
 
 use super::category::LossSignal;
 use crate::Network;
-use crate::network::watch::FrameView;
+use crate::network::watch::{Carried, FrameView};
 
-/// Two queue pairs that talk to each other.
+/// Two queue pairs that talk to each other, or the ends of a TCP connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Traffic {
     /// Those of a flow.
@@ -24,25 +24,42 @@ pub(super) enum Owner {
     /// Acknowledgements and notifications.
     Control(Traffic),
     PauseFrames,
-    /// Of no queue pair that is known here.
+    /// Of no queue pair or TCP connection that is known here.
     Management,
 }
 
 impl Owner {
-    pub(super) fn of(network: &Network, frame: &FrameView<'_>) -> Self {
-        let Some(packet) = frame.packet else { return Self::PauseFrames };
+    pub(super) fn of(network: &Network, frame: &FrameView) -> Self {
+        let Some(packet) = &frame.packet else { return Self::PauseFrames };
+        let carries_data = match packet {
+            Carried::Rdma(packet) => carries_data(packet),
+            Carried::Tcp(segment) => segment.payload_len > 0,
+        };
         match traffic_of(network, frame) {
-            Some(traffic) if carries_data(packet) => Self::Data(traffic),
+            Some(traffic) if carries_data => Self::Data(traffic),
             Some(traffic) => Self::Control(traffic),
             None => Self::Management,
         }
     }
 }
 
-/// The queue pairs that a frame goes between, if they are a flow's or a connection's.
-pub(super) fn traffic_of(network: &Network, frame: &FrameView<'_>) -> Option<Traffic> {
-    let (flow, connection) = network.owner(frame.destination, frame.packet?.dest_qp());
+/// The ends that a frame goes between, if they are a flow's or a connection's.
+pub(super) fn traffic_of(network: &Network, frame: &FrameView) -> Option<Traffic> {
+    let (flow, connection) = match frame.packet? {
+        Carried::Rdma(packet) => network.owner(frame.destination, packet.dest_qp()),
+        Carried::Tcp(segment) => {
+            (network.flow_of_connection(frame.destination, segment.connection), None)
+        }
+    };
     flow.map(Traffic::Flow).or(connection.map(Traffic::Connection))
+}
+
+/// Whether a packet, or a segment, is an acknowledgement and brings nothing back.
+pub(super) fn only_acknowledges(packet: &Carried) -> bool {
+    match packet {
+        Carried::Rdma(packet) => is_acknowledgement(packet),
+        Carried::Tcp(segment) => segment.payload_len == 0,
+    }
 }
 
 /// Whether a packet is data or a request.

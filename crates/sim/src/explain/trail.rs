@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use rocelab_transport::Packet as RdmaPacket;
-
 use super::traffic::is_result;
+use crate::network::watch::Carried;
 
 /// One packet that is followed, wherever it is.
 #[derive(Clone, Debug)]
 pub(super) struct Trail {
-    pub(super) psn: u32,
+    /// PSN, or sequence number of TCP.
+    pub(super) number: u32,
     /// As it left its host, 0 to 7.
     pub(super) priority: u8,
     /// The links that it has begun to cross.
@@ -42,16 +42,31 @@ pub(super) struct Hop {
 pub(super) struct Answered {
     /// The packet that arrived.
     pub(super) request: Rc<Trail>,
-    /// When the answer was ready to leave.
+    /// When the protocol had it: at its arrival, or when it was through the stack of TCP.
+    pub(super) through: u64,
+    /// When the answer was made.
     pub(super) ready: u64,
+    /// When it could leave: at once, or when it was through the stack of TCP.
+    pub(super) released: u64,
+}
+
+impl Answered {
+    /// What made a NIC answer at a time (picoseconds).
+    pub(super) fn new(request: &Rc<Trail>, ready: u64) -> Self {
+        let request = Rc::clone(request);
+        Self { through: request.arrived(), request, ready, released: ready }
+    }
 }
 
 impl Trail {
     /// A packet begins to cross its first link.
-    pub(super) fn new(packet: &RdmaPacket, first: Hop, answers: Option<Rc<Answered>>) -> Self {
-        let (psn, priority) = (packet.psn(), packet.priority());
-        let is_result = is_result(packet);
-        Self { psn, priority, hops: vec![first], waits_at: None, answers, is_result }
+    pub(super) fn new(packet: &Carried, first: Hop, answers: Option<Rc<Answered>>) -> Self {
+        let (number, is_result) = match packet {
+            Carried::Rdma(packet) => (packet.psn(), is_result(packet)),
+            Carried::Tcp(segment) => (segment.seq, false),
+        };
+        let priority = packet.priority();
+        Self { number, priority, hops: vec![first], waits_at: None, answers, is_result }
     }
 
     /// When it left its host.

@@ -9,16 +9,21 @@ use rocelab_units::SimTime;
 use thiserror::Error;
 
 use super::contents::Contents;
+use super::crossing::Outbox;
 use super::faults::Faults;
 use super::integrity::FlowEnds;
 use super::packet::PacketPool;
+use super::part::{Part, PortPlaces};
 use super::telemetry::Telemetry;
 use super::{
     Event, FarEnd, Flows, Host, Network, NetworkPort, Node, Operations, PortCounters, Role, Switch,
     Totals,
 };
-use crate::Plan;
 use crate::profile::{EndHost, FlowStarts, Profile, Shared};
+use crate::{Plan, Side};
+
+/// The origin, in event keys, of what no node causes. Node n has origin n + 1.
+const OUTSIDE: u32 = 0;
 
 /// A plan that cannot become a network.
 #[derive(Clone, Debug, Error)]
@@ -37,6 +42,34 @@ pub enum BuildError {
     Routes(#[from] RouteError),
 }
 
+/// What all parts of a network have in common.
+#[derive(Debug)]
+pub struct Setting<P: Profile> {
+    plan: Arc<Plan>,
+    adjacency: Arc<Adjacency>,
+    routing: Arc<P::Routing>,
+}
+
+impl<P: Profile> Setting<P> {
+    /// What the parts of a network of `plan` have in common at time zero.
+    ///
+    /// # Errors
+    /// If a flow has no way.
+    pub fn new(plan: Arc<Plan>) -> Result<Self, BuildError> {
+        Ok(Self {
+            adjacency: Arc::new(plan.topology.adjacency()),
+            routing: Arc::new(P::routing(&plan, &plan.active_links)?),
+            plan,
+        })
+    }
+
+    /// Both directions of a link.
+    pub(crate) fn ways_over(&self, link: u32) -> [P::Link; 2] {
+        let ends = &self.plan.topology.links[link as usize];
+        [ends.a, ends.b].map(|node| P::link(&self.plan, &Neighbour { node, link }))
+    }
+}
+
 impl Plan {
     /// Hash of a flow's addresses and entropy field: what equal-cost multipath goes by.
     pub fn flow_hash(&self, source: NodeId, destination: NodeId, entropy: u32) -> u32 {
@@ -50,24 +83,44 @@ impl<P: Profile> Network<P> {
     /// # Errors
     /// If switch memory cannot be divided as asked, or a flow has no way.
     pub fn new(plan: Arc<Plan>, queue: &mut EventQueue<Event>) -> Result<Self, BuildError> {
-        let shared = P::shared(&plan)?;
+        let part = Part::whole(&plan);
+        let setting = Setting::new(plan)?;
+        Self::of_part(&setting, part, queue)
+    }
+
+    /// One part of a network at time zero, with its first events in `queue`.
+    ///
+    /// # Errors
+    /// If switch memory cannot be divided as asked.
+    pub fn of_part(
+        setting: &Setting<P>,
+        part: Part,
+        queue: &mut EventQueue<Event>,
+    ) -> Result<Self, BuildError> {
+        let Setting { plan, adjacency, routing } = setting;
+        let plan = Arc::clone(plan);
+        let places = PortPlaces::new(&plan, adjacency, &part);
+        let shared = P::shared(&plan, &places.all, |node| part.has(node))?;
         let mut network = Self {
-            routing: P::routing(&plan, &plan.active_links)?,
+            adjacency: Arc::clone(adjacency),
+            routing: Arc::clone(routing),
             active_links: plan.active_links.clone(),
-            outages: super::failure::Outages::new(plan.topology.links.len()),
+            outages: super::failure::Outages::new(&plan.active_links),
+            link_rates: super::link_rates::LinkRates::default(),
             watchdogs: super::watchdog::Watchdogs::default(),
             receivers: super::receiver::Receivers::default(),
             pool: PacketPool::default(),
             nodes: Vec::with_capacity(plan.topology.nodes.len()),
-            ports: Vec::with_capacity(plan.topology.links.len() * 2),
+            ports: Vec::with_capacity(places.all.len()),
             hosts: Vec::new(),
             switches: Vec::new(),
             sampling: super::sampling::Sampling::default(),
             order: P::Order::default(),
-            starts: P::starts(&plan),
+            outside: P::Order::of_node(OUTSIDE),
+            starts: P::starts(&plan, |node| part.has(node)),
             flows: Flows::default(),
             operations: Operations::default(),
-            telemetry: Telemetry::new(&plan, P::base_rtt(&plan, &shared)),
+            telemetry: Telemetry::new(&plan, places.all.len(), P::base_rtt(&plan, &shared)),
             shared,
             faults: None,
             contents: Contents::default(),
@@ -75,13 +128,17 @@ impl<P: Profile> Network<P> {
             flow_ends: (plan.integrity || !plan.service().is_reliable())
                 .then(|| FlowEnds::new(plan.flows.len())),
             notes: None,
+            owners: super::owners::Owners::new(&plan),
             tables: None,
             capture: None,
             deadlocks: Vec::new(),
             passed: None,
-            records: Vec::new(),
+            records: super::Records::of(plan.topology.nodes.len()),
             totals: Totals::default(),
             opcodes: Box::new([0; 256]),
+            outbox: Outbox::new(part.cut().parts()),
+            places,
+            part,
             plan,
         };
         network.add_nodes()?;
@@ -99,11 +156,11 @@ impl<P: Profile> Network<P> {
     }
 
     fn add_nodes(&mut self) -> Result<(), BuildError> {
-        let plan = Arc::clone(&self.plan);
-        let adjacency = plan.topology.adjacency();
+        let (plan, adjacency) = (Arc::clone(&self.plan), Arc::clone(&self.adjacency));
         for (node, description) in (0u32..).zip(&plan.topology.nodes) {
-            let first_port = u32::try_from(adjacency.first_port_index(node)).unwrap_or(u32::MAX);
+            let first_port = self.places.first_of(node);
             let role = match description.kind {
+                _ if !self.part.has(node) => Role::Elsewhere(self.part.cut().part_of(node)),
                 NodeKind::Host => {
                     let end_host = P::end_host(&plan, node, &adjacency);
                     self.hosts.push(Host {
@@ -123,61 +180,64 @@ impl<P: Profile> Network<P> {
                     Role::Switch(index(self.switches.len()))
                 }
             };
-            self.nodes.push(Node { role, first_port, order: P::Order::of_node(node) });
+            self.nodes.push(Node { role, first_port, order: P::Order::of_node(node + 1) });
         }
         Ok(())
     }
 
     fn add_ports(&mut self) {
-        let plan = Arc::clone(&self.plan);
-        let adjacency = plan.topology.adjacency();
-        for node in (0u32..).take(plan.topology.nodes.len()) {
-            let is_switch = matches!(self.nodes[node as usize].role, Role::Switch(_));
-            for (number, neighbour) in (0u16..).zip(adjacency.ports_of(node)) {
-                let marking =
-                    is_switch.then(|| P::marking(&plan, node, number, neighbour)).flatten();
-                let place = u32::try_from(self.ports.len()).unwrap_or(u32::MAX);
-                let lossy = self.shared.is_lossy(place);
-                self.ports.push(NetworkPort {
-                    port: Port::with_flow_control(
-                        P::link(&plan, neighbour),
-                        Scheduler::new(&P::scheduler(&plan, node, number)),
-                        P::flow_control(&plan, node, number),
-                    )
-                    .with_extras(P::port_extras(&plan, node, number)),
-                    in_flight: Fifo::default(),
-                    far: self.far_end(&adjacency, neighbour, lossy),
-                    node,
-                    number,
-                    free_armed: false,
-                    free_tie: Tie::default(),
-                    timeout_armed: SimTime::NEVER,
-                    marking: marking.map(Box::new),
-                    doomed: 0,
-                    captured: None,
-                    counters: PortCounters::default(),
-                });
-            }
+        for place in 0..self.places.all.len() {
+            let port = self.port_at(place);
+            self.ports.push(port);
+        }
+    }
+
+    /// The port at a place: one of a node here, or at the other end of a link that is cut.
+    fn port_at(&self, place: usize) -> NetworkPort<P> {
+        let (node, number) = self.places.all[place];
+        let neighbour = &self.adjacency.ports_of(node)[usize::from(number)];
+        let is_switch = matches!(self.nodes[node as usize].role, Role::Switch(_));
+        let marking = is_switch.then(|| P::marking(&self.plan, node, number, neighbour)).flatten();
+        NetworkPort {
+            port: Port::with_flow_control(
+                P::link(&self.plan, neighbour),
+                Scheduler::new(&P::scheduler(&self.plan, node, number)),
+                P::flow_control(&self.plan, node, number),
+            )
+            .with_extras(P::port_extras(&self.plan, node, number)),
+            in_flight: Fifo::default(),
+            far: self.far_end(neighbour, self.shared.is_lossy(index(place + 1))),
+            node,
+            number,
+            free_armed: false,
+            free_tie: Tie::default(),
+            timeout_armed: SimTime::NEVER,
+            marking: marking.map(Box::new),
+            doomed: 0,
+            captured: None,
+            counters: PortCounters::default(),
         }
     }
 
     /// The other end of a port's link.
-    fn far_end(&self, adjacency: &Adjacency, neighbour: &Neighbour, lossy: bool) -> FarEnd {
-        let number = adjacency.port_of_link(neighbour.node, neighbour.link).unwrap_or(0);
-        let port = adjacency.first_port_index(neighbour.node) + number;
+    fn far_end(&self, neighbour: &Neighbour, lossy: bool) -> FarEnd {
+        let Neighbour { node, link } = *neighbour;
+        let number = self.adjacency.port_of_link(node, link).unwrap_or(0);
+        let port = self.places.at_link(node, link, &self.adjacency, self.part.cut());
         FarEnd {
-            port: u32::try_from(port).unwrap_or(u32::MAX),
-            role: self.nodes[neighbour.node as usize].role,
+            port: port.unwrap_or(u32::MAX),
+            role: self.nodes[node as usize].role,
             number: u16::try_from(number).unwrap_or(u16::MAX),
             special: lossy,
-            cuts_through: self.plan.cuts_through(neighbour.node),
+            cuts_through: self.plan.cuts_through(node),
         }
     }
 
     /// Has the links watched that fault rules name.
     fn add_faults(&mut self) {
-        let place_of = |node: NodeId, port: u16| {
-            self.nodes[node as usize].first_port as usize + usize::from(port)
+        let place_of = |node: NodeId, number: u16| {
+            let link = self.adjacency.ports_of(node).get(usize::from(number))?.link;
+            self.port_at_link(node, link)
         };
         let Some(faults) = Faults::new(&self.plan, self.ports.len(), place_of) else { return };
         for (place, port) in (0u32..).zip(&mut self.ports) {
@@ -206,8 +266,10 @@ impl<P: Profile> Network<P> {
 
     /// Arms the wake-ups of hosts on which programs start.
     fn add_apps(&mut self, queue: &mut EventQueue<Event>) {
-        self.operations.open_connections = index(self.plan.connections.len() + 1);
-        if self.plan.connections.is_empty() {
+        let clients = self.plan.connections.iter().map(|one| one.end(Side::Client).host);
+        let here = clients.filter(|&host| self.part.has(host)).count();
+        self.operations.open_connections = u32::try_from(here).unwrap_or(u32::MAX);
+        if self.plan.connections.is_empty() || self.hosts.is_empty() {
             return;
         }
         for host in (0u32..).take(self.hosts.len()) {

@@ -1,132 +1,112 @@
-//! Frames to bytes, at the ports that are captured and nowhere else.
+//! Frames to bytes, at the ports that are captured and nowhere else. Files are made of them
+//! [elsewhere](crate::simulation), for they have frames of all parts of a network.
 
 mod notifications;
 mod segments;
 
 use std::io;
-use std::path::Path;
 
-use rocelab_capture::{CaptureWriter, Direction, Format, Interface};
-use rocelab_fabric::{NodeId, PacketId, Serialisation};
+use rocelab_capture::Direction;
+use rocelab_engine::EventKey;
+use rocelab_fabric::{NodeId, PacketId};
 use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket};
-use rocelab_units::SimTime;
 use rocelab_wire::{
     Bth, BuildError, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame,
     TelemetryHeader, VlanTag, ZEROS,
 };
 
 use super::notes::{Note, corrupt};
+use super::owners::Owner;
 use super::packet::{Body, Packet};
-use super::{Network, PacketOf, Role};
+use super::{Network, PacketOf};
 use crate::address::{host_gid, host_mac, switch_port_mac};
 use crate::profile::roce::GSI_QPN;
-use crate::profile::{EndHost, HostPacket, Profile, Routing};
-use crate::{CaptureFormat, CapturePlan};
+use crate::profile::{HostPacket, Profile, Routing};
 
-/// The capture files of a run.
+/// What is captured and not yet written.
 #[derive(Debug)]
 pub(super) struct Capture {
-    /// One for all ports (pcapng), or one a port (pcap).
-    writers: Vec<CaptureWriter>,
     fcs: bool,
-    one_file_a_port: bool,
-    buffer: Vec<u8>,
-    /// The first thing that went wrong; nothing is written after it.
+    frames: Vec<CapturedFrame>,
+    /// The first thing that went wrong; nothing is captured after it.
     error: Option<io::Error>,
 }
 
-impl Capture {
-    fn create(folder: &Path, plan: &CapturePlan, interfaces: Vec<Interface>) -> io::Result<Self> {
-        let one_file_a_port = plan.format == CaptureFormat::Pcap;
-        let writers = if one_file_a_port {
-            interfaces
-                .into_iter()
-                .map(|interface| {
-                    let name = interface.name.replace(':', "-port-");
-                    let path = folder.join(format!("capture-{name}.pcap"));
-                    CaptureWriter::create(Format::Pcap, path, &[interface])
-                })
-                .collect::<io::Result<_>>()?
-        } else {
-            let path = folder.join("capture.pcapng");
-            vec![CaptureWriter::create(Format::PcapNg, path, &interfaces)?]
-        };
-        Ok(Self { writers, fcs: plan.fcs, one_file_a_port, buffer: Vec::new(), error: None })
-    }
+/// A frame that was captured.
+#[derive(Debug)]
+pub(crate) struct CapturedFrame {
+    /// The event, and so when.
+    pub(crate) key: EventKey,
+    /// The port, by its place in the plan.
+    pub(crate) interface: u16,
+    /// Whether it came in or went out.
+    pub(crate) direction: Direction,
+    /// All of it.
+    pub(crate) bytes: Box<[u8]>,
+}
 
-    fn write(&mut self, interface: u16, time: SimTime, direction: Direction, frame: &Frame<'_>) {
+impl Capture {
+    fn keep(&mut self, key: EventKey, interface: u16, direction: Direction, frame: &Frame<'_>) {
         if self.error.is_some() {
             return;
         }
         let frame = if self.fcs { frame.with_fcs() } else { *frame };
-        self.buffer.resize(frame.wire_len(), 0);
-        let written = frame.emit(&mut self.buffer).map_err(io::Error::other).and_then(|len| {
-            let (writer, interface) = if self.one_file_a_port {
-                (usize::from(interface), 0)
-            } else {
-                (0, usize::from(interface))
-            };
-            let original_len = u32::try_from(len).map_err(io::Error::other)?;
-            let bytes = &self.buffer[..len];
-            self.writers[writer].write_frame(interface, time, direction, bytes, original_len)
-        });
-        self.error = written.err();
+        let mut bytes = vec![0; frame.wire_len()];
+        match frame.emit(&mut bytes) {
+            Ok(len) => {
+                bytes.truncate(len);
+                let bytes = bytes.into_boxed_slice();
+                self.frames.push(CapturedFrame { key, interface, direction, bytes });
+            }
+            Err(error) => self.error = Some(io::Error::other(error)),
+        }
     }
 }
 
 impl<P: Profile> Network<P> {
-    /// Starts capturing the plan's ports into files in `folder`.
-    ///
-    /// # Errors
-    /// If a file cannot be created.
-    pub fn start_capture(&mut self, folder: &Path) -> io::Result<()> {
-        let Some(plan) = self.plan.capture.clone() else { return Ok(()) };
+    /// Captures the plan's ports from now on.
+    pub(crate) fn start_capture(&mut self) {
+        let Some(plan) = self.plan.capture.clone() else { return };
         self.notes.get_or_insert_default();
-        let mut interfaces = Vec::with_capacity(plan.ports.len());
         for (index, &(node, number)) in (0u16..).zip(&plan.ports) {
-            let port = self.nodes[node as usize].first_port + u32::from(number);
-            self.ports[port as usize].captured = Some(index);
-            let sender = self.ports[port as usize].far.port;
-            self.ports[sender as usize].far.special = true;
-            interfaces.push(self.interface(&plan, port));
+            if self.part.has(node) {
+                let port = self.nodes[node as usize].first_port + u32::from(number);
+                self.ports[port as usize].captured = Some(index);
+                let sender = self.ports[port as usize].far.port;
+                self.ports[sender as usize].far.special = true;
+            }
         }
-        self.capture = Some(Capture::create(folder, &plan, interfaces)?);
-        Ok(())
+        self.capture = Some(Capture { fcs: plan.fcs, frames: Vec::new(), error: None });
     }
 
-    /// Writes out what is buffered and closes the files.
+    /// Hands over what was captured since the last time.
     ///
     /// # Errors
-    /// The first thing that went wrong since the start.
-    pub fn finish_capture(&mut self) -> io::Result<()> {
-        let Some(capture) = self.capture.take() else { return Ok(()) };
-        if let Some(error) = capture.error {
-            return Err(error);
+    /// The first frame that cannot be one on the wire: a defect.
+    pub(crate) fn take_captured(&mut self) -> io::Result<Vec<CapturedFrame>> {
+        let Some(capture) = &mut self.capture else { return Ok(Vec::new()) };
+        match capture.error.take() {
+            None => Ok(std::mem::take(&mut capture.frames)),
+            Some(error) => Err(error),
         }
-        capture.writers.into_iter().try_for_each(|writer| writer.finish().map(drop))
     }
 
-    /// Whether writing a capture has failed.
-    pub fn capture_failed(&self) -> bool {
-        self.capture.as_ref().is_some_and(|capture| capture.error.is_some())
-    }
-
-    /// A port puts a frame on its link at `now`.
+    /// A port puts a frame on its link now.
     #[cold]
-    pub(super) fn capture_sent(&mut self, now: SimTime, port: u32, id: PacketId) {
-        self.capture_frame(now, port, port, id, Direction::Outbound);
+    pub(super) fn capture_sent(&mut self, key: EventKey, port: u32, id: PacketId) {
+        self.capture_frame(key, port, port, id, Direction::Outbound);
     }
 
-    /// The last bit of a frame has reached a port at `now`.
+    /// The last bit of a frame has reached a port now.
     #[cold]
-    pub(super) fn capture_received(&mut self, now: SimTime, port: u32, id: PacketId) {
+    pub(super) fn capture_received(&mut self, key: EventKey, port: u32, id: PacketId) {
         let sender = self.ports[port as usize].far.port;
-        self.capture_frame(now, port, sender, id, Direction::Inbound);
+        self.capture_frame(key, port, sender, id, Direction::Inbound);
     }
 
     fn capture_frame(
         &mut self,
-        now: SimTime,
+        key: EventKey,
         port: u32,
         sender: u32,
         id: PacketId,
@@ -141,19 +121,19 @@ impl<P: Profile> Network<P> {
         match packet.body {
             Body::Pfc(pfc) => {
                 let frame = pfc.to_frame(self.port_mac(sender));
-                capture.write(interface, now, direction, &frame);
+                capture.keep(key, interface, direction, &frame);
             }
             Body::Tcp(ref segment) => {
                 let bytes = self.segment_bytes(sender, id, &packet, segment);
                 let frame = self.segment_frame(sender, &packet, segment, &bytes);
-                capture.write(interface, now, direction, &frame);
+                capture.keep(key, interface, direction, &frame);
             }
             Body::Rdma(ref body) => {
                 // Plans capture nothing where frames have no bytes.
                 let Some(rdma) = body.as_rdma() else { return };
                 let mut changed = Vec::new();
                 match self.frame_of(sender, id, &packet, rdma, &mut changed) {
-                    Ok(frame) => capture.write(interface, now, direction, &frame),
+                    Ok(frame) => capture.keep(key, interface, direction, &frame),
                     Err(error) => {
                         capture.error.get_or_insert(io::Error::other(error));
                     }
@@ -249,9 +229,10 @@ impl<P: Profile> Network<P> {
 
     fn port_mac(&self, port: u32) -> MacAddress {
         let port = &self.ports[port as usize];
-        match self.nodes[port.node as usize].role {
-            Role::Host(_) => host_mac(port.node),
-            Role::Switch(_) => switch_port_mac(port.node, port.number),
+        if self.plan.topology.is_host(port.node) {
+            host_mac(port.node)
+        } else {
+            switch_port_mac(port.node, port.number)
         }
     }
 
@@ -273,14 +254,16 @@ impl<P: Profile> Network<P> {
     fn links_between(&self, mut node: NodeId, host: NodeId) -> usize {
         let mut links = 0;
         while node != host {
-            let number = match self.nodes[node as usize].role {
-                Role::Host(_) => Some(0),
-                Role::Switch(_) => self.routing.egress(node, node, host, 0),
+            let number = if self.plan.topology.is_host(node) {
+                Some(0)
+            } else {
+                self.routing.egress(node, node, host, 0)
             };
-            let Some(number) = number else { break };
-            let port = self.nodes[node as usize].first_port + u32::from(number);
-            let far = self.ports[port as usize].far.port;
-            node = self.ports[far as usize].node;
+            let port = number.map(usize::from);
+            let Some(next) = port.and_then(|port| self.adjacency.ports_of(node).get(port)) else {
+                break;
+            };
+            node = next.node;
             links += 1;
         }
         links
@@ -288,31 +271,13 @@ impl<P: Profile> Network<P> {
 
     /// UDP source port or flow label of the connection that ends at a host's queue pair.
     fn entropy(&self, destination: NodeId, qpn: u32) -> u32 {
-        let Role::Host(host) = self.nodes[destination as usize].role else { return 0 };
         if qpn == GSI_QPN {
             return self.plan.roce.management_entropy();
         }
-        let end_host = &self.hosts[host as usize].end_host;
-        if let Some(connection) = end_host.connection_of(qpn) {
-            return self.plan.connections[connection as usize].entropy;
-        }
-        let flow = end_host.flow_of(qpn);
-        flow.map_or(0, |flow| self.plan.flows[flow as usize].entropy)
-    }
-
-    fn interface(&self, plan: &CapturePlan, port: u32) -> Interface {
-        let state = &self.ports[port as usize];
-        let peer = &self.ports[state.far.port as usize];
-        let name = |node: NodeId| &self.plan.topology.nodes[node as usize].name;
-        Interface {
-            name: match self.nodes[state.node as usize].role {
-                Role::Host(_) => name(state.node).clone(),
-                Role::Switch(_) => format!("{}:{}", name(state.node), state.number),
-            },
-            description: format!("to {}:{}", name(peer.node), peer.number),
-            speed: state.port.link().rate(),
-            fcs: plan.fcs,
-            snap_length: plan.snap_length,
+        match self.owners.as_ref().and_then(|owners| owners.of_queue_pair(destination, qpn)) {
+            Some(Owner::Connection(number)) => self.plan.connections[number as usize].entropy,
+            Some(Owner::Flow(number)) => self.plan.flows[number as usize].entropy,
+            None => 0,
         }
     }
 }

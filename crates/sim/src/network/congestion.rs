@@ -6,10 +6,11 @@ use rocelab_fabric::{Admission, Arrival, BufferPolicy, CongestionSample, PacketI
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_wire::{CRC_LEN, CnTag, Cnm, Ethernet, VlanTag};
 
+use super::owners::Owner;
 use super::packet::{Body, Packet};
-use super::{DropCause, Event, Network, PacketOf, Role};
+use super::{DropCause, Event, Network, PacketOf};
 use crate::address::switch_port_mac;
-use crate::profile::{EndHost, HostPacket, Marking, Profile, Routing};
+use crate::profile::{HostPacket, Marking, Profile, Routing};
 
 impl<P: Profile> Network<P> {
     /// The frame `id`, which joins a queue of the switch's port `egress`, was sampled and the queue
@@ -124,15 +125,17 @@ impl<P: Profile> Network<P> {
         packet: &Packet<PacketOf<P>>,
         rdma: &RdmaPacket,
     ) -> Option<u32> {
-        let Role::Host(host) = self.nodes[packet.destination as usize].role else { return None };
-        let end_host = &self.hosts[host as usize].end_host;
-        if let Some(connection) = end_host.connection_of(rdma.dest_qp()) {
-            let ends = &self.plan.connections[connection as usize].ends;
-            return ends.iter().find(|end| end.host == packet.source).map(|end| end.qpn);
+        match self.owners.as_ref()?.of_queue_pair(packet.destination, rdma.dest_qp())? {
+            Owner::Connection(number) => {
+                let ends = &self.plan.connections[number as usize].ends;
+                ends.iter().find(|end| end.host == packet.source).map(|end| end.qpn)
+            }
+            Owner::Flow(number) => {
+                let flow = &self.plan.flows[number as usize];
+                let is_source = flow.source == packet.source;
+                Some(if is_source { flow.source_qpn } else { flow.destination_qpn })
+            }
         }
-        let flow = &self.plan.flows[end_host.flow_of(rdma.dest_qp())? as usize];
-        let is_source = flow.source == packet.source;
-        Some(if is_source { flow.source_qpn } else { flow.destination_qpn })
     }
 
     /// Bytes of addresses, tags and EtherType of a frame with a CN-TAG.

@@ -20,10 +20,17 @@ pub struct Deadlock {
     /// A cycle among its queues, in the direction in which frames would go; each waits for the next,
     /// the last for the first. It begins with the queue of the lowest node.
     pub cycle: Vec<StuckQueue>,
-    /// All its queues, those that wait for the cycle too.
-    pub queues: usize,
+    /// All its queues, those that wait for the cycle too, in order.
+    pub queues: Vec<StuckQueue>,
     /// Bytes that wait in them.
     pub bytes: u64,
+}
+
+impl Deadlock {
+    /// Whether it is the same one, found at another time.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.cycle == other.cycle && self.began == other.began
+    }
 }
 
 /// An egress queue that cannot move.
@@ -73,27 +80,20 @@ impl Obeyed {
     }
 }
 
-impl<P: Profile> Network<P> {
-    /// Looks for deadlocks, and keeps those that are not known; true if there are any.
-    #[cold]
-    #[inline(never)] // Few windows look, and the loop over them is hot.
-    pub(crate) fn look_for_deadlock(&mut self, now: SimTime) -> bool {
-        if self.totals.pauses < 2 {
-            return false;
-        }
-        let known = self.deadlocks.len();
-        for found in self.deadlocks_at(now) {
-            let same = |known: &Deadlock| known.cycle == found.cycle && known.began == found.began;
-            if !self.deadlocks.iter().any(same) {
-                self.deadlocks.push(found);
-            }
-        }
-        self.deadlocks.len() > known
-    }
+/// What waits, as the parts of a network know it: together they know of every wait what it is for.
+#[derive(Debug, Default)]
+pub(crate) struct Standstill {
+    waiting: Vec<Waiting>,
+    /// Where the frames wait of each ingress port and priority that asks for a pause.
+    held: BTreeMap<Ingress, Vec<Place>>,
+}
 
-    /// The deadlocks that were found, in order of time.
-    pub fn deadlocks(&self) -> &[Deadlock] {
-        &self.deadlocks
+impl Standstill {
+    /// With what another part knows.
+    pub(crate) fn with(mut self, other: Self) -> Self {
+        self.waiting.extend(other.waiting);
+        self.held.extend(other.held);
+        self
     }
 
     /// The deadlocks that there are at `now`.
@@ -103,12 +103,12 @@ impl<P: Profile> Network<P> {
     /// a queue that is stuck. These are found by leaving out, of all that wait, those that wait for
     /// one that may move, until none is left to leave out. So what is found cannot end by itself:
     /// memory that is not emptied does not end a pause.
-    pub(crate) fn deadlocks_at(&self, now: SimTime) -> Vec<Deadlock> {
-        let mut waiting = self.waiting_queues();
-        if waiting.len() < 2 {
+    pub(crate) fn deadlocks(mut self, now: SimTime) -> Vec<Deadlock> {
+        if self.waiting.len() < 2 {
             return Vec::new();
         }
-        self.note_dependencies(&mut waiting);
+        self.note_dependencies();
+        let waiting = self.waiting;
         let stuck = stuck_queues(&waiting);
         let steps = steps(&waiting, &stuck);
         let deadlock = |cycle: Vec<usize>| {
@@ -126,17 +126,49 @@ impl<P: Profile> Network<P> {
                 began: began.unwrap_or(now),
                 found: now,
                 cycle: cycle.iter().map(place).collect(),
-                queues: members.len(),
+                queues: members.iter().map(place).collect(),
                 bytes: members.iter().map(|&index| u64::from(waiting[index].bytes)).sum(),
             }
         };
         cycles(&waiting, &steps).into_iter().map(deadlock).collect()
     }
 
+    /// Finds for each pause the queues of the next switch that hold what came from its port.
+    fn note_dependencies(&mut self) {
+        self.waiting.sort_unstable_by_key(|queue| queue.place);
+        let place_of: BTreeMap<Place, usize> =
+            (0..).zip(&self.waiting).map(|(index, queue)| (queue.place, index)).collect();
+        let index_of = |place: &Place| place_of.get(place).copied();
+        for pause in self.waiting.iter_mut().flat_map(|queue| &mut queue.pauses) {
+            let held = pause.asked_by.and_then(|ingress| self.held.get(&ingress));
+            // None if some of it may move, or if nobody asks any more.
+            pause.waits_for = held.and_then(|places| places.iter().map(index_of).collect());
+        }
+    }
+}
+
+impl<P: Profile> Network<P> {
+    /// Keeps a deadlock that was found, the first queue of which is here.
+    pub(crate) fn note_deadlock(&mut self, found: &Deadlock) {
+        self.records.cover_deadlock(found);
+        self.deadlocks.push(found.clone());
+    }
+
+    /// The deadlocks that were found whose first queue is here, in order of time.
+    pub(crate) fn deadlocks(&self) -> &[Deadlock] {
+        &self.deadlocks
+    }
+
+    /// What waits in switches.
+    pub(crate) fn standstill(&self) -> Standstill {
+        let waiting = self.waiting_queues();
+        Standstill { held: self.held_frames(), waiting }
+    }
+
     /// Egress queues of switches that hold frames and obey pauses.
     fn waiting_queues(&self) -> Vec<Waiting> {
         let mut waiting = Vec::new();
-        for port in self.ports.iter().filter(|port| port.port.obeyed() != 0) {
+        for port in self.own_ports().iter().filter(|port| port.port.obeyed() != 0) {
             if !matches!(self.nodes[port.node as usize].role, Role::Switch(_)) {
                 continue;
             }
@@ -161,17 +193,19 @@ impl<P: Profile> Network<P> {
         waiting
     }
 
-    /// Finds for each pause the queues of the next switch that hold what came from its port.
-    fn note_dependencies(&self, waiting: &mut [Waiting]) {
-        let place_of: BTreeMap<Place, usize> =
-            (0..).zip(waiting.iter()).map(|(index, queue)| (queue.place, index)).collect();
-        let asked = waiting.iter().flat_map(|queue| &queue.pauses);
-        // Where what came in by an ingress waits; none if some of it may move.
-        let mut held: BTreeMap<Ingress, Option<Vec<usize>>> = asked
-            .filter_map(|pause| pause.asked_by)
-            .map(|ingress| (ingress, Some(Vec::new())))
-            .collect();
-        for port in &self.ports {
+    /// Where the frames wait that came in by ports of switches which ask for a pause.
+    fn held_frames(&self) -> BTreeMap<Ingress, Vec<Place>> {
+        let mut held: BTreeMap<Ingress, Vec<Place>> = BTreeMap::new();
+        for port in self.own_ports() {
+            if matches!(self.nodes[port.node as usize].role, Role::Switch(_)) {
+                let asked = (0..8).filter(|priority| port.port.pausing() & 1 << priority != 0);
+                held.extend(asked.map(|priority| ((port.node, port.number, priority), Vec::new())));
+            }
+        }
+        if held.is_empty() {
+            return held;
+        }
+        for port in self.own_ports() {
             let Role::Switch(switch) = self.nodes[port.node as usize].role else { continue };
             let priorities = &self.switches[switch as usize].priorities;
             port.port.for_each_waiting(&self.pool, |id, queue| {
@@ -179,31 +213,26 @@ impl<P: Profile> Network<P> {
                 let Some(priority) = packet.body.priority() else { return };
                 let priority = priorities[usize::from(priority & 7)];
                 let ingress = (port.node, packet.switch_port, priority);
-                let Some(queues) = held.get_mut(&ingress) else { return };
-                match (place_of.get(&(port.node, port.number, queue)), queues.as_mut()) {
-                    (Some(&index), Some(queues)) if !queues.contains(&index) => queues.push(index),
-                    (Some(_), _) => {}
-                    (None, _) => *queues = None,
+                let place = (port.node, port.number, queue);
+                if let Some(places) = held.get_mut(&ingress)
+                    && !places.contains(&place)
+                {
+                    places.push(place);
                 }
             });
         }
-        for pause in waiting.iter_mut().flat_map(|queue| &mut queue.pauses) {
-            let of = |ingress| held.get(&ingress).cloned().flatten();
-            pause.waits_for = pause.asked_by.and_then(of);
-        }
+        held
     }
 
-    /// The switch, ingress port and priority that keep a port paused; none if a host does, if the
-    /// link between them is gone, or if the end of the pause is on its way.
+    /// The switch, ingress port and priority that may keep a port paused; none if a host does, if
+    /// the link between them is gone, or if the end of the pause is on its way.
     fn asked_by(&self, port: &NetworkPort<P>, priority: u8) -> Option<Ingress> {
         let far = &self.ports[port.far.port as usize];
         let alive =
             port.port.free_at() != SimTime::NEVER && port.port.link().rate().bits_per_second() > 0;
-        let lasts = far.port.pausing() & 1 << priority != 0
-            && !port.port.awaits_resume(priority)
-            && !self.carries_resume(far, priority);
-        let is_switch = matches!(port.far.role, Role::Switch(_));
-        (alive && is_switch && lasts).then_some((far.node, far.number, priority))
+        let ends = port.port.awaits_resume(priority) || self.carries_resume(far, priority);
+        let is_switch = self.plan.topology.is_switch(far.node);
+        (alive && is_switch && !ends).then_some((far.node, far.number, priority))
     }
 
     /// Whether a frame on the link that a port sends on ends a pause of `priority`.

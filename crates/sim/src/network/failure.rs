@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, Tie};
 use rocelab_fabric::topology::spanning_tree_over;
-use rocelab_fabric::{BufferPolicy, Chain, Departure, Fifo, NodeId, PacketId};
+use rocelab_fabric::{
+    BufferPolicy, Chain, Departure, Fifo, NodeId, PacketId, Serialisation, Topology, TopologyLink,
+};
 use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::Pfc;
 
@@ -21,8 +23,12 @@ use crate::profile::{Profile, Routing};
 pub(super) struct Outages {
     /// By link: how many failures hold it down.
     down: Vec<u32>,
+    /// By link: whether frames may cross it while it is up, since routes were made the last time.
+    forwarding: Vec<bool>,
     /// By link: the rates of the failures that slow it down.
     rates: BTreeMap<u32, Vec<Bandwidth>>,
+    /// By host of the whole network: how many failures hold it down.
+    hosts_down: BTreeMap<NodeId, u32>,
     /// By host: the storms of its NIC.
     pub(super) storms: BTreeMap<u32, Storms>,
     /// By port whose transmitter is shut down: what it was about.
@@ -41,10 +47,13 @@ struct Interrupted {
 }
 
 impl Outages {
-    pub(super) fn new(links: usize) -> Self {
+    /// Nothing is, and these links carry frames.
+    pub(super) fn new(forwarding: &[bool]) -> Self {
         Self {
-            down: vec![0; links],
+            down: vec![0; forwarding.len()],
+            forwarding: forwarding.to_vec(),
             rates: BTreeMap::new(),
+            hosts_down: BTreeMap::new(),
             storms: BTreeMap::new(),
             interrupted: BTreeMap::new(),
             steps: 0,
@@ -60,6 +69,11 @@ impl Outages {
         }
     }
 
+    /// Whether a failure holds a host down, wherever it is.
+    pub(super) fn is_dead(&self, host: NodeId) -> bool {
+        self.hosts_down.get(&host).is_some_and(|&failures| failures > 0)
+    }
+
     /// Whether something will break or be mended yet.
     pub(super) fn has_more(&self, plan: &Plan) -> bool {
         self.steps < plan.failures.steps.len()
@@ -71,9 +85,9 @@ impl<P: Profile> Network<P> {
     fn add_steps(&mut self, queue: &mut EventQueue<Event>) {
         let plan = Arc::clone(&self.plan);
         for (step, planned) in (0u32..).zip(&plan.failures.steps) {
-            // All of one node, so that those of one instant stay in order: routes are made anew after
-            // the link is down.
-            let tie = self.reserve(0);
+            // All of one origin, so that those of one instant stay in order: routes are made anew
+            // after the link is down.
+            let tie = self.reserve_outside();
             queue.push(EventKey { time: planned.at, tie }, Event::Failure { step });
             self.watch_arrivals(planned.change);
         }
@@ -88,9 +102,11 @@ impl<P: Profile> Network<P> {
                 }
             }
             FailureChange::StormBegin(host, _) | FailureChange::HostDown(host) => {
-                let port = self.nodes[host as usize].first_port;
-                let far = self.ports[port as usize].far.port;
-                self.ports[far as usize].far.special = true;
+                if let Role::Host(host) = self.nodes[host as usize].role {
+                    let port = self.hosts[host as usize].port;
+                    let far = self.ports[port as usize].far.port;
+                    self.ports[far as usize].far.special = true;
+                }
             }
             _ => {}
         }
@@ -108,13 +124,14 @@ impl<P: Profile> Network<P> {
                     for port in self.ends_of(link) {
                         self.take_down(key, port, queue);
                     }
-                    self.forget_behind(self.ends_of(link).into_iter(), key.time);
+                    self.forget_behind(self.ends_of(link), key.time);
                 }
             }
             FailureChange::LinkUp(link) => {
                 self.outages.down[link as usize] -= 1;
                 if self.outages.down[link as usize] == 0 {
-                    self.active_links[link as usize] = self.plan.active_links[link as usize];
+                    // One that is not in the spanning tree of now stays blocked until the next.
+                    self.active_links[link as usize] = self.outages.forwarding[link as usize];
                     for port in self.ends_of(link) {
                         self.bring_up(key, port, queue);
                     }
@@ -146,6 +163,8 @@ impl<P: Profile> Network<P> {
         let left = self.outages.rates.get(&link).and_then(|rates| rates.iter().min());
         let rate = left.copied().unwrap_or(usual);
         for port in self.ends_of(link) {
+            let before = self.ports[port as usize].port.link().rate();
+            self.link_rates.note(port, key.time, before, rate);
             self.ports[port as usize].port.set_rate(rate);
             self.pump(key, port, queue);
         }
@@ -153,6 +172,7 @@ impl<P: Profile> Network<P> {
 
     /// A host dies: it sends nothing, and drops what arrives.
     fn take_host_down(&mut self, node: NodeId) {
+        *self.outages.hosts_down.entry(node).or_default() += 1;
         let Role::Host(host) = self.nodes[node as usize].role else { return };
         let host = &mut self.hosts[host as usize];
         host.down += 1;
@@ -174,13 +194,13 @@ impl<P: Profile> Network<P> {
 
     /// A host lives again, and goes on with what it has not sent.
     fn bring_host_up(&mut self, key: EventKey, node: NodeId, queue: &mut EventQueue<Event>) {
+        *self.outages.hosts_down.entry(node).or_default() -= 1;
         let Role::Host(place) = self.nodes[node as usize].role else { return };
         let host = &mut self.hosts[place as usize];
         host.down -= 1;
         let port = host.port;
         self.go_on_handling(key, place, queue);
-        let adjacency = self.plan.topology.adjacency();
-        let link = adjacency.ports_of(node).first().map(|port| port.link);
+        let link = self.adjacency.ports_of(node).first().map(|port| port.link);
         if link.is_some_and(|link| self.outages.down[link as usize] == 0) {
             self.bring_up(key, port, queue);
         }
@@ -190,18 +210,15 @@ impl<P: Profile> Network<P> {
     fn is_dead(&self, port: u32) -> bool {
         match self.nodes[self.ports[port as usize].node as usize].role {
             Role::Host(host) => self.hosts[host as usize].down > 0,
-            Role::Switch(_) => false,
+            Role::Switch(_) | Role::Elsewhere(_) => false,
         }
     }
 
-    /// Both ports of a link.
-    fn ends_of(&self, link: u32) -> [u32; 2] {
-        let adjacency = self.plan.topology.adjacency();
-        let ends = &self.plan.topology.links[link as usize];
-        [ends.a, ends.b].map(|node| {
-            let number = adjacency.port_of_link(node, link).unwrap_or(0);
-            self.nodes[node as usize].first_port + u32::try_from(number).unwrap_or(u32::MAX)
-        })
+    /// The ports of a link that are here.
+    fn ends_of(&self, link: u32) -> impl Iterator<Item = u32> + use<P> {
+        let TopologyLink { a, b, .. } = self.plan.topology.links[link as usize];
+        let both = [a, b].map(|node| self.port_at_link(node, link));
+        both.into_iter().flatten()
     }
 
     /// A port loses its link: what waits there and what is on it is lost, and so are pauses.
@@ -284,15 +301,25 @@ impl<P: Profile> Network<P> {
     fn reroute(&mut self, now: SimTime) {
         let plan = Arc::clone(&self.plan);
         if plan.failures.spanning_tree {
-            let up: Vec<_> = self.outages.down.iter().map(|&failures| failures == 0).collect();
-            self.active_links = spanning_tree_over(&plan.topology, &up);
+            self.make_tree(&plan.topology);
             self.forget_all(now);
         }
         // Routes that would be none of all are left as they were.
         if let Ok(routing) = P::routing(&plan, &self.active_links) {
-            self.routing = routing;
+            self.routing = Arc::new(routing);
         }
         self.reroute_frames_under_way();
+    }
+
+    /// The spanning tree over the links that are up.
+    fn make_tree(&mut self, topology: &Topology) {
+        let up: Vec<_> = self.outages.down.iter().map(|&failures| failures == 0).collect();
+        self.active_links = spanning_tree_over(topology, &up);
+        self.outages.forwarding.clone_from(&self.active_links);
+        // A port to a host is an edge port (IEEE 802.1Q, adminEdge): it forwards as soon as it is up.
+        for (forwards, link) in self.outages.forwarding.iter_mut().zip(&topology.links) {
+            *forwards |= topology.is_host(link.a) || topology.is_host(link.b);
+        }
     }
 
     /// Schedules the failures of the plan.
@@ -312,13 +339,10 @@ impl<P: Profile> Network<P> {
         let plan = Arc::clone(&self.plan);
         // A topology that had routes has them without one of its links too, if not to everywhere.
         if let Ok(routing) = P::routing(&plan, &self.active_links) {
-            self.routing = routing;
+            self.routing = Arc::new(routing);
         }
-        let adjacency = plan.topology.adjacency();
-        for end in [plan.topology.links[link as usize].a, plan.topology.links[link as usize].b] {
-            let Some(number) = adjacency.port_of_link(end, link) else { continue };
-            let number = u32::try_from(number).unwrap_or(u32::MAX);
-            self.shut_down(key, self.nodes[end as usize].first_port + number);
+        for port in self.ends_of(link) {
+            self.shut_down(key, port);
         }
         self.reroute_frames_under_way();
     }
@@ -339,7 +363,7 @@ impl<P: Profile> Network<P> {
                 self.switches[switch as usize].unreturned += u64::from(frame_len);
             }
             let dropped = FrameDropped { node, ingress, egress, priority, frame_len, cause };
-            self.records.push(Record { key, kind: RecordKind::Drop(dropped) });
+            self.records.keep(node, Record { key, kind: RecordKind::Drop(dropped) });
             self.totals.frames_dropped += 1;
             *self.totals.drops.entry(cause.name()).or_default() += 1;
             self.contents.take(id);

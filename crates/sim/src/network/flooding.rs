@@ -138,10 +138,7 @@ impl<P: Profile> Network<P> {
             return Verdict::Forward(number); // To the next router, or nowhere.
         };
         // When which host is up is in the plan, so that this is no look into another node.
-        let answers = match self.nodes[destination as usize].role {
-            Role::Host(host) => self.hosts[host as usize].down == 0,
-            Role::Switch(_) => false,
-        };
+        let answers = self.plan.topology.is_host(destination) && !self.outages.is_dead(destination);
         let place = Place { number, ..ingress };
         if !tables.resolve(place, destination, now, answers) {
             return Verdict::Drop(DropCause::IncompleteArp);

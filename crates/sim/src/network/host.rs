@@ -176,19 +176,23 @@ impl<P: Profile> Network<P> {
         loop {
             let (state, mut context) = with_host!(self, host, key);
             let Some(ended) = state.end_host.poll_end(&mut context) else { return };
-            self.flows.last_end = key.time;
-            let mut end = match ended {
+            let node = state.node;
+            let end = match ended {
                 HostEnd::Flow(end) => end,
+                HostEnd::Acknowledged(end) => {
+                    self.note_sampled_end(end.flow, true);
+                    let kind = RecordKind::FlowAcknowledged(end);
+                    self.records.keep(node, Record { key, kind });
+                    continue;
+                }
                 HostEnd::Operation(end) => {
+                    self.flows.last_end = key.time;
                     self.operations.count(&self.plan, &end);
-                    self.records.push(Record { key, kind: RecordKind::OperationEnd(end) });
+                    self.records.keep(node, Record { key, kind: RecordKind::OperationEnd(end) });
                     continue;
                 }
             };
-            if self.plan.flows[end.flow as usize].is_tcp() {
-                // A TCP flow ends at its destination, and its source knows this.
-                end.retransmitted_packets = self.retransmitted_packets(end.flow);
-            }
+            self.flows.last_end = key.time;
             if let Some(ends) = &mut self.flow_ends {
                 ends.note(end.flow, end.status);
             }
@@ -197,10 +201,10 @@ impl<P: Profile> Network<P> {
             } else {
                 self.flows.failed += 1;
             }
-            if self.sampling.has_flows() {
-                self.sampling.note_end(&self.plan, &end);
+            if self.plan.flows[end.flow as usize].source == node {
+                self.note_sampled_end(end.flow, end.is_success());
             }
-            self.records.push(Record { key, kind: RecordKind::FlowEnd(end) });
+            self.records.keep(node, Record { key, kind: RecordKind::FlowEnd(end) });
         }
     }
 }

@@ -100,7 +100,7 @@ impl<P: Profile> Network<P> {
         let (before, wanted) = (self.ports[port as usize].port.pausing(), by_storms | by_receiver);
         for priority in priorities(wanted & !before) {
             let request = PauseRequest { node, port: 0, priority, egress: None, egress_paused: 0 };
-            self.records.push(Record { key, kind: RecordKind::PauseRequest(request) });
+            self.records.keep(node, Record { key, kind: RecordKind::PauseRequest(request) });
             self.ports[port as usize].port.request_pause(priority);
         }
         for priority in priorities(before & !wanted) {

@@ -1,5 +1,6 @@
 //! Integrity mode: whether the network kept the four promises of a reliable connection.
 
+use rocelab_fabric::NodeId;
 use rocelab_transport::CompletionStatus;
 
 use super::{Network, Role};
@@ -69,11 +70,6 @@ impl FlowEnds {
         Self { by_flow: vec![None; flows] }
     }
 
-    /// Whether a flow has ended.
-    pub(super) fn has_ended(&self, flow: u32) -> bool {
-        self.by_flow.get(flow as usize).is_some_and(Option::is_some)
-    }
-
     pub(super) fn note(&mut self, flow: u32, status: CompletionStatus) {
         if let Some(end) = self.by_flow.get_mut(flow as usize) {
             *end = Some(status);
@@ -82,29 +78,16 @@ impl FlowEnds {
 }
 
 impl<P: Profile> Network<P> {
-    /// What integrity mode finds in the memory of all hosts now; none without integrity mode.
-    pub fn integrity(&self) -> Option<IntegrityReport> {
-        let ends = self.flow_ends.as_ref().filter(|_| self.plan.integrity)?;
-        let mut report = IntegrityReport::default();
-        for (number, end) in (0u32..).zip(&ends.by_flow) {
-            match end {
-                None => {}
-                Some(CompletionStatus::Success) => self.check_flow(number, &mut report),
-                Some(_) => report.failed.push(number),
-            }
-        }
-        Some(report)
+    /// How a flow ended here, where that is kept and if it has.
+    pub(crate) fn end_of_flow(&self, flow: u32) -> Option<CompletionStatus> {
+        *self.flow_ends.as_ref()?.by_flow.get(flow as usize)?
     }
 
-    fn check_flow(&self, number: u32, report: &mut IntegrityReport) {
-        let flow = &self.plan.flows[number as usize];
-        report.flows += 1;
-        report.bytes += flow.bytes;
-        for node in [flow.source, flow.destination] {
-            let Role::Host(host) = self.nodes[node as usize].role else { continue };
-            let end_host = &self.hosts[host as usize].end_host;
-            report.violations.extend(end_host.violations(&self.plan, number));
-        }
+    /// What integrity mode finds wrong, in the memory of a host that is here, with a flow that has
+    /// completed.
+    pub(crate) fn violations(&self, node: NodeId, flow: u32) -> Vec<Violation> {
+        let Role::Host(host) = self.nodes[node as usize].role else { return Vec::new() };
+        self.hosts[host as usize].end_host.violations(&self.plan, flow)
     }
 }
 

@@ -1,46 +1,33 @@
 //! Flows of unreliable services whose messages were lost: nobody waits for them for ever.
 
 use rocelab_engine::{EventKey, Tie};
-use rocelab_transport::CompletionStatus;
-use rocelab_units::SimTime;
 
-use super::{FlowEnd, FlowFailure, Network, Record, RecordKind, Role};
+use super::{FlowEnd, Network, Record, RecordKind, Role};
 use crate::profile::{EndHost, Profile};
 
 impl<P: Profile> Network<P> {
-    /// Ends every flow of an unreliable service that has sent all, if nothing is under way any
-    /// more: what has not arrived by now is lost.
-    pub(crate) fn end_lost_flows(&mut self, now: SimTime) {
-        if self.plan.service().is_reliable() || !self.is_drained() {
-            return;
+    /// A flow of an unreliable service, whose source is here, is over: what has not arrived by now is
+    /// lost.
+    pub(crate) fn end_lost_flow(&mut self, end: &FlowEnd) {
+        if let Some(ends) = &mut self.flow_ends {
+            ends.note(end.flow, end.status);
         }
-        for number in (0u32..).take(self.plan.flows.len()) {
-            if self.flow_ends.as_ref().is_some_and(|ends| ends.has_ended(number))
-                || !self.has_sent_all(number)
-            {
-                continue;
-            }
-            let end = FlowEnd {
-                flow: number,
-                status: CompletionStatus::Flushed,
-                finished: now,
-                retransmitted_packets: 0,
-                failure: Some(FlowFailure::MessagesLost),
-            };
-            if let Some(ends) = &mut self.flow_ends {
-                ends.note(number, end.status);
-            }
-            if self.sampling.has_flows() {
-                self.sampling.note_end(&self.plan, &end);
-            }
-            self.flows.failed += 1;
-            self.flows.last_end = now;
-            let key = EventKey { time: now, tie: Tie::default() };
-            self.records.push(Record { key, kind: RecordKind::FlowEnd(end) });
+        self.flows.failed += 1;
+        self.flows.last_end = end.finished;
+        let key = EventKey { time: end.finished, tie: Tie::default() };
+        let source = self.plan.flows[end.flow as usize].source;
+        self.records.keep(source, Record { key, kind: RecordKind::FlowEnd(*end) });
+    }
+
+    /// The source of a flow knows that it has ended, well or badly.
+    pub(crate) fn note_sampled_end(&mut self, flow: u32, well: bool) {
+        if self.sampling.has_flows() {
+            self.sampling.note_end(&self.plan, flow, well);
         }
     }
 
-    fn has_sent_all(&self, number: u32) -> bool {
+    /// Whether the source of a flow, which is here, has nothing of it left to send.
+    pub(crate) fn has_sent_all(&self, number: u32) -> bool {
         let flow = &self.plan.flows[number as usize];
         if flow.is_tcp() {
             return false; // It sends again what was lost.

@@ -10,7 +10,9 @@ mod build;
 mod capture;
 mod congestion;
 mod contents;
+mod crossing;
 mod deadlock;
+mod digest;
 mod event;
 mod failure;
 mod faults;
@@ -19,9 +21,13 @@ mod hops;
 mod host;
 mod host_pauses;
 mod integrity;
+mod link_rates;
 mod lost;
 mod notes;
+mod owners;
 mod packet;
+mod part;
+mod pause_request;
 mod receiver;
 mod record;
 mod sampling;
@@ -39,22 +45,31 @@ mod watchdog;
 use std::sync::Arc;
 
 pub use audit::AuditError;
-pub use build::BuildError;
+pub use build::{BuildError, Setting};
+pub(crate) use capture::CapturedFrame;
+pub(crate) use crossing::BatchOf;
+use crossing::{MessageOf, Outbox};
+pub(crate) use deadlock::Standstill;
 pub use deadlock::{Deadlock, StuckQueue};
+pub(crate) use digest::digest_of;
+use digest::{Records, mix};
 pub use event::Event;
 pub use faults::FaultCounts;
 pub use integrity::{IntegrityReport, Promise, Violation};
 use packet::PacketPool;
+use part::PortPlaces;
+pub use part::{Cut, Part};
 pub use receiver::ReceiverCounts;
 pub use record::{
-    DropCause, FlowEnd, FlowFailure, FlowRate, FrameDropped, HostEnd, MarksCounted, OpenOperation,
-    OperationEnd, PauseChange, PauseEvent, PauseRequest, PortUse, QueueLength, QueueStorm, Record,
-    RecordKind,
+    DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowRate, FrameDropped, HostEnd,
+    MarksCounted, OpenOperation, OperationEnd, PauseChange, PauseEvent, PauseRequest, PortUse,
+    QueueLength, QueueStorm, Record, RecordKind,
 };
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
+use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{Fifo, NodeId, Port};
 use rocelab_units::SimTime;
-pub(crate) use stuck::{FullQueue, StuckQueuePair};
+pub(crate) use stuck::{FullQueue, StuckQueuePair, WaitingPackets};
 use telemetry::Telemetry;
 pub use totals::{MacEntries, Totals, TrafficKind, Traversals};
 
@@ -69,7 +84,9 @@ type PacketOf<P> = <<P as Profile>::EndHost as EndHost<P>>::Packet;
 #[derive(Debug)]
 pub struct Network<P: Profile = Roce> {
     plan: Arc<Plan>,
-    routing: P::Routing,
+    /// The ports of the plan's topology.
+    adjacency: Arc<Adjacency>,
+    routing: Arc<P::Routing>,
     pool: PacketPool<PacketOf<P>>,
     nodes: Vec<Node<P>>,
     ports: Vec<NetworkPort<P>>,
@@ -77,6 +94,8 @@ pub struct Network<P: Profile = Roce> {
     switches: Vec<Switch<P>>,
     sampling: sampling::Sampling,
     order: P::Order,
+    /// Of what no node causes: failures, and looks from outside.
+    outside: <P::Order as TieOrder>::OfNode,
     shared: P::Shared,
     starts: P::Starts,
     flows: Flows,
@@ -84,6 +103,7 @@ pub struct Network<P: Profile = Roce> {
     /// For each link of the topology, whether frames may cross it.
     active_links: Vec<bool>,
     outages: failure::Outages,
+    link_rates: link_rates::LinkRates,
     watchdogs: watchdog::Watchdogs,
     receivers: receiver::Receivers,
     /// What switches write into packets, where an algorithm asks for it.
@@ -96,6 +116,8 @@ pub struct Network<P: Profile = Roce> {
     sacks: tcp::Sacks,
     /// What is kept beside packets, where captures or faults ask for it.
     notes: Option<Box<notes::FrameNotes>>,
+    /// Whose queue pairs are whose, where somebody asks who is not their host.
+    owners: Option<Box<owners::Owners>>,
     /// What switches know of hosts, where that is not everything.
     tables: Option<Box<tables::Tables>>,
     capture: Option<capture::Capture>,
@@ -104,10 +126,15 @@ pub struct Network<P: Profile = Roce> {
     deadlocks: Vec<Deadlock>,
     /// While somebody looks: what came through links that are special.
     passed: Option<Vec<watch::Passed>>,
-    records: Vec<Record>,
+    records: Records,
     totals: Totals,
     /// RDMA packets that hosts sent, by opcode.
     opcodes: Box<[u64; 256]>,
+    /// Which nodes are here, and where their ports are in `ports`.
+    part: Part,
+    places: PortPlaces,
+    /// What goes to the other parts.
+    outbox: Outbox<PacketOf<P>, MessageOf<P>>,
 }
 
 /// A host or switch, and its ports.
@@ -125,6 +152,8 @@ enum Role {
     Host(u32),
     /// By its place among the switches.
     Switch(u32),
+    /// In another part of the network, by its number.
+    Elsewhere(u32),
 }
 
 /// A port and the link that it sends on.
@@ -189,6 +218,7 @@ struct Host<P: Profile> {
     node: NodeId,
     port: u32,
     end_host: P::EndHost,
+    /// Of what arrived.
     digest: u64,
     /// Whether it handles nothing that arrives.
     stopped: bool,
@@ -258,20 +288,23 @@ impl<P: Profile> Network<P> {
         (self.operations.completed, self.operations.failed)
     }
 
-    /// The operations of applications that have started and not ended, by host.
-    pub fn open_operations(&self) -> Vec<OpenOperation> {
-        self.hosts.iter().flat_map(|host| host.end_host.open_operations()).collect()
+    /// The operations of applications that have started and not ended, with their hosts.
+    pub(crate) fn open_operations(&self) -> Vec<(NodeId, OpenOperation)> {
+        let of_host = |host: &Host<P>| {
+            let node = host.node;
+            host.end_host.open_operations().into_iter().map(move |open| (node, open))
+        };
+        self.hosts.iter().flat_map(of_host).collect()
     }
 
-    /// Whether every flow has ended, and every application.
-    pub fn all_flows_ended(&self) -> bool {
-        self.operations.open_connections == 0
-            && (self.flows.completed + self.flows.failed) as usize == self.plan.flows.len()
+    /// Whether an application goes on.
+    pub(crate) fn has_open_connections(&self) -> bool {
+        self.operations.open_connections > 0
     }
 
-    /// Whether no frame is on a link or in a queue.
-    pub fn is_drained(&self) -> bool {
-        self.pool.live() == 0
+    /// Which part of the network it is.
+    pub(crate) fn part(&self) -> &Part {
+        &self.part
     }
 
     /// Frames on links and in queues.
@@ -279,14 +312,9 @@ impl<P: Profile> Network<P> {
         self.pool.live()
     }
 
-    /// Hands over what has been recorded since the last time, in the order of events.
-    pub fn take_records(&mut self) -> Vec<Record> {
-        std::mem::take(&mut self.records)
-    }
-
     /// The counters of every port: node, port number, node and port number at the other end.
     pub fn ports(&self) -> impl Iterator<Item = PortView<'_, P>> {
-        self.ports.iter().map(|port| {
+        self.own_ports().iter().map(|port| {
             let peer = &self.ports[port.far.port as usize];
             PortView {
                 node: port.node,
@@ -299,10 +327,26 @@ impl<P: Profile> Network<P> {
         })
     }
 
-    /// The sums over the whole network, up to `now`.
+    /// The ports of the nodes that are here.
+    fn own_ports(&self) -> &[NetworkPort<P>] {
+        &self.ports[..self.places.own]
+    }
+
+    /// The port of a node's link, if it is here: the node's own, or that at the other end of a link
+    /// that is cut.
+    fn port_at_link(&self, node: NodeId, link: u32) -> Option<u32> {
+        self.places.at_link(node, link, &self.adjacency, self.part.cut())
+    }
+
+    /// What is counted as it happens.
+    pub(crate) fn counted(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// The sums over this part of the network, up to `now`.
     pub fn totals(&self, now: SimTime) -> Totals {
         let mut totals = Totals { mac_entries: self.mac_entries(), ..self.totals.clone() };
-        for port in &self.ports {
+        for port in self.own_ports() {
             totals.paused_time += port.port.paused_time(now);
             totals.ecn_marks += port.counters.ecn_marks;
         }
@@ -323,11 +367,6 @@ impl<P: Profile> Network<P> {
         sum
     }
 
-    /// One number for all that was delivered: when, where and what. Equal digests mean equal runs.
-    pub fn digest(&self) -> u64 {
-        self.hosts.iter().fold(0, |digest, host| mix(digest ^ host.digest))
-    }
-
     /// The plan that this network runs.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
@@ -337,6 +376,12 @@ impl<P: Profile> Network<P> {
     #[inline]
     fn reserve(&mut self, node: NodeId) -> Tie {
         self.order.reserve(&mut self.nodes[node as usize].order)
+    }
+
+    /// Reserves a place in the order for what no node causes: it comes before all that nodes cause
+    /// at the same instant.
+    fn reserve_outside(&mut self) -> Tie {
+        self.order.reserve(&mut self.outside)
     }
 
     /// Packets that a flow's source has sent again.
@@ -446,15 +491,7 @@ impl<P: Profile> World for Network<P> {
                     prefetch::<4, _>(egress);
                 }
             }
+            Role::Elsewhere(_) => {}
         }
     }
-}
-
-/// SplitMix64's finaliser: every input bit moves every output bit.
-#[inline]
-const fn mix(mut z: u64) -> u64 {
-    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -8,8 +8,8 @@ use rocelab_wire::{Body as FrameBody, Frame};
 
 use crate::scenario::CorruptedPart;
 
-/// Notes on the RDMA packets in the pool: in runs with captures, faults or static routes, and no
-/// others.
+/// Notes on the packets in the pool that hosts sent, RDMA and TCP: in runs with captures, fault rules,
+/// static routes, or switches that do not know every host, and no others.
 #[derive(Debug, Default)]
 pub(super) struct FrameNotes {
     /// By the packet's place in the pool.
@@ -36,6 +36,13 @@ pub(super) struct Note {
     pub(super) flooded: bool,
 }
 
+/// All that is noted of a packet, on its way to another part of the network.
+#[derive(Debug)]
+pub(super) struct Noted {
+    note: Note,
+    sampled: Option<Box<[u8]>>,
+}
+
 impl FrameNotes {
     /// A host transmits a frame for the first time.
     pub(super) fn start(&mut self, host: u32, id: PacketId) {
@@ -58,6 +65,19 @@ impl FrameNotes {
     /// The bytes that a notification has of the frame that it is about.
     pub(super) fn sampled(&self, id: PacketId) -> &[u8] {
         self.sampled.get(&id.0).map_or(&[], |msdu| msdu)
+    }
+
+    /// Takes along what is noted of a packet that goes to another part of the network.
+    pub(super) fn take(&mut self, id: PacketId) -> Noted {
+        Noted { note: self.of(id), sampled: self.sampled.remove(&id.0) }
+    }
+
+    /// Notes what was [taken along](Self::take).
+    pub(super) fn put_noted(&mut self, id: PacketId, noted: Noted) {
+        self.put(id, noted.note);
+        if let Some(msdu) = noted.sampled {
+            self.sampled.insert(id.0, msdu);
+        }
     }
 
     /// What is noted of a packet.

@@ -85,6 +85,28 @@ impl<R> Packet<R> {
     }
 }
 
+impl<R: Copy> Packet<R> {
+    /// The packet as it goes to another part of the network over a cut link: what means something
+    /// only within a part says which link, and when it arrives.
+    #[inline]
+    pub(crate) fn crossing(&self, link: u32, arrival: EventKey) -> Self {
+        Self { next: PacketId(link), next_arrival: arrival, ..*self }
+    }
+
+    /// By which link a packet comes from another part, and when it arrives.
+    #[inline]
+    pub(crate) fn crossed(&self) -> (u32, EventKey) {
+        (self.next.0, self.next_arrival)
+    }
+
+    /// The packet as it is in the part that it has come to.
+    #[inline]
+    pub(crate) fn entered(&self) -> Self {
+        let next_arrival = EventKey { time: SimTime::NEVER, tie: Tie::default() };
+        Self { next: PacketId::NONE, next_arrival, ..*self }
+    }
+}
+
 impl<R> Default for PacketPool<R> {
     fn default() -> Self {
         Self { packets: Vec::new(), free: None, live: 0 }

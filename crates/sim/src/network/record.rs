@@ -22,6 +22,8 @@ pub struct Record {
 pub enum RecordKind {
     /// A flow is over, well or badly.
     FlowEnd(FlowEnd),
+    /// The source of a flow of TCP knows that it is over.
+    FlowAcknowledged(FlowAcknowledged),
     /// A priority of a port was paused or resumed.
     Pause(PauseChange),
     /// A port asks the other end of its link to pause.
@@ -42,13 +44,44 @@ pub enum RecordKind {
     OperationEnd(OperationEnd),
 }
 
+impl RecordKind {
+    /// Its place among what nodes do because of one event from outside: by node, or of flows, of
+    /// which some end together at the end of a window, by flow.
+    pub(crate) fn place(&self) -> (NodeId, u32) {
+        match self {
+            Self::FlowEnd(end) => (0, end.flow),
+            Self::Rate(rate) => (0, rate.flow),
+            Self::FlowAcknowledged(_) | Self::OperationEnd(_) => (0, 0),
+            Self::Pause(change) => (change.node, 0),
+            Self::PauseRequest(request) => (request.node, 0),
+            Self::Drop(dropped) => (dropped.node, 0),
+            Self::Queue(length) => (length.node, 0),
+            Self::Marks(counted) => (counted.node, 0),
+            Self::Use(port) => (port.node, 0),
+            Self::Storm(storm) => (storm.place.node, 0),
+        }
+    }
+}
+
 /// What has ended at a host.
 #[derive(Clone, Copy, Debug)]
 pub enum HostEnd {
     /// A flow.
     Flow(FlowEnd),
+    /// A flow of TCP, as its source sees it.
+    Acknowledged(FlowAcknowledged),
     /// An operation of an application.
     Operation(OperationEnd),
+}
+
+/// All of a flow of TCP is acknowledged, as its source sees: the flow ended before, when its
+/// destination had all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowAcknowledged {
+    /// Its number in the plan.
+    pub flow: u32,
+    /// Segments that its source sent again.
+    pub retransmitted_packets: u64,
 }
 
 /// The end of a flow.
@@ -60,7 +93,8 @@ pub struct FlowEnd {
     pub status: CompletionStatus,
     /// When its last message completed.
     pub finished: SimTime,
-    /// Packets that its source sent again.
+    /// Packets that its source sent again. Of a flow of TCP only
+    /// [the source](FlowAcknowledged) knows, and here it is 0.
     pub retransmitted_packets: u64,
     /// Why it failed, if not for its queue pair; the status is then `Flushed`.
     pub failure: Option<FlowFailure>,
@@ -82,8 +116,20 @@ pub enum FlowFailure {
     ConnectionRejected,
     /// The own connection manager has no room for it.
     ConnectionRefused,
-    /// On an unreliable service: not all messages arrived.
-    MessagesLost,
+    /// On an unreliable service: so many messages never arrived.
+    MessagesLost(u64),
+}
+
+impl FlowFailure {
+    /// A number of its own, above 0.
+    pub(super) const fn number(self) -> u64 {
+        match self {
+            Self::ConnectionTimedOut => 1,
+            Self::ConnectionRejected => 2,
+            Self::ConnectionRefused => 3,
+            Self::MessagesLost(_) => 4,
+        }
+    }
 }
 
 /// The end of an operation of an application, at its client.
@@ -153,9 +199,9 @@ pub struct PauseRequest {
     pub port: u16,
     /// Which priority.
     pub priority: u8,
-    /// In a switch: the port by which the frame is to leave that crossed the threshold.
+    /// In a switch: the port that most of the bytes wait for which came in by `port` in this priority.
     pub egress: Option<u16>,
-    /// The priorities (bit p) whose pauses keep the queue there that the frame waits in; 0: none.
+    /// The priorities (bit p) whose pauses keep the queue there that these wait in; 0: none.
     pub egress_paused: u8,
 }
 
@@ -285,7 +331,7 @@ pub struct PortUse {
     pub bytes: u64,
     /// The time since that sample.
     pub interval: Duration,
-    /// The link's rate at the end of it.
+    /// The link's rate, the mean over it.
     pub capacity: Bandwidth,
 }
 

@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, Tie};
-use rocelab_fabric::{NodeId, Serialisation};
-use rocelab_transport::CompletionStatus;
+use rocelab_fabric::NodeId;
 use rocelab_units::{Duration, SimTime};
 
 use super::{
-    Event, FlowEnd, FlowRate, MarksCounted, Network, PortUse, QueueLength, Record, RecordKind, Role,
+    Event, FlowRate, MarksCounted, Network, PortUse, QueueLength, Record, RecordKind, Role,
 };
 use crate::profile::{EndHost, FlowProgress, Profile};
 use crate::{Plan, PortSamplingPlan};
@@ -66,16 +65,17 @@ struct SampledFlow {
 }
 
 impl Sampling {
-    /// A flow has ended. What one that failed had acknowledged since its last sample is not known.
+    /// A flow has ended, as its source knows, well or badly. What one that failed had acknowledged
+    /// since its last sample is not known.
     #[cold]
-    pub(super) fn note_end(&mut self, plan: &Plan, end: &FlowEnd) {
-        let Ok(place) = self.flows.binary_search_by_key(&end.flow, |sampled| sampled.flow) else {
+    pub(super) fn note_end(&mut self, plan: &Plan, flow: u32, well: bool) {
+        let Ok(place) = self.flows.binary_search_by_key(&flow, |sampled| sampled.flow) else {
             return;
         };
         let sampled = &mut self.flows[place];
         sampled.ended = true;
-        if end.status == CompletionStatus::Success {
-            sampled.at_end = Some(plan.flows[end.flow as usize].bytes);
+        if well {
+            sampled.at_end = Some(plan.flows[flow as usize].bytes);
         }
     }
 
@@ -119,7 +119,8 @@ impl<P: Profile> Network<P> {
         measured: impl Fn(Vec<u32>) -> Measured,
     ) {
         let Some(sampled) = sampled else { return };
-        let mut ports = sampled.ports.clone();
+        let here = sampled.ports.iter().filter(|(node, _)| self.part.has(*node));
+        let mut ports: Vec<_> = here.copied().collect();
         ports.sort_by_key(|&(node, _)| node);
         for of_node in ports.chunk_by(|a, b| a.0 == b.0) {
             let node = of_node[0].0;
@@ -133,7 +134,10 @@ impl<P: Profile> Network<P> {
     fn add_flow_samplers(&mut self, interval: Duration, flows: &[u32]) {
         let mut by_source: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         for (place, &flow) in flows.iter().enumerate() {
-            by_source.entry(self.plan.flows[flow as usize].source).or_default().push(place);
+            let source = self.plan.flows[flow as usize].source;
+            if self.part.has(source) {
+                by_source.entry(source).or_default().push(place);
+            }
         }
         for (source, places) in by_source {
             self.add_sampler(source, interval, Measured::Rates(places));
@@ -173,8 +177,8 @@ impl<P: Profile> Network<P> {
     }
 
     fn measure(&mut self, key: EventKey, sampler: &mut Sampler, flows: &mut [SampledFlow]) {
-        let interval = key.time.since(sampler.last);
-        sampler.last = key.time;
+        let since = std::mem::replace(&mut sampler.last, key.time);
+        let interval = key.time.since(since);
         match &mut sampler.what {
             Measured::Queues(ports) => {
                 for &port in &*ports {
@@ -196,7 +200,7 @@ impl<P: Profile> Network<P> {
                     let now = counters.bytes + counters.frames * self.plan.gap_bytes();
                     let bytes = now - std::mem::replace(&mut counted.before, now);
                     let (node, port) = self.place_of(counted.port);
-                    let capacity = self.ports[counted.port as usize].port.link().rate();
+                    let capacity = self.mean_rate(counted.port, since, key.time);
                     let sample = PortUse { node, port, bytes, interval, capacity };
                     self.keep(key, bytes > 0, RecordKind::Use(sample));
                 }
@@ -222,6 +226,9 @@ impl<P: Profile> Network<P> {
         let progress = if sampled.ended { None } else { self.progress_of(sampled.flow) };
         let acknowledged = progress.map(|progress| progress.acknowledged);
         let Some(now) = acknowledged.or_else(|| sampled.at_end.take()) else { return };
+        // Of an unreliable service the source only knows that it has sent all.
+        let is_reliable = self.plan.service().is_reliable();
+        sampled.ended |= !is_reliable && now == self.plan.flows[sampled.flow as usize].bytes;
         // A scheme that forgets partial messages may fall back.
         let bytes = now.saturating_sub(sampled.before);
         sampled.before = now;
@@ -244,7 +251,7 @@ impl<P: Profile> Network<P> {
 
     fn keep(&mut self, key: EventKey, is_worth_it: bool, kind: RecordKind) {
         if is_worth_it {
-            self.records.push(Record { key, kind });
+            self.records.keep_sample(Record { key, kind });
         }
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct StuckQueuePair {
     pub(crate) host: NodeId,
     pub(crate) qpn: u32,
     pub(crate) peer: NodeId,
+    /// Whether it is the end that posted the work: the flow's source, or the client.
+    pub(crate) posted: bool,
     pub(crate) flow: Option<u32>,
     pub(crate) connection: Option<u32>,
     /// What it waits for, but for its port.
@@ -38,32 +40,45 @@ pub(crate) struct FullQueue {
     pub(crate) link_is_up: bool,
 }
 
-/// Packets that wait, by the host and queue pair that they go to.
-type Waiting = BTreeMap<(NodeId, u32), (u64, (NodeId, u16))>;
+/// Packets that wait, by the host and queue pair that they go to: how many, and the first port.
+#[derive(Debug, Default)]
+pub(crate) struct WaitingPackets {
+    to: BTreeMap<(NodeId, u32), (u64, (NodeId, u16))>,
+}
 
 /// Both ends of a flow or connection: hosts and queue pairs.
 type Ends = [(NodeId, u32); 2];
 
+impl StuckQueuePair {
+    /// Its place among all: flows first, then connections; of each the end that posted.
+    pub(crate) fn place(&self) -> (bool, Option<u32>, Option<u32>, bool) {
+        (self.flow.is_none(), self.flow, self.connection, !self.posted)
+    }
+}
+
 impl<P: Profile> Network<P> {
-    /// The queue pairs of flows that have started and not ended, and of operations that are open.
-    pub(crate) fn stuck_queue_pairs(&self, now: SimTime, ended: &[bool]) -> Vec<StuckQueuePair> {
-        let waiting = self.waiting_packets();
+    /// The queue pairs, at hosts that are here, of flows that have started and not `ended`, and of
+    /// connections on which operations are `open`.
+    pub(crate) fn stuck_queue_pairs(
+        &self,
+        now: SimTime,
+        ended: &[bool],
+        open: &[u32],
+        waiting: &WaitingPackets,
+    ) -> Vec<StuckQueuePair> {
         let mut stuck = Vec::new();
         for ((number, flow), ended) in (0u32..).zip(&self.plan.flows).zip(ended) {
             if *ended || flow.start > now || flow.is_tcp() {
                 continue;
             }
             let ends = [(flow.source, flow.source_qpn), (flow.destination, flow.destination_qpn)];
-            self.note_stuck(&mut stuck, &waiting, (Some(number), None), flow.priority, ends);
+            self.note_stuck(&mut stuck, waiting, (Some(number), None), flow.priority, ends);
         }
-        let mut open: Vec<u32> = self.open_operations().iter().map(|one| one.connection).collect();
-        open.sort_unstable();
-        open.dedup();
-        for number in open {
+        for &number in open {
             let connection = &self.plan.connections[number as usize];
             let ends = connection.ends.map(|end| (end.host, end.qpn));
             let subject = (None, Some(number));
-            self.note_stuck(&mut stuck, &waiting, subject, connection.priority, ends);
+            self.note_stuck(&mut stuck, waiting, subject, connection.priority, ends);
         }
         stuck
     }
@@ -72,12 +87,12 @@ impl<P: Profile> Network<P> {
     fn note_stuck(
         &self,
         stuck: &mut Vec<StuckQueuePair>,
-        waiting: &Waiting,
+        waiting: &WaitingPackets,
         (flow, connection): (Option<u32>, Option<u32>),
         priority: u8,
         ends: Ends,
     ) {
-        let of_both = ends.iter().filter_map(|end| waiting.get(end));
+        let of_both = ends.iter().filter_map(|end| waiting.to.get(end));
         let in_queues = of_both.clone().map(|(packets, _)| packets).sum();
         let first_at = of_both.map(|(_, place)| *place).min();
         for (index, (host, qpn)) in ends.into_iter().enumerate() {
@@ -92,6 +107,7 @@ impl<P: Profile> Network<P> {
                 host,
                 qpn,
                 peer: ends[1 - index].0,
+                posted: index == 0,
                 flow,
                 connection,
                 standing,
@@ -107,7 +123,7 @@ impl<P: Profile> Network<P> {
     /// The egress queues of switches that hold frames, in order.
     pub(crate) fn full_queues(&self) -> Vec<FullQueue> {
         let mut full = Vec::new();
-        for port in &self.ports {
+        for port in self.own_ports() {
             if !matches!(self.nodes[port.node as usize].role, Role::Switch(_)) {
                 continue;
             }
@@ -130,19 +146,20 @@ impl<P: Profile> Network<P> {
         full
     }
 
-    fn waiting_packets(&self) -> Waiting {
-        let mut waiting = Waiting::new();
-        for port in &self.ports {
+    /// Notes the packets that wait here.
+    pub(crate) fn note_waiting(&self, waiting: &mut WaitingPackets) {
+        for port in self.own_ports() {
+            let place = (port.node, port.number);
             port.port.for_each_waiting(&self.pool, |id, _| {
                 let packet = self.pool.get(id);
                 let Body::Rdma(body) = &packet.body else { return };
                 let Some(rdma) = body.as_rdma() else { return };
                 let to = (packet.destination, rdma.dest_qp());
-                let (packets, _) = waiting.entry(to).or_insert((0, (port.node, port.number)));
+                let (packets, first) = waiting.to.entry(to).or_insert((0, place));
                 *packets += 1;
+                *first = place.min(*first);
             });
         }
-        waiting
     }
 }
 

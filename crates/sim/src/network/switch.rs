@@ -5,10 +5,7 @@ use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
 
 use super::packet::{NO_ROUTE, PacketPool};
 use super::tcp::{Kind, Packets};
-use super::{
-    DropCause, Event, FarEnd, Network, NetworkPort, PacketOf, PauseRequest, Record, RecordKind,
-    Role, TrafficKind,
-};
+use super::{DropCause, Event, FarEnd, Network, PacketOf, Role, TrafficKind};
 use crate::profile::{Carries, HostPacket, Joining, Marking, Profile, Shared};
 
 impl<P: Profile> Network<P> {
@@ -158,28 +155,6 @@ impl<P: Profile> Network<P> {
         let waited_in = state.port.queue_of(priority);
         state.port.note_sent(key.time, waited_in, u32::from(packet.frame_len));
         self.arm_port_timeout(port, queue);
-    }
-
-    /// Makes the sender behind a switch's ingress port pause, because of a frame that is to leave by
-    /// port number `egress`.
-    #[cold]
-    pub(super) fn pause_sender(
-        &mut self,
-        key: EventKey,
-        receiving: u32,
-        egress: u16,
-        priority: u8,
-        queue: &mut EventQueue<Event>,
-    ) {
-        let NetworkPort { node, number: port, .. } = self.ports[receiving as usize];
-        let out = self.nodes[node as usize].first_port + u32::from(egress);
-        let egress_paused = self.ports[out as usize].port.pauses_of(priority);
-        let egress = Some(egress);
-        let request = PauseRequest { node, port, priority, egress, egress_paused };
-        self.records.push(Record { key, kind: RecordKind::PauseRequest(request) });
-        self.shared.on_flow_control();
-        self.ports[receiving as usize].port.request_pause(priority);
-        self.pump(key, receiving, queue);
     }
 
     /// Lets the sender behind a switch's ingress port go on, because of a frame that leaves by the

@@ -155,7 +155,7 @@ impl<P: Profile> Network<P> {
             (_, Role::Switch(switch)) => {
                 self.switch_receive::<Segments>(key, switch, far, id, queue);
             }
-            (Body::Rdma(_), Role::Host(_)) => {}
+            (Body::Rdma(_), Role::Host(_)) | (_, Role::Elsewhere(_)) => {}
         }
     }
 
@@ -182,6 +182,12 @@ impl<P: Profile> Network<P> {
             sum += counters;
         }
         sum
+    }
+
+    /// Ends of TCP connections that hosts keep: those of flows under way, and of flows that are over
+    /// while something of them is to be sent or acknowledged.
+    pub fn tcp_connections(&self) -> usize {
+        self.hosts.iter().map(|host| host.end_host.tcp_connections()).sum()
     }
 }
 

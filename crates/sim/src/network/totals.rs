@@ -1,6 +1,7 @@
 //! What is counted in every run.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use rocelab_units::Duration;
 use rocelab_wire::Opcode;
@@ -14,6 +15,15 @@ pub struct Traversals {
     pub ack: u64,
     /// CNPs, CNMs and PFC frames.
     pub control: u64,
+}
+
+impl AddAssign for Traversals {
+    fn add_assign(&mut self, other: Self) {
+        let Self { data, ack, control } = other;
+        self.data += data;
+        self.ack += ack;
+        self.control += control;
+    }
 }
 
 impl Traversals {
@@ -91,4 +101,51 @@ pub struct Totals {
     pub opcodes: BTreeMap<&'static str, u64>,
     /// Frames captured.
     pub frames_captured: u64,
+}
+
+impl AddAssign for Totals {
+    /// Adds what another part of the network counted.
+    fn add_assign(&mut self, other: Self) {
+        let Self {
+            traversals,
+            frames_created,
+            frames_delivered,
+            packets_delivered,
+            frames_dropped,
+            drops,
+            pauses,
+            storms,
+            resumes,
+            paused_time,
+            cnms,
+            floods,
+            flooded_frames,
+            mac_entries,
+            ecn_marks,
+            opcodes,
+            frames_captured,
+        } = other;
+        self.traversals += traversals;
+        self.frames_created += frames_created;
+        self.frames_delivered += frames_delivered;
+        self.packets_delivered += packets_delivered;
+        self.frames_dropped += frames_dropped;
+        self.pauses += pauses;
+        self.storms += storms;
+        self.resumes += resumes;
+        self.paused_time += paused_time;
+        self.cnms += cnms;
+        self.floods += floods;
+        self.flooded_frames += flooded_frames;
+        self.mac_entries.learnt += mac_entries.learnt;
+        self.mac_entries.aged += mac_entries.aged;
+        self.ecn_marks += ecn_marks;
+        self.frames_captured += frames_captured;
+        for (cause, frames) in drops {
+            *self.drops.entry(cause).or_default() += frames;
+        }
+        for (opcode, packets) in opcodes {
+            *self.opcodes.entry(opcode).or_default() += packets;
+        }
+    }
 }

@@ -30,6 +30,7 @@ impl<P: Profile> Network<P> {
         match self.nodes[state.node as usize].role {
             Role::Host(host) => self.pump_host(key, host, queue),
             Role::Switch(switch) => self.pump_switch(key, port, switch, queue),
+            Role::Elsewhere(_) => {}
         }
     }
 
@@ -47,22 +48,12 @@ impl<P: Profile> Network<P> {
         state.free_tie = self.order.reserve(node);
         let packet = self.pool.get_mut(id);
         let transmission = state.port.transmit(key.time, u32::from(packet.frame_len));
-        let mut arrival = EventKey { time: transmission.arrival, tie: self.order.reserve(node) };
+        let arrival = EventKey { time: transmission.arrival, tie: self.order.reserve(node) };
         if let Some(telemetry) = &mut self.telemetry {
             telemetry.note_departure(key.time, port, packet.frame_len);
         }
         state.counters.frames += 1;
         state.counters.bytes += u64::from(packet.frame_len);
-        if let Role::Switch(switch) = state.far.role {
-            let node = self.switches[switch as usize].node;
-            let (source, destination) = (packet.source, packet.destination);
-            let egress = self.routing.egress(node, source, destination, packet.flow_hash);
-            packet.switch_port = egress.unwrap_or(NO_ROUTE);
-            if state.far.cuts_through {
-                arrival.time = self.head_arrival(key.time, port, id, arrival.time);
-            }
-        }
-        let (packet, state) = (self.pool.get_mut(id), &mut self.ports[port as usize]);
         let traversals = &mut self.totals.traversals;
         match packet.body {
             Body::Rdma(ref body) => match body.kind() {
@@ -72,24 +63,51 @@ impl<P: Profile> Network<P> {
             },
             ref other => self.totals.count_other(other),
         }
+        let (shapes, captured, far) = (state.port.has_extras(), state.captured, state.far.role);
+        if captured.is_some() {
+            self.capture_sent(key, port, id);
+        }
+        if shapes {
+            self.shape(key, port, id, queue);
+        }
+        if let Role::Elsewhere(part) = far {
+            return self.leave(port, id, arrival, part);
+        }
+        self.put_on_link(port, id, arrival, queue);
+    }
+
+    /// A frame is on the link of `port` from now on. Its last bit reaches the other end at `arrival`.
+    #[inline(always)] // Into `transmit`; the other call is of a frame that comes from another part.
+    pub(super) fn put_on_link(
+        &mut self,
+        port: u32,
+        id: PacketId,
+        mut arrival: EventKey,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let state = &mut self.ports[port as usize];
+        if let Role::Switch(switch) = state.far.role {
+            let packet = self.pool.get_mut(id);
+            let node = self.switches[switch as usize].node;
+            let (source, destination) = (packet.source, packet.destination);
+            let egress = self.routing.egress(node, source, destination, packet.flow_hash);
+            packet.switch_port = egress.unwrap_or(NO_ROUTE);
+            if state.far.cuts_through {
+                arrival.time = self.head_arrival(port, id, arrival.time);
+            }
+        }
+        let state = &mut self.ports[port as usize];
         match state.in_flight.tail() {
             PacketId::NONE => queue.push(arrival, Event::Arrive { port, packet: id }),
             ahead => self.pool.get_mut(ahead).next_arrival = arrival,
         }
         state.in_flight.push_back(&mut self.pool, id);
-        let shapes = state.port.has_extras();
-        if state.captured.is_some() {
-            self.capture_sent(key.time, port, id);
-        }
-        if shapes {
-            self.shape(key, port, id, queue);
-        }
     }
 
-    /// When the switch at the other end acts on a frame that starts now: as its first 64 bytes
+    /// When the switch at the other end acts on a frame that has just started: as its first 64 bytes
     /// have arrived, if it leaves by a port that is not faster, which would run dry.
     #[cold]
-    fn head_arrival(&self, now: SimTime, port: u32, id: PacketId, tail: SimTime) -> SimTime {
+    fn head_arrival(&self, port: u32, id: PacketId, tail: SimTime) -> SimTime {
         let state = &self.ports[port as usize];
         let packet = self.pool.get(id);
         let first = self.nodes[self.ports[state.far.port as usize].node as usize].first_port;
@@ -97,10 +115,20 @@ impl<P: Profile> Network<P> {
         let is_data = packet.body.priority().is_some() && packet.switch_port != NO_ROUTE;
         let link = state.port.link();
         if is_data && self.ports[egress as usize].port.link().rate() <= link.rate() {
-            link.transmit(now, u32::from(packet.frame_len).min(MIN_FRAME)).arrival
+            self.head_of(port, id, tail)
         } else {
             tail
         }
+    }
+
+    /// When the first 64 bytes have arrived of a frame on the link of `port` whose last bit arrives
+    /// at `tail`.
+    pub(super) fn head_of(&self, port: u32, id: PacketId, tail: SimTime) -> SimTime {
+        let link = self.ports[port as usize].port.link();
+        let taken = |len: u32| link.transmit(SimTime::ZERO, len).arrival.since(SimTime::ZERO);
+        let len = u32::from(self.pool.get(id).frame_len);
+        let rest = taken(len) - taken(len.min(MIN_FRAME));
+        SimTime::from_ps(tail.ps() - rest.ps())
     }
 
     /// The first frame on the link of `port` reaches the other end.
@@ -138,6 +166,7 @@ impl<P: Profile> Network<P> {
         match far.role {
             Role::Host(host) => self.host_receive(key, host, id, queue),
             Role::Switch(switch) => self.switch_receive::<Packets>(key, switch, far, id, queue),
+            Role::Elsewhere(_) => debug_assert!(false, "it has left"),
         }
     }
 
@@ -182,7 +211,7 @@ impl<P: Profile> Network<P> {
     ) {
         let far = self.ports[port as usize].far;
         if self.ports[far.port as usize].captured.is_some() {
-            self.capture_received(key.time, far.port, id);
+            self.capture_received(key, far.port, id);
         }
         if matches!(far.role, Role::Switch(_)) && self.expires(id) {
             return self.drop_frame(key, far.port, None, id, DropCause::TtlExpired);
@@ -266,7 +295,7 @@ impl<P: Profile> Network<P> {
                 let event = PauseEvent::Expire(key.time.since(since));
                 let (node, port) = (state.node, state.number);
                 let change = PauseChange { node, port, priority, quanta: 0, event };
-                self.records.push(Record { key, kind: RecordKind::Pause(change) });
+                self.records.keep(node, Record { key, kind: RecordKind::Pause(change) });
             }
         }
         self.pump(key, port, queue);
@@ -294,9 +323,12 @@ impl<P: Profile> Network<P> {
             frame_len: packet.frame_len,
             cause,
         };
-        self.records.push(Record { key, kind: RecordKind::Drop(dropped) });
+        self.records.keep(dropped.node, Record { key, kind: RecordKind::Drop(dropped) });
         self.totals.frames_dropped += 1;
         *self.totals.drops.entry(cause.name()).or_default() += 1;
+        if let Some(passed) = &mut self.passed {
+            passed.push(Passed::Dropped { packet: id });
+        }
         self.contents.take(id);
         self.pool.remove(id);
     }
@@ -329,6 +361,7 @@ impl<P: Profile> Network<P> {
         match self.nodes[state.node as usize].role {
             Role::Host(host) => self.hosts[host as usize].end_host.is_ready(state.port.paused()),
             Role::Switch(_) => state.port.has_eligible(),
+            Role::Elsewhere(_) => false,
         }
     }
 
@@ -376,7 +409,7 @@ impl<P: Profile> Network<P> {
             }
             let (node, port) = (state.node, state.number);
             let change = PauseChange { node, port, priority, quanta, event };
-            self.records.push(Record { key, kind: RecordKind::Pause(change) });
+            self.records.keep(node, Record { key, kind: RecordKind::Pause(change) });
         }
         state.port.receive_pfc(key.time, frame);
         self.arm_port_timeout(receiving, queue);

@@ -1,8 +1,9 @@
 //! A network looked at while it runs: before and after every event, from outside. A run that nobody
-//! looks at knows nothing of it, but for two notes in functions that hot paths do not reach.
+//! looks at knows nothing of it, but for four notes in functions that hot paths do not reach.
 
 use rocelab_engine::EventKey;
 use rocelab_fabric::{NodeId, PacketId};
+use rocelab_transport::tcp::{TcpHost, TcpSegment};
 use rocelab_transport::{Nic, Packet as RdmaPacket};
 use rocelab_units::SimTime;
 
@@ -17,8 +18,9 @@ pub(crate) trait Watch {
     /// An event is about to happen.
     fn before(&mut self, network: &Network<Roce>, key: EventKey, event: &Event);
 
-    /// It has happened. `passed` says which frames came through a link where they may be lost,
-    /// delayed or doubled; of all other links an [`Event::Arrive`] says it.
+    /// It has happened. `passed` says, in their order, which frames came through a link where they may
+    /// be lost, delayed or doubled (of all other links an [`Event::Arrive`] says it), and which were
+    /// dropped.
     fn after(
         &mut self,
         network: &Network<Roce>,
@@ -29,7 +31,7 @@ pub(crate) trait Watch {
     );
 }
 
-/// What became of a frame on a link that is special.
+/// What became of a frame on a link that is special, or where it was dropped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Passed {
     /// It reaches the node behind the link of this port, and is to leave that by this port.
@@ -43,7 +45,7 @@ pub(crate) enum Passed {
         /// The host that it goes to.
         destination: NodeId,
         /// What it carries; none for a pause frame.
-        body: Option<RdmaPacket>,
+        body: Option<Carried>,
     },
     /// A slow receiver keeps it, or has no room for it.
     Kept {
@@ -57,42 +59,75 @@ pub(crate) enum Passed {
         /// The other one.
         copy: PacketId,
     },
+    /// It was dropped, wherever it was: its place in the pool is free.
+    Dropped {
+        /// The frame.
+        packet: PacketId,
+    },
 }
 
 impl Passed {
     /// A frame reaches the node behind the link of `port`.
     pub(super) fn arrived<R: HostPacket>(id: PacketId, port: u32, packet: &Packet<R>) -> Self {
         let body = match &packet.body {
-            Body::Rdma(body) => body.as_rdma().copied(),
-            Body::Tcp(_) | Body::Pfc(_) => None,
+            Body::Rdma(body) => body.as_rdma().copied().map(Carried::Rdma),
+            Body::Tcp(segment) => Some(Carried::Tcp(*segment)),
+            Body::Pfc(_) => None,
         };
         let (egress, destination) = (packet.switch_port, packet.destination);
         Self::Arrived { packet: id, port, egress, destination, body }
     }
 }
 
+/// What a frame carries from host to host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Carried {
+    /// A packet of a queue pair.
+    Rdma(RdmaPacket),
+    /// A segment of a TCP connection.
+    Tcp(TcpSegment),
+}
+
+impl Carried {
+    /// Priority, 0 to 7.
+    pub(crate) fn priority(&self) -> u8 {
+        match self {
+            Self::Rdma(packet) => packet.priority(),
+            Self::Tcp(segment) => segment.priority(),
+        }
+    }
+
+    /// Number of the queue pair, or TCP connection, that it goes to.
+    pub(crate) fn to(&self) -> u32 {
+        match self {
+            Self::Rdma(packet) => packet.dest_qp(),
+            Self::Tcp(segment) => segment.connection,
+        }
+    }
+}
+
 /// A frame, as one who looks sees it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FrameView<'a> {
+pub(crate) struct FrameView {
     /// Its place in the pool: that of a later frame, when it is gone.
     pub(crate) id: PacketId,
     /// The host that it goes to, or the next node for a pause frame.
     pub(crate) destination: NodeId,
-    /// What it carries; none for a pause frame, and for one of TCP.
-    pub(crate) packet: Option<&'a RdmaPacket>,
+    /// What it carries; none for a pause frame.
+    pub(crate) packet: Option<Carried>,
     /// On a link to a switch: number of the port that it will leave by.
     pub(crate) egress: u16,
 }
 
 /// The transmitter of a port, as one who looks sees it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TransmitterView<'a> {
+pub(crate) struct TransmitterView {
     /// Frames that it has started.
     pub(crate) started: u64,
     /// When it is free; never, while its link is down.
     pub(crate) free_at: SimTime,
     /// The last frame that it started, if that is still on the link.
-    pub(crate) last: Option<FrameView<'a>>,
+    pub(crate) last: Option<FrameView>,
     /// Bit q: queue q must not start a frame.
     pub(crate) blocked: u8,
     /// Bit p: priority p is paused.
@@ -114,7 +149,7 @@ impl Network<Roce> {
         let known = self.records.len();
         run(self);
         let passed = self.passed.take().unwrap_or_default();
-        watch.after(self, key, &event, &passed, &self.records[known..]);
+        watch.after(self, key, &event, &passed, self.records.since(known));
         self.passed = Some(passed);
     }
 
@@ -161,18 +196,19 @@ impl Network<Roce> {
     }
 
     /// A frame in the pool.
-    pub(crate) fn frame(&self, id: PacketId) -> FrameView<'_> {
+    pub(crate) fn frame(&self, id: PacketId) -> FrameView {
         let packet = self.pool.get(id);
-        let body = match &packet.body {
-            Body::Rdma(body) => Some(body),
-            Body::Tcp(_) | Body::Pfc(_) => None, // Runs with TCP are not explained.
+        let body = match packet.body {
+            Body::Rdma(body) => Some(Carried::Rdma(body)),
+            Body::Tcp(segment) => Some(Carried::Tcp(segment)),
+            Body::Pfc(_) => None,
         };
         let (destination, egress) = (packet.destination, packet.switch_port);
         FrameView { id, destination, packet: body, egress }
     }
 
     /// The transmitter of a port.
-    pub(crate) fn transmitter(&self, port: u32) -> TransmitterView<'_> {
+    pub(crate) fn transmitter(&self, port: u32) -> TransmitterView {
         let state = &self.ports[port as usize];
         let last = state.in_flight.tail();
         TransmitterView {
@@ -193,6 +229,7 @@ impl Network<Roce> {
                 let priorities = &self.switches[switch as usize].priorities;
                 state.port.queue_of(priorities[usize::from(priority & 7)])
             }
+            Role::Elsewhere(_) => priority,
         }
     }
 
@@ -205,7 +242,15 @@ impl Network<Roce> {
     pub(crate) fn nic(&self, host: NodeId) -> Option<&Nic> {
         match self.nodes[host as usize].role {
             Role::Host(host) => Some(self.hosts[host as usize].end_host.nic()),
-            Role::Switch(_) => None,
+            Role::Switch(_) | Role::Elsewhere(_) => None,
+        }
+    }
+
+    /// The TCP of a host, if it has any.
+    pub(crate) fn tcp(&self, host: NodeId) -> Option<&TcpHost> {
+        match self.nodes[host as usize].role {
+            Role::Host(host) => self.hosts[host as usize].end_host.tcp(),
+            Role::Switch(_) | Role::Elsewhere(_) => None,
         }
     }
 
@@ -216,12 +261,18 @@ impl Network<Roce> {
         (end_host.flow_of(qpn), end_host.connection_of(qpn))
     }
 
+    /// The flow whose segments go to a TCP connection of a host.
+    pub(crate) fn flow_of_connection(&self, host: NodeId, connection: u32) -> Option<u32> {
+        let Role::Host(host) = self.nodes[host as usize].role else { return None };
+        self.hosts[host as usize].end_host.flow_of_connection(connection)
+    }
+
     /// The places of open operations at an end of an application's connection, in order.
     pub(crate) fn slots(&self, connection: u32, side: Side) -> impl Iterator<Item = SlotView> + '_ {
         let end = self.plan.connections[connection as usize].end(side);
         let host = match self.nodes[end.host as usize].role {
             Role::Host(host) => self.hosts.get(host as usize),
-            Role::Switch(_) => None,
+            Role::Switch(_) | Role::Elsewhere(_) => None,
         };
         host.into_iter().flat_map(move |host| host.end_host.slots(end.qpn))
     }

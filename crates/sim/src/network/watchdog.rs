@@ -34,7 +34,7 @@ impl<P: Profile> Network<P> {
     pub(super) fn add_watchdogs(&mut self, queue: &mut EventQueue<Event>) {
         let Some(watchdog) = &self.plan.failures.switch_watchdog else { return };
         let time = SimTime::ZERO + watchdog.poll;
-        let tie = self.reserve(0);
+        let tie = self.reserve_outside();
         queue.push(EventKey { time, tie }, Event::Watchdog);
     }
 
@@ -44,10 +44,10 @@ impl<P: Profile> Network<P> {
         let plan = Arc::clone(&self.plan);
         let Some(watchdog) = &plan.failures.switch_watchdog else { return };
         self.end_storms(key, watchdog, queue);
-        for port in 0..u32::try_from(self.ports.len()).unwrap_or(u32::MAX) {
+        for port in 0..u32::try_from(self.own_ports().len()).unwrap_or(u32::MAX) {
             self.find_storms(key, watchdog, port, queue);
         }
-        let tie = self.reserve(0);
+        let tie = self.reserve_outside();
         queue.push(EventKey { time: key.time + watchdog.poll, tie }, Event::Watchdog);
     }
 
@@ -137,6 +137,7 @@ impl<P: Profile> Network<P> {
         let state = &self.ports[port as usize];
         let place = StuckQueue { node: state.node, port: state.number, priority };
         self.totals.storms += u64::from(lasted.is_none());
-        self.records.push(Record { key, kind: RecordKind::Storm(QueueStorm { place, lasted }) });
+        let storm = QueueStorm { place, lasted };
+        self.records.keep(place.node, Record { key, kind: RecordKind::Storm(storm) });
     }
 }

@@ -43,7 +43,7 @@ impl<'a> SampleFiles<'a> {
             node: name(self.plan, length.node).into(),
             port: length.port,
             priority: length.priority,
-            bytes: u64::from(length.bytes),
+            queue_bytes: u64::from(length.bytes),
         })
     }
 

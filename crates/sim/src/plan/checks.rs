@@ -92,8 +92,8 @@ pub(super) fn check_switch(switch: &SwitchConfig) -> Result<(), Fault> {
             .help("give a fraction above 0, such as \"1/8\"")
     })?;
     ensure(switch.pause_quanta > 0, || {
-        Fault::at("switch.pause_quanta", "a pause of 0 quanta means: resume")
-            .help("give 1 to 65535")
+        Fault::at("switch.pause_quanta", "0 quanta end a pause")
+            .help("give 1 to 65535 quanta of 512 bit times, long enough to outlast a frame")
     })?;
     for (key, size) in
         [("switch.xoff", switch.xoff), ("switch.xon_offset", Some(switch.xon_offset))]

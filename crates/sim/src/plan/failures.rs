@@ -14,6 +14,8 @@ use crate::scenario::{
 pub struct FailurePlan {
     /// In the order of time.
     pub steps: Vec<FailureStep>,
+    /// When each failure begins, and what it is; one that repeats, each time.
+    pub begins: Vec<(SimTime, FailureKind)>,
     /// The watchdog of the egress queues.
     pub switch_watchdog: Option<SwitchWatchdogConfig>,
     /// Whether a spanning tree says which links carry frames.
@@ -69,12 +71,13 @@ pub(super) fn build(
     hosts: &HostDirectory,
     overrides: &SwitchOverrides,
 ) -> Result<FailurePlan, Fault> {
-    let mut steps = Vec::new();
+    let (mut steps, mut begins) = (Vec::new(), Vec::new());
     let nic = scenario.watchdog.nic.as_ref();
     for (index, failure) in scenario.failure.iter().enumerate() {
         let section = format!("failure[{index}]");
         let planned = Planned { failure, topology, hosts, scenario, overrides, nic };
         planned.add_steps(&mut steps).map_err(|fault| fault.within(&section))?;
+        begins.extend(planned.begins().map(|at| (at, failure.kind)));
     }
     steps.sort_by_key(|step| step.at);
     let switch_watchdog = scenario.watchdog.switch.clone();
@@ -89,7 +92,7 @@ pub(super) fn build(
         }
     }
     let spanning_tree = layer2::has_spanning_tree(scenario);
-    Ok(FailurePlan { steps, switch_watchdog, spanning_tree })
+    Ok(FailurePlan { steps, begins, switch_watchdog, spanning_tree })
 }
 
 /// One entry, and what it is checked against.
@@ -103,12 +106,17 @@ struct Planned<'a> {
 }
 
 impl Planned<'_> {
+    /// When it begins, each time.
+    fn begins(&self) -> impl Iterator<Item = SimTime> + use<> {
+        let (at, interval) = (self.failure.at, self.failure.interval.unwrap_or_default());
+        (0..self.failure.repeat).map(move |round| at + interval * u64::from(round))
+    }
+
     fn add_steps(&self, steps: &mut Vec<FailureStep>) -> Result<(), Fault> {
         self.check_times()?;
         let changes = self.changes()?;
         let failure = self.failure;
-        for round in 0..failure.repeat {
-            let at = failure.at + failure.interval.unwrap_or_default() * u64::from(round);
+        for at in self.begins() {
             let end = failure.lasts.map(|lasts| at + lasts);
             for &(begin, over) in &changes {
                 steps.push(FailureStep { at, change: begin });

@@ -13,6 +13,7 @@ mod faults;
 mod hop_limit;
 mod hosts;
 mod hpcc_ns3;
+mod ineffective;
 mod integrity;
 mod layer2;
 mod numbering;

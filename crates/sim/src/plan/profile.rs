@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rocelab_fabric::{INTERPACKET_GAP, NodeId, PREAMBLE, TopologyLink};
 use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, SimTime};
+use rocelab_wire::TelemetryKind;
 
 use super::Plan;
 
@@ -49,6 +50,13 @@ impl Plan {
             }
             ProfilePlan::HpccNs3(plan) => vec![&plan.algorithm],
         }
+    }
+
+    /// Whether switches round what they write into packets at random (PINT).
+    pub(crate) fn rounds_telemetry(&self) -> bool {
+        let is_rounded =
+            |algorithm: &&Algorithm| algorithm.telemetry() == Some(TelemetryKind::Pint);
+        self.algorithms().iter().any(is_rounded)
     }
 
     /// When a link fails, and which one, by its place in the topology: of parallel links between

@@ -74,6 +74,14 @@ impl Plan {
         self.port_at(switch, port).qcn.as_ref().map_or(0, |qcn| qcn.cnm_priority)
     }
 
+    /// The priorities (bit p) with which hosts send frames that a switch puts in a lossless one.
+    pub(crate) fn lossless_as_sent(&self, switch: NodeId) -> u8 {
+        let lossless = &self.switch_at(switch).lossless;
+        let classes = (0u8..).zip(self.priorities_in(switch));
+        let sent = classes.filter(|(_, class)| lossless.contains(class));
+        sent.fold(0, |mask, (sent, _)| mask | 1 << sent)
+    }
+
     /// In a switch: the priority of frames of each priority, by the field that it trusts.
     pub(crate) fn priorities_in(&self, switch: NodeId) -> [u8; 8] {
         let config = self.switch_at(switch);

@@ -65,11 +65,15 @@ pub trait Profile: fmt::Debug + Sized + 'static {
     /// The last instant whose events happen in a run that stops at `stop`.
     fn last_instant(stop: SimTime) -> SimTime;
 
-    /// What all nodes share, at the start.
+    /// What all nodes share, at the start; of ports this is about those of `ports`.
     ///
     /// # Errors
     /// If the topology has what cannot be represented.
-    fn shared(plan: &Plan) -> Result<Self::Shared, BuildError>;
+    fn shared(
+        plan: &Plan,
+        ports: &[(NodeId, u16)],
+        is_here: impl Fn(NodeId) -> bool,
+    ) -> Result<Self::Shared, BuildError>;
 
     /// The time that telemetry is averaged over: the largest base round-trip time.
     fn base_rtt(plan: &Plan, shared: &Self::Shared) -> Duration;
@@ -122,8 +126,8 @@ pub trait Profile: fmt::Debug + Sized + 'static {
     /// A host.
     fn end_host(plan: &Plan, host: NodeId, adjacency: &Adjacency) -> Self::EndHost;
 
-    /// The flows, none of which has started.
-    fn starts(plan: &Plan) -> Self::Starts;
+    /// The flows whose source is one of those hosts; none has started.
+    fn starts(plan: &Plan, is_here: impl Fn(NodeId) -> bool) -> Self::Starts;
 }
 
 /// What an end host is given with each call.
@@ -149,7 +153,7 @@ impl<P: Profile> Context<'_, P> {
 
 /// A host: what it does with packets, and when it wants to be woken. Harmless to ask once too
 /// often only where the profile says so.
-pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
+pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug + Send {
     /// What a frame between hosts carries.
     type Packet: HostPacket;
 
@@ -226,6 +230,11 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug {
     /// What its TCP counted, if it has any.
     fn tcp_counters(&self) -> Option<&TcpCounters> {
         None
+    }
+
+    /// Ends of connections that its TCP keeps.
+    fn tcp_connections(&self) -> usize {
+        0
     }
 
     /// The telemetry that the frame takes along which was just handed out, if it is kept beside the
@@ -333,7 +342,7 @@ pub struct Allowed {
 }
 
 /// A packet between two end hosts, as the network sees it.
-pub trait HostPacket: Copy + fmt::Debug {
+pub trait HostPacket: Copy + fmt::Debug + Send {
     /// Its priority, 0 to 7.
     fn priority(&self) -> u8;
 
@@ -428,7 +437,7 @@ pub struct Joining {
 
 /// ECN at an egress port, or its congestion points. `queued` counts the bytes of the frame's
 /// priority that wait there.
-pub trait Marking<S>: fmt::Debug {
+pub trait Marking<S>: fmt::Debug + Send {
     /// A frame joins the queue. True if it is marked, or if it cannot be marked and its sender is to
     /// be [notified](Self::take_sample).
     #[inline]
@@ -457,7 +466,7 @@ pub trait Marking<S>: fmt::Debug {
 }
 
 /// Which port a switch forwards by.
-pub trait Routing: fmt::Debug {
+pub trait Routing: fmt::Debug + Send + Sync {
     /// The egress port, if there is a way; `flow_hash` as the frame left its host.
     fn egress(
         &self,
@@ -469,7 +478,18 @@ pub trait Routing: fmt::Debug {
 }
 
 /// What all nodes share: random streams, for the most part.
-pub trait Shared: fmt::Debug {
+pub trait Shared: fmt::Debug + Send {
+    /// What a message of an application says that is for a host in another part of the network.
+    type Message: fmt::Debug + Send;
+
+    /// Takes what messages say that have been posted for hosts in other parts, with those hosts.
+    fn take_messages(&mut self) -> Vec<(NodeId, Self::Message)> {
+        Vec::new()
+    }
+
+    /// Hears what a message says that was posted in another part, before it arrives.
+    fn hear(&mut self, message: Self::Message);
+
     /// Whether frames may be lost on the link that port number `port` of all sends on.
     fn is_lossy(&self, port: u32) -> bool;
 
@@ -480,12 +500,12 @@ pub trait Shared: fmt::Debug {
     #[inline]
     fn on_flow_control(&mut self) {}
 
-    /// 31 random bits for telemetry at a switch's port.
-    fn telemetry_bits(&mut self) -> u32;
+    /// 31 random bits for telemetry at a switch's port, by its number of all.
+    fn telemetry_bits(&mut self, port: u32) -> u32;
 }
 
 /// Which flows start when, in which order of events.
-pub trait FlowStarts: fmt::Debug {
+pub trait FlowStarts: fmt::Debug + Send {
     /// Schedules the first events: which host causes them, when, and by which ticket.
     fn arm(&mut self, plan: &Plan, schedule: impl FnMut(NodeId, SimTime, u32));
 

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use rocelab_fabric::topology::{MAX_DELAY, RATES};
-use rocelab_fabric::{LosslessHop, MIN_FRAME, standard_response};
+use rocelab_fabric::{LosslessHop, MIN_FRAME, rate_of_response, standard_response};
+use rocelab_transport::PathMtu;
 use rocelab_units::{Bandwidth, Bytes, Duration, Ratio};
 use rocelab_wire::{Encapsulation, Opcode, frame_len};
 use serde::Serialize;
@@ -18,9 +19,10 @@ pub struct HeadroomQuestion {
     pub rate: Bandwidth,
     /// Propagation delay of every cable, one way, at most 1 s.
     pub delay: Duration,
-    /// Path MTU of the lossless class: payload bytes of a full packet, 256 to 16384.
+    /// Path MTU of the lossless class: payload bytes of a full packet, one of the five sizes of
+    /// [`PathMtu`].
     pub path_mtu: u32,
-    /// The largest frame of any class, FCS included, 64 bytes to 1 MB; none: that of the path MTU.
+    /// The largest frame of any class, FCS included, that of the path MTU to 1 MB; none: that.
     pub largest_frame: Option<Bytes>,
     /// What both ends need to make and to obey a pause, at most 1 s; none: what IEEE 802.3 allows
     /// at this rate ([`standard_response`]).
@@ -46,7 +48,7 @@ pub struct QuestionError {
     /// Its value.
     pub value: String,
     /// What to write instead.
-    pub fix: &'static str,
+    pub fix: String,
 }
 
 /// What a class needs, and how many fit. Sizes in bytes.
@@ -58,6 +60,9 @@ pub struct HeadroomAnswer {
     pub delay_ps: u64,
     /// Response time (ps).
     pub response_ps: u64,
+    /// The rate that IEEE 802.3 allows this time for (bit/s): the listed one next to that of the ports;
+    /// none, if the time was given.
+    pub response_of_rate_bps: Option<u64>,
     /// The largest frame of the class, FCS included.
     pub frame_bytes: u64,
     /// The largest frame of any class, FCS included.
@@ -93,7 +98,7 @@ impl HeadroomQuestion {
     pub fn answer(&self) -> Result<HeadroomAnswer, QuestionError> {
         self.check()?;
         let frame = frame_of_mtu(self.path_mtu);
-        let ahead = self.largest_frame.unwrap_or(frame).max(frame);
+        let ahead = self.largest_frame.unwrap_or(frame);
         let response = self.response.unwrap_or_else(|| standard_response(self.rate));
         let hop = LosslessHop {
             rate: self.rate,
@@ -113,6 +118,10 @@ impl HeadroomQuestion {
             rate_bps: self.rate.bits_per_second(),
             delay_ps: self.delay.ps(),
             response_ps: response.ps(),
+            response_of_rate_bps: self
+                .response
+                .is_none()
+                .then(|| rate_of_response(self.rate).bits_per_second()),
             frame_bytes: frame.get(),
             largest_frame_bytes: ahead.get(),
             cell_bytes: self.cell.get(),
@@ -127,8 +136,8 @@ impl HeadroomQuestion {
 
     fn check(&self) -> Result<(), QuestionError> {
         const MOST: u64 = 1_000_000;
-        let refuse = |key, value: &dyn fmt::Display, fix| {
-            Err(QuestionError { key, value: value.to_string(), fix })
+        let refuse = |key, value: &dyn fmt::Display, fix: &str| {
+            Err(QuestionError { key, value: value.to_string(), fix: fix.to_owned() })
         };
         if !RATES.contains(&self.rate) {
             return refuse("rate", &self.rate, "give 1Mbps to 100Tbps");
@@ -139,15 +148,16 @@ impl HeadroomQuestion {
         if let Some(response) = self.response.filter(|&response| response > MAX_DELAY) {
             return refuse("response", &response, "give at most 1s");
         }
-        if !(256..=16_384).contains(&self.path_mtu) {
-            return refuse(
-                "mtu",
-                &self.path_mtu,
-                "give the payload bytes of a packet, such as 1024",
-            );
+        if PathMtu::try_from(self.path_mtu).is_err() {
+            let fix = "give 256, 512, 1024, 2048 or 4096, the path MTUs of RoCE; larger frames of other \
+                       classes are the `--largest-frame`";
+            return refuse("mtu", &self.path_mtu, fix);
         }
-        if let Some(frame) = self.largest_frame.filter(|f| !(64..=MOST).contains(&f.get())) {
-            return refuse("largest-frame", &frame, "give 64B to 1MB");
+        let own = frame_of_mtu(self.path_mtu);
+        let allowed = own..=Bytes::new(MOST);
+        if let Some(frame) = self.largest_frame.filter(|frame| !allowed.contains(frame)) {
+            let fix = format!("give {own}, the class's own largest frame, to 1MB, or leave it out");
+            return refuse("largest-frame", &frame, &fix);
         }
         if !(1..=MOST).contains(&self.cell.get()) {
             return refuse("cell", &self.cell, "give 1B to 1MB");
@@ -156,10 +166,18 @@ impl HeadroomQuestion {
             return refuse("ports", &self.ports, "give at least 1");
         }
         if self.shared.numerator() > self.shared.denominator() {
-            return refuse("shared", &self.shared, "give a share, 0 to 1");
+            let fix = "give the part of the buffer that is shared, 0 to 1, such as 0.5";
+            return refuse("shared", &decimal(self.shared), fix);
         }
         Ok(())
     }
+}
+
+/// To six decimals.
+fn decimal(ratio: Ratio) -> String {
+    let millionths = u128::from(ratio.numerator()) * 1_000_000 / u128::from(ratio.denominator());
+    let text = format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 impl fmt::Display for HeadroomAnswer {
@@ -180,7 +198,11 @@ impl fmt::Display for HeadroomAnswer {
         line("+", sum.ahead_bytes, "a frame ahead of the pause, and its gap", ahead)?;
         line("+", sum.pause_bytes, "the pause and its preamble", "64 + 8".into())?;
         line("+", sum.cable_bytes, "two propagation delays", format!("2 D R / 8, D = {delay}"))?;
-        let formula = format!("T R / 8 + 1, T = {response}");
+        let mut formula = format!("T R / 8 + 1, T = {response}");
+        if let Some(listed) = self.response_of_rate_bps.filter(|&listed| listed != self.rate_bps) {
+            let what = if listed < self.rate_bps { "that" } else { "the quanta" };
+            formula += &format!(", {what} of {}", Bandwidth::from_bps(listed));
+        }
         line("+", sum.response_bytes, "the response time", formula)?;
         line("+", sum.begun_bytes, "the frame that the sender had begun", "L + 8".into())?;
         if self.cell_bytes > 1 {
@@ -198,7 +220,15 @@ impl fmt::Display for HeadroomAnswer {
             self.ports,
             if fit == 1 { "" } else { "es" },
             if fit == 1 { "s" } else { "" }
-        )
+        )?;
+        if self.response_of_rate_bps.is_some() {
+            writeln!(
+                f,
+                "T is what IEEE 802.3 allows a port. `rocelab check` takes the scenario's own, 0 by default: \
+                 `pause_response` and `latency`."
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -273,7 +303,8 @@ mod tests {
             HeadroomQuestion { delay: Duration::from_ms(1_001), ..q },
             HeadroomQuestion { response: Some(Duration::from_ms(1_001)), ..q },
             HeadroomQuestion { path_mtu: 64, ..q },
-            HeadroomQuestion { largest_frame: Some(Bytes::new(63)), ..q },
+            HeadroomQuestion { path_mtu: 9_000, ..q },
+            HeadroomQuestion { largest_frame: Some(Bytes::new(1_105)), ..q },
             HeadroomQuestion { cell: Bytes::ZERO, ..q },
             HeadroomQuestion { shared: Ratio::new(3, 2), ..q },
         ];

@@ -9,8 +9,9 @@ use rocelab_wire::Encapsulation;
 use crate::{FailureChange, Plan};
 
 /// The hosts for which a router floods lossless frames, at the beginning or at some time: their MAC
-/// entry is missing or ages out, and their ARP entry is there. Hosts that live are taken to be heard of
-/// often enough.
+/// entry is missing, ages out, or was behind a link that went down, and their ARP entry is there. Hosts
+/// that live are taken to be heard of often enough while their link is up; of one whose link has been
+/// down nothing is heard until it sends.
 ///
 /// Bridges flood along a tree, by simple ways: those alone never close a circle, so that they count
 /// beside static routes only (with which no bridge learns).
@@ -24,22 +25,38 @@ pub(super) fn flooded_hosts(plan: &Plan) -> BTreeSet<NodeId> {
     if tables.drop_incomplete_arp {
         return BTreeSet::new();
     }
-    let forgotten = tables.missing.iter().filter(|(_, missing)| missing.mac && !missing.arp);
-    let dying = plan.failures.steps.iter().filter_map(|step| match step.change {
-        FailureChange::HostDown(host) if tables.mac_ages_first() => Some(host),
+    let missing = tables.missing.iter().filter(|(_, missing)| missing.mac && !missing.arp);
+    let missing = missing.map(|(&host, _)| host);
+    let forgotten = plan.failures.steps.iter().filter_map(|step| forgotten_by(plan, step.change));
+    missing.chain(forgotten).collect()
+}
+
+/// The host whose MAC entry goes with something that breaks, and whose ARP entry stays.
+fn forgotten_by(plan: &Plan, change: FailureChange) -> Option<NodeId> {
+    let tables = &plan.tables;
+    match change {
+        FailureChange::HostDown(host) | FailureChange::StormBegin(host, _) => {
+            tables.mac_ages_first().then_some(host)
+        }
+        // All that is known behind a port is forgotten, however young. A switch that reboots is its
+        // links that go down.
+        FailureChange::LinkDown(link) => {
+            let ends = &plan.topology.links[link as usize];
+            let host = [ends.a, ends.b].into_iter().find(|&node| plan.topology.is_host(node));
+            host.filter(|_| tables.learning.is_some())
+        }
         _ => None,
-    });
-    forgotten.map(|(&host, _)| host).chain(dying).collect()
+    }
 }
 
 /// Whether there may be flooding at all: also of what is for hosts that are silent for long.
 pub(super) fn may_flood(plan: &Plan) -> bool {
     let tables = &plan.tables;
-    let missing = tables.missing.values().any(|missing| missing.mac && !missing.arp);
     if is_bridged(plan) {
-        return missing || tables.learning.is_some();
+        let is_missing = tables.missing.values().any(|missing| missing.mac);
+        return is_missing || tables.learning.is_some();
     }
-    floods_for_the_silent(plan) || missing && !tables.drop_incomplete_arp
+    floods_for_the_silent(plan) || !flooded_hosts(plan).is_empty()
 }
 
 /// Whether routers flood for hosts that live and are not heard of for `mac_ageing`.

@@ -9,10 +9,12 @@ mod dependency;
 mod egress_limit;
 mod flooding;
 mod headroom;
+mod lossy;
 mod marking;
 mod pauses;
 mod priorities;
 mod receivers;
+mod routing_loop;
 mod text;
 
 use serde::Serialize;
@@ -23,9 +25,11 @@ pub use calculator::{HeadroomAnswer, HeadroomQuestion, QuestionError, frame_of_m
 pub use dependency::{CycleAfterFailure, DependencyFinding, FailureProof};
 pub use egress_limit::EgressLimitFinding;
 pub use headroom::{HeadroomDoubt, HeadroomFinding, HeadroomSum, MemoryFinding};
+pub use lossy::LossyPriority;
 pub use marking::{MarkingFinding, ThresholdInput, kmin_limit, xoff_with};
 pub use pauses::{PauseFinding, ShortPause, UnheardPause};
 pub use receivers::ReceiverFinding;
+pub use routing_loop::RoutingLoop;
 // What questions and answers are made of, for callers that have no other use for quantities.
 pub use rocelab_units::{Bandwidth, Bytes, Duration, Length, Ratio};
 
@@ -58,6 +62,10 @@ pub struct Proof {
     pub buffer_dependency: Option<DependencyFinding>,
     /// Whether marks come before pauses, for each kind of switch port.
     pub marking: Vec<MarkingFinding>,
+    /// Static routes that lead in a circle: no fault, but seldom what was meant.
+    pub routing_loops: Vec<RoutingLoop>,
+    /// RDMA that is not lossless: no fault, but seldom what was meant.
+    pub lossy_priorities: Vec<LossyPriority>,
     /// What was not looked into, and why.
     pub not_checked: Vec<String>,
 }
@@ -70,6 +78,8 @@ impl Proof {
         if plan.profile.hpcc_ns3().is_some() {
             return proof;
         }
+        proof.routing_loops = RoutingLoop::all_of(plan);
+        proof.lossy_priorities = LossyPriority::all_of(plan);
         if !plan.topology.switches().any(|switch| headroom::is_lossless(plan, switch)) {
             proof.not_checked.push("no priority is lossless".into());
             return proof;
@@ -92,6 +102,11 @@ impl Proof {
             proof.not_checked.push(message.into());
         }
         proof
+    }
+
+    /// How many things are worth a warning.
+    pub fn warnings(&self) -> usize {
+        self.routing_loops.len() + self.lossy_priorities.len()
     }
 
     /// How many things were found wrong.

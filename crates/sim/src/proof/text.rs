@@ -6,8 +6,8 @@ use rocelab_units::{Bandwidth, Bytes, Duration};
 
 use super::{
     DependencyFinding, EgressLimitFinding, HeadroomDoubt, HeadroomFinding, HeadroomSum,
-    MarkingFinding, MemoryFinding, PauseFinding, Proof, ReceiverFinding, ShortPause, UnheardPause,
-    Verdict,
+    LossyPriority, MarkingFinding, MemoryFinding, PauseFinding, Proof, ReceiverFinding, ShortPause,
+    UnheardPause, Verdict,
 };
 
 impl fmt::Display for Proof {
@@ -32,6 +32,12 @@ impl fmt::Display for Proof {
         }
         for finding in &self.marking {
             line(f, "marks before pauses", finding.marks_first, format_args!("{finding}"))?;
+        }
+        for finding in &self.routing_loops {
+            warning(f, "routing loop", format_args!("{finding}"))?;
+        }
+        for finding in &self.lossy_priorities {
+            warning(f, "lossy priority", format_args!("{finding}"))?;
         }
         for message in &self.not_checked {
             note(f, "not checked", format_args!("{message}"))?;
@@ -61,6 +67,10 @@ fn judged(
     }
 }
 
+fn warning(f: &mut fmt::Formatter<'_>, name: &str, text: fmt::Arguments<'_>) -> fmt::Result {
+    writeln!(f, "  warn  {name:<19}  {text}")
+}
+
 fn note(f: &mut fmt::Formatter<'_>, name: &str, text: fmt::Arguments<'_>) -> fmt::Result {
     writeln!(f, "        {name:<19}  {text}")
 }
@@ -78,7 +88,17 @@ impl fmt::Display for HeadroomFinding {
         let (rate, delay) = (Bandwidth::from_bps(self.rate_bps), Duration::from_ps(self.delay_ps));
         write!(f, "{} of {rate}, {delay} one way: ", ports(self.ports))?;
         compared(f, self.configured_bytes, &self.needed)?;
-        self.doubts.iter().try_for_each(|doubt| write!(f, "; {doubt}"))
+        if self.verdict() != Verdict::Refuted {
+            return self.doubts.iter().try_for_each(|doubt| write!(f, "; {doubt}"));
+        }
+        // What is too little for one port needs no more doubts; but where it comes from.
+        let is_all = |doubt: &&HeadroomDoubt| matches!(doubt, HeadroomDoubt::Pool { pool_bytes, .. } if *pool_bytes == self.configured_bytes);
+        match self.doubts.iter().find(is_all) {
+            Some(_) => {
+                f.write_str(", as all of `switch.headroom_pool` is less than one port needs")
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -182,6 +202,30 @@ impl fmt::Display for ReceiverFinding {
         }
         let numbers: Vec<_> = self.not_paused.iter().map(ToString::to_string).collect();
         write!(f, "; not proved: its pauses do not stop priority {}", numbers.join(", "))
+    }
+}
+
+impl fmt::Display for LossyPriority {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counted = |count: u64, noun: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {noun}")),
+            count => Some(format!("{count} {noun}s")),
+        };
+        let traffic = [(self.flows, "flow"), (self.connections, "connection")];
+        let traffic: Vec<_> =
+            traffic.into_iter().filter_map(|(count, noun)| counted(count, noun)).collect();
+        let place = match self.everywhere {
+            true => "at every switch".to_owned(),
+            false => format!("at {}", alike(&self.example, self.switches)),
+        };
+        write!(
+            f,
+            "RDMA of priority {} ({}) is lossy {place}: where memory is full its frames are dropped; \
+             name the priority in `switch.lossless`, or send it with one that is named there",
+            self.priority,
+            traffic.join(", "),
+        )
     }
 }
 

@@ -64,6 +64,19 @@ pub enum FailureKind {
     HostDown,
 }
 
+impl FailureKind {
+    /// The name in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LinkDown => "link-down",
+            Self::LinkRate => "link-rate",
+            Self::SwitchReboot => "switch-reboot",
+            Self::PauseStorm => "pause-storm",
+            Self::HostDown => "host-down",
+        }
+    }
+}
+
 /// Who ends pauses that do not end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -68,7 +68,12 @@ fn explained(message: &str) -> (String, Option<String>) {
         return (format!("there is no key `{field}`"), Some(known_names(field, &names)));
     }
     if let Some(variant) = quoted_after(message, "unknown variant") {
-        return (format!("there is no `{variant}`"), Some(known_names(variant, &names)));
+        let help = if variant.contains("flap") && names.contains(&"link-down") {
+            "a link that flaps is a \"link-down\" with `lasts`, `repeat` and `interval`".into()
+        } else {
+            known_names(variant, &names)
+        };
+        return (format!("there is no `{variant}`"), Some(help));
     }
     if let Some(field) = quoted_after(message, "missing field") {
         let help = match field {

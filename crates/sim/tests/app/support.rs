@@ -40,7 +40,7 @@ pub(crate) fn run(text: &str) -> Run {
     let mut ends = Vec::new();
     let ending = loop {
         let ending = simulation.advance(10_000);
-        for record in simulation.network_mut().take_records() {
+        for record in simulation.take_records() {
             if let RecordKind::OperationEnd(end) = record.kind {
                 ends.push((record.key.time, end));
             }

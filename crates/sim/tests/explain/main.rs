@@ -1,7 +1,9 @@
 //! Where a flow's time went, and why nothing moves any more.
 
+mod deadlocks;
 mod scenarios;
 mod stalls;
+mod tcp;
 mod trace;
 mod variants;
 mod victims;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_results::{Overwrite, ResultsDir, StallRecord, WaitsFor};
-use rocelab_sim::{Ending, Scenario, run};
+use rocelab_sim::{Ending, Execution, Scenario, run};
 
 /// What is stuck at the end of a scenario, which has to end in this way.
 #[track_caller]
@@ -15,9 +15,14 @@ fn stuck(text: &str, ending: Ending) -> StallRecord {
     let plan = Arc::new(scenario.unwrap_or_else(|error| panic!("{error}")));
     let folder = tempfile::tempdir().unwrap();
     let directory = ResultsDir::create(folder.path().join("results"), Overwrite::Refuse).unwrap();
-    let outcome = run(plan, &directory, |_| ControlFlow::Continue(())).unwrap();
+    let outcome =
+        run(plan, &directory, Execution::SEQUENTIAL, |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(outcome.ending, ending);
     let stalled = outcome.summary.stalled.expect("it says what is stuck");
+    assert!(stalled.since_ps <= outcome.summary.simulated_ps, "{stalled}");
+    if let Some(deadlock) = outcome.summary.deadlocks.last() {
+        assert_eq!(stalled.since_ps, deadlock.began_ps);
+    }
     println!("{stalled}");
     stalled
 }
@@ -40,6 +45,7 @@ fn what_was_lost_for_good() {
     assert_eq!((one.host.as_str(), one.peer.as_str(), one.flow), ("host-0", "host-1", Some(0)));
     assert_eq!((one.waits_for, one.packets_in_queues), (WaitsFor::Answer, 0));
     let text = found.to_string();
+    assert!(text.contains(" us: 1 queue pair, 0 queues\n"), "{text}");
     assert!(text.contains("queue pair 0x11 of host-0 (flow 0, to host-1): all is sent"), "{text}");
     assert!(text.ends_with("what it waits for was lost"), "{text}");
 }
@@ -73,10 +79,11 @@ fn a_deadlock_holds_queues_and_their_senders() {
     let held = found.stuck_queues.iter().filter(|queue| !queue.paused_by.is_empty());
     let held: Vec<_> = held.collect();
     assert!(held.len() >= 4, "a cycle of four: {found}");
-    assert!(held.iter().all(|queue| queue.bytes > 0 && !queue.root.is_empty()), "{found}");
+    // Each of its pauses leads to the next: no port of the cycle is where they began.
+    assert!(held.iter().all(|queue| queue.bytes > 0 && queue.root == "deadlock 0"), "{found}");
     for one in &found.stuck_queue_pairs {
         assert!(one.packets_in_queues > 0, "{found}");
         assert_eq!(one.waits_for, WaitsFor::Pause, "{found}");
-        assert!(!one.at.is_empty() && !one.root.is_empty(), "{found}");
+        assert!(!one.at.is_empty() && one.root == "deadlock 0", "{found}");
     }
 }

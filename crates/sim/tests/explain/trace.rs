@@ -5,6 +5,8 @@
 //! takes one nanosecond, nothing happens between two, and what is compared is equal to the picosecond.
 //! At other rates the time at each place agrees to what rounding leaves.
 
+mod segments;
+
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::ops::ControlFlow;
@@ -50,6 +52,8 @@ struct Packet {
     opcode: u8,
     psn: u32,
     acknowledges: bool,
+    /// Of TCP; what comes before is 0 then, but for the identification.
+    segment: Option<segments::Segment>,
 }
 
 impl Packet {
@@ -63,11 +67,15 @@ impl Packet {
             psn: roce.bth.psn,
             acknowledges: roce.bth.opcode == Opcode::RcAcknowledge as u8
                 && matches!(syndrome, Some(Syndrome::Ack { .. })),
+            segment: None,
         }
     }
 
     fn is_data(&self) -> bool {
-        ![Opcode::RcAcknowledge as u8, Opcode::Cnp as u8].contains(&self.opcode)
+        match self.segment {
+            Some(segment) => segment.len > 0,
+            None => ![Opcode::RcAcknowledge as u8, Opcode::Cnp as u8].contains(&self.opcode),
+        }
     }
 }
 
@@ -94,6 +102,7 @@ impl<'a> Trace<'a> {
             let what = match &parsed.body {
                 Body::Roce(roce) => What::Packet(Packet::of(roce)),
                 Body::Pfc(pfc) => What::Pause(*pfc),
+                Body::Other(bytes) => What::Packet(Packet::of_tcp(bytes)),
                 other => panic!("{other:?}"),
             };
             let host = (0u32..).zip(&plan.topology.nodes).find(|(_, node)| node.name == name);
@@ -149,12 +158,15 @@ impl<'a> Trace<'a> {
 
     /// The flow whose packet it is, and whether it goes to the flow's destination.
     fn flow_of(&self, packet: &Packet) -> (u32, bool) {
+        if let Some(segment) = &packet.segment {
+            return self.flow_of_segment(segment);
+        }
         let to = |node: u32, qpn: u32| {
             self.addresses.get(&node).is_some_and(|address| (*address, qpn) == packet.to)
         };
         let forward = |flow: &FlowPlan| to(flow.destination, flow.destination_qpn);
         let back = |flow: &FlowPlan| to(flow.source, flow.source_qpn);
-        let flows = (0u32..).zip(&self.plan.flows);
+        let flows = (0u32..).zip(&self.plan.flows).filter(|(_, flow)| !flow.is_tcp());
         let found = flows.clone().find(|(_, flow)| forward(flow)).map(|(number, _)| (number, true));
         let found =
             found.or_else(|| flows.clone().find(|(_, flow)| back(flow)).map(|(n, _)| (n, false)));
@@ -264,6 +276,9 @@ impl<'a> Trace<'a> {
     /// Where the time of a flow of WRITEs went, and its end.
     fn parts(&self, flow: u32) -> (BTreeMap<Key, u64>, u64) {
         let described = &self.plan.flows[flow as usize];
+        if described.is_tcp() {
+            return self.parts_of_tcp(flow);
+        }
         let last = last_psn(self.plan, described);
         let (source, destination) = (self.host(described.source), self.host(described.destination));
         let arrivals = |port: &str| {
@@ -327,7 +342,8 @@ fn said(explanation: &Explanation) -> BTreeMap<Key, u64> {
             Some(Cause::Flow { flow }) => format!("flow {flow}"),
             Some(Cause::OwnControl) => "own control".to_owned(),
             Some(Cause::PauseFrames) => "pause frames".to_owned(),
-            Some(Cause::PausedBy { .. } | Cause::Loss { .. }) | None => String::new(),
+            Some(Cause::PausedBy { .. } | Cause::Loss { .. } | Cause::CongestionControl { .. })
+            | None => String::new(),
             Some(other) => panic!("{other:?}"),
         };
         *parts.entry((part.stage, part.place.clone(), part.category, who)).or_default() += part.ps;
@@ -357,16 +373,13 @@ fn traced(text: &str, check: impl Fn(&Trace<'_>, &[Explanation], &BTreeMap<u32, 
     let folder = tempfile::tempdir().unwrap();
     let mut simulation =
         Simulation::<rocelab_sim::profile::roce::Roce>::new(Arc::clone(&plan)).unwrap();
-    simulation.network_mut().start_capture(folder.path()).unwrap();
+    simulation.start_capture(folder.path()).unwrap();
     simulation.run_to_end();
-    simulation.network_mut().finish_capture().unwrap();
-    let ends =
-        simulation.network_mut().take_records().into_iter().filter_map(|record| {
-            match record.kind {
-                RecordKind::FlowEnd(end) => Some((end.flow, end.finished.ps())),
-                _ => None,
-            }
-        });
+    simulation.finish_capture().unwrap();
+    let ends = simulation.take_records().into_iter().filter_map(|record| match record.kind {
+        RecordKind::FlowEnd(end) => Some((end.flow, end.finished.ps())),
+        _ => None,
+    });
     let ends = ends.collect();
     let explained =
         explain(Arc::clone(&plan), &Selection::Everything, |_| ControlFlow::Continue(())).unwrap();

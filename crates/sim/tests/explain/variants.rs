@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_sim::Scenario;
-use rocelab_sim::explain::{Category, Explained, Selection, explain};
+use rocelab_sim::explain::{
+    Category, Cause, Explained, Explanation, Selection, Stage, Subject, explain,
+};
 
 /// Four senders and one receiver; `more` are sections of their own.
 fn incast(roce: &str, verb: &str, more: &str) -> String {
@@ -32,7 +34,7 @@ fn explained(text: &str) -> Explained {
     found
 }
 
-fn time(flow: &rocelab_sim::explain::Explanation, category: Category) -> u64 {
+fn time(flow: &Explanation, category: Category) -> u64 {
     flow.parts.iter().filter(|part| part.category == category).map(|part| part.ps).sum()
 }
 
@@ -78,9 +80,7 @@ fn unreliable_flows_end_with_an_arrival() {
     let text =
         incast("", "send", "").replace("[roce]\nack_timeout = 6", "[roce]\nservice = \"uc\"");
     let found = explained(&text);
-    let answers = |flow: &rocelab_sim::explain::Explanation| {
-        flow.parts.iter().any(|part| part.stage > rocelab_sim::explain::Stage::Request)
-    };
+    let answers = |flow: &Explanation| flow.parts.iter().any(|part| part.stage > Stage::Request);
     assert!(!found.flows.iter().any(answers));
 }
 
@@ -165,4 +165,30 @@ fn a_host_that_is_down_is_like_a_link_that_is() {
         "[[failure]]\nkind = \"host-down\"\nhost = \"host-1\"\nat = \"5us\"\nlasts = \"80us\"\n";
     let text = incast("", "write", "").replace("[congestion", &format!("{failure}[congestion"));
     assert!(total(&text, Category::LinkDown) > 0);
+}
+
+/// An RDMA flow beside two of TCP: one from its own host, and one that meets it at the switch.
+#[test]
+fn segments_of_tcp_are_of_their_flows() {
+    let text = "[topology.single-switch]\nhosts = 3\n\
+                link = { rate = \"100Gbps\", cable = \"3m\" }\n[congestion_control.none]\n\
+                [tcp]\ninitial_window = 100\n[[workload.flows]]\nlist = [\n\
+                { from = \"host-1\", to = \"host-0\", bytes = \"100KB\" },\n]\n\
+                [[workload.flows]]\ntransport = \"tcp\"\nlist = [\n\
+                { from = \"host-1\", to = \"host-0\", bytes = \"100KB\" },\n\
+                { from = \"host-2\", to = \"host-0\", bytes = \"100KB\" },\n]\n";
+    let found = explained(text);
+    let rdma = |one: &&Explanation| matches!(one.what, Subject::Flow { flow: 0, .. });
+    let one = found.flows.iter().find(rdma).unwrap();
+    let behind = |stage: Stage, other: u32| -> u64 {
+        let parts = one.parts.iter().filter(|part| part.stage == stage);
+        let parts = parts.filter(|part| part.cause == Some(Cause::Flow { flow: other }));
+        parts.map(|part| part.ps).sum()
+    };
+    assert!(behind(Stage::Sender, 1) > 0, "{one}");
+    assert!(behind(Stage::Request, 2) > 0, "{one}");
+    let behind_others = time(one, Category::QueueingBehindOthers);
+    let named = [Stage::Sender, Stage::Request, Stage::Responder, Stage::Answer]
+        .map(|stage| behind(stage, 1) + behind(stage, 2));
+    assert_eq!(named.iter().sum::<u64>(), behind_others, "{one}");
 }

@@ -52,12 +52,12 @@ fn run_captured(text: &str, folder: Option<&Path>) -> Run {
     let plan = Arc::new(plan(text));
     let mut simulation = Simulation::new(Arc::clone(&plan)).expect("a plan becomes a network");
     if let Some(folder) = folder {
-        simulation.network_mut().start_capture(folder).expect("the folder takes files");
+        simulation.start_capture(folder).expect("the folder takes files");
     }
     let mut ends = Vec::new();
     let ending = loop {
         let ending = simulation.advance(10_000);
-        let records = simulation.network_mut().take_records().into_iter();
+        let records = simulation.take_records().into_iter();
         ends.extend(records.filter_map(|record| match record.kind {
             RecordKind::FlowEnd(end) => Some(end),
             _ => None,
@@ -67,7 +67,7 @@ fn run_captured(text: &str, folder: Option<&Path>) -> Run {
             break ending;
         }
     };
-    simulation.network_mut().finish_capture().expect("the folder takes files");
+    simulation.finish_capture().expect("the folder takes files");
     Run { plan, simulation, ending, ends }
 }
 

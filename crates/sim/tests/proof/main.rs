@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rocelab_sim::network::Totals;
 use rocelab_sim::{Plan, Scenario, Simulation};
 
+mod flooding;
 mod headroom;
 mod lossless;
 mod ring;

@@ -116,7 +116,7 @@ fn switch() {
             place: "s.toml:2",
             key: "switch.pause_quanta",
             value: "0",
-            message: "means: resume",
+            message: "0 quanta end a pause",
             help: "1 to 65535",
         },
     );

@@ -21,9 +21,9 @@ fn captured(name: &str, version: &str, verb: &str) -> PathBuf {
     let plan = try_plan(&text).unwrap_or_else(|error| panic!("{error}"));
     let mut simulation: Simulation =
         Simulation::new(Arc::new(plan)).expect("a plan becomes a network");
-    simulation.network_mut().start_capture(&folder).expect("the folder takes files");
+    simulation.start_capture(&folder).expect("the folder takes files");
     simulation.run_to_end();
-    simulation.network_mut().finish_capture().expect("the folder takes files");
+    simulation.finish_capture().expect("the folder takes files");
     folder.join("capture.pcapng")
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn run(text: &str) -> Run {
         Simulation::new(Arc::new(plan)).expect("a plan becomes a network");
     let ending = simulation.run_to_end();
     simulation.network().audit().unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let records = simulation.network_mut().take_records().into_iter();
+    let records = simulation.take_records().into_iter();
     let ends = records
         .filter_map(|record| match record.kind {
             RecordKind::FlowEnd(end) => Some(end),

@@ -74,9 +74,21 @@ fn what_is_lost_is_told_and_nobody_waits() {
         let run = run(&text(service, &flows, &rule));
         assert_eq!(run.ending, Ending::Finished, "{service} {nth}");
         let [end] = run.ends[..] else { panic!("{:?}", run.ends) };
-        assert_eq!(end.failure, Some(FlowFailure::MessagesLost));
+        assert!(matches!(end.failure, Some(FlowFailure::MessagesLost(1..))), "{end:?}");
         assert!(run.simulation.now().ps() < 100_000_000, "no timeout is waited for");
     }
+}
+
+#[test]
+fn to_measure_changes_nothing() {
+    let flows = format!("verb = \"send\"\n{ONE}");
+    let rule = "[[faults]]\naction = \"drop\"\nfrom = \"host-0\"\nnth = 10\n";
+    let sample = "[sample.queues]\ninterval = \"700ns\"\nports = [\"switch-0\"]\n";
+    let digests = ["", sample].map(|more| {
+        let run = run(&text("uc", &flows, &format!("{rule}{more}")));
+        (run.ends[0].finished, run.simulation.network().digest())
+    });
+    assert_eq!(digests[0], digests[1]);
 }
 
 #[test]
@@ -85,7 +97,7 @@ fn a_duplicate_is_no_second_message() {
     let rules = "[[faults]]\naction = \"duplicate\"\nfrom = \"host-0\"\nnth = 3\n\
                  [[faults]]\naction = \"drop\"\nfrom = \"host-0\"\nnth = 7\n";
     let run = run(&text("ud", &flows, rules));
-    assert_eq!(run.ends[0].failure, Some(FlowFailure::MessagesLost));
+    assert!(matches!(run.ends[0].failure, Some(FlowFailure::MessagesLost(1..))));
 }
 
 #[test]
@@ -159,7 +171,10 @@ fn results(text: &str, name: &str) -> (Summary, FlowRecord<'static>) {
     let plan = try_plan(text).unwrap_or_else(|error| panic!("{error}"));
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("messages-{name}"));
     let directory = ResultsDir::create(&path, Overwrite::Replace).expect("a directory");
-    let outcome = rocelab_sim::run(Arc::new(plan), &directory, |_| ControlFlow::Continue(()));
+    let outcome =
+        rocelab_sim::run(Arc::new(plan), &directory, rocelab_sim::Execution::SEQUENTIAL, |_| {
+            ControlFlow::Continue(())
+        });
     let summary = outcome.expect("a run").summary;
     directory.finish(&summary, &RunInfo::default()).expect("results");
     let mut flows = Results::open(&path).and_then(|results| results.flows()).expect("flows.csv");

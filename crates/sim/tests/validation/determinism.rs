@@ -74,3 +74,21 @@ fn a_flow_more_does_not_change_the_numbers_of_flows_between_other_hosts() {
     let more = with("{ from = \"host-2\", to = \"host-3\", bytes = \"1KB\" },\n");
     assert_eq!(with("").flows[0], more.flows[1]);
 }
+
+/// Packets that never arrive anywhere, dropped here or there.
+#[test]
+fn runs_that_deliver_the_same_and_drop_elsewhere_are_not_the_same() {
+    let digest_of = |link: &str| {
+        let run = crate::support::run(&format!(
+            "stop = \"10us\"\n[topology.single-switch]\nhosts = 2\n\
+             link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+             [[faults]]\naction = \"drop\"\n{link}\n[workload.flows]\nlist = [\n\
+             {{ from = \"host-0\", to = \"host-1\", bytes = \"10KB\" }}]\n"
+        ));
+        let totals = run.totals();
+        assert_eq!((totals.packets_delivered, totals.frames_dropped), (0, 10), "{link}");
+        run.simulation.network().digest()
+    };
+    assert_ne!(digest_of("from = \"host-0\""), digest_of("to = \"host-1\""));
+    assert_eq!(digest_of("to = \"host-1\""), digest_of("to = \"host-1\""));
+}

@@ -18,9 +18,9 @@ pub(crate) fn hop_limits(text: &str, folder: &str) -> Vec<u8> {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     std::fs::create_dir_all(&folder).unwrap();
     let mut run = Run::new(plan(text));
-    run.simulation.network_mut().start_capture(&folder).unwrap();
+    run.simulation.start_capture(&folder).unwrap();
     run.finish();
-    run.simulation.network_mut().finish_capture().unwrap();
+    run.simulation.finish_capture().unwrap();
     let mut reader = CaptureReader::open(folder.join("capture.pcapng")).unwrap();
     let mut limits = Vec::new();
     while let Some(frame) = reader.next_frame() {

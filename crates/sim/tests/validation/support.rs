@@ -75,7 +75,7 @@ impl Run {
     /// Runs a while and audits; false at the end.
     pub(crate) fn step(&mut self, budget: u64) -> bool {
         self.ending = self.simulation.advance(budget);
-        self.records.extend(self.simulation.network_mut().take_records());
+        self.records.extend(self.simulation.take_records());
         self.simulation.network().audit().unwrap_or_else(|error| panic!("{error}"));
         self.ending.is_none()
     }

@@ -18,10 +18,10 @@ fn captured(text: &str, name: &str) -> Vec<(Direction, Option<TelemetryHeader>, 
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
     let mut run = Run::new(plan(text));
-    run.simulation.network_mut().start_capture(&folder).unwrap();
+    run.simulation.start_capture(&folder).unwrap();
     run.finish();
     run.assert_complete(name);
-    run.simulation.network_mut().finish_capture().unwrap();
+    run.simulation.finish_capture().unwrap();
     let mut reader = CaptureReader::open(folder.join("capture.pcapng")).unwrap();
     let mut frames = Vec::new();
     while let Some(frame) = reader.next_frame() {
@@ -130,10 +130,10 @@ fn only_those_who_need_marks_are_marked_and_notified() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("mixed");
     std::fs::create_dir_all(&folder).unwrap();
     let mut run = Run::new(plan(&text));
-    run.simulation.network_mut().start_capture(&folder).unwrap();
+    run.simulation.start_capture(&folder).unwrap();
     run.finish();
     run.assert_complete("mixed");
-    run.simulation.network_mut().finish_capture().unwrap();
+    run.simulation.finish_capture().unwrap();
     let mut reader = CaptureReader::open(folder.join("capture.pcapng")).unwrap();
     let mut codepoints = BTreeMap::<_, BTreeSet<Ecn>>::new();
     let mut notified = BTreeSet::new();
@@ -162,8 +162,10 @@ fn results_say_which_flow_had_which_algorithm() {
     _ = std::fs::remove_dir_all(&folder);
     let directory = ResultsDir::create(&folder, Overwrite::Refuse).unwrap();
     let plan = std::sync::Arc::new(plan(MIXED));
-    let outcome =
-        rocelab_sim::run(plan, &directory, |_| std::ops::ControlFlow::Continue(())).unwrap();
+    let outcome = rocelab_sim::run(plan, &directory, rocelab_sim::Execution::SEQUENTIAL, |_| {
+        std::ops::ControlFlow::Continue(())
+    })
+    .unwrap();
     directory.finish(&outcome.summary, &RunInfo::default()).unwrap();
     let mut named = BTreeSet::new();
     for flow in Results::open(&folder).unwrap().flows().unwrap() {

@@ -3,6 +3,7 @@
 use rocelab_units::SimTime;
 
 use super::queue::List;
+use super::sequence::Position;
 use super::{TcpConnectionConfig, TcpHostConfig, TcpReceiver, TcpRole, TcpSender};
 
 /// One end of a connection.
@@ -16,6 +17,8 @@ pub struct TcpConnection {
     pub(super) released: u32,
     /// Their frames (bytes).
     pub(super) waiting_bytes: u64,
+    /// Segments that have arrived and are on their way through the stack.
+    pub(super) entering: u32,
     /// Whether it stopped making segments because too many wait.
     pub(super) stopped: bool,
     /// Segments made of what was sent before.
@@ -39,12 +42,27 @@ impl TcpConnection {
             TcpRole::Sender => TcpEnd::Sender(TcpSender::new(&config, host)),
             TcpRole::Receiver => TcpEnd::Receiver(TcpReceiver::new(&config, host)),
         };
+        Self::with_end(config, end)
+    }
+
+    /// The receiving end of one that is over: see [`TcpReceiver::after`].
+    pub(super) fn after(
+        config: TcpConnectionConfig,
+        host: &TcpHostConfig,
+        delivered: Position,
+    ) -> Self {
+        let end = TcpEnd::Receiver(TcpReceiver::after(&config, host, delivered));
+        Self::with_end(config, end)
+    }
+
+    const fn with_end(config: TcpConnectionConfig, end: TcpEnd) -> Self {
         Self {
             config,
             end,
             waiting: List::EMPTY,
             released: 0,
             waiting_bytes: 0,
+            entering: 0,
             stopped: false,
             retransmissions: 0,
             timer_entry: SimTime::NEVER,
@@ -64,6 +82,15 @@ impl TcpConnection {
     /// Segments that it sent with payload that was sent before.
     pub const fn retransmissions(&self) -> u64 {
         self.retransmissions
+    }
+
+    /// Whether it owes nothing: nothing waits for the wire, and data that arrived is acknowledged.
+    pub(super) fn is_idle(&self) -> bool {
+        let has_answered = match &self.end {
+            TcpEnd::Sender(_) => true,
+            TcpEnd::Receiver(receiver) => self.entering == 0 && receiver.has_answered(),
+        };
+        self.waiting_bytes == 0 && has_answered
     }
 
     /// When its timer expires; [`SimTime::NEVER`] if none runs.

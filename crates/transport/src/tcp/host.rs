@@ -22,9 +22,9 @@ pub struct TcpHost {
     /// By connection number.
     connections: Vec<Option<Box<TcpConnection>>>,
     /// From the wire to the protocol.
-    inbound: Stack<Queued>,
+    pub(super) inbound: Stack<Queued>,
     /// From the protocol to the wire: whose segment it is.
-    outbound: Stack<u32>,
+    pub(super) outbound: Stack<u32>,
     waiting: Waiting,
     /// Connections with segments that may leave, each once.
     ready: VecDeque<u32>,
@@ -112,19 +112,36 @@ impl TcpHost {
     /// # Panics
     /// If there is one of this number.
     pub fn open(&mut self, config: TcpConnectionConfig) {
-        let index = config.number as usize;
+        let connection = TcpConnection::new(config, &self.config);
+        self.add(connection);
+    }
+
+    /// Adds the receiving end of a connection that was [closed](Self::close) when all of its
+    /// `delivered` bytes had come. It acknowledges what comes again, as one does that waits for old
+    /// segments (RFC 9293, TIME-WAIT), and its acknowledgements tell of no marks.
+    ///
+    /// # Panics
+    /// If there is one of this number.
+    pub fn open_again(&mut self, config: TcpConnectionConfig, delivered: u64) {
+        let connection = TcpConnection::after(config, &self.config, delivered);
+        self.add(connection);
+    }
+
+    fn add(&mut self, connection: TcpConnection) {
+        let index = connection.config().number as usize;
         if self.connections.len() <= index {
             self.connections.resize_with(index + 1, || None);
         }
         assert!(self.connections[index].is_none(), "the number of a connection is its own");
-        self.connections[index] = Some(Box::new(TcpConnection::new(config, &self.config)));
+        self.connections[index] = Some(Box::new(connection));
     }
 
     /// Forgets a connection, completions that wait apart. Returns whether there was one: it stays if
-    /// segments of it have not left yet. What still arrives for it is counted as discarded.
+    /// segments of it have not left yet, or if it has not acknowledged all that arrived. What still
+    /// arrives for it is counted as discarded.
     pub fn close(&mut self, number: u32) -> bool {
         let Some(slot) = self.connections.get_mut(number as usize) else { return false };
-        slot.take_if(|connection| connection.waiting_bytes == 0).is_some()
+        slot.take_if(|connection| connection.is_idle()).is_some()
     }
 
     /// A connection, to look at.
@@ -184,6 +201,9 @@ impl TcpHost {
         if self.inbound.is_immediate() {
             self.process(now, segment, &sack);
         } else {
+            if let Ok(connection) = self.end_of(segment.connection) {
+                connection.entering += 1;
+            }
             self.inbound.push(now, Queued { segment: *segment, sack });
             self.process_due(now);
         }
@@ -278,6 +298,10 @@ impl TcpHost {
     /// Hands the protocol what has come through the stack.
     fn process_due(&mut self, now: SimTime) {
         while let Some(Queued { segment, sack }) = self.inbound.pop_due(now) {
+            if let Ok(connection) = self.end_of(segment.connection) {
+                // One that was opened meanwhile has not counted it.
+                connection.entering = connection.entering.saturating_sub(1);
+            }
             self.process(now, &segment, &sack);
         }
     }

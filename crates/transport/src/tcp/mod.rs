@@ -41,6 +41,7 @@ mod segment;
 mod sender;
 mod sequence;
 mod stack;
+mod standing;
 mod timers;
 
 pub use congestion_control::TcpAlgorithm;
@@ -52,3 +53,4 @@ pub use receiver::TcpReceiver;
 pub use sack::SackBlocks;
 pub use segment::{TCP_HEADER_LEN, TcpFlags, TcpSegment, window_shift};
 pub use sender::TcpSender;
+pub use standing::{TcpLosses, TcpStanding};

@@ -38,8 +38,9 @@ pub struct TcpReceiver {
     deadline: SimTime,
     /// An acknowledgement goes now.
     due: bool,
-    /// Before it one for what came before a change of marks: its position and ECE.
-    due_before: Option<(Position, bool)>,
+    /// Before it those for what came before changes of marks: their positions, ascending, and ECE.
+    /// More than one only where the host has too much waiting to make them.
+    due_before: VecDeque<(Position, bool)>,
     /// What the application waits for: id, length and end.
     expected: VecDeque<(u64, u64, Position)>,
     expected_end: Position,
@@ -65,10 +66,24 @@ impl TcpReceiver {
             unacknowledged: 0,
             deadline: SimTime::NEVER,
             due: false,
-            due_before: None,
+            due_before: VecDeque::new(),
             expected: VecDeque::new(),
             expected_end: 0,
         }
+    }
+
+    /// One to which all of `delivered` bytes came before, and which only answers what comes again.
+    pub(super) fn after(
+        config: &TcpConnectionConfig,
+        host: &TcpHostConfig,
+        delivered: Position,
+    ) -> Self {
+        Self { next: delivered, expected_end: delivered, ..Self::new(config, host) }
+    }
+
+    /// Whether all that arrived has been acknowledged.
+    pub(super) fn has_answered(&self) -> bool {
+        !self.due && self.due_before.is_empty() && self.unacknowledged == 0
     }
 
     /// Payload delivered to the application, in order (bytes).
@@ -135,7 +150,8 @@ impl TcpReceiver {
 
     /// The next acknowledgement that is due, with its SACK blocks.
     pub(super) fn poll_transmit(&mut self) -> Option<(TcpSegment, SackBlocks)> {
-        if let Some((position, ece)) = self.due_before.take() {
+        if let Some((position, ece)) = self.due_before.pop_front() {
+            self.unacknowledged = self.next - position;
             return Some((self.acknowledgement(position, ece), SackBlocks::default()));
         }
         if !core::mem::take(&mut self.due) {
@@ -167,14 +183,20 @@ impl TcpReceiver {
             }
             // RFC 8257 section 3.2: a change is told at once, and what came before it apart.
             Some(EcnEcho::EachSegment) if ce != self.ece => {
-                if self.unacknowledged > 0 {
-                    self.due_before = Some((self.next, self.ece));
+                if self.next > self.told_apart() {
+                    self.due_before.push_back((self.next, self.ece));
                 }
                 self.ece = ce;
                 self.due = true;
             }
             Some(EcnEcho::EachSegment) => {}
         }
+    }
+
+    /// All before it is acknowledged, or will be by what is [due before](Self::due_before).
+    fn told_apart(&self) -> Position {
+        let acknowledged = self.next - self.unacknowledged;
+        self.due_before.back().map_or(acknowledged, |&(position, _)| position)
     }
 
     /// Out of order: kept, and told at once (RFC 5681).

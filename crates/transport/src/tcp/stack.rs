@@ -58,6 +58,11 @@ impl<T> Stack<T> {
         Some(item)
     }
 
+    /// What is inside, in the order in which it leaves, with the times of that.
+    pub(super) fn entries(&self) -> impl DoubleEndedIterator<Item = (SimTime, &T)> {
+        self.inside.iter().map(|(leaves, item)| (*leaves, item))
+    }
+
     #[expect(clippy::cast_possible_truncation, reason = "a fraction of a picosecond is cut off")]
     fn wake_up(&mut self) -> Duration {
         const UNIT: f64 = 1.0 / (1_u64 << 53) as f64;

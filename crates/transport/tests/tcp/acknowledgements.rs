@@ -1,7 +1,8 @@
 //! How the receiver acknowledges.
 
-use rocelab_transport::tcp::TcpParameters;
-use rocelab_units::{Duration, SimTime};
+use rocelab_transport::tcp::{TcpFlags, TcpHost, TcpParameters, TcpSegment};
+use rocelab_units::{Bytes, Duration, SimTime};
+use rocelab_wire::Ecn;
 
 use crate::wire::{Fate, MSS, Pair, number, parameters};
 
@@ -111,4 +112,64 @@ fn strangers_are_counted() {
     assert_eq!(pair.hosts.each_ref().map(|host| host.counters().discarded), [1, 2]);
     pair.run();
     pair.check_done(10 * MSS);
+}
+
+/// Hands a receiver one segment of the stream, marked or not.
+fn hand_over(host: &mut TcpHost, which: u32, is_marked: bool) {
+    let mut segment = TcpSegment::new(0, FIRST.wrapping_add(which * 1_000), FIRST, 0xffff)
+        .with_payload_len(1_000)
+        .with_class(1, Ecn::Ect0);
+    if is_marked {
+        segment.set_ce();
+    }
+    host.receive(SimTime::ZERO, &segment, None);
+}
+
+/// Segments that a host acknowledges, and whether with ECE, of all that may leave now.
+fn acknowledged(host: &mut TcpHost) -> Vec<(u32, bool)> {
+    std::iter::from_fn(|| host.poll_transmit(SimTime::ZERO, 0))
+        .map(|transmit| {
+            let segment = transmit.segment;
+            (segment.ack.wrapping_sub(FIRST) / 1_000, segment.flags.has(TcpFlags::ECE))
+        })
+        .collect()
+}
+
+#[test]
+fn marks_are_told_apart_where_acknowledgements_have_to_wait() {
+    // Only one acknowledgement may wait in the host, and its priority is paused.
+    let limited = TcpParameters { output_limit: Bytes::new(1), ..parameters("dctcp") };
+    let mut pair = Pair::new(TcpParameters { segments_per_ack: 100, ..limited });
+    let host = &mut pair.hosts[1];
+    let marks = [false, true, false, false, true, true];
+    for (which, is_marked) in (0..).zip(marks) {
+        hand_over(host, which, is_marked);
+    }
+    assert_eq!(acknowledged(host), [(1, false), (2, true), (4, false), (6, true)]);
+    // Out of order nothing new is acknowledged, whatever the marks are: what is missing is asked for.
+    for (which, is_marked) in [(7, false), (8, true), (9, false)] {
+        hand_over(host, which, is_marked);
+    }
+    assert_eq!(acknowledged(host), [(6, false), (6, false)]);
+}
+
+#[test]
+fn one_that_is_opened_again_only_answers() {
+    let mut pair = Pair::new(parameters("reno"));
+    pair.transfer(3 * MSS);
+    while pair.completions[1].is_empty() {
+        pair.run_until(pair.now + Duration::from_us(1));
+    }
+    let host = &mut pair.hosts[1];
+    assert!(!host.close(0), "the third segment is still to be acknowledged");
+    pair.run();
+    let host = &mut pair.hosts[1];
+    let config = *host.connection(0).unwrap().config();
+    assert!(host.close(0) && host.connection(0).is_none());
+    host.open_again(config, 3 * MSS);
+    hand_over(host, 1, true);
+    assert!(!host.close(0));
+    assert_eq!(acknowledged(host), [(3, false)]);
+    assert!(host.close(0) && !host.has_completions());
+    assert_eq!(host.counters().payload_delivered, 3 * MSS);
 }

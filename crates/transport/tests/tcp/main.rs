@@ -5,5 +5,6 @@ mod ecn;
 mod random_faults;
 mod recovery;
 mod stack;
+mod standing;
 mod window;
 mod wire;

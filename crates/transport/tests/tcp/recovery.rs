@@ -75,6 +75,37 @@ fn a_mark_and_a_loss_of_one_window_cut_once() {
 }
 
 #[test]
+fn dctcp_halves_on_a_loss_in_a_window_that_a_mark_has_cut() {
+    // A share of marks that is held at 1/2 takes a quarter of the window of 40 segments. The loss
+    // takes half of the 30 that are left (RFC 8257 section 3.5), once.
+    let text = "mtu = 1040
+        quick_acks = 0
+        initial_window = 40
+        [congestion_control.dctcp]
+        g = '1/1000000000'
+        initial_alpha = 0.5";
+    let mut pair = Pair::new(toml::from_str(text).unwrap());
+    pair.rule = Box::new(|departure| match (departure.side, number(departure, FIRST)) {
+        (0, 0) => Fate::Mark,
+        (0, 10 | 20) if departure.segment.ecn().is_capable() => Fate::Drop,
+        _ => Fate::Deliver,
+    });
+    pair.transfer(60 * MSS);
+    let segments = |pair: &Pair| (pair.sender().congestion_window() + MSS / 2) / MSS;
+    let mut windows = vec![segments(&pair)];
+    while pair.sender().acknowledged() < 40 * MSS {
+        pair.run_until(pair.now + Duration::from_ns(100));
+        windows.push(segments(&pair));
+    }
+    windows.dedup();
+    assert_eq!(windows[..3], [40, 30, 15], "{windows:?}");
+    let counters = pair.hosts[0].counters();
+    assert_eq!((counters.ecn_reductions, counters.fast_retransmits), (1, 1));
+    pair.run();
+    pair.check_done(60 * MSS);
+}
+
+#[test]
 fn losses_do_not_lengthen_measured_round_trips() {
     let mut pair = steady("reno");
     pair.rule = dropping((100..2_000).step_by(100));

@@ -1,7 +1,9 @@
 //! Tables that can be sorted. Long ones are cut, what matters most first.
 
 mod receivers;
+mod stalled;
 mod stuck;
+mod victims;
 
 use rocelab_results::{DropRecord, FlowRecord, FlowStatus, Results, ResultsError};
 use serde::Serialize;
@@ -11,7 +13,9 @@ use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::Quantity;
 pub(crate) use receivers::slow_receivers;
+pub(crate) use stalled::stalled;
 pub(crate) use stuck::{deadlocks, storms};
+pub(crate) use victims::victims;
 
 /// Rows that a table keeps.
 const MOST_ROWS: usize = 3_000;

@@ -1,14 +1,27 @@
 //! What a survey of pauses notes of pairs.
 
-use rocelab_results::PauseCause;
 use rocelab_units::SimTime;
 
 use super::super::Selection;
 use super::super::blocked::Blocked;
+use super::super::pauses::Pauses;
+#[cfg(test)]
+use super::super::port_logs::PortLogs;
 use super::super::survey::Victim;
 use super::super::traffic::Traffic;
 use super::{Followed, Probes, What};
 use crate::{Network, Plan};
+
+impl What {
+    /// Since when a pair is followed whose pauses are of interest (picoseconds).
+    const fn since(&self) -> Option<u64> {
+        match self {
+            Self::Flow(start) => Some(*start),
+            Self::Open => Some(0),
+            Self::Operations(_) | Self::Nothing => None,
+        }
+    }
+}
 
 impl<'a> Probes<'a> {
     /// Follows everything, and notes nothing but who waits for which pauses.
@@ -38,9 +51,7 @@ impl<'a> Probes<'a> {
         let Some(blocked) = &mut self.blocked else { return };
         let mut blocked: Blocked = std::mem::take(&mut blocked[place]);
         let pair = &self.pairs[place].pair;
-        for end in &pair.ends {
-            blocked.note_host(&self.pauses, (&end.log, pair.priority), (from, to));
-        }
+        blocked.note_hosts(&self.pauses, pair, (from, to));
         let innocent = blocked.innocent(network, &self.pauses, pair);
         let most = innocent.by_root.iter().max_by_key(|(_, (ps, _))| *ps);
         let Some((root, &(root_ps, _))) = most.filter(|_| innocent.time > 0) else { return };
@@ -64,12 +75,24 @@ impl<'a> Probes<'a> {
         });
     }
 
+    /// Notes what all that is open has waited for up to now, in a survey, so that what hosts did until
+    /// then need not be known any longer.
+    pub(super) fn settle(&mut self, now: SimTime) {
+        let Some(blocked) = &mut self.blocked else { return };
+        for (blocked, Followed { pair, what }) in blocked.iter_mut().zip(&mut self.pairs) {
+            let Some(start) = what.since() else { continue };
+            blocked.note_hosts(&self.pauses, pair, (start, now.ps().max(start)));
+            pair.forget(now.ps());
+        }
+    }
+
     /// The run is over; gives all pauses, and who waited for those that it has no part in.
     pub(in crate::explain) fn surveyed(
         mut self,
         network: &Network,
         now: SimTime,
-    ) -> (Vec<PauseCause>, Vec<Victim>) {
+    ) -> (Pauses<'a>, Vec<Victim>) {
+        self.pauses.note_deadlocks(network.deadlocks());
         for index in 0..self.trails.len() {
             let Some((place, trail)) = &self.trails[index] else { continue };
             let (Some(port), place) = (trail.waits_at, *place) else { continue };
@@ -80,14 +103,22 @@ impl<'a> Probes<'a> {
             blocked[place as usize].note_wait(network, &self.pauses, queue, span);
         }
         for place in 0..self.pairs.len() {
-            let Followed { what, .. } = &self.pairs[place];
-            let start = match what {
-                What::Flow(start) => *start,
-                What::Open => 0,
-                What::Operations(_) | What::Nothing => continue,
-            };
+            let Some(start) = self.pairs[place].what.since() else { continue };
             self.note_victim(network, place, (start, now.ps().max(start)));
         }
-        (self.pauses.into_all(), self.victims)
+        (self.pauses, self.victims)
+    }
+}
+
+#[cfg(test)]
+impl Probes<'_> {
+    /// Packets that are followed, and exist.
+    pub(in crate::explain) fn followed(&self) -> usize {
+        self.trails.iter().flatten().count()
+    }
+
+    /// Forgets what is not asked for any longer much more often.
+    pub(in crate::explain) fn forgetful(self) -> Self {
+        Self { ports: PortLogs::forgetful(), ..self }
     }
 }

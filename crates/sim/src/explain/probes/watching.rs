@@ -20,7 +20,7 @@ impl Watch for Probes<'_> {
             return;
         }
         let frame = network.frame(id);
-        let (Some(&packet), Some(pair)) = (frame.packet, self.pair_of(network, &frame)) else {
+        let (Some(packet), Some(pair)) = (frame.packet, self.pair_of(network, &frame)) else {
             return;
         };
         if network.is_special(port) {
@@ -51,13 +51,13 @@ impl Watch for Probes<'_> {
         let mut started = Vec::new();
         let mut delivered = Vec::new();
         if let Some(arriving) = self.arriving.take() {
-            if new.iter().any(|record| matches!(record.kind, RecordKind::Drop(_))) {
-                self.trails[arriving.id.0 as usize] = None;
-            } else {
+            let is_it =
+                |one: &Passed| matches!(one, Passed::Dropped { packet } if *packet == arriving.id);
+            if !passed.iter().any(is_it) {
                 delivered.extend(self.arrive(network, now, &arriving, &mut started));
             }
         }
-        delivered.extend(self.passed(network, now, passed, new, &mut started));
+        delivered.extend(self.passed(network, now, passed, &mut started));
         self.ports.look(network, now, node, &mut started);
         let pairs = self.changed(network, event, node, &delivered, &started);
         self.look(network, now, node, &pairs, &started);
@@ -80,7 +80,7 @@ impl Probes<'_> {
         event: &Event,
         node: Option<NodeId>,
         delivered: &[Delivered],
-        started: &[(u32, FrameView<'_>, Owner)],
+        started: &[(u32, FrameView, Owner)],
     ) -> Vec<u32> {
         let Some(node) = node else {
             let mut all: Vec<u32> = self.at_node.iter().flatten().copied().collect();

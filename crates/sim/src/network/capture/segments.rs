@@ -11,8 +11,8 @@ use rocelab_wire::{
 
 use super::Note;
 use crate::network::packet::Packet;
-use crate::network::{Network, PacketOf, Role};
-use crate::profile::{EndHost, Profile};
+use crate::network::{Network, PacketOf};
+use crate::profile::Profile;
 use crate::scenario::IpVersion;
 
 impl<P: Profile> Network<P> {
@@ -88,9 +88,12 @@ impl<P: Profile> Network<P> {
 
     /// The ports of a segment: where it comes from, and where it goes.
     fn ports_of(&self, packet: &Packet<PacketOf<P>>, segment: &TcpSegment) -> (u16, u16) {
-        let Role::Host(host) = self.nodes[packet.destination as usize].role else { return (0, 0) };
-        let flow = self.hosts[host as usize].end_host.flow_of_connection(segment.connection);
-        let Some(flow) = flow.map(|flow| &self.plan.flows[flow as usize]) else { return (0, 0) };
+        let owners = self.owners.as_ref();
+        let number = owners
+            .and_then(|owners| owners.of_tcp_connection(packet.destination, segment.connection));
+        let Some(flow) = number.map(|number| &self.plan.flows[number as usize]) else {
+            return (0, 0);
+        };
         let (near, far) = flow.tcp_ports();
         if packet.source == flow.source { (near, far) } else { (far, near) }
     }

@@ -68,11 +68,11 @@ struct Seen<'a> {
 }
 
 impl Faults {
-    /// The rules of `plan`, if it has any; `place_of` gives a port's place among all.
+    /// The rules of `plan`, if it has any; `place_of` gives the place of a port that is here.
     pub(super) fn new(
         plan: &Plan,
         ports: usize,
-        place_of: impl Fn(NodeId, u16) -> usize,
+        place_of: impl Fn(NodeId, u16) -> Option<u32>,
     ) -> Option<Box<Self>> {
         let mut faults = Self {
             rules: plan.faults.clone(),
@@ -81,7 +81,8 @@ impl Faults {
         };
         for (number, rule) in (0u32..).zip(&plan.faults) {
             for &(node, port) in &rule.links {
-                let place = place_of(node, port);
+                let Some(place) = place_of(node, port) else { continue };
+                let place = place as usize;
                 if faults.of_port[place] == UNWATCHED {
                     faults.of_port[place] = u32::try_from(faults.directions.len()).ok()?;
                     faults.directions.push(Direction::default());

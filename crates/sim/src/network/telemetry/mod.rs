@@ -45,8 +45,8 @@ struct Pint {
 
 impl Telemetry {
     /// What the algorithms of `plan` ask for, if they ask for anything; `base_rtt` is the time
-    /// that utilisation is averaged over.
-    pub(super) fn new(plan: &Plan, base_rtt: Duration) -> Option<Box<Self>> {
+    /// that utilisation is averaged over, and there are so many `ports`.
+    pub(super) fn new(plan: &Plan, ports: usize, base_rtt: Duration) -> Option<Box<Self>> {
         let mut telemetry = Self {
             headers: Vec::new(),
             values: Vec::new(),
@@ -62,7 +62,6 @@ impl Telemetry {
             match feedback {
                 Feedback::Int { multiplier } => telemetry.multiplier = multiplier,
                 Feedback::Pint { log_base } => {
-                    let ports = plan.topology.links.len() * 2;
                     telemetry.pint = Some(Pint {
                         encoding: Encoding::new(log_base.as_f64()),
                         meters: vec![Meter::new(base_rtt); ports],
@@ -150,7 +149,7 @@ impl<P: Profile> Network<P> {
                 let Some(pint) = &mut telemetry.pint else { return };
                 let meter = &mut pint.meters[port as usize];
                 let rate = state.port.link().rate();
-                let mut random = || self.shared.telemetry_bits();
+                let mut random = || self.shared.telemetry_bits(port);
                 let utilisation =
                     meter.measure(now, u64::from(state.port.waiting_bytes()), rate, &mut random);
                 let value = pint.encoding.encode(utilisation, &mut random);

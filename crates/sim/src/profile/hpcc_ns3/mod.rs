@@ -49,7 +49,11 @@ impl Profile for HpccNs3 {
         SimTime::from_ps(stop.ps().saturating_sub(1))
     }
 
-    fn shared(plan: &Plan) -> Result<Commons, BuildError> {
+    fn shared(
+        plan: &Plan,
+        _ports: &[(NodeId, u16)],
+        _is_here: impl Fn(NodeId) -> bool,
+    ) -> Result<Commons, BuildError> {
         Commons::new(plan, rules(plan))
     }
 
@@ -108,7 +112,7 @@ impl Profile for HpccNs3 {
         ByteSequenceHost::new(plan, rules(plan), host, adjacency)
     }
 
-    fn starts(plan: &Plan) -> StartsByFile {
+    fn starts(plan: &Plan, _is_here: impl Fn(NodeId) -> bool) -> StartsByFile {
         StartsByFile::new(plan)
     }
 }

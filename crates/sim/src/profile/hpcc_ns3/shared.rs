@@ -89,6 +89,12 @@ impl Losses {
 }
 
 impl Shared for Commons {
+    type Message = std::convert::Infallible;
+
+    fn hear(&mut self, message: Self::Message) {
+        match message {}
+    }
+
     fn is_lossy(&self, port: u32) -> bool {
         self.losses.of(port).is_some()
     }
@@ -104,7 +110,7 @@ impl Shared for Commons {
         self.streams.skip();
     }
 
-    fn telemetry_bits(&mut self) -> u32 {
+    fn telemetry_bits(&mut self, _port: u32) -> u32 {
         self.random.next()
     }
 }

@@ -6,7 +6,7 @@ use rocelab_engine::EventKey;
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 use rocelab_transport::congestion_control::Telemetry;
-use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpSegment};
+use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpHost, TcpSegment};
 use rocelab_transport::{
     AddressHandle, Completion, CompletionStatus, Content, Counters, FIRST_QPN, Memory, Nic,
     NicConfig, Operation, Packet as RdmaPacket, QueuePair, QueuePairConfig, ReceiveQueueConfig,
@@ -120,6 +120,11 @@ impl VerbsHost {
     /// Its NIC, to look at.
     pub(crate) fn nic(&self) -> &Nic {
         &self.nic
+    }
+
+    /// Its TCP, to look at.
+    pub(crate) fn tcp(&self) -> Option<&TcpHost> {
+        self.tcp.as_ref().map(|tcp| tcp.host())
     }
 
     /// Sets up the source's queue pair and posts all messages of a flow.
@@ -450,6 +455,10 @@ impl EndHost<Roce> for VerbsHost {
         self.tcp.as_ref().map(|tcp| tcp.counters())
     }
 
+    fn tcp_connections(&self) -> usize {
+        self.tcp.as_ref().map_or(0, |tcp| tcp.connections())
+    }
+
     fn handle_timeout(&mut self, context: &mut Context<'_>) -> bool {
         if self.armed != context.now.time {
             return false; // An earlier one was armed since; it has served this one's purpose.
@@ -495,7 +504,7 @@ impl EndHost<Roce> for VerbsHost {
             if let Some(tcp) = &mut self.tcp
                 && let Some(end) = tcp.poll_end(context.now.time)
             {
-                return Some(HostEnd::Flow(end));
+                return Some(end);
             }
             if self.apps.is_some() {
                 return self.poll_any(context);

@@ -49,8 +49,12 @@ impl Profile for Roce {
         stop
     }
 
-    fn shared(plan: &Plan) -> Result<LinkLoss, BuildError> {
-        Ok(LinkLoss::new(plan))
+    fn shared(
+        plan: &Plan,
+        ports: &[(NodeId, u16)],
+        is_here: impl Fn(NodeId) -> bool,
+    ) -> Result<LinkLoss, BuildError> {
+        Ok(LinkLoss::new(plan, ports, is_here))
     }
 
     fn base_rtt(plan: &Plan, _shared: &LinkLoss) -> Duration {
@@ -116,8 +120,8 @@ impl Profile for Roce {
         VerbsHost::new(plan, host, adjacency)
     }
 
-    fn starts(plan: &Plan) -> StartsByHost {
-        StartsByHost::new(plan)
+    fn starts(plan: &Plan, is_here: impl Fn(NodeId) -> bool) -> StartsByHost {
+        StartsByHost::new(plan, is_here)
     }
 }
 
@@ -134,33 +138,50 @@ impl Routing for Routes {
     }
 }
 
-/// Loss on each direction of each link, with its own dice; and what messages of applications say.
+/// Loss on each direction of each link, and telemetry at each port, with their own dice; and what
+/// messages of applications say.
 #[derive(Debug)]
 pub struct LinkLoss {
     /// By port of all, of the port that sends.
     directions: Vec<Option<(f64, RngStream)>>,
-    telemetry: RngStream,
+    /// By port of all, where telemetry is rounded at random.
+    telemetry: Vec<RngStream>,
     messages: app::Messages,
 }
 
 impl LinkLoss {
-    fn new(plan: &Plan) -> Self {
+    fn new(plan: &Plan, ports: &[(NodeId, u16)], is_here: impl Fn(NodeId) -> bool) -> Self {
         let adjacency = plan.topology.adjacency();
-        let mut directions = Vec::with_capacity(plan.topology.links.len() * 2);
-        for (node, description) in (0u32..).zip(&plan.topology.nodes) {
-            for (number, neighbour) in adjacency.ports_of(node).iter().enumerate() {
-                let loss = plan.topology.links[neighbour.link as usize].loss;
-                let dice =
-                    || RngStream::new(plan.seed, &format!("loss/{}/{number}", description.name));
-                directions.push((loss > 0.0).then(|| (loss, dice())));
-            }
+        let dice = |of: &str, node: NodeId, number: u16| {
+            let node = &plan.topology.nodes[node as usize].name;
+            RngStream::new(plan.seed, &format!("{of}/{node}/{number}"))
+        };
+        let loss = |&(node, number): &(NodeId, u16)| {
+            let link = adjacency.ports_of(node).get(usize::from(number))?.link;
+            let loss = plan.topology.links[link as usize].loss;
+            (loss > 0.0).then(|| (loss, dice("loss", node, number)))
+        };
+        let rounded = if plan.rounds_telemetry() { ports } else { &[] };
+        let telemetry = |&(node, number): &(NodeId, u16)| dice("telemetry", node, number);
+        Self {
+            directions: ports.iter().map(loss).collect(),
+            telemetry: rounded.iter().map(telemetry).collect(),
+            messages: app::Messages::new(plan, is_here),
         }
-        let telemetry = RngStream::new(plan.seed, "telemetry");
-        Self { directions, telemetry, messages: app::Messages::new(plan) }
     }
 }
 
 impl Shared for LinkLoss {
+    type Message = app::DistantMessage;
+
+    fn take_messages(&mut self) -> Vec<(NodeId, app::DistantMessage)> {
+        self.messages.take_distant()
+    }
+
+    fn hear(&mut self, message: app::DistantMessage) {
+        self.messages.hear(message);
+    }
+
     fn is_lossy(&self, port: u32) -> bool {
         self.directions[port as usize].is_some()
     }
@@ -172,8 +193,8 @@ impl Shared for LinkLoss {
         }
     }
 
-    fn telemetry_bits(&mut self) -> u32 {
-        let [a, b, c, d, ..] = self.telemetry.bits().to_be_bytes();
+    fn telemetry_bits(&mut self, port: u32) -> u32 {
+        let [a, b, c, d, ..] = self.telemetry[port as usize].bits().to_be_bytes();
         u32::from_be_bytes([a, b, c, d]) >> 1
     }
 }

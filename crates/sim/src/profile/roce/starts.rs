@@ -19,10 +19,11 @@ pub struct StartsByHost {
 }
 
 impl StartsByHost {
-    /// The flows of `plan`, none of which has started.
-    pub fn new(plan: &Plan) -> Self {
+    /// The flows of `plan` whose source is one of those hosts; none has started.
+    pub fn new(plan: &Plan, is_here: impl Fn(NodeId) -> bool) -> Self {
         let source = |flow: u32| plan.flows[flow as usize].source;
-        let mut flows: Vec<u32> = (0u32..).take(plan.flows.len()).collect();
+        let all = (0u32..).take(plan.flows.len());
+        let mut flows: Vec<u32> = all.filter(|&flow| is_here(source(flow))).collect();
         flows.sort_by_key(|&flow| (source(flow), plan.flows[flow as usize].start));
         let mut hosts = Vec::new();
         let mut first = 0;

@@ -1,7 +1,5 @@
 //! A host's TCP beside its NIC, on the same port.
 
-use std::collections::VecDeque;
-
 use rocelab_engine::RngStream;
 use rocelab_fabric::NodeId;
 use rocelab_transport::tcp::{
@@ -11,7 +9,7 @@ use rocelab_transport::tcp::{
 use rocelab_transport::{CompletionStatus, Nic};
 use rocelab_units::{Bandwidth, SimTime};
 
-use crate::network::FlowEnd;
+use crate::network::{FlowAcknowledged, FlowEnd, HostEnd};
 use crate::profile::{Allowed, Departing, FlowProgress};
 use crate::{FlowPlan, Plan};
 
@@ -21,12 +19,20 @@ pub(super) struct HostTcp {
     node: NodeId,
     host: TcpHost,
     /// By connection.
-    flows: Vec<u32>,
-    ends: VecDeque<FlowEnd>,
+    flows: Vec<Option<Expected>>,
     /// Frame bytes of segments that have left.
     sent: u64,
     /// Bytes that the NIC and the TCP had sent when one of them last had nothing to send.
     since: (u64, u64),
+}
+
+/// A flow of which this host is one end.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    number: u32,
+    /// Whether this end has all: data at the destination, acknowledgements at the source. Its
+    /// connection is forgotten as soon as it owes nothing.
+    is_over: bool,
 }
 
 impl HostTcp {
@@ -40,17 +46,17 @@ impl HostTcp {
             ip_header_len: tcp.ip_header_len(),
             seed: RngStream::new(plan.seed, &format!("tcp stack/{name}")).bits(),
         });
-        let (flows, ends) = (Vec::new(), VecDeque::new());
-        Some(Box::new(Self { node, host, flows, ends, sent: 0, since: (0, 0) }))
+        let flows = Vec::new();
+        Some(Box::new(Self { node, host, flows, sent: 0, since: (0, 0) }))
     }
 
     /// A flow of which this host is one end will start.
     pub(super) fn expect(&mut self, number: u32, flow: &FlowPlan) {
         let place = self.number_of(flow) as usize;
         if self.flows.len() <= place {
-            self.flows.resize(place + 1, u32::MAX);
+            self.flows.resize(place + 1, None);
         }
-        self.flows[place] = number;
+        self.flows[place] = Some(Expected { number, is_over: false });
     }
 
     /// A flow starts here: its connection exists, and all its data is posted.
@@ -62,7 +68,7 @@ impl HostTcp {
     }
 
     /// A segment arrived. At the first one of a flow its destination comes to know of the
-    /// connection.
+    /// connection, and it does again where one comes after the end.
     pub(super) fn receive(
         &mut self,
         plan: &Plan,
@@ -71,16 +77,23 @@ impl HostTcp {
         sack: Option<&SackBlocks>,
     ) {
         let connection = segment.connection;
-        if let (None, Some(number)) = (self.host.connection(connection), self.flow_of(connection)) {
-            self.accept(plan, now, number);
+        if let (None, Some(expected)) =
+            (self.host.connection(connection), self.expected(connection))
+        {
+            self.accept(plan, now, expected);
         }
         self.host.receive(now, segment, sack);
+        self.forget_if_over(connection);
     }
 
-    fn accept(&mut self, plan: &Plan, now: SimTime, number: u32) {
+    fn accept(&mut self, plan: &Plan, now: SimTime, Expected { number, is_over }: Expected) {
         let Some(flow) = plan.flows.get(number as usize) else { return };
         if flow.destination != self.node {
             return; // A late acknowledgement of a flow that is over.
+        }
+        if is_over {
+            let config = self.config_of(plan, flow, TcpRole::Receiver);
+            return self.host.open_again(config, flow.bytes);
         }
         self.open(plan, flow, TcpRole::Receiver);
         let posted = self.host.post_receive(now, flow.destination_qpn, number.into(), flow.bytes);
@@ -88,17 +101,22 @@ impl HostTcp {
     }
 
     fn open(&mut self, plan: &Plan, flow: &FlowPlan, role: TcpRole) {
+        let config = self.config_of(plan, flow, role);
+        self.host.open(config);
+    }
+
+    fn config_of(&self, plan: &Plan, flow: &FlowPlan, role: TcpRole) -> TcpConnectionConfig {
         let (near, far) = (flow.source_qpn, flow.destination_qpn);
         let sends = role == TcpRole::Sender;
         let (number, peer) = if sends { (near, far) } else { (far, near) };
-        self.host.open(TcpConnectionConfig {
+        TcpConnectionConfig {
             number,
             peer,
             role,
             destination: if sends { flow.destination } else { flow.source },
             entropy: plan.segment_hash(flow, sends),
             initial_sequence: flow.source_psn,
-        });
+        }
     }
 
     /// Whether a segment goes next, and not what the NIC has: if both have something, the NIC's
@@ -124,6 +142,7 @@ impl HostTcp {
     ) -> Option<(Departing<TcpSegment>, Option<SackBlocks>)> {
         let transmit = self.host.poll_transmit(now, paused)?;
         self.sent += u64::from(transmit.frame_len);
+        self.forget_if_over(transmit.connection);
         let sack = self.host.sack_blocks(&transmit.segment);
         let departing = Departing {
             packet: transmit.segment,
@@ -132,6 +151,10 @@ impl HostTcp {
             frame_len: transmit.frame_len,
         };
         Some((departing, sack))
+    }
+
+    pub(super) const fn host(&self) -> &TcpHost {
+        &self.host
     }
 
     pub(super) fn is_ready(&self, paused: u8) -> bool {
@@ -146,24 +169,31 @@ impl HostTcp {
         self.host.handle_timeout(now);
     }
 
-    /// The next flow that has ended: at its destination, when the application has all of it. Its
-    /// source forgets the connection when all of it is acknowledged; its destination keeps it, to
-    /// answer what comes again.
-    pub(super) fn poll_end(&mut self, now: SimTime) -> Option<FlowEnd> {
-        while let Some(completion) = self.host.poll_completion() {
-            if completion.role == TcpRole::Sender {
-                self.host.close(completion.connection);
-                continue;
+    /// The next flow that has ended: at its destination, when the application has all of it; and at its
+    /// source, when it knows. Each end forgets the connection when nothing is left to be done for it.
+    pub(super) fn poll_end(&mut self, now: SimTime) -> Option<HostEnd> {
+        if let Some(completion) = self.host.poll_completion() {
+            let flow = u32::try_from(completion.id).unwrap_or(u32::MAX);
+            let connection = self.host.connection(completion.connection);
+            let retransmitted_packets =
+                connection.map_or(0, |connection| connection.retransmissions());
+            if let Some(Some(expected)) = self.flows.get_mut(completion.connection as usize) {
+                expected.is_over = true;
             }
-            self.ends.push_back(FlowEnd {
-                flow: u32::try_from(completion.id).unwrap_or(u32::MAX),
+            self.forget_if_over(completion.connection);
+            if completion.role == TcpRole::Sender {
+                let end = FlowAcknowledged { flow, retransmitted_packets };
+                return Some(HostEnd::Acknowledged(end));
+            }
+            return Some(HostEnd::Flow(FlowEnd {
+                flow,
                 status: CompletionStatus::Success,
                 finished: now,
                 retransmitted_packets: 0,
                 failure: None,
-            });
+            }));
         }
-        self.ends.pop_front()
+        None
     }
 
     /// Segments that the source of a flow sent again, as long as it knows the connection.
@@ -182,9 +212,24 @@ impl HostTcp {
         Some(FlowProgress { acknowledged: sender.acknowledged(), allowed: Some(allowed) })
     }
 
+    fn expected(&self, connection: u32) -> Option<Expected> {
+        self.flows.get(connection as usize).copied().flatten()
+    }
+
+    fn forget_if_over(&mut self, connection: u32) {
+        if self.expected(connection).is_some_and(|expected| expected.is_over) {
+            self.host.close(connection);
+        }
+    }
+
     /// The flow that a connection belongs to.
     pub(super) fn flow_of(&self, connection: u32) -> Option<u32> {
-        self.flows.get(connection as usize).copied().filter(|&flow| flow != u32::MAX)
+        self.expected(connection).map(|expected| expected.number)
+    }
+
+    /// Ends of connections that are kept.
+    pub(super) fn connections(&self) -> usize {
+        self.host.connections().count()
     }
 
     pub(super) fn counters(&self) -> &TcpCounters {

@@ -6,7 +6,7 @@
 //! on ECE, once a window   cwnd = cwnd (1 - alpha / 2)
 //! ```
 //!
-//! Loss is answered as in Reno.
+//! Loss is answered as in Reno, also in a window of data that marks have made smaller already.
 
 use rocelab_units::{Duration, Ratio};
 use schemars::JsonSchema;
@@ -130,6 +130,12 @@ impl TcpCongestionControl for Dctcp {
         } else {
             react_as_reno(&mut self.window, congestion, Ratio::new(1, 2));
         }
+    }
+
+    /// RFC 8257 section 3.5: a loss is answered as by any TCP. A mark takes less, so the one does not
+    /// stand for the other.
+    fn answers_loss_after_marks(&self) -> bool {
+        true
     }
 
     fn on_restart(&mut self, _: Duration, long: bool) {

@@ -15,8 +15,15 @@ pub trait TcpCongestionControl: fmt::Debug + Send {
     /// New data was acknowledged. The window grows here, if [`TcpAck::grows`].
     fn on_ack(&mut self, ack: &TcpAck);
 
-    /// The network was congested. Called at most once for a window of data, but for timeouts.
+    /// The network was congested. Called at most once for a window of data, but for timeouts, and
+    /// for a loss after marks where [it counts](Self::answers_loss_after_marks).
     fn on_congestion(&mut self, congestion: &TcpCongestion);
+
+    /// Whether a loss is congestion of its own in a window of data that marks have made smaller
+    /// already. Not where a mark is answered as a loss is (RFC 3168 section 6.1.2).
+    fn answers_loss_after_marks(&self) -> bool {
+        false
+    }
 
     /// Sending begins again after nothing was in flight for `idle`; `long` says whether that was
     /// longer than the retransmission timeout.

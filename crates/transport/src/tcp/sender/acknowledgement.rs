@@ -119,11 +119,13 @@ impl TcpSender {
         }
     }
 
-    /// Fast retransmit. The window has fallen already if marks of the same window of data said
-    /// that the network is congested.
+    /// Fast retransmit. Marks may have lowered the window for the same window of data, and where they
+    /// count as losses do, that was it. (Another loss cannot have lowered it: recovery goes on until
+    /// the end of the window of data.)
     fn begin_recovery(&mut self, now: SimTime, counters: &mut TcpCounters) {
         counters.fast_retransmits += 1;
-        if self.una >= self.reduced_end {
+        self.losses.fast_retransmits = self.losses.fast_retransmits.wrapping_add(1);
+        if self.una >= self.reduced_end || self.control.answers_loss_after_marks() {
             self.congested(now, TcpCongestionKind::Loss);
         }
         self.timed = None;

@@ -11,7 +11,7 @@ use super::congestion_control::{TcpCongestion, TcpCongestionControl, TcpCongesti
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::sequence::{Numbering, Position};
-use super::{TcpConnectionConfig, TcpCounters, TcpHostConfig};
+use super::{TcpConnectionConfig, TcpCounters, TcpHostConfig, TcpLosses};
 
 /// The sending end of a connection. Positions count payload from the start.
 #[derive(Debug)]
@@ -50,6 +50,7 @@ pub struct TcpSender {
     last_sent: SimTime,
     /// Since when nothing is in flight.
     idle_since: SimTime,
+    losses: TcpLosses,
     messages: VecDeque<Message>,
 }
 
@@ -106,6 +107,7 @@ impl TcpSender {
             reduced_end: 0,
             last_sent: SimTime::ZERO,
             idle_since: SimTime::ZERO,
+            losses: TcpLosses::default(),
             messages: VecDeque::new(),
         }
     }
@@ -150,6 +152,11 @@ impl TcpSender {
         self.rtt.timeout()
     }
 
+    /// How often it noticed losses so far.
+    pub const fn losses(&self) -> TcpLosses {
+        self.losses
+    }
+
     /// Adds data to the stream. It is [done](Self::poll_done) when all of it is acknowledged.
     pub(super) fn post(&mut self, id: u64, bytes: u64) {
         self.posted = self.posted.saturating_add(bytes);
@@ -177,6 +184,7 @@ impl TcpSender {
             return;
         }
         counters.timeouts += 1;
+        self.losses.timeouts = self.losses.timeouts.wrapping_add(1);
         let again = self.timed_out_at == Some(self.una);
         self.congested(now, TcpCongestionKind::Timeout { again });
         self.timed_out_at = Some(self.una);

@@ -42,6 +42,11 @@ impl TcpSender {
         (fits || reason == Reason::First).then(|| self.send(now, reason, part))
     }
 
+    /// Whether the receive window leaves it something to send.
+    pub(in crate::tcp) fn has_part(&self) -> bool {
+        self.next_part().is_some()
+    }
+
     fn next_part(&self) -> Option<(Reason, Range)> {
         let State::Recovery { first_due, rescued, .. } = self.state else {
             let lost = if self.state == State::Open { None } else { self.lost_part() };

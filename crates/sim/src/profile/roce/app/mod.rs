@@ -20,6 +20,7 @@ use rocelab_units::SimTime;
 
 use self::end::{Desk, End};
 pub(crate) use self::looking::SlotView;
+pub(in crate::profile::roce) use self::messages::DistantMessage;
 pub(super) use self::messages::Messages;
 use self::timers::Timers;
 use crate::network::{OpenOperation, OperationEnd};

@@ -1,0 +1,111 @@
+//! How a run went: what is told of it on standard error, and the exit code.
+
+use rocelab_results::Summary;
+use rocelab_sim::{Ending, Outcome};
+
+use crate::exit::Exit;
+
+/// Tells what was found, all of it, and says whether there was anything. Without a `stop` the run was
+/// to go on until all flows had ended.
+pub(crate) fn of(outcome: &Outcome, has_stop: bool) -> Exit {
+    let summary = &outcome.summary;
+    let found = [
+        tell_lossless_drops(summary),
+        tell_ending(outcome),
+        tell_passed_deadlocks(outcome),
+        tell_failures(summary),
+        summary.flows.unfinished > 0 && !has_stop,
+    ];
+    let exit = if found.contains(&true) { Exit::Found } else { Exit::Done };
+    if outcome.ending == Ending::Interrupted { exit.and(Exit::Interrupted) } else { exit }
+}
+
+/// Frames that pauses should have kept from being dropped.
+fn tell_lossless_drops(summary: &Summary) -> bool {
+    let reasons = &summary.lossless_drops;
+    if reasons.is_empty() {
+        return false;
+    }
+    let frames = match reasons.values().sum() {
+        1u64 => "1 frame of lossless priorities was".to_owned(),
+        frames => format!("{frames} frames of lossless priorities were"),
+    };
+    let each = reasons.iter().map(|(reason, frames)| format!("{reason} {frames}"));
+    tell!("warning: {frames} dropped ({}): see drops.csv", each.collect::<Vec<_>>().join(", "));
+    true
+}
+
+/// Why a run ended that should have gone on.
+fn tell_ending(outcome: &Outcome) -> bool {
+    let summary = &outcome.summary;
+    match outcome.ending {
+        Ending::Stalled => tell!("warning: nothing moves any more, {}", unfinished(summary)),
+        Ending::Deadlocked => {
+            if let Some(deadlock) = summary.deadlocks.last() {
+                tell!("{deadlock}");
+            }
+        }
+        Ending::Finished | Ending::Stopped | Ending::Interrupted => return false,
+    }
+    if let Some(stalled) = &summary.stalled {
+        tell!("{stalled}");
+    }
+    true
+}
+
+/// Deadlocks after which the run went on: the first of them, and how many there were.
+fn tell_passed_deadlocks(outcome: &Outcome) -> bool {
+    let all = &outcome.summary.deadlocks[..];
+    let passed = match all.split_last() {
+        Some((_, before)) if outcome.ending == Ending::Deadlocked => before,
+        _ => all,
+    };
+    let Some(first) = passed.first() else { return false };
+    tell!("warning: {first}");
+    let more = passed.len() as u64 - 1;
+    if more > 0 {
+        tell!(
+            "warning: and {} after it: see `deadlocks` in summary.json",
+            counted(more, "deadlock")
+        );
+    }
+    true
+}
+
+/// What ended badly: flows and operations, and promises that were broken.
+fn tell_failures(summary: &Summary) -> bool {
+    let flows = summary.flows;
+    let operations: u64 = summary.operations.iter().map(|app| app.failed).sum();
+    let broken = summary.integrity.as_ref().map_or(0, |integrity| integrity.violations);
+    if flows.failed > 0 {
+        let (failed, total) = (flows.failed, flows.total);
+        tell!("warning: {failed} of {total} flows failed: see `status` in flows.csv");
+    }
+    if operations > 0 {
+        tell!("warning: {} failed: see operations.csv", counted(operations, "operation"));
+    }
+    if broken > 0 {
+        tell!("warning: {} of the transport broken: see summary.json", counted(broken, "promise"));
+    }
+    flows.failed > 0 || operations > 0 || broken > 0
+}
+
+/// What a run left unfinished.
+fn unfinished(summary: &Summary) -> String {
+    let flows =
+        format!("{} of {} flows are unfinished", summary.flows.unfinished, summary.flows.total);
+    let (open, total) = summary
+        .operations
+        .iter()
+        .fold((0, 0), |(open, total), app| (open + app.unfinished, total + app.total));
+    let operations = format!("{open} of {total} operations are unfinished");
+    match (summary.flows.total, summary.operations.is_empty()) {
+        (_, true) => flows,
+        (0, false) => operations,
+        _ => format!("{flows}, {operations}"),
+    }
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -1,0 +1,26 @@
+//! Numbers in messages.
+
+/// Microseconds with all their digits: picoseconds.
+pub(crate) fn microseconds(ps: u64) -> String {
+    format!("{}.{:06} us", ps / 1_000_000, ps % 1_000_000)
+}
+
+/// A number of things, in the singular if it is one.
+pub(crate) fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_singular_and_no_digit_is_lost() {
+        assert_eq!(
+            (counted(1, "queue"), counted(0, "queue")),
+            ("1 queue".into(), "0 queues".into())
+        );
+        assert_eq!(microseconds(104_000_007), "104.000007 us");
+    }
+}

@@ -1,0 +1,111 @@
+//! The state of an end that sends.
+
+use rocelab_transport::congestion_control::Feedback;
+use rocelab_transport::tcp::congestion_control::EcnEcho;
+
+use super::super::category::{Category, Cause, Stage};
+use super::super::end_state::WaitsFor;
+use super::super::host_log::HostLog;
+use super::super::pair::{DESTINATION, SOURCE};
+use super::super::port_log::PortLog;
+use super::super::traffic::Owner;
+use super::{Parts, Spot, pieces};
+
+impl Parts<'_> {
+    /// The state of an end that sends, from one time to another.
+    pub(super) fn sender(&mut self, stage: Stage, end: &HostLog, (from, to): (u64, u64)) {
+        let Some(port) = self.known.ports.get(end.port) else { return };
+        let from = from.max(self.begin);
+        if to <= from {
+            return;
+        }
+        let vain = end.vain(from, to);
+        let spot = Spot { stage, place: (0, self.name(end.node)) };
+        let changes = end.changes(from, to).chain(port.changes(from, to));
+        for (since, until) in pieces(from, to, changes) {
+            let waits_for = end.state(since).waits_for(since);
+            let what = match vain.at(since) {
+                Some(_) if waits_for == WaitsFor::Only(Category::ReceiverNotReady) => {
+                    (Category::ReceiverNotReady, None)
+                }
+                Some(noticed) => (Category::Retransmission, Some(Cause::Loss { noticed })),
+                None if port.busy_with(since) == Some(Owner::Data(self.pair.traffic)) => {
+                    (Category::Serialisation, None)
+                }
+                None => self.waiting(end, port, waits_for, (since, to)),
+            };
+            if matches!(what.0, Category::Window | Category::ReceiveWindow) {
+                self.window(&spot, end, what, (since, until));
+            } else {
+                self.add(&spot, what, (since, until));
+            }
+        }
+    }
+
+    /// A window is full. Of TCP what goes by at the ends, of the wait for the acknowledgement that
+    /// opens it, is said apart.
+    fn window(
+        &mut self,
+        spot: &Spot,
+        end: &HostLog,
+        what: (Category, Option<Cause>),
+        (since, until): (u64, u64),
+    ) {
+        let acknowledgement = end.acknowledgement_after(since);
+        let stays = acknowledgement.into_iter().flat_map(|one| one.stays((since, until)));
+        let mut from = since;
+        for stay in stays {
+            let place = if stay.at_sender { SOURCE } else { DESTINATION };
+            let at = Spot { place: (0, self.name(self.pair.ends[place].log.node)), ..spot.clone() };
+            self.add(spot, what.clone(), (from, stay.from));
+            self.add(&at, (stay.category, None), (stay.from, stay.to));
+            from = stay.to;
+        }
+        self.add(spot, what, (from, until));
+    }
+
+    /// An end waits at `since` for something, and sends again at `to` at the latest.
+    fn waiting(
+        &self,
+        end: &HostLog,
+        port: &PortLog,
+        waits_for: WaitsFor,
+        (since, to): (u64, u64),
+    ) -> (Category, Option<Cause>) {
+        match waits_for {
+            WaitsFor::Only(category) => (category, None),
+            WaitsFor::CongestionControl(category) => (category, Some(self.congestion_control(end))),
+            WaitsFor::Answer => {
+                let noticed = end.signal_between(since, to);
+                (Category::Retransmission, Some(Cause::Loss { noticed }))
+            }
+            WaitsFor::Port => self.hold(port, since, self.pair.priority),
+        }
+    }
+
+    fn congestion_control(&self, end: &HostLog) -> Cause {
+        let plan = self.known.plan;
+        if let (Some(tcp), true) = (&plan.tcp, end.is_tcp) {
+            let parameters = &tcp.parameters;
+            let algorithm = &parameters.congestion_control;
+            let signal = match algorithm.echo() {
+                EcnEcho::EachSegment => "ECN echo and loss",
+                EcnEcho::UntilCwr if parameters.uses_ecn() => "loss and ECN echo",
+                EcnEcho::UntilCwr => "loss",
+            };
+            return Cause::CongestionControl { algorithm: algorithm.name(), signal };
+        }
+        let algorithm = &plan.queue_pairs[self.pair.queue_pairs as usize].congestion_control;
+        let link = self.known.pauses.neighbour(end.node, 0).map(|port| port.link);
+        let rate = link.map(|link| plan.topology.links[link as usize].rate);
+        let signal = match algorithm.feedback(rate.unwrap_or_default()) {
+            Feedback::Cnp { .. } => "CNP",
+            Feedback::Rtt => "RTT",
+            Feedback::EcnEcho => "ECN echo",
+            Feedback::Int { .. } => "INT",
+            Feedback::Pint { .. } => "PINT",
+            _ => "nothing",
+        };
+        Cause::CongestionControl { algorithm: algorithm.name(), signal }
+    }
+}

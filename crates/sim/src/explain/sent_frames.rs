@@ -1,0 +1,123 @@
+//! Data that an end sent, and what of it was sent in vain.
+
+use std::collections::BTreeMap;
+
+use super::category::LossSignal;
+
+/// More frames than lie between two of one PSN: half of all PSNs.
+const HALF_OF_ALL_PSNS: usize = 1 << 23;
+
+/// A frame with data, or a request, that an end sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SentFrame {
+    /// When its first bit left (picoseconds).
+    pub(super) start: u64,
+    pub(super) what: Sent,
+}
+
+/// What a frame brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    Packet {
+        psn: u32,
+        /// Whether its PSN is one of the other end's: it answers a request.
+        is_result: bool,
+    },
+    /// A part of a TCP connection's stream, by its positions.
+    Payload { from: u64, to: u64 },
+}
+
+/// By frame, in order: the next one that brings some of the same again.
+pub(super) fn sent_again(frames: &[SentFrame]) -> Vec<Option<usize>> {
+    let mut packets: BTreeMap<(bool, u32), usize> = BTreeMap::new();
+    let mut stream = Stream::default();
+    let mut again: Vec<Option<usize>> = frames
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(index, frame)| match frame.what {
+            Sent::Packet { psn, is_result } => {
+                let next = packets.insert((is_result, psn), index);
+                next.filter(|next| next - index < HALF_OF_ALL_PSNS)
+            }
+            Sent::Payload { from, to } => stream.insert(from, to, index),
+        })
+        .collect();
+    again.reverse();
+    again
+}
+
+/// Parts of a stream, none of which overlap: by their starts, the ends and the first frame that brings
+/// them.
+#[derive(Debug, Default)]
+struct Stream(BTreeMap<u64, (u64, usize)>);
+
+impl Stream {
+    /// A frame before all others brings this part; gives the first of those that bring some of it.
+    fn insert(&mut self, from: u64, to: u64, frame: usize) -> Option<usize> {
+        let before = self.0.range(..to).rev();
+        let overlapping: Vec<_> = before
+            .map(|(&start, &(end, other))| (start, end, other))
+            .take_while(|&(_, end, _)| end > from)
+            .collect();
+        for &(start, end, other) in &overlapping {
+            self.0.remove(&start);
+            for (start, end) in [(start, from), (to, end)] {
+                if start < end {
+                    self.0.insert(start, (end, other));
+                }
+            }
+        }
+        if from < to {
+            self.0.insert(from, (to, frame));
+        }
+        overlapping.into_iter().map(|(_, _, other)| other).min()
+    }
+}
+
+/// Which frames were sent in vain, and how that was noticed.
+#[derive(Debug)]
+pub(super) struct Vain {
+    /// When each frame left, in order.
+    pub(super) frames: Vec<(u64, Option<LossSignal>)>,
+}
+
+impl Vain {
+    /// Whether the last frame that left before `time` was sent in vain.
+    pub(super) fn at(&self, time: u64) -> Option<LossSignal> {
+        let next = self.frames.partition_point(|&(start, _)| start <= time);
+        self.frames.get(next.checked_sub(1)?)?.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn again(whats: &[Sent]) -> Vec<Option<usize>> {
+        let frames = (0..).zip(whats).map(|(start, &what)| SentFrame { start, what });
+        sent_again(&frames.collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn packets_are_known_by_their_numbers_and_directions() {
+        let packet = |psn: u32, is_result: bool| Sent::Packet { psn, is_result };
+        let sent = [packet(1, false), packet(2, false), packet(1, true), packet(1, false)];
+        assert_eq!(again(&sent), [Some(3), None, None, None]);
+    }
+
+    #[test]
+    fn payload_that_is_cut_otherwise_is_found() {
+        let payload = |from: u64, to: u64| Sent::Payload { from, to };
+        let sent = [
+            payload(0, 10),
+            payload(10, 20),
+            payload(20, 30),
+            payload(5, 15),
+            payload(0, 5),
+            payload(28, 30),
+            payload(15, 16),
+        ];
+        assert_eq!(again(&sent), [Some(3), Some(3), Some(5), None, None, None, None]);
+    }
+}

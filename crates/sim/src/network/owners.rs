@@ -1,0 +1,64 @@
+//! Which flow or connection a packet belongs to, for who is not its host: read from the plan, for a
+//! node knows of no other but by frames.
+
+use std::collections::BTreeMap;
+
+use rocelab_fabric::NodeId;
+
+use crate::Plan;
+
+/// Whose queue pairs, and whose TCP connections, are whose. Kept where captures or notifications of
+/// congestion ask for it, and nowhere else.
+#[derive(Debug, Default)]
+pub(super) struct Owners {
+    /// By host and queue pair number.
+    queue_pairs: BTreeMap<(NodeId, u32), Owner>,
+    /// Flows, by host and TCP connection number.
+    tcp_connections: BTreeMap<(NodeId, u32), u32>,
+}
+
+/// Whom a queue pair belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// A flow, by its number in the plan.
+    Flow(u32),
+    /// A connection of an application, by its place in the plan.
+    Connection(u32),
+}
+
+impl Owners {
+    /// All of a plan, if anybody will ask.
+    pub(super) fn new(plan: &Plan) -> Option<Box<Self>> {
+        let needs_qcn = plan.algorithms().iter().any(|algorithm| algorithm.needs_qcn());
+        if plan.capture.is_none() && !needs_qcn {
+            return None;
+        }
+        let mut owners = Self::default();
+        for (number, flow) in (0u32..).zip(&plan.flows) {
+            let ends = [(flow.source, flow.source_qpn), (flow.destination, flow.destination_qpn)];
+            for end in ends {
+                if flow.is_tcp() {
+                    owners.tcp_connections.insert(end, number);
+                } else {
+                    owners.queue_pairs.insert(end, Owner::Flow(number));
+                }
+            }
+        }
+        for (number, connection) in (0u32..).zip(&plan.connections) {
+            for end in &connection.ends {
+                owners.queue_pairs.insert((end.host, end.qpn), Owner::Connection(number));
+            }
+        }
+        Some(Box::new(owners))
+    }
+
+    /// Whom a queue pair of a host belongs to.
+    pub(super) fn of_queue_pair(&self, host: NodeId, qpn: u32) -> Option<Owner> {
+        self.queue_pairs.get(&(host, qpn)).copied()
+    }
+
+    /// The flow of a TCP connection of a host.
+    pub(super) fn of_tcp_connection(&self, host: NodeId, number: u32) -> Option<u32> {
+        self.tcp_connections.get(&(host, number)).copied()
+    }
+}

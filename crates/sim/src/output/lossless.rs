@@ -1,0 +1,72 @@
+//! Frames of lossless priorities that were dropped: what should not happen.
+
+use std::collections::BTreeMap;
+
+use crate::Plan;
+use crate::network::{DropCause, FrameDropped};
+
+/// Counts all that nodes drop, whatever made them, a failure of the scenario included: who depends on
+/// lossless priorities wants to know. What links lose is not counted: of bit errors and cuts nobody
+/// thinks that pauses prevent them.
+pub(super) struct LosslessDrops<'a> {
+    plan: &'a Plan,
+    /// By node: the priorities (bit p) with which hosts send frames that are lossless there. Empty
+    /// until something is dropped.
+    lossless: Vec<u8>,
+    by_reason: BTreeMap<String, u64>,
+}
+
+impl<'a> LosslessDrops<'a> {
+    pub(super) fn new(plan: &'a Plan) -> Self {
+        Self { plan, lossless: Vec::new(), by_reason: BTreeMap::new() }
+    }
+
+    pub(super) fn note(&mut self, dropped: &FrameDropped) {
+        if self.lossless.is_empty() {
+            self.lossless = lossless_as_sent(self.plan);
+        }
+        let is_lossless = self.lossless[dropped.node as usize] & 1 << (dropped.priority & 7) != 0;
+        if is_lossless && self.is_missed(&dropped.cause) {
+            *self.by_reason.entry(dropped.cause.name().to_owned()).or_default() += 1;
+        }
+    }
+
+    /// By reason.
+    pub(super) fn finish(self) -> BTreeMap<String, u64> {
+        self.by_reason
+    }
+
+    fn is_missed(&self, cause: &DropCause) -> bool {
+        match cause {
+            DropCause::Link | DropCause::LinkDown | DropCause::Fault(_) | DropCause::Icrc => false,
+            // Where frames may be flooded, copies end where nobody misses them.
+            DropCause::Filtered | DropCause::ForeignDestination => self.plan.tables.are_complete(),
+            DropCause::Buffer(_)
+            | DropCause::Watchdog
+            | DropCause::ReceiverStopped
+            | DropCause::ReceiverFull
+            | DropCause::NoRoute
+            | DropCause::IncompleteArp
+            | DropCause::TtlExpired => true,
+        }
+    }
+}
+
+/// By node: the priorities (bit p) with which hosts send frames that are lossless there; at a host, as
+/// at its switch.
+fn lossless_as_sent(plan: &Plan) -> Vec<u8> {
+    if plan.profile.hpcc_ns3().is_some() {
+        return vec![0xfe; plan.topology.nodes.len()]; // All but control frames.
+    }
+    let adjacency = plan.topology.adjacency();
+    let mut masks = vec![0; plan.topology.nodes.len()];
+    for switch in plan.topology.switches() {
+        let mask = plan.lossless_as_sent(switch);
+        masks[switch as usize] = mask;
+        let neighbours = adjacency.ports_of(switch).iter().map(|port| port.node);
+        for host in neighbours.filter(|&node| plan.topology.is_host(node)) {
+            masks[host as usize] = mask;
+        }
+    }
+    masks
+}

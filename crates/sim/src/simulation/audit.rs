@@ -1,0 +1,91 @@
+//! The laws of conservation, over all parts of a network.
+
+use super::WholeNetwork;
+use crate::FaultAction;
+use crate::network::{AuditError, DropCause};
+use crate::profile::Profile;
+
+impl<P: Profile> WholeNetwork<'_, P> {
+    /// Checks that every frame and every byte of switch memory is accounted for, and when no frame
+    /// is under way and no flow failed, every byte of payload.
+    ///
+    /// # Errors
+    /// The first law that does not hold.
+    pub fn audit(self) -> Result<(), AuditError> {
+        self.audit_frames()?;
+        self.parts().try_for_each(|part| part.audit_buffers())?;
+        self.audit_faults()?;
+        self.audit_payload()
+    }
+
+    fn audit_frames(self) -> Result<(), AuditError> {
+        let totals = self.counted();
+        let live = u64::from(self.frames_in_network());
+        if totals.frames_created == totals.frames_delivered + totals.frames_dropped + live {
+            return Ok(());
+        }
+        Err(AuditError::Frames {
+            created: totals.frames_created,
+            delivered: totals.frames_delivered,
+            dropped: totals.frames_dropped,
+            live,
+        })
+    }
+
+    /// Each act of a rule that drops is one dropped frame. Of corrupted frames some are still on
+    /// their way, were dropped on it, or duplicated.
+    fn audit_faults(self) -> Result<(), AuditError> {
+        let (mut acted, mut corrupted, mut duplicated) = (0, 0, 0);
+        for (rule, counts) in self.plan().faults.iter().zip(self.fault_counts()) {
+            match rule.action {
+                FaultAction::Drop => acted += counts.acted,
+                FaultAction::Corrupt(_) => corrupted += counts.acted,
+                FaultAction::Duplicate => duplicated += counts.acted,
+                FaultAction::Reorder { .. } | FaultAction::Delay(_) => {}
+            }
+        }
+        let all = self.counted().drops;
+        let drops = |cause: DropCause| all.get(cause.name()).copied().unwrap_or(0);
+        let (dropped, icrc) = (drops(DropCause::Fault(0)), drops(DropCause::Icrc));
+        if acted == dropped && icrc <= corrupted + duplicated {
+            return Ok(());
+        }
+        Err(AuditError::Faults { acted, corrupted, dropped, icrc })
+    }
+
+    /// Applications get each byte of a TCP flow once, and the flow ends with the last: whatever else
+    /// is under way.
+    fn audit_segments(self) -> Result<(), AuditError> {
+        if !self.all_flows_ended() {
+            return Ok(());
+        }
+        let flows = self.plan().flows.iter().filter(|flow| flow.is_tcp());
+        let completed = flows.map(|flow| flow.bytes).sum();
+        let delivered = self.tcp_counters().payload_delivered;
+        if completed == delivered {
+            return Ok(());
+        }
+        Err(AuditError::Payload { completed, delivered })
+    }
+
+    /// A duplicated datagram is delivered twice, and nobody minds.
+    fn audit_payload(self) -> Result<(), AuditError> {
+        self.audit_segments()?;
+        if !self.plan().service().is_reliable() {
+            return Ok(());
+        }
+        let failed = u64::from(self.flow_counts().1) + self.operation_counts().1;
+        if failed > 0 || !self.all_flows_ended() || !self.is_drained() {
+            return Ok(());
+        }
+        let flows = self.plan().flows.iter().filter(|flow| !flow.is_tcp());
+        let flows: u64 = flows.map(|flow| flow.bytes).sum();
+        let operations: u64 = self.parts().map(|part| part.payload_of_operations()).sum();
+        let completed = flows + operations;
+        let delivered = self.nic_counters().payload_delivered;
+        if completed == delivered {
+            return Ok(());
+        }
+        Err(AuditError::Payload { completed, delivered })
+    }
+}

@@ -1,0 +1,93 @@
+//! The capture files of a run.
+
+use std::io;
+use std::path::Path;
+
+use rocelab_capture::{CaptureWriter, Format, Interface};
+use rocelab_fabric::NodeId;
+
+use crate::network::CapturedFrame;
+use crate::{CaptureFormat, CapturePlan, Plan};
+
+/// The capture files of a run, while it lasts.
+#[derive(Debug)]
+pub(super) struct CaptureFiles {
+    /// One for all ports (pcapng), or one a port (pcap).
+    writers: Vec<CaptureWriter>,
+    one_file_a_port: bool,
+    /// The first thing that went wrong; nothing is written after it.
+    error: Option<io::Error>,
+}
+
+impl CaptureFiles {
+    /// Files in `folder` for the ports that `captured` names.
+    pub(super) fn create(folder: &Path, plan: &Plan, captured: &CapturePlan) -> io::Result<Self> {
+        let adjacency = plan.topology.adjacency();
+        let name = |node: NodeId| &plan.topology.nodes[node as usize].name;
+        let interface = |&(node, number): &(NodeId, u16)| {
+            let neighbour = &adjacency.ports_of(node)[usize::from(number)];
+            let peer_number = adjacency.port_of_link(neighbour.node, neighbour.link).unwrap_or(0);
+            Interface {
+                name: if plan.topology.is_host(node) {
+                    name(node).clone()
+                } else {
+                    format!("{}:{number}", name(node))
+                },
+                description: format!("to {}:{peer_number}", name(neighbour.node)),
+                speed: plan.topology.links[neighbour.link as usize].rate,
+                fcs: captured.fcs,
+                snap_length: captured.snap_length,
+            }
+        };
+        let interfaces = captured.ports.iter().map(interface);
+        let one_file_a_port = captured.format == CaptureFormat::Pcap;
+        let writers = if one_file_a_port {
+            let file = |interface: Interface| {
+                let name = interface.name.replace(':', "-port-");
+                let path = folder.join(format!("capture-{name}.pcap"));
+                CaptureWriter::create(Format::Pcap, path, &[interface])
+            };
+            interfaces.map(file).collect::<io::Result<_>>()?
+        } else {
+            let path = folder.join("capture.pcapng");
+            let interfaces: Vec<_> = interfaces.collect();
+            vec![CaptureWriter::create(Format::PcapNg, path, &interfaces)?]
+        };
+        Ok(Self { writers, one_file_a_port, error: None })
+    }
+
+    /// Writes a frame, unless something went wrong before.
+    pub(super) fn write(&mut self, frame: &CapturedFrame) {
+        if self.error.is_some() {
+            return;
+        }
+        let (writer, interface) = if self.one_file_a_port {
+            (usize::from(frame.interface), 0)
+        } else {
+            (0, usize::from(frame.interface))
+        };
+        let CapturedFrame { key, direction, bytes, .. } = frame;
+        let written = u32::try_from(bytes.len()).map_err(io::Error::other).and_then(|len| {
+            self.writers[writer].write_frame(interface, key.time, *direction, bytes, len)
+        });
+        self.error = written.err();
+    }
+
+    /// Notes what went wrong before a frame could be written.
+    pub(super) fn fail(&mut self, error: io::Error) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Whether something went wrong.
+    pub(super) fn has_failed(&self) -> bool {
+        self.error.is_some()
+    }
+
+    /// Writes out what is buffered and closes the files.
+    pub(super) fn finish(self) -> io::Result<()> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        self.writers.into_iter().try_for_each(|writer| writer.finish().map(drop))
+    }
+}

@@ -1,0 +1,42 @@
+//! How a run is carried out.
+
+use rocelab_fabric::topology::Partitioning;
+
+use crate::Plan;
+
+/// Hosts that a part of a network has at the least, unless more parts are asked for: with fewer,
+/// meeting the others takes longer than what there is to do.
+const HOSTS_A_PART: usize = 32;
+
+/// In how many parts a network is simulated, and on how many threads. What a run comes to does not
+/// depend on either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// Parts, at least 1; fewer where a topology does not have as many.
+    pub partitions: u32,
+    /// Threads, at least 1; no more than parts are used.
+    pub threads: u32,
+}
+
+impl Execution {
+    /// All in one part.
+    pub const SEQUENTIAL: Self = Self { partitions: 1, threads: 1 };
+
+    /// A part for each of `threads` threads, as long as parts are worth it.
+    pub fn on_threads(plan: &Plan, threads: u32) -> Self {
+        let worth = plan.topology.host_count() / HOSTS_A_PART;
+        let partitions = threads.min(u32::try_from(worth).unwrap_or(u32::MAX)).max(1);
+        Self { partitions, threads: threads.max(1) }.for_plan(plan)
+    }
+
+    /// The same where the plan's rules allow it. By those of HPCC's ns-3 simulator the order of
+    /// events depends on a run being sequential.
+    pub(crate) fn for_plan(self, plan: &Plan) -> Self {
+        if plan.profile.hpcc_ns3().is_some() { Self::SEQUENTIAL } else { self }
+    }
+
+    /// How a plan's network is cut.
+    pub(crate) fn partitioning(self, plan: &Plan) -> Partitioning {
+        Partitioning::balanced(&plan.topology, self.partitions)
+    }
+}
