@@ -309,7 +309,7 @@ fn samples_and_deadlocks_are_shown() {
     let stuck = browser.evaluate(&row("stuck-queue-pairs"));
     assert!(stuck.as_str().unwrap().starts_with("host-30x11host-997"), "{stuck}");
     let stuck = browser.evaluate(&row("stuck-queues"));
-    assert!(stuck.as_str().unwrap().starts_with("tor-2:163500"), "{stuck}");
+    assert!(stuck.as_str().unwrap().starts_with("tor-2:163500.00 KB"), "{stuck}");
     let victim = browser.evaluate(&row("victims"));
     assert!(victim.as_str().unwrap().contains("host-"), "{victim}");
     let legend = "document.querySelectorAll('#figure-time-held-back .u-series').length";

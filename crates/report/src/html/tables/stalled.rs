@@ -34,12 +34,14 @@ fn queue_pairs(found: &StallRecord) -> Table {
 
 fn queues(found: &StallRecord) -> Table {
     let link = |one: &StuckQueueRecord| if one.link_down { "down" } else { "up" };
+    let mut fullest_first: Vec<&StuckQueueRecord> = found.stuck_queues.iter().collect();
+    fullest_first.sort_by_key(|one| std::cmp::Reverse(one.bytes));
     let table = Table::of(
         ("stuck-queues", "Queues that were stuck", "summary.json"),
         (2, true),
-        &found.stuck_queues,
+        &fullest_first,
         &[
-            ("Queue", Quantity::Text, &|one: &StuckQueueRecord| {
+            ("Queue", Quantity::Text, &|one: &&StuckQueueRecord| {
                 json!(format!("{}:{}", one.switch, one.port))
             }),
             ("Priority", Quantity::Count, &|one| json!(one.priority)),
