@@ -72,13 +72,15 @@ impl TcpReceiver {
         }
     }
 
-    /// One to which all of `delivered` bytes came before, and which only answers what comes again.
+    /// One to which all of `delivered` bytes came before, and which only answers what comes again,
+    /// without marks.
     pub(super) fn after(
         config: &TcpConnectionConfig,
         host: &TcpHostConfig,
         delivered: Position,
     ) -> Self {
-        Self { next: delivered, expected_end: delivered, ..Self::new(config, host) }
+        // Nobody reduces a window any more, and what was echoed before is forgotten.
+        Self { next: delivered, expected_end: delivered, echo: None, ..Self::new(config, host) }
     }
 
     /// Whether all that arrived has been acknowledged.

@@ -155,7 +155,7 @@ fn marks_are_told_apart_where_acknowledgements_have_to_wait() {
 
 #[test]
 fn one_that_is_opened_again_only_answers() {
-    let mut pair = Pair::new(parameters("reno"));
+    let mut pair = Pair::new(parameters("dctcp"));
     pair.transfer(3 * MSS);
     while pair.completions[1].is_empty() {
         pair.run_until(pair.now + Duration::from_us(1));
