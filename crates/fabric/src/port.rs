@@ -337,13 +337,13 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     }
 
     /// The transmitter, and the link if it was gone, are back, and free at `free_at`: pauses that last
-    /// are asked for again.
-    pub fn start_up(&mut self, free_at: SimTime) {
+    /// are asked for again. Gives their priorities (bit p).
+    pub fn start_up(&mut self, free_at: SimTime) -> u8 {
         self.free_at = free_at;
         if let Some(extras) = &mut self.extras {
             extras.cut_off = false;
         }
-        self.flow_control.repeat_requests();
+        self.flow_control.repeat_requests()
     }
 
     /// Whether its transmitter is not shut down.

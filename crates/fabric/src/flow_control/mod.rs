@@ -30,8 +30,11 @@ pub trait FlowControl: fmt::Debug + Send {
         u8::MAX
     }
 
-    /// Pauses that are asked for are asked for again: the other end knows nothing of them.
-    fn repeat_requests(&mut self) {}
+    /// Pauses that are asked for are asked for again: the other end knows nothing of them. Gives their
+    /// priorities (bit p).
+    fn repeat_requests(&mut self) -> u8 {
+        0
+    }
 
     /// Whether a frame waits to be sent.
     fn is_pending(&self) -> bool;

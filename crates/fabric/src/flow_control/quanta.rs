@@ -51,8 +51,9 @@ impl FlowControl for QuantaFlowControl {
         self.requests.pausing()
     }
 
-    fn repeat_requests(&mut self) {
+    fn repeat_requests(&mut self) -> u8 {
         self.requests.repeat();
+        self.requests.pausing()
     }
 
     #[inline]

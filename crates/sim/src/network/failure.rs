@@ -247,9 +247,10 @@ impl<P: Profile> Network<P> {
         let interrupted = self.outages.interrupted.remove(&port);
         let busy = interrupted.filter(|interrupted| interrupted.free > key);
         let state = &mut self.ports[port as usize];
-        state.port.start_up(busy.map_or(key.time, |busy| busy.free.time));
+        let repeated = state.port.start_up(busy.map_or(key.time, |busy| busy.free.time));
         state.free_tie = busy.map_or_else(Tie::default, |busy| busy.free.tie);
         state.free_armed = interrupted.is_some_and(|interrupted| interrupted.armed);
+        self.note_repeated_pauses(key, port, repeated);
         self.pump(key, port, queue);
     }
 

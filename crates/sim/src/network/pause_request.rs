@@ -21,23 +21,44 @@ impl<P: Profile> Network<P> {
         priority: u8,
         queue: &mut EventQueue<Event>,
     ) {
-        let NetworkPort { node, number: port, .. } = self.ports[receiving as usize];
-        let egress = self.fullest_egress(receiving, priority, crossing);
-        let out = self.nodes[node as usize].first_port + u32::from(egress);
-        let egress_paused = self.ports[out as usize].port.pauses_of(priority);
-        let egress = Some(egress);
-        let request = PauseRequest { node, port, priority, egress, egress_paused };
-        self.records.keep(node, Record { key, kind: RecordKind::PauseRequest(request) });
+        let egress = self.fullest_egress(receiving, priority, Some(crossing));
+        self.note_request(key, receiving, priority, egress);
         self.shared.on_flow_control();
         self.ports[receiving as usize].port.request_pause(priority);
         self.pump(key, receiving, queue);
     }
 
+    /// A port asks for pauses (bit p) again, which have ended because its link was down: notes because
+    /// of which queues a switch does so now. Where nothing waits any more, what was noted first stays;
+    /// and hosts always have the same reason.
+    #[cold]
+    pub(super) fn note_repeated_pauses(&mut self, key: EventKey, receiving: u32, repeated: u8) {
+        for priority in (0..8).filter(|priority| repeated & 1 << priority != 0) {
+            let egress = self.fullest_egress(receiving, priority, None);
+            if egress.is_some() {
+                self.note_request(key, receiving, priority, egress);
+            }
+        }
+    }
+
+    /// Notes that a switch's port asks for a pause because of what waits for `egress`.
+    fn note_request(&mut self, key: EventKey, receiving: u32, priority: u8, egress: Option<u16>) {
+        let NetworkPort { node, number: port, .. } = self.ports[receiving as usize];
+        let first = self.nodes[node as usize].first_port;
+        let pauses_of = |egress: u16| {
+            let out = first + u32::from(egress);
+            self.ports[out as usize].port.pauses_of(priority)
+        };
+        let egress_paused = egress.map_or(0, pauses_of);
+        let request = PauseRequest { node, port, priority, egress, egress_paused };
+        self.records.keep(node, Record { key, kind: RecordKind::PauseRequest(request) });
+    }
+
     /// The number of the egress port that most of the memory waits for which frames hold that came in
     /// by a port in a priority: they are why its threshold was crossed, whatever the frame did. Of
     /// equals a paused one, then the lowest. If they hold nothing (as their share of a full memory may
-    /// be nothing), `crossing`.
-    fn fullest_egress(&self, receiving: u32, priority: u8, crossing: u16) -> u16 {
+    /// be nothing), and where this is no switch, `crossing`.
+    fn fullest_egress(&self, receiving: u32, priority: u8, crossing: Option<u16>) -> Option<u16> {
         let NetworkPort { node, number: ingress, .. } = self.ports[receiving as usize];
         let Role::Switch(switch) = self.nodes[node as usize].role else { return crossing };
         let first = self.nodes[node as usize].first_port as usize;
@@ -46,15 +67,15 @@ impl<P: Profile> Network<P> {
         let mut waiting: Vec<_> = of_switch.filter(has_any).collect();
         let held = self.switches[switch as usize].buffer.held(ingress, priority);
         // Frames need not be looked at where all that wait are bound for one port.
-        if held == 0 || waiting.iter().all(|port| port.number == crossing) {
+        if held == 0 || waiting.iter().all(|port| Some(port.number) == crossing) {
             return crossing;
         }
-        waiting.sort_by_key(|port| (port.number != crossing, port.number));
+        waiting.sort_by_key(|port| (Some(port.number) != crossing, port.number));
         let (mut found, mut fullest) = (0, None);
         for port in waiting {
             let here = self.held_at(port, (switch, ingress, priority), held / 2);
             if here > held / 2 {
-                return port.number;
+                return Some(port.number);
             }
             let is_paused = port.port.pauses_of(priority) != 0;
             fullest = fullest.max(Some((here, is_paused, Reverse(port.number))));
@@ -64,7 +85,7 @@ impl<P: Profile> Network<P> {
             }
         }
         match fullest {
-            Some((1.., _, Reverse(number))) => number,
+            Some((1.., _, Reverse(number))) => Some(number),
             _ => crossing,
         }
     }
