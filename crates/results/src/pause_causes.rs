@@ -29,4 +29,9 @@ pub struct PauseCause {
     /// for then which had come in by the port that asked, in this priority; or the host that asked.
     #[serde(default)]
     pub waits_for: String,
+    /// The deadlock that the chain of its parents goes round in, by its place in
+    /// [`Summary::deadlocks`](crate::Summary::deadlocks); such a pause has no root cause. Absent if
+    /// there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadlock: Option<usize>,
 }

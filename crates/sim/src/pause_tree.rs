@@ -8,8 +8,8 @@ use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 use rocelab_results::{PauseCause, PauseCauses};
 use rocelab_units::SimTime;
+use root::Descent;
 pub(crate) use root::Root;
-use root::{Descent, KnownDeadlock};
 
 use crate::Plan;
 use crate::network::{PauseChange, PauseEvent, PauseRequest};
@@ -26,7 +26,8 @@ pub(crate) struct PauseTree<'a> {
     pauses: Vec<PauseCause>,
     /// Of each pause: where its chain begins.
     descents: Vec<Descent>,
-    deadlocks: Vec<KnownDeadlock>,
+    /// By deadlock: the ports of its cycle, as `switch:port`.
+    cycles: Vec<Vec<String>>,
     /// By the port and priority that asked: why, the last time.
     reasons: BTreeMap<(NodeId, u16, u8), Reason>,
     /// By the port and priority that is paused: which pause it is.
@@ -49,7 +50,7 @@ impl<'a> PauseTree<'a> {
             adjacency: plan.topology.adjacency(),
             pauses: Vec::new(),
             descents: Vec::new(),
-            deadlocks: Vec::new(),
+            cycles: Vec::new(),
             reasons: BTreeMap::new(),
             open: BTreeMap::new(),
         }
@@ -103,6 +104,7 @@ impl<'a> PauseTree<'a> {
             end_ps: None,
             parent,
             waits_for,
+            deadlock: None,
         });
     }
 
@@ -116,7 +118,8 @@ impl<'a> PauseTree<'a> {
         &self.adjacency
     }
 
-    /// All pauses, in the order of their starts.
+    /// All pauses, in the order of their starts, with the deadlocks that
+    /// [are known](Self::note_deadlocks).
     pub(crate) fn finish(self) -> PauseCauses {
         PauseCauses { pauses: self.pauses }
     }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rocelab_fabric::NodeId;
+
 use super::end_state::WaitsFor;
 use super::host_log::HostLog;
 use super::pair::Pair;
@@ -20,6 +22,17 @@ pub(super) struct Blocked {
     settled: u64,
     /// From when to when a packet waited, and for which pause.
     waits: Vec<(u64, u64, usize)>,
+}
+
+/// All waits of a pair that is over, to be judged when all roots are known.
+#[derive(Debug)]
+pub(super) struct Waits {
+    /// Ports that sent one of its packets.
+    crossed: Vec<u32>,
+    /// The hosts of its ends.
+    ends: [NodeId; 2],
+    /// From when to when a packet waited, and for which pause, in order.
+    spans: Vec<(u64, u64, usize)>,
 }
 
 /// The waits of a pair for what it has no part in.
@@ -92,31 +105,46 @@ impl Blocked {
         }
     }
 
+    /// The pair is over, and its waits are complete.
+    pub(super) fn finish(self, pair: &Pair) -> Waits {
+        let mut spans = self.waits;
+        spans.sort_unstable();
+        spans.shrink_to_fit();
+        let [a, b] = &pair.ends;
+        let ends = [a.log.node, b.log.node];
+        Waits { crossed: self.crossed.into_iter().collect(), ends, spans }
+    }
+}
+
+impl Waits {
+    /// The hosts of its ends.
+    pub(super) const fn ends(&self) -> [NodeId; 2] {
+        self.ends
+    }
+
+    /// Whether there are any.
+    pub(super) fn has_any(&self) -> bool {
+        !self.spans.is_empty()
+    }
+
     /// What it waited for because of roots that none of its packets crossed, and that are not its
     /// ends; in a deadlock, no port of the cycle.
-    pub(super) fn innocent(
-        mut self,
-        network: &Network,
-        pauses: &Pauses<'_>,
-        pair: &Pair,
-    ) -> Innocent {
-        let name = |node: u32| network.plan().topology.nodes[node as usize].name.as_str();
+    pub(super) fn innocent(&self, network: &Network, pauses: &Pauses<'_>) -> Innocent {
+        let name = |node: NodeId| network.plan().topology.nodes[node as usize].name.as_str();
         let ports = self.crossed.iter().map(|&port| {
             let (node, number) = network.place_of_port(port);
             format!("{}:{number}", name(node))
         });
-        let ends = pair.ends.iter().map(|end| name(end.log.node).to_owned());
+        let ends = self.ends.iter().map(|&node| name(node).to_owned());
         let own: BTreeSet<String> = ports.chain(ends).collect();
         let has_part = |pause: usize| {
             let root = pauses.root(pause);
             pauses.tree().places_of(&root).any(|place| own.contains(place))
         };
-        self.waits.retain(|&(_, _, pause)| !has_part(pause));
-        self.waits.sort_unstable();
         let mut by_root: BTreeMap<String, (u64, usize)> = BTreeMap::new();
         let mut counted = BTreeSet::new();
         let (mut time, mut covered) = (0, 0);
-        for &(since, until, pause) in &self.waits {
+        for &(since, until, pause) in self.spans.iter().filter(|(.., pause)| !has_part(*pause)) {
             let new = until.saturating_sub(since.max(covered));
             covered = covered.max(until);
             time += new;

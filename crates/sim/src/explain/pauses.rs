@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Neighbour;
 
+use super::Part;
 use super::category::Cause;
 use crate::Plan;
 use crate::network::{Deadlock, PauseEvent, Record, RecordKind};
@@ -82,7 +83,8 @@ impl<'a> Pauses<'a> {
         })
     }
 
-    /// The pause that holds one of the priorities (bit p) of a port at a time, with its cause.
+    /// The pause that holds one of the priorities (bit p) of a port at a time, with its cause, but for
+    /// [the root](Self::name_roots).
     pub(super) fn cause(
         &self,
         node: NodeId,
@@ -99,8 +101,18 @@ impl<'a> Pauses<'a> {
             pause,
             by: self.plan.topology.nodes[neighbour.node as usize].name.clone(),
             waits_for: pauses[pause].waits_for.clone(),
-            root: self.root(pause).to_string(),
+            root: String::new(),
         })
+    }
+
+    /// Names the roots of the pauses that caused parts. They are not known before the run is over: what
+    /// a pause is because of may turn out to be a deadlock after its victims have ended.
+    pub(super) fn name_roots(&self, parts: &mut [Part]) {
+        for part in parts {
+            if let Some(Cause::PausedBy { pause, root, .. }) = &mut part.cause {
+                *root = self.root(*pause).to_string();
+            }
+        }
     }
 
     fn pause_at(&self, node: NodeId, port: u16, priority: u8, time: u64) -> Option<usize> {

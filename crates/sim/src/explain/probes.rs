@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use rocelab_fabric::{NodeId, PacketId};
 use rocelab_units::SimTime;
+use surveying::Suffered;
 
 use super::blocked::Blocked;
 use super::course::{Leg, Stretch};
@@ -15,7 +16,6 @@ use super::parts::{Known, cut};
 use super::pauses::Pauses;
 use super::port_logs::PortLogs;
 use super::subject::{described_flow, described_operation};
-use super::survey::Victim;
 use super::traffic::{Owner, Traffic, only_acknowledges, traffic_of};
 use super::trail::{Hop, Trail};
 use super::turns::{Operated, Turns};
@@ -51,7 +51,8 @@ pub(super) struct Probes<'a> {
     error: Option<ExplainError>,
     /// In a survey, where nothing is explained: by place among pairs.
     blocked: Option<Vec<Blocked>>,
-    victims: Vec<Victim>,
+    /// In a survey: pairs that are over and have waited for pauses.
+    suffered: Vec<Suffered>,
 }
 
 /// A pair that is followed, and what for.
@@ -121,7 +122,7 @@ impl<'a> Probes<'a> {
             explanations: Vec::new(),
             error: None,
             blocked: None,
-            victims: Vec::new(),
+            suffered: Vec::new(),
         }
     }
 
@@ -161,6 +162,9 @@ impl<'a> Probes<'a> {
                 }
                 _ => {}
             }
+        }
+        for explanation in &mut self.explanations {
+            self.pauses.name_roots(&mut explanation.parts);
         }
         match self.error {
             Some(error) => Err(error),
@@ -392,7 +396,7 @@ impl<'a> Probes<'a> {
             arrival.filter(|_| end.is_success())
         };
         if self.blocked.is_some() {
-            self.note_victim(network, place as usize, (from, to));
+            self.note_over(place as usize, (from, to));
         } else {
             let leg = Leg { turn: 0, sender: SOURCE, from, to, arrival };
             self.explain_flow(network, end.flow, leg, Some(end));

@@ -1,11 +1,12 @@
 //! Where chains of pauses begin: at a congested port, at a host, or nowhere, in a deadlock.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
 use rocelab_fabric::NodeId;
 
 use super::PauseTree;
-use crate::network::Deadlock;
+use crate::network::{Deadlock, StuckQueue};
 
 /// Node, port and priority.
 type Place = (NodeId, u16, u8);
@@ -40,16 +41,6 @@ pub(super) struct Descent {
     holds: Place,
     /// The egress queue that the pause was asked for; none by a host.
     waits_for: Option<Place>,
-    /// The deadlock that it is in, or a pause that it descends from.
-    deadlock: Option<usize>,
-}
-
-/// What has to be known of a deadlock.
-#[derive(Debug)]
-pub(super) struct KnownDeadlock {
-    began_ps: u64,
-    /// The ports of its cycle, as `switch:port`.
-    cycle: Vec<String>,
 }
 
 impl PauseTree<'_> {
@@ -63,48 +54,39 @@ impl PauseTree<'_> {
         let above = parent.and_then(|parent| self.descents.get(parent));
         let (first, depth) =
             above.map_or((self.descents.len(), 1), |above| (above.first, above.depth + 1));
-        self.descents.push(Descent { first, depth, holds, waits_for, deadlock: None });
+        self.descents.push(Descent { first, depth, holds, waits_for });
     }
 
-    /// Says of the pauses so far which were in deadlocks: when one was found, they held one of its
-    /// queues, or had been asked for because of one. Their chains go round in it, and have no root.
+    /// Says of the pauses so far which [lead back to a deadlock](rocelab_results::PauseCause::deadlock), of those that
+    /// were found up to now, in order of time. They held one of its queues when it was found, or had
+    /// been asked for because of one, or descend from such pauses: their chains go round in it, and
+    /// have no root.
     pub(crate) fn note_deadlocks(&mut self, deadlocks: &[Deadlock]) {
         let name = |node: NodeId| &self.plan.topology.nodes[node as usize].name;
-        self.deadlocks = deadlocks
-            .iter()
-            .map(|found| {
-                let ports = found.cycle.iter();
-                let cycle = ports.map(|queue| format!("{}:{}", name(queue.node), queue.port));
-                KnownDeadlock { began_ps: found.began.ps(), cycle: cycle.collect() }
-            })
-            .collect();
-        let queues: Vec<Vec<Place>> = deadlocks
-            .iter()
-            .map(|found| found.queues.iter().map(|at| (at.node, at.port, at.priority)).collect())
-            .collect();
-        for index in 0..self.pauses.len() {
-            let (pause, descent) = (&self.pauses[index], &self.descents[index]);
-            let within = |number: &usize| {
-                let (found, queues) = (deadlocks[*number].found.ps(), &queues[*number]);
-                pause.start_ps <= found
-                    && pause.end_ps.is_none_or(|end| end > found)
-                    && (queues.contains(&descent.holds)
-                        || descent.waits_for.is_some_and(|queue| queues.contains(&queue)))
-            };
-            let inherited = pause.parent.and_then(|parent| self.descents[parent].deadlock);
-            self.descents[index].deadlock = (0..deadlocks.len()).find(within).or(inherited);
+        let port = |queue: &StuckQueue| format!("{}:{}", name(queue.node), queue.port);
+        self.cycles = deadlocks.iter().map(|one| one.cycle.iter().map(port).collect()).collect();
+        let finds = Finds::of(deadlocks);
+        // By pause: the deadlock that it is in, or a pause that it descends from.
+        let mut above: Vec<Option<usize>> = Vec::with_capacity(self.pauses.len());
+        for (pause, descent) in self.pauses.iter_mut().zip(&self.descents) {
+            let life = (pause.start_ps, pause.end_ps);
+            let held = finds.first_within(descent.holds, life);
+            let waited_for = descent.waits_for.and_then(|queue| finds.first_within(queue, life));
+            let own = held.into_iter().chain(waited_for).min();
+            let deadlock = own.or_else(|| above[pause.parent?]);
+            above.push(deadlock);
+            // A deadlock is only to blame for what lasted longer than it took to close.
+            let lasted =
+                |end: u64| deadlock.is_some_and(|number| end > deadlocks[number].began.ps());
+            pause.deadlock = deadlock.filter(|_| pause.end_ps.is_none_or(lasted));
         }
     }
 
-    /// Where the chain of a pause begins. A deadlock is only to blame for what lasted longer than it
-    /// took to close.
+    /// Where the chain of a pause begins, as far as [deadlocks are known](Self::note_deadlocks).
     pub(crate) fn root(&self, pause: usize) -> Root<'_> {
-        let Descent { first, deadlock, .. } = self.descents[pause];
-        let end = self.pauses[pause].end_ps;
-        let lasted = |number: &usize| end.is_none_or(|end| end > self.deadlocks[*number].began_ps);
-        match deadlock.filter(lasted) {
+        match self.pauses[pause].deadlock {
             Some(number) => Root::Deadlock(number),
-            None => Root::At(&self.pauses[first].waits_for),
+            None => Root::At(&self.pauses[self.descents[pause].first].waits_for),
         }
     }
 
@@ -124,8 +106,31 @@ impl PauseTree<'_> {
             Root::At(place) => (Some(*place), None),
             Root::Deadlock(number) => (None, Some(*number)),
         };
-        let cycle = number.and_then(|number| self.deadlocks.get(number));
-        let ports = cycle.into_iter().flat_map(|known| &known.cycle).map(String::as_str);
-        place.into_iter().chain(ports)
+        let cycle = number.and_then(|number| self.cycles.get(number));
+        place.into_iter().chain(cycle.into_iter().flatten().map(String::as_str))
+    }
+}
+
+/// By queue: when the deadlocks were found that it was in, and which they are, in order of time.
+struct Finds(BTreeMap<Place, Vec<(u64, usize)>>);
+
+impl Finds {
+    fn of(deadlocks: &[Deadlock]) -> Self {
+        let mut by_queue: BTreeMap<Place, Vec<(u64, usize)>> = BTreeMap::new();
+        for (number, deadlock) in deadlocks.iter().enumerate() {
+            for at in &deadlock.queues {
+                let finds = by_queue.entry((at.node, at.port, at.priority)).or_default();
+                finds.push((deadlock.found.ps(), number));
+            }
+        }
+        Self(by_queue)
+    }
+
+    /// The first deadlock that a queue was in and that was found in a time; it may have no end
+    /// (picoseconds).
+    fn first_within(&self, queue: Place, (start, end): (u64, Option<u64>)) -> Option<usize> {
+        let finds = self.0.get(&queue)?;
+        let &(time, number) = finds.get(finds.partition_point(|&(time, _)| time < start))?;
+        end.is_none_or(|end| end > time).then_some(number)
     }
 }

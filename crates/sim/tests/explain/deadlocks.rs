@@ -4,13 +4,52 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use rocelab_sim::explain::{Cause, Selection, Survey, explain, survey};
-use rocelab_sim::{Plan, Scenario};
+use rocelab_sim::explain::{Cause, Explained, Selection, Survey, explain, survey};
+use rocelab_sim::{Execution, Plan, Scenario};
+
+use crate::causes::recorded;
 
 /// A ring of four switches that locks up.
 fn ring() -> Arc<Plan> {
+    ring_with(&[])
+}
+
+fn ring_with(overrides: &[(&str, &str)]) -> Arc<Plan> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/hotnets16-ring.toml");
-    Arc::new(Scenario::load(&file, &[]).and_then(|scenario| scenario.plan()).unwrap())
+    let overrides = overrides.iter().map(|&(key, value)| (key.to_owned(), value.to_owned()));
+    let scenario = Scenario::load(&file, &overrides.collect::<Vec<_>>());
+    Arc::new(scenario.and_then(|scenario| scenario.plan()).unwrap())
+}
+
+/// The ring with watchdogs, which end its deadlock 300 us and more after it closed; then all flows
+/// complete.
+fn watched_ring() -> Arc<Plan> {
+    ring_with(&[
+        ("roce.service", "rc"),
+        ("roce.ack_timeout", "8"),
+        ("watchdog.switch.detect", "300us"),
+        ("watchdog.switch.restore", "300us"),
+        ("watchdog.switch.poll", "100us"),
+        ("watchdog.switch.action", "forward"),
+        ("workload.flows[0].list[0].bytes", "5MB"),
+        ("workload.flows[0].list[1].bytes", "5MB"),
+        ("workload.flows[1].list[0].bytes", "2MB"),
+        ("stop", "20ms"),
+    ])
+}
+
+fn explained(plan: &Arc<Plan>) -> Explained {
+    explain(Arc::clone(plan), &Selection::Everything, |_| ControlFlow::Continue(())).unwrap()
+}
+
+/// The pauses that flows waited for, by their places in `pauses.json`, and roots.
+fn waits(explained: &Explained) -> Vec<(usize, &str)> {
+    let parts = explained.flows.iter().flat_map(|flow| &flow.parts);
+    let waits = parts.filter_map(|part| match &part.cause {
+        Some(Cause::PausedBy { pause, root, .. }) => Some((*pause, root.as_str())),
+        _ => None,
+    });
+    waits.collect()
 }
 
 fn surveyed(plan: &Arc<Plan>) -> Survey {
@@ -46,9 +85,7 @@ fn a_survey_names_the_deadlock_and_its_cycle() {
 
 #[test]
 fn a_flow_that_is_stuck_in_it_is_told_so() {
-    let plan = ring();
-    let explained =
-        explain(Arc::clone(&plan), &Selection::Everything, |_| ControlFlow::Continue(())).unwrap();
+    let explained = explained(&ring());
     for flow in explained.flows.iter().filter(|flow| flow.status == "unfinished") {
         let mut paused = flow.parts.iter().filter_map(|part| match &part.cause {
             Some(Cause::PausedBy { root, .. }) => Some(root.as_str()),
@@ -56,4 +93,50 @@ fn a_flow_that_is_stuck_in_it_is_told_so() {
         });
         assert_eq!(paused.next_back(), Some("deadlock 0"), "{flow}");
     }
+}
+
+/// When it ended, the deadlock was over, and no flow had looked back at it. The other two lost packets
+/// of that time, so that theirs went to retransmission.
+#[test]
+fn a_flow_that_completed_after_a_deadlock_is_told_so() {
+    let plan = watched_ring();
+    let survey = surveyed(&plan);
+    assert_eq!(survey.deadlocks.len(), 1, "{survey}");
+    let explained = explained(&plan);
+    let flow = explained.flows.iter().find(|flow| flow.retransmitted_packets == Some(0));
+    let flow = flow.expect("flow 2 loses nothing");
+    assert_eq!((flow.source.as_str(), flow.status), ("host-4", "completed"), "{flow}");
+    let in_deadlock = flow.parts.iter().filter_map(|part| match &part.cause {
+        Some(Cause::PausedBy { root, .. }) if root == "deadlock 0" => Some(part.ps),
+        _ => None,
+    });
+    assert!(in_deadlock.sum::<u64>() > 300_000_000, "{flow}");
+    // All flows cross ports of its cycle, and none is a victim of it.
+    let blocked: Vec<_> = survey.victims.iter().map(|victim| victim.hol_ps).collect();
+    assert!(blocked.iter().all(|&ps| ps < 300_000_000), "{survey}");
+}
+
+#[test]
+fn pauses_json_has_the_roots_that_explanations_have() {
+    let plan = watched_ring();
+    let pauses = recorded(&plan, Execution::SEQUENTIAL);
+    let root = |number: usize| {
+        let first = |&at: &usize| pauses[at].parent;
+        let first = std::iter::successors(Some(number), first).last().expect("itself");
+        let deadlock = pauses[number].deadlock.map(|number| format!("deadlock {number}"));
+        deadlock.unwrap_or_else(|| pauses[first].waits_for.clone())
+    };
+    let survey = surveyed(&plan);
+    assert_eq!(survey.pauses, pauses.len());
+    for pause in &survey.longest {
+        assert_eq!(pause.root, root(pause.pause), "{pause:?}");
+    }
+    let explained = explained(&plan);
+    let waits = waits(&explained);
+    assert!(waits.len() > 10, "{waits:?}");
+    for (pause, found) in waits {
+        assert_eq!(found, root(pause), "{:?}", pauses[pause]);
+    }
+    let in_deadlock = pauses.iter().filter(|pause| pause.deadlock == Some(0)).count();
+    assert!((4..pauses.len()).contains(&in_deadlock), "{in_deadlock} of {}", pauses.len());
 }

@@ -1,9 +1,10 @@
 //! What a survey of pauses notes of pairs.
 
+use rocelab_fabric::NodeId;
 use rocelab_units::SimTime;
 
 use super::super::Selection;
-use super::super::blocked::Blocked;
+use super::super::blocked::{Blocked, Waits};
 use super::super::pauses::Pauses;
 #[cfg(test)]
 use super::super::port_logs::PortLogs;
@@ -11,6 +12,43 @@ use super::super::survey::Victim;
 use super::super::traffic::Traffic;
 use super::{Followed, Probes, What};
 use crate::{Network, Plan};
+
+/// A pair that is over and has waited for pauses.
+#[derive(Debug)]
+pub(super) struct Suffered {
+    traffic: Traffic,
+    /// How long it was there (picoseconds).
+    elapsed_ps: u64,
+    waits: Waits,
+}
+
+impl Suffered {
+    /// It as a victim, if it is one of pauses that it has no part in. All deadlocks must be known.
+    fn victim(&self, network: &Network, pauses: &Pauses<'_>) -> Option<Victim> {
+        let innocent = self.waits.innocent(network, pauses);
+        let most = innocent.by_root.iter().max_by_key(|(_, (ps, _))| *ps);
+        let (root, &(root_ps, _)) = most.filter(|_| innocent.time > 0)?;
+        let (flow, connection) = match self.traffic {
+            Traffic::Flow(flow) => (Some(flow), None),
+            Traffic::Connection(connection) => (None, Some(connection)),
+        };
+        let [source, destination] = self
+            .waits
+            .ends()
+            .map(|node: NodeId| network.plan().topology.nodes[node as usize].name.clone());
+        Some(Victim {
+            flow,
+            connection,
+            source,
+            destination,
+            hol_ps: innocent.time,
+            elapsed_ps: self.elapsed_ps,
+            pauses: innocent.by_root.values().map(|(_, pauses)| pauses).sum(),
+            root: root.clone(),
+            root_ps,
+        })
+    }
+}
 
 impl What {
     /// Since when a pair is followed whose pauses are of interest (picoseconds).
@@ -47,32 +85,15 @@ impl<'a> Probes<'a> {
     }
 
     /// A pair is over, which was there from one time to another (picoseconds).
-    pub(super) fn note_victim(&mut self, network: &Network, place: usize, (from, to): (u64, u64)) {
+    pub(super) fn note_over(&mut self, place: usize, (from, to): (u64, u64)) {
         let Some(blocked) = &mut self.blocked else { return };
         let mut blocked: Blocked = std::mem::take(&mut blocked[place]);
         let pair = &self.pairs[place].pair;
         blocked.note_hosts(&self.pauses, pair, (from, to));
-        let innocent = blocked.innocent(network, &self.pauses, pair);
-        let most = innocent.by_root.iter().max_by_key(|(_, (ps, _))| *ps);
-        let Some((root, &(root_ps, _))) = most.filter(|_| innocent.time > 0) else { return };
-        let (flow, connection) = match pair.traffic {
-            Traffic::Flow(flow) => (Some(flow), None),
-            Traffic::Connection(connection) => (None, Some(connection)),
-        };
-        let [source, destination] = [0, 1].map(|end: usize| {
-            self.plan.topology.nodes[pair.ends[end].log.node as usize].name.clone()
-        });
-        self.victims.push(Victim {
-            flow,
-            connection,
-            source,
-            destination,
-            hol_ps: innocent.time,
-            elapsed_ps: to - from,
-            pauses: innocent.by_root.values().map(|(_, pauses)| pauses).sum(),
-            root: root.clone(),
-            root_ps,
-        });
+        let waits = blocked.finish(pair);
+        if waits.has_any() {
+            self.suffered.push(Suffered { traffic: pair.traffic, elapsed_ps: to - from, waits });
+        }
     }
 
     /// Notes what all that is open has waited for up to now, in a survey, so that what hosts did until
@@ -104,9 +125,11 @@ impl<'a> Probes<'a> {
         }
         for place in 0..self.pairs.len() {
             let Some(start) = self.pairs[place].what.since() else { continue };
-            self.note_victim(network, place, (start, now.ps().max(start)));
+            self.note_over(place, (start, now.ps().max(start)));
         }
-        (self.pauses, self.victims)
+        let victims = self.suffered.iter().filter_map(|one| one.victim(network, &self.pauses));
+        let victims = victims.collect();
+        (self.pauses, victims)
     }
 }
 
