@@ -7,6 +7,7 @@ use std::path::Path;
 
 use rocelab_report::{Comparison, compare_html, report_html};
 use rocelab_results::{Millionths, Results, ResultsError};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 fn results(folder: &Path, scale: u64) -> Results {
@@ -92,6 +93,42 @@ fn recorded_causes_and_places_are_taken_where_they_are() {
     write("topology.json", r#"{"nodes": [{"name": "tor-0", "kind": "tower"}]}"#);
     let error = report_html(&results).unwrap_err().to_string();
     assert!(error.contains("topology.json") && error.contains("tower"), "{error}");
+}
+
+/// The rows of a table of a page.
+fn rows(page: &str, table: &str) -> Vec<Vec<Value>> {
+    let start = "<script type=\"application/json\" id=\"data\">";
+    let data = page.split(start).nth(1).and_then(|rest| rest.split("</script>").next());
+    let data: Value = serde_json::from_str(data.unwrap()).unwrap();
+    let tables = data["tables"].as_array().unwrap();
+    let table = tables.iter().find(|one| one["id"] == table).unwrap();
+    serde_json::from_value(table["rows"].clone()).unwrap()
+}
+
+#[test]
+fn pauses_in_a_deadlock_have_no_other_root() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = results(folder.path(), 1);
+    let causes = |deadlock: &str| {
+        format!(
+            r#"{{"pauses": [
+            {{"node": "tor-0", "port": 16, "priority": 3, "start_ps": 1, "end_ps": null, "parent": null,
+              "waits_for": "spine-0:1"{deadlock}}},
+            {{"node": "host-3", "port": 0, "priority": 3, "start_ps": 2, "end_ps": null, "parent": 0,
+              "waits_for": "tor-0:16"{deadlock}}}
+        ]}}"#
+        )
+    };
+    for (deadlock, root) in [("", "spine-0:1"), (", \"deadlock\": 4", "deadlock 4")] {
+        std::fs::write(results.path().join("pauses.json"), causes(deadlock)).unwrap();
+        let page = report_html(&results).unwrap();
+        let victims = rows(&page, "victims");
+        assert!(victims.len() > 10 && victims.iter().all(|row| row[7] == root), "{victims:?}");
+        let pauses = rows(&page, "pauses");
+        assert!(pauses.len() == 2 && pauses.iter().all(|row| row[7] == root), "{pauses:?}");
+        let drawn = page.contains(r#""branches":[{"depth":0,"deadlock":4,"#);
+        assert_eq!(drawn, !deadlock.is_empty());
+    }
 }
 
 #[test]

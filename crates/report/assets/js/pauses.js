@@ -81,17 +81,20 @@ function pauseTree(tree) {
       const left = 8 + Math.min(branch.depth, 16) * 22;
       const y = 26 + row * 20;
       const sign = hasChildren(index) ? (open[index] ? "\u25be" : "\u25b8") : "\u00b7";
-      const words = branch.depth === 0 ? "root cause: " : "so ";
+      const isDeadlock = branch.deadlock !== undefined;
+      const words = isDeadlock ? "" : branch.depth === 0 ? "root cause: " : "so ";
+      const pauses = isDeadlock ? `deadlock ${branch.deadlock}` : `${shorten(branch.by, 24)} pauses ${shorten(branch.port, 28)} p${branch.priority}`;
+      const said = isDeadlock ? pauses : `${branch.by} pauses ${branch.port}, priority ${branch.priority}`;
       const values = [grouped(branch.count), format("time", branch.total_ps), format("time", branch.longest_ps), format("moment", branch.first_ps)];
       drawing.append(svg("g", {
         class: "row", role: "treeitem", "data-branch": index, tabindex: index === focused ? 0 : -1,
         "aria-level": branch.depth + 1, "aria-expanded": hasChildren(index) ? String(open[index]) : null,
-        "aria-label": `${words}${branch.by} pauses ${branch.port}, priority ${branch.priority}: ${values[0]} times, ${values[1]}`,
+        "aria-label": `${words}${said}: ${values[0]} times, ${values[1]}`,
         onclick: () => { focused = index; toggle(index); },
       },
         svg("rect", { class: "backdrop", x: 2, y, width: MAP_WIDTH - 4, height: 20, fill: "transparent" }),
         svg("text", { x: left, y: y + 14, fill: ink.quiet }, sign),
-        svg("text", { x: left + 14, y: y + 14, fill: ink.text }, svg("tspan", { fill: ink.quiet }, words), `${shorten(branch.by, 24)} pauses ${shorten(branch.port, 28)} p${branch.priority}`),
+        svg("text", { x: left + 14, y: y + 14, fill: ink.text }, svg("tspan", { fill: ink.quiet }, words), pauses),
         svg("rect", { x: 600, y: y + 6, width: Math.max(1, branch.total_ps / most * 130), height: 8, fill: theme.category(branch.depth === 0 ? 1 : 0) }),
         columns.map(([, x], column) => svg("text", { x, y: y + 14, "text-anchor": "end", fill: ink.text }, values[column]))));
     });

@@ -22,7 +22,7 @@ pub(crate) struct Lane {
     pub(crate) priority: u8,
     pub(crate) total_ps: u64,
     /// Bars in order of time: begin and end (ps), and whether all of it are root causes (1) or some
-    /// of it was led to by another pause (0). Pauses too close together to be told apart are one
+    /// of it was led to by another pause, or in a deadlock (0). Pauses too close together to be told apart are one
     /// bar.
     pub(crate) bars: Vec<(u64, u64, u8)>,
 }
@@ -57,7 +57,7 @@ pub(crate) fn lanes(pauses: &Pauses, ports: &Ports, window: Window) -> (Vec<Lane
 fn bars(pauses: &Pauses, list: &[usize], gap: u64) -> Vec<(u64, u64, u8)> {
     let mut bars: Vec<(u64, u64, u8)> = Vec::new();
     for pause in list.iter().map(|one| &pauses.list[*one]) {
-        let root = u8::from(pause.parent.is_none());
+        let root = u8::from(pause.is_root());
         match bars.last_mut() {
             Some(last) if pause.start_ps < last.1.saturating_add(gap) => {
                 *last = (last.0, last.1.max(pause.end_ps), last.2.min(root));
@@ -84,7 +84,7 @@ mod tests {
             led(0, 2_050, 3_000, Some(0)),
         ];
         let window = Window { begin_ps: 0, end_ps: 100 * u64::from(LANE_BINS) };
-        let (lanes, omitted) = lanes(&Pauses::of(list), &ports, window);
+        let (lanes, omitted) = lanes(&Pauses::of(list, Vec::new(), &ports), &ports, window);
         assert_eq!(omitted, 0);
         assert_eq!((&*lanes[0].port, &*lanes[0].by, lanes[0].total_ps), ("a:0", "b", 1_960));
         assert_eq!(lanes[0].bars, [(10, 20, 0), (1_000, 3_000, 0)]);

@@ -401,13 +401,14 @@ mod tests {
             start_ps,
             end_ps,
             parent: None,
+            deadlock: None,
         };
         // Frames of 10 ps: a quarter of the first, all of the second, half of the third.
         let list = vec![pause(3, 8, 25), pause(3, 0, 1), pause(4, 0, 2)];
         let map = map(
             &ports,
             &places(&ports, None, &[]),
-            &Pauses::of(list),
+            &Pauses::of(list, Vec::new(), &ports),
             &[],
             &[],
             Window { begin_ps: 0, end_ps: 10 * u64::from(FRAMES) },

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::pauses::Pauses;
+use super::pauses::{Pause, Pauses};
 use super::ports::Ports;
 
 /// Branches of a tree that are shown; of more, those with the most paused time.
@@ -25,11 +25,15 @@ pub(crate) struct PauseTree {
     pub(crate) pauses: usize,
 }
 
-/// Pauses of one port that the same chain of pauses led to.
+/// Pauses of one port that the same chain of pauses led to; or a deadlock that chains go round in.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Branch {
-    /// Steps from the root cause: 0 is the root cause itself.
+    /// Steps from the root cause, or the deadlock: 0 is that itself.
     pub(crate) depth: usize,
+    /// A deadlock, by its place in `summary.json`: no port is paused here, and what is counted are all
+    /// pauses in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) deadlock: Option<usize>,
     /// Who asked for the pauses.
     pub(crate) by: String,
     /// The port that was paused.
@@ -41,12 +45,20 @@ pub(crate) struct Branch {
     pub(crate) first_ps: u64,
 }
 
+/// What a branch is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// Pauses of a priority of a port.
+    Queue { direction: usize, priority: u8 },
+    /// A deadlock.
+    Deadlock(usize),
+}
+
 /// A branch while it grows.
 struct Node {
     depth: usize,
     parent: Option<usize>,
-    direction: usize,
-    priority: u8,
+    kind: Kind,
     count: u64,
     total_ps: u64,
     longest_ps: u64,
@@ -89,45 +101,70 @@ pub(crate) fn pause_tree(pauses: &Pauses, ports: &Ports) -> PauseTree {
     PauseTree { recorded: pauses.recorded, branches, omitted, pauses: pauses.list.len() }
 }
 
-/// One node for each chain of ports that pauses spread along; parents before children.
-fn grow(pauses: &Pauses) -> Vec<Node> {
-    let mut nodes: Vec<Node> = Vec::new();
-    let mut by_chain: BTreeMap<(Option<usize>, usize, u8), usize> = BTreeMap::new();
-    let mut node_of: Vec<usize> = Vec::with_capacity(pauses.list.len());
-    for pause in &pauses.list {
-        let mut parent = pause.parent.map(|parent| node_of[parent]);
-        if let Some(above) = parent
-            && nodes[above].depth >= DEEPEST
-        {
-            parent = nodes[above].parent;
-        }
-        let key = (parent, pause.direction, pause.priority);
-        let index = *by_chain.entry(key).or_insert_with(|| {
-            nodes.push(Node {
-                depth: parent.map_or(0, |parent| nodes[parent].depth + 1),
+/// Nodes, parents before children, and which there is for what on which.
+#[derive(Default)]
+struct Nodes {
+    list: Vec<Node>,
+    by_chain: BTreeMap<(Option<usize>, Kind), usize>,
+}
+
+impl Nodes {
+    /// Counts a pause at what is so far from the root along this chain.
+    fn count(&mut self, parent: Option<usize>, kind: Kind, pause: &Pause) -> usize {
+        let Self { list, by_chain } = self;
+        let index = *by_chain.entry((parent, kind)).or_insert_with(|| {
+            list.push(Node {
+                depth: parent.map_or(0, |parent| list[parent].depth + 1),
                 parent,
-                direction: pause.direction,
-                priority: pause.priority,
+                kind,
                 count: 0,
                 total_ps: 0,
                 longest_ps: 0,
                 first_ps: pause.start_ps,
                 children: Vec::new(),
             });
-            nodes.len() - 1
+            list.len() - 1
         });
-        let node = &mut nodes[index];
+        let node = &mut list[index];
         node.count += 1;
         node.total_ps = node.total_ps.saturating_add(pause.duration_ps());
         node.longest_ps = node.longest_ps.max(pause.duration_ps());
-        node_of.push(index);
+        index
     }
-    nodes
+}
+
+/// One node for each chain of ports that pauses spread along, and for each deadlock; parents before
+/// children.
+fn grow(pauses: &Pauses) -> Vec<Node> {
+    let mut nodes = Nodes::default();
+    let mut node_of: Vec<usize> = Vec::with_capacity(pauses.list.len());
+    for pause in &pauses.list {
+        let mut parent = pause.parent.map(|parent| node_of[parent]);
+        if let Some(number) = pause.deadlock {
+            let deadlock = nodes.count(None, Kind::Deadlock(number), pause);
+            // What comes from outside of a deadlock is not why it is one.
+            let is_within = |&parent: &usize| pauses.list[parent].deadlock == Some(number);
+            parent = parent.filter(|_| pause.parent.as_ref().is_some_and(is_within));
+            parent = parent.or(Some(deadlock));
+        }
+        if let Some(above) = parent
+            && nodes.list[above].depth >= DEEPEST
+        {
+            parent = nodes.list[above].parent;
+        }
+        let kind = Kind::Queue { direction: pause.direction, priority: pause.priority };
+        node_of.push(nodes.count(parent, kind, pause));
+    }
+    nodes.list
 }
 
 /// Paused time of each node with all that hangs on it (ps).
 fn weights(nodes: &[Node]) -> Vec<u64> {
-    let mut weights: Vec<u64> = nodes.iter().map(|node| node.total_ps).collect();
+    let own = |node: &Node| match node.kind {
+        Kind::Queue { .. } => node.total_ps,
+        Kind::Deadlock(_) => 0, // All of it hangs on it.
+    };
+    let mut weights: Vec<u64> = nodes.iter().map(own).collect();
     for index in (0..nodes.len()).rev() {
         if let Some(parent) = nodes[index].parent {
             weights[parent] = weights[parent].saturating_add(weights[index]);
@@ -137,11 +174,19 @@ fn weights(nodes: &[Node]) -> Vec<u64> {
 }
 
 fn branch(node: &Node, ports: &Ports) -> Branch {
+    let (deadlock, by, port, priority) = match node.kind {
+        Kind::Queue { direction, priority } => {
+            let by = ports.nodes[ports.directions[direction].to].clone();
+            (None, by, ports.label(direction), priority)
+        }
+        Kind::Deadlock(number) => (Some(number), String::new(), String::new(), 0),
+    };
     Branch {
         depth: node.depth,
-        by: ports.nodes[ports.directions[node.direction].to].clone(),
-        port: ports.label(node.direction),
-        priority: node.priority,
+        deadlock,
+        by,
+        port,
+        priority,
         count: node.count,
         total_ps: node.total_ps,
         longest_ps: node.longest_ps,
@@ -151,7 +196,6 @@ fn branch(node: &Node, ports: &Ports) -> Branch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pauses::Pause;
     use super::super::pauses::tests::led;
     use super::super::ports::tests::network;
     use super::*;
@@ -168,7 +212,7 @@ mod tests {
             // The same port without the cause before it is another branch.
             led(at("a", 0), 50, 51, None),
         ];
-        let tree = pause_tree(&Pauses::of(list), &ports);
+        let tree = pause_tree(&Pauses::of(list, Vec::new(), &ports), &ports);
         let drawn: Vec<_> = tree
             .branches
             .iter()
@@ -181,6 +225,32 @@ mod tests {
         ];
         assert_eq!(drawn, expected);
         assert_eq!((tree.omitted, tree.pauses), (0, 5));
+    }
+
+    #[test]
+    fn pauses_in_a_deadlock_hang_on_it() {
+        let ports = network(&[("a", 0, "b", 0), ("b", 1, "c", 0), ("c", 1, "a", 1)]);
+        let at = |node, port| ports.direction(node, port).unwrap();
+        let mut list = vec![
+            led(at("a", 0), 0, 100, None),
+            led(at("c", 1), 1, 100, Some(0)),
+            led(at("b", 1), 2, 100, Some(1)),
+            // It was over before the deadlock closed, and is drawn where the one is that led to it.
+            led(at("b", 0), 3, 4, Some(2)),
+        ];
+        list[1].deadlock = Some(5);
+        list[2].deadlock = Some(5);
+        let tree = pause_tree(&Pauses::of(list, Vec::new(), &ports), &ports);
+        let drawn =
+            tree.branches.iter().map(|one| (one.depth, one.deadlock, &*one.port, one.count));
+        let expected = [
+            (0, Some(5), "", 2),
+            (1, None, "c:1", 1),
+            (2, None, "b:1", 1),
+            (3, None, "b:0", 1),
+            (0, None, "a:0", 1),
+        ];
+        assert_eq!(drawn.collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -197,10 +267,11 @@ mod tests {
                     start_ps,
                     end_ps: 20_000,
                     parent: index.checked_sub(1),
+                    deadlock: None,
                 }
             })
             .collect();
-        let mut pauses = Pauses::of(list);
+        let mut pauses = Pauses::of(list, Vec::new(), &ports);
         pauses.recorded = true;
         let tree = pause_tree(&pauses, &ports);
         assert!(tree.branches.len() <= DEEPEST + 3, "{}", tree.branches.len());

@@ -17,11 +17,19 @@ pub(crate) struct Pause {
     pub(crate) end_ps: u64,
     /// Number of the pause that led to this one; an earlier one in the list.
     pub(crate) parent: Option<usize>,
+    /// The deadlock that its chain of pauses goes round in, by its place in `summary.json`: it has no
+    /// root cause.
+    pub(crate) deadlock: Option<usize>,
 }
 
 impl Pause {
     pub(crate) fn duration_ps(&self) -> u64 {
         self.end_ps - self.start_ps
+    }
+
+    /// Whether nothing led to it.
+    pub(crate) fn is_root(&self) -> bool {
+        self.parent.is_none() && self.deadlock.is_none()
     }
 }
 
@@ -31,6 +39,10 @@ pub(crate) struct Pauses {
     pub(crate) list: Vec<Pause>,
     /// What each of them waited for, where that was recorded: an egress port, or the host that asked.
     waits_for: Vec<String>,
+    /// Where each of them comes of in the end: the number of a place.
+    roots: Vec<usize>,
+    /// What those places are called.
+    places: Vec<String>,
     /// Whether the causes were recorded while the run went on; otherwise [`derive_parents`] found
     /// them.
     pub(crate) recorded: bool,
@@ -45,23 +57,47 @@ impl Pauses {
         }
         let mut list = intervals(results, ports, end)?;
         derive_parents(&mut list, ports);
-        Ok(Self { list, ..Self::default() })
+        Ok(Self::of(list, Vec::new(), ports))
     }
 
-    /// Of these pauses nothing was recorded but when they were.
-    #[cfg(test)]
-    pub(crate) fn of(list: Vec<Pause>) -> Self {
-        Self { list, ..Self::default() }
-    }
-
-    /// The pause that a pause comes of in the end: itself, if no other led to it.
-    pub(crate) fn root_of(&self, pause: usize) -> usize {
-        let mut root = pause;
-        // Only earlier pauses lead to others, so this ends.
-        while let Some(parent) = self.list[root].parent {
-            root = parent;
+    /// Pauses of which it may be known what they waited for.
+    pub(crate) fn of(list: Vec<Pause>, waits_for: Vec<String>, ports: &Ports) -> Self {
+        let mut pauses = Self { list, waits_for, ..Self::default() };
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut firsts: Vec<usize> = Vec::with_capacity(pauses.list.len());
+        for (number, pause) in pauses.list.iter().enumerate() {
+            // Only earlier pauses lead to others.
+            let first = pause.parent.map_or(number, |parent| firsts[parent]);
+            firsts.push(first);
+            let name = match pause.deadlock {
+                Some(deadlock) => format!("deadlock {deadlock}"),
+                None => pauses.cause(first, ports),
+            };
+            let place = known.get(&name).copied().unwrap_or(pauses.places.len());
+            if place == pauses.places.len() {
+                pauses.places.push(name.clone());
+                known.insert(name, place);
+            }
+            pauses.roots.push(place);
         }
-        root
+        pauses
+    }
+
+    /// What the first pause of a chain is because of: the congested port or the host where that was
+    /// recorded, or else who asked.
+    fn cause(&self, first: usize, ports: &Ports) -> String {
+        let asked_by = || ports.nodes[ports.directions[self.list[first].direction].to].clone();
+        self.waits_for(first).map_or_else(asked_by, str::to_owned)
+    }
+
+    /// The place that a pause comes of in the end, by a number: in order of the first pause of each.
+    pub(crate) fn root_of(&self, pause: usize) -> usize {
+        self.roots[pause]
+    }
+
+    /// What the place of a root is called: a congested port, who asked, or `deadlock N`.
+    pub(crate) fn root_name(&self, root: usize) -> &str {
+        &self.places[root]
     }
 
     /// What a pause waited for: the egress port by which the frame was to leave that led to it, or the
@@ -91,10 +127,11 @@ fn recorded(results: &Results, ports: &Ports, end: u64) -> Result<Option<Pauses>
             end_ps: cause.end_ps.unwrap_or(end).max(cause.start_ps),
             // Only an earlier pause can have led to this one.
             parent: earlier.filter(|parent| *parent < list.len()),
+            deadlock: cause.deadlock,
         });
         waits_for.push(cause.waits_for);
     }
-    Ok(Some(Pauses { list, waits_for, recorded: true }))
+    Ok(Some(Pauses { recorded: true, ..Pauses::of(list, waits_for, ports) }))
 }
 
 fn intervals(results: &Results, ports: &Ports, end: u64) -> Result<Vec<Pause>, ResultsError> {
@@ -113,6 +150,7 @@ fn intervals(results: &Results, ports: &Ports, end: u64) -> Result<Vec<Pause>, R
                     start_ps: record.time_ps,
                     end_ps: end.max(record.time_ps),
                     parent: None,
+                    deadlock: None,
                 });
             }
             PauseEvent::Refresh => {}
@@ -163,7 +201,7 @@ pub(crate) mod tests {
         end_ps: u64,
         parent: Option<usize>,
     ) -> Pause {
-        Pause { direction, priority: 3, start_ps, end_ps, parent }
+        Pause { direction, priority: 3, start_ps, end_ps, parent, deadlock: None }
     }
 
     fn pause(ports: &Ports, at: (&str, u16), times: (u64, u64)) -> Pause {
@@ -227,5 +265,23 @@ pub(crate) mod tests {
             pause(&ports, ("a", 0), (20, 100)),
         ];
         assert_eq!(parents(&mut list, &ports), [None, None, Some(0)]);
+    }
+
+    #[test]
+    fn a_pause_in_a_deadlock_has_no_other_root() {
+        let ports = chain();
+        let mut list = vec![
+            pause(&ports, ("right", 1), (10, 100)),
+            pause(&ports, ("left", 1), (20, 110)),
+            pause(&ports, ("a", 0), (30, 40)),
+        ];
+        (list[1].parent, list[2].parent) = (Some(0), Some(1));
+        list[1].deadlock = Some(7);
+        let root = |pauses: &Pauses, one| pauses.root_name(pauses.root_of(one)).to_owned();
+        let asked = Pauses::of(list.clone(), Vec::new(), &ports);
+        assert_eq!([0, 1, 2].map(|one| root(&asked, one)), ["b", "deadlock 7", "b"]);
+        let waits_for = ["b:5", "right:1", "left:1"].map(str::to_owned).to_vec();
+        let known = Pauses::of(list, waits_for, &ports);
+        assert_eq!([0, 1, 2].map(|one| root(&known, one)), ["b:5", "deadlock 7", "b:5"]);
     }
 }

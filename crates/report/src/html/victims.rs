@@ -31,8 +31,8 @@ pub(crate) struct Victims {
     pub(crate) list: Vec<Victim>,
     /// How many flows were at a time.
     pub(crate) held_back: Steps,
-    /// The pauses of each queue of a host, by their numbers, in order of time.
-    by_queue: BTreeMap<Queue, Vec<usize>>,
+    /// How long each queue of a host was paused because of each root.
+    by_root: BTreeMap<Queue, BTreeMap<usize, PausedTime>>,
 }
 
 /// When a flow was open, and the queue that its data leaves by.
@@ -53,96 +53,80 @@ impl Victims {
         run_ps: u64,
     ) -> Self {
         let lives = lives(flows, ports, run_ps);
-        let mut by_queue: BTreeMap<Queue, Vec<usize>> =
-            lives.iter().map(|life| (life.queue, Vec::new())).collect();
+        let mut paused: BTreeMap<Queue, PausedTime> =
+            lives.iter().map(|life| (life.queue, PausedTime::default())).collect();
+        let mut by_root: BTreeMap<Queue, BTreeMap<usize, PausedTime>> = BTreeMap::new();
         for (number, pause) in pauses.list.iter().enumerate() {
-            if let Some(list) = by_queue.get_mut(&(pause.direction, pause.priority)) {
-                list.push(number);
+            let queue = (pause.direction, pause.priority);
+            if let Some(paused) = paused.get_mut(&queue) {
+                paused.add(pause.start_ps, pause.end_ps);
+                let of_root = by_root.entry(queue).or_default().entry(pauses.root_of(number));
+                of_root.or_default().add(pause.start_ps, pause.end_ps);
             }
         }
-        let mut victims = Self { by_queue, ..Self::default() };
-        let paused = victims.paused_time(pauses);
+        let mut list = Vec::new();
         for life in &lives {
-            let until = |time| paused.get(&life.queue).map_or(0, |sums| sums.until(time));
-            let (open_ps, paused_ps) =
-                (life.end_ps - life.begin_ps, until(life.end_ps) - until(life.begin_ps));
+            let paused_ps = paused.get(&life.queue).map_or(0, |paused| paused.within(life));
             if paused_ps > 0 {
-                victims.list.push(Victim { flow: life.flow, open_ps, paused_ps });
+                let open_ps = life.end_ps - life.begin_ps;
+                list.push(Victim { flow: life.flow, open_ps, paused_ps });
             }
         }
-        victims.list.sort_by_key(|victim| (Reverse(victim.paused_ps), victim.flow));
-        victims.held_back = victims.count(&lives, pauses);
-        victims
+        list.sort_by_key(|victim| (Reverse(victim.paused_ps), victim.flow));
+        Self { list, held_back: count(&lives, &paused), by_root }
     }
 
-    fn paused_time(&self, pauses: &Pauses) -> BTreeMap<Queue, PausedTime> {
-        let of = |list: &Vec<usize>| {
-            let mut time = PausedTime::default();
-            list.iter().for_each(|&number| {
-                let pause = &pauses.list[number];
-                time.add(pause.start_ps, pause.end_ps);
-            });
-            time
-        };
-        self.by_queue.iter().map(|(&queue, list)| (queue, of(list))).collect()
-    }
-
-    /// How many of the flows are held back at a time.
-    fn count(&self, lives: &[Life], pauses: &Pauses) -> Steps {
-        /// What happens at a queue: a flow begins or ends, or a pause does.
-        enum Change {
-            Flows(i64),
-            Pauses(i64),
-        }
-        let mut by_queue: BTreeMap<Queue, Vec<(u64, Change)>> = BTreeMap::new();
-        for life in lives {
-            let changes = by_queue.entry(life.queue).or_default();
-            changes.push((life.begin_ps, Change::Flows(1)));
-            changes.push((life.end_ps, Change::Flows(-1)));
-        }
-        for (&queue, list) in &self.by_queue {
-            let changes = by_queue.entry(queue).or_default();
-            for pause in list.iter().map(|&number| &pauses.list[number]) {
-                changes.push((pause.start_ps, Change::Pauses(1)));
-                changes.push((pause.end_ps, Change::Pauses(-1)));
-            }
-        }
-        let mut total = Vec::new();
-        for mut changes in by_queue.into_values() {
-            changes.sort_by_key(|&(time, _)| time);
-            let (mut open, mut paused, mut held) = (0, 0, 0);
-            for (time, change) in changes {
-                match change {
-                    Change::Flows(more) => open += more,
-                    Change::Pauses(more) => paused += more,
-                }
-                let now = if paused > 0 { open } else { 0 };
-                total.push((time, now - held));
-                held = now;
-            }
-        }
-        Steps::of_changes(total)
-    }
-
-    /// The root cause that held a flow back for longest: a pause, by its number.
+    /// The [root](Pauses::root_of) that held a flow back for longest; of several the one that did
+    /// first.
     pub(crate) fn root_of(
         &self,
         flow: &FlowRecord<'_>,
-        pauses: &Pauses,
         ports: &Ports,
         run_ps: u64,
     ) -> Option<usize> {
         let life = life(0, flow, ports, run_ps)?;
-        let mut by_root: BTreeMap<usize, u64> = BTreeMap::new();
-        for &number in self.by_queue.get(&life.queue)? {
-            let pause = &pauses.list[number];
-            let within =
-                pause.end_ps.min(life.end_ps).saturating_sub(pause.start_ps.max(life.begin_ps));
-            *by_root.entry(pauses.root_of(number)).or_default() += within;
-        }
-        let longest = by_root.into_iter().max_by_key(|&(root, time)| (time, Reverse(root)))?;
-        (longest.1 > 0).then_some(longest.0)
+        let roots = self.by_root.get(&life.queue)?.iter();
+        let times = roots.map(|(&root, paused)| (paused.within(&life), Reverse(root)));
+        let (longest, Reverse(root)) = times.max()?;
+        (longest > 0).then_some(root)
     }
+}
+
+/// How many of the flows are held back at a time.
+fn count(lives: &[Life], paused: &BTreeMap<Queue, PausedTime>) -> Steps {
+    /// What happens at a queue: a flow begins or ends, or a pause does.
+    enum Change {
+        Flows(i64),
+        Pauses(i64),
+    }
+    let mut by_queue: BTreeMap<Queue, Vec<(u64, Change)>> = BTreeMap::new();
+    for life in lives {
+        let changes = by_queue.entry(life.queue).or_default();
+        changes.push((life.begin_ps, Change::Flows(1)));
+        changes.push((life.end_ps, Change::Flows(-1)));
+    }
+    for (&queue, paused) in paused {
+        let changes = by_queue.entry(queue).or_default();
+        for &(begin, end, _) in &paused.pauses {
+            changes.push((begin, Change::Pauses(1)));
+            changes.push((end, Change::Pauses(-1)));
+        }
+    }
+    let mut total = Vec::new();
+    for mut changes in by_queue.into_values() {
+        changes.sort_by_key(|&(time, _)| time);
+        let (mut open, mut paused, mut held) = (0, 0, 0);
+        for (time, change) in changes {
+            match change {
+                Change::Flows(more) => open += more,
+                Change::Pauses(more) => paused += more,
+            }
+            let now = if paused > 0 { open } else { 0 };
+            total.push((time, now - held));
+            held = now;
+        }
+    }
+    Steps::of_changes(total)
 }
 
 fn lives(flows: &[FlowRecord<'_>], ports: &Ports, run_ps: u64) -> Vec<Life> {
@@ -185,6 +169,11 @@ impl PausedTime {
         }
     }
 
+    /// How long it was paused in the life of a flow.
+    fn within(&self, life: &Life) -> u64 {
+        self.until(life.end_ps) - self.until(life.begin_ps)
+    }
+
     fn until(&self, time_ps: u64) -> u64 {
         let begun = self.pauses.partition_point(|&(begin, ..)| begin < time_ps);
         let last = begun.checked_sub(1).map(|last| self.pauses[last]);
@@ -213,12 +202,13 @@ mod tests {
     fn a_flow_is_held_back_while_it_is_open_and_its_host_paused() {
         // Directions: a to s is 0, b to s is 2, s to c is 4.
         let ports = network(&[("a", 0, "s", 0), ("b", 0, "s", 1), ("s", 2, "c", 0)]);
-        let pauses = Pauses::of(vec![
+        let list = vec![
             led(4, 5, 90, None),
             led(0, 10, 30, Some(0)),
             led(2, 20, 25, None),
             led(0, 50, 60, None),
-        ]);
+        ];
+        let pauses = Pauses::of(list, Vec::new(), &ports);
         let mut other = of("a", 0, Some(100));
         other.priority = 4;
         let mut read = of("c", 22, None);
@@ -230,9 +220,10 @@ mod tests {
         let counts =
             [(0, 0), (10, 1), (20, 2), (22, 3), (25, 2), (30, 0), (50, 2), (55, 1), (60, 0)];
         assert_eq!(counts.map(|(time, _)| (time, at(&victims.held_back, time))), counts);
-        let root = |flow: usize| victims.root_of(&flows[flow], &pauses, &ports, 100);
-        // 20 of 25 for the pause of s, and 10 for each of two: the earlier one.
-        assert_eq!((root(0), root(1), root(3), root(4)), (Some(0), Some(0), Some(2), None));
+        let root = |flow: usize| victims.root_of(&flows[flow], &ports, 100);
+        let root = |flow| root(flow).map(|root| pauses.root_name(root));
+        // 20 of 25 for the pause of s, which c asked for, and 10 for each of two: the earlier one.
+        assert_eq!([0, 1, 3, 4].map(root), [Some("c"), Some("c"), Some("s"), None]);
     }
 
     #[test]

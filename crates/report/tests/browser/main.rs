@@ -301,7 +301,7 @@ fn samples_and_deadlocks_are_shown() {
 
     let row = "[...document.querySelectorAll('#table-deadlocks tbody tr')].at(-1).textContent";
     let last = browser.evaluate(row);
-    assert!(last.as_str().unwrap().starts_with("1tor-0:163spine-0spine-0:1"), "{last}");
+    assert!(last.as_str().unwrap().starts_with("0tor-0:163spine-0spine-0:1"), "{last}");
     // What is stuck, of which the summary names one of 40, and the flows whose host was paused.
     assert!(told.contains("Stuck since 1.26 ms: 40 queue pairs, 2 queues with frames."), "{told}");
     let row =
@@ -311,7 +311,13 @@ fn samples_and_deadlocks_are_shown() {
     let stuck = browser.evaluate(&row("stuck-queues"));
     assert!(stuck.as_str().unwrap().starts_with("tor-2:163500.00 KB"), "{stuck}");
     let victim = browser.evaluate(&row("victims"));
-    assert!(victim.as_str().unwrap().contains("host-"), "{victim}");
+    let victim = victim.as_str().unwrap();
+    assert!(victim.contains("host-16") && victim.ends_with("deadlock 0"), "{victim}");
+    let root = "document.querySelector('#figure-tree [role=treeitem]')";
+    let label = browser.evaluate(&format!("{root}.getAttribute('aria-label')"));
+    assert!(label.as_str().unwrap().starts_with("deadlock 0: 2 times"), "{label}");
+    let drawn = browser.evaluate(&format!("{root}.textContent"));
+    assert!(drawn.as_str().unwrap().contains("deadlock 0"), "{drawn}");
     let legend = "document.querySelectorAll('#figure-time-held-back .u-series').length";
     assert_eq!(browser.evaluate(legend), json!(2));
     let storm = browser.evaluate("document.querySelector('#table-storms tbody').textContent");

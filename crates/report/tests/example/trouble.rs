@@ -37,6 +37,16 @@ pub(crate) fn add(results: &Path) {
     let sections = sampled.map(|name| format!("[sample.{name}]\ninterval = \"{INTERVAL_PS}ps\"\n"));
     let scenario = std::fs::read_to_string(results.join("scenario.resolved.toml")).unwrap();
     write("scenario.resolved.toml", &(scenario + &sections.concat()));
+    // Two pauses that the deadlock began with, or led to.
+    write(
+        "pauses.json",
+        r#"{"pauses": [
+            {"node": "spine-0", "port": 1, "priority": 3, "start_ps": 1250000000, "end_ps": null,
+             "parent": null, "waits_for": "tor-1:17", "deadlock": 0},
+            {"node": "host-16", "port": 0, "priority": 3, "start_ps": 1251000000, "end_ps": null,
+             "parent": 0, "waits_for": "tor-1:17", "deadlock": 0}
+        ]}"#,
+    );
     write(
         "storms.csv",
         "time_ps,node,port,priority,event,duration_ps\n7000,tor-1,2,3,detected,\n\

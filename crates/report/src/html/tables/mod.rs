@@ -132,11 +132,11 @@ pub(crate) fn pauses(pauses: &Pauses, ports: &Ports) -> Table {
     let mut order: Vec<usize> = (0..pauses.list.len()).collect();
     order.sort_by_key(|one| (std::cmp::Reverse(pause(one).duration_ps()), *one));
     let asked_by = |one: &usize| &ports.nodes[ports.directions[pause(one).direction].to];
-    let led_to_by = |one: &usize| {
-        pause(one).parent.map_or_else(
-            || "root cause".to_owned(),
-            |parent| format!("pause of {}", ports.label(pauses.list[parent].direction)),
-        )
+    let root = |one: &usize| pauses.root_name(pauses.root_of(*one)).to_owned();
+    let led_to_by = |one: &usize| match pause(one).parent {
+        Some(parent) => format!("pause of {}", ports.label(pauses.list[parent].direction)),
+        None if pause(one).is_root() => "root cause".to_owned(),
+        None => root(one),
     };
     Table::of(
         ("pauses", "Pauses", "pfc.csv"),
@@ -150,6 +150,7 @@ pub(crate) fn pauses(pauses: &Pauses, ports: &Ports) -> Table {
             ("Duration", Quantity::Time, &|one| json!(pause(one).duration_ps())),
             ("Waits for", Quantity::Text, &|one| json!(pauses.waits_for(*one))),
             ("Led to by", Quantity::Text, &|one| json!(led_to_by(one))),
+            ("In the end", Quantity::Text, &|one| json!(root(one))),
         ],
     )
 }

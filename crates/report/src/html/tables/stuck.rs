@@ -10,7 +10,7 @@ use crate::html::samples::Quantity;
 
 /// A queue of a deadlock's cycle.
 struct Stuck<'a> {
-    /// The deadlock's number, from 1.
+    /// The deadlock's place in `summary.json`, from 0, as roots are named.
     deadlock: usize,
     found: &'a DeadlockRecord,
     queue: &'a DeadlockedQueue,
@@ -22,7 +22,7 @@ struct Stuck<'a> {
 /// if there was no deadlock.
 pub(crate) fn deadlocks(found: &[DeadlockRecord]) -> Option<Table> {
     let mut stuck = Vec::new();
-    for (deadlock, found) in (1..).zip(found) {
+    for (deadlock, found) in (0..).zip(found) {
         let next = found.cycle.iter().cycle().skip(1);
         for (queue, next) in found.cycle.iter().zip(next) {
             stuck.push(Stuck { deadlock, found, queue, next });

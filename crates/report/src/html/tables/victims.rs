@@ -13,7 +13,7 @@ use crate::html::victims::{Victim, Victims};
 struct Row<'a> {
     victim: &'a Victim,
     flow: &'a FlowRecord<'a>,
-    root: String,
+    root: &'a str,
 }
 
 /// The victims, those that were held back for longest first; `None` if there are none.
@@ -25,8 +25,8 @@ pub(crate) fn victims(
 ) -> Option<Table> {
     let shown = victims.list.iter().take(MOST_ROWS).map(|victim| {
         let flow = &flows[victim.flow];
-        let root = victims.root_of(flow, pauses, ports, run_ps);
-        Row { victim, flow, root: root.map_or_else(String::new, |root| cause(root, pauses, ports)) }
+        let root = victims.root_of(flow, ports, run_ps);
+        Row { victim, flow, root: root.map_or("", |root| pauses.root_name(root)) }
     });
     let rows: Vec<Row<'_>> = shown.collect();
     let share = |row: &Row<'_>| {
@@ -48,10 +48,4 @@ pub(crate) fn victims(
         ],
     );
     (!rows.is_empty()).then_some(Table { total: victims.list.len(), ..table })
-}
-
-/// A root cause: the congested port or the host where that was recorded, or else who asked.
-fn cause(root: usize, pauses: &Pauses, ports: &Ports) -> String {
-    let asked_by = || ports.nodes[ports.directions[pauses.list[root].direction].to].clone();
-    pauses.waits_for(root).map_or_else(asked_by, str::to_owned)
 }
