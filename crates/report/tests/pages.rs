@@ -66,9 +66,13 @@ fn how_long_samples_hold_is_not_guessed() {
     for word in ["queues.csv", "scenario.resolved.toml", "sample.queues.interval"] {
         assert!(error.contains(word), "{error}");
     }
-    // Nothing was sampled, and nobody asks.
+    // Nothing was sampled, and nobody asks: not even what the scenario says.
+    std::fs::write(results.path().join("scenario.resolved.toml"), "no scenario").unwrap();
+    let error = report_html(&results).unwrap_err().to_string();
+    assert!(error.contains("scenario.resolved.toml"), "{error}");
     std::fs::remove_file(results.path().join("queues.csv")).unwrap();
     assert!(report_html(&results).is_ok());
+    assert!(compare_html(&[results.clone(), results]).is_ok());
 }
 
 #[test]

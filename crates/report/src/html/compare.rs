@@ -10,7 +10,7 @@ use super::overview::overview;
 use super::page::{Column, page};
 use super::pauses::Pauses;
 use super::ports::Ports;
-use super::samples::SAMPLED;
+use super::samples::{SAMPLED, samples};
 use super::timelines::{self, Span, TimeLine, figure};
 use super::victims::Victims;
 use crate::comparison::{Comparison, run_names};
@@ -77,11 +77,8 @@ fn run(
         timelines::paused(&pauses, &ports, &places, span),
         timelines::held_back(&Victims::of(flows, &pauses, &ports, span.run_ps), span),
     ];
-    let intervals = results.sample_intervals()?;
-    for sampled in &SAMPLED {
-        if let Some(samples) = sampled.read(results, &intervals, &ports)? {
-            timelines.push(timelines::largest(sampled, &samples, span));
-        }
+    for (sampled, samples) in SAMPLED.iter().zip(&samples(results, &ports)?) {
+        timelines.extend(samples.iter().map(|one| timelines::largest(sampled, one, span)));
     }
     Ok(Run { name, completion: completion(flows), timelines })
 }

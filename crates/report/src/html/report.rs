@@ -12,7 +12,7 @@ use super::page::{Column, page};
 use super::pause_tree::{PauseTree, pause_tree};
 use super::pauses::Pauses;
 use super::ports::Ports;
-use super::samples::SAMPLED;
+use super::samples::{SAMPLED, samples};
 use super::tables::{self, Table};
 use super::timelines::{self, Span, TimeLine};
 use super::victims::Victims;
@@ -51,11 +51,7 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
     let flows: Vec<FlowRecord<'_>> = results.flows()?.collect::<Result<_, _>>()?;
     let places = places(&ports, results.nodes()?, &flows);
     let pauses = Pauses::read(results, &ports)?;
-    let intervals = results.sample_intervals()?;
-    let mut samples = Vec::new();
-    for sampled in &SAMPLED {
-        samples.push(sampled.read(results, &intervals, &ports)?);
-    }
+    let samples = samples(results, &ports)?;
 
     let victims = Victims::of(&flows, &pauses, &ports, end_ps);
     let window = timelines::figure(&flows, end_ps);

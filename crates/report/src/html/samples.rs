@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_results::{Results, ResultsError, SeriesFile};
+use rocelab_results::{Results, ResultsError, SeriesFile, SeriesReader};
 use rocelab_units::Duration;
 use serde::Serialize;
 
@@ -131,21 +131,42 @@ impl Sampler {
     }
 }
 
+/// All that was sampled, as in [`SAMPLED`]; `None` for what was not. How often it was is only looked
+/// up if anything was.
+pub(crate) fn samples(
+    results: &Results,
+    ports: &Ports,
+) -> Result<Vec<Option<Samples>>, ResultsError> {
+    let mut intervals = None;
+    let mut all = Vec::with_capacity(SAMPLED.len());
+    for sampled in &SAMPLED {
+        let Some(reader) = results.series(sampled.file)? else {
+            all.push(None);
+            continue;
+        };
+        let intervals = match &mut intervals {
+            Some(known) => known,
+            unknown => unknown.insert(results.sample_intervals()?),
+        };
+        all.push(Some(sampled.read(results, reader, intervals, ports)?));
+    }
+    Ok(all)
+}
+
 /// Sampling intervals by the names of their sections.
-pub(crate) type Intervals = BTreeMap<String, Duration>;
+type Intervals = BTreeMap<String, Duration>;
 
 /// A sample on its way into a series: when it was taken (ps), and its value.
 type Point = (u64, u64);
 
 impl Sampled {
-    /// Reads the file; `None` if there is none.
-    pub(crate) fn read(
+    fn read(
         &self,
         results: &Results,
+        reader: SeriesReader,
         intervals: &Intervals,
         ports: &Ports,
-    ) -> Result<Option<Samples>, ResultsError> {
-        let Some(reader) = results.series(self.file)? else { return Ok(None) };
+    ) -> Result<Samples, ResultsError> {
         let interval = self.interval(results, intervals)?;
         let mut raw: BTreeMap<Sampler, Vec<Point>> = BTreeMap::new();
         for sample in reader {
@@ -156,9 +177,7 @@ impl Sampled {
         }
         let run_ps = results.summary().simulated_ps;
         let steps = |points: &[Point]| steps(points, interval, self.holds, run_ps);
-        Ok(Some(Samples {
-            series: raw.into_iter().map(|(of, points)| (of, steps(&points))).collect(),
-        }))
+        Ok(Samples { series: raw.into_iter().map(|(of, points)| (of, steps(&points))).collect() })
     }
 
     /// The time between two samples (ps), above zero.
