@@ -25,7 +25,7 @@ pub(super) struct StackLog {
     last: Option<(Rc<Trail>, u64)>,
     /// Acknowledgements that are made and have not left.
     to_leave: VecDeque<Rc<Answered>>,
-    waiting: usize,
+    waiting: u32,
 }
 
 #[derive(Debug)]
@@ -95,13 +95,14 @@ impl StackLog {
         left: usize,
     ) {
         let tcp = network.tcp(host);
-        let waiting: Vec<_> = tcp.into_iter().flat_map(|tcp| tcp.waiting(number)).collect();
-        let made = (waiting.len() + left).saturating_sub(self.waiting);
-        self.waiting = waiting.len();
+        let waiting = tcp.map_or(0, |tcp| tcp.waiting(number));
+        let made = (waiting as usize + left).saturating_sub(self.waiting as usize);
+        self.waiting = waiting;
         let Some((request, through)) = &self.last else { return };
+        let leaving = tcp.into_iter().flat_map(|tcp| tcp.leaving_stack(number));
+        let leaving: Vec<_> = leaving.take(made).collect();
         for newer in (0..made).rev() {
-            let place = waiting.len().checked_sub(newer + 1);
-            let released = place.and_then(|place| waiting[place]).unwrap_or(now);
+            let released = leaving.get(newer).copied().unwrap_or(now);
             self.to_leave.push_back(Rc::new(Answered {
                 request: Rc::clone(request),
                 through: *through,

@@ -15,6 +15,8 @@ pub struct TcpConnection {
     pub(super) waiting: List,
     /// Those of them that may leave.
     pub(super) released: u32,
+    /// Those of them that are on their way through the stack.
+    pub(super) in_stack: u32,
     /// Their frames (bytes).
     pub(super) waiting_bytes: u64,
     /// Segments that have arrived and are on their way through the stack.
@@ -61,6 +63,7 @@ impl TcpConnection {
             end,
             waiting: List::EMPTY,
             released: 0,
+            in_stack: 0,
             waiting_bytes: 0,
             entering: 0,
             stopped: false,

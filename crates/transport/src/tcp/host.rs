@@ -374,6 +374,7 @@ impl TcpHost {
                 }
                 connection.released += 1;
             } else {
+                connection.in_stack += 1;
                 self.outbound.push(now, number);
             }
         }
@@ -389,6 +390,7 @@ impl TcpHost {
             if connection.released == 0 {
                 self.ready.push_back(number);
             }
+            connection.in_stack -= 1;
             connection.released += 1;
         }
     }

@@ -43,13 +43,17 @@ impl TcpHost {
         })
     }
 
-    /// Segments of a connection that are made and have not left: when each comes, or came, out of
-    /// the stack, in the order in which they leave; none where that is over.
-    pub fn waiting(&self, number: u32) -> impl Iterator<Item = Option<SimTime>> + '_ {
-        let released = self.connection(number).map_or(0, |connection| connection.released);
-        let in_stack = self.outbound.entries().filter(move |&(_, &of)| of == number);
-        let released = (0..released).map(|_| None);
-        released.chain(in_stack.map(|(leaves, _)| Some(leaves)))
+    /// Segments of a connection that are made and have not left.
+    pub fn waiting(&self, number: u32) -> u32 {
+        self.connection(number).map_or(0, |connection| connection.released + connection.in_stack)
+    }
+
+    /// When those of them come out of the stack that are in it: the last that was made first, which is
+    /// found at once.
+    pub fn leaving_stack(&self, number: u32) -> impl Iterator<Item = SimTime> + '_ {
+        let in_stack = self.connection(number).map_or(0, |connection| connection.in_stack);
+        let own = self.outbound.entries().rev().filter(move |&(_, &of)| of == number);
+        own.map(|(leaves, _)| leaves).take(in_stack as usize)
     }
 
     /// When the segment of a connection that arrived last comes from the wire to the protocol; none

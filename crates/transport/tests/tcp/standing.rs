@@ -18,14 +18,17 @@ fn from_the_stack_over_the_port_to_the_window_and_the_end() {
         ..parameters("reno")
     });
     let stands = |pair: &Pair| pair.hosts[0].standing(0).unwrap();
-    let waiting = |pair: &Pair| pair.hosts[0].waiting(0).collect::<Vec<_>>();
+    let waiting = |pair: &Pair| {
+        let host = &pair.hosts[0];
+        (host.waiting(0), host.leaving_stack(0).collect::<Vec<_>>())
+    };
     assert_eq!(stands(&pair), TcpStanding::NoWork);
     pair.transfer(5 * MSS);
-    assert_eq!((stands(&pair), waiting(&pair)), (TcpStanding::InStack, vec![Some(us(7)); 2]));
+    assert_eq!((stands(&pair), waiting(&pair)), (TcpStanding::InStack, (2, vec![us(7); 2])));
     pair.run_until(us(7));
-    assert_eq!((stands(&pair), waiting(&pair)), (TcpStanding::MaySend, vec![None]));
+    assert_eq!((stands(&pair), waiting(&pair)), (TcpStanding::MaySend, (1, vec![])));
     pair.run_until(us(9));
-    assert_eq!((stands(&pair), waiting(&pair)), (TcpStanding::CongestionWindow, vec![]));
+    assert_eq!((stands(&pair), waiting(&pair)), (TcpStanding::CongestionWindow, (0, vec![])));
     // 1078 bytes at 10 Gb/s are 862.4 ns: two of them, 50 us, and the stack.
     pair.run_until(us(60));
     assert_eq!(pair.hosts[1].last_received(0), Some(SimTime::from_ps(69_724_800)));
