@@ -6,8 +6,9 @@ use rocelab_engine::EventKey;
 use rocelab_fabric::NodeId;
 use rocelab_units::SimTime;
 
-use super::super::traffic::{Owner, Traffic, traffic_of};
-use super::{Arriving, Delivered, Followed, Probes, What};
+use super::super::traffic::{Owner, Traffic, only_acknowledges, traffic_of};
+use super::trails::{Arriving, Delivered};
+use super::{Followed, Probes, What};
 use crate::network::watch::{FrameView, Passed, Watch};
 use crate::network::{Event, Network, Record, RecordKind};
 
@@ -72,6 +73,36 @@ impl Watch for Probes<'_> {
 }
 
 impl Probes<'_> {
+    /// Looks at the ends of pairs at `node` that the event may have changed, and at the answers that
+    /// they have made ready.
+    fn look(
+        &mut self,
+        network: &Network,
+        now: SimTime,
+        node: Option<NodeId>,
+        pairs: &[u32],
+        started: &[(u32, FrameView, Owner)],
+    ) {
+        if self.blocked.is_some() {
+            return;
+        }
+        for &place in pairs {
+            let Followed { pair, what } = &mut self.pairs[place as usize];
+            if matches!(what, What::Nothing) {
+                continue;
+            }
+            for end in pair.ends_at(node) {
+                let (host, traffic) = (pair.ends[end].log.node, pair.traffic);
+                let left = started.iter().filter(|(port, frame, owner)| {
+                    *owner == Owner::Control(traffic)
+                        && network.place_of_port(*port).0 == host
+                        && frame.packet.as_ref().is_some_and(only_acknowledges)
+                });
+                pair.note_answers(network, end, now, left.count());
+            }
+        }
+    }
+
     /// The pairs at `node` that an event may have changed: that of the packet which arrived, and of
     /// frames that left, if it can be no other.
     fn changed(
