@@ -14,5 +14,5 @@ mod slots;
 pub use key::{EventKey, InsertionOrder, NodeOrder, Tie, TieCounter, TieOrder};
 pub use prefetch::prefetch;
 pub use queue::{EventQueue, Scheduled};
-pub use random::RngStream;
+pub use random::{RngStream, mix};
 pub use run::{Engine, World};

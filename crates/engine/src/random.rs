@@ -70,8 +70,9 @@ const fn low_half(product: u128) -> u64 {
     product as u64
 }
 
-/// SplitMix64's finaliser: every input bit moves every output bit.
-const fn mix(mut z: u64) -> u64 {
+/// One step of SplitMix64: every input bit moves every output bit, and zero is no fixed point.
+#[inline]
+pub const fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -4,6 +4,7 @@
 //! together in the order of nodes. So the digest of a run does not depend on which of two nodes comes
 //! first where something happens to both at once, as a run that is cut into partitions may have it.
 
+use rocelab_engine::mix;
 use rocelab_fabric::NodeId;
 use rocelab_units::SimTime;
 
@@ -146,15 +147,6 @@ fn at(port: u16, priority: u8) -> u64 {
 fn of_cause(cause: &DropCause) -> u64 {
     let rule = if let DropCause::Fault(rule) = cause { u64::from(*rule) } else { 0 };
     cause.name().bytes().fold(rule, |digest, byte| mix(digest ^ u64::from(byte)))
-}
-
-/// SplitMix64's finaliser: every input bit moves every output bit.
-#[inline]
-pub(super) const fn mix(mut z: u64) -> u64 {
-    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! A frame out of a host and into one; flows from their start to their end.
 
-use rocelab_engine::{EventKey, EventQueue, TieOrder};
+use rocelab_engine::{EventKey, EventQueue, TieOrder, mix};
 use rocelab_fabric::PacketId;
 use rocelab_transport::CompletionStatus;
 use rocelab_transport::congestion_control::Telemetry as Carried;
 
 use super::packet::{Body, Packet};
 use super::{
-    DropCause, Event, HostEnd, Network, OperationEnd, Operations, Record, RecordKind, Role, mix,
+    DropCause, Event, HostEnd, Network, OperationEnd, Operations, Record, RecordKind, Role,
 };
 use crate::Plan;
 use crate::profile::{Context, Delivery, EndHost, FlowStarts, HostPacket, Profile};

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use rocelab_engine::mix;
 use rocelab_fabric::NodeId;
 use rocelab_transport::Packet;
 use rocelab_units::Duration;
 
-use super::mix;
 use crate::Plan;
 use crate::scenario::TranslationConfig;
 

@@ -1,11 +1,11 @@
 //! TCP segments out of a host and into one.
 
-use rocelab_engine::{EventKey, EventQueue};
+use rocelab_engine::{EventKey, EventQueue, mix};
 use rocelab_fabric::PacketId;
 use rocelab_transport::tcp::TcpSegment;
 
 use crate::network::packet::{Body, Packet};
-use crate::network::{DropCause, Event, Network, mix};
+use crate::network::{DropCause, Event, Network};
 use crate::profile::{Context, EndHost, HostPacket, Profile};
 
 impl<P: Profile> Network<P> {
