@@ -2,13 +2,14 @@
 //!
 //! | level | slot | covers |
 //! |---|---|---|
-//! | 0 | 2^10 ps (1 ns) | the next 4 us |
+//! | 0 | 4 to 256 ps, so that few hold more than one event | the next 4 us |
 //! | 1 | 2^22 ps (4 us) | the next 17 ms |
 //! | overflow | binary heap | the rest |
 //!
-//! A slot is an unsorted list, sorted when the queue reaches it; what is pushed into the slot
-//! being served goes to a small side heap. Pushing and popping then cost about the same whether
-//! ten or a million events wait, and many events at one instant are no bad case.
+//! 32 slots of level 0 are served at a time: their events are put in order, of which there is
+//! little to do where slots are narrow, and what is pushed into them meanwhile goes to a small side
+//! heap. Pushing and popping then cost about the same whether ten or a million events wait, and many
+//! events at one instant are no bad case.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,12 +17,22 @@ use std::collections::BinaryHeap;
 use rocelab_units::SimTime;
 
 use crate::EventKey;
-use crate::slots::{SLOTS, Slots};
+use crate::slots::{GROUP, NONE, Nodes, Slots};
 
-/// Picoseconds of a level-0 slot, as a power of two.
-const SLOT_BITS: u32 = 10;
-/// Level-0 slots of a level-1 slot, as a power of two.
-const LEVEL_BITS: u32 = SLOTS.trailing_zeros();
+/// Picoseconds of a level-1 slot, as a power of two. Level 0 covers as much.
+const FAR_BITS: u32 = 22;
+/// Slots of level 1, as a power of two.
+const FAR_SLOTS_BITS: u32 = 12;
+/// Picoseconds of the widest and the narrowest level-0 slot, as powers of two.
+const WIDEST: u32 = 8;
+const NARROWEST: u32 = 2;
+/// After so many groups of slots it is seen whether slots of another width were better.
+const TRIAL: u32 = 512;
+/// Slots become narrower if groups hold more events than this on average, and wider if fewer.
+const FULL: u64 = 48;
+const EMPTY: u64 = 12;
+/// Up to so many events are put in order as they come.
+const FEW: usize = 12;
 
 /// An event and its place in the order.
 #[derive(Clone, Copy, Debug)]
@@ -55,18 +66,25 @@ impl<E> Ord for Scheduled<E> {
 /// Events that wait, first one first.
 #[derive(Debug)]
 pub struct EventQueue<E: Copy> {
-    /// The slot being served, in order.
+    /// The events of the slots being served, in order.
     current: Vec<Scheduled<E>>,
     /// How many of them have been.
     served: usize,
-    /// What was pushed into the slot being served, or before it.
+    /// What was pushed into the slots being served, or before them.
     side: BinaryHeap<Reverse<Scheduled<E>>>,
-    /// Number of the level-0 slot being served, counted from time zero.
-    slot: u64,
-    near: Slots<Scheduled<E>>,
-    far: Slots<Scheduled<E>>,
+    /// Picoseconds of a level-0 slot, as a power of two.
+    width: u32,
+    /// The first level-0 slot after those being served, counted from time zero.
+    next: u64,
+    /// The level-1 slot that `next` is in, or the one before it that ends there.
+    far_slot: u64,
+    near: Slots,
+    far: Slots,
+    nodes: Nodes<E>,
     overflow: BinaryHeap<Reverse<Scheduled<E>>>,
     len: usize,
+    /// Groups of slots since the width was looked at, and the events in them.
+    trial: (u32, u64),
 }
 
 impl<E: Copy> Default for EventQueue<E> {
@@ -82,11 +100,15 @@ impl<E: Copy> EventQueue<E> {
             current: Vec::new(),
             served: 0,
             side: BinaryHeap::new(),
-            slot: 0,
-            near: Slots::new(),
-            far: Slots::new(),
+            width: WIDEST,
+            next: 0,
+            far_slot: 0,
+            near: Slots::new(FAR_BITS - WIDEST),
+            far: Slots::new(FAR_SLOTS_BITS),
+            nodes: Nodes::new(),
             overflow: BinaryHeap::new(),
             len: 0,
+            trial: (0, 0),
         }
     }
 
@@ -101,27 +123,41 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Adds an event. Keys are unique; a key before the last popped one is served next.
-    #[inline]
+    #[inline(always)] // An event that goes through memory is read before it is there.
     pub fn push(&mut self, key: EventKey, event: E) {
         self.len += 1;
-        let scheduled = Scheduled { key, event };
-        let slot = slot_of(key);
-        if slot <= self.slot {
-            self.side.push(Reverse(scheduled));
-        } else if slot - self.slot < SLOTS as u64 {
-            self.near.push(slot, scheduled);
+        let slot = key.time.ps() >> self.width;
+        if slot.wrapping_sub(self.next) < self.near.len() {
+            let id = self.nodes.add(key, event);
+            self.near.push(slot, id, &mut self.nodes);
         } else {
-            self.push_far(slot, scheduled);
+            self.push_aside(slot < self.next, key, event);
         }
     }
 
     /// Takes the first event.
     #[inline]
     pub fn pop(&mut self) -> Option<Scheduled<E>> {
+        self.pop_until(SimTime::NEVER)
+    }
+
+    /// Takes the first event if it is not later than `limit`.
+    #[inline(always)] // With all that it calls into the engine's loop, whoever else calls those.
+    pub fn pop_until(&mut self, limit: SimTime) -> Option<Scheduled<E>> {
         loop {
-            if let Some(first) = self.pop_current() {
+            if let Some(first) = self.current.get(self.served) {
+                if !self.side.is_empty() && self.is_aside(first.key) {
+                    return self.pop_aside(limit);
+                }
+                if first.key.time > limit {
+                    return None;
+                }
+                self.served += 1;
                 self.len -= 1;
-                return Some(first);
+                return Some(*first);
+            }
+            if !self.side.is_empty() {
+                return self.pop_aside(limit);
             }
             if self.len == 0 {
                 return None;
@@ -130,34 +166,18 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Takes the first event if it is not later than `limit`.
-    #[inline(always)] // With all that it calls into the engine's loop, whoever else calls those.
-    pub fn pop_until(&mut self, limit: SimTime) -> Option<Scheduled<E>> {
-        loop {
-            let side = self.side.peek().map(|scheduled| scheduled.0.key);
-            let current = self.current.get(self.served).map(|scheduled| scheduled.key);
-            let popped = match (current, side) {
-                (Some(current), None) if current.time <= limit => self.serve(),
-                (Some(current), Some(side)) if current < side && current.time <= limit => {
-                    self.serve()
-                }
-                (_, Some(side)) if side.time <= limit => self.side.pop().map(|s| s.0),
-                (None, None) if self.len > 0 => {
-                    self.advance();
-                    continue;
-                }
-                _ => None,
-            };
-            self.len -= usize::from(popped.is_some());
-            return popped;
-        }
-    }
-
-    /// The event that will be popped when `ahead` others of the current slot have been, as far as
+    /// The event that will be popped when `ahead` others of the current slots have been, as far as
     /// is known: a guess for prefetching.
     #[inline]
     pub fn look_ahead(&self, ahead: usize) -> Option<&E> {
         self.current.get(self.served + ahead).map(|scheduled| &scheduled.event)
+    }
+
+    /// Whether the event that was popped last is the first of the slots being served: those behind it
+    /// have not been seen by [`Self::look_ahead`].
+    #[inline]
+    pub fn has_begun(&self) -> bool {
+        self.served == 1
     }
 
     /// The first event's key.
@@ -183,39 +203,42 @@ impl<E: Copy> EventQueue<E> {
         current.or_else(|| self.side.peek().map(|scheduled| &scheduled.0))
     }
 
-    #[inline]
-    fn pop_current(&mut self) -> Option<Scheduled<E>> {
-        let Some(side) = self.side.peek() else { return self.serve() };
-        match self.current.get(self.served) {
-            Some(current) if current.key < side.0.key => self.serve(),
-            _ => self.side.pop().map(|s| s.0),
-        }
+    /// Whether what was pushed aside has an event before `key`.
+    #[inline(never)]
+    fn is_aside(&self, key: EventKey) -> bool {
+        self.side.peek().is_some_and(|side| side.0.key < key)
     }
 
-    /// The next event of the slot being served.
-    #[inline]
-    fn serve(&mut self) -> Option<Scheduled<E>> {
-        let next = self.current.get(self.served).copied();
-        self.served += usize::from(next.is_some());
-        next
+    #[inline(never)]
+    fn pop_aside(&mut self, limit: SimTime) -> Option<Scheduled<E>> {
+        let first = self.side.peek()?;
+        if first.0.key.time > limit {
+            return None;
+        }
+        self.len -= 1;
+        self.side.pop().map(|first| first.0)
     }
 
     #[cold]
-    fn push_far(&mut self, slot: u64, scheduled: Scheduled<E>) {
-        let far_slot = slot >> LEVEL_BITS;
-        if far_slot - (self.slot >> LEVEL_BITS) < SLOTS as u64 {
-            self.far.push(far_slot, scheduled);
+    #[inline(never)]
+    fn push_aside(&mut self, is_past: bool, key: EventKey, event: E) {
+        let far_slot = far_slot_of(key);
+        if is_past {
+            self.side.push(Reverse(Scheduled { key, event }));
+        } else if far_slot - self.far_slot < self.far.len() {
+            let id = self.nodes.add(key, event);
+            self.far.push(far_slot, id, &mut self.nodes);
         } else {
-            self.overflow.push(Reverse(scheduled));
+            self.overflow.push(Reverse(Scheduled { key, event }));
         }
     }
 
-    /// Makes the next slot that holds something the current one. Something does wait.
+    /// Makes the next slots that hold something the current ones. Something does wait.
     #[inline(always)]
     fn advance(&mut self) {
-        match self.near.next_after(self.slot) {
+        match self.near.next_from(self.next) {
             // What lies further out begins with a later level-1 slot.
-            Some(near) if near >> LEVEL_BITS == self.slot >> LEVEL_BITS => self.enter(near),
+            Some(near) if near >> (FAR_BITS - self.width) == self.far_slot => self.enter(near),
             near => self.advance_far(near),
         }
     }
@@ -223,59 +246,134 @@ impl<E: Copy> EventQueue<E> {
     /// As [`Self::advance`], across the border of a level-1 slot. What comes into reach there is
     /// spread out first: it may hold events of the level-0 slot that is next.
     #[cold]
+    #[inline(never)]
     fn advance_far(&mut self, near: Option<u64>) {
-        let far = self.far.next_after(self.slot >> LEVEL_BITS).map(|slot| slot << LEVEL_BITS);
-        let overflow = self.overflow.peek().map(|s| slot_of(s.0.key));
+        let near = near.map(|slot| slot >> self.near_bits());
+        let far = self.far.next_from(self.far_slot + 1);
+        let overflow = self.overflow.peek().map(|first| far_slot_of(first.0.key));
         let Some(first) = [near, far, overflow].into_iter().flatten().min() else { return };
-        self.slot = first;
-        if overflow.is_some_and(|slot| slot >> LEVEL_BITS <= first >> LEVEL_BITS) {
+        self.far_slot = first;
+        self.adapt();
+        self.next = first << self.near_bits();
+        if overflow == Some(first) {
             self.spread_overflow();
         }
         if far == Some(first) {
-            self.spread_far(first >> LEVEL_BITS);
+            self.spread_far();
         }
-        self.enter(first);
+        if let Some(near) = self.near.next_from(self.next) {
+            self.enter(near);
+        }
     }
 
-    /// Starts to serve a level-0 slot.
+    /// Starts to serve a group of level-0 slots: that of slot `near`, the first that holds something.
     #[inline(always)]
-    fn enter(&mut self, slot: u64) {
-        debug_assert!(self.served == self.current.len(), "a slot is left when it is empty");
-        self.slot = slot;
+    fn enter(&mut self, near: u64) {
+        debug_assert!(self.served == self.current.len(), "slots are left when they are empty");
+        let group = near & !(GROUP - 1);
+        self.next = group + GROUP;
         self.served = 0;
         self.current.clear();
-        self.near.drain(slot, &mut self.current);
-        if self.current.len() > 1 {
-            self.current.sort_unstable_by_key(|scheduled| scheduled.key);
+        let mut found = self.near.take_group(group);
+        while found != 0 {
+            let slot = group + u64::from(found.trailing_zeros());
+            found &= found - 1;
+            let begin = self.current.len();
+            let mut id = self.near.take_list(slot);
+            while id != NONE {
+                let (key, event, next) = self.nodes.take(id);
+                self.current.push(Scheduled { key, event });
+                id = next;
+            }
+            if self.current.len() > begin + 1 {
+                put_in_order(&mut self.current[begin..]);
+            }
         }
+        self.trial.0 += 1;
+        self.trial.1 += self.current.len() as u64;
     }
 
-    /// Spreads one level-1 slot over the level-0 slots, the current one included.
-    fn spread_far(&mut self, far_slot: u64) {
-        let mut events = Vec::new();
-        self.far.drain(far_slot, &mut events);
-        for scheduled in events {
-            self.near.push(slot_of(scheduled.key), scheduled);
+    /// Moves the events of the level-1 slot that has come into reach to level 0.
+    fn spread_far(&mut self) {
+        let mut id = self.far.take(self.far_slot);
+        while id != NONE {
+            let (time, next) = self.nodes.look(id);
+            self.near.push(time.ps() >> self.width, id, &mut self.nodes);
+            id = next;
         }
     }
 
     /// Moves what has come within a level-1 slot out of the overflow.
     fn spread_overflow(&mut self) {
-        let reach = (self.slot >> LEVEL_BITS) + 1;
         while let Some(Reverse(first)) = self.overflow.peek() {
-            if slot_of(first.key) >> LEVEL_BITS >= reach {
+            if far_slot_of(first.key) > self.far_slot {
                 break;
             }
-            if let Some(Reverse(scheduled)) = self.overflow.pop() {
-                self.near.push(slot_of(scheduled.key), scheduled);
+            if let Some(Reverse(Scheduled { key, event })) = self.overflow.pop() {
+                let id = self.nodes.add(key, event);
+                self.near.push(key.time.ps() >> self.width, id, &mut self.nodes);
             }
+        }
+    }
+
+    /// Level-0 slots of a level-1 slot, as a power of two.
+    #[inline(always)]
+    const fn near_bits(&self) -> u32 {
+        FAR_BITS - self.width
+    }
+
+    /// Makes level-0 slots narrower or wider if those of late held too much or too little. No slot is
+    /// being served, and none before the level-1 slot that is next holds anything.
+    fn adapt(&mut self) {
+        let (groups, events) = self.trial;
+        if groups < TRIAL {
+            return;
+        }
+        self.trial = (0, 0);
+        let groups = u64::from(groups);
+        let mut width = self.width;
+        if events > groups * FULL {
+            width -= (events / (groups * FULL / 2)).ilog2().min(width - NARROWEST);
+        } else if events < groups * EMPTY {
+            width += u32::from(width < WIDEST);
+        }
+        if width != self.width {
+            self.set_width(width);
+        }
+    }
+
+    fn set_width(&mut self, width: u32) {
+        let mut slots = Slots::new(FAR_BITS - width);
+        while let Some(slot) = self.near.next_from(self.next) {
+            let mut id = self.near.take(slot);
+            while id != NONE {
+                let (time, next) = self.nodes.look(id);
+                slots.push(time.ps() >> width, id, &mut self.nodes);
+                id = next;
+            }
+        }
+        (self.near, self.width) = (slots, width);
+    }
+}
+
+/// Puts the events of a slot in order. Most slots have one or two.
+#[inline(always)]
+fn put_in_order<E: Copy>(events: &mut [Scheduled<E>]) {
+    if events.len() > FEW {
+        return events.sort_unstable_by_key(|scheduled| scheduled.key);
+    }
+    for end in 1..events.len() {
+        let mut place = end;
+        while place > 0 && events[place].key < events[place - 1].key {
+            events.swap(place, place - 1);
+            place -= 1;
         }
     }
 }
 
 #[inline]
-fn slot_of(key: EventKey) -> u64 {
-    key.time.ps() >> SLOT_BITS
+fn far_slot_of(key: EventKey) -> u64 {
+    key.time.ps() >> FAR_BITS
 }
 
 #[cfg(test)]
@@ -321,6 +419,25 @@ mod tests {
             assert_eq!(queue.pop().map(|s| s.key), Some(expected));
         }
         assert!(queue.is_empty() && queue.pop().is_none());
+    }
+
+    #[test]
+    fn slots_are_as_wide_as_is_good() {
+        let mut queue = EventQueue::new();
+        let mut ties = TieCounter::new(0);
+        let dense = (0..400_000).map(|event| event * 20);
+        let sparse = (0..40_000).map(|event| 8_000_000 + event * 2_000);
+        let times: Vec<SimTime> = dense.chain(sparse).map(SimTime::from_ps).collect();
+        for &time in &times {
+            queue.push(EventKey { time, tie: ties.reserve() }, ());
+        }
+        let mut widths = Vec::new();
+        for &time in &times {
+            assert_eq!(queue.pop().map(|scheduled| scheduled.key.time), Some(time));
+            widths.push(queue.width);
+        }
+        widths.dedup();
+        assert_eq!(widths, [8, 4, 5, 6, 7, 8]);
     }
 
     #[test]

@@ -73,6 +73,9 @@ impl<E: Copy> Engine<E> {
             debug_assert!(key.time >= self.now, "an event was scheduled in the past");
             self.now = key.time;
             self.executed += 1;
+            if self.queue.has_begun() {
+                self.prefetch_first(world);
+            }
             if let Some(event) = self.queue.look_ahead(LOOK_AHEAD) {
                 world.prefetch(event);
             }
@@ -82,6 +85,14 @@ impl<E: Copy> Engine<E> {
             world.handle(key, event, &mut self.queue);
         }
         true
+    }
+
+    /// Asks for the memory of the events that nothing has looked ahead to.
+    #[inline(never)]
+    fn prefetch_first<W: World<Event = E>>(&self, world: &W) {
+        for event in (0..LOOK_AHEAD).map_while(|ahead| self.queue.look_ahead(ahead)) {
+            world.prefetch(event);
+        }
     }
 
     /// Lets time pass up to `limit` without an event, as at the end of a run.

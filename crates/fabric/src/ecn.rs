@@ -46,6 +46,11 @@ impl EcnMarker {
         Self { kmin: scaled(config.kmin.get()), kmax: scaled(config.kmax.get()), pmax }
     }
 
+    /// No frame is marked that finds no more bytes than this waiting.
+    pub const fn kmin(&self) -> u32 {
+        self.kmin
+    }
+
     /// Whether a frame that finds `queued` bytes waiting is marked; `draw` gives 64 random bits and
     /// is called only between the thresholds.
     #[inline]

@@ -141,6 +141,13 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         }
     }
 
+    /// The frame that goes next if the lowest queue that holds any may send: a guess.
+    #[inline]
+    pub fn first_waiting(&self) -> Option<PacketId> {
+        let queue = self.waiting.trailing_zeros() as usize;
+        self.queues.get(queue).map(|queue| queue.frames.head())
+    }
+
     /// The frames that wait in one queue, the next to go first.
     pub fn waiting_in<C: Chain>(&self, queue: u8, chain: &C) -> impl Iterator<Item = PacketId> {
         let exists = |id: PacketId| (id != PacketId::NONE).then_some(id);

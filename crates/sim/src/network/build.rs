@@ -19,7 +19,7 @@ use super::{
     Event, FarEnd, Flows, Host, Network, NetworkPort, Node, Operations, PortCounters, Role, Switch,
     Totals,
 };
-use crate::profile::{EndHost, FlowStarts, Profile, Shared};
+use crate::profile::{EndHost, FlowStarts, Marking, Profile, Shared};
 use crate::{Plan, Side};
 
 /// The origin, in event keys, of what no node causes. Node n has origin n + 1.
@@ -198,6 +198,7 @@ impl<P: Profile> Network<P> {
         let neighbour = &self.adjacency.ports_of(node)[usize::from(number)];
         let is_switch = matches!(self.nodes[node as usize].role, Role::Switch(_));
         let marking = is_switch.then(|| P::marking(&self.plan, node, number, neighbour)).flatten();
+        let far = self.far_end(neighbour, self.shared.is_lossy(index(place + 1)));
         NetworkPort {
             port: Port::with_flow_control(
                 P::link(&self.plan, neighbour),
@@ -206,12 +207,15 @@ impl<P: Profile> Network<P> {
             )
             .with_extras(P::port_extras(&self.plan, node, number)),
             in_flight: Fifo::default(),
-            far: self.far_end(neighbour, self.shared.is_lossy(index(place + 1))),
+            departs_specially: self.telemetry.is_some() || matches!(far.role, Role::Elsewhere(_)),
+            far,
             node,
             number,
             free_armed: false,
             free_tie: Tie::default(),
             timeout_armed: SimTime::NEVER,
+            marks_departures: marking.as_ref().is_some_and(Marking::marks_departures),
+            marks_above: marking.as_ref().map_or(u32::MAX, Marking::quiet_up_to),
             marking: marking.map(Box::new),
             doomed: 0,
             captured: None,
@@ -226,7 +230,9 @@ impl<P: Profile> Network<P> {
         let port = self.places.at_link(node, link, &self.adjacency, self.part.cut());
         FarEnd {
             port: port.unwrap_or(u32::MAX),
+            node,
             role: self.nodes[node as usize].role,
+            first_port: self.nodes[node as usize].first_port,
             number: u16::try_from(number).unwrap_or(u16::MAX),
             special: lossy,
             cuts_through: self.plan.cuts_through(node),

@@ -72,6 +72,7 @@ impl<P: Profile> Network<P> {
             if self.part.has(node) {
                 let port = self.nodes[node as usize].first_port + u32::from(number);
                 self.ports[port as usize].captured = Some(index);
+                self.ports[port as usize].departs_specially = true;
                 let sender = self.ports[port as usize].far.port;
                 self.ports[sender as usize].far.special = true;
             }

@@ -172,12 +172,18 @@ struct NetworkPort<P: Profile> {
     number: u16,
     /// Its interface in the capture.
     captured: Option<u16>,
+    /// Whether what it sends is captured, noted for telemetry, or leaves this part of the network.
+    departs_specially: bool,
+    /// Whether its marking is asked about frames that leave a queue.
+    marks_departures: bool,
     /// Whether a `PortFree` is in the event queue.
     free_armed: bool,
     /// The place in the order that the transmission under way has reserved for its end.
     free_tie: Tie,
     port: Port<P::Link, P::FlowControl>,
     counters: PortCounters,
+    /// Its marking is asked about frames that join a queue of more bytes than this.
+    marks_above: u32,
     marking: Option<Box<P::Marking>>,
     /// Frames on the link, the next ones to arrive, that were lost when it went down.
     doomed: u32,
@@ -191,7 +197,10 @@ struct FarEnd {
     /// The port.
     port: u32,
     /// Its node.
+    node: NodeId,
     role: Role,
+    /// The first port of its node, if that is in this part of the network.
+    first_port: u32,
     /// Its number within its node.
     number: u16,
     /// Whether arrivals are captured, may be lost, or are watched by fault rules.
@@ -479,19 +488,23 @@ impl<P: Profile> World for Network<P> {
 
     #[inline]
     fn prefetch_next(&self, event: &Event) {
-        let Event::Arrive { port, packet } = *event else { return };
-        let far = &self.ports[port as usize].far;
-        match far.role {
-            Role::Host(host) => prefetch::<2, _>(&self.hosts[host as usize]),
-            Role::Switch(switch) => {
-                let node = self.switches[switch as usize].node;
-                let number = u32::from(self.pool.get(packet).switch_port);
-                let egress = self.nodes[node as usize].first_port + number;
+        match *event {
+            Event::Arrive { port, packet } => {
+                let far = &self.ports[port as usize].far;
+                if let Role::Host(host) = far.role {
+                    return prefetch::<2, _>(&self.hosts[host as usize]);
+                }
+                let egress = far.first_port.wrapping_add(self.pool.get(packet).switch_port.into());
                 if let Some(egress) = self.ports.get(egress as usize) {
                     prefetch::<4, _>(egress);
                 }
             }
-            Role::Elsewhere(_) => {}
+            Event::PortFree { port } => {
+                if let Some(waiting) = self.ports[port as usize].port.first_waiting() {
+                    prefetch::<1, _>(self.pool.get(waiting));
+                }
+            }
+            _ => {}
         }
     }
 }

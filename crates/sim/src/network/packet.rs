@@ -122,16 +122,13 @@ impl<R: Copy> PacketPool<R> {
     /// Puts a packet into the pool.
     #[inline]
     pub(crate) fn insert(&mut self, packet: Packet<R>) -> PacketId {
+        let id = self.free.unwrap_or_else(|| self.grow());
+        // Field by field, without a copy on the way.
+        let place = &mut self.packets[id.0 as usize];
+        self.free = (place.next != PacketId::NONE).then_some(place.next);
+        *place = packet;
         self.live += 1;
-        match self.free {
-            Some(id) => {
-                let place = &mut self.packets[id.0 as usize];
-                self.free = (place.next != PacketId::NONE).then_some(place.next);
-                *place = packet;
-                id
-            }
-            None => self.grow(packet),
-        }
+        id
     }
 
     /// Takes a packet out of the pool; its id may come again.
@@ -152,10 +149,12 @@ impl<R: Copy> PacketPool<R> {
         &mut self.packets[id.0 as usize]
     }
 
+    /// A free place, where there was none.
     #[cold]
-    fn grow(&mut self, packet: Packet<R>) -> PacketId {
+    #[inline(never)]
+    fn grow(&mut self) -> PacketId {
         let id = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets exist at once");
-        self.packets.push(packet);
+        self.packets.push(Packet::new(0, 0, 0, Body::Pfc(Pfc::default())));
         PacketId(id)
     }
 }

@@ -33,7 +33,7 @@ impl<P: Profile> Network<P> {
         if number == NO_ROUTE {
             return self.drop_frame(key, receiving, None, id, DropCause::NoRoute);
         }
-        let egress = self.nodes[state.node as usize].first_port + u32::from(number);
+        let egress = at.first_port + u32::from(number);
         let mut out = &mut self.ports[egress as usize];
         let Some(waits_in) = out.port.place_of(priority) else {
             let cause = if out.port.is_up() { DropCause::Watchdog } else { DropCause::LinkDown };
@@ -51,7 +51,9 @@ impl<P: Profile> Network<P> {
         }
         packet.switch_port = ingress;
         let queued = egress_queue + len;
-        if let Some(marking) = &mut out.marking {
+        if queued > out.marks_above
+            && let Some(marking) = &mut out.marking
+        {
             let markable = body.is_markable();
             let joining = Joining { markable, queue: waits_in, len, queued };
             if marking.on_enqueue(&mut self.shared, joining) {
@@ -119,7 +121,8 @@ impl<P: Profile> Network<P> {
         let priority = state.priorities[usize::from(body.priority() & 7)];
         let out = &mut self.ports[port as usize];
         let resume = state.buffer.release(Departure { ingress, egress: out.number, priority, len });
-        if let Some(marking) = &mut out.marking
+        if out.marks_departures
+            && let Some(marking) = &mut out.marking
             && marking.on_dequeue(&mut self.shared, body.is_markable(), || {
                 let queue = out.port.queue_of(priority);
                 (queue, out.port.queued(queue))

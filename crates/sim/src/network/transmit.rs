@@ -43,37 +43,57 @@ impl<P: Profile> Network<P> {
         id: PacketId,
         queue: &mut EventQueue<Event>,
     ) {
-        let state = &mut self.ports[port as usize];
-        let node = &mut self.nodes[state.node as usize].order;
-        state.free_tie = self.order.reserve(node);
-        let packet = self.pool.get_mut(id);
+        let Self { ports, nodes, pool, order, totals, .. } = self;
+        let state = &mut ports[port as usize];
+        let node = &mut nodes[state.node as usize].order;
+        state.free_tie = order.reserve(node);
+        let packet = pool.get_mut(id);
         let transmission = state.port.transmit(key.time, u32::from(packet.frame_len));
-        let arrival = EventKey { time: transmission.arrival, tie: self.order.reserve(node) };
-        if let Some(telemetry) = &mut self.telemetry {
-            telemetry.note_departure(key.time, port, packet.frame_len);
-        }
+        let arrival = EventKey { time: transmission.arrival, tie: order.reserve(node) };
         state.counters.frames += 1;
         state.counters.bytes += u64::from(packet.frame_len);
-        let traversals = &mut self.totals.traversals;
         match packet.body {
             Body::Rdma(ref body) => match body.kind() {
-                TrafficKind::Data => traversals.data += 1,
-                TrafficKind::Ack => traversals.ack += 1,
-                TrafficKind::Control => traversals.control += 1,
+                TrafficKind::Data => totals.traversals.data += 1,
+                TrafficKind::Ack => totals.traversals.ack += 1,
+                TrafficKind::Control => totals.traversals.control += 1,
             },
-            ref other => self.totals.count_other(other),
+            ref other => totals.count_other(other),
         }
+        if state.departs_specially | state.port.has_extras()
+            && self.depart_specially(key, port, id, arrival, queue)
+        {
+            return;
+        }
+        self.put_on_link(port, id, arrival, queue);
+    }
+
+    /// A frame starts at a port where more has to be done than elsewhere. Whether it goes to another
+    /// part of the network, and not onto a link of this one.
+    #[cold]
+    #[inline(never)]
+    fn depart_specially(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        id: PacketId,
+        arrival: EventKey,
+        queue: &mut EventQueue<Event>,
+    ) -> bool {
+        let state = &self.ports[port as usize];
         let (shapes, captured, far) = (state.port.has_extras(), state.captured, state.far.role);
+        if let Some(telemetry) = &mut self.telemetry {
+            telemetry.note_departure(key.time, port, self.pool.get(id).frame_len);
+        }
         if captured.is_some() {
             self.capture_sent(key, port, id);
         }
         if shapes {
             self.shape(key, port, id, queue);
         }
-        if let Role::Elsewhere(part) = far {
-            return self.leave(port, id, arrival, part);
-        }
-        self.put_on_link(port, id, arrival, queue);
+        let Role::Elsewhere(part) = far else { return false };
+        self.leave(port, id, arrival, part);
+        true
     }
 
     /// A frame is on the link of `port` from now on. Its last bit reaches the other end at `arrival`.
@@ -85,14 +105,13 @@ impl<P: Profile> Network<P> {
         mut arrival: EventKey,
         queue: &mut EventQueue<Event>,
     ) {
-        let state = &mut self.ports[port as usize];
-        if let Role::Switch(switch) = state.far.role {
+        let far = &self.ports[port as usize].far;
+        if let Role::Switch(_) = far.role {
             let packet = self.pool.get_mut(id);
-            let node = self.switches[switch as usize].node;
             let (source, destination) = (packet.source, packet.destination);
-            let egress = self.routing.egress(node, source, destination, packet.flow_hash);
+            let egress = self.routing.egress(far.node, source, destination, packet.flow_hash);
             packet.switch_port = egress.unwrap_or(NO_ROUTE);
-            if state.far.cuts_through {
+            if far.cuts_through {
                 arrival.time = self.head_arrival(port, id, arrival.time);
             }
         }
@@ -110,8 +129,7 @@ impl<P: Profile> Network<P> {
     fn head_arrival(&self, port: u32, id: PacketId, tail: SimTime) -> SimTime {
         let state = &self.ports[port as usize];
         let packet = self.pool.get(id);
-        let first = self.nodes[self.ports[state.far.port as usize].node as usize].first_port;
-        let egress = first + u32::from(packet.switch_port);
+        let egress = state.far.first_port + u32::from(packet.switch_port);
         let is_data = packet.body.priority().is_some() && packet.switch_port != NO_ROUTE;
         let link = state.port.link();
         if is_data && self.ports[egress as usize].port.link().rate() <= link.rate() {

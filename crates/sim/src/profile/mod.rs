@@ -438,6 +438,17 @@ pub struct Joining {
 /// ECN at an egress port, or its congestion points. `queued` counts the bytes of the frame's
 /// priority that wait there.
 pub trait Marking<S>: fmt::Debug + Send {
+    /// [`Self::on_enqueue`] need not be asked about a frame that joins a queue of no more bytes than
+    /// this, its own among them.
+    fn quiet_up_to(&self) -> u32 {
+        u32::MAX
+    }
+
+    /// Whether [`Self::on_dequeue`] may ever mark.
+    fn marks_departures(&self) -> bool {
+        false
+    }
+
     /// A frame joins the queue. True if it is marked, or if it cannot be marked and its sender is to
     /// be [notified](Self::take_sample).
     #[inline]

@@ -20,6 +20,10 @@ impl DequeueMarking {
 }
 
 impl Marking<Commons> for DequeueMarking {
+    fn marks_departures(&self) -> bool {
+        true
+    }
+
     #[inline]
     fn on_dequeue(
         &mut self,

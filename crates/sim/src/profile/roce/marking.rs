@@ -103,6 +103,18 @@ impl EcnMarking {
 }
 
 impl Marking<LinkLoss> for EcnMarking {
+    fn quiet_up_to(&self) -> u32 {
+        match (&self.uncommon, self.mark_at) {
+            (Some(_), _) => 0,
+            (None, MarkAt::Enqueue) => self.marker.kmin(),
+            (None, MarkAt::Dequeue) => u32::MAX,
+        }
+    }
+
+    fn marks_departures(&self) -> bool {
+        self.mark_at == MarkAt::Dequeue
+    }
+
     #[inline]
     fn on_enqueue(&mut self, _: &mut LinkLoss, frame: Joining) -> bool {
         if self.uncommon.is_some() {
