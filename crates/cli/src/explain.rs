@@ -28,7 +28,7 @@ pub(crate) struct ExplainArguments {
     #[arg(long, value_name = "N", requires = "operation", conflicts_with = "flow")]
     connection: Option<u32>,
     /// Its operation, by its number in operations.csv.
-    #[arg(long, value_name = "N", requires = "connection")]
+    #[arg(long, value_name = "N", requires = "connection", conflicts_with = "flow")]
     operation: Option<u64>,
     /// Print a JSON object.
     #[arg(long)]
@@ -60,7 +60,11 @@ pub(crate) fn execute(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     let results = crate::report::open(&arguments.path)?;
     let scenario = arguments.path.join("scenario.resolved.toml");
     let loaded = rocelab_sim::reference::load(&scenario, &[])?;
-    let plan = loaded.scenario.plan()?;
+    let mut plan = loaded.scenario.plan()?;
+    let summary = results.summary();
+    if summary.incomplete {
+        plan.stop_at(summary.simulated_ps);
+    }
     let interrupt = Interrupt::listen();
     let bar = Bar::new(false);
     let answer = answer_to(arguments, plan, |progress| {

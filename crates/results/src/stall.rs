@@ -76,6 +76,8 @@ pub enum WaitsFor {
     Pause,
     /// Its host's link, which is down.
     Link,
+    /// Its host, which is down.
+    Host,
     /// Its turn: it may send.
     Turn,
     /// The other side of its connection: it has nothing to send.
@@ -94,6 +96,7 @@ impl WaitsFor {
             Self::ReadLimit => "its limit of open READs is reached",
             Self::Pause => "its port is paused",
             Self::Link => "its link is down",
+            Self::Host => "its host is down",
             Self::Turn => "it may send",
             Self::Peer => "it waits for the program at the other end",
         }
@@ -156,7 +159,7 @@ impl fmt::Display for StuckQueuePairRecord {
         write!(f, ": {}", self.waits_for.in_words())?;
         match (self.waits_for, self.packets_in_queues) {
             (WaitsFor::Pause, _) => write!(f, " by {at}")?,
-            (WaitsFor::Peer | WaitsFor::Connection | WaitsFor::Link, 0) => {}
+            (WaitsFor::Peer | WaitsFor::Connection | WaitsFor::Link | WaitsFor::Host, 0) => {}
             (_, 0) => write!(f, "; nothing of it is in the network: what it waits for was lost")?,
             (_, 1) => write!(f, "; 1 of its packets is in a queue, at {at}")?,
             (_, packets) => write!(f, "; {packets} of its packets are in queues, first at {at}")?,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rocelab_fabric::NodeId;
+use rocelab_fabric::{NodeId, Serialisation};
 use rocelab_results::{
     DeadlockRecord, DeadlockedQueue, DropRecord, EcnCounts, FaultRuleCounts, FlowRecord,
     FlowStatistics, FlowStatus, FlowWriter, IntegrityResult, IntegrityViolation, Layer2Counts,
@@ -25,7 +25,7 @@ use self::samples::SampleFiles;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
     AuditError, BuildError, Deadlock, DropCause, FaultCounts, FlowEnd, FlowFailure, FrameDropped,
-    IntegrityReport, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueStorm,
+    IntegrityReport, OpenOperation, OperationEnd, PauseChange, PauseEvent, PortView, QueueStorm,
     ReceiverCounts, Record, RecordKind, StuckQueue, Totals,
 };
 use crate::pause_tree::PauseTree;
@@ -458,7 +458,8 @@ impl<'a> Output<'a> {
         for view in network.ports() {
             let (rate, mean) = network.rates_until(&view, now);
             let capacity = mean.bytes_in(now.since(SimTime::ZERO)).get();
-            let on_wire = view.counters.bytes + view.counters.frames * self.plan.gap_bytes();
+            let started = view.counters.bytes + view.counters.frames * self.plan.gap_bytes();
+            let on_wire = started.saturating_sub(bytes_after(&view, now));
             links.write(&LinkRecord {
                 from: self.name(view.node).into(),
                 from_port: view.number,
@@ -479,6 +480,18 @@ impl<'a> Output<'a> {
     fn name(&self, node: NodeId) -> &'a str {
         &self.plan.topology.nodes[node as usize].name
     }
+}
+
+/// What of the frame that a port sends, with its gap, is not on the wire by `now` (bytes).
+fn bytes_after<P: Profile>(view: &PortView<'_, P>, now: SimTime) -> u64 {
+    let free_at = view.port.free_at();
+    if free_at <= now || free_at == SimTime::NEVER {
+        return 0;
+    }
+    let (rate, rest) = (view.port.link().rate(), free_at.since(now));
+    let full = rate.bytes_in(rest);
+    // Of a byte that has begun nothing counts, so that no port sends more than it can.
+    full.get() + u64::from(rate.transmission_time(full) < rest)
 }
 
 /// What slow receivers did, in the words of the results.

@@ -119,6 +119,7 @@ fn waits_for(stuck: &StuckQueuePair) -> WaitsFor {
         Standing::Window => WaitsFor::Window,
         Standing::PacketLimit => WaitsFor::PacketLimit,
         Standing::ReadLimit => WaitsFor::ReadLimit,
+        Standing::MaySend(_) if stuck.host_is_down => WaitsFor::Host,
         Standing::MaySend(_) if !stuck.link_is_up => WaitsFor::Link,
         Standing::MaySend(_) if stuck.is_paused => WaitsFor::Pause,
         Standing::MaySend(_) => WaitsFor::Turn,

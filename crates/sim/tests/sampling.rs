@@ -196,3 +196,17 @@ fn the_rates_of_the_other_profile_add_up_too() {
     let goodput = sums(&results, "samples/rates.csv", "goodput_bps");
     assert!((bytes(goodput[&("host-1".to_owned(), 0, Some(0))]) / 3e5 - 1.0).abs() < 1e-4);
 }
+
+/// The run ends while frames are sent: the rest of them counts for no port.
+#[test]
+fn no_port_sends_more_than_it_can() {
+    for stop in ["100ns", "1ns", "86880ps", "86881ps", "12345ps"] {
+        let (_, results) = run("cut", &format!("stop = \"{stop}\"\n{}", incast(DCQCN)));
+        let links = results.links().expect("links.csv").map(Result::unwrap);
+        let links: Vec<LinkRecord<'_>> = links.collect();
+        let of = |name: &str| links.iter().find(|link| link.from == name).expect("a port");
+        assert_eq!(of("host-1").utilisation.as_f64(), 1.0, "{stop}");
+        assert!(of("host-1").frames > 0, "{stop}");
+        assert!(links.iter().all(|link| link.utilisation.as_f64() <= 1.0), "{stop}");
+    }
+}

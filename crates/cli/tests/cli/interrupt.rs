@@ -52,6 +52,20 @@ fn results_are_kept_and_marked_incomplete() {
 }
 
 #[test]
+fn an_incomplete_run_is_explained_to_its_end_and_no_further() {
+    let desk = Desk::with_small();
+    let ended = interrupt(&desk, endless(&desk, &["small.toml", "--set", "stop=500ms"]));
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    let summary = desk.json("results/small-1/summary.json");
+    let text = desk.succeeds(&["explain", "results/small-1", "--flow", "0", "--json"]);
+    let answer: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(answer["digest"], summary["digest"]);
+    let flow = &answer["flows"][0];
+    let [start, elapsed] = ["start_ps", "elapsed_ps"].map(|key| flow[key].as_u64().expect("ps"));
+    assert_eq!(Some(start + elapsed), summary["simulated_ps"].as_u64());
+}
+
+#[test]
 fn the_scenarios_that_follow_do_not_run() {
     let desk = Desk::new();
     desk.write("folder/a.toml", crate::program::SMALL);

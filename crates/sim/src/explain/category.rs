@@ -25,6 +25,8 @@ pub enum Category {
     Shaping,
     /// The link is down.
     LinkDown,
+    /// The host is down.
+    HostDown,
     /// The congestion control lets the next packet leave later.
     Pacing,
     /// The congestion control allows no more unacknowledged payload.
@@ -37,6 +39,8 @@ pub enum Category {
     ReadLimit,
     /// From a packet's first departure to the one that counted.
     Retransmission,
+    /// The source has nothing left to send, and a message was lost that nobody sends again.
+    MessageLost,
     /// The responder asked the requester to wait, because it had no receive request.
     ReceiverNotReady,
     /// An acknowledgement of RDMA is held back so that one answers several packets.
@@ -52,7 +56,7 @@ pub enum Category {
     SlowReceiver,
     /// A program works before it posts.
     Work,
-    /// Nothing was asked of the queue pair.
+    /// Nothing is asked of the queue pair, or it has failed.
     Idle,
 }
 
@@ -69,12 +73,14 @@ impl Category {
             Self::Pause => "paused by PFC",
             Self::Shaping => "held by a shaper",
             Self::LinkDown => "link down",
+            Self::HostDown => "host down",
             Self::Pacing => "pacing",
             Self::Window => "window",
             Self::ReceiveWindow => "receive window",
             Self::PacketLimit => "limit of packets in flight",
             Self::ReadLimit => "limit of open READs",
             Self::Retransmission => "retransmission",
+            Self::MessageLost => "message lost",
             Self::ReceiverNotReady => "receiver not ready",
             Self::AckCoalescing => "acknowledgement held back",
             Self::DelayedAck => "delayed ACK",
@@ -161,6 +167,11 @@ pub enum Cause {
         /// How the sender learnt of it.
         noticed: LossSignal,
     },
+    /// A packet was dropped.
+    Dropped {
+        /// Why, as in `drops.csv`.
+        reason: &'static str,
+    },
 }
 
 /// How a sender learns that it must send again.
@@ -186,6 +197,11 @@ pub enum LossSignal {
 }
 
 impl LossSignal {
+    /// Whether a timer said so, and nobody else.
+    pub(super) const fn is_timeout(self) -> bool {
+        matches!(self, Self::Timeout | Self::RetransmissionTimeout)
+    }
+
     /// In words.
     pub const fn name(self) -> &'static str {
         match self {

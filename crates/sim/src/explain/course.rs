@@ -38,4 +38,17 @@ pub(super) struct Leg {
     pub(super) to: u64,
     /// The packet whose arrival ended it, if one did.
     pub(super) arrival: Option<Rc<Trail>>,
+    /// Where it stands, if the end of the run left it open.
+    pub(super) stands: Stands,
+}
+
+/// How far something has come that was open at the end of the run.
+#[derive(Clone, Debug)]
+pub(super) enum Stands {
+    /// It has ended, or what was lost of it is to be sent again.
+    AtSender,
+    /// This packet is under way, the oldest of it; or at the other end, which has not answered.
+    At(Rc<Trail>),
+    /// Nothing of it is anywhere.
+    Nowhere,
 }

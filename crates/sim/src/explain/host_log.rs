@@ -1,14 +1,16 @@
 //! The state of one end of a flow, from event to event.
 
+use std::collections::BTreeMap;
+
 use rocelab_fabric::NodeId;
 use rocelab_transport::Standing;
 use rocelab_transport::tcp::{TcpEnd, TcpLosses, TcpStanding};
 use rocelab_units::SimTime;
 
 use super::acknowledgement::Acknowledgement;
-use super::category::LossSignal;
-use super::end_state::EndState;
-use super::sent_frames::{Sent, SentFrame, Vain, sent_again};
+use super::category::{Category, LossSignal};
+use super::end_state::{EndState, WaitsFor};
+use super::sent_frames::{Loss, Sent, SentFrame, Vain, sent_again};
 use crate::Network;
 
 /// One end of a flow.
@@ -19,12 +21,18 @@ pub(super) struct HostLog {
     /// Of its queue pair, or of its TCP connection.
     pub(super) number: u32,
     pub(super) is_tcp: bool,
+    /// Whether it sends again what was lost.
+    repeats: bool,
     /// From each time on, in order.
     states: Vec<(u64, EndState)>,
     /// Data and requests that it sent.
     frames: Vec<SentFrame>,
     /// When it learnt of losses.
     signals: Vec<(u64, LossSignal)>,
+    /// Frames of it that were lost, by when they left.
+    losses: BTreeMap<u64, Loss>,
+    /// When an answer to it was lost last (picoseconds).
+    answer_lost: Option<u64>,
     retries: u8,
     tcp: TcpSeen,
     /// Acknowledgements with which a sender of TCP went on.
@@ -50,9 +58,12 @@ impl HostLog {
             port: network.port_of(node, 0),
             number,
             is_tcp,
+            repeats: is_tcp || network.plan().service().is_reliable(),
             states: Vec::new(),
             frames: Vec::new(),
             signals: Vec::new(),
+            losses: BTreeMap::new(),
+            answer_lost: None,
             retries: 0,
             tcp: TcpSeen::default(),
             acknowledgements: Vec::new(),
@@ -117,6 +128,55 @@ impl HostLog {
         self.signals.push((now.ps(), signal));
     }
 
+    /// A frame of it, or an answer to it, was lost.
+    pub(super) fn note_dropped(&mut self, loss: Loss, is_own: bool) {
+        if is_own {
+            self.losses.insert(loss.left, loss);
+        } else {
+            self.answer_lost = Some(loss.time);
+        }
+    }
+
+    /// The first frame of it that was lost and that nobody sends again.
+    pub(super) fn loss_for_good(&self) -> Option<&Loss> {
+        self.losses.values().next().filter(|_| !self.repeats)
+    }
+
+    /// When the first frame left that was lost, and has not been sent again, but should be.
+    pub(super) fn to_repeat(&self) -> Option<u64> {
+        if !self.repeats || self.losses.is_empty() {
+            return None;
+        }
+        let again = sent_again(&self.frames);
+        let missing = self.frames.iter().zip(again).filter(|(_, again)| again.is_none());
+        let mut missing = missing.map(|(frame, _)| frame.start);
+        missing.find(|start| self.losses.contains_key(start))
+    }
+
+    /// Whether it waits at `time` for what its peer sends.
+    pub(super) fn waits_for_peer(&self, time: u64) -> bool {
+        match self.state(time).waits_for(time) {
+            WaitsFor::Answer | WaitsFor::CongestionControl(Category::Window) => true,
+            WaitsFor::Only(what) => is_limit(what),
+            WaitsFor::CongestionControl(_) | WaitsFor::Port => false,
+        }
+    }
+
+    /// The timer whose expiry ends the wait that goes on at `time`: nothing is sent before it.
+    pub(super) fn timeout_after(&self, time: u64) -> Option<LossSignal> {
+        let next = self.frames.partition_point(|frame| frame.start <= time);
+        let sends = self.frames.get(next)?.start;
+        let later = self.signals.partition_point(|&(noted, _)| noted <= time);
+        let signals = self.signals[later..].iter().take_while(|&&(noted, _)| noted <= sends);
+        signals.map(|&(_, signal)| signal).find(|signal| signal.is_timeout())
+    }
+
+    /// Whether it waits for an answer that was lost, at and after `time`: it has sent nothing since.
+    pub(super) fn misses_answer(&self, time: u64) -> bool {
+        let last = self.frames.last().map_or(0, |frame| frame.start);
+        self.repeats && last <= time && self.answer_lost.is_some_and(|lost| lost > last)
+    }
+
     /// Its TCP has an acknowledgement.
     pub(super) const fn note_acknowledged(&mut self, acknowledgement: Acknowledgement) {
         self.tcp.acknowledgement = Some(acknowledgement);
@@ -166,8 +226,13 @@ impl HostLog {
         let end = self.frames.partition_point(|frame| frame.start <= until);
         let frames = &self.frames[first..end.max(first)];
         let again = sent_again(frames).into_iter();
+        let is_missing = |frame: &SentFrame| self.repeats && self.losses.contains_key(&frame.start);
         let noticed = frames.iter().zip(again).map(|(frame, again)| {
-            (frame.start, again.map(|again| self.noticed(frame.start, frames[again].start)))
+            let signal = match again {
+                Some(again) => Some(self.noticed(frame.start, frames[again].start)),
+                None => is_missing(frame).then(|| self.signal_between(frame.start, until)),
+            };
+            (frame.start, signal)
         });
         Vain { frames: noticed.collect() }
     }
@@ -181,6 +246,7 @@ impl HostLog {
         let oldest = self.frames.first().map_or(time, |frame| frame.start.min(time));
         let signals = self.signals.partition_point(|&(noted, _)| noted < oldest);
         self.signals.drain(..signals);
+        self.losses = self.losses.split_off(&oldest);
         let acknowledgements = self.acknowledgements.partition_point(|one| one.through <= time);
         self.acknowledgements.drain(..acknowledgements);
     }
@@ -192,4 +258,12 @@ impl HostLog {
         let otherwise = if self.is_tcp { LossSignal::SelectiveAck } else { LossSignal::Gap };
         signal.filter(|&&(time, _)| time >= start).map_or(otherwise, |&(_, signal)| signal)
     }
+}
+
+/// Whether a limit of what is unacknowledged is meant.
+pub(super) const fn is_limit(what: Category) -> bool {
+    matches!(
+        what,
+        Category::Window | Category::ReceiveWindow | Category::PacketLimit | Category::ReadLimit
+    )
 }

@@ -10,8 +10,11 @@ use rocelab_units::SimTime;
 use rocelab_wire::Opcode;
 
 use super::acknowledgement::Acknowledgement;
+use super::category::Category;
+use super::course::Stands;
+use super::end_state::WaitsFor;
 use super::host_log::HostLog;
-use super::sent_frames::Sent;
+use super::sent_frames::{Loss, Sent};
 use super::stack_log::StackLog;
 use super::traffic::{Traffic, carries_data, is_acknowledgement, is_result, loss_signal};
 use super::trail::{Answered, Trail};
@@ -41,6 +44,8 @@ pub(super) struct PairEnd {
     pub(super) log: HostLog,
     /// What made it answer, of answers that are yet to leave.
     to_answer: VecDeque<Rc<Answered>>,
+    /// When it made the last answer (picoseconds).
+    answered: Option<u64>,
     /// Answers that wait in its NIC.
     waiting_answers: usize,
     /// The last packet that arrived here.
@@ -177,6 +182,9 @@ impl Pair {
         let new = (waiting + left).saturating_sub(end.waiting_answers);
         end.waiting_answers = waiting;
         let Some(request) = &end.last_request else { return };
+        if new > 0 {
+            end.answered = Some(now.ps());
+        }
         for _ in 0..new {
             end.to_answer.push_back(Rc::new(Answered::new(request, now.ps())));
         }
@@ -187,6 +195,53 @@ impl Pair {
         let stack = self.ends[DESTINATION].stack.as_mut()?;
         stack.take_in(now.ps());
         stack.completed_by().cloned()
+    }
+
+    /// A packet was dropped.
+    pub(super) fn note_lost(&mut self, trail: &Trail, loss: Loss) {
+        let from = trail.hops.first().map(|hop| hop.port);
+        for end in &mut self.ends {
+            let is_own = from == Some(end.log.port);
+            // Notifications are no answers.
+            if if is_own { trail.carries_data } else { trail.answers.is_some() } {
+                end.log.note_dropped(loss, is_own);
+            }
+        }
+    }
+
+    /// How far that has come, at the end of the run, which an end has posted.
+    pub(super) fn stands(&self, sender: usize, now: u64, under_way: &[Rc<Trail>]) -> Stands {
+        let (own, other) = (&self.ends[sender], &self.ends[1 - sender]);
+        let from = |trail: &Trail, end: &PairEnd| {
+            trail.hops.first().is_some_and(|hop| hop.port == end.log.port)
+        };
+        let is_part = |trail: &&Rc<Trail>| {
+            let is_data = trail.carries_data && !trail.is_result && from(trail, own);
+            is_data || !own.log.is_tcp && trail.answers.is_some() && from(trail, other)
+        };
+        let unanswered = own.log.waits_for_peer(now).then(|| other.unanswered(now)).flatten();
+        let all = under_way.iter().filter(is_part).chain(unanswered);
+        let Some(oldest) = all.min_by_key(|trail| trail.begun()) else {
+            let is_empty = under_way.is_empty() && self.ends.iter().all(PairEnd::has_empty_stack);
+            return if is_empty { Stands::Nowhere } else { Stands::AtSender };
+        };
+        let to_repeat = [own, other].into_iter().filter_map(|end| end.log.to_repeat()).min();
+        match to_repeat {
+            Some(left) if left < oldest.begun() => Stands::AtSender,
+            _ => Stands::At(Rc::clone(oldest)),
+        }
+    }
+
+    /// The answer to a packet at an end that is made and has not left.
+    pub(super) fn answer_to(&self, end: usize, request: &Rc<Trail>) -> Option<&Answered> {
+        let mut all = self.ends[end].to_answer.iter();
+        all.find(|answered| Rc::ptr_eq(&answered.request, request)).map(Rc::as_ref)
+    }
+
+    /// Whether a packet at an end asks for READ data, or for an atomic operation.
+    pub(super) fn asks_for_result(&self, end: usize, request: &Rc<Trail>) -> bool {
+        let mut all = self.ends[end].results.iter();
+        all.any(|(answered, _)| Rc::ptr_eq(&answered.request, request))
     }
 
     /// Nobody asks any longer for what was before `time` (picoseconds).
@@ -203,6 +258,7 @@ impl PairEnd {
         Self {
             log,
             to_answer: VecDeque::new(),
+            answered: None,
             waiting_answers: 0,
             last_request: None,
             results: Vec::new(),
@@ -243,6 +299,27 @@ impl PairEnd {
         if let Some(left) = left {
             stack.note_made(network, (self.log.node, self.log.number), now, left);
         }
+    }
+
+    /// What has arrived here and is not answered yet.
+    fn unanswered(&self, now: u64) -> Option<&Rc<Trail>> {
+        if let Some(stack) = &self.stack {
+            return stack.first_inbound();
+        }
+        if let Some(answered) = self.to_answer.front() {
+            return Some(&answered.request);
+        }
+        if let Some((answered, _)) = self.results.last()
+            && self.log.state(now).waits_for(now) != WaitsFor::Only(Category::Idle)
+        {
+            return Some(&answered.request);
+        }
+        let is_new = |last: &&Rc<Trail>| self.answered.is_none_or(|time| time < last.arrived());
+        self.last_request.as_ref().filter(is_new)
+    }
+
+    fn has_empty_stack(&self) -> bool {
+        self.stack.as_ref().is_none_or(|stack| stack.first_inbound().is_none())
     }
 
     /// The request that READ data or the result of an atomic operation answers.

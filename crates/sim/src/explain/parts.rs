@@ -1,12 +1,13 @@
 //! Cuts the time of a flow or operation into parts.
 
 mod sender;
+mod unfinished;
 
 use std::collections::BTreeMap;
 
 use super::Part;
 use super::category::{Category, Cause, Stage};
-use super::course::{Leg, Stretch, Work};
+use super::course::{Leg, Stands, Stretch, Work};
 use super::host_log::HostLog;
 use super::pair::Pair;
 use super::pauses::Pauses;
@@ -38,6 +39,8 @@ struct Parts<'a> {
     /// The turn that is cut, and when it began: what was before is not of it.
     turn: u16,
     begin: u64,
+    /// Whether nothing of the turn is under way when the run ends.
+    is_nowhere: bool,
     lengths: BTreeMap<Key, u64>,
 }
 
@@ -51,7 +54,8 @@ struct Spot {
 /// The parts of the time that a course takes, in the order of the path; none if the packet is not
 /// known that ended a leg.
 pub(super) fn cut(known: Known<'_>, pair: &Pair, course: &[Stretch]) -> Option<Vec<Part>> {
-    let mut parts = Parts { known, pair, turn: 0, begin: 0, lengths: BTreeMap::new() };
+    let mut parts =
+        Parts { known, pair, turn: 0, begin: 0, is_nowhere: false, lengths: BTreeMap::new() };
     for stretch in course {
         match stretch {
             Stretch::Work(work) => parts.work(work),
@@ -92,6 +96,10 @@ impl Parts<'_> {
         (self.turn, self.begin) = (leg.turn, leg.from);
         let pair = self.pair;
         let (sender, other) = (&pair.ends[leg.sender].log, &pair.ends[1 - leg.sender].log);
+        if let Stands::At(trail) = &leg.stands {
+            return self.unfinished(leg, trail);
+        }
+        self.is_nowhere = matches!(leg.stands, Stands::Nowhere);
         let Some(trail) = &leg.arrival else {
             self.sender(Stage::Sender, sender, (leg.from, leg.to));
             return Some(());
@@ -128,6 +136,7 @@ impl Parts<'_> {
             }
             Hold::Behind(owner) => self.behind(owner),
             Hold::LinkDown => (Category::LinkDown, None),
+            Hold::HostDown => (Category::HostDown, None),
             Hold::Shaped => (Category::Shaping, None),
             Hold::Nothing => (Category::Idle, None),
         }
@@ -176,12 +185,17 @@ impl Parts<'_> {
         for (number, hop) in (1..).step_by(2).zip(&trail.hops) {
             self.link(stage, number, hop)?;
         }
+        self.waits_between(stage, trail);
+        Some(())
+    }
+
+    /// A packet's waits between its links.
+    fn waits_between(&mut self, stage: Stage, trail: &Trail) {
         for (number, pair) in (2..).step_by(2).zip(trail.hops.windows(2)) {
             let [before, next] = pair else { continue };
             let spot = Spot { stage, place: (number, self.port_name(next.port)) };
             self.wait(&spot, next.port, trail.priority, (before.arrived, next.start));
         }
-        Some(())
     }
 
     /// One link, up to the node at its end.

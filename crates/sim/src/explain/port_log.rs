@@ -29,7 +29,7 @@ struct Sent {
     owner: Owner,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct State {
     time: u64,
     /// Bit q: queue q must not start a frame.
@@ -37,12 +37,14 @@ struct State {
     /// Bit p: priority p is paused.
     paused: u8,
     up: bool,
+    is_dead: bool,
 }
 
 /// What keeps a frame from starting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Hold {
     LinkDown,
+    HostDown,
     /// One of the priorities that share the queue is paused.
     Paused,
     Shaped,
@@ -105,10 +107,9 @@ impl PortLog {
             blocked: if is_host { view.paused } else { view.blocked },
             paused: view.paused,
             up: view.free_at != SimTime::NEVER,
+            is_dead: view.is_dead,
         };
-        let same = |last: &State| {
-            (last.blocked, last.paused, last.up) == (state.blocked, state.paused, state.up)
-        };
+        let same = |last: &State| State { time: state.time, ..*last } == state;
         if !self.states.last().is_some_and(same) {
             self.states.push(state);
         }
@@ -131,12 +132,18 @@ impl PortLog {
         (time < sent.free_at).then_some(sent.owner)
     }
 
+    /// Until when a frame occupies the transmitter that starts at a time; none if it is not known.
+    pub(super) fn occupied_until(&self, start: u64) -> Option<u64> {
+        let place = self.sent.binary_search_by_key(&start, |sent| sent.start).ok()?;
+        Some(self.sent[place].free_at)
+    }
+
     /// What keeps a frame of `queue`, which the `priorities` (bit p) share, from starting at `time`.
     pub(super) fn hold(&self, time: u64, queue: u8, priorities: u8) -> Hold {
         let next = self.states.partition_point(|state| state.time <= time);
         if let Some(state) = next.checked_sub(1).and_then(|index| self.states.get(index)) {
             if !state.up {
-                return Hold::LinkDown;
+                return if state.is_dead { Hold::HostDown } else { Hold::LinkDown };
             }
             if state.blocked & 1 << queue != 0 {
                 return if state.paused & priorities != 0 { Hold::Paused } else { Hold::Shaped };

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rocelab_fabric::NodeId;
+
 use super::category::LossSignal;
 
 /// More frames than lie between two of one PSN: half of all PSNs.
@@ -25,6 +27,21 @@ pub(super) enum Sent {
     },
     /// A part of a TCP connection's stream, by its positions.
     Payload { from: u64, to: u64 },
+}
+
+/// A frame that was dropped on its way, and none of whose copies arrived.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loss {
+    /// When it left its host (picoseconds).
+    pub(super) left: u64,
+    /// When it was dropped (picoseconds).
+    pub(super) time: u64,
+    /// Where.
+    pub(super) node: NodeId,
+    /// The port that it should have left by there.
+    pub(super) egress: Option<u16>,
+    /// Why, as in `drops.csv`.
+    pub(super) reason: &'static str,
 }
 
 /// By frame, in order: the next one that brings some of the same again.

@@ -61,6 +61,11 @@ impl StackLog {
         self.inbound.push_back(Inbound { trail: Rc::clone(trail), segment, through });
     }
 
+    /// The first segment that is between the wire and the protocol.
+    pub(super) fn first_inbound(&self) -> Option<&Rc<Trail>> {
+        self.inbound.front().map(|inbound| &inbound.trail)
+    }
+
     /// Takes in what is through the stack; gives the last acknowledgement of it, and when it was
     /// through.
     pub(super) fn take_in(&mut self, now: u64) -> Option<(Rc<Trail>, u64)> {

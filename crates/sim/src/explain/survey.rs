@@ -32,6 +32,10 @@ pub struct Survey {
     /// Deadlocks, as in `summary.json`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deadlocks: Vec<DeadlockRecord>,
+    /// Places where pauses began.
+    pub all_roots: usize,
+    /// Those who waited for pauses whose root cause they have no part in.
+    pub all_victims: usize,
     /// Where pauses began: at most 100, those first whose pauses took the most time.
     pub roots: Vec<RootCause>,
     /// The longest pauses: at most 100.
@@ -129,11 +133,12 @@ fn surveyed(
     let (pauses, mut victims) = probes.surveyed(simulation.network().only(), simulation.now());
     victims
         .sort_by_key(|victim| (std::cmp::Reverse(victim.hol_ps), victim.flow, victim.connection));
+    let all_victims = victims.len();
     victims.truncate(LISTED);
     let digest = format!("{:016x}", simulation.network().digest());
     let deadlocks = simulation.network().deadlocks();
     let deadlocks = deadlocks.iter().map(|found| deadlock_record(plan, found)).collect();
-    Ok(Survey { digest, deadlocks, victims, ..of_pauses(pauses.tree(), end_ps) })
+    Ok(Survey { digest, deadlocks, all_victims, victims, ..of_pauses(pauses.tree(), end_ps) })
 }
 
 /// What pauses say by themselves.
@@ -155,13 +160,18 @@ fn of_pauses(pauses: &PauseTree<'_>, end_ps: u64) -> Survey {
             root: pauses.root(index).to_string(),
         }
     });
+    let mut roots = roots(pauses, length);
+    let all_roots = roots.len();
+    roots.truncate(LISTED);
     Survey {
         digest: String::new(),
         end_ps,
         pauses: all.len(),
         paused_ps: all.iter().map(length).sum(),
         deadlocks: Vec::new(),
-        roots: roots(pauses, length),
+        all_roots,
+        all_victims: 0,
+        roots,
         longest: longest.collect(),
         victims: Vec::new(),
     }
@@ -185,7 +195,6 @@ fn roots(pauses: &PauseTree<'_>, length: impl Fn(&PauseCause) -> u64) -> Vec<Roo
     };
     let mut roots: Vec<RootCause> = roots.into_iter().map(root).collect();
     roots.sort_by_key(|root| std::cmp::Reverse(root.paused_ps));
-    roots.truncate(LISTED);
     roots
 }
 

@@ -18,13 +18,13 @@ impl Display for Survey {
         if !self.deadlocks.is_empty() {
             writeln!(f, "Deadlocks")?;
             let all: Vec<_> = self.deadlocks.iter().enumerate().map(Numbered).collect();
-            table(f, &all)?;
+            table(f, &all, all.len())?;
             writeln!(f)?;
         }
         writeln!(f, "{:<32}{:>10}{:>22}{:>9}", "Root causes", "pauses", "paused", "deepest")?;
-        table(f, &self.roots)?;
+        table(f, &self.roots, self.all_roots)?;
         writeln!(f, "\n{:<32}{:>22}{:>22}", "Longest pauses", "from", "paused")?;
-        table(f, &self.longest)?;
+        table(f, &self.longest, self.pauses)?;
         if self.victims.is_empty() {
             return writeln!(
                 f,
@@ -32,13 +32,14 @@ impl Display for Survey {
             );
         }
         writeln!(f, "\n{:<32}{:>22}{:>9}", "Victims", "blocked", "share")?;
-        table(f, &self.victims)
+        table(f, &self.victims, self.all_victims)
     }
 }
 
-fn table(f: &mut Formatter<'_>, rows: &[impl Display]) -> fmt::Result {
+/// The first rows of `all`.
+fn table(f: &mut Formatter<'_>, rows: &[impl Display], all: usize) -> fmt::Result {
     rows.iter().take(ROWS).try_for_each(|row| writeln!(f, "  {row}"))?;
-    let more = rows.len().saturating_sub(ROWS);
+    let more = all.saturating_sub(rows.len().min(ROWS));
     if more > 0 { writeln!(f, "  and {more} more") } else { Ok(()) }
 }
 
@@ -95,4 +96,52 @@ impl Display for Victim {
 /// Microseconds with all their digits: picoseconds.
 fn time(ps: u64) -> String {
     format!("{}.{:06} us", ps / 1_000_000, ps % 1_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let root =
+            RootCause { place: "a:0".into(), priority: 3, pauses: 1, paused_ps: 1, deepest: 1 };
+        let pause = LongPause {
+            pause: 0,
+            node: "a".into(),
+            port: 0,
+            priority: 3,
+            start_ps: 0,
+            ps: 1,
+            waits_for: "a:0".into(),
+            root: "a:0".into(),
+        };
+        let victim = Victim {
+            flow: Some(0),
+            connection: None,
+            source: "b".into(),
+            destination: "c".into(),
+            hol_ps: 1,
+            elapsed_ps: 2,
+            pauses: 1,
+            root: "a:0".into(),
+            root_ps: 1,
+        };
+        let survey = Survey {
+            digest: String::new(),
+            end_ps: 2,
+            pauses: 2_000,
+            paused_ps: 2_000,
+            deadlocks: Vec::new(),
+            all_roots: 300,
+            all_victims: 40,
+            roots: vec![root; 100],
+            longest: vec![pause; 100],
+            victims: vec![victim; 40],
+        };
+        let text = survey.to_string();
+        for more in ["and 290 more", "and 1990 more", "and 30 more"] {
+            assert!(text.contains(more), "{more}: {text}");
+        }
+    }
 }

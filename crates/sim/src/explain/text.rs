@@ -134,6 +134,7 @@ fn text(cause: &Cause) -> String {
         }
         Cause::CongestionControl { algorithm, signal } => format!("{algorithm}, by {signal}"),
         Cause::Loss { noticed } => noticed.name().into(),
+        Cause::Dropped { reason } => format!("dropped: {reason}"),
     }
 }
 

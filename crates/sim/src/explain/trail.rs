@@ -1,8 +1,9 @@
 //! A packet's way through the network.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
-use super::traffic::is_result;
+use super::traffic::{carries_data, is_result};
 use crate::network::watch::Carried;
 
 /// One packet that is followed, wherever it is.
@@ -20,6 +21,17 @@ pub(super) struct Trail {
     pub(super) answers: Option<Rc<Answered>>,
     /// Whether it brings READ data, or what an atomic operation found.
     pub(super) is_result: bool,
+    /// Whether it is data or a request, results included.
+    pub(super) carries_data: bool,
+    /// Where there are several of it.
+    copies: Option<Rc<Copies>>,
+}
+
+/// What became of all copies of a packet.
+#[derive(Debug)]
+struct Copies {
+    left: Cell<u32>,
+    arrived: Cell<bool>,
 }
 
 /// A link that a packet crosses (picoseconds).
@@ -61,12 +73,49 @@ impl Answered {
 impl Trail {
     /// A packet begins to cross its first link.
     pub(super) fn new(packet: &Carried, first: Hop, answers: Option<Rc<Answered>>) -> Self {
-        let (number, is_result) = match packet {
-            Carried::Rdma(packet) => (packet.psn(), is_result(packet)),
-            Carried::Tcp(segment) => (segment.seq, false),
+        let (number, is_result, carries_data) = match packet {
+            Carried::Rdma(packet) => (packet.psn(), is_result(packet), carries_data(packet)),
+            Carried::Tcp(segment) => (segment.seq, false, segment.payload_len > 0),
         };
         let priority = packet.priority();
-        Self { number, priority, hops: vec![first], waits_at: None, answers, is_result }
+        Self {
+            number,
+            priority,
+            hops: vec![first],
+            waits_at: None,
+            answers,
+            is_result,
+            carries_data,
+            copies: None,
+        }
+    }
+
+    /// There is one more of it, which is given.
+    pub(super) fn copied(&mut self) -> Self {
+        let alone = || Rc::new(Copies { left: Cell::new(1), arrived: Cell::new(false) });
+        let copies = self.copies.get_or_insert_with(alone);
+        copies.left.set(copies.left.get() + 1);
+        self.clone()
+    }
+
+    /// It arrives at a host.
+    pub(super) fn note_arrival(&self) {
+        if let Some(copies) = &self.copies {
+            copies.left.set(copies.left.get() - 1);
+            copies.arrived.set(true);
+        }
+    }
+
+    /// It is dropped; whether no other one of it has arrived, or still may.
+    pub(super) fn note_drop(&self) -> bool {
+        let Some(copies) = &self.copies else { return true };
+        copies.left.set(copies.left.get() - 1);
+        copies.left.get() == 0 && !copies.arrived.get()
+    }
+
+    /// When its part of the critical path began: as it left its host, or what it is the answer to.
+    pub(super) fn begun(&self) -> u64 {
+        self.answers.as_ref().map_or(self.left(), |answered| answered.request.left())
     }
 
     /// When it left its host.

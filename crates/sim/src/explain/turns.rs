@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rocelab_transport::CompletionStatus;
 use rocelab_units::SimTime;
 
-use super::course::{Leg, Stretch, Work};
+use super::course::{Leg, Stands, Stretch, Work};
 use super::pair::{DESTINATION, SOURCE};
 use super::trail::Trail;
 use crate::network::{OperationEnd, Record, RecordKind};
@@ -165,7 +165,8 @@ impl Open {
         let stretch = if self.works {
             Stretch::Work(Work { turn, end: self.end, from, to: now })
         } else {
-            Stretch::Leg(Leg { turn, sender: self.end, from, to: now, arrival })
+            let stands = Stands::AtSender;
+            Stretch::Leg(Leg { turn, sender: self.end, from, to: now, arrival, stands })
         };
         self.course.push(stretch);
         self.since = now;

@@ -25,6 +25,8 @@ pub(super) struct Outages {
     down: Vec<u32>,
     /// By link: whether frames may cross it while it is up, since routes were made the last time.
     forwarding: Vec<bool>,
+    /// Whether some links were down then.
+    lacks_links: bool,
     /// By link: the rates of the failures that slow it down.
     rates: BTreeMap<u32, Vec<Bandwidth>>,
     /// By host of the whole network: how many failures hold it down.
@@ -52,6 +54,7 @@ impl Outages {
         Self {
             down: vec![0; forwarding.len()],
             forwarding: forwarding.to_vec(),
+            lacks_links: false,
             rates: BTreeMap::new(),
             hosts_down: BTreeMap::new(),
             storms: BTreeMap::new(),
@@ -72,6 +75,11 @@ impl Outages {
     /// Whether a failure holds a host down, wherever it is.
     pub(super) fn is_dead(&self, host: NodeId) -> bool {
         self.hosts_down.get(&host).is_some_and(|&failures| failures > 0)
+    }
+
+    /// Whether links are down, or were when routes were made the last time.
+    fn are_links_down(&self) -> bool {
+        self.lacks_links || self.down.iter().any(|&failures| failures > 0)
     }
 
     /// Whether something will break or be mended yet.
@@ -207,7 +215,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// Whether a port belongs to a host that is dead.
-    fn is_dead(&self, port: u32) -> bool {
+    pub(super) fn is_dead(&self, port: u32) -> bool {
         match self.nodes[self.ports[port as usize].node as usize].role {
             Role::Host(host) => self.hosts[host as usize].down > 0,
             Role::Switch(_) | Role::Elsewhere(_) => false,
@@ -305,11 +313,18 @@ impl<P: Profile> Network<P> {
             self.make_tree(&plan.topology);
             self.forget_all(now);
         }
+        self.outages.lacks_links = self.outages.down.iter().any(|&failures| failures > 0);
         // Routes that would be none of all are left as they were.
         if let Ok(routing) = P::routing(&plan, &self.active_links) {
             self.routing = Arc::new(routing);
         }
         self.reroute_frames_under_way();
+    }
+
+    /// Why a frame is dropped that a switch has no way for.
+    #[cold]
+    pub(super) fn no_way(&self) -> DropCause {
+        if self.outages.are_links_down() { DropCause::LinkDown } else { DropCause::NoRoute }
     }
 
     /// The spanning tree over the links that are up.

@@ -176,7 +176,8 @@ impl<P: Profile> Network<P> {
         self.plan.switch_at(state.node).lossless.contains(&priority)
     }
 
-    /// Whether a router has flooded a frame, so that it has the MAC address of its host.
+    /// Whether a frame was flooded: by a router, so that it has the MAC address of its host, or by a
+    /// bridge.
     pub(super) fn is_flooded(&self, id: PacketId) -> bool {
         self.notes.as_ref().is_some_and(|notes| notes.of(id).flooded)
     }
@@ -187,7 +188,9 @@ impl<P: Profile> Network<P> {
         let receiving = self.ports[port as usize].far.port;
         let numbers = self.flooded_ports(receiving, self.pool.get(id).destination);
         if numbers.is_empty() {
-            return self.drop_frame(key, receiving, None, id, DropCause::NoRoute);
+            // A copy of a frame ends at a switch that is a leaf of the tree.
+            let cause = if self.is_flooded(id) { DropCause::Filtered } else { self.no_way() };
+            return self.drop_frame(key, receiving, None, id, cause);
         }
         self.totals.floods += 1;
         self.totals.flooded_frames += numbers.len() as u64;

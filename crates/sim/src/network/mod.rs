@@ -427,12 +427,15 @@ impl<P: Profile> Network<P> {
     }
 
     /// Whether something is bound to move that does not now: a flow that starts later, a queue
-    /// pair whose pacing gap ends later, or a frame that a fault holds back.
+    /// pair whose pacing gap ends later, or a frame that a fault holds back, is on a link, or is being
+    /// handled by a slow receiver.
     pub(crate) fn will_move(&self) -> bool {
         self.starts.has_more()
             || self.outages.has_more(&self.plan)
             || self.faults.as_ref().is_some_and(|faults| faults.holds_frames())
             || self.hosts.iter().any(|host| host.end_host.will_send())
+            || self.handles_frames()
+            || self.has_frames_on_links()
     }
 }
 

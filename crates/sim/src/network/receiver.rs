@@ -164,6 +164,14 @@ impl<P: Profile> Network<P> {
         queue.push(EventKey { time: key.time + takes, tie }, Event::Handled { host });
     }
 
+    /// Whether a slow receiver is handling a frame.
+    pub(super) fn handles_frames(&self) -> bool {
+        self.receivers.iter().any(|(&host, receiver)| {
+            let works = !self.hosts[host as usize].handles_nothing();
+            works && !receiver.waiting.is_empty()
+        })
+    }
+
     /// A host that handled nothing may work again: a slow receiver goes on where it stopped.
     pub(super) fn go_on_handling(
         &mut self,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_fabric::{Chain, NodeId, PacketId, Serialisation};
 use rocelab_transport::Standing;
 use rocelab_units::SimTime;
 
@@ -25,6 +25,7 @@ pub(crate) struct StuckQueuePair {
     /// Whether its host's port is paused for its priority, and its link up.
     pub(crate) is_paused: bool,
     pub(crate) link_is_up: bool,
+    pub(crate) host_is_down: bool,
     pub(crate) priority: u8,
     /// Packets between it and its peer that are in queues of switches, and the first such queue.
     pub(crate) in_queues: u64,
@@ -113,6 +114,7 @@ impl<P: Profile> Network<P> {
                 standing,
                 is_paused: port.port.paused() & 1 << priority != 0,
                 link_is_up: is_up(port),
+                host_is_down: state.down > 0,
                 priority,
                 in_queues,
                 first_at,
@@ -144,6 +146,20 @@ impl<P: Profile> Network<P> {
             }
         }
         full
+    }
+
+    /// Whether a frame that goes from host to host is on a link.
+    pub(super) fn has_frames_on_links(&self) -> bool {
+        self.ports.iter().any(|port| {
+            let mut id = port.in_flight.head();
+            while id != PacketId::NONE {
+                if self.pool.get(id).body.priority().is_some() {
+                    return true;
+                }
+                id = self.pool.next(id);
+            }
+            false
+        })
     }
 
     /// Notes the packets that wait here.

@@ -345,7 +345,7 @@ impl<P: Profile> Network<P> {
         self.totals.frames_dropped += 1;
         *self.totals.drops.entry(cause.name()).or_default() += 1;
         if let Some(passed) = &mut self.passed {
-            passed.push(Passed::Dropped { packet: id });
+            passed.push(Passed::Dropped { packet: id, node: dropped.node, egress, cause });
         }
         self.contents.take(id);
         self.pool.remove(id);

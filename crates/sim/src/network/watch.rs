@@ -5,10 +5,10 @@ use rocelab_engine::EventKey;
 use rocelab_fabric::{NodeId, PacketId};
 use rocelab_transport::tcp::{TcpHost, TcpSegment};
 use rocelab_transport::{Nic, Packet as RdmaPacket};
-use rocelab_units::SimTime;
+use rocelab_units::{Duration, SimTime};
 
 use super::packet::{Body, Packet};
-use super::{Event, Network, Record, Role};
+use super::{DropCause, Event, Network, Record, Role};
 use crate::Side;
 use crate::profile::roce::{Roce, SlotView};
 use crate::profile::{EndHost, HostPacket};
@@ -63,6 +63,12 @@ pub(crate) enum Passed {
     Dropped {
         /// The frame.
         packet: PacketId,
+        /// Where.
+        node: NodeId,
+        /// The port that it should have left by.
+        egress: Option<u16>,
+        /// Why.
+        cause: DropCause,
     },
 }
 
@@ -124,8 +130,10 @@ pub(crate) struct FrameView {
 pub(crate) struct TransmitterView {
     /// Frames that it has started.
     pub(crate) started: u64,
-    /// When it is free; never, while its link is down.
+    /// When it is free; never, while its link or its host is down.
     pub(crate) free_at: SimTime,
+    /// Whether its host is down.
+    pub(crate) is_dead: bool,
     /// The last frame that it started, if that is still on the link.
     pub(crate) last: Option<FrameView>,
     /// Bit q: queue q must not start a frame.
@@ -214,10 +222,18 @@ impl Network<Roce> {
         TransmitterView {
             started: state.counters.frames,
             free_at: state.port.free_at(),
+            is_dead: self.is_dead(port),
             last: (last != PacketId::NONE).then(|| self.frame(last)),
             blocked: state.port.blocked(),
             paused: state.port.paused(),
         }
+    }
+
+    /// How long a bit takes over the link of a port.
+    pub(crate) fn delay_of(&self, port: u32) -> Duration {
+        let state = &self.ports[port as usize];
+        let link = self.adjacency.ports_of(state.node).get(usize::from(state.number));
+        link.map_or(Duration::ZERO, |port| self.plan.topology.links[port.link as usize].delay)
     }
 
     /// The queue of a port in which frames of a priority wait, as they come from the host.

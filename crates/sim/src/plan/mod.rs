@@ -183,6 +183,11 @@ pub struct FlowPlan {
 }
 
 impl Plan {
+    /// Has the run end at this time (ps), where that of an earlier one was interrupted.
+    pub fn stop_at(&mut self, ps: u64) {
+        self.stop = Some(SimTime::from_ps(ps));
+    }
+
     /// The parameters of both of a flow's queue pairs.
     pub fn queue_pairs_of(&self, flow: &FlowPlan) -> &Arc<QueuePairProfile> {
         &self.queue_pairs[flow.queue_pairs as usize]

@@ -6,5 +6,6 @@ mod scenarios;
 mod stalls;
 mod tcp;
 mod trace;
+mod unfinished;
 mod variants;
 mod victims;

@@ -87,3 +87,13 @@ fn a_deadlock_holds_queues_and_their_senders() {
         assert!(!one.at.is_empty() && one.root == "deadlock 0", "{found}");
     }
 }
+
+#[test]
+fn a_host_that_is_down_is_not_its_link() {
+    let down = "[[failure]]\nkind = \"host-down\"\nhost = \"host-0\"\nat = \"10ns\"\n";
+    let text =
+        lost("").replace("[[faults]]\naction = \"drop\"\nopcode = \"data\"\nnth = 1\n", down);
+    let found = stuck(&text, Ending::Stalled);
+    assert_eq!(found.stuck_queue_pairs[0].waits_for, WaitsFor::Host, "{found}");
+    assert!(found.to_string().contains(": its host is down"), "{found}");
+}

@@ -211,3 +211,25 @@ fn connections_are_victims_of_pauses_of_others() {
         assert!(victims.iter().all(|&flow| flow >= Some(4)), "{transport}: {found}");
     }
 }
+
+/// The window of the first ten segments arrives; the link fails while they are acknowledged.
+#[test]
+fn a_wait_that_the_timer_ends_is_retransmission() {
+    let text = |stop: &str| {
+        format!(
+            "{stop}[topology.single-switch]\nhosts = 2\n\
+             link = {{ rate = \"100Gbps\", cable = \"100m\" }}\n[[failure]]\nkind = \"link-down\"\n\
+             port = \"host-0\"\nat = \"2us\"\nlasts = \"10us\"\n[workload.flows]\n\
+             transport = \"tcp\"\nlist = [{{ from = \"host-0\", to = \"host-1\", bytes = \"100KB\" }}]\n"
+        )
+    };
+    let flows = explained(&text(""));
+    let [one] = flows.as_slice() else { panic!("{flows:?}") };
+    assert!(time(one, Category::Retransmission) * 10 > one.elapsed_ps * 9, "{one}");
+    assert_eq!(signals(one), BTreeSet::from([LossSignal::RetransmissionTimeout]), "{one}");
+    // The run ends before the timer expires.
+    let flows = explained(&text("stop = \"1ms\"\n"));
+    let [one] = flows.as_slice() else { panic!("{flows:?}") };
+    assert!(time(one, Category::Retransmission) > 950_000_000, "{one}");
+    assert_eq!(signals(one), BTreeSet::from([LossSignal::Unnoticed]), "{one}");
+}

@@ -160,11 +160,12 @@ fn of_flooded_frames_the_copy_that_arrives_counts() {
 }
 
 #[test]
-fn a_host_that_is_down_is_like_a_link_that_is() {
+fn a_host_that_is_down_is_named() {
     let failure =
         "[[failure]]\nkind = \"host-down\"\nhost = \"host-1\"\nat = \"5us\"\nlasts = \"80us\"\n";
     let text = incast("", "write", "").replace("[congestion", &format!("{failure}[congestion"));
-    assert!(total(&text, Category::LinkDown) > 0);
+    assert!(total(&text, Category::HostDown) > 0);
+    assert_eq!(total(&text, Category::LinkDown), 0);
 }
 
 /// An RDMA flow beside two of TCP: one from its own host, and one that meets it at the switch.

@@ -71,3 +71,14 @@ fn values_at_the_ends_of_their_ranges_run_or_are_refused() {
     let largest = plan(&with("[switch]\nbuffer = \"4GB\""));
     assert_eq!(largest.switch.buffer.get(), 4_000_000_000);
 }
+
+#[test]
+fn a_slow_receiver_and_a_slow_link_are_waited_for() {
+    let text = two_flows("rate = \"100Gbps\", cable = \"3m\"", "0s");
+    let slow = "[[slow_receiver]]\nhosts = [\"host-1\"]\nrate = \"5kbps\"\nbuffer = \"100KB\"\n";
+    let failure =
+        "[[failure]]\nkind = \"link-rate\"\nport = \"host-0\"\nat = \"200ns\"\nrate = \"1bps\"\n";
+    for more in [slow, failure] {
+        assert_eq!(run(&format!("{text}{more}")).ending, Some(Ending::Finished), "{more}");
+    }
+}

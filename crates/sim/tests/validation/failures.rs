@@ -130,3 +130,21 @@ fn a_host_is_reached_again_when_its_only_link_is_back() {
     assert!(drops(&run, "link_down") + drops(&run, "no_route") > 0);
     assert_all_complete(&run);
 }
+
+#[test]
+fn what_a_link_that_is_down_cuts_off_is_lost_to_it_whatever_the_routes() {
+    let lost = |convergence: &str| {
+        let text = format!(
+            "stop = \"1ms\"\nconvergence = \"{convergence}\"\n[topology.single-switch]\nhosts = 3\n\
+             link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[congestion_control.none]\n[[failure]]\n\
+             kind = \"link-down\"\nport = \"host-1\"\nat = \"20us\"\nlasts = \"10us\"\n\
+             [workload.flows]\nlist = [{{ from = \"host-0\", to = \"host-1\", bytes = \"1MB\" }}]\n"
+        );
+        let run = run(&text);
+        assert_eq!(drops(&run, "no_route"), 0, "{convergence}");
+        drops(&run, "link_down")
+    };
+    let late = lost("1s");
+    assert!(late > 100, "{late}");
+    assert_eq!(lost("0s"), late);
+}

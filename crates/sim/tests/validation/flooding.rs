@@ -317,3 +317,17 @@ fn a_host_that_is_only_silent_is_found_under_the_cure() {
     run.assert_complete("a silent host");
     assert_eq!(counts(&run), (0, 0, Vec::new()));
 }
+
+/// With two spines one of them is a leaf of the spanning tree: what is flooded ends there.
+#[test]
+fn copies_at_a_leaf_of_the_tree_are_missed_by_nobody() {
+    let text = scenario(
+        1,
+        "[layer2]\nentry = [{ hosts = [\"host-2\"], mac = \"gone\" }]",
+        &[flow(0, 2, 0)],
+    );
+    let run = run(&text.replace("spines = 1", "spines = 2"));
+    run.assert_complete("two spines");
+    // By leaf-0, the spine in the tree, and leaf-1; to host-1, the other spine, and host-3.
+    assert_eq!(counts(&run), (3, 6, vec![("filtered", 1), ("foreign_destination", 2)]));
+}

@@ -3,11 +3,12 @@
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_transport::tcp::congestion_control::EcnEcho;
 
-use super::super::category::{Category, Cause, Stage};
+use super::super::category::{Category, Cause, LossSignal, Stage};
 use super::super::end_state::WaitsFor;
-use super::super::host_log::HostLog;
+use super::super::host_log::{HostLog, is_limit};
 use super::super::pair::{DESTINATION, SOURCE};
 use super::super::port_log::PortLog;
+use super::super::sent_frames::Loss;
 use super::super::traffic::Owner;
 use super::{Parts, Spot, pieces};
 
@@ -34,12 +35,23 @@ impl Parts<'_> {
                 }
                 None => self.waiting(end, port, waits_for, (since, to)),
             };
-            if matches!(what.0, Category::Window | Category::ReceiveWindow) {
-                self.window(&spot, end, what, (since, until));
-            } else {
-                self.add(&spot, what, (since, until));
+            match (what.0, end.loss_for_good()) {
+                (Category::Window | Category::ReceiveWindow, _) => {
+                    self.window(&spot, end, what, (since, until));
+                }
+                (Category::Idle, Some(loss)) => self.lost(loss, (since, until)),
+                _ => self.add(&spot, what, (since, until)),
             }
         }
+    }
+
+    /// A message was lost that nobody sends again, and there is nothing else to do.
+    fn lost(&mut self, loss: &Loss, span: (u64, u64)) {
+        let node = self.name(loss.node);
+        let place = loss.egress.map_or(node.clone(), |port| format!("{node}:{port}"));
+        let spot = Spot { stage: Stage::Request, place: (0, place) };
+        let cause = Cause::Dropped { reason: loss.reason };
+        self.add(&spot, (Category::MessageLost, Some(cause)), span);
     }
 
     /// A window is full. Of TCP what goes by at the ends, of the wait for the acknowledgement that
@@ -72,9 +84,14 @@ impl Parts<'_> {
         waits_for: WaitsFor,
         (since, to): (u64, u64),
     ) -> (Category, Option<Cause>) {
+        if let Some(noticed) = self.waits_for_timer(end, waits_for, since) {
+            return (Category::Retransmission, Some(Cause::Loss { noticed }));
+        }
         match waits_for {
             WaitsFor::Only(category) => (category, None),
-            WaitsFor::CongestionControl(category) => (category, Some(self.congestion_control(end))),
+            WaitsFor::CongestionControl(category) => {
+                (category, Some(self.congestion_control(end, category)))
+            }
             WaitsFor::Answer => {
                 let noticed = end.signal_between(since, to);
                 (Category::Retransmission, Some(Cause::Loss { noticed }))
@@ -83,7 +100,25 @@ impl Parts<'_> {
         }
     }
 
-    fn congestion_control(&self, end: &HostLog) -> Cause {
+    /// An end waits at `since` at a limit of what is unacknowledged, and no acknowledgement ends that,
+    /// but a timer: those that could were lost. Where the run ends first, nobody has noticed.
+    fn waits_for_timer(
+        &self,
+        end: &HostLog,
+        waits_for: WaitsFor,
+        since: u64,
+    ) -> Option<LossSignal> {
+        let (WaitsFor::Only(limit) | WaitsFor::CongestionControl(limit)) = waits_for else {
+            return None;
+        };
+        if !is_limit(limit) {
+            return None;
+        }
+        let is_missing = self.is_nowhere && end.misses_answer(since);
+        end.timeout_after(since).or(is_missing.then_some(LossSignal::Unnoticed))
+    }
+
+    fn congestion_control(&self, end: &HostLog, limit: Category) -> Cause {
         let plan = self.known.plan;
         if let (Some(tcp), true) = (&plan.tcp, end.is_tcp) {
             let parameters = &tcp.parameters;
@@ -104,6 +139,9 @@ impl Parts<'_> {
             Feedback::EcnEcho => "ECN echo",
             Feedback::Int { .. } => "INT",
             Feedback::Pint { .. } => "PINT",
+            Feedback::Qcn => "CNM",
+            Feedback::None if limit == Category::Window => "its fixed window",
+            Feedback::None => "its fixed rate",
             _ => "nothing",
         };
         Cause::CongestionControl { algorithm: algorithm.name(), signal }

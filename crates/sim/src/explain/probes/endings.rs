@@ -1,11 +1,13 @@
 //! Flows and operations that end, and the explanations of their time.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use rocelab_fabric::PacketId;
 use rocelab_units::SimTime;
 
-use super::super::course::{Leg, Stretch};
-use super::super::pair::SOURCE;
+use super::super::course::{Leg, Stands, Stretch};
+use super::super::pair::{Pair, SOURCE};
 use super::super::parts::{Known, cut};
 use super::super::subject::{described_flow, described_operation};
 use super::super::traffic::Traffic;
@@ -32,16 +34,27 @@ impl Probes<'_> {
         now: SimTime,
     ) -> Result<Vec<Explanation>, ExplainError> {
         self.pauses.note_deadlocks(network.deadlocks());
+        let under_way = self.under_way(network);
+        let stands = |pair: &Pair, place: usize, sender: usize| {
+            pair.stands(sender, now.ps(), under_way.get(&place).map_or(&[][..], Vec::as_slice))
+        };
         for place in 0..self.pairs.len() {
             let Followed { pair, what } = &mut self.pairs[place];
             match (what, pair.traffic) {
                 (What::Flow(start), Traffic::Flow(flow)) => {
                     let (from, to) = (*start, now.ps().max(*start));
-                    let leg = Leg { turn: 0, sender: SOURCE, from, to, arrival: None };
+                    let stands = stands(pair, place, SOURCE);
+                    let leg = Leg { turn: 0, sender: SOURCE, from, to, arrival: None, stands };
                     self.explain_flow(network, flow, leg, None);
                 }
                 (What::Operations(turns), Traffic::Connection(connection)) => {
-                    for operated in turns.stop(now) {
+                    let mut open = turns.stop(now);
+                    for operated in &mut open {
+                        if let Some(Stretch::Leg(leg)) = operated.course.last_mut() {
+                            leg.stands = stands(pair, place, leg.sender);
+                        }
+                    }
+                    for operated in open {
                         self.explain_operation(network, place, connection, &operated);
                     }
                 }
@@ -55,6 +68,19 @@ impl Probes<'_> {
             Some(error) => Err(error),
             None => Ok(self.explanations),
         }
+    }
+
+    /// The packets that are followed and under way, by the place of their pair.
+    fn under_way(&mut self, network: &Network) -> BTreeMap<usize, Vec<Rc<Trail>>> {
+        let mut by_pair: BTreeMap<usize, Vec<Rc<Trail>>> = BTreeMap::new();
+        for (id, place) in (0u32..).zip(0..self.trails.len()) {
+            let frame = network.frame(PacketId(id));
+            let is_there = self.trails[place].is_some() && self.pair_of(network, &frame).is_some();
+            if let Some((pair, trail)) = self.trails[place].take_if(|_| is_there) {
+                by_pair.entry(pair as usize).or_default().push(Rc::new(trail));
+            }
+        }
+        by_pair
     }
 
     pub(super) fn end_flow(
@@ -74,7 +100,8 @@ impl Probes<'_> {
         if self.blocked.is_some() {
             self.note_over(place as usize, (from, to));
         } else {
-            let leg = Leg { turn: 0, sender: SOURCE, from, to, arrival };
+            let stands = Stands::AtSender;
+            let leg = Leg { turn: 0, sender: SOURCE, from, to, arrival, stands };
             self.explain_flow(network, end.flow, leg, Some(end));
         }
         let Followed { pair, what } = &mut self.pairs[place as usize];

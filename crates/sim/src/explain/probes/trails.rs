@@ -5,6 +5,7 @@ use std::rc::Rc;
 use rocelab_fabric::{NodeId, PacketId};
 use rocelab_units::SimTime;
 
+use super::super::sent_frames::Loss;
 use super::super::traffic::{Owner, traffic_of};
 use super::super::trail::{Hop, Trail};
 use super::Probes;
@@ -70,6 +71,7 @@ impl Probes<'_> {
             return None;
         }
         let (_, trail) = self.trails[id.0 as usize].take()?;
+        trail.note_arrival();
         let trail = Rc::new(trail);
         let both = &mut self.pairs[pair as usize].pair;
         let end = both.end_of(destination, &arriving.packet);
@@ -133,7 +135,10 @@ impl Probes<'_> {
                         hop.kept = now.ps();
                     }
                 }
-                Passed::Dropped { packet } => self.lose(packet),
+                Passed::Dropped { packet, node, egress, cause } => {
+                    let reason = cause.name();
+                    self.lose(packet, Loss { left: 0, time: now.ps(), node, egress, reason });
+                }
                 Passed::Arrived { packet: id, .. } if is_dropped(id, &passed[index + 1..]) => {}
                 Passed::Arrived { packet: id, port, egress, destination, body } => {
                     let frame = FrameView { id, destination, packet: body, egress };
@@ -150,7 +155,8 @@ impl Probes<'_> {
 
     /// A packet that is followed is now two.
     fn note_copy(&mut self, packet: PacketId, copy: PacketId) {
-        let Some(trail) = self.trails.get(packet.0 as usize).cloned().flatten() else { return };
+        let Some(Some((pair, trail))) = self.trails.get_mut(packet.0 as usize) else { return };
+        let trail = (*pair, trail.copied());
         let index = copy.0 as usize;
         if self.trails.len() <= index {
             self.trails.resize_with(index + 1, || None);
@@ -159,9 +165,12 @@ impl Probes<'_> {
     }
 
     /// A packet is gone, and if it was followed, its trail.
-    fn lose(&mut self, id: PacketId) {
-        if let Some(trail) = self.trails.get_mut(id.0 as usize) {
-            *trail = None;
+    fn lose(&mut self, id: PacketId, loss: Loss) {
+        let lost = self.trails.get_mut(id.0 as usize).and_then(Option::take);
+        let Some((place, trail)) = lost.filter(|(_, trail)| trail.note_drop()) else { return };
+        if self.blocked.is_none() {
+            let loss = Loss { left: trail.left(), ..loss };
+            self.pairs[place as usize].pair.note_lost(&trail, loss);
         }
     }
 }
@@ -169,7 +178,7 @@ impl Probes<'_> {
 /// Whether a frame that has arrived is dropped by what happens then.
 fn is_dropped(id: PacketId, then: &[Passed]) -> bool {
     let fate = then.iter().find_map(|one| match *one {
-        Passed::Dropped { packet } if packet == id => Some(true),
+        Passed::Dropped { packet, .. } if packet == id => Some(true),
         Passed::Arrived { packet, .. } | Passed::Doubled { copy: packet, .. } if packet == id => {
             Some(false) // Another frame has its place.
         }

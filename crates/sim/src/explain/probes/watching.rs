@@ -52,8 +52,7 @@ impl Watch for Probes<'_> {
         let mut started = Vec::new();
         let mut delivered = Vec::new();
         if let Some(arriving) = self.arriving.take() {
-            let is_it =
-                |one: &Passed| matches!(one, Passed::Dropped { packet } if *packet == arriving.id);
+            let is_it = |one: &Passed| matches!(one, Passed::Dropped { packet, .. } if *packet == arriving.id);
             if !passed.iter().any(is_it) {
                 delivered.extend(self.arrive(network, now, &arriving, &mut started));
             }
