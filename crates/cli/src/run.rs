@@ -110,7 +110,8 @@ pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
             tell_warnings(path, &plan);
         }
         let directory = ResultsDir::create(arguments.directory_for(&plan), overwrite)?;
-        exit = exit.and(run_one(arguments, &loaded.scenario, plan, directory, &interrupt)?);
+        let of = if files.len() > 1 { format!("{}: ", path.display()) } else { String::new() };
+        exit = exit.and(run_one(arguments, (&loaded.scenario, &of), plan, directory, &interrupt)?);
         if exit == Exit::Interrupted {
             break;
         }
@@ -189,7 +190,7 @@ fn config_in(folder: PathBuf) -> Result<Option<PathBuf>, Failure> {
 
 fn run_one(
     arguments: &RunArguments,
-    scenario: &Scenario,
+    (scenario, of): (&Scenario, &str),
     plan: Plan,
     directory: ResultsDir,
     interrupt: &Interrupt,
@@ -211,7 +212,7 @@ fn run_one(
     if !arguments.quiet {
         answer::print(&rocelab_report::summary_table(&outcome.summary, &info, shown(&path)))?;
     }
-    Ok(verdict::of(&outcome, has_stop))
+    Ok(verdict::of(&outcome, has_stop, of))
 }
 
 /// Makes all directories and takes them away again, the last one first, because the first one made
@@ -229,17 +230,19 @@ fn prove_writable(
 
 /// Puts the resolved scenario into the results.
 fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Result<(), Failure> {
-    let text = scenario
-        .resolved()
+    let resolved = scenario.resolved().anchored(|file| !is_copied(file));
+    let resolved =
+        resolved.map_err(|error| Failure::Machine { path: scenario.folder().to_owned(), error })?;
+    let text = resolved
         .to_toml()
         .map_err(|error| Failure::Input(format!("the scenario cannot be written out: {error}")))?;
     directory.write_text("scenario.resolved.toml", &text)?;
     copy_inputs(scenario, directory.working_path())
 }
 
-/// Puts the files that the scenario names beside it, so that it runs again from there. Those above
-/// its folder cannot be, nor those that are called like a file of the results.
-fn copy_inputs(scenario: &Scenario, results: &Path) -> Result<(), Failure> {
+/// Whether a file that the scenario names is put beside it in the results. Those above its folder cannot
+/// be, nor those that are called like a file of the results.
+fn is_copied(file: &Path) -> bool {
     const RESULTS: [&str; 15] = [
         "flows.csv",
         "operations.csv",
@@ -257,11 +260,13 @@ fn copy_inputs(scenario: &Scenario, results: &Path) -> Result<(), Failure> {
         "fct.txt",
         "pfc.txt",
     ];
-    for file in scenario.input_files() {
-        let below = file.components().all(|part| matches!(part, Component::Normal(_)));
-        if !below || RESULTS.iter().any(|name| file == Path::new(name)) {
-            continue;
-        }
+    let below = file.components().all(|part| matches!(part, Component::Normal(_)));
+    below && !RESULTS.iter().any(|name| file == Path::new(name))
+}
+
+/// Puts the files that the scenario names beside it, so that it runs again from there.
+fn copy_inputs(scenario: &Scenario, results: &Path) -> Result<(), Failure> {
+    for file in scenario.input_files().into_iter().filter(|file| is_copied(file)) {
         let (from, to) = (scenario.folder().join(&file), results.join(&file));
         let failed = |error| Failure::Machine { path: to.clone(), error };
         if let Some(folder) = to.parent() {

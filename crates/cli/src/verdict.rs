@@ -5,15 +5,16 @@ use rocelab_sim::{Ending, Outcome};
 
 use crate::exit::Exit;
 
-/// Tells what was found, all of it, and says whether there was anything. Without a `stop` the run was
-/// to go on until all flows had ended.
-pub(crate) fn of(outcome: &Outcome, has_stop: bool) -> Exit {
+/// Tells what was found, all of it, and says whether there was anything. Each line begins with `of`,
+/// which names the scenario where there are several. Without a `stop` the run was to go on until all
+/// flows had ended.
+pub(crate) fn of(outcome: &Outcome, has_stop: bool, of: &str) -> Exit {
     let summary = &outcome.summary;
     let found = [
-        tell_lossless_drops(summary),
-        tell_ending(outcome),
-        tell_passed_deadlocks(outcome),
-        tell_failures(summary),
+        tell_lossless_drops(summary, of),
+        tell_ending(outcome, of),
+        tell_passed_deadlocks(outcome, of),
+        tell_failures(summary, of),
         summary.flows.unfinished > 0 && !has_stop,
     ];
     let exit = if found.contains(&true) { Exit::Found } else { Exit::Done };
@@ -21,7 +22,7 @@ pub(crate) fn of(outcome: &Outcome, has_stop: bool) -> Exit {
 }
 
 /// Frames that pauses should have kept from being dropped.
-fn tell_lossless_drops(summary: &Summary) -> bool {
+fn tell_lossless_drops(summary: &Summary, of: &str) -> bool {
     let reasons = &summary.lossless_drops;
     if reasons.is_empty() {
         return false;
@@ -31,41 +32,41 @@ fn tell_lossless_drops(summary: &Summary) -> bool {
         frames => format!("{frames} frames of lossless priorities were"),
     };
     let each = reasons.iter().map(|(reason, frames)| format!("{reason} {frames}"));
-    tell!("warning: {frames} dropped ({}): see drops.csv", each.collect::<Vec<_>>().join(", "));
+    tell!("warning: {of}{frames} dropped ({}): see drops.csv", each.collect::<Vec<_>>().join(", "));
     true
 }
 
 /// Why a run ended that should have gone on.
-fn tell_ending(outcome: &Outcome) -> bool {
+fn tell_ending(outcome: &Outcome, of: &str) -> bool {
     let summary = &outcome.summary;
     match outcome.ending {
-        Ending::Stalled => tell!("warning: nothing moves any more, {}", unfinished(summary)),
+        Ending::Stalled => tell!("warning: {of}nothing moves any more, {}", unfinished(summary)),
         Ending::Deadlocked => {
             if let Some(deadlock) = summary.deadlocks.last() {
-                tell!("{deadlock}");
+                tell!("{of}{deadlock}");
             }
         }
         Ending::Finished | Ending::Stopped | Ending::Interrupted => return false,
     }
     if let Some(stalled) = &summary.stalled {
-        tell!("{stalled}");
+        tell!("{of}{stalled}");
     }
     true
 }
 
 /// Deadlocks after which the run went on: the first of them, and how many there were.
-fn tell_passed_deadlocks(outcome: &Outcome) -> bool {
+fn tell_passed_deadlocks(outcome: &Outcome, of: &str) -> bool {
     let all = &outcome.summary.deadlocks[..];
     let passed = match all.split_last() {
         Some((_, before)) if outcome.ending == Ending::Deadlocked => before,
         _ => all,
     };
     let Some(first) = passed.first() else { return false };
-    tell!("warning: {first}");
+    tell!("warning: {of}{first}");
     let more = passed.len() as u64 - 1;
     if more > 0 {
         tell!(
-            "warning: and {} after it: see `deadlocks` in summary.json",
+            "warning: {of}and {} after it: see `deadlocks` in summary.json",
             counted(more, "deadlock")
         );
     }
@@ -73,19 +74,22 @@ fn tell_passed_deadlocks(outcome: &Outcome) -> bool {
 }
 
 /// What ended badly: flows and operations, and promises that were broken.
-fn tell_failures(summary: &Summary) -> bool {
+fn tell_failures(summary: &Summary, of: &str) -> bool {
     let flows = summary.flows;
     let operations: u64 = summary.operations.iter().map(|app| app.failed).sum();
     let broken = summary.integrity.as_ref().map_or(0, |integrity| integrity.violations);
     if flows.failed > 0 {
         let (failed, total) = (flows.failed, flows.total);
-        tell!("warning: {failed} of {total} flows failed: see `status` in flows.csv");
+        tell!("warning: {of}{failed} of {total} flows failed: see `status` in flows.csv");
     }
     if operations > 0 {
-        tell!("warning: {} failed: see operations.csv", counted(operations, "operation"));
+        tell!("warning: {of}{} failed: see operations.csv", counted(operations, "operation"));
     }
     if broken > 0 {
-        tell!("warning: {} of the transport broken: see summary.json", counted(broken, "promise"));
+        tell!(
+            "warning: {of}{} of the transport broken: see summary.json",
+            counted(broken, "promise")
+        );
     }
     flows.failed > 0 || operations > 0 || broken > 0
 }

@@ -341,6 +341,33 @@ fn overrides() {
         &["--set", "workload.incast[4].senders=1"],
         &["--set", "workload.incast[4]", "; "],
     );
+    refused(
+        &desk,
+        &["--set", "failure[0].at=5us"],
+        &["--set", "failure[0].at = 5us: ", "the file has no [[failure]]", "; "],
+    );
+}
+
+#[test]
+fn a_default_is_called_one() {
+    check(
+        "[switch]\nbuffer = \"1KB\"",
+        &["s.toml:1:", "switch.xon_offset = ", " by default: that is more than the buffer of 1KB"],
+    );
+    check(
+        "[tcp]\nmin_rto = \"200s\"",
+        &["s.toml:1:", "tcp.max_rto = 120s by default: ", "is below min_rto"],
+    );
+}
+
+#[test]
+fn a_watchdog_that_takes_no_time() {
+    for of in ["switch", "nic"] {
+        check(
+            &format!("[watchdog.{of}]\ndetect = \"0s\""),
+            &["s.toml:2:", &format!("watchdog.{of}.detect = \"0s\": "), "takes some time"],
+        );
+    }
 }
 
 /// What the argument parser refuses has a hint on further lines, but is one error too.
@@ -355,6 +382,7 @@ fn arguments() {
         (&["run", "s.toml", "--threads", "none"], "--threads"),
         (&["run", "s.toml", "--fast"], "--fast"),
         (&["run"], "FILE_OR_FOLDER"),
+        (&["explain", "s", "--flow", "0", "--operation", "0"], "--operation"),
         (&["walk", "s.toml"], "walk"),
     ] {
         let ended = desk.rocelab(arguments);

@@ -223,7 +223,7 @@ fn what_is_said_to_no_effect_is_noted_with_its_place() {
     for (note, expected) in notes.iter().zip([
         "failure[0].at = \"2ms\": the run is over by then: `stop` is 1ms; give an earlier time",
         "convergence = \"5us\": no link goes down",
-        "watchdog.switch.poll = 200ms: the run is over by then",
+        "watchdog.switch.poll = 200ms by default: the run is over by then",
         "watchdog.nic: no NIC asks for pauses without end",
         "faults[0].after = \"2ms\": the run is over by then",
         "route[0].destinations = []: no host is named",
@@ -300,4 +300,83 @@ fn a_link_that_flaps_is_one_that_goes_down_again_and_again() {
     assert_eq!(ended.code, Some(2), "{ended:?}");
     let help = "there is no `link-flap`; a link that flaps is a \"link-down\" with `lasts`, `repeat` and `interval`";
     assert!(ended.stderr.contains(help), "{ended:?}");
+}
+
+/// The notes on a scenario.
+fn notes(text: &str) -> String {
+    let desk = Desk::new();
+    desk.write("s.toml", text);
+    let ended = desk.rocelab(&["check", "s.toml"]);
+    assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
+    ended.stderr
+}
+
+#[test]
+fn what_comes_too_late_or_means_nothing_is_noted() {
+    let small = crate::program::SMALL;
+    let flows = "[topology.single-switch]\nhosts = 3\nlink = { rate = \"100Gbps\", cable = \"3m\" }\n\
+                 [workload.flows]\nlist = [\n{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\", start = \"3us\" },\n\
+                 { from = \"host-0\", to = \"host-1\", bytes = \"1KB\", start = \"2us\" },\n]\n";
+    for (text, expected) in [
+        (
+            format!("stop = \"1us\"\n{flows}"),
+            "workload: all flows start when the run is over: `stop` is 1us",
+        ),
+        (format!("stop = \"2us\"\n{flows}"), ""),
+        (format!("stop = \"1us\"\n{flows}").replace("3us", "0us"), ""),
+        (format!("{small}[watchdog]\n"), "watchdog: no watchdog is named"),
+        (
+            format!(
+                "{small}[roce]\nversion = 1\n[layer2]\nlearning = {{ arp_timeout = \"1ms\" }}\n"
+            ),
+            "layer2.learning.arp_timeout = \"1ms\": RoCE v1 has no IP addresses",
+        ),
+    ] {
+        let notes = notes(&text);
+        assert!(
+            notes.contains(expected) && notes.is_empty() == expected.is_empty(),
+            "{text}: {notes}"
+        );
+        assert!(notes.lines().count() <= 1, "{notes}");
+    }
+}
+
+#[test]
+fn tcp_to_a_host_that_stays_dead_is_noted() {
+    let text = |more: &str| {
+        format!(
+            "[topology.single-switch]\nhosts = 3\nlink = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+             [workload.flows]\ntransport = \"tcp\"\n\
+             list = [{{ from = \"host-0\", to = \"host-1\", bytes = \"1MB\" }}]\n\
+             [[failure]]\nkind = \"host-down\"\nhost = \"host-1\"\nat = \"5us\"\n{more}"
+        )
+    };
+    let told =
+        "failure[0].host = \"host-1\": a flow of TCP begins or ends there, which never gives up";
+    assert!(notes(&text("")).contains(told), "{}", notes(&text("")));
+    assert_eq!(notes(&text("lasts = \"5us\"\n")), "");
+    assert_eq!(notes(&format!("stop = \"1ms\"\n{}", text(""))), "");
+    assert_eq!(notes(&text("").replace("host = \"host-1\"", "host = \"host-2\"")), "");
+}
+
+#[test]
+fn findings_that_read_alike_name_their_switches() {
+    let desk = Desk::new();
+    let fabric = "[topology.leaf-spine]\nleaves = 4\nspines = 2\nhosts_per_leaf = 3\n\
+                  host_link = { rate = \"100Gbps\", cable = \"3m\" }\n\
+                  fabric_link = { rate = \"100Gbps\", cable = \"3m\" }\n[workload.incast]\n\
+                  senders = 3\nbytes = \"1KB\"\n[switch]\nheadroom_pool = \"3KB\"\n";
+    desk.write("s.toml", fabric);
+    let answer = desk.rocelab(&["check", "s.toml"]).stdout;
+    for expected in
+        [" leaf-0, leaf-1, leaf-2 and 1 more: 20 ports of ", " spine-0, spine-1: 8 ports of "]
+    {
+        assert!(answer.contains(expected), "{expected}: {answer}");
+    }
+    assert!(
+        !desk
+            .rocelab(&["check", "s.toml", "--set", "switch.headroom_pool=1MB"])
+            .stdout
+            .contains("leaf-1")
+    );
 }

@@ -142,3 +142,23 @@ fn the_resolved_scenario_runs_to_the_same_results() {
         assert!(*bytes == second[name], "{name} differs");
     }
 }
+
+/// What is above the scenario's folder stays there, and is found from the results.
+#[test]
+fn results_of_a_scenario_that_names_a_file_above_it_run_again() {
+    let desk = Desk::new();
+    desk.write("up.txt", "3 1 2\n2\n0 2 100Gbps 15ns 0\n1 2 100Gbps 15ns 0\n");
+    desk.write(
+        "below/s.toml",
+        "[topology.file]\npath = \"../up.txt\"\n[workload.flows]\n\
+         list = [{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\" }]\n",
+    );
+    desk.succeeds(&["run", "below/s.toml", "--out", "deep/er/results"]);
+    desk.succeeds(&["explain", "deep/er/results", "--flow", "0"]);
+    desk.succeeds(&["run", "deep/er/results/scenario.resolved.toml", "--out", "again"]);
+    let digest = |results: &str| desk.json(&format!("{results}/summary.json"))["digest"].clone();
+    assert_eq!(digest("again"), digest("deep/er/results"));
+    desk.succeeds(&["run", "below/s.toml", "--out", "other"]);
+    let resolved = |results: &str| desk.text(&format!("{results}/scenario.resolved.toml"));
+    assert_eq!(resolved("other"), resolved("deep/er/results"), "wherever results are");
+}

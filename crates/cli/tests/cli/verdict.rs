@@ -74,3 +74,23 @@ fn rdma_that_is_not_lossless_is_told_before() {
     assert_eq!((&json["faults"], &json["warnings"]), (&0.into(), &1.into()));
     assert_eq!(json["proof"]["lossy_priorities"][0]["flows"], 3);
 }
+
+#[test]
+fn warnings_of_a_folder_name_their_scenario() {
+    let desk = Desk::new();
+    let faults =
+        "[roce]\nack_timeout = 0\n[[faults]]\naction = \"drop\"\nopcode = \"data\"\nnth = 1\n";
+    for name in ["a", "b"] {
+        let small = crate::program::SMALL.replace("100KB", "1KB");
+        desk.write(&format!("all/{name}.toml"), format!("{small}{faults}"));
+    }
+    let ended = desk.rocelab(&["run", "all", "--quiet"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    for name in ["a", "b"] {
+        for told in ["nothing moves any more", "stuck since"] {
+            let path = format!("all/{name}.toml: ");
+            let is_it = |line: &str| line.contains(&path) && line.contains(told);
+            assert!(ended.stderr.lines().any(is_it), "{path}{told}: {ended:?}");
+        }
+    }
+}

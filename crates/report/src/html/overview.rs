@@ -103,12 +103,20 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
         }
     }
     if summary.drops.total > 0 {
-        let reasons: Vec<_> = (summary.drops.by_reason.iter())
-            .filter(|(_, frames)| **frames > 0)
-            .map(|(reason, frames)| format!("{reason} {}", count(*frames)))
-            .collect();
-        let frames = counted(summary.drops.total, "frame");
-        say(Level::Bad, format!("{frames} dropped: {}.", reasons.join(", ")));
+        let missed = |reason: &str| summary.lossless_drops.get(reason).copied().unwrap_or(0);
+        let missed = summary.drops.by_reason.keys().map(|reason| (reason, missed(reason)));
+        if let Some(frames) =
+            dropped(missed, "frame of lossless priorities", "frames of lossless priorities")
+        {
+            say(Level::Bad, frames);
+        }
+        let others = summary.drops.by_reason.iter().map(|(reason, frames)| {
+            let missed = summary.lossless_drops.get(reason).copied().unwrap_or(0);
+            (reason, frames.saturating_sub(missed))
+        });
+        if let Some(frames) = dropped(others, "frame", "frames") {
+            say(Level::Note, frames);
+        }
     } else {
         say(Level::Good, "No frame was dropped.".to_owned());
     }
@@ -120,7 +128,12 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
         let (open, total) = (count(flows.unfinished), count(flows.total));
         say(Level::Note, format!("{open} of {total} flows had not completed when the run ended."));
     } else if flows.total > 0 && flows.failed == 0 {
-        say(Level::Good, format!("All {} completed.", counted(flows.total, "flow")));
+        let all = if flows.total == 1 {
+            "The flow"
+        } else {
+            &format!("All {} flows", count(flows.total))
+        };
+        say(Level::Good, format!("{all} completed."));
     }
     if summary.pfc.pauses > 0 {
         let (pauses, paused) = (counted(summary.pfc.pauses, "pause"), time(summary.pfc.paused_ps));
@@ -130,6 +143,22 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
     }
     list.sort_by_key(|verdict| std::cmp::Reverse(verdict.level));
     list
+}
+
+/// How many frames were dropped, and for which reasons; none if there are none.
+fn dropped<'a>(
+    reasons: impl Iterator<Item = (&'a String, u64)>,
+    one: &str,
+    several: &str,
+) -> Option<String> {
+    let reasons: Vec<_> = reasons.filter(|&(_, frames)| frames > 0).collect();
+    let total: u64 = reasons.iter().map(|&(_, frames)| frames).sum();
+    let each = reasons.iter().map(|(reason, frames)| format!("{reason} {}", count(*frames)));
+    let what = if total == 1 { one } else { several };
+    (total > 0).then(|| {
+        let each = each.collect::<Vec<_>>().join(", ");
+        format!("{} {what} dropped: {each}.", count(total))
+    })
 }
 
 fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {

@@ -5,6 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use rocelab_results::{DeadlockRecord, DeadlockedQueue};
 
 use super::survey::{LongPause, RootCause, Survey, Victim};
+use super::text::percentage;
 
 /// Rows of each table, at the most.
 const ROWS: usize = 10;
@@ -87,8 +88,7 @@ impl Display for Victim {
             (None, None) => String::new(),
         };
         let who = format!("{name}, {} to {}", self.source, self.destination);
-        let tenths = u128::from(self.hol_ps) * 1_000 / u128::from(self.elapsed_ps.max(1));
-        let share = format!("{}.{} %", tenths / 10, tenths % 10);
+        let share = percentage(self.hol_ps, self.elapsed_ps);
         write!(f, "{who:<30}{:>22}{share:>9}  by {}", time(self.hol_ps), self.root)
     }
 }

@@ -61,8 +61,7 @@ impl Display for Explanation {
 
 impl Explanation {
     fn share(&self, ps: u64) -> String {
-        let tenths = u128::from(ps) * 1_000 / u128::from(self.elapsed_ps.max(1));
-        format!("{}.{} %", tenths / 10, tenths % 10)
+        percentage(ps, self.elapsed_ps)
     }
 
     /// What took the most time, in a sentence each.
@@ -138,6 +137,13 @@ fn text(cause: &Cause) -> String {
     }
 }
 
+/// A share as a percentage, rounded half up.
+pub(super) fn percentage(part: u64, whole: u64) -> String {
+    let whole = u128::from(whole.max(1));
+    let tenths = (u128::from(part) * 2_000 + whole) / (2 * whole);
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
 /// Microseconds with all their digits: picoseconds.
 fn time(ps: u64) -> String {
     format!("{}.{:06} us", ps / 1_000_000, ps % 1_000_000)
@@ -181,12 +187,12 @@ mod tests {
         let text = explanation.to_string();
         assert!(text.contains("completed after 4.000000 us"), "{text}");
         assert!(
-            text.contains("2.999990 us   74.9 %  flow 2 2.000000 us, flow 1 0.999990"),
+            text.contains("2.999990 us   75.0 %  flow 2 2.000000 us, flow 1 0.999990"),
             "{text}"
         );
         assert!(text.contains("sum"), "{text}");
         assert!(
-            text.contains("went: 74.9 % queueing behind others at s:1 (flow 2); 25.0 %"),
+            text.contains("went: 75.0 % queueing behind others at s:1 (flow 2); 25.0 %"),
             "{text}"
         );
         assert!(text.contains("ACK timeout"), "{text}");

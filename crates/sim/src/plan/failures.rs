@@ -91,6 +91,12 @@ pub(super) fn build(
             })?;
         }
     }
+    if let Some(watchdog) = nic {
+        ensure(watchdog.detect > Duration::ZERO, || {
+            Fault::at("watchdog.nic.detect", "a watchdog takes some time")
+                .help("give a time above 0s, such as \"100ms\"")
+        })?;
+    }
     let spanning_tree = layer2::has_spanning_tree(scenario);
     Ok(FailurePlan { steps, begins, switch_watchdog, spanning_tree })
 }

@@ -3,11 +3,14 @@
 use rocelab_units::{Duration, SimTime};
 
 use super::Plan;
-use crate::scenario::{EntryState, FailureKind, Fault, Scenario, ScenarioError};
+use crate::scenario::{
+    EntryState, FailureConfig, FailureKind, Fault, LearningConfig, RoceVersion, Scenario,
+    ScenarioError,
+};
 
 impl Scenario {
     /// What the scenario says to no effect, of which `plan` was made: what happens after the end,
-    /// watchdogs that see nothing, empty lists, classes of no flow. In the form of errors, which name the
+    /// watchdogs that see nothing, empty lists, classes of no flow; and TCP that never gives up. In the form of errors, which name the
     /// place and say what to write instead. Of what a configuration of HPCC's ns-3 simulator was made
     /// into, nothing.
     pub fn without_effect(&self, plan: &Plan) -> Vec<ScenarioError> {
@@ -20,7 +23,11 @@ impl Scenario {
             .chain(nic_watchdog(self))
             .chain(fault_rules(self))
             .chain(empty_lists(self))
-            .chain(classes(self, plan));
+            .chain(classes(self, plan))
+            .chain(late_flows(plan))
+            .chain(no_watchdog(self))
+            .chain(unused_arp_timeout(self))
+            .chain(endless_tcp(self, plan));
         found.map(|fault| self.document.report(fault)).collect()
     }
 }
@@ -139,4 +146,54 @@ fn classes<'a>(scenario: &'a Scenario, plan: &'a Plan) -> impl Iterator<Item = F
         Fault::at(format!("class.{priority}"), message)
             .help("leave it out, or give a workload that `priority`")
     })
+}
+
+/// Flows of which none starts before all is over. Some that start too late may be meant: arrivals that
+/// go on.
+fn late_flows(plan: &Plan) -> Option<Fault> {
+    let stop = plan.stop?;
+    let is_late = plan.flows.iter().all(|flow| flow.start > stop) && plan.apps.is_empty();
+    (is_late && !plan.flows.is_empty()).then(|| {
+        let message = format!("all flows start when the run is over: `stop` is {stop}");
+        Fault::at("workload", message).help("let them start earlier, or give a later `stop`")
+    })
+}
+
+/// A section of watchdogs that names none.
+fn no_watchdog(scenario: &Scenario) -> Option<Fault> {
+    let is_named = scenario.watchdog.switch.is_some() || scenario.watchdog.nic.is_some();
+    (scenario.document.says("watchdog") && !is_named).then(|| {
+        Fault::at("watchdog", "no watchdog is named")
+            .help("write `[watchdog.switch]` or `[watchdog.nic]`, or leave it out")
+    })
+}
+
+/// ARP on RoCE v1, which knows no IP addresses.
+fn unused_arp_timeout(scenario: &Scenario) -> Option<Fault> {
+    let timeout = scenario.layer2.learning.as_ref()?.arp_timeout;
+    let is_set = timeout != LearningConfig::default().arp_timeout;
+    (is_set && scenario.roce.version == RoceVersion::V1).then(|| {
+        Fault::at("layer2.learning.arp_timeout", "RoCE v1 has no IP addresses to resolve")
+            .help("leave it out")
+    })
+}
+
+/// TCP from or to a host that stays dead: it tries again until the end, and there is none.
+fn endless_tcp(scenario: &Scenario, plan: &Plan) -> Option<Fault> {
+    if plan.stop.is_some() {
+        return None;
+    }
+    let name = |node: u32| plan.topology.nodes[node as usize].name.as_str();
+    let talks = |host: &str| {
+        let mut tcp = plan.flows.iter().filter(|flow| flow.is_tcp());
+        tcp.any(|flow| name(flow.source) == host || name(flow.destination) == host)
+    };
+    let is_endless = |failure: &FailureConfig| {
+        let dead = failure.kind == FailureKind::HostDown && failure.lasts.is_none();
+        dead && failure.host.as_deref().is_some_and(talks)
+    };
+    let index = scenario.failure.iter().position(is_endless)?;
+    let message =
+        "a flow of TCP begins or ends there, which never gives up: the run may last for ever";
+    Some(Fault::at(format!("failure[{index}].host"), message).help("give a `stop`, or `lasts`"))
 }

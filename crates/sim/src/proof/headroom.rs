@@ -1,6 +1,6 @@
 //! Whether every lossless ingress has the headroom that it needs, and how much is left to share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{BufferLayout, HeadroomTerms, LosslessHop, NodeId};
@@ -11,11 +11,18 @@ use super::Verdict;
 use super::flooding::may_flood;
 use crate::Plan;
 
+/// Switches that are named, at the most.
+const EXAMPLES: usize = 3;
+
 /// The headroom of all switch ports of one rate and cable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HeadroomFinding {
     /// How many switch ports.
     pub ports: u64,
+    /// At how many switches.
+    pub switches: u64,
+    /// The first of these switches, at most three.
+    pub examples: Vec<String>,
     /// Their rate (bit/s).
     pub rate_bps: u64,
     /// Propagation delay of their cables, one way (ps).
@@ -130,11 +137,16 @@ pub(super) fn find(plan: &Plan) -> (Vec<HeadroomFinding>, Vec<MemoryFinding>) {
         let hops = hops(plan, switch, &adjacency);
         let doubts = doubts(plan, switch, &hops);
         let pool = plan.switch_at(switch).headroom_pool.unwrap_or(Bytes::new(u64::MAX));
+        let name = &plan.topology.nodes[switch as usize].name;
+        let mut seen = BTreeSet::new();
         for (hop, &headroom) in hops.iter().zip(&configured) {
             let (needed, headroom) = (HeadroomSum::from(hop.terms()), headroom.min(pool).get());
             let key = (hop.rate, hop.delay, needed.total_bytes, headroom, doubts.clone());
+            let is_new = seen.insert(key.clone());
             let finding = ports.entry(key).or_insert_with(|| HeadroomFinding {
                 ports: 0,
+                switches: 0,
+                examples: Vec::new(),
                 rate_bps: hop.rate.bits_per_second(),
                 delay_ps: hop.delay.ps(),
                 needed,
@@ -142,6 +154,10 @@ pub(super) fn find(plan: &Plan) -> (Vec<HeadroomFinding>, Vec<MemoryFinding>) {
                 doubts: doubts.clone(),
             });
             finding.ports += 1;
+            finding.switches += u64::from(is_new);
+            if is_new && finding.examples.len() < EXAMPLES {
+                finding.examples.push(name.clone());
+            }
         }
         let memory = memory(plan, switch, &configured);
         let key = (memory.ports, memory.class_bytes, memory.buffer_bytes, memory.shared_bytes);

@@ -13,7 +13,11 @@ use super::{
 impl fmt::Display for Proof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for finding in &self.headroom {
-            judged(f, "headroom", finding.verdict(), format_args!("{finding}"))?;
+            // Ports of one kind that differ otherwise are told apart by where they are.
+            let kind = |one: &HeadroomFinding| (one.rate_bps, one.delay_ps);
+            let alike = self.headroom.iter().filter(|other| kind(other) == kind(finding));
+            let place = if alike.count() > 1 { at_switches(finding) } else { String::new() };
+            judged(f, "headroom", finding.verdict(), format_args!("{place}{finding}"))?;
         }
         for finding in &self.memory {
             note(f, "memory", format_args!("{finding}"))?;
@@ -123,6 +127,15 @@ fn compared(f: &mut fmt::Formatter<'_>, available: u64, needed: &HeadroomSum) ->
     }
     let word = if is_enough { "margin" } else { "missing" };
     write!(f, "; {word} {}", size(available.abs_diff(needed.total_bytes)))
+}
+
+/// The switches of a finding: the first by name, and how many more.
+fn at_switches(finding: &HeadroomFinding) -> String {
+    let named = finding.examples.join(", ");
+    match finding.switches - finding.examples.len() as u64 {
+        0 => format!("{named}: "),
+        more => format!("{named} and {more} more: "),
+    }
 }
 
 impl fmt::Display for HeadroomDoubt {

@@ -82,6 +82,11 @@ impl Document {
         Ok(root)
     }
 
+    /// Whether a key is written, in the file or by an override.
+    pub(crate) fn says(&self, key: &str) -> bool {
+        self.root().is_ok_and(|root| locate(root.get_ref(), key).complete)
+    }
+
     /// The error with the place of its key.
     pub(crate) fn report(&self, mut fault: Fault) -> ScenarioError {
         let key = match &fault.place {
@@ -96,6 +101,8 @@ impl Document {
             if !location.is_table || excerpt.starts_with('{') {
                 fault.value = Some(excerpt);
             }
+        } else if let Some(value) = fault.value.as_mut().filter(|value| is_a_value(value)) {
+            value.push_str(" by default");
         }
         fault.place = Place::Key(location.key);
         self.report_at(location.span, fault)
@@ -148,6 +155,11 @@ impl Document {
             None => (self.file.clone(), self.text.clone(), 0),
         }
     }
+}
+
+/// Whether there is a value where none is written.
+fn is_a_value(value: &str) -> bool {
+    !matches!(value, "" | "none")
 }
 
 fn first_line(text: &str) -> &str {
@@ -211,7 +223,7 @@ mod tests {
         let error = document.report(Fault::at("b.c.e[0].f", "wrong").help("right"));
         assert_eq!(error.to_string(), "x.toml:4:12: b.c.e[0].f = 2: wrong; right");
         let error = document.report(Fault::at("b.c.missing", "wrong").value(7));
-        assert_eq!(error.to_string(), "x.toml:2:1: b.c.missing = 7: wrong");
+        assert_eq!(error.to_string(), "x.toml:2:1: b.c.missing = 7 by default: wrong");
     }
 
     #[test]

@@ -95,6 +95,11 @@ fn child<'t, 'i>(
     index: Option<usize>,
     item: &'i Override,
 ) -> Result<&'t mut DeTable<'i>, Fault> {
+    if index.is_some() && !table.contains_key(name) {
+        let key = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        let fault = Fault::at(item.key(), format!("the file has no [[{key}]]"));
+        return Err(fault.help("write it into the file first"));
+    }
     choose(table, path, name);
     let span = item.span();
     let value = table

@@ -17,16 +17,34 @@ impl Scenario {
     pub fn relocated(&self, folder: &Path) -> io::Result<Self> {
         let mut moved = self.clone();
         let to = existing(folder)?;
-        let mut files = moved.workload.files_mut();
-        if let TopologyConfig::File(parameters) = &mut moved.topology {
-            files.push(&mut parameters.path);
-        }
-        for file in files {
-            if file.is_relative() {
-                *file = from(&to, &self.folder().join(&*file))?;
-            }
+        for file in moved.relative_files() {
+            *file = from(&to, &self.folder().join(&*file))?;
         }
         Ok(moved)
+    }
+
+    /// The scenario with absolute paths of the files that `stay` where they are when it moves.
+    ///
+    /// # Errors
+    /// If the folder of such a file does not exist.
+    pub fn anchored(mut self, stay: impl Fn(&Path) -> bool) -> io::Result<Self> {
+        let folder = self.folder().to_owned();
+        for file in self.relative_files().into_iter().filter(|file| stay(file)) {
+            let found = folder.join(&*file);
+            let parent = existing(found.parent().unwrap_or(Path::new("")))?;
+            *file = parent.join(file.file_name().unwrap_or(OsStr::new("")));
+        }
+        Ok(self)
+    }
+
+    /// The files that it names by relative paths, to name them otherwise.
+    fn relative_files(&mut self) -> Vec<&mut PathBuf> {
+        let mut files = self.workload.files_mut();
+        if let TopologyConfig::File(parameters) = &mut self.topology {
+            files.push(&mut parameters.path);
+        }
+        files.retain(|file| file.is_relative());
+        files
     }
 }
 

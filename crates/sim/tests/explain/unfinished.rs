@@ -159,3 +159,22 @@ fn a_limit_of_the_rate_is_named() {
     let signals: Vec<_> = flows.iter().filter_map(|one| signal(one, Category::Pacing)).collect();
     assert!(!signals.is_empty() && signals.iter().all(|&signal| signal == "CNM"), "{signals:?}");
 }
+
+#[test]
+fn an_operation_is_followed_to_where_its_packet_is() {
+    let text = format!(
+        "stop = \"1ms\"\n[topology.single-switch]\nhosts = 2\n\
+         link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[congestion_control.none]\n{}\
+         [[workload.app]]\nname = \"kv\"\nclients = [\"host-0\"]\nservers = [\"host-1\"]\n\
+         operations = 1\nsteps = [\n\
+         {{ by = \"client\", verb = \"send\", bytes = \"64B\", after = \"20us\" }},\n]\n",
+        STORM.replace("HOST", "host-1")
+    );
+    let scenario = Scenario::parse(&text, Path::new("unfinished.toml"), &[]);
+    let plan = scenario.and_then(|scenario| scenario.plan());
+    let plan = Arc::new(plan.unwrap_or_else(|error| panic!("{error}")));
+    let found = explain(plan, &Selection::Everything, |_| ControlFlow::Continue(())).unwrap();
+    let [one] = found.operations.as_slice() else { panic!("{found:?}") };
+    assert_eq!(one.sum_ps(), one.elapsed_ps, "{one}");
+    is_paused(one, Stage::Request, "switch-0:1", "host-1");
+}
