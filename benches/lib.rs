@@ -1,8 +1,10 @@
-//! What the programs `golden` and `field-comparison` share. The benches, and what all of them
+//! What the programs `golden`, `field-comparison` and `growth` share. The benches, and what all of them
 //! measure, are in `README.md`.
 
+pub mod machine;
 pub mod page;
 pub mod percentile;
+pub mod usage;
 
 use std::path::Path;
 

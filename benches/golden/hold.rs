@@ -8,7 +8,7 @@ use std::hint::black_box;
 use rocelab_engine::{EventKey, EventQueue, RngStream, Scheduled, TieCounter};
 use rocelab_units::{Duration, SimTime};
 
-use crate::usage::Usage;
+use rocelab_benches::usage::Usage;
 
 /// As large as an event needs to be for an entry of 32 bytes.
 type Event = [u32; 4];

@@ -13,12 +13,10 @@ mod case;
 mod completion;
 mod distance;
 mod hold;
-mod machine;
 mod measurement;
 mod reference_run;
 mod single_run;
 mod table;
-mod usage;
 
 use std::error::Error;
 use std::io::Write;
@@ -26,10 +24,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
+use rocelab_benches::machine::Machine;
 use rocelab_benches::{page, repository};
 
 use self::case::Case;
-use self::machine::Machine;
 use self::measurement::Measurement;
 
 /// What can go wrong here: all of it ends the program with a message.

@@ -8,7 +8,7 @@ use crate::Failure;
 use crate::agreement::Agreement;
 use crate::case::Case;
 use crate::single_run::in_own_process;
-use crate::usage::Usage;
+use rocelab_benches::usage::Usage;
 
 /// What came of a case.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use rocelab_results::{Overwrite, ResultsDir, RunInfo};
 use rocelab_sim::reference;
 
 use crate::Failure;
-use crate::usage::Usage;
+use rocelab_benches::usage::Usage;
 
 /// Does in this process what `rocelab run SCENARIO --out RESULTS` does, and says what all of it
 /// took, from the start of the process on.

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::hold::Hold;
-use crate::machine::Machine;
 use crate::measurement::Measurement;
+use rocelab_benches::machine::Machine;
 
 /// The tables, each with a line that says what is in it.
 pub(crate) fn markdown(

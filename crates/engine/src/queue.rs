@@ -9,7 +9,9 @@
 //! 32 slots of level 0 are served at a time: their events are put in order, of which there is
 //! little to do where slots are narrow, and what is pushed into them meanwhile goes to a small side
 //! heap. Pushing and popping then cost about the same whether ten or a million events wait, and many
-//! events at one instant are no bad case.
+//! events at one instant are no bad case. Where there are many ([`EventQueue::look_far`]), the events of
+//! the next 32 slots that hold something are fetched one by one while others are served: by the time
+//! they are asked for, memory has given them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -70,6 +72,8 @@ pub struct EventQueue<E: Copy> {
     current: Vec<Scheduled<E>>,
     /// How many of them have been.
     served: usize,
+    looks_far: bool,
+    scout: Scout<E>,
     /// What was pushed into the slots being served, or before them.
     side: BinaryHeap<Reverse<Scheduled<E>>>,
     /// Picoseconds of a level-0 slot, as a power of two.
@@ -82,10 +86,28 @@ pub struct EventQueue<E: Copy> {
     far: Slots,
     nodes: Nodes<E>,
     overflow: BinaryHeap<Reverse<Scheduled<E>>>,
-    len: usize,
+    /// Events that are neither in the slots being served nor aside.
+    waiting: usize,
     /// Groups of slots since the width was looked at, and the events in them.
     trial: (u32, u64),
 }
+
+/// Fetches the events of a group of slots that will be served next, one at a time.
+#[derive(Debug)]
+struct Scout<E> {
+    /// The group's first slot; [`NOWHERE`] if there is none.
+    group: u64,
+    /// Those of its slots that are still to be looked into, one bit each.
+    left: u64,
+    /// The node that comes next in the slot being looked into.
+    node: u32,
+    /// What was fetched, and how much of that was before the slot being looked into.
+    events: Vec<Scheduled<E>>,
+    begin: usize,
+}
+
+/// No slot.
+const NOWHERE: u64 = u64::MAX;
 
 impl<E: Copy> Default for EventQueue<E> {
     fn default() -> Self {
@@ -99,6 +121,8 @@ impl<E: Copy> EventQueue<E> {
         Self {
             current: Vec::new(),
             served: 0,
+            looks_far: false,
+            scout: Scout { group: NOWHERE, left: 0, node: NONE, events: Vec::new(), begin: 0 },
             side: BinaryHeap::new(),
             width: WIDEST,
             next: 0,
@@ -107,27 +131,27 @@ impl<E: Copy> EventQueue<E> {
             far: Slots::new(FAR_SLOTS_BITS),
             nodes: Nodes::new(),
             overflow: BinaryHeap::new(),
-            len: 0,
+            waiting: 0,
             trial: (0, 0),
         }
     }
 
     /// Number of events that wait.
     pub fn len(&self) -> usize {
-        self.len
+        self.waiting + self.side.len() + self.current.len() - self.served
     }
 
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
     /// Adds an event. Keys are unique; a key before the last popped one is served next.
     #[inline(always)] // An event that goes through memory is read before it is there.
     pub fn push(&mut self, key: EventKey, event: E) {
-        self.len += 1;
         let slot = key.time.ps() >> self.width;
         if slot.wrapping_sub(self.next) < self.near.len() {
+            self.waiting += 1;
             let id = self.nodes.add(key, event);
             self.near.push(slot, id, &mut self.nodes);
         } else {
@@ -153,29 +177,48 @@ impl<E: Copy> EventQueue<E> {
                     return None;
                 }
                 self.served += 1;
-                self.len -= 1;
                 return Some(*first);
             }
             if !self.side.is_empty() {
                 return self.pop_aside(limit);
             }
-            if self.len == 0 {
+            if self.waiting == 0 {
                 return None;
             }
             self.advance();
         }
     }
 
+    /// From now on events are fetched from memory before they are asked for. It costs some
+    /// instructions for each, and saves waiting if what waits is more than caches hold.
+    pub fn look_far(&mut self) {
+        self.looks_far = true;
+    }
+
+    /// Whether it does [look far](Self::look_far).
+    #[inline(always)]
+    pub fn looks_far(&self) -> bool {
+        self.looks_far
+    }
+
     /// The event that will be popped when `ahead` others of the current slots have been, as far as
     /// is known: a guess for prefetching.
-    #[inline]
+    #[inline(always)]
     pub fn look_ahead(&self, ahead: usize) -> Option<&E> {
         self.current.get(self.served + ahead).map(|scheduled| &scheduled.event)
     }
 
+    /// As [`Self::look_ahead`], of the current slots and those that come next.
+    #[inline(always)]
+    pub fn look_beyond(&self, ahead: usize) -> Option<&E> {
+        let place = self.served + ahead;
+        let beyond = || self.scout.events.get(place - self.current.len());
+        self.current.get(place).or_else(beyond).map(|scheduled| &scheduled.event)
+    }
+
     /// Whether the event that was popped last is the first of the slots being served: those behind it
     /// have not been seen by [`Self::look_ahead`].
-    #[inline]
+    #[inline(always)]
     pub fn has_begun(&self) -> bool {
         self.served == 1
     }
@@ -189,7 +232,7 @@ impl<E: Copy> EventQueue<E> {
             match (current, side) {
                 (Some(a), Some(b)) => return Some(a.min(b)),
                 (Some(key), None) | (None, Some(key)) => return Some(key),
-                (None, None) if self.len == 0 => return None,
+                (None, None) if self.waiting == 0 => return None,
                 (None, None) => self.advance(),
             }
         }
@@ -215,7 +258,6 @@ impl<E: Copy> EventQueue<E> {
         if first.0.key.time > limit {
             return None;
         }
-        self.len -= 1;
         self.side.pop().map(|first| first.0)
     }
 
@@ -224,8 +266,10 @@ impl<E: Copy> EventQueue<E> {
     fn push_aside(&mut self, is_past: bool, key: EventKey, event: E) {
         let far_slot = far_slot_of(key);
         if is_past {
-            self.side.push(Reverse(Scheduled { key, event }));
-        } else if far_slot - self.far_slot < self.far.len() {
+            return self.side.push(Reverse(Scheduled { key, event }));
+        }
+        self.waiting += 1;
+        if far_slot - self.far_slot < self.far.len() {
             let id = self.nodes.add(key, event);
             self.far.push(far_slot, id, &mut self.nodes);
         } else {
@@ -236,10 +280,13 @@ impl<E: Copy> EventQueue<E> {
     /// Makes the next slots that hold something the current ones. Something does wait.
     #[inline(always)]
     fn advance(&mut self) {
-        match self.near.next_from(self.next) {
-            // What lies further out begins with a later level-1 slot.
-            Some(near) if near >> (FAR_BITS - self.width) == self.far_slot => self.enter(near),
-            near => self.advance_far(near),
+        let near = self.near.next_from(self.next);
+        let first = near.unwrap_or(NOWHERE).min(self.scout.group);
+        // What lies further out begins with a later level-1 slot.
+        if first >> self.near_bits() == self.far_slot {
+            self.enter(first & !(GROUP - 1));
+        } else {
+            self.advance_far(near);
         }
     }
 
@@ -262,19 +309,49 @@ impl<E: Copy> EventQueue<E> {
             self.spread_far();
         }
         if let Some(near) = self.near.next_from(self.next) {
-            self.enter(near);
+            self.enter(near & !(GROUP - 1));
         }
     }
 
-    /// Starts to serve a group of level-0 slots: that of slot `near`, the first that holds something.
+    /// Starts to serve the group of level-0 slots that begins with this one.
     #[inline(always)]
-    fn enter(&mut self, near: u64) {
+    fn enter(&mut self, group: u64) {
         debug_assert!(self.served == self.current.len(), "slots are left when they are empty");
-        let group = near & !(GROUP - 1);
         self.next = group + GROUP;
         self.served = 0;
         self.current.clear();
-        let mut found = self.near.take_group(group);
+        if group == self.scout.group {
+            self.enter_fetched();
+        } else {
+            let found = self.near.take_group(group);
+            self.drain(group, found);
+        }
+        self.waiting -= self.current.len();
+        self.trial.0 += 1;
+        self.trial.1 += self.current.len() as u64;
+        if self.looks_far && self.scout.group == NOWHERE {
+            self.send_scout();
+        }
+    }
+
+    /// As [`Self::enter`], of the group that was fetched ahead.
+    #[inline(never)]
+    fn enter_fetched(&mut self) {
+        while self.scout.node != NONE {
+            self.fetch_one();
+        }
+        std::mem::swap(&mut self.current, &mut self.scout.events);
+        let group = std::mem::replace(&mut self.scout.group, NOWHERE);
+        let since = self.near.take_group(group);
+        if since != 0 {
+            self.drain(group, since);
+            self.current.sort_unstable_by_key(|scheduled| scheduled.key);
+        }
+    }
+
+    /// Moves the events of those slots of a group that are `found` behind the current ones.
+    #[inline(always)]
+    fn drain(&mut self, group: u64, mut found: u64) {
         while found != 0 {
             let slot = group + u64::from(found.trailing_zeros());
             found &= found - 1;
@@ -289,8 +366,54 @@ impl<E: Copy> EventQueue<E> {
                 put_in_order(&mut self.current[begin..]);
             }
         }
-        self.trial.0 += 1;
-        self.trial.1 += self.current.len() as u64;
+    }
+
+    /// Begins to fetch the next group that holds something, if it is of the same level-1 slot.
+    #[inline(never)]
+    fn send_scout(&mut self) {
+        let Some(near) = self.near.next_from(self.next) else { return };
+        if near >> self.near_bits() != self.far_slot {
+            return;
+        }
+        self.scout.group = near & !(GROUP - 1);
+        self.scout.left = self.near.take_group(self.scout.group);
+        self.scout.events.clear();
+        self.look_into_next_slot();
+    }
+
+    /// Fetches one of the events that will be served next, if the queue [looks
+    /// far](Self::look_far): to be called for each event that is served.
+    #[inline(always)]
+    pub fn fetch(&mut self) {
+        if self.scout.node != NONE {
+            self.fetch_one();
+        }
+    }
+
+    /// Fetches an event of the group that is next, of which there are more.
+    #[inline(never)]
+    fn fetch_one(&mut self) {
+        let (key, event, next) = self.nodes.take(self.scout.node);
+        self.scout.events.push(Scheduled { key, event });
+        self.scout.node = next;
+        if next == NONE {
+            put_in_order(&mut self.scout.events[self.scout.begin..]);
+            self.look_into_next_slot();
+        } else {
+            self.nodes.prefetch(next);
+        }
+    }
+
+    #[inline(always)]
+    fn look_into_next_slot(&mut self) {
+        let Scout { group, left, .. } = self.scout;
+        if left == 0 {
+            return;
+        }
+        self.scout.left = left & (left - 1);
+        self.scout.begin = self.scout.events.len();
+        self.scout.node = self.near.take_list(group + u64::from(left.trailing_zeros()));
+        self.nodes.prefetch(self.scout.node);
     }
 
     /// Moves the events of the level-1 slot that has come into reach to level 0.
@@ -385,10 +508,16 @@ mod tests {
     #[derive(Default)]
     struct Oracle(BinaryHeap<Reverse<EventKey>>);
 
+    /// Seeds from this one on are of queues that look far.
+    const FAR: u64 = 100;
+
     /// Pops and pushes at random, comparing with the oracle. `delay` draws a delay in ps.
     fn agrees(seed: u64, steps: usize, mut delay: impl FnMut(&mut RngStream) -> u64) {
         let mut random = RngStream::new(seed, "queue");
         let (mut queue, mut oracle) = (EventQueue::new(), Oracle::default());
+        if seed >= FAR {
+            queue.look_far();
+        }
         let mut ties = TieCounter::new(0);
         let mut now = SimTime::ZERO;
         for step in 0..steps {
@@ -398,6 +527,7 @@ mod tests {
                 queue.push(key, step);
                 oracle.0.push(Reverse(key));
             }
+            queue.fetch();
             if random.below(3) > 0 {
                 let expected = oracle.0.pop().map(|r| r.0);
                 assert_eq!(queue.peek(), expected);
@@ -419,6 +549,43 @@ mod tests {
             assert_eq!(queue.pop().map(|s| s.key), Some(expected));
         }
         assert!(queue.is_empty() && queue.pop().is_none());
+    }
+
+    #[test]
+    fn events_stay_in_order_while_slots_change() {
+        for far in [false, true] {
+            let (mut queue, mut oracle) = (EventQueue::new(), Oracle::default());
+            if far {
+                queue.look_far();
+            }
+            let mut random = RngStream::new(7, "queue");
+            let mut ties = TieCounter::new(0);
+            let (mut widths, mut waiting) = (vec![queue.width], 0);
+            let mut push = |queue: &mut EventQueue<()>, oracle: &mut Oracle, ps: u64| {
+                let key = EventKey { time: SimTime::from_ps(ps), tie: ties.reserve() };
+                queue.push(key, ());
+                oracle.0.push(Reverse(key));
+            };
+            for _ in 0..50_000 {
+                push(&mut queue, &mut oracle, random.below(5_000_000));
+            }
+            // Fifty thousand wait, ten a nanosecond, and then fewer and fewer.
+            for step in 0..400_000 {
+                let popped = queue.pop().map(|scheduled| scheduled.key);
+                queue.fetch();
+                assert_eq!(popped, oracle.0.pop().map(|key| key.0));
+                let Some(now) = popped else { break };
+                if step < 250_000 || random.below(100) < 70 {
+                    push(&mut queue, &mut oracle, now.time.ps() + random.below(5_000_000));
+                }
+                if widths.last() != Some(&queue.width) {
+                    widths.push(queue.width);
+                    waiting = waiting.max(queue.len());
+                }
+            }
+            assert_eq!(widths, [8, 6, 7]);
+            assert!(waiting > 10_000, "{waiting} at a change");
+        }
     }
 
     #[test]
@@ -444,29 +611,36 @@ mod tests {
     fn agrees_with_a_heap_on_link_and_timer_delays() {
         const DELAYS: [u64; 8] =
             [0, 84_480, 320_000, 1_000_000, 1_000_000, 55_000_000, 4_190_000, 0];
-        agrees(1, 20_000, |random| {
-            let mut delays = DELAYS;
-            random.shuffle(&mut delays);
-            delays[0]
-        });
+        for seed in [1, FAR + 1] {
+            agrees(seed, 20_000, |random| {
+                let mut delays = DELAYS;
+                random.shuffle(&mut delays);
+                delays[0]
+            });
+        }
     }
 
     #[test]
     fn agrees_with_a_heap_on_every_scale() {
-        agrees(2, 20_000, |random| {
-            let scale = random.below(50);
-            random.below(1 << scale)
-        });
+        for seed in [2, FAR + 2] {
+            agrees(seed, 20_000, |random| {
+                let scale = random.below(50);
+                random.below(1 << scale)
+            });
+        }
     }
 
     #[test]
     fn agrees_with_a_heap_when_everything_happens_at_once() {
         agrees(3, 5_000, |_| 0);
+        agrees(FAR + 3, 5_000, |_| 0);
+        agrees(FAR + 6, 20_000, |random| random.below(60_000));
     }
 
     #[test]
     fn agrees_with_a_heap_around_slot_borders() {
         agrees(4, 20_000, |random| (1 << 22) - 2 + random.below(5));
+        agrees(FAR + 4, 20_000, |random| (1 << 22) - 2 + random.below(5));
         agrees(5, 20_000, |random| (1 << 34) - 2 + random.below(5));
     }
 

@@ -4,11 +4,12 @@ use rocelab_units::SimTime;
 
 use crate::{EventKey, EventQueue, Scheduled};
 
-/// How many events before its turn an event's memory is asked for: enough to cover the time that
-/// main memory takes, and not so many that the lines are gone again.
-const LOOK_AHEAD: usize = 5;
-/// The same for what that memory leads to.
-const LOOK_AHEAD_NEXT: usize = 1;
+/// How many events before its turn the first two steps of an event's [prefetching](World::prefetch)
+/// are made.
+const STEPS: [usize; 2] = [5, 1];
+/// And all four where the queue [looks far](EventQueue::look_far). Between steps at different distances
+/// there is about the time that main memory takes.
+const FAR_STEPS: [usize; 4] = [9, 5, 5, 2];
 
 /// What the engine drives: the state that events act on.
 pub trait World {
@@ -19,16 +20,11 @@ pub trait World {
     /// instant or later.
     fn handle(&mut self, key: EventKey, event: Self::Event, queue: &mut EventQueue<Self::Event>);
 
-    /// Asks for the memory that `event` names: it happens some events from now.
+    /// Asks for memory that `event` will touch: it happens some events from now. There are four
+    /// steps, so that what one has asked for can be followed: by 1 and 2 what 0 has, and by 3 what they
+    /// have. The last two are only made where much more waits than caches hold.
     #[inline]
-    fn prefetch(&self, event: &Self::Event) {
-        let _ = event;
-    }
-
-    /// Asks for the memory that `event` will touch beyond that, which what was asked for before
-    /// leads to: it happens in a moment.
-    #[inline]
-    fn prefetch_next(&self, event: &Self::Event) {
+    fn prefetch<const STEP: usize>(&self, event: &Self::Event) {
         let _ = event;
     }
 }
@@ -67,31 +63,59 @@ impl<E: Copy> Engine<E> {
     /// Runs at most `budget` events that are not later than `limit`; true if that many ran, so
     /// that more may wait.
     pub fn run<W: World<Event = E>>(&mut self, world: &mut W, limit: SimTime, budget: u64) -> bool {
-        for _ in 0..budget {
+        let mut executed = 0;
+        while executed < budget {
             let next = self.queue.pop_until(limit);
-            let Some(Scheduled { key, event }) = next else { return false };
+            let Some(Scheduled { key, event }) = next else { break };
             debug_assert!(key.time >= self.now, "an event was scheduled in the past");
             self.now = key.time;
-            self.executed += 1;
-            if self.queue.has_begun() {
-                self.prefetch_first(world);
-            }
-            if let Some(event) = self.queue.look_ahead(LOOK_AHEAD) {
-                world.prefetch(event);
-            }
-            if let Some(event) = self.queue.look_ahead(LOOK_AHEAD_NEXT) {
-                world.prefetch_next(event);
+            executed += 1;
+            if self.queue.looks_far() {
+                self.queue.fetch();
+                self.prefetch_far(world);
+            } else {
+                self.prefetch(world);
             }
             world.handle(key, event, &mut self.queue);
         }
-        true
+        self.executed += executed;
+        executed == budget
     }
 
-    /// Asks for the memory of the events that nothing has looked ahead to.
+    #[inline(always)]
+    fn prefetch<W: World<Event = E>>(&self, world: &W) {
+        if self.queue.has_begun() {
+            self.prefetch_first(world);
+        }
+        if let Some(event) = self.queue.look_ahead(STEPS[0]) {
+            world.prefetch::<0>(event);
+        }
+        if let Some(event) = self.queue.look_ahead(STEPS[1]) {
+            world.prefetch::<1>(event);
+        }
+    }
+
+    /// Makes the first step for the events that nothing has looked ahead to.
     #[inline(never)]
     fn prefetch_first<W: World<Event = E>>(&self, world: &W) {
-        for event in (0..LOOK_AHEAD).map_while(|ahead| self.queue.look_ahead(ahead)) {
-            world.prefetch(event);
+        for event in (0..STEPS[0]).map_while(|ahead| self.queue.look_ahead(ahead)) {
+            world.prefetch::<0>(event);
+        }
+    }
+
+    #[inline(never)]
+    fn prefetch_far<W: World<Event = E>>(&self, world: &W) {
+        if let Some(event) = self.queue.look_beyond(FAR_STEPS[0]) {
+            world.prefetch::<0>(event);
+        }
+        if let Some(event) = self.queue.look_beyond(FAR_STEPS[1]) {
+            world.prefetch::<1>(event);
+        }
+        if let Some(event) = self.queue.look_beyond(FAR_STEPS[2]) {
+            world.prefetch::<2>(event);
+        }
+        if let Some(event) = self.queue.look_beyond(FAR_STEPS[3]) {
+            world.prefetch::<3>(event);
         }
     }
 

@@ -5,7 +5,7 @@
 
 use rocelab_units::SimTime;
 
-use crate::EventKey;
+use crate::{EventKey, prefetch};
 
 /// Slots that are taken out together.
 pub(crate) const GROUP: u64 = 32;
@@ -54,6 +54,14 @@ impl<E: Copy> Nodes<E> {
         let next = std::mem::replace(&mut node.next, self.free);
         self.free = id;
         (node.key, node.event, next)
+    }
+
+    /// Asks for the memory of a node.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, id: u32) {
+        if let Some(node) = self.all.get(id as usize) {
+            prefetch::<1, _>(node);
+        }
     }
 
     /// When an event happens, and which comes after it in its list.

@@ -27,6 +27,13 @@ pub trait BufferPolicy: fmt::Debug + Send {
     /// Bytes of memory that frames hold which came in by a port in a priority, headroom included.
     fn held(&self, ingress: u16, priority: u8) -> u32;
 
+    /// What is counted of an ingress port and priority, as far as there is one place for it: to be
+    /// looked at ahead of time.
+    fn account(&self, ingress: u16, priority: u8) -> Option<&u32> {
+        let _ = (ingress, priority);
+        None
+    }
+
     /// Bytes of memory in use now.
     fn stored(&self) -> u64;
 

@@ -313,6 +313,11 @@ impl BufferPolicy for SharedBuffer {
         state.stored + state.headroom_used
     }
 
+    #[inline]
+    fn account(&self, ingress: u16, priority: u8) -> Option<&u32> {
+        self.ingress.get(index(ingress, priority)).map(|state| &state.stored)
+    }
+
     fn stored(&self) -> u64 {
         u64::from(self.shared_used) + u64::from(self.reserve_used) + u64::from(self.headroom_used)
     }

@@ -63,6 +63,14 @@ impl BufferPolicy for SwitchBuffer {
         }
     }
 
+    #[inline]
+    fn account(&self, ingress: u16, priority: u8) -> Option<&u32> {
+        match self {
+            Self::Shared(buffer) => buffer.account(ingress, priority),
+            Self::Pools(_) => None,
+        }
+    }
+
     fn stored(&self) -> u64 {
         match self {
             Self::Shared(buffer) => buffer.stored(),

@@ -77,6 +77,10 @@ impl Plan {
     }
 }
 
+/// The state of more ports than this, with their packets and hosts, is more than the caches of a core
+/// hold: measured, on a processor with 1 MiB a core.
+const PORTS_IN_CACHES: usize = 4_000;
+
 impl<P: Profile> Network<P> {
     /// The network of `plan` at time zero, with its first events in `queue`.
     ///
@@ -143,6 +147,9 @@ impl<P: Profile> Network<P> {
         };
         network.add_nodes()?;
         network.add_ports();
+        if network.ports.len() > PORTS_IN_CACHES {
+            queue.look_far();
+        }
         network.add_faults();
         network.add_hop_limits();
         network.add_tables();

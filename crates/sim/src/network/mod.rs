@@ -56,7 +56,7 @@ pub(crate) use digest::digest_of;
 pub use event::Event;
 pub use faults::FaultCounts;
 pub use integrity::{IntegrityReport, Promise, Violation};
-use packet::PacketPool;
+use packet::{Body, Packet, PacketPool};
 use part::PortPlaces;
 pub use part::{Cut, Part};
 pub use receiver::ReceiverCounts;
@@ -67,7 +67,7 @@ pub use record::{
 };
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
 use rocelab_fabric::topology::Adjacency;
-use rocelab_fabric::{Fifo, NodeId, Port};
+use rocelab_fabric::{BufferPolicy, Fifo, NodeId, PacketId, Port};
 use rocelab_units::SimTime;
 pub(crate) use stuck::{FullQueue, StuckQueuePair, WaitingPackets};
 use telemetry::Telemetry;
@@ -477,37 +477,79 @@ impl<P: Profile> World for Network<P> {
         }
     }
 
-    #[inline]
-    fn prefetch(&self, event: &Event) {
+    #[inline(always)]
+    fn prefetch<const STEP: usize>(&self, event: &Event) {
         match *event {
             Event::Arrive { port, packet } => {
-                prefetch::<1, _>(self.pool.get(packet));
-                prefetch::<2, _>(&self.ports[port as usize]);
+                self.prefetch_arrival::<STEP>(&self.ports[port as usize], packet);
             }
-            Event::PortFree { port } => prefetch::<4, _>(&self.ports[port as usize]),
+            Event::PortFree { port } => self.prefetch_departure::<STEP>(&self.ports[port as usize]),
+            _ => {}
+        }
+    }
+}
+
+impl<P: Profile> Network<P> {
+    /// The port and the packet; then where it goes on, or the host; what the switch counts of it; then
+    /// the packet that it will be behind on the next link, or its queue pair.
+    #[inline(always)]
+    fn prefetch_arrival<const STEP: usize>(&self, port: &NetworkPort<P>, id: PacketId) {
+        if STEP == 0 {
+            prefetch::<1, _>(self.pool.get(id));
+            return prefetch::<2, _>(port);
+        }
+        if let Role::Host(host) = port.far.role {
+            let host = &self.hosts[host as usize];
+            return match (STEP, &self.pool.get(id).body) {
+                (1, _) => prefetch::<2, _>(host),
+                (3, Body::Rdma(packet)) => host.end_host.prefetch(packet),
+                _ => {}
+            };
+        }
+        let packet = self.pool.get(id);
+        if STEP == 2 {
+            return self.prefetch_account(port, packet);
+        }
+        let egress = port.far.first_port.wrapping_add(packet.switch_port.into());
+        match self.ports.get(egress as usize) {
+            Some(egress) if STEP == 1 => prefetch::<4, _>(egress),
+            Some(egress) => self.prefetch_last_of(egress),
+            None => {}
+        }
+    }
+
+    /// What the switch at the other end of a link counts of the ingress port and priority of a packet.
+    #[inline(always)]
+    fn prefetch_account(&self, port: &NetworkPort<P>, packet: &Packet<PacketOf<P>>) {
+        let Role::Switch(switch) = port.far.role else { return };
+        let buffer = &self.switches[switch as usize].buffer;
+        let priority = packet.body.priority().unwrap_or(0);
+        if let Some(account) = buffer.account(port.far.number, priority) {
+            prefetch::<1, _>(account);
+        }
+    }
+
+    /// The port; then the packet that waits; then the one on the link that it will be behind.
+    #[inline(always)]
+    fn prefetch_departure<const STEP: usize>(&self, port: &NetworkPort<P>) {
+        match STEP {
+            0 => prefetch::<4, _>(port),
+            1 => {
+                if let Some(waiting) = port.port.first_waiting() {
+                    prefetch::<1, _>(self.pool.get(waiting));
+                }
+            }
+            3 => self.prefetch_last_of(port),
             _ => {}
         }
     }
 
-    #[inline]
-    fn prefetch_next(&self, event: &Event) {
-        match *event {
-            Event::Arrive { port, packet } => {
-                let far = &self.ports[port as usize].far;
-                if let Role::Host(host) = far.role {
-                    return prefetch::<2, _>(&self.hosts[host as usize]);
-                }
-                let egress = far.first_port.wrapping_add(self.pool.get(packet).switch_port.into());
-                if let Some(egress) = self.ports.get(egress as usize) {
-                    prefetch::<4, _>(egress);
-                }
-            }
-            Event::PortFree { port } => {
-                if let Some(waiting) = self.ports[port as usize].port.first_waiting() {
-                    prefetch::<1, _>(self.pool.get(waiting));
-                }
-            }
-            _ => {}
+    /// The last packet on the link of a port.
+    #[inline(always)]
+    fn prefetch_last_of(&self, port: &NetworkPort<P>) {
+        let last = port.in_flight.tail();
+        if last != PacketId::NONE {
+            prefetch::<1, _>(self.pool.get(last));
         }
     }
 }

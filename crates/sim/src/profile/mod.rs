@@ -162,6 +162,12 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug + Send {
         _ = (number, flow);
     }
 
+    /// Asks for memory that it will touch when this packet arrives, in a moment.
+    #[inline]
+    fn prefetch(&self, packet: &Self::Packet) {
+        _ = packet;
+    }
+
     /// These flows start. The host is asked for a frame thereupon.
     fn start(&mut self, context: &mut Context<'_, P>, flows: &[u32]);
 

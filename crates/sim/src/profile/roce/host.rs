@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use rocelab_engine::EventKey;
+use rocelab_engine::{EventKey, prefetch};
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 use rocelab_transport::congestion_control::Telemetry;
@@ -355,6 +355,13 @@ impl EndHost<Roce> for VerbsHost {
         }
         if let (Some(integrity), Some(memory)) = (&self.integrity, self.nic.memory_mut()) {
             integrity.place(memory, number, flow, is_source);
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, packet: &RdmaPacket) {
+        if let Some(queue_pair) = self.nic.queue_pair(packet.dest_qp()) {
+            prefetch::<4, _>(queue_pair);
         }
     }
 

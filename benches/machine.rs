@@ -5,7 +5,7 @@ use std::thread::available_parallelism;
 
 /// A machine, and how busy it was; what the operating system does not tell is left out.
 #[derive(Debug)]
-pub(crate) struct Machine {
+pub struct Machine {
     processor: Option<String>,
     cores: usize,
     /// One-minute load averages before and after.
@@ -13,7 +13,8 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn look() -> Self {
+    /// Now, before the measurements.
+    pub fn look() -> Self {
         let facts = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let model = facts.lines().find(|line| line.starts_with("model name"));
         let model = model.and_then(|line| line.split_once(':'));
@@ -25,7 +26,7 @@ impl Machine {
     }
 
     /// At the end.
-    pub(crate) fn look_again(&mut self) {
+    pub fn look_again(&mut self) {
         self.loads[1] = load();
     }
 }

@@ -3,20 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::Failure;
-
 /// CPU time and memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Usage {
+pub struct Usage {
     /// User and system time in seconds.
-    pub(crate) cpu_s: f64,
+    pub cpu_s: f64,
     /// Largest resident memory, in units of 2^20 bytes.
-    pub(crate) peak_mib: f64,
+    pub peak_mib: f64,
 }
 
 impl Usage {
     /// Of this process until now; zeros where the operating system does not tell.
-    pub(crate) fn so_far() -> Self {
+    pub fn so_far() -> Self {
         #[cfg(unix)]
         {
             use nix::sys::resource::{UsageWho, getrusage};
@@ -48,9 +46,9 @@ impl fmt::Display for Usage {
 }
 
 impl FromStr for Usage {
-    type Err = Failure;
+    type Err = Box<dyn std::error::Error>;
 
-    fn from_str(text: &str) -> Result<Self, Failure> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (cpu_s, peak_mib) = text.trim().split_once(' ').ok_or("a run did not say its use")?;
         Ok(Self { cpu_s: cpu_s.parse()?, peak_mib: peak_mib.parse()? })
     }

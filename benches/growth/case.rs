@@ -1,0 +1,150 @@
+//! A network of some size under the load that all of them have.
+
+use std::fmt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rocelab_benches::usage::Usage;
+use rocelab_sim::{Scenario, Simulation};
+
+use crate::{Failure, instructions};
+
+/// A fat tree of full bisection.
+#[derive(Debug)]
+pub(crate) struct Case {
+    pub(crate) hosts: u32,
+    /// Its numbers, as in a scenario.
+    topology: &'static str,
+    /// How long it is run for (us): about as many traversals for all.
+    microseconds: u32,
+}
+
+/// By size.
+pub(crate) const CASES: [Case; 4] = [
+    Case {
+        hosts: 32,
+        topology: "[topology.clos]\npods = 4\nracks_per_pod = 2\nhosts_per_rack = 4\n\
+                   aggregations_per_pod = 4\ncores = 8\n",
+        microseconds: 20_000,
+    },
+    Case {
+        hosts: 320,
+        topology: "[topology.clos]\npods = 5\nracks_per_pod = 8\nhosts_per_rack = 8\n\
+                   aggregations_per_pod = 8\ncores = 64\n",
+        microseconds: 2_000,
+    },
+    Case { hosts: 1_024, topology: "[topology.fat-tree]\nk = 16\n", microseconds: 600 },
+    Case { hosts: 8_192, topology: "[topology.fat-tree]\nk = 32\n", microseconds: 100 },
+];
+
+/// Every host sends to another at half the rate of its link, and receives from one.
+const LOAD: &str =
+    "[congestion_control.none]\nrate = \"50Gbps\"\n[workload.permutation]\nbytes = \"1GB\"\n";
+
+/// What a run of a case took.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Took {
+    traversals: u64,
+    /// Of the run alone, without making the network.
+    run: Usage,
+}
+
+/// The figures of a case.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measured {
+    pub(crate) hosts: u32,
+    pub(crate) traversals: u64,
+    usage: Usage,
+    /// Of each traversal, where they were counted.
+    pub(crate) instructions: Option<f64>,
+}
+
+impl Measured {
+    /// CPU time of a traversal (ns).
+    pub(crate) fn cost_ns(&self) -> f64 {
+        self.usage.cpu_s * 1e9 / self.traversals as f64
+    }
+
+    /// The largest memory of the process, divided by the hosts.
+    pub(crate) fn bytes_per_host(&self) -> f64 {
+        self.usage.peak_mib * f64::from(1 << 20) / f64::from(self.hosts)
+    }
+}
+
+impl Case {
+    fn scenario(&self, microseconds: u32) -> String {
+        let clos = if self.topology.contains("clos") {
+            "core_link = { rate = \"100Gbps\", cable = \"50m\" }\n"
+        } else {
+            ""
+        };
+        format!(
+            "stop = \"{microseconds}us\"\n{}host_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+             fabric_link = {{ rate = \"100Gbps\", cable = \"50m\" }}\n{clos}{LOAD}",
+            self.topology
+        )
+    }
+
+    /// Runs it in this process.
+    pub(crate) fn run(&self, microseconds: u32) -> Result<Took, Failure> {
+        let scenario =
+            Scenario::parse(&self.scenario(microseconds), Path::new("growth.toml"), &[])?;
+        let mut simulation: Simulation = Simulation::new(Arc::new(scenario.plan()?))?;
+        let before = Usage::so_far();
+        while simulation.advance(1 << 20).is_none() {
+            simulation.take_records();
+        }
+        let after = Usage::so_far();
+        let run = Usage { cpu_s: after.cpu_s - before.cpu_s, ..after };
+        Ok(Took { traversals: simulation.progress().traversals, run })
+    }
+
+    /// Runs it so many times, each in a process of its own.
+    pub(crate) fn measure(&self, runs: u32) -> Result<Measured, Failure> {
+        let mut took = (0..runs.max(1))
+            .map(|_| self.in_own_process(self.microseconds))
+            .collect::<Result<Vec<_>, _>>()?;
+        took.sort_by(|a, b| a.run.cpu_s.total_cmp(&b.run.cpu_s));
+        let Took { traversals, run: usage } = took[took.len() / 2];
+        let instructions = instructions::of_a_traversal(self.hosts, self.microseconds)?;
+        Ok(Measured { hosts: self.hosts, traversals, usage, instructions })
+    }
+
+    fn in_own_process(&self, microseconds: u32) -> Result<Took, Failure> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["--single", &self.hosts.to_string(), &microseconds.to_string()]);
+        took_by(&mut command)
+    }
+}
+
+/// What the run took that a command makes.
+pub(crate) fn took_by(command: &mut Command) -> Result<Took, Failure> {
+    let output = command.stderr(Stdio::inherit()).output()?;
+    if !output.status.success() {
+        return Err(format!("a run ended with {}", output.status).into());
+    }
+    String::from_utf8(output.stdout)?.parse()
+}
+
+impl Took {
+    pub(crate) fn traversals(&self) -> u64 {
+        self.traversals
+    }
+}
+
+impl fmt::Display for Took {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.traversals, self.run)
+    }
+}
+
+impl FromStr for Took {
+    type Err = Failure;
+
+    fn from_str(text: &str) -> Result<Self, Failure> {
+        let (traversals, run) = text.trim().split_once(' ').ok_or("a run did not say its cost")?;
+        Ok(Self { traversals: traversals.parse()?, run: run.parse()? })
+    }
+}
