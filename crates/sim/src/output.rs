@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{NodeId, Serialisation};
 use rocelab_results::{
     DeadlockRecord, DeadlockedQueue, DropRecord, EcnCounts, FaultRuleCounts, FlowRecord,
@@ -24,9 +25,9 @@ use self::lossless::LosslessDrops;
 use self::samples::SampleFiles;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
-    AuditError, BuildError, Deadlock, DropCause, FaultCounts, FlowEnd, FlowFailure, FrameDropped,
-    IntegrityReport, OpenOperation, OperationEnd, PauseChange, PauseEvent, PortView, QueueStorm,
-    ReceiverCounts, Record, RecordKind, StuckQueue, Totals,
+    AuditError, BuildError, Cut, Deadlock, DropCause, FaultCounts, FlowEnd, FlowFailure,
+    FrameDropped, IntegrityReport, OpenOperation, OperationEnd, PauseChange, PauseEvent, PortView,
+    QueueStorm, ReceiverCounts, Record, RecordKind, StuckQueue, Totals,
 };
 use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
@@ -91,19 +92,39 @@ pub fn run(
     observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
     match plan.profile {
-        ProfilePlan::Roce => run_by::<Roce>(plan, directory, execution, observe),
-        ProfilePlan::HpccNs3(_) => run_by::<HpccNs3>(plan, directory, execution, observe),
+        ProfilePlan::Roce => {
+            let simulation = Simulation::<Roce>::with_execution(plan, execution)?;
+            record(simulation, directory, observe)
+        }
+        ProfilePlan::HpccNs3(_) => {
+            let simulation = Simulation::<HpccNs3>::with_execution(plan, execution)?;
+            record(simulation, directory, observe)
+        }
     }
 }
 
-/// Runs `plan` by the rules `P`.
-fn run_by<P: Profile>(
+/// Like [`run`], of a native network that is cut like this, and with so many parts at once as there are
+/// `workers`, even where that takes longer.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn run_in_parts(
     plan: Arc<Plan>,
     directory: &ResultsDir,
-    execution: Execution,
+    cut: &Arc<Cut>,
+    workers: usize,
+) -> Result<Outcome, RunError> {
+    let simulation = Simulation::in_parts(plan, cut, workers)?;
+    record(simulation, directory, |_| ControlFlow::Continue(()))
+}
+
+/// Runs to the end, and streams records into `directory`.
+fn record<P: Profile>(
+    mut simulation: Simulation<P>,
+    directory: &ResultsDir,
     mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
-    let mut simulation = Simulation::<P>::with_execution(Arc::clone(&plan), execution)?;
+    let plan = Arc::clone(simulation.network().plan());
     simulation.start_capture(directory.working_path())?;
     let mut output = Output::create(&plan, directory)?;
     let ending = loop {
@@ -520,9 +541,16 @@ fn numbers(flow: &FlowPlan) -> (u32, u32) {
     }
 }
 
-/// A deadlock in the words of the results.
-pub(crate) fn deadlock_record(plan: &Plan, found: &Deadlock) -> DeadlockRecord {
+/// Deadlocks in the words of the results.
+pub(crate) fn deadlock_records(plan: &Plan, found: &[Deadlock]) -> Vec<DeadlockRecord> {
+    if found.is_empty() {
+        return Vec::new();
+    }
     let adjacency = plan.topology.adjacency();
+    found.iter().map(|found| deadlock_record(plan, &adjacency, found)).collect()
+}
+
+fn deadlock_record(plan: &Plan, adjacency: &Adjacency, found: &Deadlock) -> DeadlockRecord {
     let name = |node: NodeId| plan.topology.nodes[node as usize].name.clone();
     let queue = |stuck: &StuckQueue| {
         let behind = adjacency.ports_of(stuck.node).get(usize::from(stuck.port));
@@ -596,7 +624,7 @@ fn summary<P: Profile>(
         integrity: network.integrity().map(integrity),
         storms: totals.storms,
         slow_receivers: slow_receivers(plan, network),
-        deadlocks: network.deadlocks().iter().map(|one| deadlock_record(plan, one)).collect(),
+        deadlocks: deadlock_records(plan, network.deadlocks()),
         layer2: (!plan.tables.are_complete()).then(|| layer2(&totals)),
         pfc: PfcCounts {
             pauses: totals.pauses,

@@ -82,6 +82,28 @@ fn results_do_not_depend_on_the_number_of_threads() {
     assert!(!desk.path("none").exists());
 }
 
+/// Two switches, which are cut apart; more parts than there are switches do no harm.
+#[test]
+fn results_do_not_depend_on_the_number_of_parts() {
+    let desk = Desk::new();
+    let links = "host_link = { rate = \"100Gbps\", cable = \"3m\" }\n\
+                 bottleneck = { rate = \"100Gbps\", cable = \"300m\" }\n";
+    let topology = format!("[topology.dumbbell]\nleft = 3\nright = 1\n{links}");
+    let workload = "[workload.incast]\nsenders = 3\nbytes = \"500KB\"\nreceiver = \"host-3\"\n";
+    desk.write("two.toml", format!("{topology}[switch]\nxoff = \"30KB\"\n{workload}"));
+    desk.succeeds(&["run", "two.toml", "--out", "whole", "--partitions", "1"]);
+    assert_eq!(desk.json("whole/run.json")["partitions"], 1);
+    for parts in ["2", "4000000000"] {
+        let arguments = ["--partitions", parts, "--threads", "2", "--force"];
+        desk.succeeds(&[&["run", "two.toml", "--out", "cut"], &arguments[..]].concat());
+        let run = desk.json("cut/run.json");
+        assert_eq!((&run["partitions"], &run["threads"]), (&2.into(), &2.into()), "{parts}");
+        for file in ["summary.json", "flows.csv", "links.csv", "pfc.csv", "pauses.json"] {
+            assert_eq!(desk.text(&format!("whole/{file}")), desk.text(&format!("cut/{file}")));
+        }
+    }
+}
+
 #[test]
 fn a_folder_is_run_into_a_directory_for_each_scenario() {
     let desk = Desk::with_small();

@@ -201,7 +201,7 @@ pub fn explain(
     check(&plan, selection)?;
     let mut probes = Probes::new(&plan, selection);
     let simulation = watch(&plan, &mut probes, observe)?;
-    let explanations = probes.finish(simulation.network().only(), simulation.now())?;
+    let explanations = probes.finish(simulation.network(), simulation.now())?;
     let is_flow = |one: &Explanation| matches!(one.what, Subject::Flow { .. });
     let (flows, operations): (Vec<_>, Vec<_>) = explanations.into_iter().partition(is_flow);
     has_all(selection, &flows, &operations)?;

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::probes::Probes;
 use super::{ExplainError, Selection, check, watch};
 use crate::Plan;
-use crate::output::deadlock_record;
+use crate::output::deadlock_records;
 use crate::pause_tree::{PauseTree, Root};
 use crate::simulation::Progress;
 
@@ -130,14 +130,14 @@ fn surveyed(
 ) -> Result<Survey, ExplainError> {
     let simulation = watch(plan, &mut probes, observe)?;
     let end_ps = simulation.now().ps();
-    let (pauses, mut victims) = probes.surveyed(simulation.network().only(), simulation.now());
+    let (pauses, mut victims) = probes.surveyed(simulation.network(), simulation.now());
     victims
         .sort_by_key(|victim| (std::cmp::Reverse(victim.hol_ps), victim.flow, victim.connection));
     let all_victims = victims.len();
     victims.truncate(LISTED);
     let digest = format!("{:016x}", simulation.network().digest());
     let deadlocks = simulation.network().deadlocks();
-    let deadlocks = deadlocks.iter().map(|found| deadlock_record(plan, found)).collect();
+    let deadlocks = deadlock_records(plan, deadlocks);
     Ok(Survey { digest, deadlocks, all_victims, victims, ..of_pauses(pauses.tree(), end_ps) })
 }
 

@@ -10,8 +10,10 @@ use thiserror::Error;
 
 use super::contents::Contents;
 use super::crossing::Outbox;
+use super::failure::Rerouted;
 use super::faults::Faults;
 use super::integrity::FlowEnds;
+use super::owners::Owners;
 use super::packet::PacketPool;
 use super::part::{Part, PortPlaces};
 use super::telemetry::Telemetry;
@@ -48,6 +50,9 @@ pub struct Setting<P: Profile> {
     plan: Arc<Plan>,
     adjacency: Arc<Adjacency>,
     routing: Arc<P::Routing>,
+    /// Those that were made last as something broke or was mended.
+    rerouted: Arc<Rerouted<P>>,
+    owners: Option<Arc<Owners>>,
 }
 
 impl<P: Profile> Setting<P> {
@@ -59,8 +64,15 @@ impl<P: Profile> Setting<P> {
         Ok(Self {
             adjacency: Arc::new(plan.topology.adjacency()),
             routing: Arc::new(P::routing(&plan, &plan.active_links)?),
+            rerouted: Arc::new(Rerouted::default()),
+            owners: Owners::new(&plan).map(Arc::new),
             plan,
         })
+    }
+
+    /// The plan of the network.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// Both directions of a link.
@@ -101,13 +113,14 @@ impl<P: Profile> Network<P> {
         part: Part,
         queue: &mut EventQueue<Event>,
     ) -> Result<Self, BuildError> {
-        let Setting { plan, adjacency, routing } = setting;
+        let Setting { plan, adjacency, routing, rerouted, owners } = setting;
         let plan = Arc::clone(plan);
         let places = PortPlaces::new(&plan, adjacency, &part);
         let shared = P::shared(&plan, &places.all, |node| part.has(node))?;
         let mut network = Self {
             adjacency: Arc::clone(adjacency),
             routing: Arc::clone(routing),
+            rerouted: Arc::clone(rerouted),
             active_links: plan.active_links.clone(),
             outages: super::failure::Outages::new(&plan.active_links),
             link_rates: super::link_rates::LinkRates::default(),
@@ -129,18 +142,16 @@ impl<P: Profile> Network<P> {
             faults: None,
             contents: Contents::default(),
             sacks: super::tcp::Sacks::default(),
-            flow_ends: (plan.integrity || !plan.service().is_reliable())
-                .then(|| FlowEnds::new(plan.flows.len())),
+            flow_ends: (plan.integrity || !plan.service().is_reliable()).then(FlowEnds::default),
             notes: None,
-            owners: super::owners::Owners::new(&plan),
+            owners: owners.clone(),
             tables: None,
             capture: None,
-            deadlocks: Vec::new(),
             passed: None,
             records: super::Records::of(plan.topology.nodes.len()),
             totals: Totals::default(),
             opcodes: Box::new([0; 256]),
-            outbox: Outbox::new(part.cut().parts()),
+            outbox: Outbox::default(),
             places,
             part,
             plan,
@@ -205,7 +216,8 @@ impl<P: Profile> Network<P> {
         let neighbour = &self.adjacency.ports_of(node)[usize::from(number)];
         let is_switch = matches!(self.nodes[node as usize].role, Role::Switch(_));
         let marking = is_switch.then(|| P::marking(&self.plan, node, number, neighbour)).flatten();
-        let far = self.far_end(neighbour, self.shared.is_lossy(index(place + 1)));
+        let lossy = self.shared.is_lossy(u32::try_from(place).unwrap_or(u32::MAX));
+        let far = self.far_end(neighbour, lossy);
         NetworkPort {
             port: Port::with_flow_control(
                 P::link(&self.plan, neighbour),

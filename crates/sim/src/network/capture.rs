@@ -141,7 +141,6 @@ impl<P: Profile> Network<P> {
                 }
             }
         }
-        self.totals.frames_captured += 1;
         self.capture = Some(capture);
     }
 

@@ -45,6 +45,9 @@ impl<P: Profile> Network<P> {
         // It counts as what came in by the congested port: a frame in the memory has come by some.
         packet.switch_port = self.ports[egress as usize].number;
         let notification = self.pool.insert(packet);
+        if let Some(notes) = &mut self.notes {
+            notes.forget(notification);
+        }
         self.totals.frames_created += 1;
         self.totals.cnms += 1;
         self.note_sampled(egress, id, notification, cnm.encapsulated_msdu_len);

@@ -1,6 +1,8 @@
 //! Frames on their way from one part of a network to another, and what messages of applications
 //! say that go there.
 
+use std::collections::BTreeSet;
+
 use rocelab_engine::{EventKey, EventQueue};
 use rocelab_fabric::PacketId;
 use rocelab_transport::Content;
@@ -11,7 +13,7 @@ use rocelab_wire::TelemetryHeader;
 
 use super::notes::Noted;
 use super::packet::{Body, Packet};
-use super::{Event, Network, PacketOf};
+use super::{Event, Network, NetworkPort, PacketOf, Role};
 use crate::profile::{HostPacket, Profile, Shared};
 
 /// What goes from one part to another in a window.
@@ -21,6 +23,9 @@ pub(crate) struct Batch<R, M> {
     frames: Vec<Packet<R>>,
     /// What goes beside some of them, by their places.
     company: Vec<(u32, Company)>,
+    /// Those that are lost, by their places: their link went down at the instant in which they
+    /// started.
+    doomed: BTreeSet<u32>,
     /// What messages say that have been posted.
     messages: Vec<M>,
     /// When something of the first frame arrives.
@@ -30,9 +35,14 @@ pub(crate) struct Batch<R, M> {
 /// What goes to the other parts in this window.
 #[derive(Debug)]
 pub(super) struct Outbox<R, M> {
-    /// By part.
-    batches: Vec<Batch<R, M>>,
+    /// By part, ascending: those to which something has gone in any window.
+    batches: Vec<(u32, Batch<R, M>)>,
+    /// Those that came from elsewhere and are empty now: their memory is used again.
+    spare: Vec<Batch<R, M>>,
 }
+
+/// Spare batches that a part keeps at the most.
+const SPARE: usize = 16;
 
 /// What goes beside a packet.
 #[derive(Debug, Default)]
@@ -50,14 +60,19 @@ pub(super) type MessageOf<P> = <<P as Profile>::Shared as Shared>::Message;
 
 impl<R, M> Default for Batch<R, M> {
     fn default() -> Self {
-        let first_arrival = SimTime::NEVER;
-        Self { frames: Vec::new(), company: Vec::new(), messages: Vec::new(), first_arrival }
+        Self {
+            frames: Vec::new(),
+            company: Vec::new(),
+            doomed: BTreeSet::new(),
+            messages: Vec::new(),
+            first_arrival: SimTime::NEVER,
+        }
     }
 }
 
 impl<R, M> Batch<R, M> {
     /// Whether nothing goes.
-    pub(crate) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.frames.is_empty() && self.messages.is_empty()
     }
 
@@ -67,11 +82,21 @@ impl<R, M> Batch<R, M> {
     }
 }
 
+impl<R, M> Default for Outbox<R, M> {
+    fn default() -> Self {
+        Self { batches: Vec::new(), spare: Vec::new() }
+    }
+}
+
 impl<R, M> Outbox<R, M> {
-    pub(super) fn new(parts: u32) -> Self {
-        let mut batches = Vec::new();
-        batches.resize_with(parts as usize, Batch::default);
-        Self { batches }
+    /// What goes to a part.
+    fn to(&mut self, part: u32) -> &mut Batch<R, M> {
+        let place = self.batches.binary_search_by_key(&part, |(part, _)| *part);
+        let place = place.unwrap_or_else(|place| {
+            self.batches.insert(place, (part, Batch::default()));
+            place
+        });
+        &mut self.batches[place].1
     }
 }
 
@@ -85,7 +110,7 @@ impl<P: Profile> Network<P> {
         let head =
             if far.cuts_through { self.head_of(port, id, arrival.time) } else { arrival.time };
         let packet = self.pool.get(id).crossing(self.places.cut_link_at(far.port), arrival);
-        let batch = &mut self.outbox.batches[part as usize];
+        let batch = self.outbox.to(part);
         batch.first_arrival = batch.first_arrival.min(head);
         if let Some(company) = company {
             let place = u32::try_from(batch.frames.len()).unwrap_or(u32::MAX);
@@ -95,19 +120,33 @@ impl<P: Profile> Network<P> {
         self.pool.remove(id);
     }
 
-    /// Takes what goes to another part.
-    pub(crate) fn take_batch(&mut self, part: u32) -> BatchOf<P> {
+    /// The link of `port` goes down. If it leads into another part, the frames that go there by it are
+    /// lost: windows end before what happens outside, so they have started at this instant.
+    pub(super) fn doom_leaving(&mut self, port: u32) {
+        let NetworkPort { node, far, .. } = &self.ports[port as usize];
+        let (Role::Elsewhere(part), true) = (far.role, self.part.has(*node)) else { return };
+        let link = self.places.cut_link_at(far.port);
+        let Batch { frames, doomed, .. } = self.outbox.to(part);
+        let places = (0u32..).zip(&*frames).filter(|(_, frame)| frame.crossed().0 == link);
+        doomed.extend(places.map(|(place, _)| place));
+    }
+
+    /// Takes what goes to other parts, each with its number.
+    pub(crate) fn take_batches(&mut self) -> impl Iterator<Item = (u32, BatchOf<P>)> {
         for (host, message) in self.shared.take_messages() {
             let part = self.part.cut().part_of(host);
-            self.outbox.batches[part as usize].messages.push(message);
+            self.outbox.to(part).messages.push(message);
         }
-        std::mem::take(&mut self.outbox.batches[part as usize])
+        let Outbox { batches, spare } = &mut self.outbox;
+        let filled = batches.iter_mut().filter(|(_, batch)| !batch.is_empty());
+        filled
+            .map(|(part, batch)| (*part, std::mem::replace(batch, spare.pop().unwrap_or_default())))
     }
 
     /// Takes in what comes from another part.
-    pub(crate) fn enter(&mut self, batch: BatchOf<P>, queue: &mut EventQueue<Event>) {
-        let mut company = batch.company.into_iter().peekable();
-        for (place, packet) in (0u32..).zip(batch.frames) {
+    pub(crate) fn enter(&mut self, mut batch: BatchOf<P>, queue: &mut EventQueue<Event>) {
+        let mut company = batch.company.drain(..).peekable();
+        for (place, packet) in (0u32..).zip(batch.frames.drain(..)) {
             let (link, arrival) = packet.crossed();
             let Some(port) = self.places.beyond(link) else {
                 debug_assert!(false, "a frame on a link that does not lead here");
@@ -117,10 +156,19 @@ impl<P: Profile> Network<P> {
             if let Some((_, company)) = company.next_if(|(of, _)| *of == place) {
                 self.put_company(id, company);
             }
+            if batch.doomed.contains(&place) {
+                self.ports[port as usize].doomed += 1;
+            }
             self.put_on_link(port, id, arrival, queue);
         }
-        for message in batch.messages {
+        drop(company);
+        for message in batch.messages.drain(..) {
             self.shared.hear(message);
+        }
+        if self.outbox.spare.len() < SPARE {
+            batch.doomed.clear();
+            batch.first_arrival = SimTime::NEVER;
+            self.outbox.spare.push(batch);
         }
     }
 

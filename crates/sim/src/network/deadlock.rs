@@ -26,13 +26,6 @@ pub struct Deadlock {
     pub bytes: u64,
 }
 
-impl Deadlock {
-    /// Whether it is the same one, found at another time.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
-        self.cycle == other.cycle && self.began == other.began
-    }
-}
-
 /// An egress queue that cannot move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StuckQueue {
@@ -148,15 +141,9 @@ impl Standstill {
 }
 
 impl<P: Profile> Network<P> {
-    /// Keeps a deadlock that was found, the first queue of which is here.
+    /// Has the digest cover a deadlock that was found, the first queue of which is here.
     pub(crate) fn note_deadlock(&mut self, found: &Deadlock) {
         self.records.cover_deadlock(found);
-        self.deadlocks.push(found.clone());
-    }
-
-    /// The deadlocks that were found whose first queue is here, in order of time.
-    pub(crate) fn deadlocks(&self) -> &[Deadlock] {
-        &self.deadlocks
     }
 
     /// What waits in switches.

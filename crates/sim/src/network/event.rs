@@ -38,12 +38,11 @@ pub enum Event {
         /// The sending port.
         port: u32,
     },
-    /// A frame that a fault holds back on the link of `port` waits no longer.
+    /// The first of the frames that a fault holds back until now on the link of `port` waits no longer,
+    /// if it still does.
     HoldDue {
         /// The sending port.
         port: u32,
-        /// The frame.
-        packet: PacketId,
     },
     /// A link fails.
     LinkFailure {

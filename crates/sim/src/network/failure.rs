@@ -1,7 +1,7 @@
 //! Links, switches and hosts that fail, and work again.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rocelab_engine::{EventKey, EventQueue, Tie};
 use rocelab_fabric::topology::spanning_tree_over;
@@ -37,6 +37,40 @@ pub(super) struct Outages {
     interrupted: BTreeMap<u32, Interrupted>,
     /// Steps of the plan that were taken.
     steps: usize,
+}
+
+/// The routes of the last step that made any: every part of a network has the same.
+#[derive(Debug)]
+pub(super) struct Rerouted<P: Profile> {
+    last: Mutex<Option<RoutesOfStep<P>>>,
+}
+
+/// A step of the plan, and its routes, if there are any.
+type RoutesOfStep<P> = (u32, Option<Arc<<P as Profile>::Routing>>);
+
+impl<P: Profile> Default for Rerouted<P> {
+    fn default() -> Self {
+        Self { last: Mutex::new(None) }
+    }
+}
+
+impl<P: Profile> Rerouted<P> {
+    /// The routes of a step, which the first part makes that comes to it.
+    fn at_step(
+        &self,
+        step: u32,
+        routes: impl FnOnce() -> Option<P::Routing>,
+    ) -> Option<Arc<P::Routing>> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some((of, routing)) if *of == step => routing.clone(),
+            _ => {
+                let routing = routes().map(Arc::new);
+                *last = Some((step, routing.clone()));
+                routing
+            }
+        }
+    }
 }
 
 /// A transmitter that is shut down.
@@ -156,7 +190,7 @@ impl<P: Profile> Network<P> {
                 }
                 self.set_rate_of(key, link, queue);
             }
-            FailureChange::Reroute => self.reroute(key.time),
+            FailureChange::Reroute => self.reroute(key.time, step),
             FailureChange::StormBegin(host, mask) => self.begin_storm(key, host, mask, queue),
             FailureChange::StormMuted(host, mask) => self.mute_storm(key, host, mask, queue),
             FailureChange::StormEnd(host, mask) => self.end_storm(key, host, mask, queue),
@@ -231,15 +265,17 @@ impl<P: Profile> Network<P> {
 
     /// A port loses its link: what waits there and what is on it is lost, and so are pauses.
     fn take_down(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+        // Before pauses end: nothing starts on a link that is going.
+        self.shut_transmitter_down(port);
         let resume = Pfc { class_enable_vector: 0xff, ..Pfc::default() };
         self.obey_pfc(key, port, &resume, queue);
+        self.doom_leaving(port);
         let mut on_the_link = 0;
         let mut id = self.ports[port as usize].in_flight.head();
         while id != PacketId::NONE {
             on_the_link += 1;
             id = self.pool.next(id);
         }
-        self.shut_transmitter_down(port);
         let state = &mut self.ports[port as usize];
         state.doomed = on_the_link;
         state.port.cut_off();
@@ -307,7 +343,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// Makes all routes anew, over the links that are up.
-    fn reroute(&mut self, now: SimTime) {
+    fn reroute(&mut self, now: SimTime, step: u32) {
         let plan = Arc::clone(&self.plan);
         if plan.failures.spanning_tree {
             self.make_tree(&plan.topology);
@@ -315,8 +351,9 @@ impl<P: Profile> Network<P> {
         }
         self.outages.lacks_links = self.outages.down.iter().any(|&failures| failures > 0);
         // Routes that would be none of all are left as they were.
-        if let Ok(routing) = P::routing(&plan, &self.active_links) {
-            self.routing = Arc::new(routing);
+        let routes = || P::routing(&plan, &self.active_links).ok();
+        if let Some(routing) = self.rerouted.at_step(step, routes) {
+            self.routing = routing;
         }
         self.reroute_frames_under_way();
     }

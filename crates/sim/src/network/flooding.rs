@@ -132,8 +132,12 @@ impl<P: Profile> Network<P> {
             // Its MAC address is that of a host, and not the one of this router.
             return Verdict::Drop(DropCause::ForeignDestination);
         }
-        let egress = self.ports.get((ingress.first_port + u32::from(number)) as usize);
-        let next = egress.map(|egress| self.ports[egress.far.port as usize].node);
+        // One without a way has no port here, but its number may be one of another node.
+        let egress = (number != NO_ROUTE).then(|| ingress.first_port + u32::from(number));
+        let next = egress.map(|egress| {
+            let far = self.ports[egress as usize].far.port;
+            self.ports[far as usize].node
+        });
         let (Some(tables), true) = (&mut self.tables, next == Some(destination)) else {
             return Verdict::Forward(number); // To the next router, or nowhere.
         };
@@ -214,8 +218,7 @@ impl<P: Profile> Network<P> {
             let is_inside = topology.is_switch(far.node) || vlan(far.node) == vlan(destination);
             number != receiving.number && is_inside && self.active_links[far.link as usize]
         };
-        let adjacency = topology.adjacency();
-        let ports = (0u16..).zip(adjacency.ports_of(receiving.node));
+        let ports = (0u16..).zip(self.adjacency.ports_of(receiving.node));
         ports.filter(takes_part).map(|(number, _)| number).collect()
     }
 }

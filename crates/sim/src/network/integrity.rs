@@ -1,5 +1,7 @@
 //! Integrity mode: whether the network kept the four promises of a reliable connection.
 
+use std::collections::BTreeMap;
+
 use rocelab_fabric::NodeId;
 use rocelab_transport::CompletionStatus;
 
@@ -59,28 +61,22 @@ pub struct IntegrityReport {
     pub violations: Vec<Violation>,
 }
 
-/// How each flow ended, as far as it has.
+/// How each flow ended that has ended here.
 #[derive(Debug, Default)]
 pub(super) struct FlowEnds {
-    by_flow: Vec<Option<CompletionStatus>>,
+    by_flow: BTreeMap<u32, CompletionStatus>,
 }
 
 impl FlowEnds {
-    pub(super) fn new(flows: usize) -> Self {
-        Self { by_flow: vec![None; flows] }
-    }
-
     pub(super) fn note(&mut self, flow: u32, status: CompletionStatus) {
-        if let Some(end) = self.by_flow.get_mut(flow as usize) {
-            *end = Some(status);
-        }
+        self.by_flow.insert(flow, status);
     }
 }
 
 impl<P: Profile> Network<P> {
     /// How a flow ended here, where that is kept and if it has.
     pub(crate) fn end_of_flow(&self, flow: u32) -> Option<CompletionStatus> {
-        *self.flow_ends.as_ref()?.by_flow.get(flow as usize)?
+        self.flow_ends.as_ref()?.by_flow.get(&flow).copied()
     }
 
     /// What integrity mode finds wrong, in the memory of a host that is here, with a flow that has

@@ -80,13 +80,14 @@ use crate::profile::{EndHost, FlowStarts, Profile};
 /// What frames between hosts carry under a profile.
 type PacketOf<P> = <<P as Profile>::EndHost as EndHost<P>>::Packet;
 
-/// All state of a run.
+/// All state of a part of a run: of all of it, if the network is not cut.
 #[derive(Debug)]
 pub struct Network<P: Profile = Roce> {
     plan: Arc<Plan>,
     /// The ports of the plan's topology.
     adjacency: Arc<Adjacency>,
     routing: Arc<P::Routing>,
+    rerouted: Arc<failure::Rerouted<P>>,
     pool: PacketPool<PacketOf<P>>,
     nodes: Vec<Node<P>>,
     ports: Vec<NetworkPort<P>>,
@@ -117,13 +118,12 @@ pub struct Network<P: Profile = Roce> {
     /// What is kept beside packets, where captures or faults ask for it.
     notes: Option<Box<notes::FrameNotes>>,
     /// Whose queue pairs are whose, where somebody asks who is not their host.
-    owners: Option<Box<owners::Owners>>,
+    owners: Option<Arc<owners::Owners>>,
     /// What switches know of hosts, where that is not everything.
     tables: Option<Box<tables::Tables>>,
     capture: Option<capture::Capture>,
     /// In integrity mode, and where messages may be lost.
     flow_ends: Option<integrity::FlowEnds>,
-    deadlocks: Vec<Deadlock>,
     /// While somebody looks: what came through links that are special.
     passed: Option<Vec<watch::Passed>>,
     records: Records,
@@ -468,7 +468,7 @@ impl<P: Profile> World for Network<P> {
             Event::NicTimeout { host } => self.host_timeout(key, host, queue),
             Event::FlowStart { ticket } => self.flow_start(key, ticket, queue),
             Event::LineDue { port } => self.line_due(key, port, queue),
-            Event::HoldDue { port, packet } => self.hold_due(key, port, packet, queue),
+            Event::HoldDue { port } => self.hold_due(key, port, queue),
             Event::LinkFailure { link } => self.link_failure(key, link),
             Event::Failure { step } => self.failure_step(key, step, queue),
             Event::Watchdog => self.watchdog(key, queue),

@@ -15,7 +15,7 @@ pub(super) struct FrameNotes {
     /// By the packet's place in the pool.
     notes: Vec<Note>,
     /// Of notifications of congestion, by their place in the pool: the first bytes of the MSDU that
-    /// they are about. What is out of date is overwritten.
+    /// they are about. What is out of date is overwritten or forgotten.
     sampled: BTreeMap<u32, Box<[u8]>>,
     /// By host: the identification of the next frame that it transmits.
     next_identification: Vec<u16>,
@@ -56,9 +56,18 @@ impl FrameNotes {
         self.put(id, note);
     }
 
-    /// A switch sends a notification about a frame whose MSDU begins with `msdu`.
-    pub(super) fn start_notification(&mut self, id: PacketId, msdu: Box<[u8]>) {
-        self.put(id, Note::default());
+    /// A frame begins that no host transmits: nothing is noted of it, whatever was of the packet that
+    /// had its place in the pool.
+    #[cold]
+    pub(super) fn forget(&mut self, id: PacketId) {
+        if let Some(note) = self.notes.get_mut(id.0 as usize) {
+            *note = Note::default();
+        }
+        self.sampled.remove(&id.0);
+    }
+
+    /// A notification is about a frame whose MSDU begins with `msdu`.
+    pub(super) fn put_sampled(&mut self, id: PacketId, msdu: Box<[u8]>) {
         self.sampled.insert(id.0, msdu);
     }
 
@@ -148,5 +157,30 @@ pub(super) fn corrupt<'a>(frame: &mut Frame<'a>, part: CorruptedPart, changed: &
         }
         CorruptedPart::Header => roce.bth.psn ^= 1,
         CorruptedPart::Icrc => roce.icrc ^= 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Places in the pool come again: nothing of the packet before is left.
+    #[test]
+    fn what_is_forgotten_is_as_if_it_had_never_been_noted() {
+        let mut notes = FrameNotes::default();
+        let (id, other) = (PacketId(3), PacketId(4));
+        notes.limit_hops(9);
+        for host in [7, 7] {
+            notes.start(host, id);
+        }
+        notes.corrupt(id, CorruptedPart::Header);
+        notes.flood(id);
+        assert!(notes.spend_hop(id));
+        notes.put_sampled(id, [1, 2].into());
+        notes.copy(id, other);
+        notes.forget(id);
+        assert_eq!((notes.of(id), notes.sampled(id)), (Note::default(), &[][..]));
+        assert_eq!((notes.of(other).identification, notes.sampled(other)), (1, &[1, 2][..]));
+        notes.forget(PacketId(1_000)); // Of which nothing was noted.
     }
 }

@@ -28,7 +28,7 @@ pub(super) enum Owner {
 
 impl Owners {
     /// All of a plan, if anybody will ask.
-    pub(super) fn new(plan: &Plan) -> Option<Box<Self>> {
+    pub(super) fn new(plan: &Plan) -> Option<Self> {
         let needs_qcn = plan.algorithms().iter().any(|algorithm| algorithm.needs_qcn());
         if plan.capture.is_none() && !needs_qcn {
             return None;
@@ -49,7 +49,7 @@ impl Owners {
                 owners.queue_pairs.insert((end.host, end.qpn), Owner::Connection(number));
             }
         }
-        Some(Box::new(owners))
+        Some(owners)
     }
 
     /// Whom a queue pair of a host belongs to.

@@ -66,11 +66,6 @@ impl Part {
         (0..cut.parts()).map(|number| Self { cut: Arc::clone(cut), number })
     }
 
-    /// Which part it is, counted from 0.
-    pub fn number(&self) -> u32 {
-        self.number
-    }
-
     /// Whether a node is in it.
     #[inline]
     pub fn has(&self, node: NodeId) -> bool {

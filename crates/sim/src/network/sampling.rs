@@ -18,7 +18,7 @@ use crate::{Plan, PortSamplingPlan};
 #[derive(Debug, Default)]
 pub(super) struct Sampling {
     samplers: Vec<Sampler>,
-    /// The sampled flows, in ascending order.
+    /// The sampled flows that begin here, in ascending order.
     flows: Vec<SampledFlow>,
 }
 
@@ -133,17 +133,17 @@ impl<P: Profile> Network<P> {
     /// A sampler for each host at which some of the flows begin.
     fn add_flow_samplers(&mut self, interval: Duration, flows: &[u32]) {
         let mut by_source: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
-        for (place, &flow) in flows.iter().enumerate() {
+        for &flow in flows {
             let source = self.plan.flows[flow as usize].source;
             if self.part.has(source) {
-                by_source.entry(source).or_default().push(place);
+                by_source.entry(source).or_default().push(self.sampling.flows.len());
+                let sampled = SampledFlow { flow, before: 0, ended: false, at_end: None };
+                self.sampling.flows.push(sampled);
             }
         }
         for (source, places) in by_source {
             self.add_sampler(source, interval, Measured::Rates(places));
         }
-        let sampled = |&flow| SampledFlow { flow, before: 0, ended: false, at_end: None };
-        self.sampling.flows = flows.iter().map(sampled).collect();
     }
 
     fn add_sampler(&mut self, node: NodeId, interval: Duration, what: Measured) {

@@ -99,8 +99,6 @@ pub struct Totals {
     pub ecn_marks: u64,
     /// RDMA packets that hosts sent, by opcode.
     pub opcodes: BTreeMap<&'static str, u64>,
-    /// Frames captured.
-    pub frames_captured: u64,
 }
 
 impl AddAssign for Totals {
@@ -123,7 +121,6 @@ impl AddAssign for Totals {
             mac_entries,
             ecn_marks,
             opcodes,
-            frames_captured,
         } = other;
         self.traversals += traversals;
         self.frames_created += frames_created;
@@ -140,7 +137,6 @@ impl AddAssign for Totals {
         self.mac_entries.learnt += mac_entries.learnt;
         self.mac_entries.aged += mac_entries.aged;
         self.ecn_marks += ecn_marks;
-        self.frames_captured += frames_captured;
         for (cause, frames) in drops {
             *self.drops.entry(cause).or_default() += frames;
         }

@@ -362,6 +362,9 @@ impl<P: Profile> Network<P> {
         let peer = self.ports[state.far.port as usize].node;
         let packet = Packet::new(state.node, peer, P::FlowControl::FRAME_LEN, Body::Pfc(frame));
         let id = self.pool.insert(packet);
+        if let Some(notes) = &mut self.notes {
+            notes.forget(id);
+        }
         self.totals.frames_created += 1;
         self.transmit(key, port, id, queue);
         self.arm_port_timeout(port, queue);

@@ -164,7 +164,7 @@ impl Network<Roce> {
     /// The node at which an event happens, where it is one; a flow that starts is of its source.
     pub(crate) fn node_of(&self, event: &Event) -> Option<NodeId> {
         match *event {
-            Event::Arrive { port, .. } | Event::LineDue { port } | Event::HoldDue { port, .. } => {
+            Event::Arrive { port, .. } | Event::LineDue { port } | Event::HoldDue { port } => {
                 Some(self.node_behind(port))
             }
             Event::PortFree { port } | Event::PortTimeout { port } => {

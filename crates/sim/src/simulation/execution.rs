@@ -8,11 +8,14 @@ use crate::Plan;
 /// meeting the others takes longer than what there is to do.
 const HOSTS_A_PART: usize = 32;
 
+/// Parts of a network at the most: each knows of all nodes, and no machine has as many cores.
+const MOST_PARTS: u32 = 256;
+
 /// In how many parts a network is simulated, and on how many threads. What a run comes to does not
 /// depend on either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Execution {
-    /// Parts, at least 1; fewer where a topology does not have as many.
+    /// Parts, at least 1; fewer where a topology does not have as many, and at most 256.
     pub partitions: u32,
     /// Threads, at least 1; no more than parts are used.
     pub threads: u32,
@@ -37,6 +40,6 @@ impl Execution {
 
     /// How a plan's network is cut.
     pub(crate) fn partitioning(self, plan: &Plan) -> Partitioning {
-        Partitioning::balanced(&plan.topology, self.partitions)
+        Partitioning::balanced(&plan.topology, self.partitions.min(MOST_PARTS))
     }
 }

@@ -4,14 +4,17 @@ use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Looks at the gate before a worker goes to sleep: some tens of microseconds, longer than parts of
-/// the same load differ by.
-const LOOKS: u32 = 5_000;
+/// Looks at the gate without a break: a few microseconds.
+const LOOKS: u32 = 300;
+/// Looks after that, before a worker goes to sleep. Before each it lets others have its core, who may
+/// be those it waits for: some tens of microseconds where nobody wants it.
+const LATE_LOOKS: u32 = 200;
 
 /// A barrier: workers that wait look for a while, and sleep then.
 #[derive(Debug)]
 pub(super) struct Gate {
-    workers: usize,
+    /// How many are to come.
+    workers: AtomicUsize,
     arrived: AtomicUsize,
     /// How often it has opened.
     opened: AtomicU64,
@@ -22,11 +25,11 @@ pub(super) struct Gate {
     open: Condvar,
 }
 
-/// A worker's promise to come to the gate. One that panics breaks it, and the others go home.
+/// That a worker comes to the gate. If it panics it never will again, and the others go home.
 #[derive(Debug)]
-pub(super) struct Promise<'a>(&'a Gate);
+pub(super) struct Attendance<'a>(&'a Gate);
 
-impl Drop for Promise<'_> {
+impl Drop for Attendance<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.broken.store(true, Ordering::Release);
@@ -40,7 +43,7 @@ impl Gate {
     /// A gate for so many workers.
     pub(super) fn new(workers: usize) -> Self {
         Self {
-            workers,
+            workers: AtomicUsize::new(workers),
             arrived: AtomicUsize::new(0),
             opened: AtomicU64::new(0),
             broken: AtomicBool::new(false),
@@ -49,16 +52,22 @@ impl Gate {
         }
     }
 
+    /// Fewer workers come than was thought. One of them says so, before it comes for the first time.
+    pub(super) fn expect(&self, workers: usize) {
+        self.workers.store(workers, Ordering::Release);
+    }
+
     /// A worker begins. It keeps what it gets for as long as it works.
-    pub(super) fn promise(&self) -> Promise<'_> {
-        Promise(self)
+    pub(super) fn attend(&self) -> Attendance<'_> {
+        Attendance(self)
     }
 
     /// Waits for all workers; false if one of them panicked. The last one to come does `last` before
     /// any goes on.
     pub(super) fn pass(&self, last: impl FnOnce()) -> bool {
         let round = self.opened.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 < self.workers {
+        let workers = self.workers.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 < workers {
             self.wait(round);
             return !self.broken.load(Ordering::Acquire);
         }
@@ -75,11 +84,11 @@ impl Gate {
     fn wait(&self, round: u64) {
         let waits =
             || self.opened.load(Ordering::Acquire) == round && !self.broken.load(Ordering::Acquire);
-        for _ in 0..LOOKS {
+        for look in 0..LOOKS + LATE_LOOKS {
             if !waits() {
                 return;
             }
-            spin_loop();
+            if look < LOOKS { spin_loop() } else { std::thread::yield_now() }
         }
         let mut asleep = self.asleep.lock().unwrap_or_else(PoisonError::into_inner);
         *asleep += 1;
@@ -101,7 +110,7 @@ mod tests {
         let gate = Gate::new(2);
         std::thread::scope(|scope| {
             let lost = scope.spawn(|| {
-                let _promise = gate.promise();
+                let _attendance = gate.attend();
                 panic!("a defect");
             });
             assert!(!gate.pass(|| {}));

@@ -48,8 +48,12 @@ pub struct Simulation<P: Profile = Roce> {
     captures: Option<CaptureFiles>,
     /// Those that were found, in order of time.
     deadlocks: Vec<Deadlock>,
+    /// Their places, by when they began.
+    known: BTreeMap<SimTime, Vec<usize>>,
     /// What was recorded and has not been handed over.
     records: Vec<Record>,
+    /// Flows of an unreliable service that have not ended, as far as is known, ascending.
+    open_flows: Vec<u32>,
     /// Flows of TCP that have ended, and whose sources do not know it yet.
     unacknowledged: BTreeMap<u32, (EventKey, FlowEnd)>,
     is_over: bool,
@@ -126,15 +130,6 @@ impl<P: Profile> Simulation<P> {
         }
     }
 
-    /// The network of `plan` at time zero, in several parts, of which so many run at once as there
-    /// are `workers`, even where that takes longer. What a run comes to does not depend on either.
-    ///
-    /// # Errors
-    /// If the plan cannot become a network.
-    pub fn in_parts(plan: Arc<Plan>, cut: &Arc<Cut>, workers: usize) -> Result<Self, BuildError> {
-        Self::of_parts(plan, Part::all(cut), Workers::Always(workers))
-    }
-
     fn of_parts(
         plan: Arc<Plan>,
         parts: impl Iterator<Item = Part>,
@@ -142,12 +137,16 @@ impl<P: Profile> Simulation<P> {
     ) -> Result<Self, BuildError> {
         let stall_limit = stall_limit(&plan);
         let is_native = plan.profile.hpcc_ns3().is_none();
+        let flows = if plan.service().is_reliable() { 0 } else { plan.flows.len() };
+        let open_flows = (0u32..).take(flows).collect();
         let setting = Setting::new(plan)?;
         Ok(Self {
             parts: Parts::new(&setting, parts, workers)?,
             captures: None,
             deadlocks: Vec::new(),
+            known: BTreeMap::new(),
             records: Vec::new(),
+            open_flows,
             unacknowledged: BTreeMap::new(),
             is_over: false,
             window_end: SimTime::ZERO,
@@ -267,9 +266,11 @@ impl<P: Profile> Simulation<P> {
         self.captures.as_ref().is_some_and(CaptureFiles::has_failed)
     }
 
-    /// Writes what was captured since the last time, in the order of events.
+    /// Writes what was captured since the last time, in the order of events; what nodes send because
+    /// of one event from outside, in the order of nodes.
     fn write_captures(&mut self) {
-        let Some(files) = &mut self.captures else { return };
+        let plan = Arc::clone(self.network().plan());
+        let (Some(files), Some(places)) = (&mut self.captures, &plan.capture) else { return };
         let mut captured = Vec::new();
         for part in &mut self.parts.all {
             match part.network.take_captured() {
@@ -277,7 +278,7 @@ impl<P: Profile> Simulation<P> {
                 Err(error) => files.fail(error),
             }
         }
-        captured.sort_by_key(|frame| frame.key);
+        captured.sort_by_key(|frame| (frame.key, places.ports[usize::from(frame.interface)].0));
         for frame in &captured {
             files.write(frame);
         }
@@ -407,16 +408,24 @@ impl<P: Profile> Simulation<P> {
         }
         let all = parts.iter().map(|part| part.network.standstill());
         let all = all.reduce(Standstill::with).unwrap_or_default();
-        let found = all.deadlocks(now);
-        let is_new = |one: &&Deadlock| !self.deadlocks.iter().any(|known| known.is_same(one));
-        let new: Vec<_> = found.iter().filter(is_new).cloned().collect();
-        for deadlock in &new {
-            if let Some(first) = deadlock.cycle.first() {
-                self.parts.part_of(first.node).network.note_deadlock(deadlock);
-            }
+        let before = self.deadlocks.len();
+        for deadlock in all.deadlocks(now) {
+            self.keep_deadlock(deadlock);
         }
-        self.deadlocks.extend_from_slice(&new);
-        !new.is_empty()
+        self.deadlocks.len() > before
+    }
+
+    /// Keeps a deadlock, unless it is known.
+    fn keep_deadlock(&mut self, found: Deadlock) {
+        let places = self.known.entry(found.began).or_default();
+        if places.iter().any(|&place| self.deadlocks[place].cycle == found.cycle) {
+            return;
+        }
+        places.push(self.deadlocks.len());
+        if let Some(first) = found.cycle.first() {
+            self.parts.part_of(first.node).network.note_deadlock(&found);
+        }
+        self.deadlocks.push(found);
     }
 
     /// If nothing is under way any more, ends every flow of an unreliable service that has sent all:
@@ -425,11 +434,14 @@ impl<P: Profile> Simulation<P> {
         if self.network().plan().service().is_reliable() || !self.network().is_drained() {
             return;
         }
-        let plan = Arc::clone(self.network().plan());
-        for (number, flow) in (0u32..).zip(&plan.flows) {
+        let mut open = std::mem::take(&mut self.open_flows);
+        open.retain(|&number| {
             let network = self.network();
-            let is_lost = network.end_of(number).is_none()
-                && network.part_of(flow.source).has_sent_all(number);
+            if network.end_of(number).is_some() {
+                return false;
+            }
+            let source = network.plan().flows[number as usize].source;
+            let is_lost = network.part_of(source).has_sent_all(number);
             if is_lost {
                 let undelivered = network.undelivered_messages(number).unwrap_or(0);
                 self.end_lost_flow(&FlowEnd {
@@ -440,7 +452,9 @@ impl<P: Profile> Simulation<P> {
                     failure: Some(FlowFailure::MessagesLost(undelivered)),
                 });
             }
-        }
+            !is_lost
+        });
+        self.open_flows = open;
     }
 
     fn end_lost_flow(&mut self, end: &FlowEnd) {
@@ -483,6 +497,15 @@ impl<P: Profile> Simulation<P> {
 }
 
 impl Simulation<Roce> {
+    /// The network of `plan` at time zero, in several parts, of which so many run at once as there
+    /// are `workers`, even where that takes longer. What a run comes to does not depend on either.
+    ///
+    /// # Errors
+    /// If the plan cannot become a network.
+    pub fn in_parts(plan: Arc<Plan>, cut: &Arc<Cut>, workers: usize) -> Result<Self, BuildError> {
+        Self::of_parts(plan, Part::all(cut), Workers::Always(workers))
+    }
+
     /// Runs about `budget` events while somebody looks; says so if the run is over.
     pub(crate) fn advance_watched(
         &mut self,
@@ -492,7 +515,10 @@ impl Simulation<Roce> {
         let before = self.parts.executed();
         while self.parts.executed() - before < budget {
             let ending = self.run_window(|parts, until| {
-                let [Running { engine, network }] = &mut parts.all[..] else { return };
+                let [Running { engine, network }] = &mut parts.all[..] else {
+                    debug_assert!(false, "who looks at single events has all in one part");
+                    return parts.run_until(until);
+                };
                 while let Some(&Scheduled { key, event }) = engine.queue.first()
                     && key.time <= until
                 {

@@ -10,7 +10,7 @@ use rocelab_engine::{Engine, EventKey};
 use rocelab_fabric::{NodeId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 
-use super::workers;
+use super::workers::Crew;
 use crate::network::{BatchOf, BuildError, Event, Network, Part, Setting};
 use crate::profile::Profile;
 
@@ -29,9 +29,8 @@ pub(super) struct Running<P: Profile> {
 #[derive(Debug)]
 pub(super) struct Parts<P: Profile> {
     pub(super) all: Vec<Running<P>>,
-    /// The least time that a frame takes from part to part.
-    lookahead: Duration,
     workers: Workers,
+    pub(super) crew: Crew<P>,
     /// Events and windows of the last stretch.
     last: (u64, u64),
 }
@@ -79,21 +78,23 @@ impl<P: Profile> Parts<P> {
             let network = Network::of_part(setting, part, &mut engine.queue)?;
             all.push(Running { engine, network });
         }
-        Ok(Self { lookahead: lookahead(setting, &all), all, workers, last: (0, 1) })
+        let windows = Windows::of(setting, &all);
+        let (Workers::Always(most) | Workers::WhereWorth(most)) = workers;
+        let crew = Crew::new(all.len(), windows, most.clamp(1, all.len().max(1)));
+        Ok(Self { all, workers, crew, last: (0, 1) })
     }
 
     /// Parts that run at once, at the most.
     pub(super) fn workers(&self) -> usize {
-        let (Workers::Always(workers) | Workers::WhereWorth(workers)) = self.workers;
-        workers.clamp(1, self.all.len())
+        self.crew.workers()
     }
 
-    /// Parts to run at once in the next stretch, which will be as the last one was.
-    fn workers_now(&self) -> usize {
+    /// Whether parts are run at once in the next stretch, which will be as the last one was.
+    fn at_once(&self) -> bool {
         let (events, windows) = self.last;
         match self.workers {
-            Workers::WhereWorth(_) if events < WORTH * windows => 1,
-            _ => self.workers(),
+            Workers::WhereWorth(_) => events >= WORTH * windows,
+            Workers::Always(_) => true,
         }
     }
 
@@ -131,36 +132,36 @@ impl<P: Profile> Parts<P> {
             return only.run_until(limit);
         }
         let Some(next) = self.next().filter(|&next| next <= limit) else { return };
-        let windows = Windows {
-            limit,
-            lookahead: self.lookahead,
-            outside: Outside::new(self.all[0].network.plan()),
-        };
         let before = self.executed();
-        let workers = self.workers_now();
-        let count = workers::run(&mut self.all, &windows, next, workers);
-        self.last = (self.executed() - before, count);
+        let at_once = self.at_once();
+        let windows = self.crew.run(&mut self.all, (next, limit), at_once);
+        self.last = (self.executed() - before, windows);
     }
 }
 
 /// Where windows end.
 #[derive(Debug)]
 pub(super) struct Windows {
-    limit: SimTime,
+    /// The least time that a frame takes from part to part.
     lookahead: Duration,
     outside: Outside,
 }
 
 impl Windows {
+    fn of<P: Profile>(setting: &Setting<P>, parts: &[Running<P>]) -> Self {
+        let outside = Outside::new(setting.plan());
+        Self { lookahead: lookahead(setting, parts), outside }
+    }
+
     /// The last instant of the window that begins with what happens next, at `next`; none if that is
-    /// not to happen now.
-    pub(super) fn end(&self, next: SimTime) -> Option<SimTime> {
-        if next > self.limit {
+    /// behind `limit`, which no window reaches beyond.
+    pub(super) fn end(&self, next: SimTime, limit: SimTime) -> Option<SimTime> {
+        if next > limit {
             return None;
         }
         let before = |time: SimTime| SimTime::from_ps(time.ps().saturating_sub(1));
         let reached = before(next.saturating_add(self.lookahead)).max(next);
-        Some(reached.min(before(self.outside.after(next))).min(self.limit))
+        Some(reached.min(before(self.outside.after(next))).min(limit))
     }
 }
 
@@ -202,4 +203,69 @@ fn lookahead<P: Profile>(setting: &Setting<P>, parts: &[Running<P>]) -> Duration
     };
     let least = links.flat_map(crossing).min();
     least.unwrap_or(SimTime::NEVER).since(SimTime::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ps: u64) -> SimTime {
+        SimTime::from_ps(ps)
+    }
+
+    /// Windows of 100 ps, but for what happens outside.
+    fn windows(steps: &[u64], poll: Option<u64>) -> Windows {
+        let outside = Outside {
+            steps: steps.iter().map(|&step| at(step)).collect(),
+            poll: poll.map(|poll| at(poll).since(SimTime::ZERO)),
+        };
+        Windows { lookahead: at(100).since(SimTime::ZERO), outside }
+    }
+
+    fn end(windows: &Windows, next: u64) -> Option<u64> {
+        windows.end(at(next), at(10_000)).map(SimTime::ps)
+    }
+
+    #[test]
+    fn a_window_ends_before_the_first_frame_from_another_part() {
+        let windows = windows(&[], None);
+        assert_eq!([0, 7, 9_000].map(|next| end(&windows, next)), [99, 106, 9_099].map(Some));
+    }
+
+    #[test]
+    fn a_window_ends_at_the_limit_and_none_begins_behind_it() {
+        let windows = windows(&[], None);
+        assert_eq!(
+            [9_950, 10_000, 10_001].map(|next| end(&windows, next)),
+            [Some(10_000), Some(10_000), None]
+        );
+        assert_eq!(windows.end(SimTime::NEVER, SimTime::from_ps(u64::MAX - 1)), None);
+        assert_eq!(windows.end(at(u64::MAX - 5), SimTime::NEVER), Some(at(u64::MAX - 1)));
+    }
+
+    /// One that begins with what happens outside goes on until the next of that.
+    #[test]
+    fn a_window_ends_before_what_happens_outside() {
+        let windows = windows(&[50, 130, 130, 131], None);
+        assert_eq!(
+            [0, 49, 50, 129, 130, 131, 132].map(|next| end(&windows, next)),
+            [49, 49, 129, 129, 130, 230, 231].map(Some)
+        );
+    }
+
+    #[test]
+    fn a_window_ends_before_the_watchdogs_look() {
+        let windows = windows(&[150], Some(70));
+        assert_eq!(
+            [0, 69, 70, 140, 150, 209].map(|next| end(&windows, next)),
+            [69, 69, 139, 149, 209, 209].map(Some)
+        );
+    }
+
+    /// Where frames take no time at all, a window is one instant.
+    #[test]
+    fn a_window_has_at_least_one_instant() {
+        let windows = Windows { lookahead: Duration::ZERO, ..windows(&[], None) };
+        assert_eq!(end(&windows, 7), Some(7));
+    }
 }

@@ -15,7 +15,9 @@ use super::super::trail::Trail;
 use super::super::turns::Operated;
 use super::super::{ExplainError, Explanation};
 use super::{Followed, NONE, Probes, What};
+use crate::WholeNetwork;
 use crate::network::{FlowEnd, Network, Record, RecordKind};
+use crate::profile::roce::Roce;
 
 impl Probes<'_> {
     /// What records say that no event has made.
@@ -30,10 +32,11 @@ impl Probes<'_> {
     /// The run is over; gives the explanations, those of what has not ended last.
     pub(in crate::explain) fn finish(
         mut self,
-        network: &Network,
+        network: WholeNetwork<'_, Roce>,
         now: SimTime,
     ) -> Result<Vec<Explanation>, ExplainError> {
         self.pauses.note_deadlocks(network.deadlocks());
+        let network = network.only();
         let under_way = self.under_way(network);
         let stands = |pair: &Pair, place: usize, sender: usize| {
             pair.stands(sender, now.ps(), under_way.get(&place).map_or(&[][..], Vec::as_slice))

@@ -11,7 +11,8 @@ use super::super::port_logs::PortLogs;
 use super::super::survey::Victim;
 use super::super::traffic::Traffic;
 use super::{Followed, Probes, What};
-use crate::{Network, Plan};
+use crate::profile::roce::Roce;
+use crate::{Network, Plan, WholeNetwork};
 
 /// A pair that is over and has waited for pauses.
 #[derive(Debug)]
@@ -110,10 +111,11 @@ impl<'a> Probes<'a> {
     /// The run is over; gives all pauses, and who waited for those that it has no part in.
     pub(in crate::explain) fn surveyed(
         mut self,
-        network: &Network,
+        network: WholeNetwork<'_, Roce>,
         now: SimTime,
     ) -> (Pauses<'a>, Vec<Victim>) {
         self.pauses.note_deadlocks(network.deadlocks());
+        let network = network.only();
         for index in 0..self.trails.len() {
             let Some((place, trail)) = &self.trails[index] else { continue };
             let (Some(port), place) = (trail.waits_at, *place) else { continue };

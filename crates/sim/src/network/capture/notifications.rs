@@ -38,7 +38,7 @@ impl<P: Profile> Network<P> {
         let start = bytes.len().min(Ethernet::LEN + self.tags_len());
         let end = bytes.len().min(start + usize::from(msdu_len));
         if let Some(notes) = &mut self.notes {
-            notes.start_notification(notification, bytes[start..end].into());
+            notes.put_sampled(notification, bytes[start..end].into());
         }
     }
 

@@ -50,9 +50,10 @@ impl Held {
         Some(self.back.remove(place).id)
     }
 
-    /// The one whose event this is, unless it has gone before: its place may hold another packet.
-    fn take_due(&mut self, id: PacketId, now: SimTime) -> Option<PacketId> {
-        let place = self.back.iter().position(|held| held.id == id && held.due == now)?;
+    /// The oldest that is due now, unless it has gone before. It is not known by its place in the pool,
+    /// which depends on how a network is cut.
+    fn take_due(&mut self, now: SimTime) -> Option<PacketId> {
+        let place = self.back.iter().position(|held| held.due == now)?;
         Some(self.back.remove(place).id)
     }
 }
@@ -108,7 +109,7 @@ impl<P: Profile> Network<P> {
         let due = key.time.saturating_add(within);
         let Some(held) = self.held(port) else { return };
         held.back.push(HeldBack { id, behind, due });
-        self.arm_held(port, due, Event::HoldDue { port, packet: id }, queue);
+        self.arm_held(port, due, Event::HoldDue { port }, queue);
     }
 
     /// The first frame in line is due.
@@ -136,10 +137,9 @@ impl<P: Profile> Network<P> {
         &mut self,
         key: EventKey,
         port: u32,
-        id: PacketId,
         queue: &mut EventQueue<Event>,
     ) {
-        if let Some(id) = self.held(port).and_then(|held| held.take_due(id, key.time)) {
+        if let Some(id) = self.held(port).and_then(|held| held.take_due(key.time)) {
             self.arrive_in_line(key, port, id, queue);
         }
     }
@@ -176,5 +176,22 @@ impl<P: Profile> Network<P> {
 
     fn held(&mut self, port: u32) -> Option<&mut Held> {
         self.faults.as_mut()?.direction(port).map(|direction| &mut direction.held)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two frames that are held back until the same instant go in the order in which they came, whatever
+    /// their places in the pool.
+    #[test]
+    fn the_oldest_that_is_due_goes_first() {
+        let at = SimTime::from_ps;
+        let held_back = |(id, due)| HeldBack { id: PacketId(id), behind: 2, due: at(due) };
+        let back = [(5, 90), (9, 70), (2, 70)].map(held_back).to_vec();
+        let mut held = Held { back, ..Held::default() };
+        let mut take = |due| held.take_due(at(due)).map(|id| id.0);
+        assert_eq!([60, 70, 70, 70, 90].map(&mut take), [None, Some(9), Some(2), None, Some(5)]);
     }
 }

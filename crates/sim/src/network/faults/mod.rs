@@ -22,7 +22,6 @@ use crate::{FaultAction, FaultChoice, FaultRule, Plan};
 /// The rules of a run and what they did.
 #[derive(Debug)]
 pub(super) struct Faults {
-    rules: Vec<FaultRule>,
     directions: Vec<Direction>,
     /// By port of all, that sends: the place among `directions`, or [`UNWATCHED`].
     of_port: Vec<u32>,
@@ -74,11 +73,7 @@ impl Faults {
         ports: usize,
         place_of: impl Fn(NodeId, u16) -> Option<u32>,
     ) -> Option<Box<Self>> {
-        let mut faults = Self {
-            rules: plan.faults.clone(),
-            directions: Vec::new(),
-            of_port: vec![UNWATCHED; ports],
-        };
+        let mut faults = Self { directions: Vec::new(), of_port: vec![UNWATCHED; ports] };
         for (number, rule) in (0u32..).zip(&plan.faults) {
             for &(node, port) in &rule.links {
                 let Some(place) = place_of(node, port) else { continue };
@@ -107,9 +102,9 @@ impl Faults {
         self.directions.iter().any(|direction| !direction.held.is_empty())
     }
 
-    /// What each rule did so far, in the order of the scenario.
-    fn counts(&self) -> Vec<FaultCounts> {
-        let mut counts = vec![FaultCounts::default(); self.rules.len()];
+    /// What each of so many rules did so far, in the order of the scenario.
+    fn counts(&self, rules: usize) -> Vec<FaultCounts> {
+        let mut counts = vec![FaultCounts::default(); rules];
         for on_link in self.directions.iter().flat_map(|direction| &direction.rules) {
             let count = &mut counts[on_link.rule as usize];
             count.matched += on_link.matched;
@@ -124,10 +119,15 @@ impl Faults {
     }
 
     /// The first rule that acts on the frame, and how. Rules after it do not see the frame.
-    fn judge(&mut self, port: u32, seen: &Seen<'_>) -> Option<(u32, FaultAction)> {
+    fn judge(
+        &mut self,
+        rules: &[FaultRule],
+        port: u32,
+        seen: &Seen<'_>,
+    ) -> Option<(u32, FaultAction)> {
         let direction = self.directions.get_mut(self.of_port[port as usize] as usize)?;
         for on_link in &mut direction.rules {
-            let rule = &self.rules[on_link.rule as usize];
+            let rule = &rules[on_link.rule as usize];
             if rule.frames.matches(seen.time, seen.destination, seen.packet) {
                 on_link.matched += 1;
                 if on_link.picks(rule, seen.identification) {
@@ -157,7 +157,7 @@ impl RuleOnLink {
 impl<P: Profile> Network<P> {
     /// What each rule of the plan did so far, in the order of [`Plan::faults`].
     pub fn fault_counts(&self) -> Vec<FaultCounts> {
-        self.faults.as_ref().map_or_else(Vec::new, |faults| faults.counts())
+        self.faults.as_ref().map_or_else(Vec::new, |faults| faults.counts(self.plan.faults.len()))
     }
 
     /// A frame has crossed the link that `port` sends on, which rules watch.
@@ -207,7 +207,7 @@ impl<P: Profile> Network<P> {
             },
             identification: self.notes.as_ref().map_or(0, |notes| notes.of(id).identification),
         };
-        faults.judge(port, &seen)
+        faults.judge(&self.plan.faults, port, &seen)
     }
 
     /// A second frame like the first, with all that is kept beside it.

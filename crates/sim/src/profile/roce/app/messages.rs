@@ -10,18 +10,27 @@ use std::collections::VecDeque;
 
 use rocelab_fabric::NodeId;
 
-use crate::{ConnectionPlan, Plan, Side};
+use crate::{Plan, Side};
 
 /// The messages that are under way to hosts of one part of a network, and those that are posted
 /// there for hosts of others.
 #[derive(Debug, Default)]
 pub(in crate::profile::roce) struct Messages {
-    /// By connection; to the client, then to the server.
-    under_way: Vec<[VecDeque<Message>; 2]>,
-    /// By connection: the host that is in another part, of the client and of the server.
-    elsewhere: Vec<[Option<NodeId>; 2]>,
+    /// By connection of the plan: its place among those of this part.
+    places: Vec<u32>,
+    /// The connections with an end in this part.
+    here: Vec<OfConnection>,
     /// Posted for hosts of other parts, and not yet told there.
     distant: Vec<(NodeId, DistantMessage)>,
+}
+
+/// What waits for the messages of a connection.
+#[derive(Debug)]
+struct OfConnection {
+    /// To the client, then to the server.
+    under_way: [VecDeque<Message>; 2],
+    /// The host that is in another part, of the client and of the server.
+    elsewhere: [Option<NodeId>; 2],
 }
 
 /// A message that is posted in one part of a network, for a host of another.
@@ -46,27 +55,25 @@ pub(super) struct Message {
 impl Messages {
     /// Nothing is under way yet.
     pub(in crate::profile::roce) fn new(plan: &Plan, is_here: impl Fn(NodeId) -> bool) -> Self {
-        let mut under_way = Vec::new();
-        under_way.resize_with(plan.connections.len(), Default::default);
-        let elsewhere = |connection: &ConnectionPlan| {
-            [Side::Client, Side::Server].map(|side| {
+        let (mut places, mut here) = (Vec::new(), Vec::new());
+        for connection in &plan.connections {
+            places.push(u32::try_from(here.len()).unwrap_or(u32::MAX));
+            let elsewhere = [Side::Client, Side::Server].map(|side| {
                 let host = connection.end(side).host;
                 (!is_here(host)).then_some(host)
-            })
-        };
-        let elsewhere = plan.connections.iter().map(elsewhere).collect();
-        Self { under_way, elsewhere, distant: Vec::new() }
+            });
+            if elsewhere.contains(&None) {
+                here.push(OfConnection { under_way: Default::default(), elsewhere });
+            }
+        }
+        Self { places, here, distant: Vec::new() }
     }
 
     /// A message is posted, for the end of `to`.
     pub(super) fn post(&mut self, connection: u32, to: Side, message: Message) {
-        let [client, server] = self.elsewhere[connection as usize];
-        let host = match to {
-            Side::Client => client,
-            Side::Server => server,
-        };
-        match host {
-            None => self.queue(connection, to).push_back(message),
+        let of_connection = self.of(connection);
+        match of_connection.elsewhere[side(to)] {
+            None => of_connection.under_way[side(to)].push_back(message),
             Some(host) => self.distant.push((host, DistantMessage { connection, to, message })),
         }
     }
@@ -78,19 +85,24 @@ impl Messages {
 
     /// A message is under way that was posted in another part.
     pub(in crate::profile::roce) fn hear(&mut self, heard: DistantMessage) {
-        self.queue(heard.connection, heard.to).push_back(heard.message);
+        self.of(heard.connection).under_way[side(heard.to)].push_back(heard.message);
     }
 
     /// The message that has arrived at the end of `at`.
     pub(super) fn take(&mut self, connection: u32, at: Side) -> Option<Message> {
-        self.queue(connection, at).pop_front()
+        self.of(connection).under_way[side(at)].pop_front()
     }
 
-    fn queue(&mut self, connection: u32, to: Side) -> &mut VecDeque<Message> {
-        let [to_client, to_server] = &mut self.under_way[connection as usize];
-        match to {
-            Side::Client => to_client,
-            Side::Server => to_server,
-        }
+    /// A connection with an end in this part.
+    fn of(&mut self, connection: u32) -> &mut OfConnection {
+        &mut self.here[self.places[connection as usize] as usize]
+    }
+}
+
+/// The place of what is for a side.
+const fn side(to: Side) -> usize {
+    match to {
+        Side::Client => 0,
+        Side::Server => 1,
     }
 }

@@ -1,17 +1,32 @@
-//! What a run comes to does not depend on how its network is cut, or on how many threads run it.
+//! The repository's scenarios, as they are.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rocelab_fabric::topology::Partitioning;
-use rocelab_results::{Overwrite, ResultsDir, RunInfo};
 use rocelab_sim::{Cut, Execution, Plan, Scenario, Simulation};
 
-/// Partitions and threads.
-const EXECUTIONS: [(u32, u32); 6] = [(2, 1), (2, 2), (3, 2), (4, 1), (8, 1), (8, 2)];
+use crate::support::{assert_same, in_parts, whole};
+
+/// Parts and workers.
+const EXECUTIONS: [(u32, usize); 3] = [(2, 2), (3, 1), (8, 2)];
+
+/// Scenarios with one switch, which no program cuts.
+const UNCUT: [&str; 12] = [
+    "connect-cm",
+    "dcqcn-stability",
+    "dcqcn-two-flows",
+    "hpcc-incast",
+    "mixed-algorithms",
+    "qcn-long-flows",
+    "sigcomm16-livelock-read",
+    "sigcomm16-livelock",
+    "single-switch-write",
+    "storage",
+    "timely-no-fixed-point",
+    "timely-patched",
+];
 
 /// Where the digests of all scenarios are kept.
 const FINGERPRINTS: &str = "tests/golden/fingerprints.csv";
@@ -37,68 +52,52 @@ fn scenarios() -> Vec<(String, Arc<Plan>)> {
     all.filter(|(_, plan)| plan.profile.hpcc_ns3().is_none()).collect()
 }
 
-/// Every file of the results, and the digest.
-fn results(plan: &Arc<Plan>, execution: Execution) -> (BTreeMap<String, Vec<u8>>, String) {
-    let place = tempfile::tempdir().expect("a folder");
-    let directory = ResultsDir::create(place.path().join("results"), Overwrite::Refuse).unwrap();
-    let outcome =
-        rocelab_sim::run(Arc::clone(plan), &directory, execution, |_| ControlFlow::Continue(()));
-    let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
-    let path = directory.finish(&outcome.summary, &RunInfo::default()).unwrap();
-    let mut files = BTreeMap::new();
-    read_all(&path, &path, &mut files);
-    (files, outcome.summary.digest)
-}
-
-/// Every file below a folder, by its name from `root` on.
-fn read_all(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            read_all(root, &path, files);
-        } else {
-            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
-            files.insert(name, std::fs::read(&path).unwrap());
-        }
-    }
-}
-
-/// The first line in which two files differ.
-fn difference(a: &[u8], b: &[u8]) -> String {
-    let (a, b) = (String::from_utf8_lossy(a), String::from_utf8_lossy(b));
-    let lines = (1..).zip(a.lines().zip(b.lines())).find(|(_, (a, b))| a != b);
-    lines.map_or_else(
-        || "one is longer".to_owned(),
-        |(line, (a, b))| format!("line {line}:\n{a:.400}\n{b:.400}"),
-    )
-}
-
 #[test]
 fn every_execution_of_every_scenario_gives_the_same_bytes() {
     let mut fingerprints = "scenario,digest\n".to_owned();
+    let mut uncut = Vec::new();
     for (name, plan) in scenarios() {
-        let (whole, digest) = results(&plan, Execution::SEQUENTIAL);
-        _ = writeln!(fingerprints, "{name},{digest}");
-        for (partitions, threads) in EXECUTIONS {
-            if Partitioning::balanced(&plan.topology, partitions).parts() < partitions.min(2) {
-                continue;
-            }
-            let (cut, _) = results(&plan, Execution { partitions, threads });
-            assert!(whole.keys().eq(cut.keys()), "{name}: {:?} {:?}", whole.keys(), cut.keys());
-            for (file, bytes) in &whole {
-                assert!(
-                    *bytes == cut[file],
-                    "{name}/{file} in {partitions} parts on {threads} threads: {}",
-                    difference(bytes, &cut[file])
-                );
+        let in_one = whole(&plan);
+        _ = writeln!(fingerprints, "{name},{}", in_one.summary.digest);
+        let mut cuts: Vec<Partitioning> = Vec::new();
+        for (parts, workers) in EXECUTIONS {
+            let cut = Partitioning::balanced(&plan.topology, parts);
+            if cut.parts() > 1 && !cuts.contains(&cut) {
+                let what = format!("{name} in {} parts on {workers} threads", cut.parts());
+                assert_same(&in_one, &in_parts(&plan, cut.clone(), workers), &what);
+                cuts.push(cut);
             }
         }
+        if cuts.is_empty() {
+            uncut.push(name);
+        }
     }
+    assert_eq!(uncut, UNCUT);
     let golden = folder(FINGERPRINTS);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&golden, &fingerprints).unwrap();
     }
     assert_eq!(fingerprints, std::fs::read_to_string(golden).unwrap());
+}
+
+/// As a program runs it, which uses threads where that is worth it.
+#[test]
+fn more_parts_than_there_are_switches() {
+    let plan = plan(&folder("../../scenarios/permutation-leaf-spine.toml"));
+    let switches =
+        plan.topology.nodes.iter().filter(|node| node.kind != rocelab_fabric::NodeKind::Host);
+    let execution = Execution { partitions: 4_000_000_000, threads: 4_000_000_000 };
+    let mut simulation: Simulation =
+        Simulation::with_execution(Arc::clone(&plan), execution).expect("a plan becomes a network");
+    let used = simulation.execution();
+    assert!(used.partitions > 1 && used.partitions as usize <= switches.count(), "{used:?}");
+    assert_eq!(used.threads, used.partitions);
+    simulation.run_to_end();
+    assert_eq!(simulation.network().digest(), {
+        let mut whole: Simulation = Simulation::new(plan).expect("a plan becomes a network");
+        whole.run_to_end();
+        whole.network().digest()
+    });
 }
 
 /// No cut that a program would choose: every node is a part, or every other node is in the same one.

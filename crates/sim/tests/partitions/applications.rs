@@ -1,0 +1,24 @@
+//! Programs of hosts, whose messages say something.
+
+use crate::support::{assert_cuts_change_nothing, clos};
+
+#[test]
+fn counters_that_hosts_share() {
+    let more = "[congestion_control.none]\n[workload.app]\nclients = [\"host-0..host-2\"]\nservers = [\"host-3\"]\n\
+         operations = 30\nqueue_depth = 4\nsteps = [\n{ by = \"client\", verb = \"fetch-add\" },\n\
+         { by = \"client\", verb = \"compare-swap\", compare = 3, swap = 90 },\n]\n";
+    let text = clos("", more);
+    assert_cuts_change_nothing(&text, &["/opcodes/RC_FETCH_ADD", "/operations"]);
+}
+
+#[test]
+fn disks_and_procedure_calls() {
+    let more = "[[workload.storage]]\nclients = [\"host-0\", \"host-1\"]\nservers = [\"host-2\", \"host-3\"]\npairs = \"all\"\n\
+         block = \"16KiB\"\nread_fraction = 0.6\nqueue_depth = 3\naccess_time = \"4us\"\noperations = 12\n\
+         [[workload.app]]\nclients = [\"host-3\"]\nservers = [\"host-0\"]\noperations = 10\nthink_time = \"2us\"\nsteps = [\n\
+         { by = \"client\", verb = \"send\", bytes = \"64B\" },\n\
+         { by = \"server\", verb = \"write\", bytes = \"4KB\", after = \"2us\" },\n\
+         { by = \"server\", verb = \"send\", bytes = \"16B\", chained = true },\n]\n";
+    let text = clos("", more);
+    assert_cuts_change_nothing(&text, &["/operations", "/opcodes/RC_RDMA_READ_REQUEST"]);
+}

@@ -1,0 +1,11 @@
+//! What a run comes to does not depend on how its network is cut, or on how many threads run it.
+
+mod applications;
+mod faults;
+mod hosts;
+mod links;
+mod measured;
+mod shipped;
+mod support;
+mod switches;
+mod tables;

@@ -1,0 +1,137 @@
+//! Scenarios carried out in several ways, and all that each way comes to.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use rocelab_fabric::topology::Partitioning;
+use rocelab_results::{Overwrite, ResultsDir, RunInfo, Summary};
+use rocelab_sim::{Cut, Execution, Plan, RunError, Scenario};
+
+/// What a run comes to.
+pub(crate) struct Results {
+    /// Every file of its directory, by name.
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    pub(crate) summary: Summary,
+}
+
+/// The results of a run in one part.
+pub(crate) fn whole(plan: &Arc<Plan>) -> Results {
+    results(|directory| {
+        let plan = Arc::clone(plan);
+        let execution = Execution::SEQUENTIAL;
+        let observe = |_: &_| ControlFlow::Continue(());
+        Ok(rocelab_sim::run(plan, directory, execution, observe)?.summary)
+    })
+}
+
+/// The results of a run that is cut like this, with so many workers whether that is worth it or not.
+pub(crate) fn in_parts(plan: &Arc<Plan>, partitioning: Partitioning, workers: usize) -> Results {
+    let cut = Cut::new(plan, partitioning);
+    results(|directory| {
+        Ok(rocelab_sim::run_in_parts(Arc::clone(plan), directory, &cut, workers)?.summary)
+    })
+}
+
+fn results(run: impl FnOnce(&ResultsDir) -> Result<Summary, RunError>) -> Results {
+    let place = tempfile::tempdir().expect("a folder");
+    let directory = ResultsDir::create(place.path().join("results"), Overwrite::Refuse).unwrap();
+    let summary = run(&directory).unwrap_or_else(|error| panic!("{error}"));
+    let path = directory.finish(&summary, &RunInfo::default()).unwrap();
+    let mut files = BTreeMap::new();
+    read_all(&path, &path, &mut files);
+    Results { files, summary }
+}
+
+/// Every file below a folder, by its name from `root` on.
+fn read_all(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            read_all(root, &path, files);
+        } else {
+            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+            files.insert(name, std::fs::read(&path).unwrap());
+        }
+    }
+}
+
+/// Two runs have the same files with the same bytes.
+#[track_caller]
+pub(crate) fn assert_same(one: &Results, other: &Results, what: &str) {
+    let [names, others] = [one, other].map(|results| results.files.keys().collect::<Vec<_>>());
+    assert_eq!(names, others, "{what}");
+    for (file, bytes) in &one.files {
+        let also = &other.files[file];
+        assert!(bytes == also, "{what}: {file}: {}", difference(bytes, also));
+    }
+}
+
+/// The first line in which two files differ.
+fn difference(a: &[u8], b: &[u8]) -> String {
+    let (a, b) = (String::from_utf8_lossy(a), String::from_utf8_lossy(b));
+    let lines = (1..).zip(a.lines().zip(b.lines())).find(|(_, (a, b))| a != b);
+    lines.map_or_else(
+        || "one is longer".to_owned(),
+        |(line, (a, b))| format!("line {line}:\n{a:.400}\n{b:.400}"),
+    )
+}
+
+/// The plan of a scenario whose files are in a folder.
+pub(crate) fn plan_in(text: &str, folder: &Path) -> Arc<Plan> {
+    let scenario = Scenario::parse(text, &folder.join("parts.toml"), &[]);
+    let plan = scenario.and_then(|scenario| scenario.plan());
+    Arc::new(plan.unwrap_or_else(|error| panic!("{error}\n{text}")))
+}
+
+/// A scenario comes to the same in one part and with every node in a part of its own, on two threads.
+/// What the summary says at `evidence` (JSON pointers) is not nothing: else this would say nothing.
+#[track_caller]
+pub(crate) fn assert_cuts_change_nothing(text: &str, evidence: &[&str]) -> Results {
+    assert_plan_can_be_cut(&plan_in(text, Path::new("")), evidence)
+}
+
+/// The same of a plan.
+#[track_caller]
+pub(crate) fn assert_plan_can_be_cut(plan: &Arc<Plan>, evidence: &[&str]) -> Results {
+    let nodes: Vec<u32> = (0..).take(plan.topology.nodes.len()).collect();
+    let whole = whole(plan);
+    let summary = serde_json::to_value(&whole.summary).unwrap();
+    for pointer in evidence {
+        let value = summary.pointer(pointer);
+        let value = value.unwrap_or_else(|| panic!("no {pointer} in {summary:#}"));
+        let is_nothing = value.as_u64() == Some(0) || value.as_array().is_some_and(Vec::is_empty);
+        assert!(!is_nothing, "{pointer} is nothing in {summary:#}");
+    }
+    assert_same(&whole, &in_parts(plan, Partitioning::by_parts(&nodes), 2), "a part for each node");
+    whole
+}
+
+/// Two leaves with two hosts each, and two spines; cables so long that a window has many events. `more`
+/// are tables.
+pub(crate) fn clos(top: &str, more: &str) -> String {
+    format!(
+        "convergence = \"20us\"\n{top}\n[topology.leaf-spine]\nleaves = 2\nspines = 2\n\
+         hosts_per_leaf = 2\nhost_link = {{ rate = \"100Gbps\", cable = \"200m\" }}\n\
+         fabric_link = {{ rate = \"100Gbps\", cable = \"400m\" }}\n{more}\n"
+    )
+}
+
+/// Four hosts behind one switch, two behind another.
+pub(crate) fn dumbbell(top: &str, more: &str) -> String {
+    format!(
+        "{top}\n[topology.dumbbell]\nleft = 4\nright = 2\n\
+         host_link = {{ rate = \"100Gbps\", cable = \"200m\" }}\n\
+         bottleneck = {{ rate = \"100Gbps\", cable = \"400m\" }}\n{more}\n"
+    )
+}
+
+/// A workload of flows, each of so many bytes between two hosts, as numbers.
+pub(crate) fn flows(bytes: &str, pairs: &[(u32, u32)]) -> String {
+    let flow = |(from, to): &(u32, u32)| {
+        format!("{{ from = \"host-{from}\", to = \"host-{to}\", bytes = \"{bytes}\" }},\n")
+    };
+    let list: String = pairs.iter().map(flow).collect();
+    format!("[[workload.flows]]\nlist = [\n{list}]\n")
+}
