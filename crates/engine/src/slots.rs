@@ -81,7 +81,8 @@ impl<E: Copy> Nodes<E> {
 }
 
 /// A ring of slots. A slot is named by its absolute number, counted from time zero; the ring holds
-/// as many numbers as it has slots, from a first one on that is a multiple of [`GROUP`].
+/// as many numbers as it has slots, from the one on that is served next. Where slots are taken by
+/// groups, that one is a multiple of [`GROUP`].
 #[derive(Debug)]
 pub(crate) struct Slots {
     /// The first node of each.
