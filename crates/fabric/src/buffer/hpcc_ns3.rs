@@ -2,6 +2,7 @@
 
 use rocelab_units::{Bandwidth, Bytes, Duration};
 
+use super::by_egress::HeldByEgress;
 use super::{Admission, Arrival, BufferError, BufferPolicy, Departure, DropReason};
 
 /// Bytes that each ingress port and class stores before it takes of the shared part.
@@ -41,6 +42,7 @@ pub struct HpccNs3Buffer {
     available: u32,
     /// What is in use of the shared part, never more than all of it.
     shared: u32,
+    by_egress: HeldByEgress,
 }
 
 /// An ingress port and class, in 16 bytes.
@@ -53,6 +55,8 @@ struct IngressClass {
     /// The threshold is what is free of the shared part, shifted right by this.
     shift: u8,
     paused: bool,
+    /// Whether it is counted by egress port.
+    followed: bool,
 }
 
 impl IngressClass {
@@ -92,10 +96,12 @@ impl HpccNs3Buffer {
             headroom,
             shift: shift(port.rate, nic_rate),
             paused: false,
+            followed: false,
         };
         let classes = ports.iter().zip(&headrooms).map(class);
         let ingress = classes.flat_map(|class| [class; 8]).collect();
-        Ok(Self { ingress, available: whole.wrapping_sub(kept), shared: 0 })
+        let available = whole.wrapping_sub(kept);
+        Ok(Self { ingress, available, shared: 0, by_egress: HeldByEgress::default() })
     }
 
     /// Whether an ingress port's class has asked its sender to pause.
@@ -113,7 +119,7 @@ impl HpccNs3Buffer {
 impl BufferPolicy for HpccNs3Buffer {
     #[inline]
     fn admit(&mut self, arrival: Arrival) -> Admission {
-        let Arrival { ingress, priority, len, .. } = arrival;
+        let Arrival { ingress, egress, priority, len, .. } = arrival;
         if priority == 0 {
             return Admission::Stored;
         }
@@ -135,12 +141,15 @@ impl BufferPolicy for HpccNs3Buffer {
         let pauses = crossed && !class.paused;
         class.paused |= pauses;
         self.ingress[index] = class;
+        if class.followed {
+            self.by_egress.add(index, egress, len);
+        }
         if pauses { Admission::StoredAndPause } else { Admission::Stored }
     }
 
     #[inline]
     fn release(&mut self, departure: Departure) -> bool {
-        let Departure { ingress, priority, len, .. } = departure;
+        let Departure { ingress, egress, priority, len } = departure;
         if priority == 0 {
             return false;
         }
@@ -156,7 +165,20 @@ impl BufferPolicy for HpccNs3Buffer {
         let resumes = class.paused && class.headroom_used == 0 && below;
         class.paused &= !resumes;
         self.ingress[index] = class;
+        if class.followed {
+            self.by_egress.remove(index, egress, len);
+        }
         resumes
+    }
+
+    fn held_by_egress(&self, ingress: u16, priority: u8) -> Option<&[u32]> {
+        self.by_egress.of(index(ingress, priority))
+    }
+
+    fn follow(&mut self, ingress: u16, priority: u8, held: Box<[u32]>) {
+        let place = index(ingress, priority);
+        self.ingress[place].followed = true;
+        self.by_egress.follow(place, held);
     }
 
     fn held(&self, ingress: u16, priority: u8) -> u32 {

@@ -1,5 +1,6 @@
 //! Who may store a frame in a switch's memory, when a sender must pause, and what is dropped.
 
+mod by_egress;
 mod headroom;
 mod hpcc_ns3;
 mod pools;
@@ -33,6 +34,14 @@ pub trait BufferPolicy: fmt::Debug + Send {
         let _ = (ingress, priority);
         None
     }
+
+    /// Of [`Self::held`], the bytes by the port that the frames are to leave by; none unless it is
+    /// [followed](Self::follow).
+    fn held_by_egress(&self, ingress: u16, priority: u8) -> Option<&[u32]>;
+
+    /// Counts from now on by egress port what an ingress port and lossless priority hold, of which
+    /// so much is held by frames for each.
+    fn follow(&mut self, ingress: u16, priority: u8, held: Box<[u32]>);
 
     /// Bytes of memory in use now.
     fn stored(&self) -> u64;
@@ -133,6 +142,13 @@ pub enum DropReason {
         /// The shared buffer.
         limit: u32,
     },
+}
+
+impl Admission {
+    /// Whether the frame is in the memory now.
+    pub const fn is_stored(self) -> bool {
+        matches!(self, Self::Stored | Self::StoredAndPause)
+    }
 }
 
 impl DropReason {

@@ -2,6 +2,7 @@
 
 use rocelab_units::Ratio;
 
+use super::by_egress::HeldByEgress;
 use super::shared::{BufferError, BufferLayout, lossless_mask};
 use super::{Admission, Arrival, BufferPolicy, Departure, DropReason};
 use crate::{Priority, SwitchConfig};
@@ -30,6 +31,7 @@ pub struct PoolBuffer {
     headroom_pool: Option<Pool>,
     headroom_used: u32,
     reserve_used: u32,
+    by_egress: HeldByEgress,
     rules: Rules,
 }
 
@@ -135,6 +137,7 @@ impl PoolBuffer {
                 .map(|pool| Pool { used: 0, limit: bounded(pool.get()) }),
             headroom_used: 0,
             reserve_used: 0,
+            by_egress: HeldByEgress::default(),
             rules: Rules {
                 cell: bounded(config.cell.get()).max(1),
                 lossless,
@@ -306,10 +309,14 @@ impl BufferPolicy for PoolBuffer {
     fn admit(&mut self, arrival: Arrival) -> Admission {
         let memory = arrival.len.next_multiple_of(self.rules.cell);
         if self.rules.lossless & (1 << arrival.priority) == 0 {
-            self.admit_lossy(arrival, memory)
-        } else {
-            self.admit_lossless(arrival, memory)
+            return self.admit_lossy(arrival, memory);
         }
+        let admission = self.admit_lossless(arrival, memory);
+        if admission.is_stored() {
+            let place = index(arrival.ingress, arrival.priority);
+            self.by_egress.add(place, arrival.egress, memory);
+        }
+        admission
     }
 
     fn release(&mut self, departure: Departure) -> bool {
@@ -322,12 +329,21 @@ impl BufferPolicy for PoolBuffer {
             self.release_lossy(place, self.egress[queue], memory);
             return false;
         }
+        self.by_egress.remove(place, egress, memory);
         self.release_lossless(place, priority, memory)
     }
 
     fn held(&self, ingress: u16, priority: u8) -> u32 {
         let state = &self.ingress[index(ingress, priority)];
         state.stored + state.headroom_used
+    }
+
+    fn held_by_egress(&self, ingress: u16, priority: u8) -> Option<&[u32]> {
+        self.by_egress.of(index(ingress, priority))
+    }
+
+    fn follow(&mut self, ingress: u16, priority: u8, held: Box<[u32]>) {
+        self.by_egress.follow(index(ingress, priority), held);
     }
 
     fn stored(&self) -> u64 {

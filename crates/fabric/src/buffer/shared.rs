@@ -3,6 +3,7 @@
 use rocelab_units::{Bytes, Ratio};
 use thiserror::Error;
 
+use super::by_egress::HeldByEgress;
 use super::{Admission, Arrival, BufferPolicy, Departure, DropReason};
 use crate::SwitchConfig;
 
@@ -32,6 +33,7 @@ pub struct SharedBuffer {
     lossless: u8,
     headroom_used: u32,
     reserve_used: u32,
+    by_egress: HeldByEgress,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,6 +43,16 @@ struct IngressPriority {
     headroom_used: u32,
     headroom_limit: u32,
     paused: bool,
+    /// Whether it is counted by egress port.
+    followed: bool,
+}
+
+impl IngressPriority {
+    /// Whether frames come to it as to most: none of it is in the headroom, and nobody follows it.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.headroom_used | u32::from(self.followed) == 0
+    }
 }
 
 /// The most that one ingress priority or egress queue may hold of the shared pool.
@@ -169,6 +181,7 @@ impl SharedBuffer {
             lossless,
             headroom_used: 0,
             reserve_used: 0,
+            by_egress: HeldByEgress::default(),
         })
     }
 
@@ -286,20 +299,20 @@ impl BufferPolicy for SharedBuffer {
         // The common case, in few steps: below the threshold, without reserve and headroom.
         let state = &self.ingress[index(arrival.ingress, arrival.priority)];
         let (stored, shared) = (state.stored + arrival.len, self.shared_used + arrival.len);
-        let plain = self.reserve == 0 && state.headroom_used == 0;
+        let plain = self.reserve == 0 && state.is_plain();
         if plain && shared <= self.shared_limit && self.within_threshold(u64::from(stored)) {
             self.shared_used = shared;
             self.ingress[index(arrival.ingress, arrival.priority)].stored = stored;
             return Admission::Stored;
         }
-        self.admit_lossless(arrival)
+        self.admit_specially(arrival)
     }
 
     #[inline]
     fn release(&mut self, departure: Departure) -> bool {
         let index = index(departure.ingress, departure.priority);
         let state = &mut self.ingress[index];
-        let plain = self.reserve == 0 && state.headroom_used == 0 && !state.paused;
+        let plain = self.reserve == 0 && state.is_plain() && !state.paused;
         if plain || self.lossless & (1 << departure.priority) == 0 {
             state.stored -= departure.len;
             self.shared_used -= departure.len;
@@ -313,6 +326,16 @@ impl BufferPolicy for SharedBuffer {
         state.stored + state.headroom_used
     }
 
+    fn held_by_egress(&self, ingress: u16, priority: u8) -> Option<&[u32]> {
+        self.by_egress.of(index(ingress, priority))
+    }
+
+    fn follow(&mut self, ingress: u16, priority: u8, held: Box<[u32]>) {
+        let place = index(ingress, priority);
+        self.ingress[place].followed = true;
+        self.by_egress.follow(place, held);
+    }
+
     #[inline]
     fn account(&self, ingress: u16, priority: u8) -> Option<&u32> {
         self.ingress.get(index(ingress, priority)).map(|state| &state.stored)
@@ -324,9 +347,24 @@ impl BufferPolicy for SharedBuffer {
 }
 
 impl SharedBuffer {
+    /// The general case of [`BufferPolicy::admit`].
+    #[cold]
+    #[inline(never)] // Not into the common case.
+    fn admit_specially(&mut self, arrival: Arrival) -> Admission {
+        let admission = self.admit_lossless(arrival);
+        if admission.is_stored() {
+            let place = index(arrival.ingress, arrival.priority);
+            self.by_egress.add(place, arrival.egress, arrival.len);
+        }
+        admission
+    }
+
     /// The general case of [`BufferPolicy::release`]: headroom first, then pool, then reserve.
+    #[cold]
+    #[inline(never)]
     fn release_lossless(&mut self, departure: Departure) -> bool {
         let index = index(departure.ingress, departure.priority);
+        self.by_egress.remove(index, departure.egress, departure.len);
         let state = self.ingress[index];
         let from_headroom = departure.len.min(state.headroom_used);
         let from_stored = departure.len - from_headroom;

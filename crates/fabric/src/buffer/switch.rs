@@ -63,6 +63,20 @@ impl BufferPolicy for SwitchBuffer {
         }
     }
 
+    fn held_by_egress(&self, ingress: u16, priority: u8) -> Option<&[u32]> {
+        match self {
+            Self::Shared(buffer) => buffer.held_by_egress(ingress, priority),
+            Self::Pools(buffer) => buffer.held_by_egress(ingress, priority),
+        }
+    }
+
+    fn follow(&mut self, ingress: u16, priority: u8, held: Box<[u32]>) {
+        match self {
+            Self::Shared(buffer) => buffer.follow(ingress, priority, held),
+            Self::Pools(buffer) => buffer.follow(ingress, priority, held),
+        }
+    }
+
     #[inline]
     fn account(&self, ingress: u16, priority: u8) -> Option<&u32> {
         match self {

@@ -107,7 +107,7 @@ impl Routes {
     /// ([`FiveTuple::flow_hash`], [`LayerTwoFlow::flow_hash`]): one of [`Routes::next_hops`].
     ///
     /// All packets of a flow take the same port. Where there is only one, the hash is not used.
-    #[inline]
+    #[inline(always)] // Into where a frame starts, though it is called elsewhere too.
     pub fn egress(&self, switch: NodeId, destination: NodeId, hash: u32) -> Option<u16> {
         let attachment = self.attachments.get(destination as usize)?;
         if attachment.switch == switch {

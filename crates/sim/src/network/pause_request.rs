@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use rocelab_engine::{EventKey, EventQueue};
-use rocelab_fabric::BufferPolicy;
+use rocelab_fabric::{BufferPolicy, NodeId};
 
 use super::{Event, Network, NetworkPort, PauseRequest, Record, RecordKind, Role};
 use crate::profile::{Profile, Shared};
@@ -58,58 +58,59 @@ impl<P: Profile> Network<P> {
     /// by a port in a priority: they are why its threshold was crossed, whatever the frame did. Of
     /// equals a paused one, then the lowest. If they hold nothing (as their share of a full memory may
     /// be nothing), and where this is no switch, `crossing`.
-    fn fullest_egress(&self, receiving: u32, priority: u8, crossing: Option<u16>) -> Option<u16> {
+    fn fullest_egress(
+        &mut self,
+        receiving: u32,
+        priority: u8,
+        crossing: Option<u16>,
+    ) -> Option<u16> {
         let NetworkPort { node, number: ingress, .. } = self.ports[receiving as usize];
         let Role::Switch(switch) = self.nodes[node as usize].role else { return crossing };
-        let first = self.nodes[node as usize].first_port as usize;
-        let of_switch = self.ports[first..].iter().take_while(|port| port.node == node);
-        let has_any = |port: &&NetworkPort<P>| port.port.queued(port.port.queue_of(priority)) > 0;
-        let mut waiting: Vec<_> = of_switch.filter(has_any).collect();
-        let held = self.switches[switch as usize].buffer.held(ingress, priority);
-        // Frames need not be looked at where all that wait are bound for one port.
-        if held == 0 || waiting.iter().all(|port| Some(port.number) == crossing) {
+        let buffer = &self.switches[switch as usize].buffer;
+        if buffer.held(ingress, priority) == 0 {
             return crossing;
         }
-        waiting.sort_by_key(|port| (Some(port.number) != crossing, port.number));
-        let (mut found, mut fullest) = (0, None);
-        for port in waiting {
-            let here = self.held_at(port, (switch, ingress, priority), held / 2);
-            if here > held / 2 {
-                return Some(port.number);
-            }
-            let is_paused = port.port.pauses_of(priority) != 0;
-            fullest = fullest.max(Some((here, is_paused, Reverse(port.number))));
-            found += here;
-            if found == held {
-                break;
-            }
+        if let Some(held) = buffer.held_by_egress(ingress, priority) {
+            return self.fullest_of(node, priority, held).or(crossing);
         }
-        match fullest {
-            Some((1.., _, Reverse(number))) => Some(number),
-            _ => crossing,
-        }
+        // Frames are looked at once; who has paused is likely to pause again.
+        let held = self.count_by_egress((node, switch), ingress, priority);
+        let fullest = self.fullest_of(node, priority, &held).or(crossing);
+        self.switches[switch as usize].buffer.follow(ingress, priority, held);
+        fullest
     }
 
-    /// Bytes of memory of frames that wait at a port and came in by an ingress port of its switch in a
-    /// priority; counted no further than beyond `enough`.
-    fn held_at(
+    /// The egress port of a switch that most is held for; none if nothing is.
+    fn fullest_of(&self, node: NodeId, priority: u8, held: &[u32]) -> Option<u16> {
+        let first = self.nodes[node as usize].first_port;
+        let held = (0u16..).zip(held).filter(|&(_, &held)| held > 0);
+        let fullest = held.max_by_key(|&(number, held)| {
+            let port = &self.ports[(first + u32::from(number)) as usize].port;
+            (held, port.pauses_of(priority) != 0, Reverse(number))
+        });
+        fullest.map(|(number, _)| number)
+    }
+
+    /// Bytes of memory of frames that came in by an ingress port of a switch in a priority, by the
+    /// port that they wait at.
+    fn count_by_egress(
         &self,
-        port: &NetworkPort<P>,
-        (switch, ingress, priority): (u32, u16, u8),
-        enough: u32,
-    ) -> u32 {
+        (node, switch): (NodeId, u32),
+        ingress: u16,
+        priority: u8,
+    ) -> Box<[u32]> {
+        let first = self.nodes[node as usize].first_port as usize;
+        let of_switch = self.ports[first..].iter().take_while(|port| port.node == node);
         let state = &self.switches[switch as usize];
-        let mut held = 0;
-        for id in port.port.waiting_in(port.port.queue_of(priority), &self.pool) {
-            let packet = self.pool.get(id);
-            let class = packet.body.priority().map(|one| state.priorities[usize::from(one & 7)]);
-            if packet.switch_port == ingress && class == Some(priority) {
-                held += state.buffer.memory_of(packet.frame_len.into());
-                if held > enough {
-                    break;
-                }
-            }
-        }
-        held
+        let held_at = |port: &NetworkPort<P>| {
+            let all = port.port.waiting_in(port.port.queue_of(priority), &self.pool);
+            let held = all.map(|id| self.pool.get(id)).filter(|packet| {
+                let class =
+                    packet.body.priority().map(|one| state.priorities[usize::from(one & 7)]);
+                packet.switch_port == ingress && class == Some(priority)
+            });
+            held.map(|packet| state.buffer.memory_of(packet.frame_len.into())).sum()
+        };
+        of_switch.map(held_at).collect()
     }
 }

@@ -115,6 +115,12 @@ fn the_fast_form_serves_where_it_can() {
     assert!(matches!(form(&cells), SwitchBuffer::Pools(_)));
 }
 
+/// Bytes that came in by port 0 in priority 3, by the port that they wait at.
+fn held_by_egress(queues: &[std::collections::VecDeque<(u16, u32)>]) -> Box<[u32]> {
+    let of_port = |egress| queues[index(egress, 3)].iter().filter(|&&(ingress, _)| ingress == 0);
+    [0, 1].map(|egress| of_port(egress).map(|&(_, len)| len).sum()).into()
+}
+
 proptest! {
     /// With parameters that both can have, both decide alike, whatever comes and goes.
     #[test]
@@ -123,6 +129,7 @@ proptest! {
         xoff in prop_oneof![Just(None), (0u64..40_000).prop_map(Some)],
         alpha in 1u32..16,
         steps in prop::collection::vec((0u16..2, 0u16..2, 0u8..8, 64u32..9_000, any::<bool>()), 1..400),
+        follows in 0usize..400,
     ) {
         let config = SwitchConfig {
             reserve: Bytes::new(reserve),
@@ -135,7 +142,12 @@ proptest! {
         let mut general = PoolBuffer::new(&config, &headroom).expect("there is room");
         let mut fast = SharedBuffer::new(&config, &headroom).expect("there is room");
         let mut queues = vec![std::collections::VecDeque::new(); 16];
-        for (ingress, egress, priority, len, arrives) in steps {
+        for (step, (ingress, egress, priority, len, arrives)) in steps.into_iter().enumerate() {
+            if step == follows {
+                let held = held_by_egress(&queues);
+                general.follow(0, 3, held.clone());
+                fast.follow(0, 3, held);
+            }
             let queue = &mut queues[index(egress, priority)];
             if arrives {
                 let egress_queue = queue.iter().map(|&(_, len)| len).sum();
@@ -150,6 +162,9 @@ proptest! {
                 prop_assert_eq!(general.release(departure), fast.release(departure));
             }
             prop_assert_eq!(general.stored(), fast.stored());
+            let held = (step >= follows).then(|| held_by_egress(&queues));
+            prop_assert_eq!(general.held_by_egress(0, 3), held.as_deref());
+            prop_assert_eq!(fast.held_by_egress(0, 3), held.as_deref());
         }
         for (queue, frames) in queues.iter().enumerate() {
             for &(ingress, len) in frames {

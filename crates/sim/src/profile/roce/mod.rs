@@ -126,7 +126,7 @@ impl Profile for Roce {
 }
 
 impl Routing for Routes {
-    #[inline]
+    #[inline(always)] // It is asked for every frame that goes to a switch.
     fn egress(
         &self,
         switch: NodeId,
