@@ -1,5 +1,7 @@
 //! From records to the results directory.
 
+mod deadlocks;
+mod links;
 mod lossless;
 mod samples;
 
@@ -7,27 +9,27 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rocelab_fabric::topology::Adjacency;
-use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_fabric::NodeId;
 use rocelab_results::{
-    DeadlockRecord, DeadlockedQueue, DropRecord, EcnCounts, FaultRuleCounts, FlowRecord,
-    FlowStatistics, FlowStatus, FlowWriter, IntegrityResult, IntegrityViolation, Layer2Counts,
-    LinkRecord, LinkTraversals, Millionths, OperationCounts, OperationRecord, OperationStatistics,
-    OperationStatus, PauseEvent as PauseKind, PauseRecord, PfcCounts, RecordWriter, ResultsDir,
-    ResultsError, SlowReceiverRecord, StormEvent, StormRecord, Summary, TcpCounts,
+    DropRecord, EcnCounts, FaultRuleCounts, FlowRecord, FlowStatistics, FlowStatus, FlowWriter,
+    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, OperationCounts,
+    OperationRecord, OperationStatistics, OperationStatus, PauseEvent as PauseKind, PauseRecord,
+    PfcCounts, RecordWriter, ResultsDir, ResultsError, SlowReceiverRecord, StormEvent, StormRecord,
+    Summary, TcpCounts,
 };
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
 use thiserror::Error;
 
+pub(crate) use self::deadlocks::deadlock_records;
 use self::lossless::LosslessDrops;
 use self::samples::SampleFiles;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
-    AuditError, BuildError, Cut, Deadlock, DropCause, FaultCounts, FlowEnd, FlowFailure,
-    FrameDropped, IntegrityReport, OpenOperation, OperationEnd, PauseChange, PauseEvent, PortView,
-    QueueStorm, ReceiverCounts, Record, RecordKind, StuckQueue, Totals,
+    AuditError, BuildError, Cut, DropCause, FaultCounts, FlowEnd, FlowFailure, FrameDropped,
+    IntegrityReport, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueStorm,
+    ReceiverCounts, Record, RecordKind, Totals,
 };
 use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
@@ -428,7 +430,7 @@ impl<'a> Output<'a> {
             self.write_operation(open.connection, open.kind, &record)?;
         }
         let now = simulation.now();
-        self.write_links(simulation.network(), now)?;
+        links::write(self.plan, self.directory, simulation.network(), now)?;
         let mut summary = Summary {
             operations: self.operation_counts(),
             transports: self
@@ -470,49 +472,9 @@ impl<'a> Output<'a> {
         (0u32..).zip(self.plan.apps.iter().zip(&self.operation_statistics)).map(counts).collect()
     }
 
-    fn write_links<P: Profile>(
-        &self,
-        network: WholeNetwork<'_, P>,
-        now: SimTime,
-    ) -> Result<(), ResultsError> {
-        let mut links = self.directory.links()?;
-        for view in network.ports() {
-            let (rate, mean) = network.rates_until(&view, now);
-            let capacity = mean.bytes_in(now.since(SimTime::ZERO)).get();
-            let started = view.counters.bytes + view.counters.frames * self.plan.gap_bytes();
-            let on_wire = started.saturating_sub(bytes_after(&view, now));
-            links.write(&LinkRecord {
-                from: self.name(view.node).into(),
-                from_port: view.number,
-                to: self.name(view.peer_node).into(),
-                to_port: view.peer_number,
-                rate_bps: rate.bits_per_second(),
-                frames: view.counters.frames,
-                bytes: view.counters.bytes,
-                utilisation: Millionths::ratio(on_wire, capacity).unwrap_or_default(),
-                paused_ps: view.port.paused_time(now).ps(),
-                max_queue_bytes: u64::from(view.counters.max_queue_bytes),
-                ecn_marks: view.counters.ecn_marks,
-            })?;
-        }
-        links.finish()
-    }
-
     fn name(&self, node: NodeId) -> &'a str {
         &self.plan.topology.nodes[node as usize].name
     }
-}
-
-/// What of the frame that a port sends, with its gap, is not on the wire by `now` (bytes).
-fn bytes_after<P: Profile>(view: &PortView<'_, P>, now: SimTime) -> u64 {
-    let free_at = view.port.free_at();
-    if free_at <= now || free_at == SimTime::NEVER {
-        return 0;
-    }
-    let (rate, rest) = (view.port.link().rate(), free_at.since(now));
-    let full = rate.bytes_in(rest);
-    // Of a byte that has begun nothing counts, so that no port sends more than it can.
-    full.get() + u64::from(rate.transmission_time(full) < rest)
 }
 
 /// What slow receivers did, in the words of the results.
@@ -538,35 +500,6 @@ fn numbers(flow: &FlowPlan) -> (u32, u32) {
         (source.into(), destination.into())
     } else {
         (flow.source_qpn, flow.destination_qpn)
-    }
-}
-
-/// Deadlocks in the words of the results.
-pub(crate) fn deadlock_records(plan: &Plan, found: &[Deadlock]) -> Vec<DeadlockRecord> {
-    if found.is_empty() {
-        return Vec::new();
-    }
-    let adjacency = plan.topology.adjacency();
-    found.iter().map(|found| deadlock_record(plan, &adjacency, found)).collect()
-}
-
-fn deadlock_record(plan: &Plan, adjacency: &Adjacency, found: &Deadlock) -> DeadlockRecord {
-    let name = |node: NodeId| plan.topology.nodes[node as usize].name.clone();
-    let queue = |stuck: &StuckQueue| {
-        let behind = adjacency.ports_of(stuck.node).get(usize::from(stuck.port));
-        DeadlockedQueue {
-            switch: name(stuck.node),
-            port: stuck.port,
-            paused_by: behind.map_or_else(String::new, |behind| name(behind.node)),
-            priority: stuck.priority,
-        }
-    };
-    DeadlockRecord {
-        began_ps: found.began.ps(),
-        found_ps: found.found.ps(),
-        cycle: found.cycle.iter().map(queue).collect(),
-        queues: found.queues.len() as u64,
-        bytes: found.bytes,
     }
 }
 

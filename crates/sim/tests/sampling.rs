@@ -210,3 +210,23 @@ fn no_port_sends_more_than_it_can() {
         assert!(links.iter().all(|link| link.utilisation.as_f64() <= 1.0), "{stop}");
     }
 }
+
+/// A link fails while a frame is sent: the frame is on it to the end of the run all the same, at the
+/// rate that it began with.
+#[test]
+fn a_frame_under_way_counts_at_its_own_rate() {
+    let utilisation = |failure: &str, stop: &str| {
+        let failure = format!("[[failure]]\nport = \"host-1\"\n{failure}\n");
+        let text = format!("stop = \"{stop}\"\n{failure}{}", incast(DCQCN));
+        let (_, results) = run("fails", &text);
+        let mut links = results.links().expect("links.csv").map(Result::unwrap);
+        links.find(|link| link.from == "host-1").expect("a port").utilisation.as_f64()
+    };
+    // The first frame takes 217 ns.
+    assert_eq!(utilisation("kind = \"link-down\"\nat = \"200ns\"", "210ns"), 1.0);
+    let slower = "kind = \"link-rate\"\nrate = \"10Gbps\"\nat = \"200ns\"";
+    assert_eq!(utilisation(slower, "210ns"), 1.0);
+    // Of the first frame 300 bytes are on the link, which could have carried 100 and then 2,000.
+    let faster = "kind = \"link-rate\"\nrate = \"4Gbps\"\nat = \"0s\"\nlasts = \"200ns\"";
+    assert_eq!(utilisation(faster, "600ns"), 0.142_857);
+}

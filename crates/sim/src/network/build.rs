@@ -120,6 +120,7 @@ impl<P: Profile> Network<P> {
         let mut network = Self {
             adjacency: Arc::clone(adjacency),
             routing: Arc::clone(routing),
+            routing_when_whole: None,
             rerouted: Arc::clone(rerouted),
             active_links: plan.active_links.clone(),
             outages: super::failure::Outages::new(&plan.active_links),

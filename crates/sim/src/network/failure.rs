@@ -206,7 +206,8 @@ impl<P: Profile> Network<P> {
         let rate = left.copied().unwrap_or(usual);
         for port in self.ends_of(link) {
             let before = self.ports[port as usize].port.link().rate();
-            self.link_rates.note(port, key.time, before, rate);
+            let free_at = self.free_at(port);
+            self.link_rates.note(port, (key.time, free_at), before, rate);
             self.ports[port as usize].port.set_rate(rate);
             self.pump(key, port, queue);
         }
@@ -232,6 +233,12 @@ impl<P: Profile> Network<P> {
         self.outages.interrupted.insert(port, interrupted);
         state.port.shut_down();
         state.free_armed = true;
+    }
+
+    /// When what a port sends is over, whether or not its transmitter is shut down.
+    pub(super) fn free_at(&self, port: u32) -> SimTime {
+        let interrupted = self.outages.interrupted.get(&port);
+        interrupted.map_or(self.ports[port as usize].port.free_at(), |state| state.free.time)
     }
 
     /// A host lives again, and goes on with what it has not sent.
@@ -353,15 +360,27 @@ impl<P: Profile> Network<P> {
         // Routes that would be none of all are left as they were.
         let routes = || P::routing(&plan, &self.active_links).ok();
         if let Some(routing) = self.rerouted.at_step(step, routes) {
-            self.routing = routing;
+            let before = std::mem::replace(&mut self.routing, routing);
+            self.routing_when_whole.get_or_insert(before);
         }
         self.reroute_frames_under_way();
     }
 
-    /// Why a frame is dropped that a switch has no way for.
+    /// Why a frame is dropped that a switch has no way for: because of links that are down, if it had
+    /// one when none was.
     #[cold]
-    pub(super) fn no_way(&self) -> DropCause {
-        if self.outages.are_links_down() { DropCause::LinkDown } else { DropCause::NoRoute }
+    pub(super) fn no_way(&self, switch: NodeId, id: PacketId) -> DropCause {
+        let packet = self.pool.get(id);
+        let (source, destination) = (packet.source, packet.destination);
+        let had_way = || {
+            let whole = self.routing_when_whole.as_ref().unwrap_or(&self.routing);
+            whole.egress(switch, source, destination, packet.flow_hash).is_some()
+        };
+        if self.outages.are_links_down() && had_way() {
+            DropCause::LinkDown
+        } else {
+            DropCause::NoRoute
+        }
     }
 
     /// The spanning tree over the links that are up.

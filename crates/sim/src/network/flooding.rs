@@ -192,8 +192,12 @@ impl<P: Profile> Network<P> {
         let receiving = self.ports[port as usize].far.port;
         let numbers = self.flooded_ports(receiving, self.pool.get(id).destination);
         if numbers.is_empty() {
+            let node = self.ports[receiving as usize].node;
+            let host = self.adjacency.ports_of(self.pool.get(id).destination).first();
+            let is_here = host.is_some_and(|host| host.node == node);
             // A copy of a frame ends at a switch that is a leaf of the tree.
-            let cause = if self.is_flooded(id) { DropCause::Filtered } else { self.no_way() };
+            let ends = self.is_flooded(id) && !is_here;
+            let cause = if ends { DropCause::Filtered } else { self.no_way(node, id) };
             return self.drop_frame(key, receiving, None, id, cause);
         }
         self.totals.floods += 1;

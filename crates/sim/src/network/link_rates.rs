@@ -20,13 +20,42 @@ struct PortRates {
     usual: Bandwidth,
     /// Since when it had which rate, in order of time, from the start of the run on.
     since: Vec<(SimTime, Bandwidth)>,
+    /// The frame that it sent as the rate changed: when that is over, and its rate, which stays.
+    under_way: (SimTime, Bandwidth),
+}
+
+/// How a link was used from the start of a run to some time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkUse {
+    /// Its rate where no failure lowers it.
+    pub(crate) rate: Bandwidth,
+    /// Its mean rate.
+    pub(crate) mean: Bandwidth,
+    /// What is not on it yet of a frame that is being sent, with the gap behind it (bytes). Of a byte
+    /// that has begun nothing is on it, so that no link carries more than it can.
+    pub(crate) unsent: u64,
 }
 
 impl LinkRates {
-    /// From `now` on a port has the rate `after`, and `before` until then.
-    pub(super) fn note(&mut self, port: u32, now: SimTime, before: Bandwidth, after: Bandwidth) {
-        let first = || PortRates { usual: before, since: vec![(SimTime::ZERO, before)] };
-        let rates = &mut self.by_port.entry(port).or_insert_with(first).since;
+    /// From `now` on a port has the rate `after`, and `before` until then; what it sends now is over at
+    /// `free_at`.
+    pub(super) fn note(
+        &mut self,
+        port: u32,
+        (now, free_at): (SimTime, SimTime),
+        before: Bandwidth,
+        after: Bandwidth,
+    ) {
+        let first = || PortRates {
+            usual: before,
+            since: vec![(SimTime::ZERO, before)],
+            under_way: (SimTime::ZERO, before),
+        };
+        let port = self.by_port.entry(port).or_insert_with(first);
+        if port.under_way.0 != free_at {
+            port.under_way = (free_at, before);
+        }
+        let rates = &mut port.since;
         match rates.last_mut() {
             Some(last) if last.0 == now => last.1 = after,
             _ => rates.push((now, after)),
@@ -59,17 +88,18 @@ impl<P: Profile> Network<P> {
         self.link_rates.mean(port, from, to).unwrap_or_else(now)
     }
 
-    /// The rate of a port that is here where no failure lowers it, and its mean from the start of the
-    /// run to `now`.
-    pub(crate) fn rates_until(
-        &self,
-        view: &PortView<'_, P>,
-        now: SimTime,
-    ) -> (Bandwidth, Bandwidth) {
+    /// How the link of a port that is here was used from the start of the run to `now`.
+    pub(crate) fn link_use(&self, view: &PortView<'_, P>, now: SimTime) -> LinkUse {
         let port = self.nodes[view.node as usize].first_port + u32::from(view.number);
-        let changed = self.link_rates.by_port.get(&port).map(|rates| rates.usual);
-        let usual = changed.unwrap_or_else(|| view.port.link().rate());
-        (usual, self.mean_rate(port, SimTime::ZERO, now))
+        let mean = self.mean_rate(port, SimTime::ZERO, now);
+        let (free_at, rate) = (self.free_at(port), view.port.link().rate());
+        let changed = self.link_rates.by_port.get(&port);
+        let sending = changed.map(|rates| rates.under_way).filter(|&(until, _)| until == free_at);
+        let rest = SimTime::from_ps(free_at.ps().max(now.ps())).since(now);
+        let sending = sending.map_or(rate, |(_, rate)| rate);
+        let full = sending.bytes_in(rest);
+        let unsent = full.get() + u64::from(sending.transmission_time(full) < rest);
+        LinkUse { rate: changed.map_or(rate, |rates| rates.usual), mean, unsent }
     }
 }
 
@@ -85,9 +115,9 @@ mod tests {
     fn the_mean_is_over_what_the_rate_was() {
         let mut rates = LinkRates::default();
         let [slow, middle, fast] = [10, 40, 100].map(Bandwidth::from_gbps);
-        rates.note(7, at(100), fast, middle);
-        rates.note(7, at(200), middle, slow);
-        rates.note(7, at(200), slow, fast); // Two failures of one instant.
+        rates.note(7, (at(100), at(110)), fast, middle);
+        rates.note(7, (at(200), at(90)), middle, slow);
+        rates.note(7, (at(200), at(90)), slow, fast); // Two failures of one instant.
         let gbps = |from, to| {
             rates.mean(7, at(from), at(to)).map(|mean| mean.bits_per_second() / 1_000_000_000)
         };

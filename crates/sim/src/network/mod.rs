@@ -56,6 +56,7 @@ pub(crate) use digest::digest_of;
 pub use event::Event;
 pub use faults::FaultCounts;
 pub use integrity::{IntegrityReport, Promise, Violation};
+pub(crate) use link_rates::LinkUse;
 use packet::{Body, Packet, PacketPool};
 use part::PortPlaces;
 pub use part::{Cut, Part};
@@ -87,6 +88,8 @@ pub struct Network<P: Profile = Roce> {
     /// The ports of the plan's topology.
     adjacency: Arc<Adjacency>,
     routing: Arc<P::Routing>,
+    /// The first routes, once there are others: those over all links.
+    routing_when_whole: Option<Arc<P::Routing>>,
     rerouted: Arc<failure::Rerouted<P>>,
     pool: PacketPool<PacketOf<P>>,
     nodes: Vec<Node<P>>,

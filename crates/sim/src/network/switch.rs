@@ -31,7 +31,8 @@ impl<P: Profile> Network<P> {
         let len = u32::from(packet.frame_len);
         let number = packet.switch_port;
         if number == NO_ROUTE {
-            return self.drop_frame(key, receiving, None, id, self.no_way());
+            let cause = self.no_way(at.node, id);
+            return self.drop_frame(key, receiving, None, id, cause);
         }
         let egress = at.first_port + u32::from(number);
         let mut out = &mut self.ports[egress as usize];

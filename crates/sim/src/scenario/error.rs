@@ -86,7 +86,8 @@ impl ScenarioError {
         &self.0.key
     }
 
-    /// The offending value as it was written, shortened; the default if none was written.
+    /// The offending value as it was written, shortened; if none was written the default, which is
+    /// said to be one.
     pub fn value(&self) -> &str {
         &self.0.value
     }

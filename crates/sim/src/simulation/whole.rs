@@ -5,12 +5,12 @@ use std::sync::Arc;
 use rocelab_fabric::NodeId;
 use rocelab_transport::tcp::TcpCounters;
 use rocelab_transport::{CompletionStatus, Counters};
-use rocelab_units::{Bandwidth, SimTime};
+use rocelab_units::SimTime;
 
 use super::parts::Running;
 use crate::Plan;
 use crate::network::{
-    Deadlock, FaultCounts, FullQueue, IntegrityReport, Network, OpenOperation, PortView,
+    Deadlock, FaultCounts, FullQueue, IntegrityReport, LinkUse, Network, OpenOperation, PortView,
     ReceiverCounts, StuckQueuePair, Totals, Traversals, WaitingPackets, digest_of,
 };
 use crate::profile::Profile;
@@ -108,13 +108,9 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
         ports.into_iter()
     }
 
-    /// The rate of a port where no failure lowers it, and its mean from the start of the run to `now`.
-    pub(crate) fn rates_until(
-        self,
-        port: &PortView<'_, P>,
-        now: SimTime,
-    ) -> (Bandwidth, Bandwidth) {
-        self.part_of(port.node).rates_until(port, now)
+    /// How the link of a port was used from the start of the run to `now`.
+    pub(crate) fn link_use(self, port: &PortView<'_, P>, now: SimTime) -> LinkUse {
+        self.part_of(port.node).link_use(port, now)
     }
 
     /// The sums over the whole network, up to `now`.

@@ -1,0 +1,42 @@
+//! What links carried.
+
+use rocelab_fabric::NodeId;
+use rocelab_results::{LinkRecord, Millionths, ResultsDir, ResultsError};
+use rocelab_units::SimTime;
+
+use crate::Plan;
+use crate::network::LinkUse;
+use crate::profile::Profile;
+use crate::simulation::WholeNetwork;
+
+/// Writes `links.csv`: each direction of each link, from the start of the run to `now`.
+pub(super) fn write<P: Profile>(
+    plan: &Plan,
+    directory: &ResultsDir,
+    network: WholeNetwork<'_, P>,
+    now: SimTime,
+) -> Result<(), ResultsError> {
+    let name = |node: NodeId| plan.topology.nodes[node as usize].name.as_str();
+    let mut links = directory.links()?;
+    for view in network.ports() {
+        let LinkUse { rate, mean, unsent } = network.link_use(&view, now);
+        let capacity = mean.bytes_in(now.since(SimTime::ZERO)).get();
+        let started = view.counters.bytes + view.counters.frames * plan.gap_bytes();
+        // What began before its rate fell may be more than the mean lets through.
+        let on_wire = started.saturating_sub(unsent).min(capacity);
+        links.write(&LinkRecord {
+            from: name(view.node).into(),
+            from_port: view.number,
+            to: name(view.peer_node).into(),
+            to_port: view.peer_number,
+            rate_bps: rate.bits_per_second(),
+            frames: view.counters.frames,
+            bytes: view.counters.bytes,
+            utilisation: Millionths::ratio(on_wire, capacity).unwrap_or_default(),
+            paused_ps: view.port.paused_time(now).ps(),
+            max_queue_bytes: u64::from(view.counters.max_queue_bytes),
+            ecn_marks: view.counters.ecn_marks,
+        })?;
+    }
+    links.finish()
+}
