@@ -72,6 +72,7 @@ pub struct EventQueue<E: Copy> {
     current: Vec<Scheduled<E>>,
     /// How many of them have been.
     served: usize,
+    /// Whether events are fetched before they are asked for, and what was.
     looks_far: bool,
     scout: Scout<E>,
     /// What was pushed into the slots being served, or before them.
@@ -223,24 +224,42 @@ impl<E: Copy> EventQueue<E> {
         self.served == 1
     }
 
-    /// The first event's key.
+    /// The first event's key. Whoever only asks leaves all where it is: what is pushed before that
+    /// event has its place in a slot.
     #[inline]
-    pub fn peek(&mut self) -> Option<EventKey> {
-        loop {
-            let current = self.current.get(self.served).map(|s| s.key);
-            let side = self.side.peek().map(|s| s.0.key);
-            match (current, side) {
-                (Some(a), Some(b)) => return Some(a.min(b)),
-                (Some(key), None) | (None, Some(key)) => return Some(key),
-                (None, None) if self.waiting == 0 => return None,
-                (None, None) => self.advance(),
-            }
+    pub fn peek(&self) -> Option<EventKey> {
+        let current = self.current.get(self.served).map(|s| s.key);
+        let side = self.side.peek().map(|s| s.0.key);
+        match (current, side) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (Some(key), None) | (None, Some(key)) => Some(key),
+            (None, None) => self.peek_waiting(),
         }
+    }
+
+    /// The first key of what is neither in the slots being served nor aside.
+    #[inline(never)]
+    fn peek_waiting(&self) -> Option<EventKey> {
+        let least_of = |id| self.nodes.list(id).min();
+        let near = self.near.next_from(self.next);
+        let fetched = self.scout.events.iter().map(|scheduled| scheduled.key).min();
+        let least = [near.and_then(|slot| least_of(self.near.first_in(slot))), fetched];
+        let least = least.into_iter().chain([least_of(self.scout.node)]).flatten().min();
+        if least.is_some_and(|key| far_slot_of(key) == self.far_slot) {
+            return least;
+        }
+        let far = self.far.next_from(self.far_slot + 1);
+        let far = far.and_then(|slot| least_of(self.far.first_in(slot)));
+        let overflow = self.overflow.peek().map(|first| first.0.key);
+        [least, far, overflow].into_iter().flatten().min()
     }
 
     /// The first event, which stays.
     #[inline(never)]
     pub fn first(&mut self) -> Option<&Scheduled<E>> {
+        while self.served == self.current.len() && self.side.is_empty() && self.waiting > 0 {
+            self.advance();
+        }
         let key = self.peek()?;
         let current = self.current.get(self.served).filter(|scheduled| scheduled.key == key);
         current.or_else(|| self.side.peek().map(|scheduled| &scheduled.0))
@@ -642,6 +661,46 @@ mod tests {
         agrees(4, 20_000, |random| (1 << 22) - 2 + random.below(5));
         agrees(FAR + 4, 20_000, |random| (1 << 22) - 2 + random.below(5));
         agrees(5, 20_000, |random| (1 << 34) - 2 + random.below(5));
+    }
+
+    /// Between two windows a part asks when it goes on, which may be late, and is sent something then.
+    #[test]
+    fn who_asks_for_the_first_key_can_push_before_it() {
+        for late in [100_000, 3_000_000, 5_000_000, 20_000_000_000] {
+            let mut queue = EventQueue::new();
+            let mut ties = TieCounter::new(0);
+            let mut key = |ps| EventKey { time: SimTime::from_ps(ps), tie: ties.reserve() };
+            let last = key(late);
+            queue.push(last, ());
+            for soon in (0..10).map(|step| step * 9_000).map(&mut key) {
+                assert_eq!(queue.peek(), Some(last));
+                queue.push(soon, ());
+                assert!(queue.side.is_empty(), "it is in a slot");
+                assert_eq!(queue.peek(), Some(soon));
+                assert_eq!(queue.pop().map(|scheduled| scheduled.key), Some(soon));
+            }
+        }
+    }
+
+    /// What is fetched ahead is what comes next.
+    #[test]
+    fn a_queue_that_looks_far_looks_beyond_the_slots_being_served() {
+        let mut queue = EventQueue::new();
+        queue.look_far();
+        let mut ties = TieCounter::new(0);
+        for time in (0..400).map(|event| SimTime::from_ps(event * 1_000)) {
+            queue.push(EventKey { time, tie: ties.reserve() }, time);
+        }
+        let (mut seen, mut beyond) = (Vec::new(), 0);
+        for number in 0..400 {
+            let popped = queue.pop().map(|scheduled| scheduled.event);
+            assert_eq!(popped, Some(SimTime::from_ps(number * 1_000)));
+            queue.fetch();
+            seen.extend(queue.look_beyond(4).map(|&event| (number + 5, event)));
+            beyond += u32::from(queue.look_ahead(4).is_none() && queue.look_beyond(4).is_some());
+        }
+        assert!(seen.iter().all(|&(number, event)| event == SimTime::from_ps(number * 1_000)));
+        assert!(seen.len() > 350 && beyond > 100, "{} of which {beyond} were ahead", seen.len());
     }
 
     #[test]

@@ -64,6 +64,13 @@ impl<E: Copy> Nodes<E> {
         }
     }
 
+    /// The keys of a list.
+    pub(crate) fn list(&self, first: u32) -> impl Iterator<Item = EventKey> + '_ {
+        let node = |id: u32| self.all.get(id as usize);
+        let nodes = std::iter::successors(node(first), move |last| node(last.next));
+        nodes.map(|node| node.key)
+    }
+
     /// When an event happens, and which comes after it in its list.
     pub(crate) fn look(&self, id: u32) -> (SimTime, u32) {
         let node = &self.all[id as usize];
@@ -140,6 +147,11 @@ impl Slots {
     pub(crate) fn take_list(&mut self, number: u64) -> u32 {
         let index = self.index(number);
         std::mem::replace(&mut self.heads[index], NONE)
+    }
+
+    /// The first node of a slot, which stays.
+    pub(crate) fn first_in(&self, number: u64) -> u32 {
+        self.heads[self.index(number)]
     }
 
     /// The first node of a slot; it is empty from now on.

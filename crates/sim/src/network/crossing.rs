@@ -13,7 +13,7 @@ use rocelab_wire::TelemetryHeader;
 
 use super::notes::Noted;
 use super::packet::{Body, Packet};
-use super::{Event, Network, NetworkPort, PacketOf, Role};
+use super::{Event, Network, PacketOf, Role};
 use crate::profile::{HostPacket, Profile, Shared};
 
 /// What goes from one part to another in a window.
@@ -123,8 +123,8 @@ impl<P: Profile> Network<P> {
     /// The link of `port` goes down. If it leads into another part, the frames that go there by it are
     /// lost: windows end before what happens outside, so they have started at this instant.
     pub(super) fn doom_leaving(&mut self, port: u32) {
-        let NetworkPort { node, far, .. } = &self.ports[port as usize];
-        let (Role::Elsewhere(part), true) = (far.role, self.part.has(*node)) else { return };
+        let far = &self.ports[port as usize].far;
+        let Role::Elsewhere(part) = far.role else { return };
         let link = self.places.cut_link_at(far.port);
         let Batch { frames, doomed, .. } = self.outbox.to(part);
         let places = (0u32..).zip(&*frames).filter(|(_, frame)| frame.crossed().0 == link);

@@ -80,6 +80,8 @@ pub(super) fn build(
         begins.extend(planned.begins().map(|at| (at, failure.kind)));
     }
     steps.sort_by_key(|step| step.at);
+    // Twice the same routes: of failures that are mended at one time, for one.
+    steps.dedup_by(|later, earlier| earlier == later && later.change == FailureChange::Reroute);
     let switch_watchdog = scenario.watchdog.switch.clone();
     if let Some(watchdog) = &switch_watchdog {
         for (key, time) in

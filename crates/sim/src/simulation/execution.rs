@@ -4,11 +4,11 @@ use rocelab_fabric::topology::Partitioning;
 
 use crate::Plan;
 
-/// Hosts that a part of a network has at the least, unless more parts are asked for: with fewer,
+/// Hosts of the network for each part, at the least, unless more parts are asked for: with fewer,
 /// meeting the others takes longer than what there is to do.
 const HOSTS_A_PART: usize = 32;
 
-/// Parts of a network at the most: each knows of all nodes, and no machine has as many cores.
+/// Parts of a network at the most: each knows of all nodes.
 const MOST_PARTS: u32 = 256;
 
 /// In how many parts a network is simulated, and on how many threads. What a run comes to does not

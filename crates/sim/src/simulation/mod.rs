@@ -1,14 +1,14 @@
 //! A run from its first event to its end.
 
 mod audit;
+mod barrier;
 mod capture_files;
 mod execution;
-mod gate;
 mod parts;
 mod whole;
 mod workers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::Plan;
 use crate::network::watch::Watch;
 use crate::network::{
     BuildError, Cut, Deadlock, FlowEnd, FlowFailure, Network, Part, Record, RecordKind, Setting,
-    Standstill,
+    Standstill, StuckQueue,
 };
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
@@ -48,8 +48,8 @@ pub struct Simulation<P: Profile = Roce> {
     captures: Option<CaptureFiles>,
     /// Those that were found, in order of time.
     deadlocks: Vec<Deadlock>,
-    /// Their places, by when they began.
-    known: BTreeMap<SimTime, Vec<usize>>,
+    /// The same: when each began, and its cycle.
+    known: BTreeSet<(SimTime, Vec<StuckQueue>)>,
     /// What was recorded and has not been handed over.
     records: Vec<Record>,
     /// Flows of an unreliable service that have not ended, as far as is known, ascending.
@@ -144,7 +144,7 @@ impl<P: Profile> Simulation<P> {
             parts: Parts::new(&setting, parts, workers)?,
             captures: None,
             deadlocks: Vec::new(),
-            known: BTreeMap::new(),
+            known: BTreeSet::new(),
             records: Vec::new(),
             open_flows,
             unacknowledged: BTreeMap::new(),
@@ -417,11 +417,9 @@ impl<P: Profile> Simulation<P> {
 
     /// Keeps a deadlock, unless it is known.
     fn keep_deadlock(&mut self, found: Deadlock) {
-        let places = self.known.entry(found.began).or_default();
-        if places.iter().any(|&place| self.deadlocks[place].cycle == found.cycle) {
+        if !self.known.insert((found.began, found.cycle.clone())) {
             return;
         }
-        places.push(self.deadlocks.len());
         if let Some(first) = found.cycle.first() {
             self.parts.part_of(first.node).network.note_deadlock(&found);
         }
@@ -498,7 +496,9 @@ impl<P: Profile> Simulation<P> {
 
 impl Simulation<Roce> {
     /// The network of `plan` at time zero, in several parts, of which so many run at once as there
-    /// are `workers`, even where that takes longer. What a run comes to does not depend on either.
+    /// are `workers`, even where that takes longer. What a run comes to does not depend on either, as
+    /// long as hosts are in the part of their switch: else switches that cut through may act on what
+    /// hosts send at the instant of a failure as on what they send behind it.
     ///
     /// # Errors
     /// If the plan cannot become a network.

@@ -60,7 +60,7 @@ impl<P: Profile> Running<P> {
     }
 
     /// When something happens next.
-    pub(super) fn next(&mut self) -> SimTime {
+    pub(super) fn next(&self) -> SimTime {
         self.engine.queue.peek().map_or(SimTime::NEVER, |key: EventKey| key.time)
     }
 }
@@ -105,8 +105,8 @@ impl<P: Profile> Parts<P> {
     }
 
     /// When something happens next.
-    pub(super) fn next(&mut self) -> Option<SimTime> {
-        self.all.iter_mut().map(Running::next).min().filter(|&next| next != SimTime::NEVER)
+    pub(super) fn next(&self) -> Option<SimTime> {
+        self.all.iter().map(Running::next).min().filter(|&next| next != SimTime::NEVER)
     }
 
     /// Events executed so far, in all parts.

@@ -8,7 +8,7 @@ use std::thread::{Builder, JoinHandle};
 use crossbeam_queue::SegQueue;
 use rocelab_units::SimTime;
 
-use super::gate::Gate;
+use super::barrier::Barrier;
 use super::parts::{Running, Windows};
 use crate::network::BatchOf;
 use crate::profile::Profile;
@@ -29,7 +29,7 @@ struct Board<P: Profile> {
     seats: Vec<Seat<P>>,
     windows: Windows,
     /// Where all meet before each window, and wait for the next stretch of windows.
-    gate: Gate,
+    barrier: Barrier,
     /// The last instant of this stretch.
     limit: AtomicU64,
     /// When something happens next in any part, as far as is known.
@@ -75,7 +75,7 @@ impl<P: Profile> Crew<P> {
         let board = Board {
             seats: std::iter::repeat_with(seat).take(parts).collect(),
             windows,
-            gate: Gate::new(workers),
+            barrier: Barrier::new(workers),
             limit: AtomicU64::new(0),
             next: AtomicU64::new(u64::MAX),
             begun: AtomicU64::new(0),
@@ -118,7 +118,7 @@ impl<P: Profile> Crew<P> {
     }
 
     /// Hires threads, unless that was done. If the system refuses one, the crew goes on with those it
-    /// has: nobody has passed the gate before this thread comes there.
+    /// has: nobody has passed the barrier before this thread comes there.
     fn hire(&mut self) {
         if self.workers < 2 || !self.hired.is_empty() {
             return;
@@ -132,13 +132,13 @@ impl<P: Profile> Crew<P> {
             }
         }
         self.workers = self.hired.len() + 1;
-        self.board.gate.expect(self.workers);
+        self.board.barrier.expect(self.workers);
     }
 
     fn work_together(&mut self) {
-        let attendance = self.board.gate.attend();
+        let attendance = self.board.barrier.attend();
         loop {
-            if !self.board.gate.pass(|| self.board.turn()) {
+            if !self.board.barrier.pass(|| self.board.turn()) {
                 break;
             }
             match self.board.window.load(Ordering::Acquire) {
@@ -166,7 +166,7 @@ impl<P: Profile> Drop for Crew<P> {
             return;
         }
         self.board.closing.store(true, Ordering::Release);
-        self.board.gate.pass(|| self.board.turn());
+        self.board.barrier.pass(|| self.board.turn());
         for worker in self.hired.drain(..) {
             drop(worker.join());
         }
@@ -177,9 +177,9 @@ impl<P: Profile> Board<P> {
     /// What a hired thread does: it begins each window with parts of its own, so that they stay in
     /// its cache, and goes on with those that others have not come to.
     fn attend(&self, worker: usize, workers: usize) {
-        let _attendance = self.gate.attend();
+        let _attendance = self.barrier.attend();
         let first = worker * self.seats.len() / workers;
-        while self.gate.pass(|| self.turn()) {
+        while self.barrier.pass(|| self.turn()) {
             match self.window.load(Ordering::Acquire) {
                 CLOSED => return,
                 NONE => {}
@@ -219,7 +219,7 @@ impl<P: Profile> Board<P> {
         }
     }
 
-    /// Runs all parts one after the other, while hired threads wait at the gate.
+    /// Runs all parts one after the other, while hired threads wait at the barrier.
     fn work_alone(&self) {
         while let Some((window, end)) = self.begin() {
             for place in 0..self.seats.len() {
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(digest(refused), (whole, 1));
     }
 
-    /// The second thread is refused: the first has come to the gate, perhaps, and is not kept waiting.
+    /// The second thread is refused: the first has come to the barrier, perhaps, and is not kept waiting.
     #[test]
     fn workers_go_on_with_as_many_as_there_are() {
         let (whole, _) = digest(simulation(1, 1));

@@ -37,7 +37,7 @@ impl Held {
         self.line.is_empty() && self.back.is_empty()
     }
 
-    /// Another packet has passed: takes out the first of those that have waited for enough.
+    /// Another packet has passed.
     fn count_passed(&mut self) {
         for held in &mut self.back {
             held.behind = held.behind.saturating_sub(1);

@@ -16,7 +16,7 @@ use crate::{Plan, Side};
 /// there for hosts of others.
 #[derive(Debug, Default)]
 pub(in crate::profile::roce) struct Messages {
-    /// By connection of the plan: its place among those of this part.
+    /// By connection of the plan: its place among those of this part; `u32::MAX` if it is none.
     places: Vec<u32>,
     /// The connections with an end in this part.
     here: Vec<OfConnection>,
@@ -57,12 +57,13 @@ impl Messages {
     pub(in crate::profile::roce) fn new(plan: &Plan, is_here: impl Fn(NodeId) -> bool) -> Self {
         let (mut places, mut here) = (Vec::new(), Vec::new());
         for connection in &plan.connections {
-            places.push(u32::try_from(here.len()).unwrap_or(u32::MAX));
             let elsewhere = [Side::Client, Side::Server].map(|side| {
                 let host = connection.end(side).host;
                 (!is_here(host)).then_some(host)
             });
-            if elsewhere.contains(&None) {
+            let is_here = elsewhere.contains(&None);
+            places.push(u32::try_from(here.len()).ok().filter(|_| is_here).unwrap_or(u32::MAX));
+            if is_here {
                 here.push(OfConnection { under_way: Default::default(), elsewhere });
             }
         }

@@ -4,15 +4,15 @@ use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Looks at the gate without a break: a few microseconds.
+/// Looks at the barrier without a break: a few microseconds.
 const LOOKS: u32 = 300;
 /// Looks after that, before a worker goes to sleep. Before each it lets others have its core, who may
 /// be those it waits for: some tens of microseconds where nobody wants it.
 const LATE_LOOKS: u32 = 200;
 
-/// A barrier: workers that wait look for a while, and sleep then.
+/// Workers that wait at it look for a while, and sleep then.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct Barrier {
     /// How many are to come.
     workers: AtomicUsize,
     arrived: AtomicUsize,
@@ -25,9 +25,9 @@ pub(super) struct Gate {
     open: Condvar,
 }
 
-/// That a worker comes to the gate. If it panics it never will again, and the others go home.
+/// That a worker comes to the barrier. If it panics it never will again, and the others go home.
 #[derive(Debug)]
-pub(super) struct Attendance<'a>(&'a Gate);
+pub(super) struct Attendance<'a>(&'a Barrier);
 
 impl Drop for Attendance<'_> {
     fn drop(&mut self) {
@@ -39,8 +39,8 @@ impl Drop for Attendance<'_> {
     }
 }
 
-impl Gate {
-    /// A gate for so many workers.
+impl Barrier {
+    /// A barrier for so many workers.
     pub(super) fn new(workers: usize) -> Self {
         Self {
             workers: AtomicUsize::new(workers),
@@ -66,8 +66,9 @@ impl Gate {
     /// any goes on.
     pub(super) fn pass(&self, last: impl FnOnce()) -> bool {
         let round = self.opened.load(Ordering::Acquire);
-        let workers = self.workers.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 < workers {
+        // How many are expected is read behind that: who comes after the one that lowered it knows.
+        let arrived = self.arrived.fetch_add(1, Ordering::AcqRel) + 1;
+        if arrived < self.workers.load(Ordering::Acquire) {
             self.wait(round);
             return !self.broken.load(Ordering::Acquire);
         }
@@ -107,15 +108,28 @@ mod tests {
 
     #[test]
     fn a_worker_that_panics_keeps_nobody_waiting() {
-        let gate = Gate::new(2);
+        let barrier = Barrier::new(2);
         std::thread::scope(|scope| {
             let lost = scope.spawn(|| {
-                let _attendance = gate.attend();
+                let _attendance = barrier.attend();
                 panic!("a defect");
             });
-            assert!(!gate.pass(|| {}));
+            assert!(!barrier.pass(|| {}));
             assert!(lost.join().is_err());
         });
+    }
+
+    /// Whoever of two comes first, and however early.
+    #[test]
+    fn nobody_waits_for_those_who_are_not_expected_any_more() {
+        for _ in 0..2_000 {
+            let barrier = Barrier::new(4);
+            std::thread::scope(|scope| {
+                scope.spawn(|| barrier.pass(|| {}));
+                barrier.expect(2);
+                assert!(barrier.pass(|| {}));
+            });
+        }
     }
 
     /// Nobody is a round ahead of anybody, and each round has one last worker.
@@ -123,11 +137,11 @@ mod tests {
     fn all_workers_are_in_the_same_round() {
         const ROUNDS: u32 = 500;
         for workers in [1, 2, 5] {
-            let gate = Gate::new(workers);
+            let barrier = Barrier::new(workers);
             let (working, rounds) = (AtomicU32::new(0), AtomicU32::new(0));
             std::thread::scope(|scope| {
                 for worker in 0..workers {
-                    let (gate, working, rounds) = (&gate, &working, &rounds);
+                    let (barrier, working, rounds) = (&barrier, &working, &rounds);
                     scope.spawn(move || {
                         for round in 0..ROUNDS {
                             assert_eq!(rounds.load(Ordering::SeqCst), round);
@@ -135,7 +149,7 @@ mod tests {
                             if worker == 0 && round % 100 == 0 {
                                 std::thread::sleep(std::time::Duration::from_millis(2));
                             }
-                            gate.pass(|| {
+                            barrier.pass(|| {
                                 assert_eq!(working.swap(0, Ordering::SeqCst) as usize, workers);
                                 rounds.fetch_add(1, Ordering::SeqCst);
                             });
