@@ -1,13 +1,14 @@
 //! A network of some size under the load that all of them have.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use rocelab_benches::usage::Usage;
 use rocelab_sim::{Scenario, Simulation};
+use rocelab_units::{Duration, SimTime};
 
 use crate::{Failure, instructions};
 
@@ -17,9 +18,17 @@ pub(crate) struct Case {
     pub(crate) hosts: u32,
     /// Its numbers, as in a scenario.
     topology: &'static str,
-    /// How long it is run for (us): about as many traversals for all.
-    microseconds: u32,
+    /// How often it is run for one figure: small networks are quickly done.
+    times: u32,
+    /// For how long instructions are counted (us): valgrind is some fifty times slower.
+    pub(crate) counted_us: u32,
 }
+
+/// When measuring begins (us of simulated time): after several round trips, all links of the pattern
+/// are in use.
+pub(crate) const WARM_UP_US: u32 = 20;
+/// And when it ends. All networks are measured in the same time of theirs, since queues grow meanwhile.
+const END_US: u32 = 120;
 
 /// By size.
 pub(crate) const CASES: [Case; 4] = [
@@ -27,16 +36,18 @@ pub(crate) const CASES: [Case; 4] = [
         hosts: 32,
         topology: "[topology.clos]\npods = 4\nracks_per_pod = 2\nhosts_per_rack = 4\n\
                    aggregations_per_pod = 4\ncores = 8\n",
-        microseconds: 20_000,
+        times: 100,
+        counted_us: 100,
     },
     Case {
         hosts: 320,
         topology: "[topology.clos]\npods = 5\nracks_per_pod = 8\nhosts_per_rack = 8\n\
                    aggregations_per_pod = 8\ncores = 64\n",
-        microseconds: 2_000,
+        times: 10,
+        counted_us: 20,
     },
-    Case { hosts: 1_024, topology: "[topology.fat-tree]\nk = 16\n", microseconds: 600 },
-    Case { hosts: 8_192, topology: "[topology.fat-tree]\nk = 32\n", microseconds: 100 },
+    Case { hosts: 1_024, topology: "[topology.fat-tree]\nk = 16\n", times: 4, counted_us: 8 },
+    Case { hosts: 8_192, topology: "[topology.fat-tree]\nk = 32\n", times: 1, counted_us: 3 },
 ];
 
 /// Every host sends to another at half the rate of its link, and receives from one.
@@ -74,48 +85,59 @@ impl Measured {
 }
 
 impl Case {
-    fn scenario(&self, microseconds: u32) -> String {
+    fn scenario(&self, end_us: u32) -> String {
         let clos = if self.topology.contains("clos") {
             "core_link = { rate = \"100Gbps\", cable = \"50m\" }\n"
         } else {
             ""
         };
         format!(
-            "stop = \"{microseconds}us\"\n{}host_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+            "stop = \"{end_us}us\"\n{}host_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
              fabric_link = {{ rate = \"100Gbps\", cable = \"50m\" }}\n{clos}{LOAD}",
             self.topology
         )
     }
 
-    /// Runs it in this process.
-    pub(crate) fn run(&self, microseconds: u32) -> Result<Took, Failure> {
-        let scenario =
-            Scenario::parse(&self.scenario(microseconds), Path::new("growth.toml"), &[])?;
-        let mut simulation: Simulation = Simulation::new(Arc::new(scenario.plan()?))?;
-        let before = Usage::so_far();
-        while simulation.advance(1 << 20).is_none() {
-            simulation.take_records();
+    /// Runs it in this process, several times, and measures from the end of the warm-up on.
+    pub(crate) fn run(&self, end_us: u32, times: u32) -> Result<Took, Failure> {
+        let scenario = Scenario::parse(&self.scenario(end_us), Path::new("growth.toml"), &[])?;
+        let plan = Arc::new(scenario.plan()?);
+        let warm = SimTime::ZERO + Duration::from_us(WARM_UP_US.into());
+        let mut took = Took { traversals: 0, run: Usage::default() };
+        for _ in 0..times {
+            let mut simulation: Simulation = Simulation::new(Arc::clone(&plan))?;
+            while simulation.progress().now < warm {
+                simulation.advance(1 << 10);
+            }
+            let (before, traversals) = (Usage::so_far(), simulation.progress().traversals);
+            while simulation.advance(1 << 20).is_none() {
+                simulation.take_records();
+            }
+            let after = Usage::so_far();
+            let cpu_s = took.run.cpu_s + after.cpu_s - before.cpu_s;
+            took.run = Usage { cpu_s, ..after };
+            took.traversals += simulation.progress().traversals - traversals;
         }
-        let after = Usage::so_far();
-        let run = Usage { cpu_s: after.cpu_s - before.cpu_s, ..after };
-        Ok(Took { traversals: simulation.progress().traversals, run })
+        Ok(took)
     }
 
     /// Runs it so many times, each in a process of its own.
     pub(crate) fn measure(&self, runs: u32) -> Result<Measured, Failure> {
         let mut took = (0..runs.max(1))
-            .map(|_| self.in_own_process(self.microseconds))
+            .map(|_| took_by(&mut self.command(std::env::current_exe()?)))
             .collect::<Result<Vec<_>, _>>()?;
         took.sort_by(|a, b| a.run.cpu_s.total_cmp(&b.run.cpu_s));
         let Took { traversals, run: usage } = took[took.len() / 2];
-        let instructions = instructions::of_a_traversal(self.hosts, self.microseconds)?;
+        let instructions = instructions::of_a_traversal(self)?;
         Ok(Measured { hosts: self.hosts, traversals, usage, instructions })
     }
 
-    fn in_own_process(&self, microseconds: u32) -> Result<Took, Failure> {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.args(["--single", &self.hosts.to_string(), &microseconds.to_string()]);
-        took_by(&mut command)
+    /// The command of this program that makes a run in a process of its own.
+    fn command(&self, program: PathBuf) -> Command {
+        let mut command = Command::new(program);
+        command.args(["--single", &self.hosts.to_string()]);
+        command.args([END_US, self.times].map(|number| number.to_string()));
+        command
     }
 }
 

@@ -4,25 +4,21 @@
 use std::process::{Command, Stdio};
 
 use crate::Failure;
-use crate::case::took_by;
-
-/// By how much the shorter runs are shorter than those that are timed; valgrind is some fifty times
-/// slower.
-const SHORTER: [u32; 2] = [40, 20];
+use crate::case::{Case, WARM_UP_US, took_by};
 
 /// `None` without valgrind.
-pub(crate) fn of_a_traversal(hosts: u32, microseconds: u32) -> Result<Option<f64>, Failure> {
+pub(crate) fn of_a_traversal(case: &Case) -> Result<Option<f64>, Failure> {
     let found = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
     if !found.is_ok_and(|status| status.success()) {
         return Ok(None);
     }
-    let [short, long] = SHORTER.map(|by| counted(hosts, microseconds / by));
-    let ((fewer, less), (more, much)) = (short?, long?);
+    let (fewer, less) = counted(case.hosts, WARM_UP_US)?;
+    let (more, much) = counted(case.hosts, WARM_UP_US + case.counted_us)?;
     Ok(Some((much - less) / (more - fewer)))
 }
 
-/// Traversals and instructions of a run.
-fn counted(hosts: u32, microseconds: u32) -> Result<(f64, f64), Failure> {
+/// Traversals after the warm-up, and instructions, of a run that ends then.
+fn counted(hosts: u32, end_us: u32) -> Result<(f64, f64), Failure> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("counts");
     let mut command = Command::new("valgrind");
@@ -30,7 +26,7 @@ fn counted(hosts: u32, microseconds: u32) -> Result<(f64, f64), Failure> {
         .args(["-q", "--tool=callgrind"])
         .arg(format!("--callgrind-out-file={}", file.display()))
         .arg(std::env::current_exe()?)
-        .args(["--single", &hosts.to_string(), &microseconds.to_string()]);
+        .args(["--single", &hosts.to_string(), &end_us.to_string(), "1"]);
     let took = took_by(&mut command)?;
     let counts = std::fs::read_to_string(file)?;
     let total = counts.lines().find_map(|line| line.strip_prefix("totals: "));

@@ -29,7 +29,7 @@ type Failure = Box<dyn Error>;
 #[derive(Debug, Parser)]
 #[command(name = "growth")]
 struct Arguments {
-    /// Put table and curve into docs/performance.md.
+    /// Put the table into docs/performance.md, and the curve beside it.
     #[arg(long)]
     write: bool,
     /// Runs of each size, of which the median counts.
@@ -38,8 +38,8 @@ struct Arguments {
     /// Only networks of at most so many hosts; with it, nothing is written.
     #[arg(long, value_name = "HOSTS", conflicts_with = "write")]
     most: Option<u32>,
-    /// Run one case in this process, for so many microseconds, and say what it took.
-    #[arg(long, hide = true, num_args = 2, value_names = ["HOSTS", "MICROSECONDS"])]
+    /// Run one case in this process, to so many microseconds and so often, and say what it took.
+    #[arg(long, hide = true, num_args = 3, value_names = ["HOSTS", "MICROSECONDS", "TIMES"])]
     single: Option<Vec<u32>>,
 }
 
@@ -54,9 +54,9 @@ fn main() -> ExitCode {
 }
 
 fn execute(arguments: &Arguments) -> Result<(), Failure> {
-    if let Some([hosts, microseconds]) = arguments.single.as_deref() {
+    if let Some([hosts, end_us, times]) = arguments.single.as_deref() {
         let case = CASES.iter().find(|case| case.hosts == *hosts).ok_or("no such case")?;
-        println!("{}", case.run(*microseconds)?);
+        println!("{}", case.run(*end_us, *times)?);
         return Ok(());
     }
     let mut machine = Machine::look();
@@ -95,6 +95,6 @@ fn table(measured: &[Measured], machine: &Machine) -> Result<String, Failure> {
             one.bytes_per_host(),
         )?;
     }
-    writeln!(text, "\n{machine}.")?;
+    writeln!(text, "\n![Cost of a traversal by size](images/growth.svg)\n\n{machine}.")?;
     Ok(text)
 }
