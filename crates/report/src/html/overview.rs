@@ -266,4 +266,52 @@ mod tests {
         (summary.flows.total, summary.flows.completed) = (2, 2);
         assert!(verdicts(&summary).iter().all(|verdict| verdict.level == Level::Good));
     }
+
+    /// What is said of drops: first frames of lossless priorities, by reason.
+    fn said_of_drops(drops: &[(&str, u64)], lossless: &[(&str, u64)]) -> Vec<(Level, String)> {
+        let mut summary = Summary::default();
+        for &(reason, frames) in drops {
+            summary.drops.add_frames(reason, frames);
+        }
+        let lossless = lossless.iter().map(|&(reason, frames)| (reason.to_owned(), frames));
+        summary.lossless_drops = lossless.collect();
+        let of_drops = |one: &Verdict| one.text.contains("dropped");
+        let said = verdicts(&summary).into_iter().filter(of_drops);
+        said.map(|one| (one.level, one.text)).collect()
+    }
+
+    #[test]
+    fn lossless_frames_that_were_dropped_are_a_problem_and_others_a_note() {
+        let drops = [("headroom_exceeded", 1_200), ("egress_threshold", 1), ("link", 30)];
+        let missed = (
+            Level::Bad,
+            "1,201 frames of lossless priorities dropped: egress_threshold 1, headroom_exceeded 1,200."
+                .to_owned(),
+        );
+        let lossless = [("headroom_exceeded", 1_200), ("egress_threshold", 1)];
+        let others = (Level::Note, "30 frames dropped: link 30.".to_owned());
+        assert_eq!(said_of_drops(&drops, &lossless), [missed, others]);
+    }
+
+    #[test]
+    fn frames_of_one_reason_are_told_apart_by_their_priorities() {
+        let said = said_of_drops(&[("headroom_exceeded", 3)], &[("headroom_exceeded", 1)]);
+        let [missed, other] = said.as_slice() else { panic!("{said:?}") };
+        let text = "1 frame of lossless priorities dropped: headroom_exceeded 1.";
+        assert_eq!((missed.0, missed.1.as_str()), (Level::Bad, text));
+        assert_eq!(
+            (other.0, other.1.as_str()),
+            (Level::Note, "2 frames dropped: headroom_exceeded 2.")
+        );
+    }
+
+    #[test]
+    fn drops_of_one_kind_are_one_sentence() {
+        let missed = said_of_drops(&[("receiver_stopped", 2)], &[("receiver_stopped", 2)]);
+        let text = "2 frames of lossless priorities dropped: receiver_stopped 2.";
+        assert_eq!(missed, [(Level::Bad, text.to_owned())]);
+        let others = said_of_drops(&[("fault", 1)], &[]);
+        assert_eq!(others, [(Level::Note, "1 frame dropped: fault 1.".to_owned())]);
+        assert_eq!(said_of_drops(&[], &[]), [(Level::Good, "No frame was dropped.".to_owned())]);
+    }
 }

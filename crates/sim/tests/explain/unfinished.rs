@@ -11,6 +11,7 @@ use rocelab_sim::explain::{
 };
 
 const STORM: &str = "[[failure]]\nkind = \"pause-storm\"\nhost = \"HOST\"\nat = \"10us\"\n";
+const FLOWS: &str = "[workload.flows]";
 
 /// One switch; a flow from host-0 to host-1 that starts at 20 us. The run ends after a millisecond.
 fn star(keys: &str, bytes: &str, more: &str) -> String {
@@ -72,16 +73,15 @@ fn packets_behind_a_pause_are_not_lost() {
 fn acknowledgements_and_results_behind_a_pause_are_not_lost() {
     let storm = STORM.replace("HOST", "host-0");
     is_paused(&explained(&star("", "10KB", &storm)), Stage::Answer, "switch-0:0", "host-0");
-    let read = star("", "10KB", &storm).replace("[workload.flows]", "$&\nverb = \"read\"");
-    let read = read.replace("$&", "[workload.flows]");
+    let read = star("", "10KB", &storm).replace(FLOWS, &format!("{FLOWS}\nverb = \"read\""));
     is_paused(&explained(&read), Stage::Answer, "switch-0:0", "host-0");
 }
 
 #[test]
 fn segments_behind_a_pause_are_not_lost() {
     let more = format!("[tcp]\npriority = 3\n{}", STORM.replace("HOST", "host-1"));
-    let text = star("", "10KB", &more).replace("[workload.flows]", "$&\ntransport = \"tcp\"");
-    let one = explained(&text.replace("$&", "[workload.flows]"));
+    let tcp = format!("{FLOWS}\ntransport = \"tcp\"");
+    let one = explained(&star("", "10KB", &more).replace(FLOWS, &tcp));
     is_paused(&one, Stage::Request, "switch-0:1", "host-1");
 }
 
