@@ -113,6 +113,14 @@ impl Parts<'_> {
             self.stack(other, trail, leg.to);
             return Some(());
         };
+        self.up_to_answer(leg, answered, trail)?;
+        self.way(Stage::Answer, trail)
+    }
+
+    /// A leg up to the departure of what answers a packet of it.
+    fn up_to_answer(&mut self, leg: &Leg, answered: &Answered, trail: &Trail) -> Option<()> {
+        let pair = self.pair;
+        let (sender, other) = (&pair.ends[leg.sender].log, &pair.ends[1 - leg.sender].log);
         self.sender(Stage::Sender, sender, (leg.from, answered.request.left()));
         self.way(Stage::Request, &answered.request)?;
         if trail.is_result {
@@ -120,7 +128,7 @@ impl Parts<'_> {
         } else {
             self.answer(other, answered, trail);
         }
-        self.way(Stage::Answer, trail)
+        Some(())
     }
 
     /// What keeps a frame from leaving by a port at a time.

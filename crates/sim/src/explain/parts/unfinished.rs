@@ -21,13 +21,7 @@ impl Parts<'_> {
             }
             return Some(());
         };
-        self.sender(Stage::Sender, sender, (leg.from, answered.request.left()));
-        self.way(Stage::Request, &answered.request)?;
-        if trail.is_result {
-            self.sender(Stage::Responder, other, (answered.request.arrived(), trail.left()));
-        } else {
-            self.answer(other, answered, trail);
-        }
+        self.up_to_answer(leg, answered, trail)?;
         self.way_until(Stage::Answer, trail, leg.to)
     }
 
