@@ -51,7 +51,7 @@ pub use counters::{Counters, Traffic};
 pub use memory::{Access, Memory, MemoryError, MemoryRegion, RemoteAccess};
 pub use nic::{FIRST_QPN, Nic};
 pub use packet::{Packet, Transmit};
-pub use queue_pair::{QueuePair, QueuePairState, Standing, StateError};
+pub use queue_pair::{OutstandingWork, QueuePair, QueuePairState, Standing, StateError};
 pub use receive_queue::ReceiveQueueConfig;
 pub use recovery::Recovery;
 pub use work::{

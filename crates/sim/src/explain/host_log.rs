@@ -9,8 +9,9 @@ use rocelab_units::SimTime;
 
 use super::acknowledgement::Acknowledgement;
 use super::category::{Category, LossSignal};
+use super::delivery::{EndNumber, is_taken};
 use super::end_state::{EndState, WaitsFor};
-use super::sent_frames::{Loss, Sent, SentFrame, Vain, sent_again};
+use super::sent_frames::{Loss, PacketKind, Sent, SentFrame, Vain, sent_again};
 use crate::Network;
 
 /// One end of a flow.
@@ -20,6 +21,8 @@ pub(super) struct HostLog {
     pub(super) port: u32,
     /// Of its queue pair, or of its TCP connection.
     pub(super) number: u32,
+    /// The other end.
+    peer: EndNumber,
     pub(super) is_tcp: bool,
     /// Whether it sends again what was lost.
     repeats: bool,
@@ -51,12 +54,18 @@ struct TcpSeen {
 }
 
 impl HostLog {
-    /// The end with a queue pair, or TCP connection, of this number at a host.
-    pub(super) fn new(network: &Network, node: NodeId, number: u32, is_tcp: bool) -> Self {
+    /// The end with a queue pair, or TCP connection, of this number at a host, and its peer.
+    pub(super) fn new(
+        network: &Network,
+        (node, number): EndNumber,
+        peer: EndNumber,
+        is_tcp: bool,
+    ) -> Self {
         Self {
             node,
             port: network.port_of(node, 0),
             number,
+            peer,
             is_tcp,
             repeats: is_tcp || network.plan().service().is_reliable(),
             states: Vec::new(),
@@ -142,15 +151,22 @@ impl HostLog {
         self.losses.values().next().filter(|_| !self.repeats)
     }
 
-    /// When the first frame left that was lost, and has not been sent again, but should be.
-    pub(super) fn to_repeat(&self) -> Option<u64> {
+    /// The frames that were lost, have not been sent again, and should be, in order.
+    pub(super) fn to_repeat(&self, network: &Network) -> Vec<SentFrame> {
         if !self.repeats || self.losses.is_empty() {
-            return None;
+            return Vec::new();
         }
         let again = sent_again(&self.frames);
-        let missing = self.frames.iter().zip(again).filter(|(_, again)| again.is_none());
-        let mut missing = missing.map(|(frame, _)| frame.start);
-        missing.find(|start| self.losses.contains_key(start))
+        let last = self.frames.iter().zip(again).filter(|(_, again)| again.is_none());
+        let missing = last.map(|(frame, _)| frame).filter(|frame| self.is_missing(network, frame));
+        missing.copied().collect()
+    }
+
+    /// Whether a frame was lost, what it brought has not come otherwise, and should.
+    fn is_missing(&self, network: &Network, frame: &SentFrame) -> bool {
+        self.repeats
+            && self.losses.contains_key(&frame.start)
+            && !is_taken(network, frame.what, (self.node, self.number), self.peer)
     }
 
     /// Whether it waits at `time` for what its peer sends.
@@ -160,6 +176,14 @@ impl HostLog {
             WaitsFor::Only(what) => is_limit(what),
             WaitsFor::CongestionControl(_) | WaitsFor::Port => false,
         }
+    }
+
+    /// Whether it has sent the READ data, or the result of an atomic operation, with a PSN at a time or
+    /// since.
+    pub(super) fn has_answered_since(&self, psn: u32, time: u64) -> bool {
+        let result = Sent::Packet { psn, kind: PacketKind::Result };
+        let since = self.frames.iter().rev().take_while(|frame| frame.start >= time);
+        since.map(|frame| frame.what).any(|what| what == result)
     }
 
     /// The timer whose expiry ends the wait that goes on at `time`: nothing is sent before it.
@@ -221,16 +245,17 @@ impl HostLog {
 
     /// The time spent on frames that had to be sent again up to `until`, of the last one that left
     /// not after `from` and of all later ones.
-    pub(super) fn vain(&self, from: u64, until: u64) -> Vain {
+    pub(super) fn vain(&self, network: &Network, from: u64, until: u64) -> Vain {
         let first = self.frames.partition_point(|frame| frame.start <= from).saturating_sub(1);
         let end = self.frames.partition_point(|frame| frame.start <= until);
         let frames = &self.frames[first..end.max(first)];
         let again = sent_again(frames).into_iter();
-        let is_missing = |frame: &SentFrame| self.repeats && self.losses.contains_key(&frame.start);
         let noticed = frames.iter().zip(again).map(|(frame, again)| {
             let signal = match again {
                 Some(again) => Some(self.noticed(frame.start, frames[again].start)),
-                None => is_missing(frame).then(|| self.signal_between(frame.start, until)),
+                None => {
+                    self.is_missing(network, frame).then(|| self.signal_between(frame.start, until))
+                }
             };
             (frame.start, signal)
         });

@@ -9,6 +9,7 @@ mod acknowledgement;
 mod blocked;
 mod category;
 mod course;
+mod delivery;
 mod end_state;
 mod host_log;
 mod pair;

@@ -1,5 +1,7 @@
 //! Two queue pairs that talk to each other, or the ends of a TCP connection: what each end did, and what made it answer.
 
+mod remains;
+
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -7,16 +9,16 @@ use rocelab_fabric::NodeId;
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_transport::tcp::TcpSegment;
 use rocelab_units::SimTime;
-use rocelab_wire::Opcode;
+use rocelab_wire::{Opcode, Psn};
 
+pub(super) use self::remains::{Posted, Remains};
 use super::acknowledgement::Acknowledgement;
-use super::category::Category;
-use super::course::Stands;
-use super::end_state::WaitsFor;
 use super::host_log::HostLog;
-use super::sent_frames::{Loss, Sent};
+use super::sent_frames::{Loss, PacketKind, Sent};
 use super::stack_log::StackLog;
-use super::traffic::{Traffic, carries_data, is_acknowledgement, is_result, loss_signal};
+use super::traffic::{
+    Traffic, asks_for_result, carries_data, is_acknowledgement, is_result, loss_signal,
+};
 use super::trail::{Answered, Trail};
 use crate::network::watch::Carried;
 use crate::{Network, Plan, Side};
@@ -72,8 +74,9 @@ impl Pair {
                 (ends, connection.priority, connection.queue_pairs, None)
             }
         };
-        let mut ends = ends
-            .map(|(node, number)| PairEnd::new(HostLog::new(network, node, number, tcp.is_some())));
+        let [a, b] = ends;
+        let mut ends = [(a, b), (b, a)]
+            .map(|(end, peer)| PairEnd::new(HostLog::new(network, end, peer, tcp.is_some())));
         if let Some(flow) = tcp {
             for (end, expected) in ends.iter_mut().zip([0, flow.bytes]) {
                 end.stack = Some(Box::new(StackLog::new(flow.source_psn, expected)));
@@ -149,7 +152,7 @@ impl Pair {
             Some(reth) if packet.opcode() == Opcode::RcRdmaReadRequest => {
                 Some(reth.dma_length.div_ceil(self.path_mtu).max(1))
             }
-            _ => packet.opcode().is_atomic().then_some(1),
+            _ => asks_for_result(packet).then_some(1),
         };
         if let Some(packets) = packets {
             end.results.push((Rc::new(Answered::new(trail, now.ps())), packets));
@@ -209,29 +212,6 @@ impl Pair {
         }
     }
 
-    /// How far that has come, at the end of the run, which an end has posted.
-    pub(super) fn stands(&self, sender: usize, now: u64, under_way: &[Rc<Trail>]) -> Stands {
-        let (own, other) = (&self.ends[sender], &self.ends[1 - sender]);
-        let from = |trail: &Trail, end: &PairEnd| {
-            trail.hops.first().is_some_and(|hop| hop.port == end.log.port)
-        };
-        let is_part = |trail: &&Rc<Trail>| {
-            let is_data = trail.carries_data && !trail.is_result && from(trail, own);
-            is_data || !own.log.is_tcp && trail.answers.is_some() && from(trail, other)
-        };
-        let unanswered = own.log.waits_for_peer(now).then(|| other.unanswered(now)).flatten();
-        let all = under_way.iter().filter(is_part).chain(unanswered);
-        let Some(oldest) = all.min_by_key(|trail| trail.begun()) else {
-            let is_empty = under_way.is_empty() && self.ends.iter().all(PairEnd::has_empty_stack);
-            return if is_empty { Stands::Nowhere } else { Stands::AtSender };
-        };
-        let to_repeat = [own, other].into_iter().filter_map(|end| end.log.to_repeat()).min();
-        match to_repeat {
-            Some(left) if left < oldest.begun() => Stands::AtSender,
-            _ => Stands::At(Rc::clone(oldest)),
-        }
-    }
-
     /// The answer to a packet at an end that is made and has not left.
     pub(super) fn answer_to(&self, end: usize, request: &Rc<Trail>) -> Option<&Answered> {
         let mut all = self.ends[end].to_answer.iter();
@@ -269,7 +249,12 @@ impl PairEnd {
     fn note_packet_sent(&mut self, now: SimTime, packet: &RdmaPacket) -> Option<Rc<Answered>> {
         let (psn, is_result) = (packet.psn(), is_result(packet));
         if carries_data(packet) {
-            self.log.note_sent(now, Sent::Packet { psn, is_result });
+            let kind = match (is_result, asks_for_result(packet)) {
+                (true, _) => PacketKind::Result,
+                (false, true) => PacketKind::Request,
+                (false, false) => PacketKind::Message,
+            };
+            self.log.note_sent(now, Sent::Packet { psn, kind });
         }
         if is_result {
             return self.result_of(psn);
@@ -301,32 +286,20 @@ impl PairEnd {
         }
     }
 
-    /// What has arrived here and is not answered yet.
-    fn unanswered(&self, now: u64) -> Option<&Rc<Trail>> {
-        if let Some(stack) = &self.stack {
-            return stack.first_inbound();
-        }
-        if let Some(answered) = self.to_answer.front() {
-            return Some(&answered.request);
-        }
-        if let Some((answered, _)) = self.results.last()
-            && self.log.state(now).waits_for(now) != WaitsFor::Only(Category::Idle)
-        {
-            return Some(&answered.request);
-        }
-        let is_new = |last: &&Rc<Trail>| self.answered.is_none_or(|time| time < last.arrived());
-        self.last_request.as_ref().filter(is_new)
-    }
-
     fn has_empty_stack(&self) -> bool {
         self.stack.as_ref().is_none_or(|stack| stack.first_inbound().is_none())
     }
 
     /// The request that READ data or the result of an atomic operation answers.
     fn result_of(&self, psn: u32) -> Option<Rc<Answered>> {
+        self.request_for(psn).cloned()
+    }
+
+    /// The last request that asks for the packet with a PSN.
+    fn request_for(&self, psn: u32) -> Option<&Rc<Answered>> {
         let covers = |(answered, packets): &&(Rc<Answered>, u32)| {
-            psn.wrapping_sub(answered.request.number) & 0x00ff_ffff < *packets
+            Psn::new(psn).wrapping_sub(answered.request.number).value() < *packets
         };
-        self.results.iter().rev().find(covers).map(|(answered, _)| Rc::clone(answered))
+        self.results.iter().rev().find(covers).map(|(answered, _)| answered)
     }
 }

@@ -22,11 +22,24 @@ pub(super) struct SentFrame {
 pub(super) enum Sent {
     Packet {
         psn: u32,
-        /// Whether its PSN is one of the other end's: it answers a request.
-        is_result: bool,
+        kind: PacketKind,
     },
     /// A part of a TCP connection's stream, by its positions.
-    Payload { from: u64, to: u64 },
+    Payload {
+        from: u64,
+        to: u64,
+    },
+}
+
+/// What a packet is that is no acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PacketKind {
+    /// It brings payload.
+    Message,
+    /// It asks for READ data, or for an atomic operation.
+    Request,
+    /// It brings what was asked for; its PSN is one of the other end's.
+    Result,
 }
 
 /// A frame that was dropped on its way, and none of whose copies arrived.
@@ -53,8 +66,8 @@ pub(super) fn sent_again(frames: &[SentFrame]) -> Vec<Option<usize>> {
         .enumerate()
         .rev()
         .map(|(index, frame)| match frame.what {
-            Sent::Packet { psn, is_result } => {
-                let next = packets.insert((is_result, psn), index);
+            Sent::Packet { psn, kind } => {
+                let next = packets.insert((kind == PacketKind::Result, psn), index);
                 next.filter(|next| next - index < HALF_OF_ALL_PSNS)
             }
             Sent::Payload { from, to } => stream.insert(from, to, index),
@@ -118,8 +131,9 @@ mod tests {
 
     #[test]
     fn packets_are_known_by_their_numbers_and_directions() {
-        let packet = |psn: u32, is_result: bool| Sent::Packet { psn, is_result };
-        let sent = [packet(1, false), packet(2, false), packet(1, true), packet(1, false)];
+        let packet = |psn: u32, kind: PacketKind| Sent::Packet { psn, kind };
+        let (message, result) = (PacketKind::Message, PacketKind::Result);
+        let sent = [packet(1, message), packet(2, message), packet(1, result), packet(1, message)];
         assert_eq!(again(&sent), [Some(3), None, None, None]);
     }
 

@@ -67,6 +67,12 @@ pub(super) fn carries_data(packet: &RdmaPacket) -> bool {
     packet.opcode() != Opcode::Cnp && !is_acknowledgement(packet)
 }
 
+/// Whether a packet asks for READ data, or for an atomic operation.
+pub(super) fn asks_for_result(packet: &RdmaPacket) -> bool {
+    let opcode = packet.opcode();
+    opcode.is_rdma_read_request() || opcode.is_atomic()
+}
+
 /// Whether a packet is an acknowledgement, positive or negative, and brings nothing back.
 pub(super) fn is_acknowledgement(packet: &RdmaPacket) -> bool {
     packet.sack().is_some() || packet.opcode().is_response() && !is_result(packet)

@@ -6,7 +6,7 @@ use rocelab_transport::CompletionStatus;
 use rocelab_units::SimTime;
 
 use super::course::{Leg, Stands, Stretch, Work};
-use super::pair::{DESTINATION, SOURCE};
+use super::pair::{DESTINATION, Posted, SOURCE};
 use super::trail::Trail;
 use crate::network::{OperationEnd, Record, RecordKind};
 use crate::profile::roce::SlotView;
@@ -103,10 +103,21 @@ impl Turns {
         ended
     }
 
-    /// The run is over: gives what is open.
-    pub(super) fn stop(&mut self, now: SimTime) -> Vec<Operated> {
-        let open = self.slots.iter_mut().filter_map(|slot| slot.open.take());
-        open.map(|open| open.finish(now.ps(), None, None)).collect()
+    /// The run is over: gives what is open, with what is posted for it.
+    pub(super) fn stop(
+        &mut self,
+        network: &Network,
+        now: SimTime,
+    ) -> Vec<(Operated, Option<Posted>)> {
+        let connection = self.connection;
+        let slots = self.slots.iter_mut().enumerate();
+        let open = slots.filter_map(|(place, slot)| Some((place, slot.open.take()?)));
+        let open = open.map(|(place, open)| {
+            let posted = network.posted(connection, SIDES[open.end].1, place);
+            let posted = posted.map(|(first, end)| Posted { first, end });
+            (open.finish(now.ps(), None, None), posted)
+        });
+        open.collect()
     }
 
     /// When the first operation began that is open (picoseconds).

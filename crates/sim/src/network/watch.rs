@@ -6,6 +6,7 @@ use rocelab_fabric::{NodeId, PacketId};
 use rocelab_transport::tcp::{TcpHost, TcpSegment};
 use rocelab_transport::{Nic, Packet as RdmaPacket};
 use rocelab_units::{Duration, SimTime};
+use rocelab_wire::Psn;
 
 use super::packet::{Body, Packet};
 use super::{DropCause, Event, Network, Record, Role};
@@ -291,5 +292,15 @@ impl Network<Roce> {
             Role::Switch(_) | Role::Elsewhere(_) => None,
         };
         host.into_iter().flat_map(move |host| host.end_host.slots(end.qpn))
+    }
+
+    /// The packets of what is posted for one of them by its program's last turn, and not completed: the
+    /// PSN of the first, and the one after the last.
+    pub(crate) fn posted(&self, connection: u32, side: Side, slot: usize) -> Option<(Psn, Psn)> {
+        let end = self.plan.connections[connection as usize].end(side);
+        match self.nodes[end.host as usize].role {
+            Role::Host(host) => self.hosts.get(host as usize)?.end_host.posted(end.qpn, slot),
+            Role::Switch(_) | Role::Elsewhere(_) => None,
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rocelab_sim::Scenario;
 use rocelab_sim::explain::{
-    Category, Cause, Explanation, LossSignal, Part, Selection, Stage, explain,
+    Category, Cause, Explanation, LossSignal, Part, Selection, Stage, Subject, explain,
 };
 
 const STORM: &str = "[[failure]]\nkind = \"pause-storm\"\nhost = \"HOST\"\nat = \"10us\"\n";
@@ -160,21 +160,121 @@ fn a_limit_of_the_rate_is_named() {
     assert!(!signals.is_empty() && signals.iter().all(|&signal| signal == "CNM"), "{signals:?}");
 }
 
-#[test]
-fn an_operation_is_followed_to_where_its_packet_is() {
+/// Two hosts with an application of one connection, each of whose operations is these steps. The run
+/// ends after a millisecond.
+fn application(app: &str, steps: &str, more: &str) -> Vec<Explanation> {
     let text = format!(
-        "stop = \"1ms\"\n[topology.single-switch]\nhosts = 2\n\
-         link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[congestion_control.none]\n{}\
-         [[workload.app]]\nname = \"kv\"\nclients = [\"host-0\"]\nservers = [\"host-1\"]\n\
-         operations = 1\nsteps = [\n\
-         {{ by = \"client\", verb = \"send\", bytes = \"64B\", after = \"20us\" }},\n]\n",
-        STORM.replace("HOST", "host-1")
+        "stop = \"1ms\"\n{more}\n[topology.single-switch]\nhosts = 2\n\
+         link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[[workload.app]]\nname = \"kv\"\n\
+         clients = [\"host-0\"]\nservers = [\"host-1\"]\n{app}\nsteps = [\n{steps}]\n"
     );
     let scenario = Scenario::parse(&text, Path::new("unfinished.toml"), &[]);
     let plan = scenario.and_then(|scenario| scenario.plan());
     let plan = Arc::new(plan.unwrap_or_else(|error| panic!("{error}")));
     let found = explain(plan, &Selection::Everything, |_| ControlFlow::Continue(())).unwrap();
-    let [one] = found.operations.as_slice() else { panic!("{found:?}") };
-    assert_eq!(one.sum_ps(), one.elapsed_ps, "{one}");
-    is_paused(one, Stage::Request, "switch-0:1", "host-1");
+    for one in &found.operations {
+        assert_eq!(one.sum_ps(), one.elapsed_ps, "{one}");
+        assert_eq!(time(one, Category::Idle), 0, "{one}");
+    }
+    found.operations
+}
+
+const NO_CONTROL: &str = "[congestion_control.none]\n";
+
+/// The operation of this number.
+fn operation(all: &[Explanation], number: u64) -> &Explanation {
+    let is_it = |one: &&Explanation| matches!(one.what, Subject::Operation { operation, .. } if operation == number);
+    all.iter().find(is_it).expect("an operation")
+}
+
+#[test]
+fn an_operation_is_followed_to_where_its_packet_is() {
+    let steps = "{ by = \"client\", verb = \"send\", bytes = \"64B\", after = \"20us\" },\n";
+    let storm = STORM.replace("HOST", "host-1");
+    let all = application("operations = 1", steps, &format!("{NO_CONTROL}{storm}"));
+    is_paused(operation(&all, 0), Stage::Request, "switch-0:1", "host-1");
+}
+
+/// The answer to the second operation is lost for good. The third, which starts when the first is
+/// over, is stuck somewhere else.
+#[test]
+fn an_operation_is_not_judged_by_what_another_has_lost() {
+    let steps = "{ by = \"client\", verb = \"send\", bytes = \"64B\" },\n\
+                 { by = \"server\", verb = \"send\", bytes = \"64B\" },\n";
+    let more = format!(
+        "roce.ack_timeout = 0\n{NO_CONTROL}[[faults]]\naction = \"drop\"\nfrom = \"host-1\"\n\
+         opcode = \"RC_SEND_ONLY\"\nnth = 2\n{}",
+        STORM.replace("HOST", "host-1")
+    );
+    let app = "queue_depth = 2\noperations = 3\nthink_time = \"20us\"";
+    let all = application(app, steps, &more);
+    assert_eq!(operation(&all, 0).status, "completed");
+    let lost = longest(operation(&all, 1));
+    assert_eq!(lost.cause, Some(Cause::Loss { noticed: LossSignal::Unnoticed }), "{all:?}");
+    let stuck = operation(&all, 2);
+    let part = longest(stuck);
+    assert_eq!((part.stage, part.place.as_str()), (Stage::Request, "switch-0:1"), "{stuck}");
+    assert_eq!(part.category, Category::Pause, "{stuck}");
+    assert!(part.ps > 970_000_000, "{stuck}");
+    assert_eq!(time(stuck, Category::Retransmission), 0, "{stuck}");
+}
+
+/// The server sends its answers slowly, and the client the second request long after the first.
+#[test]
+fn a_read_is_followed_by_its_own_request() {
+    let steps = "{ by = \"client\", verb = \"read\", bytes = \"4KB\" },\n";
+    let app = "queue_depth = 2\noperations = 2";
+    let all = application(app, steps, &format!("{NO_CONTROL}rate = \"10Mbps\"\n"));
+    for (number, posted) in [(0, 0..1_000_000), (1, 60_000_000..90_000_000)] {
+        let one = operation(&all, number);
+        let at = |stage: Stage| -> u64 {
+            one.parts.iter().filter(|part| part.stage == stage).map(|part| part.ps).sum()
+        };
+        assert!(posted.contains(&at(Stage::Sender)), "{one}");
+        let part = longest(one);
+        assert_eq!((part.stage, part.category), (Stage::Responder, Category::Pacing), "{one}");
+    }
+}
+
+/// The first of two packets arrives, its acknowledgement is late, and what is sent again meanwhile is
+/// lost. The second is stuck behind a pause.
+#[test]
+fn a_lost_copy_of_what_has_arrived_is_not_missing() {
+    for recovery in ["go-back-n", "selective-repeat"] {
+        let keys =
+            format!("roce = {{ recovery = \"{recovery}\", ack_timeout = 5, max_outstanding = 1 }}");
+        let storm = STORM.replace("HOST", "host-1").replace("10us", "200us");
+        let more = format!(
+            "[[faults]]\naction = \"delay\"\ndelay = \"200us\"\nfrom = \"host-1\"\nnth = 1\n\
+             [[faults]]\naction = \"drop\"\nfrom = \"host-0\"\nnth = 2\n{storm}"
+        );
+        let one = explained(&star(&keys, "2KB", &more));
+        assert_eq!(one.status, "unfinished", "{one}");
+        let part = longest(&one);
+        assert_eq!((part.category, part.place.as_str()), (Category::Pause, "switch-0:1"), "{one}");
+        assert!(part.ps > 775_000_000, "{one}");
+        // From the first departure to the second; the rest of the wait is for the acknowledgement.
+        assert!(time(&one, Category::Retransmission) < 132_000_000, "{one}");
+        assert!(time(&one, Category::PacketLimit) > 65_000_000, "{one}");
+    }
+}
+
+/// The same with TCP: the acknowledgement of the first segment is put off for longer than the timer
+/// runs, and the link fails while the segment that is sent again is on it.
+#[test]
+fn a_lost_copy_of_a_segment_that_has_arrived_is_not_missing() {
+    let storm = STORM.replace("HOST", "host-1").replace("10us", "300us");
+    let more = format!(
+        "[switch]\nbuffer = \"64MB\"\n[tcp]\npriority = 3\ninitial_window = 1\nquick_acks = 0\n\
+         delayed_ack = \"300us\"\ninitial_rto = \"200us\"\nmin_rto = \"200us\"\n[[failure]]\n\
+         kind = \"link-down\"\nport = \"host-0\"\nat = \"230us\"\nlasts = \"20us\"\n{storm}"
+    );
+    let tcp = format!("{FLOWS}\ntransport = \"tcp\"");
+    let text = star("", "2KB", &more).replace(FLOWS, &tcp).replace("\"3m\"", "\"3km\"");
+    let one = explained(&text);
+    let part = longest(&one);
+    assert_eq!((part.category, part.place.as_str()), (Category::Pause, "switch-0:1"), "{one}");
+    assert!(part.ps > 600_000_000, "{one}");
+    let unnoticed = Some(Cause::Loss { noticed: LossSignal::Unnoticed });
+    assert!(one.parts.iter().all(|part| part.cause != unnoticed), "{one}");
 }

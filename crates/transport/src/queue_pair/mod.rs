@@ -1,5 +1,6 @@
 //! One end of a connection, or a queue pair for datagrams.
 
+mod looking;
 mod message;
 mod pacer;
 mod receiving;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::Ecn;
 
+pub use self::looking::OutstandingWork;
 use self::message::Message;
 use self::pacer::Pacer;
 use self::requester::{Requester, TimedOut};

@@ -93,6 +93,11 @@ impl TcpReceiver {
         self.next
     }
 
+    /// Whether a part of the stream is here, in order or not (bytes from its start).
+    pub fn has(&self, from: u64, to: u64) -> bool {
+        to <= self.next || self.arrived.at(from.max(self.next)).is_some_and(|range| range.end >= to)
+    }
+
     /// Payload that waits for an earlier byte (bytes).
     pub const fn waiting(&self) -> u64 {
         self.arrived.bytes()

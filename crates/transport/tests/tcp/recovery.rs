@@ -52,6 +52,20 @@ fn fast_retransmit_halves_the_window() {
 }
 
 #[test]
+fn what_arrived_behind_a_hole_is_here() {
+    let mut pair = Pair::new(parameters("reno"));
+    pair.rule = dropping([3, 6]);
+    pair.transfer(10 * MSS);
+    while pair.receiver().waiting() < 4 * MSS {
+        pair.run_until(pair.now + Duration::from_us(1));
+    }
+    let has = |from: u64, to: u64| pair.receiver().has(from * MSS, to * MSS);
+    assert!(has(0, 3) && has(4, 6) && has(5, 6) && !has(3, 4) && !has(2, 5) && !has(4, 7));
+    pair.run();
+    assert!(pair.receiver().has(0, 10 * MSS) && !pair.receiver().has(9 * MSS, 11 * MSS));
+}
+
+#[test]
 fn a_mark_and_a_loss_of_one_window_cut_once() {
     let mut pair = Pair::new(TcpParameters {
         receive_window: Bytes::new(64 * MSS),

@@ -7,6 +7,7 @@ mod fault_scripts;
 mod go_back_zero;
 mod hostile;
 mod hpcc_ns3;
+mod looking;
 mod memory;
 mod operations;
 mod pair;

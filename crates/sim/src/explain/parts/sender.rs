@@ -20,7 +20,7 @@ impl Parts<'_> {
         if to <= from {
             return;
         }
-        let vain = end.vain(from, to);
+        let vain = end.vain(self.known.network, from, to);
         let spot = Spot { stage, place: (0, self.name(end.node)) };
         let changes = end.changes(from, to).chain(port.changes(from, to));
         for (since, until) in pieces(from, to, changes) {

@@ -7,7 +7,7 @@ use rocelab_fabric::PacketId;
 use rocelab_units::SimTime;
 
 use super::super::course::{Leg, Stands, Stretch};
-use super::super::pair::{Pair, SOURCE};
+use super::super::pair::{Remains, SOURCE};
 use super::super::parts::{Known, cut};
 use super::super::subject::{described_flow, described_operation};
 use super::super::traffic::Traffic;
@@ -38,26 +38,26 @@ impl Probes<'_> {
         self.pauses.note_deadlocks(network.deadlocks());
         let network = network.only();
         let under_way = self.under_way(network);
-        let stands = |pair: &Pair, place: usize, sender: usize| {
-            pair.stands(sender, now.ps(), under_way.get(&place).map_or(&[][..], Vec::as_slice))
-        };
         for place in 0..self.pairs.len() {
             let Followed { pair, what } = &mut self.pairs[place];
+            let under_way = under_way.get(&place).map_or(&[][..], Vec::as_slice);
             match (what, pair.traffic) {
                 (What::Flow(start), Traffic::Flow(flow)) => {
                     let (from, to) = (*start, now.ps().max(*start));
-                    let stands = stands(pair, place, SOURCE);
+                    let remains = Remains::new(network, pair, now.ps(), under_way);
+                    let stands = remains.stands(SOURCE, None);
                     let leg = Leg { turn: 0, sender: SOURCE, from, to, arrival: None, stands };
                     self.explain_flow(network, flow, leg, None);
                 }
                 (What::Operations(turns), Traffic::Connection(connection)) => {
-                    let mut open = turns.stop(now);
-                    for operated in &mut open {
+                    let mut open = turns.stop(network, now);
+                    let remains = Remains::new(network, pair, now.ps(), under_way);
+                    for (operated, posted) in &mut open {
                         if let Some(Stretch::Leg(leg)) = operated.course.last_mut() {
-                            leg.stands = stands(pair, place, leg.sender);
+                            leg.stands = remains.stands(leg.sender, *posted);
                         }
                     }
-                    for operated in open {
+                    for (operated, _) in open {
                         self.explain_operation(network, place, connection, &operated);
                     }
                 }

@@ -13,7 +13,7 @@ use rocelab_transport::{
     Standing, WorkRequest,
 };
 use rocelab_units::SimTime;
-use rocelab_wire::{Cnm, Ecn, TelemetryHeader, TelemetryKind, encapsulation_len};
+use rocelab_wire::{Cnm, Ecn, Psn, TelemetryHeader, TelemetryKind, encapsulation_len};
 
 use super::Roce;
 use super::app::{HostApps, SlotView};
@@ -256,6 +256,12 @@ impl VerbsHost {
     /// pair, in order.
     pub(crate) fn slots(&self, qpn: u32) -> impl Iterator<Item = SlotView> + '_ {
         self.apps.iter().flat_map(move |apps| apps.slots(qpn))
+    }
+
+    /// The packets of what is posted for one of them in its present turn, and not completed: the PSN
+    /// of the first, and the one after the last.
+    pub(crate) fn posted(&self, qpn: u32, slot: usize) -> Option<(Psn, Psn)> {
+        self.apps.as_ref()?.posted(&self.nic, qpn, slot)
     }
 
     pub(super) fn state(&mut self, qpn: u32) -> &mut FlowState {

@@ -1,7 +1,8 @@
-//! Why a requester does not send.
+//! Why a requester does not send, and what it still has to do.
 
 use super::Requester;
-use crate::queue_pair::Standing;
+use crate::queue_pair::{OutstandingWork, Standing};
+use crate::sequence::{expand, psn};
 
 impl Requester {
     /// What keeps it from sending with `window` bytes of unacknowledged payload allowed; none if
@@ -26,5 +27,20 @@ impl Requester {
             return Some(Standing::PacketLimit);
         }
         Some(Standing::ReadLimit)
+    }
+    /// Work that is posted and not completed, oldest first.
+    pub(in crate::queue_pair) fn outstanding(&self) -> impl Iterator<Item = OutstandingWork> + '_ {
+        self.messages.iter().map(|message| OutstandingWork {
+            id: message.id,
+            first_psn: psn(message.first),
+            end_psn: psn(message.end()),
+        })
+    }
+
+    /// Whether a packet is done with: acknowledged, or, of a response, here.
+    pub(in crate::queue_pair) fn is_done_with(&self, psn: u32) -> bool {
+        let sequence = expand(psn, self.acknowledged);
+        let is_answered = || self.arrivals.as_ref().is_some_and(|all| all.is_answered(sequence));
+        sequence < self.acknowledged || is_answered()
     }
 }

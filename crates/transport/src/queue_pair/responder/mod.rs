@@ -194,6 +194,13 @@ impl Responder {
         self.expected
     }
 
+    /// Whether the request packet with a PSN was executed, or is kept until its turn.
+    pub(super) fn has_request(&self, psn: u32) -> bool {
+        let sequence = expand(psn, self.expected);
+        let is_early = || self.early.as_ref().is_some_and(|early| early.has(sequence));
+        sequence < self.expected || is_early()
+    }
+
     /// Requests completed so far, 24 bits.
     pub(super) const fn msn(&self) -> u32 {
         self.msn

@@ -39,6 +39,11 @@ impl ReorderBuffer {
         self.held.insert(sequence, held).is_none()
     }
 
+    /// Whether a packet is kept.
+    pub(crate) fn has(&self, sequence: Sequence) -> bool {
+        self.held.contains_key(&sequence)
+    }
+
     /// The packet whose turn it is, if it is here.
     pub(crate) fn take(&mut self, expected: Sequence) -> Option<Held> {
         while let Some(first) = self.held.first_entry() {

@@ -9,9 +9,11 @@ use std::collections::VecDeque;
 
 use rocelab_engine::RngStream;
 use rocelab_transport::{
-    Completion, CompletionStatus, Nic, ReceiveCompletion, ReceiveRequest, WorkRequest,
+    Completion, CompletionStatus, Nic, OutstandingWork, ReceiveCompletion, ReceiveRequest,
+    WorkRequest,
 };
 use rocelab_units::{Duration, SimTime};
+use rocelab_wire::Psn;
 
 use super::looking::SlotView;
 use super::messages::{Message, Messages};
@@ -165,6 +167,20 @@ impl End {
             works: matches!(slot.state, State::Working(_)),
             is_open: slot.is_open(),
         })
+    }
+
+    /// The packets of what is posted in one of these places in its present turn, and not completed: the
+    /// PSN of the first, and the one after the last.
+    pub(super) fn posted(&self, nic: &Nic, place: usize) -> Option<(Psn, Psn)> {
+        let present = self.slots.get(place)?.turn;
+        let is_of_slot = |work: &OutstandingWork| {
+            let (slot, _, turn) = split(work.id);
+            (usize::from(slot), turn) == (place, present)
+        };
+        let mut works = nic.queue_pair(self.qpn)?.outstanding().filter(is_of_slot);
+        let first = works.next()?;
+        let last = works.last().unwrap_or(first);
+        Some((Psn::new(first.first_psn), Psn::new(last.end_psn)))
     }
 
     /// A time that was set for a slot has come.

@@ -17,6 +17,7 @@ use rocelab_transport::{
     Completion, FIRST_QPN, Nic, QueuePairConfig, ReceiveCompletion, ReceiveQueueConfig,
 };
 use rocelab_units::SimTime;
+use rocelab_wire::Psn;
 
 use self::end::{Desk, End};
 pub(crate) use self::looking::SlotView;
@@ -133,6 +134,13 @@ impl HostApps {
         let place = qpn.checked_sub(self.first_qpn);
         let end = place.and_then(|place| self.ends.get(place as usize));
         end.into_iter().flat_map(End::slots)
+    }
+
+    /// The packets of what the end that has a queue pair has posted in one of these places in its
+    /// present turn, and that is not completed: the PSN of the first, and the one after the last.
+    pub(super) fn posted(&self, nic: &Nic, qpn: u32, slot: usize) -> Option<(Psn, Psn)> {
+        let place = qpn.checked_sub(self.first_qpn)?;
+        self.ends.get(place as usize)?.posted(nic, slot)
     }
 
     fn add(&mut self, plan: &Plan, number: u32, side: Side, nic: &mut Nic) {

@@ -1,0 +1,32 @@
+//! What a queue pair has posted and has received, to be looked at from outside.
+
+use super::{QueuePair, QueuePairState};
+
+/// Work that is posted and not completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutstandingWork {
+    /// The number of its work request.
+    pub id: u64,
+    /// PSN of its first packet.
+    pub first_psn: u32,
+    /// PSN after that of its last packet; of a READ, of the last of its response.
+    pub end_psn: u32,
+}
+
+impl QueuePair {
+    /// Work that is posted and not completed, oldest first.
+    pub fn outstanding(&self) -> impl Iterator<Item = OutstandingWork> + '_ {
+        self.requester.outstanding()
+    }
+
+    /// Whether the request packet with a PSN is here: executed, or kept until its turn.
+    pub fn has_request(&self, psn: u32) -> bool {
+        self.responder.has_request(psn)
+    }
+
+    /// Whether the packet with a PSN of its own is done with: acknowledged, or, of a response, here.
+    /// Nothing is after a failure.
+    pub fn is_done_with(&self, psn: u32) -> bool {
+        self.state != QueuePairState::Error && self.requester.is_done_with(psn)
+    }
+}
