@@ -11,6 +11,9 @@ use super::parts::pieces;
 use super::pauses::Pauses;
 use crate::Network;
 
+/// From when to when a packet waited (picoseconds), and for which pause.
+type Span = (u64, u64, usize);
+
 /// Where packets of one pair came by, and when they waited for a pause.
 #[derive(Debug, Default)]
 pub(super) struct Blocked {
@@ -20,20 +23,23 @@ pub(super) struct Blocked {
     known: BTreeMap<u32, u64>,
     /// Until when it is known what its hosts waited for (picoseconds).
     settled: u64,
-    /// From when to when a packet waited, and for which pause.
-    waits: Vec<(u64, u64, usize)>,
+    /// But for [what is forgotten](Self::forget).
+    waits: Vec<Span>,
 }
 
-/// All waits of a pair that is over, to be judged when all roots are known.
+/// The waits of a pair that is over, to be judged when all roots are known.
 #[derive(Debug)]
 pub(super) struct Waits {
     /// Ports that sent one of its packets.
     crossed: Vec<u32>,
     /// The hosts of its ends.
     ends: [NodeId; 2],
-    /// From when to when a packet waited, and for which pause, in order.
-    spans: Vec<(u64, u64, usize)>,
+    /// In order, but for [what is forgotten](Self::forget).
+    spans: Vec<Span>,
 }
+
+/// The places that a pair has a part in: ports that sent one of its packets, and its ends.
+struct Own(BTreeSet<String>);
 
 /// The waits of a pair for what it has no part in.
 #[derive(Debug)]
@@ -105,15 +111,29 @@ impl Blocked {
         }
     }
 
+    /// How many waits are known.
+    pub(super) const fn known(&self) -> usize {
+        self.waits.len()
+    }
+
+    /// Nobody asks any longer for waits for what the pair has a part in, whatever happens from now on.
+    pub(super) fn forget(&mut self, network: &Network, pauses: &Pauses<'_>, pair: &Pair) {
+        let crossed = self.crossed.iter().copied();
+        Own::new(network, crossed, nodes(pair)).forget(&mut self.waits, pauses);
+    }
+
     /// The pair is over, and its waits are complete.
     pub(super) fn finish(self, pair: &Pair) -> Waits {
         let mut spans = self.waits;
         spans.sort_unstable();
         spans.shrink_to_fit();
-        let [a, b] = &pair.ends;
-        let ends = [a.log.node, b.log.node];
-        Waits { crossed: self.crossed.into_iter().collect(), ends, spans }
+        Waits { crossed: self.crossed.into_iter().collect(), ends: nodes(pair), spans }
     }
+}
+
+/// The hosts of a pair's ends.
+fn nodes(pair: &Pair) -> [NodeId; 2] {
+    pair.ends.each_ref().map(|end| end.log.node)
 }
 
 impl Waits {
@@ -122,25 +142,25 @@ impl Waits {
         self.ends
     }
 
-    /// Whether there are any.
-    pub(super) fn has_any(&self) -> bool {
-        !self.spans.is_empty()
+    /// How many are known.
+    pub(super) const fn known(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Nobody asks any longer for those for what the pair has a part in, whatever happens from now on.
+    pub(super) fn forget(&mut self, network: &Network, pauses: &Pauses<'_>) {
+        self.own(network).forget(&mut self.spans, pauses);
+    }
+
+    fn own(&self, network: &Network) -> Own {
+        Own::new(network, self.crossed.iter().copied(), self.ends)
     }
 
     /// What it waited for because of roots that none of its packets crossed, and that are not its
     /// ends; in a deadlock, no port of the cycle.
     pub(super) fn innocent(&self, network: &Network, pauses: &Pauses<'_>) -> Innocent {
-        let name = |node: NodeId| network.plan().topology.nodes[node as usize].name.as_str();
-        let ports = self.crossed.iter().map(|&port| {
-            let (node, number) = network.place_of_port(port);
-            format!("{}:{number}", name(node))
-        });
-        let ends = self.ends.iter().map(|&node| name(node).to_owned());
-        let own: BTreeSet<String> = ports.chain(ends).collect();
-        let has_part = |pause: usize| {
-            let root = pauses.root(pause);
-            pauses.tree().places_of(&root).any(|place| own.contains(place))
-        };
+        let own = self.own(network);
+        let has_part = |pause: usize| own.has_part_in(pauses, pause);
         let mut by_root: BTreeMap<String, (u64, usize)> = BTreeMap::new();
         let mut counted = BTreeSet::new();
         let (mut time, mut covered) = (0, 0);
@@ -153,5 +173,34 @@ impl Waits {
             *number += usize::from(counted.insert(pause));
         }
         Innocent { time, by_root }
+    }
+}
+
+impl Own {
+    fn new(network: &Network, crossed: impl Iterator<Item = u32>, ends: [NodeId; 2]) -> Self {
+        let name = |node: NodeId| network.plan().topology.nodes[node as usize].name.as_str();
+        let ports = crossed.map(|port| {
+            let (node, number) = network.place_of_port(port);
+            format!("{}:{number}", name(node))
+        });
+        Self(ports.chain(ends.iter().map(|&node| name(node).to_owned())).collect())
+    }
+
+    /// Whether a pause began at such a place, as far as is known; in a deadlock, whether one is a port
+    /// of the cycle.
+    fn has_part_in(&self, pauses: &Pauses<'_>, pause: usize) -> bool {
+        let root = pauses.root(pause);
+        pauses.tree().places_of(&root).any(|place| self.0.contains(place))
+    }
+
+    /// Forgets waits for pauses that began at such places, and of which that does not change any more.
+    /// There will be more of these places, and never less.
+    fn forget(&self, spans: &mut Vec<Span>, pauses: &Pauses<'_>) {
+        let mut judged: BTreeMap<usize, bool> = BTreeMap::new();
+        spans.retain(|&(.., pause)| {
+            let is_own = || pauses.is_settled(pause) && self.has_part_in(pauses, pause);
+            !*judged.entry(pause).or_insert_with(is_own)
+        });
+        spans.shrink_to(2 * spans.len());
     }
 }

@@ -221,6 +221,7 @@ fn watch(
         let ending = simulation.advance_watched(EVENTS_A_STEP, probes);
         let records = simulation.take_records();
         probes.note_late(simulation.network().only(), &records);
+        probes.forget_waits(simulation.network());
         if ending.is_some() {
             return Ok(simulation);
         }

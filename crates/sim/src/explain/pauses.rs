@@ -61,6 +61,12 @@ impl<'a> Pauses<'a> {
         self.tree.root(pause)
     }
 
+    /// Whether it is known for good where the chain of a pause began, if all deadlocks so far
+    /// [are noted](Self::note_deadlocks).
+    pub(super) fn is_settled(&self, pause: usize) -> bool {
+        self.tree.is_settled(pause)
+    }
+
     /// The pauses that hold one of the priorities (bit p) of a port at some time from `from` to `to`,
     /// each with the part of that time.
     pub(super) fn holding(

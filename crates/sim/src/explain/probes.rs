@@ -6,7 +6,7 @@ mod trails;
 mod watching;
 
 use rocelab_units::SimTime;
-use surveying::Suffered;
+use surveying::{Limit, Suffered};
 use trails::Arriving;
 
 use super::blocked::Blocked;
@@ -49,6 +49,8 @@ pub(super) struct Probes<'a> {
     blocked: Option<Vec<Blocked>>,
     /// In a survey: pairs that are over and have waited for pauses.
     suffered: Vec<Suffered>,
+    /// In a survey.
+    limit: Limit,
 }
 
 /// A pair that is followed, and what for.
@@ -101,6 +103,7 @@ impl<'a> Probes<'a> {
             error: None,
             blocked: None,
             suffered: Vec::new(),
+            limit: Limit::new(),
         }
     }
 

@@ -13,7 +13,7 @@ use super::{ExplainError, Selection, check, watch};
 use crate::Plan;
 use crate::output::deadlock_records;
 use crate::pause_tree::{PauseTree, Root};
-use crate::simulation::Progress;
+use crate::simulation::{Progress, Simulation};
 
 /// Pauses, roots and victims that are listed, at the most.
 const LISTED: usize = 100;
@@ -119,16 +119,13 @@ pub fn survey(
     observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Survey, ExplainError> {
     check(&plan, &Selection::Everything)?;
-    let probes = Probes::for_survey(&plan);
-    surveyed(&plan, probes, observe)
+    let mut probes = Probes::for_survey(&plan);
+    let simulation = watch(&plan, &mut probes, observe)?;
+    Ok(told(&plan, probes, &simulation))
 }
 
-fn surveyed(
-    plan: &Arc<Plan>,
-    mut probes: Probes<'_>,
-    observe: impl FnMut(&Progress) -> ControlFlow<()>,
-) -> Result<Survey, ExplainError> {
-    let simulation = watch(plan, &mut probes, observe)?;
+/// What was seen of a run that is over.
+fn told(plan: &Plan, probes: Probes<'_>, simulation: &Simulation) -> Survey {
     let end_ps = simulation.now().ps();
     let (pauses, mut victims) = probes.surveyed(simulation.network(), simulation.now());
     victims
@@ -138,7 +135,7 @@ fn surveyed(
     let digest = format!("{:016x}", simulation.network().digest());
     let deadlocks = simulation.network().deadlocks();
     let deadlocks = deadlock_records(plan, deadlocks);
-    Ok(Survey { digest, deadlocks, all_victims, victims, ..of_pauses(pauses.tree(), end_ps) })
+    Survey { digest, deadlocks, all_victims, victims, ..of_pauses(pauses.tree(), end_ps) }
 }
 
 /// What pauses say by themselves.
@@ -205,21 +202,51 @@ mod tests {
     use super::*;
     use crate::Scenario;
 
-    /// What is forgotten on the way is not missed at the end.
+    fn plan(file: &str, overrides: &[(&str, &str)]) -> Arc<Plan> {
+        let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let overrides = overrides.iter().map(|&(key, value)| (key.to_owned(), value.to_owned()));
+        let scenario = Scenario::load(&scenarios.join(file), &overrides.collect::<Vec<_>>());
+        Arc::new(scenario.and_then(|scenario| scenario.plan()).unwrap())
+    }
+
+    /// A survey, and the waits that were known at its end.
+    fn surveyed(plan: &Arc<Plan>, mut probes: Probes<'_>) -> (Survey, usize) {
+        let simulation = watch(plan, &mut probes, |_| ControlFlow::Continue(())).unwrap();
+        let waits = probes.known_waits();
+        (told(plan, probes, &simulation), waits)
+    }
+
+    /// What is forgotten on the way is not missed at the end, and is most of what there was.
     #[test]
     fn how_long_logs_are_kept_changes_nothing() {
-        let file =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/dcqcn-victim-flow.toml");
-        let stop = [("stop".to_owned(), "3ms".to_owned())];
-        let scenario = Scenario::load(&file, &stop).and_then(|scenario| scenario.plan());
-        let plan = Arc::new(scenario.unwrap());
-        let go_on = |_: &Progress| ControlFlow::Continue(());
-        let kept = surveyed(&plan, Probes::for_survey(&plan), go_on).unwrap();
-        let forgetful = Probes::for_survey(&plan).forgetful();
-        let forgot = surveyed(&plan, forgetful, go_on).unwrap();
+        let plan = plan("dcqcn-victim-flow.toml", &[("stop", "3ms")]);
+        let (kept, all) = surveyed(&plan, Probes::for_survey(&plan));
+        let (forgot, few) = surveyed(&plan, Probes::for_survey(&plan).forgetful());
         assert!(!kept.victims.is_empty(), "{kept}");
         assert_eq!(kept.victims, forgot.victims);
         assert_eq!(kept.roots, forgot.roots);
+        // All but the victim wait for pauses that they have a part in.
+        assert!(few > 0 && few * 10 < all, "{few} of {all}");
+    }
+
+    /// The root of a wait may be a deadlock that is found later, and that somebody has a part in.
+    #[test]
+    fn waits_are_not_forgotten_before_their_roots_are_known() {
+        let overrides = [
+            ("roce.service", "rc"),
+            ("watchdog.switch.detect", "300us"),
+            ("watchdog.switch.restore", "300us"),
+            ("watchdog.switch.poll", "100us"),
+            ("watchdog.switch.action", "forward"),
+            ("stop", "3ms"),
+        ];
+        for overrides in [&overrides[..], &[("on_deadlock", "continue"), ("stop", "3ms")]] {
+            let plan = plan("hotnets16-ring.toml", overrides);
+            let (kept, all) = surveyed(&plan, Probes::for_survey(&plan));
+            let (forgot, few) = surveyed(&plan, Probes::for_survey(&plan).forgetful());
+            assert!(!kept.deadlocks.is_empty() && few < all, "{few} of {all}: {kept}");
+            assert_eq!(kept.victims, forgot.victims, "{few} of {all}");
+        }
     }
 
     /// Frames that a failing link loses are followed no longer; what is paused behind it stays.

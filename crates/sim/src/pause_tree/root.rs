@@ -90,6 +90,14 @@ impl PauseTree<'_> {
         }
     }
 
+    /// Whether no deadlock that is yet to be found changes that: it has ended, and all that it descends
+    /// from.
+    pub(crate) fn is_settled(&self, pause: usize) -> bool {
+        let chain = |&pause: &usize| self.pauses[pause].parent;
+        let mut chain = std::iter::successors(Some(pause), chain);
+        chain.all(|pause| self.pauses[pause].end_ps.is_some())
+    }
+
     /// Where the chain of the pause begins that holds a priority of a port now, if one does.
     pub(crate) fn root_of(&self, node: NodeId, port: u16, priority: u8) -> Option<Root<'_>> {
         Some(self.root(*self.open.get(&(node, port, priority))?))

@@ -14,6 +14,23 @@ use super::{Followed, Probes, What};
 use crate::profile::roce::Roce;
 use crate::{Network, Plan, WholeNetwork};
 
+/// Waits that are remembered, before it is looked at which of them nobody asks for any more.
+const REMEMBERED: usize = 1 << 20;
+
+/// How many waits may be known before some are forgotten.
+#[derive(Debug)]
+pub(super) struct Limit {
+    waits: usize,
+    /// How many more may be noted than are asked for.
+    remembered: usize,
+}
+
+impl Limit {
+    pub(super) const fn new() -> Self {
+        Self { waits: REMEMBERED, remembered: REMEMBERED }
+    }
+}
+
 /// A pair that is over and has waited for pauses.
 #[derive(Debug)]
 pub(super) struct Suffered {
@@ -92,7 +109,7 @@ impl<'a> Probes<'a> {
         let pair = &self.pairs[place].pair;
         blocked.note_hosts(&self.pauses, pair, (from, to));
         let waits = blocked.finish(pair);
-        if waits.has_any() {
+        if waits.known() > 0 {
             self.suffered.push(Suffered { traffic: pair.traffic, elapsed_ps: to - from, waits });
         }
     }
@@ -106,6 +123,29 @@ impl<'a> Probes<'a> {
             blocked.note_hosts(&self.pauses, pair, (start, now.ps().max(start)));
             pair.forget(now.ps());
         }
+    }
+
+    /// How many waits are known.
+    fn waits(&self) -> usize {
+        let open = self.blocked.iter().flatten().map(Blocked::known);
+        open.chain(self.suffered.iter().map(|one| one.waits.known())).sum()
+    }
+
+    /// If many waits are known, forgets those that make nobody a victim. What deadlocks there are is
+    /// asked only here: no event finds them.
+    pub(in crate::explain) fn forget_waits(&mut self, network: WholeNetwork<'_, Roce>) {
+        if self.waits() <= self.limit.waits {
+            return;
+        }
+        self.pauses.note_deadlocks(network.deadlocks());
+        let (network, pauses) = (network.only(), &self.pauses);
+        let open = self.blocked.iter_mut().flatten().zip(&self.pairs);
+        open.for_each(|(blocked, followed)| blocked.forget(network, pauses, &followed.pair));
+        self.suffered.retain_mut(|one| {
+            one.waits.forget(network, pauses);
+            one.waits.known() > 0
+        });
+        self.limit.waits = 2 * self.waits() + self.limit.remembered;
     }
 
     /// The run is over; gives all pauses, and who waited for those that it has no part in.
@@ -137,6 +177,11 @@ impl<'a> Probes<'a> {
 
 #[cfg(test)]
 impl Probes<'_> {
+    /// Waits for pauses that are known.
+    pub(in crate::explain) fn known_waits(&self) -> usize {
+        self.waits()
+    }
+
     /// Packets that are followed, and exist.
     pub(in crate::explain) fn followed(&self) -> usize {
         self.trails.iter().flatten().count()
@@ -144,6 +189,7 @@ impl Probes<'_> {
 
     /// Forgets what is not asked for any longer much more often.
     pub(in crate::explain) fn forgetful(self) -> Self {
-        Self { ports: PortLogs::forgetful(), ..self }
+        let limit = Limit { waits: 0, remembered: 0 };
+        Self { ports: PortLogs::forgetful(), limit, ..self }
     }
 }
