@@ -227,7 +227,9 @@ impl<P: Profile> Network<P> {
             )
             .with_extras(P::port_extras(&self.plan, node, number)),
             in_flight: Fifo::default(),
-            departs_specially: self.telemetry.is_some() || matches!(far.role, Role::Elsewhere(_)),
+            departs_specially: self.telemetry.is_some()
+                || far.cuts_through
+                || matches!(far.role, Role::Elsewhere(_)),
             far,
             node,
             number,

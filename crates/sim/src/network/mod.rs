@@ -175,7 +175,8 @@ struct NetworkPort<P: Profile> {
     number: u16,
     /// Its interface in the capture.
     captured: Option<u16>,
-    /// Whether what it sends is captured, noted for telemetry, or leaves this part of the network.
+    /// Whether what it sends is captured, noted for telemetry, cut through by the switch at the other
+    /// end, or leaves this part of the network.
     departs_specially: bool,
     /// Whether its marking is asked about frames that leave a queue.
     marks_departures: bool,

@@ -5,13 +5,13 @@ use rocelab_fabric::{FlowControl, MIN_FRAME, PacketId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
-use super::packet::{Body, NO_ROUTE, Packet};
+use super::packet::{Body, NO_ROUTE, Packet, PacketPool};
 use super::tcp::Packets;
 use super::totals::TrafficKind;
 use super::watch::Passed;
 use super::{
-    DropCause, Event, FarEnd, FrameDropped, Network, PauseChange, PauseEvent, Record, RecordKind,
-    Role,
+    DropCause, Event, FarEnd, FrameDropped, Network, NetworkPort, PacketOf, PauseChange,
+    PauseEvent, Record, RecordKind, Role,
 };
 use crate::profile::{EndHost, HostPacket, Profile, Routing, Shared};
 
@@ -43,7 +43,7 @@ impl<P: Profile> Network<P> {
         id: PacketId,
         queue: &mut EventQueue<Event>,
     ) {
-        let Self { ports, nodes, pool, order, totals, .. } = self;
+        let Self { ports, nodes, pool, order, totals, routing, .. } = self;
         let state = &mut ports[port as usize];
         let node = &mut nodes[state.node as usize].order;
         state.free_tie = order.reserve(node);
@@ -60,18 +60,31 @@ impl<P: Profile> Network<P> {
             },
             ref other => totals.count_other(other),
         }
-        if state.departs_specially | state.port.has_extras()
-            && self.depart_specially(key, port, id, arrival, queue)
-        {
-            return;
+        if state.departs_specially | state.port.has_extras() {
+            return self.transmit_specially(key, port, id, arrival, queue);
         }
-        self.put_on_link(port, id, arrival, queue);
+        Self::route(routing, &state.far, packet);
+        Self::join_link((port, state), pool, id, arrival, queue);
     }
 
-    /// A frame starts at a port where more has to be done than elsewhere. Whether it goes to another
-    /// part of the network, and not onto a link of this one.
+    /// A frame starts at a port where more has to be done than elsewhere.
     #[cold]
     #[inline(never)]
+    fn transmit_specially(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        id: PacketId,
+        arrival: EventKey,
+        queue: &mut EventQueue<Event>,
+    ) {
+        if !self.depart_specially(key, port, id, arrival, queue) {
+            self.put_on_link(port, id, arrival, queue);
+        }
+    }
+
+    /// Does what is done as a frame starts there. Whether it goes to another part of the network, and
+    /// not onto a link of this one.
     fn depart_specially(
         &mut self,
         key: EventKey,
@@ -97,7 +110,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// A frame is on the link of `port` from now on. Its last bit reaches the other end at `arrival`.
-    #[inline(always)] // Into `transmit`; the other call is of a frame that comes from another part.
+    #[inline(never)] // `transmit` does so where nothing is special, with what it has at hand.
     pub(super) fn put_on_link(
         &mut self,
         port: u32,
@@ -105,22 +118,40 @@ impl<P: Profile> Network<P> {
         mut arrival: EventKey,
         queue: &mut EventQueue<Event>,
     ) {
-        let far = &self.ports[port as usize].far;
-        if let Role::Switch(_) = far.role {
-            let packet = self.pool.get_mut(id);
-            let (source, destination) = (packet.source, packet.destination);
-            let egress = self.routing.egress(far.node, source, destination, packet.flow_hash);
-            packet.switch_port = egress.unwrap_or(NO_ROUTE);
-            if far.cuts_through {
-                arrival.time = self.head_arrival(port, id, arrival.time);
-            }
+        let Self { ports, pool, routing, .. } = self;
+        let far = &ports[port as usize].far;
+        Self::route(routing, far, pool.get_mut(id));
+        if far.cuts_through {
+            arrival.time = self.head_arrival(port, id, arrival.time);
         }
-        let state = &mut self.ports[port as usize];
+        let Self { ports, pool, .. } = self;
+        Self::join_link((port, &mut ports[port as usize]), pool, id, arrival, queue);
+    }
+
+    /// Finds out where the switch at the far end will send a frame on, if it is one.
+    #[inline(always)]
+    fn route(routing: &P::Routing, far: &FarEnd, packet: &mut Packet<PacketOf<P>>) {
+        if let Role::Switch(_) = far.role {
+            let (source, destination) = (packet.source, packet.destination);
+            let egress = routing.egress(far.node, source, destination, packet.flow_hash);
+            packet.switch_port = egress.unwrap_or(NO_ROUTE);
+        }
+    }
+
+    /// Puts a frame behind those on a link, of which only the first has an event.
+    #[inline(always)]
+    fn join_link(
+        (port, state): (u32, &mut NetworkPort<P>),
+        pool: &mut PacketPool<PacketOf<P>>,
+        id: PacketId,
+        arrival: EventKey,
+        queue: &mut EventQueue<Event>,
+    ) {
         match state.in_flight.tail() {
             PacketId::NONE => queue.push(arrival, Event::Arrive { port, packet: id }),
-            ahead => self.pool.get_mut(ahead).next_arrival = arrival,
+            ahead => pool.get_mut(ahead).next_arrival = arrival,
         }
-        state.in_flight.push_back(&mut self.pool, id);
+        state.in_flight.push_back(pool, id);
     }
 
     /// When the switch at the other end acts on a frame that has just started: as its first 64 bytes
