@@ -204,3 +204,54 @@ impl Own {
         spans.shrink_to(2 * spans.len());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rocelab_engine::{EventKey, Tie};
+    use rocelab_units::{Duration, SimTime};
+
+    use super::*;
+    use crate::Scenario;
+    use crate::network::{PauseChange, PauseEvent, PauseRequest, Record, RecordKind};
+
+    /// A deadlock may be found later that an open pause is in, or what it descends from.
+    #[test]
+    fn waits_are_forgotten_when_no_deadlock_can_have_their_pauses() {
+        let text = "[topology.single-switch]\nhosts = 3\n\
+                    link = { rate = \"100Gbps\", cable = \"3m\" }\n\
+                    [workload.incast]\nsenders = 2\nbytes = \"1KB\"\n";
+        let scenario = Scenario::parse(text, Path::new("waits.toml"), &[]);
+        let plan = scenario.and_then(|scenario| scenario.plan()).unwrap();
+        let mut pauses = Pauses::new(&plan);
+        let key = EventKey { time: SimTime::from_ps(1_000), tie: Tie::default() };
+        let mut note = |kind: RecordKind| pauses.note(&Record { key, kind });
+        let change = |node: NodeId, port: u16, event: PauseEvent| {
+            RecordKind::Pause(PauseChange { node, port, priority: 3, quanta: 0, event })
+        };
+        // Host 1 pauses port 1 of the switch, and that therefore host 0.
+        let switch = 3;
+        note(change(switch, 1, PauseEvent::Pause));
+        let egress = Some(1);
+        let request =
+            PauseRequest { node: switch, port: 0, priority: 3, egress, egress_paused: 1 << 3 };
+        note(RecordKind::PauseRequest(request));
+        note(change(0, 0, PauseEvent::Pause));
+        let own = Own(BTreeSet::from(["host-1".to_owned()]));
+        let other = Own(BTreeSet::from(["host-2".to_owned()]));
+        let all = vec![(0, 5, 0), (2, 7, 1)];
+        let left = |own: &Own, pauses: &Pauses<'_>| {
+            let mut spans = all.clone();
+            own.forget(&mut spans, pauses);
+            spans
+        };
+        assert_eq!(left(&own, &pauses), all);
+        let resume = PauseEvent::Resume(Duration::ZERO);
+        pauses.note(&Record { key, kind: change(0, 0, resume) });
+        assert_eq!(left(&own, &pauses), all, "what it descends from is open");
+        pauses.note(&Record { key, kind: change(switch, 1, resume) });
+        assert_eq!(left(&own, &pauses), []);
+        assert_eq!(left(&other, &pauses), all, "it has no part in them");
+    }
+}

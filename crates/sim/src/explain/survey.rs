@@ -229,9 +229,9 @@ mod tests {
         assert!(few > 0 && few * 10 < all, "{few} of {all}");
     }
 
-    /// The root of a wait may be a deadlock that is found later, and that somebody has a part in.
+    /// Nor where pauses turn out to be of a deadlock.
     #[test]
-    fn waits_are_not_forgotten_before_their_roots_are_known() {
+    fn how_long_logs_are_kept_changes_nothing_around_a_deadlock() {
         let overrides = [
             ("roce.service", "rc"),
             ("watchdog.switch.detect", "300us"),
