@@ -57,8 +57,10 @@ const LOAD: &str =
 /// What a run of a case took.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Took {
+    /// With those of the warm-up.
+    pub(crate) all_traversals: u64,
     traversals: u64,
-    /// Of the run alone, without making the network.
+    /// Of the run behind it, without making the network.
     run: Usage,
 }
 
@@ -103,7 +105,7 @@ impl Case {
         let scenario = Scenario::parse(&self.scenario(end_us), Path::new("growth.toml"), &[])?;
         let plan = Arc::new(scenario.plan()?);
         let warm = SimTime::ZERO + Duration::from_us(WARM_UP_US.into());
-        let mut took = Took { traversals: 0, run: Usage::default() };
+        let mut took = Took { all_traversals: 0, traversals: 0, run: Usage::default() };
         for _ in 0..times {
             let mut simulation: Simulation = Simulation::new(Arc::clone(&plan))?;
             while simulation.progress().now < warm {
@@ -116,7 +118,9 @@ impl Case {
             let after = Usage::so_far();
             let cpu_s = took.run.cpu_s + after.cpu_s - before.cpu_s;
             took.run = Usage { cpu_s, ..after };
-            took.traversals += simulation.progress().traversals - traversals;
+            let all = simulation.progress().traversals;
+            took.all_traversals += all;
+            took.traversals += all - traversals;
         }
         Ok(took)
     }
@@ -127,7 +131,7 @@ impl Case {
             .map(|_| took_by(&mut self.command(std::env::current_exe()?)))
             .collect::<Result<Vec<_>, _>>()?;
         took.sort_by(|a, b| a.run.cpu_s.total_cmp(&b.run.cpu_s));
-        let Took { traversals, run: usage } = took[took.len() / 2];
+        let Took { traversals, run: usage, .. } = took[took.len() / 2];
         let instructions = instructions::of_a_traversal(self)?;
         Ok(Measured { hosts: self.hosts, traversals, usage, instructions })
     }
@@ -150,15 +154,9 @@ pub(crate) fn took_by(command: &mut Command) -> Result<Took, Failure> {
     String::from_utf8(output.stdout)?.parse()
 }
 
-impl Took {
-    pub(crate) fn traversals(&self) -> u64 {
-        self.traversals
-    }
-}
-
 impl fmt::Display for Took {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {}", self.traversals, self.run)
+        write!(formatter, "{} {} {}", self.all_traversals, self.traversals, self.run)
     }
 }
 
@@ -166,7 +164,9 @@ impl FromStr for Took {
     type Err = Failure;
 
     fn from_str(text: &str) -> Result<Self, Failure> {
-        let (traversals, run) = text.trim().split_once(' ').ok_or("a run did not say its cost")?;
-        Ok(Self { traversals: traversals.parse()?, run: run.parse()? })
+        let mut words = text.trim().splitn(3, ' ');
+        let mut word = || words.next().ok_or("a run did not say its cost");
+        let (all, traversals) = (word()?.parse()?, word()?.parse()?);
+        Ok(Self { all_traversals: all, traversals, run: word()?.parse()? })
     }
 }

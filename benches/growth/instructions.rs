@@ -17,7 +17,7 @@ pub(crate) fn of_a_traversal(case: &Case) -> Result<Option<f64>, Failure> {
     Ok(Some((much - less) / (more - fewer)))
 }
 
-/// Traversals after the warm-up, and instructions, of a run that ends then.
+/// Traversals and instructions of a run that ends then.
 fn counted(hosts: u32, end_us: u32) -> Result<(f64, f64), Failure> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("counts");
@@ -32,5 +32,5 @@ fn counted(hosts: u32, end_us: u32) -> Result<(f64, f64), Failure> {
     let total = counts.lines().find_map(|line| line.strip_prefix("totals: "));
     let total = total.or_else(|| counts.lines().find_map(|line| line.strip_prefix("summary: ")));
     let instructions: f64 = total.ok_or("valgrind did not say a sum")?.trim().parse()?;
-    Ok((took.traversals() as f64, instructions))
+    Ok((took.all_traversals as f64, instructions))
 }
