@@ -17,6 +17,7 @@ mod goodput;
 mod hop_limit;
 mod hpcc_incast;
 mod lossless;
+mod notifications;
 mod pause_timing;
 mod pfc;
 mod qcn;

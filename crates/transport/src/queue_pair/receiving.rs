@@ -56,13 +56,13 @@ impl QueuePair {
             self.pacer.on_cnp(now);
             return;
         }
+        let is_for_it = self.unreliable.as_ref().is_some_and(|one| one.is_for_it(packet));
+        if is_for_it {
+            self.on_data(now, packet, shared);
+        }
         match (packet.sack(), &mut self.unreliable) {
             (Some(sack), None) => self.on_selective_acknowledge(now, packet, &sack, shared),
-            (None, Some(unreliable)) if unreliable.is_for_it(packet) => {
-                shared.counters.data_received += 1;
-                shared.counters.ce_received += u64::from(packet.is_ce());
-                unreliable.on_request(packet, shared);
-            }
+            (None, Some(unreliable)) if is_for_it => unreliable.on_request(packet, shared),
             _ => shared.counters.discarded += 1,
         }
     }

@@ -1,15 +1,19 @@
 //! Congestion control on the wire: notifications, their interval, and the rates that follow.
 
 use rocelab_transport::congestion_control::Telemetry;
-use rocelab_transport::{Operation, Packet, QueuePairProfile, QueuePairState};
+use rocelab_transport::{Operation, Packet, QueuePairProfile, QueuePairState, Service};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{Cnm, Ecn, Opcode};
 
 use crate::pair::{Fate, Pair, QPN, algorithm, profile, work};
 
 fn marked(parameters: &str) -> Pair {
+    marked_on(Service::ReliableConnection, parameters)
+}
+
+fn marked_on(service: Service, parameters: &str) -> Pair {
     let congestion_control = algorithm("dcqcn", parameters);
-    let mut pair = Pair::new(QueuePairProfile { congestion_control, ..profile() });
+    let mut pair = Pair::new(QueuePairProfile { congestion_control, service, ..profile() });
     pair.rule = Box::new(|sent| {
         if sent.transmit.packet.opcode().has_payload() { Fate::Mark } else { Fate::Deliver }
     });
@@ -41,13 +45,17 @@ fn notifications_keep_their_interval() {
 
 #[test]
 fn without_an_interval_every_mark_is_answered() {
-    let mut pair = marked("cnp_interval = \"0s\"");
-    pair.post(0, QPN, work(0, Operation::Write, 100_000));
-    pair.drive();
-    let (sender, receiver) = (pair.nics[0].counters(), pair.nics[1].counters());
-    assert_eq!(receiver.ce_received, sender.data_sent.packets);
-    assert_eq!(receiver.cnps_sent.packets, receiver.ce_received);
-    assert_eq!(sender.cnps_received, receiver.cnps_sent.packets);
+    for service in [Service::ReliableConnection, Service::UnreliableConnection] {
+        let mut pair = marked_on(service, "cnp_interval = \"0s\"");
+        pair.post(0, QPN, work(0, Operation::Write, 100_000));
+        pair.drive();
+        let (sender, receiver) = (pair.nics[0].counters(), pair.nics[1].counters());
+        assert_eq!(receiver.ce_received, sender.data_sent.packets);
+        assert_eq!(receiver.cnps_sent.packets, receiver.ce_received);
+        assert_eq!(sender.cnps_received, receiver.cnps_sent.packets);
+        let rate = pair.nics[0].queue_pair(QPN).map(|queue_pair| queue_pair.rate());
+        assert!(rate.is_some_and(|rate| rate.bits_per_second() < 100_000_000_000), "{service:?}");
+    }
 }
 
 #[test]
