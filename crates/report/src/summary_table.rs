@@ -42,6 +42,7 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     ] {
         line(&mut table, label, &text);
         if label == "Drops" {
+            failures(&mut table, summary);
             faults(&mut table, summary);
             integrity(&mut table, summary);
         }
@@ -175,6 +176,19 @@ fn drops(summary: &Summary) -> String {
     format!("{}: {}", counted(summary.drops.total, "frame"), reasons.join(", "))
 }
 
+/// What failed because the scenario says so, if anything did.
+fn failures(table: &mut String, summary: &Summary) {
+    if !summary.failures.is_empty() {
+        line(table, "Failures", &by_kind(summary));
+    }
+}
+
+/// How many failures of each kind of the scenario began.
+pub(crate) fn by_kind(summary: &Summary) -> String {
+    let each = summary.failures.iter().map(|(kind, number)| format!("{} {kind}", count(*number)));
+    each.collect::<Vec<_>>().join(", ")
+}
+
 /// A line for each fault rule, also for those that no frame matched.
 fn faults(table: &mut String, summary: &Summary) {
     let labels = std::iter::once("Faults").chain(std::iter::repeat(""));
@@ -287,6 +301,16 @@ mod tests {
         let table = summary_table(&summary, &RunInfo::default(), Path::new("results"));
         assert!(table.contains("0 ps paused in all, 2 storms\n"), "{table}");
         assert!(table.contains("0 marks, 0 CNPs, 1,052 CNMs of QCN\n"), "{table}");
+    }
+
+    #[test]
+    fn failures_are_told_by_kind() {
+        let failures = [("link-down".to_owned(), 12), ("pause-storm".to_owned(), 1)];
+        let summary = Summary { failures: failures.into(), ..Summary::default() };
+        let table = summary_table(&summary, &RunInfo::default(), Path::new("results"));
+        assert!(table.contains("\nFailures         12 link-down, 1 pause-storm\n"), "{table}");
+        let table = summary_table(&Summary::default(), &RunInfo::default(), Path::new("results"));
+        assert!(!table.contains("Failures"), "{table}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::cycles::sentence;
 use crate::numbers::{count, counted, time};
-use crate::summary_table::goodput;
+use crate::summary_table::{by_kind, goodput};
 
 /// How good or bad something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -119,6 +119,9 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
         }
     } else {
         say(Level::Good, "No frame was dropped.".to_owned());
+    }
+    if !summary.failures.is_empty() {
+        say(Level::Note, format!("Failures of the scenario: {}.", by_kind(summary)));
     }
     if summary.storms > 0 {
         let times = counted(summary.storms, "time");
@@ -258,6 +261,16 @@ mod tests {
         let facts = facts(&summary, &RunInfo::default());
         let value = |name| facts.iter().find(|fact| fact.name == name).map(|fact| &*fact.value);
         assert_eq!((value("CNMs (QCN)"), value("Storms")), (Some("7"), Some("2")));
+    }
+
+    #[test]
+    fn failures_of_the_scenario_are_said() {
+        let failures = [("pause-storm".to_owned(), 2)];
+        let summary = Summary { failures: failures.into(), ..Summary::default() };
+        let said = verdicts(&summary);
+        let failure = said.iter().find(|verdict| verdict.text.contains("pause-storm")).unwrap();
+        let text = "Failures of the scenario: 2 pause-storm.".to_owned();
+        assert_eq!((failure.level, &failure.text), (Level::Note, &text));
     }
 
     #[test]

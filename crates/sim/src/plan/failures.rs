@@ -190,10 +190,12 @@ impl Planned<'_> {
             FailureKind::LinkRate => {
                 self.only(&["port", "rate"])?;
                 let link = self.link()?;
-                let rate = self.failure.rate.filter(|rate| rate.bits_per_second() > 0);
-                let rate = rate.ok_or_else(|| {
-                    Fault::at("rate", "a link needs a rate above zero")
-                        .help("give `rate = \"10Gbps\"`, or `kind = \"link-down\"`")
+                const HELP: &str = "give `rate = \"10Gbps\"`, or `kind = \"link-down\"`";
+                let rate = self.failure.rate.ok_or_else(|| {
+                    Fault::at("rate", "nothing says which rate the link has meanwhile").help(HELP)
+                })?;
+                ensure(rate.bits_per_second() > 0, || {
+                    Fault::at("rate", "a link needs a rate above zero").help(HELP)
                 })?;
                 let usual = self.topology.links[link as usize].rate;
                 // Headroom is for the usual rate.

@@ -18,10 +18,18 @@ pub(super) fn read(document: Document) -> Result<Scenario, ScenarioError> {
     }
 }
 
+/// What serde says of a table where there may be several.
+const ONE_OF_MANY: &str = "invalid type: map, expected a sequence";
+
 fn refused(document: &Document, path: &KeyPath, error: &toml::de::Error) -> ScenarioError {
     let span = error.span().unwrap_or(0..0);
     let (message, help) = explained(error.message());
     let path = if path.iter().next().is_none() { String::new() } else { path.to_string() };
+    let help = if error.message() == ONE_OF_MANY {
+        Some(format!("write a list: `[[{path}]]`, in double brackets, above each of its tables"))
+    } else {
+        help
+    };
     let mut fault = match absent_key(document, span.clone(), error.message()) {
         Some(key) if ends_with_key(&path, key) => Fault::at(path, message),
         Some(key) => Fault::at(joined(&path, key), message),

@@ -322,6 +322,12 @@ fn failures_name_what_fails() {
         (
             "kind = \"link-rate\"\nport = \"switch-0:0\"",
             "failure[0].rate",
+            "nothing says which rate",
+            "10Gbps",
+        ),
+        (
+            "kind = \"link-rate\"\nport = \"switch-0:0\"\nrate = \"0Gbps\"",
+            "failure[0].rate",
             "a rate above zero",
             "10Gbps",
         ),

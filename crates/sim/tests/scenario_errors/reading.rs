@@ -21,6 +21,20 @@ fn no_toml() {
 }
 
 #[test]
+fn one_of_many() {
+    check(
+        &with("[failure]\nkind = \"link-down\""),
+        Expected {
+            place: "s.toml:1",
+            key: "failure",
+            value: "[failure]",
+            message: "invalid type: a table",
+            help: "write a list: `[[failure]]`, in double brackets",
+        },
+    );
+}
+
+#[test]
 fn unknown_keys() {
     check(
         &with("[switch]\nheadrom = \"auto\""),
