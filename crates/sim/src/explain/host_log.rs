@@ -40,6 +40,8 @@ pub(super) struct HostLog {
     tcp: TcpSeen,
     /// Acknowledgements with which a sender of TCP went on.
     acknowledgements: Vec<Acknowledgement>,
+    /// When its TCP had acknowledgements (picoseconds).
+    acknowledged: Vec<u64>,
 }
 
 /// What was last seen of a sender of TCP.
@@ -76,6 +78,7 @@ impl HostLog {
             retries: 0,
             tcp: TcpSeen::default(),
             acknowledgements: Vec::new(),
+            acknowledged: Vec::new(),
         }
     }
 
@@ -202,7 +205,8 @@ impl HostLog {
     }
 
     /// Its TCP has an acknowledgement.
-    pub(super) const fn note_acknowledged(&mut self, acknowledgement: Acknowledgement) {
+    pub(super) fn note_acknowledged(&mut self, acknowledgement: Acknowledgement) {
+        self.acknowledged.push(acknowledgement.through);
         self.tcp.acknowledgement = Some(acknowledgement);
     }
 
@@ -237,10 +241,18 @@ impl HostLog {
         if let Some(&(_, signal)) = signal {
             return signal;
         }
-        // During a fast recovery each acknowledgement may tell of more.
         let sent = self.frames.partition_point(|frame| frame.start <= after);
         let sends = self.frames.get(sent).is_some_and(|frame| frame.start <= until);
-        if self.is_tcp && sends { LossSignal::SelectiveAck } else { LossSignal::Unnoticed }
+        if sends { self.by_acknowledgement(after, until) } else { LossSignal::Unnoticed }
+    }
+
+    /// How it learnt of a loss of which no signal of its own tells: during a recovery each
+    /// acknowledgement of TCP may tell of more.
+    fn by_acknowledgement(&self, after: u64, until: u64) -> LossSignal {
+        let next = self.acknowledged.partition_point(|&time| time <= after);
+        let has_any = self.acknowledged.get(next).is_some_and(|&time| time <= until);
+        let recovers = self.signals.first().is_some_and(|&(time, _)| time <= until);
+        if recovers && has_any { LossSignal::SelectiveAck } else { LossSignal::Unnoticed }
     }
 
     /// The time spent on frames that had to be sent again up to `until`, of the last one that left
@@ -274,14 +286,19 @@ impl HostLog {
         self.losses = self.losses.split_off(&oldest);
         let acknowledgements = self.acknowledgements.partition_point(|one| one.through <= time);
         self.acknowledgements.drain(..acknowledgements);
+        let acknowledged = self.acknowledged.partition_point(|&time| time < oldest);
+        self.acknowledged.drain(..acknowledged);
     }
 
     /// How it learnt that a frame that left at `start` was lost, which left again at `again`.
     fn noticed(&self, start: u64, again: u64) -> LossSignal {
         let next = self.signals.partition_point(|&(time, _)| time <= again);
         let signal = next.checked_sub(1).and_then(|index| self.signals.get(index));
-        let otherwise = if self.is_tcp { LossSignal::SelectiveAck } else { LossSignal::Gap };
-        signal.filter(|&&(time, _)| time >= start).map_or(otherwise, |&(_, signal)| signal)
+        match signal.filter(|&&(time, _)| time >= start) {
+            Some(&(_, signal)) => signal,
+            None if self.is_tcp => self.by_acknowledgement(start, again),
+            None => LossSignal::Gap,
+        }
     }
 }
 

@@ -77,6 +77,51 @@ fn acknowledgements_and_results_behind_a_pause_are_not_lost() {
     is_paused(&explained(&read), Stage::Answer, "switch-0:0", "host-0");
 }
 
+/// The timer expires until the source gives up, while the first acknowledgement waits: nothing was lost.
+#[test]
+fn giving_up_behind_a_pause_is_not_a_loss() {
+    for (host, stage, place) in
+        [("host-0", Stage::Answer, "switch-0:0"), ("host-1", Stage::Request, "switch-0:1")]
+    {
+        let one = explained(&star("roce.ack_timeout = 4", "10KB", &STORM.replace("HOST", host)));
+        assert_eq!(one.status, "retry-exceeded", "{one}");
+        let part = longest(&one);
+        assert_eq!((part.stage, part.place.as_str()), (stage, place), "{one}");
+        assert_eq!(part.category, Category::Pause, "{one}");
+        assert!(part.ps > one.elapsed_ps * 99 / 100, "{one}");
+        assert_eq!(time(&one, Category::Retransmission), 0, "{one}");
+    }
+}
+
+/// All that was sent is lost, and the last expiry of the timer is noticed like the others.
+#[test]
+fn giving_up_after_losses_is_retransmission_by_the_timer() {
+    let rule = "[[faults]]\naction = \"drop\"\nfrom = \"host-0\"\nprobability = 1.0\n";
+    let one = explained(&star("roce.ack_timeout = 4", "10KB", rule));
+    assert_eq!(one.status, "retry-exceeded", "{one}");
+    let part = longest(&one);
+    assert_eq!(part.category, Category::Retransmission, "{one}");
+    assert!(noticed(&one).iter().all(|&signal| signal == LossSignal::Timeout), "{one}");
+}
+
+/// The signals of all losses.
+fn noticed(one: &Explanation) -> Vec<LossSignal> {
+    let signal = |part: &Part| match part.cause {
+        Some(Cause::Loss { noticed, .. }) => Some(noticed),
+        _ => None,
+    };
+    one.parts.iter().filter_map(signal).collect()
+}
+
+/// No acknowledgement ever comes, so none tells of a loss.
+#[test]
+fn without_an_acknowledgement_no_loss_of_tcp_is_noticed() {
+    let down = "[[failure]]\nkind = \"link-down\"\nport = \"host-1\"\nat = \"15us\"\n";
+    let tcp = format!("{FLOWS}\ntransport = \"tcp\"");
+    let one = explained(&star("", "4KB", down).replace(FLOWS, &tcp));
+    assert_eq!(noticed(&one), [LossSignal::Unnoticed], "{one}");
+}
+
 #[test]
 fn segments_behind_a_pause_are_not_lost() {
     let more = format!("[tcp]\npriority = 3\n{}", STORM.replace("HOST", "host-1"));

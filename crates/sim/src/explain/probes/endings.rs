@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use rocelab_fabric::PacketId;
+use rocelab_transport::CompletionStatus;
 use rocelab_units::SimTime;
 
+use super::super::category::LossSignal;
 use super::super::course::{Leg, Stands, Stretch};
 use super::super::pair::{Remains, SOURCE};
 use super::super::parts::{Known, cut};
@@ -103,7 +105,7 @@ impl Probes<'_> {
         if self.blocked.is_some() {
             self.note_over(place as usize, (from, to));
         } else {
-            let stands = Stands::AtSender;
+            let stands = self.stood(network, place, end);
             let leg = Leg { turn: 0, sender: SOURCE, from, to, arrival, stands };
             self.explain_flow(network, end.flow, leg, Some(end));
         }
@@ -114,6 +116,36 @@ impl Probes<'_> {
             self.at_node[end.log.node as usize].retain(|&other| other != place);
         }
         pair.forget(u64::MAX);
+    }
+
+    /// Where a flow stands that has ended: if its source gave up waiting for an answer, at its oldest
+    /// packet.
+    fn stood(&mut self, network: &Network, place: u32, end: &FlowEnd) -> Stands {
+        let gave_up = end.status == CompletionStatus::RetryExceeded;
+        if !gave_up || self.plan.flows[end.flow as usize].is_tcp() {
+            return Stands::AtSender;
+        }
+        // The last expiry of the timer is no retry.
+        let log = &mut self.pairs[place as usize].pair.ends[SOURCE].log;
+        log.note_loss(end.finished, LossSignal::Timeout);
+        let under_way = self.under_way_of(network, place);
+        let pair = &self.pairs[place as usize].pair;
+        let waited = end.finished.ps().saturating_sub(1);
+        let remains = Remains::new(network, pair, waited, &under_way);
+        match remains.stands(SOURCE, None) {
+            Stands::Nowhere => Stands::AtSender,
+            stands => stands,
+        }
+    }
+
+    /// The packets of one pair that are followed and under way.
+    fn under_way_of(&self, network: &Network, place: u32) -> Vec<Rc<Trail>> {
+        let trails = (0u32..).zip(&self.trails).filter_map(|(id, followed)| {
+            let (pair, trail) = followed.as_ref().filter(|(pair, _)| *pair == place)?;
+            let frame = network.frame(PacketId(id));
+            (self.pair_of(network, &frame) == Some(*pair)).then(|| Rc::new(trail.clone()))
+        });
+        trails.collect()
     }
 
     fn explain_flow(&mut self, network: &Network, flow: u32, leg: Leg, end: Option<&FlowEnd>) {
