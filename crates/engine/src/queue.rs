@@ -224,8 +224,8 @@ impl<E: Copy> EventQueue<E> {
         self.served == 1
     }
 
-    /// The first event's key. Whoever only asks leaves all where it is: what is pushed before that
-    /// event has its place in a slot.
+    /// The first event's key. This leaves all where it is: what is pushed before that event has its
+    /// place in a slot yet.
     #[inline]
     pub fn peek(&self) -> Option<EventKey> {
         let current = self.current.get(self.served).map(|s| s.key);

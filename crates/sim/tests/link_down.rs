@@ -1,11 +1,13 @@
 //! `LINK_DOWN` of a configuration of HPCC's ns-3 simulator.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use rocelab_results::{Overwrite, Results, ResultsDir, RunInfo};
 use rocelab_sim::network::RecordKind;
 use rocelab_sim::profile::hpcc_ns3::HpccNs3;
-use rocelab_sim::{Ending, Simulation, reference};
+use rocelab_sim::{Ending, Execution, Plan, Simulation, reference};
 use rocelab_units::SimTime;
 
 /// Two hosts under two leaf switches (2, 3) with two spines (4, 5) between them.
@@ -14,7 +16,7 @@ const TOPOLOGY: &str = "6 4 6\n2 3 4 5\n0 2 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 
 /// Eight flows: the hash sends some over each spine.
 const FLOWS: usize = 8;
 
-fn run(folder: &Path, link_down: &str) -> Simulation<HpccNs3> {
+fn plan(folder: &Path, link_down: &str) -> Arc<Plan> {
     let config = format!(
         "ENABLE_QCN 1\nPACKET_PAYLOAD_SIZE 1000\nTOPOLOGY_FILE topology.txt\nFLOW_FILE flow.txt\n\
          SIMULATOR_STOP_TIME 2.01\nCC_MODE 0\nRP_TIMER 300\nRATE_AI 20Mb/s\nRATE_HAI 200Mb/s\n\
@@ -27,8 +29,11 @@ fn run(folder: &Path, link_down: &str) -> Simulation<HpccNs3> {
     std::fs::write(folder.join("flow.txt"), format!("{FLOWS}\n{flows}")).unwrap();
     std::fs::write(folder.join("config.txt"), config).unwrap();
     let loaded = reference::load(&folder.join("config.txt"), &[]).unwrap();
-    let plan = loaded.scenario.plan().unwrap();
-    let mut simulation = Simulation::new(Arc::new(plan)).unwrap();
+    Arc::new(loaded.scenario.plan().unwrap())
+}
+
+fn run(folder: &Path, link_down: &str) -> Simulation<HpccNs3> {
+    let mut simulation = Simulation::new(plan(folder, link_down)).unwrap();
     simulation.run_to_end();
     simulation
 }
@@ -70,4 +75,19 @@ fn flows_go_on_over_what_is_left() {
     assert_eq!((completed, failed), (8, 0));
     assert!(whole.take_records().len() >= FLOWS);
     assert_eq!(whole.run_to_end(), Ending::Finished);
+}
+
+#[test]
+fn the_link_that_failed_was_used_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = plan(folder.path(), "200 2 4");
+    let place = folder.path().join("results");
+    let directory = ResultsDir::create(&place, Overwrite::Refuse).unwrap();
+    let observe = |_: &_| ControlFlow::Continue(());
+    let outcome = rocelab_sim::run(plan, &directory, Execution::SEQUENTIAL, observe).unwrap();
+    directory.finish(&outcome.summary, &RunInfo::default()).unwrap();
+    let results = Results::open(place).unwrap();
+    let mut links = results.links().unwrap().map(Result::unwrap);
+    let failed = links.find(|link| (&*link.from, &*link.to) == ("switch-2", "switch-4")).unwrap();
+    assert!(failed.frames > 0 && failed.utilisation.as_f64() > 0.0, "{failed:?}");
 }

@@ -87,7 +87,8 @@ pub enum Service {
     /// Unreliable connection: SEND and WRITE; a message that misses a packet is dropped whole.
     #[serde(rename = "uc")]
     UnreliableConnection,
-    /// Unreliable datagram: SENDs of one packet, to whom each names.
+    /// Unreliable datagram: SENDs of one packet, to whom each names. CNPs for marked ones go to the
+    /// peer that a queue pair has at set-up.
     #[serde(rename = "ud")]
     UnreliableDatagram,
 }

@@ -37,6 +37,13 @@ impl HeldByEgress {
         }
     }
 
+    /// What was to leave by a port is gone.
+    pub(super) fn forget(&mut self, egress: u16) {
+        for held in self.rows.iter_mut().filter_map(|row| row.get_mut(usize::from(egress))) {
+            *held = 0;
+        }
+    }
+
     fn held(&mut self, place: usize, egress: u16) -> Option<&mut u32> {
         self.rows.get_mut(place)?.get_mut(usize::from(egress))
     }
@@ -57,5 +64,8 @@ mod tests {
         held.add(2, 1, 100);
         held.remove(3, 0, 7);
         assert_eq!((held.of(2), held.of(3), held.of(4)), (None, Some(&[0, 105][..]), None));
+        held.add(3, 0, 9);
+        held.forget(1);
+        assert_eq!(held.of(3), Some(&[9, 0][..]));
     }
 }

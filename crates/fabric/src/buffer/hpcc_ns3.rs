@@ -186,6 +186,10 @@ impl BufferPolicy for HpccNs3Buffer {
         class.held + class.headroom_used
     }
 
+    fn forget_egress(&mut self, egress: u16) {
+        self.by_egress.forget(egress);
+    }
+
     fn stored(&self) -> u64 {
         let bytes = |class: &IngressClass| u64::from(class.held) + u64::from(class.headroom_used);
         self.ingress.iter().map(bytes).sum()

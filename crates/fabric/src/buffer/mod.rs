@@ -43,6 +43,12 @@ pub trait BufferPolicy: fmt::Debug + Send {
     /// so much is held by frames for each.
     fn follow(&mut self, ingress: u16, priority: u8, held: Box<[u32]>);
 
+    /// Frames that were to leave by a port are gone without being released: nobody waits for it, though
+    /// their memory stays in use. Only the rules of HPCC's ns-3 simulator lose frames like that.
+    fn forget_egress(&mut self, egress: u16) {
+        let _ = egress;
+    }
+
     /// Bytes of memory in use now.
     fn stored(&self) -> u64;
 

@@ -442,6 +442,9 @@ impl<P: Profile> Network<P> {
             self.pool.remove(id);
         }
         let state = &mut self.ports[port as usize];
+        if let Role::Switch(switch) = self.nodes[state.node as usize].role {
+            self.switches[switch as usize].buffer.forget_egress(state.number);
+        }
         state.port.shut_down();
         state.free_armed = true;
         state.far.special = true;

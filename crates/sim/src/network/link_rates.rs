@@ -95,7 +95,9 @@ impl<P: Profile> Network<P> {
         let (free_at, rate) = (self.free_at(port), view.port.link().rate());
         let changed = self.link_rates.by_port.get(&port);
         let sending = changed.map(|rates| rates.under_way).filter(|&(until, _)| until == free_at);
-        let rest = SimTime::from_ps(free_at.ps().max(now.ps())).since(now);
+        // By the rules of HPCC's simulator a link that fails stays down.
+        let until = if free_at == SimTime::NEVER { now } else { free_at };
+        let rest = SimTime::from_ps(until.ps().max(now.ps())).since(now);
         let sending = sending.map_or(rate, |(_, rate)| rate);
         let full = sending.bytes_in(rest);
         let unsent = full.get() + u64::from(sending.transmission_time(full) < rest);
