@@ -1,0 +1,199 @@
+//! The order of events, against that of a plain heap.
+
+use super::*;
+use crate::{RngStream, TieCounter};
+
+/// The order that a plain binary heap gives to the same pushes.
+#[derive(Default)]
+struct Oracle(BinaryHeap<Reverse<EventKey>>);
+
+/// Seeds from this one on are of queues that look far.
+const FAR: u64 = 100;
+
+/// Pops and pushes at random, comparing with the oracle. `delay` draws a delay in ps.
+fn agrees(seed: u64, steps: usize, mut delay: impl FnMut(&mut RngStream) -> u64) {
+    let mut random = RngStream::new(seed, "queue");
+    let (mut queue, mut oracle) = (EventQueue::new(), Oracle::default());
+    if seed >= FAR {
+        queue.look_far();
+    }
+    let mut ties = TieCounter::new(0);
+    let mut now = SimTime::ZERO;
+    for step in 0..steps {
+        for _ in 0..=random.below(2) {
+            let time = SimTime::from_ps(now.ps().saturating_add(delay(&mut random)));
+            let key = EventKey { time, tie: ties.reserve() };
+            queue.push(key, step);
+            oracle.0.push(Reverse(key));
+        }
+        queue.fetch();
+        if random.below(3) > 0 {
+            let expected = oracle.0.pop().map(|r| r.0);
+            assert_eq!(queue.peek(), expected);
+            if let Some(next) = expected.and_then(|key| key.time.ps().checked_sub(1)) {
+                assert!(queue.pop_until(SimTime::from_ps(next)).is_none(), "not before {next}");
+            }
+            if random.below(2) == 0 {
+                let limit = expected.map_or(SimTime::NEVER, |key| key.time);
+                assert_eq!(queue.pop_until(limit).map(|s| s.key), expected);
+                now = expected.map_or(now, |key| key.time);
+                continue;
+            }
+            assert_eq!(queue.pop().map(|s| s.key), expected);
+            now = expected.map_or(now, |key| key.time);
+        }
+        assert_eq!(queue.len(), oracle.0.len());
+    }
+    while let Some(Reverse(expected)) = oracle.0.pop() {
+        assert_eq!(queue.pop().map(|s| s.key), Some(expected));
+    }
+    assert!(queue.is_empty() && queue.pop().is_none());
+}
+
+#[test]
+fn events_stay_in_order_while_slots_change() {
+    for far in [false, true] {
+        let (mut queue, mut oracle) = (EventQueue::new(), Oracle::default());
+        if far {
+            queue.look_far();
+        }
+        let mut random = RngStream::new(7, "queue");
+        let mut ties = TieCounter::new(0);
+        let (mut widths, mut waiting) = (vec![queue.width], 0);
+        let mut push = |queue: &mut EventQueue<()>, oracle: &mut Oracle, ps: u64| {
+            let key = EventKey { time: SimTime::from_ps(ps), tie: ties.reserve() };
+            queue.push(key, ());
+            oracle.0.push(Reverse(key));
+        };
+        for _ in 0..50_000 {
+            push(&mut queue, &mut oracle, random.below(5_000_000));
+        }
+        // Fifty thousand wait, ten a nanosecond, and then fewer and fewer.
+        for step in 0..400_000 {
+            let popped = queue.pop().map(|scheduled| scheduled.key);
+            queue.fetch();
+            assert_eq!(popped, oracle.0.pop().map(|key| key.0));
+            let Some(now) = popped else { break };
+            if step < 250_000 || random.below(100) < 70 {
+                push(&mut queue, &mut oracle, now.time.ps() + random.below(5_000_000));
+            }
+            if widths.last() != Some(&queue.width) {
+                widths.push(queue.width);
+                waiting = waiting.max(queue.len());
+            }
+        }
+        assert_eq!(widths, [8, 6, 7]);
+        assert!(waiting > 10_000, "{waiting} at a change");
+    }
+}
+
+#[test]
+fn slots_are_as_wide_as_is_good() {
+    let mut queue = EventQueue::new();
+    let mut ties = TieCounter::new(0);
+    let dense = (0..400_000).map(|event| event * 20);
+    let sparse = (0..40_000).map(|event| 8_000_000 + event * 2_000);
+    let times: Vec<SimTime> = dense.chain(sparse).map(SimTime::from_ps).collect();
+    for &time in &times {
+        queue.push(EventKey { time, tie: ties.reserve() }, ());
+    }
+    let mut widths = Vec::new();
+    for &time in &times {
+        assert_eq!(queue.pop().map(|scheduled| scheduled.key.time), Some(time));
+        widths.push(queue.width);
+    }
+    widths.dedup();
+    assert_eq!(widths, [8, 4, 5, 6, 7, 8]);
+}
+
+#[test]
+fn agrees_with_a_heap_on_link_and_timer_delays() {
+    const DELAYS: [u64; 8] = [0, 84_480, 320_000, 1_000_000, 1_000_000, 55_000_000, 4_190_000, 0];
+    for seed in [1, FAR + 1] {
+        agrees(seed, 20_000, |random| {
+            let mut delays = DELAYS;
+            random.shuffle(&mut delays);
+            delays[0]
+        });
+    }
+}
+
+#[test]
+fn agrees_with_a_heap_on_every_scale() {
+    for seed in [2, FAR + 2] {
+        agrees(seed, 20_000, |random| {
+            let scale = random.below(50);
+            random.below(1 << scale)
+        });
+    }
+}
+
+#[test]
+fn agrees_with_a_heap_when_everything_happens_at_once() {
+    agrees(3, 5_000, |_| 0);
+    agrees(FAR + 3, 5_000, |_| 0);
+    agrees(FAR + 6, 20_000, |random| random.below(60_000));
+}
+
+#[test]
+fn agrees_with_a_heap_around_slot_borders() {
+    agrees(4, 20_000, |random| (1 << 22) - 2 + random.below(5));
+    agrees(FAR + 4, 20_000, |random| (1 << 22) - 2 + random.below(5));
+    agrees(5, 20_000, |random| (1 << 34) - 2 + random.below(5));
+}
+
+/// Between two windows a part asks when it goes on, which may be late, and is sent something then.
+#[test]
+fn who_asks_for_the_first_key_can_push_before_it() {
+    for late in [100_000, 3_000_000, 5_000_000, 20_000_000_000] {
+        let mut queue = EventQueue::new();
+        let mut ties = TieCounter::new(0);
+        let mut key = |ps| EventKey { time: SimTime::from_ps(ps), tie: ties.reserve() };
+        let last = key(late);
+        queue.push(last, ());
+        for soon in (0..10).map(|step| step * 9_000).map(&mut key) {
+            assert_eq!(queue.peek(), Some(last));
+            queue.push(soon, ());
+            assert!(queue.side.is_empty(), "it is in a slot");
+            assert_eq!(queue.peek(), Some(soon));
+            assert_eq!(queue.pop().map(|scheduled| scheduled.key), Some(soon));
+        }
+    }
+}
+
+/// What is fetched ahead is what comes next.
+#[test]
+fn a_queue_that_looks_far_looks_beyond_the_slots_being_served() {
+    let mut queue = EventQueue::new();
+    queue.look_far();
+    let mut ties = TieCounter::new(0);
+    for time in (0..400).map(|event| SimTime::from_ps(event * 1_000)) {
+        queue.push(EventKey { time, tie: ties.reserve() }, time);
+    }
+    let (mut seen, mut beyond) = (Vec::new(), 0);
+    for number in 0..400 {
+        let popped = queue.pop().map(|scheduled| scheduled.event);
+        assert_eq!(popped, Some(SimTime::from_ps(number * 1_000)));
+        queue.fetch();
+        seen.extend(queue.look_beyond(4).map(|&event| (number + 5, event)));
+        beyond += u32::from(queue.look_ahead(4).is_none() && queue.look_beyond(4).is_some());
+    }
+    assert!(seen.iter().all(|&(number, event)| event == SimTime::from_ps(number * 1_000)));
+    assert!(seen.len() > 350 && beyond > 100, "{} of which {beyond} were ahead", seen.len());
+}
+
+#[test]
+fn the_end_of_time_is_reached() {
+    let mut queue = EventQueue::new();
+    let mut ties = TieCounter::new(0);
+    for time in [SimTime::NEVER, SimTime::ZERO] {
+        queue.push(EventKey { time, tie: ties.reserve() }, ());
+    }
+    assert_eq!(queue.pop().map(|s| s.key.time), Some(SimTime::ZERO));
+    assert_eq!(queue.pop().map(|s| s.key.time), Some(SimTime::NEVER));
+}
+
+#[test]
+fn a_scheduled_event_is_half_a_cache_line() {
+    assert_eq!(size_of::<Scheduled<[u32; 3]>>(), 32);
+}
