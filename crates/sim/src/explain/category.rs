@@ -166,12 +166,24 @@ pub enum Cause {
     Loss {
         /// How the sender learnt of it.
         noticed: LossSignal,
+        /// The first frame that was dropped of what is sent again, or of what would have answered it;
+        /// none if nothing was.
+        lost: Option<Lost>,
     },
     /// A packet was dropped.
     Dropped {
         /// Why, as in `drops.csv`.
         reason: &'static str,
     },
+}
+
+/// Where a frame was dropped, and why.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Lost {
+    /// A node, or a port as `node:port` that the frame should have left by.
+    pub place: String,
+    /// Why, as in `drops.csv`.
+    pub reason: &'static str,
 }
 
 /// How a sender learns that it must send again.

@@ -11,7 +11,9 @@ use super::acknowledgement::Acknowledgement;
 use super::category::{Category, LossSignal};
 use super::delivery::{EndNumber, is_taken};
 use super::end_state::{EndState, WaitsFor};
-use super::sent_frames::{Loss, PacketKind, Sent, SentFrame, Vain, sent_again};
+use super::sent_frames::{
+    Loss, OpenLosses, PacketKind, Sent, SentFrame, Vain, VainFrame, sent_again,
+};
 use crate::Network;
 
 /// One end of a flow.
@@ -34,8 +36,8 @@ pub(super) struct HostLog {
     signals: Vec<(u64, LossSignal)>,
     /// Frames of it that were lost, by when they left.
     losses: BTreeMap<u64, Loss>,
-    /// When an answer to it was lost last (picoseconds).
-    answer_lost: Option<u64>,
+    /// Answers to it that were lost, by when that was.
+    lost_answers: BTreeMap<u64, Loss>,
     retries: u8,
     tcp: TcpSeen,
     /// Acknowledgements with which a sender of TCP went on.
@@ -74,7 +76,7 @@ impl HostLog {
             frames: Vec::new(),
             signals: Vec::new(),
             losses: BTreeMap::new(),
-            answer_lost: None,
+            lost_answers: BTreeMap::new(),
             retries: 0,
             tcp: TcpSeen::default(),
             acknowledgements: Vec::new(),
@@ -145,7 +147,7 @@ impl HostLog {
         if is_own {
             self.losses.insert(loss.left, loss);
         } else {
-            self.answer_lost = Some(loss.time);
+            self.lost_answers.insert(loss.time, loss);
         }
     }
 
@@ -201,7 +203,7 @@ impl HostLog {
     /// Whether it waits for an answer that was lost, at and after `time`: it has sent nothing since.
     pub(super) fn misses_answer(&self, time: u64) -> bool {
         let last = self.frames.last().map_or(0, |frame| frame.start);
-        self.repeats && last <= time && self.answer_lost.is_some_and(|lost| lost > last)
+        self.repeats && last <= time && self.lost_answers.range(last + 1..).next().is_some()
     }
 
     /// Its TCP has an acknowledgement.
@@ -258,20 +260,40 @@ impl HostLog {
     /// The time spent on frames that had to be sent again up to `until`, of the last one that left
     /// not after `from` and of all later ones.
     pub(super) fn vain(&self, network: &Network, from: u64, until: u64) -> Vain {
-        let first = self.frames.partition_point(|frame| frame.start <= from).saturating_sub(1);
+        // What was lost before may have made later ones vain.
+        let open = self.losses.range(..=from).next().map_or(from, |(&left, _)| left);
+        let first = self.frames.partition_point(|frame| frame.start <= open).saturating_sub(1);
         let end = self.frames.partition_point(|frame| frame.start <= until);
         let frames = &self.frames[first..end.max(first)];
-        let again = sent_again(frames).into_iter();
-        let noticed = frames.iter().zip(again).map(|(frame, again)| {
-            let signal = match again {
-                Some(again) => Some(self.noticed(frame.start, frames[again].start)),
-                None => {
-                    self.is_missing(network, frame).then(|| self.signal_between(frame.start, until))
-                }
+        let mut losses = OpenLosses::default();
+        let look = |(place, (frame, again)): (usize, (&SentFrame, Option<usize>))| {
+            let start = frame.start;
+            let is_missing = again.is_none() && self.is_missing(network, frame);
+            losses.pass(place);
+            let own = self.losses.get(&start).filter(|_| again.is_some() || is_missing);
+            if let Some(&loss) = own {
+                losses.add(place, loss, again);
+            }
+            let noticed = match again {
+                Some(again) => Some(self.noticed(start, frames[again].start)),
+                None => is_missing.then(|| self.signal_between(start, u64::MAX)),
             };
-            (frame.start, signal)
-        });
-        Vain { frames: noticed.collect() }
+            let next = frames.get(again.unwrap_or(place + 1)).map_or(until, |next| next.start);
+            let loss = losses.first().or_else(|| self.first_loss(start, next));
+            VainFrame { start, noticed, loss }
+        };
+        let again = sent_again(frames).into_iter();
+        Vain { frames: frames.iter().zip(again).enumerate().map(look).collect() }
+    }
+
+    /// The first frame of it that left after one time, and before another, and was lost; or else the
+    /// first answer that was lost then.
+    fn first_loss(&self, after: u64, before: u64) -> Option<Loss> {
+        let first = |losses: &BTreeMap<u64, Loss>| {
+            let (&time, &loss) = losses.range(after + 1..).next()?;
+            (time < before).then_some(loss)
+        };
+        first(&self.losses).or_else(|| first(&self.lost_answers))
     }
 
     /// Nobody asks any longer for what was before `time` (picoseconds).
@@ -284,6 +306,7 @@ impl HostLog {
         let signals = self.signals.partition_point(|&(noted, _)| noted < oldest);
         self.signals.drain(..signals);
         self.losses = self.losses.split_off(&oldest);
+        self.lost_answers = self.lost_answers.split_off(&oldest);
         let acknowledgements = self.acknowledgements.partition_point(|one| one.through <= time);
         self.acknowledgements.drain(..acknowledgements);
         let acknowledged = self.acknowledged.partition_point(|&time| time < oldest);

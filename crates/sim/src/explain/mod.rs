@@ -31,7 +31,7 @@ mod turns;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-pub use category::{Category, Cause, LossSignal, Stage};
+pub use category::{Category, Cause, LossSignal, Lost, Stage};
 use probes::Probes;
 use serde::Serialize;
 pub use subject::Subject;

@@ -105,18 +105,61 @@ impl Stream {
     }
 }
 
-/// Which frames were sent in vain, and how that was noticed.
+/// Which frames were sent in vain, how that was noticed, and what was lost.
 #[derive(Debug)]
 pub(super) struct Vain {
-    /// When each frame left, in order.
-    pub(super) frames: Vec<(u64, Option<LossSignal>)>,
+    /// In the order in which they left.
+    pub(super) frames: Vec<VainFrame>,
+}
+
+/// One that was, or was not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VainFrame {
+    /// When it left.
+    pub(super) start: u64,
+    /// How it was noticed, if it was sent in vain.
+    pub(super) noticed: Option<LossSignal>,
+    /// The first loss that was not made good when it left, its own included; if there is none, the first
+    /// one until it left again, or the next frame did.
+    pub(super) loss: Option<Loss>,
 }
 
 impl Vain {
-    /// Whether the last frame that left before `time` was sent in vain.
-    pub(super) fn at(&self, time: u64) -> Option<LossSignal> {
-        let next = self.frames.partition_point(|&(start, _)| start <= time);
-        self.frames.get(next.checked_sub(1)?)?.1
+    /// The last frame that left before `time`.
+    pub(super) fn at(&self, time: u64) -> Option<&VainFrame> {
+        let next = self.frames.partition_point(|frame| frame.start <= time);
+        self.frames.get(next.checked_sub(1)?)
+    }
+}
+
+/// Losses that are not made good yet, while frames are looked at in their order.
+#[derive(Debug, Default)]
+pub(super) struct OpenLosses {
+    /// By the places of the lost frames.
+    by_frame: BTreeMap<usize, Loss>,
+    /// By the places of frames: those that they bring again.
+    ends: BTreeMap<usize, Vec<usize>>,
+}
+
+impl OpenLosses {
+    /// A frame leaves.
+    pub(super) fn pass(&mut self, frame: usize) {
+        for lost in self.ends.remove(&frame).unwrap_or_default() {
+            self.by_frame.remove(&lost);
+        }
+    }
+
+    /// It was lost, and is brought again by a later frame.
+    pub(super) fn add(&mut self, frame: usize, loss: Loss, again: Option<usize>) {
+        self.by_frame.insert(frame, loss);
+        if let Some(again) = again {
+            self.ends.entry(again).or_default().push(frame);
+        }
+    }
+
+    /// The first.
+    pub(super) fn first(&self) -> Option<Loss> {
+        self.by_frame.first_key_value().map(|(_, &loss)| loss)
     }
 }
 

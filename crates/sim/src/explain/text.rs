@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
-use super::category::{Category, Cause, Stage};
+use super::category::{Category, Cause, LossSignal, Stage};
 use super::{Explanation, Part, Subject};
 
 /// Causes that a row names, at the most; it has all their time.
@@ -132,7 +132,13 @@ fn text(cause: &Cause) -> String {
             format!("{by} for {waits_for} and in the end {root}")
         }
         Cause::CongestionControl { algorithm, signal } => format!("{algorithm}, by {signal}"),
-        Cause::Loss { noticed } => noticed.name().into(),
+        Cause::Loss { noticed: LossSignal::Unnoticed, lost: None } => {
+            LossSignal::Unnoticed.name().into()
+        }
+        Cause::Loss { noticed, lost: None } => format!("{}; nothing was lost", noticed.name()),
+        Cause::Loss { noticed, lost: Some(lost) } => {
+            format!("{}; lost at {}, {}", noticed.name(), lost.place, lost.reason)
+        }
         Cause::Dropped { reason } => format!("dropped: {reason}"),
     }
 }
@@ -152,7 +158,7 @@ fn time(ps: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::explain::LossSignal;
+    use crate::explain::Lost;
 
     fn part(stage: Stage, place: &str, category: Category, cause: Option<Cause>, ps: u64) -> Part {
         Part { turn: 0, stage, place: place.into(), category, cause, ps }
@@ -161,6 +167,7 @@ mod tests {
     #[test]
     fn a_table_with_all_digits_and_a_verdict() {
         let noticed = LossSignal::Timeout;
+        let lost = Some(Lost { place: "s:1".into(), reason: "fault" });
         let behind = Category::QueueingBehindOthers;
         let explanation = Explanation {
             what: Subject::Flow { flow: 3, verb: "write", bytes: 9 },
@@ -177,7 +184,7 @@ mod tests {
                     Stage::Sender,
                     "a",
                     Category::Retransmission,
-                    Some(Cause::Loss { noticed }),
+                    Some(Cause::Loss { noticed, lost }),
                     9,
                 ),
                 part(Stage::Request, "s:1", behind, Some(Cause::Flow { flow: 1 }), 999_990),
@@ -195,6 +202,6 @@ mod tests {
             text.contains("went: 75.0 % queueing behind others at s:1 (flow 2); 25.0 %"),
             "{text}"
         );
-        assert!(text.contains("ACK timeout"), "{text}");
+        assert!(text.contains("ACK timeout; lost at s:1, fault"), "{text}");
     }
 }

@@ -146,7 +146,7 @@ fn losing_the_first(segments: u64, keys: &str) -> Vec<Explanation> {
 
 fn signals(one: &Explanation) -> BTreeSet<LossSignal> {
     let causes = one.parts.iter().filter_map(|part| match part.cause {
-        Some(Cause::Loss { noticed }) => Some(noticed),
+        Some(Cause::Loss { noticed, .. }) => Some(noticed),
         _ => None,
     });
     causes.collect()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rocelab_sim::Scenario;
 use rocelab_sim::explain::{
-    Category, Cause, Explanation, LossSignal, Part, Selection, Stage, Subject, explain,
+    Category, Cause, Explanation, LossSignal, Lost, Part, Selection, Stage, Subject, explain,
 };
 
 const STORM: &str = "[[failure]]\nkind = \"pause-storm\"\nhost = \"HOST\"\nat = \"10us\"\n";
@@ -113,6 +113,59 @@ fn noticed(one: &Explanation) -> Vec<LossSignal> {
     one.parts.iter().filter_map(signal).collect()
 }
 
+/// Whichever packets are sent again with it, what was lost first says why. The receiver of TCP holds back
+/// no acknowledgement for as long as the sender's timer runs.
+#[test]
+fn what_is_sent_again_names_the_place_of_the_first_loss() {
+    let down =
+        "[[failure]]\nkind = \"link-down\"\nport = \"host-1\"\nat = \"25us\"\nlasts = \"20us\"\n";
+    let rule = "[[faults]]\naction = \"drop\"\nfrom = \"host-0\"\nnth = 3\n";
+    let tcp = format!("{FLOWS}\ntransport = \"tcp\"");
+    let keys = "tcp = { min_rto = \"50us\", initial_rto = \"50us\", delayed_ack = \"10us\" }";
+    for (more, reason) in [(down, "link_down"), (rule, "fault")] {
+        for recovery in ["go-back-n", "go-back-0", "selective-repeat"] {
+            let roce = format!("roce = {{ recovery = \"{recovery}\", ack_timeout = 5 }}");
+            is_repaired(&explained(&star(&roce, "100KB", more)), reason);
+        }
+    }
+    is_repaired(&explained(&star(keys, "100KB", down).replace(FLOWS, &tcp)), "link_down");
+}
+
+/// Acknowledgements come later than the timers expire: of RC a rule delays the first, and the receiver of
+/// TCP holds it back.
+#[test]
+fn what_is_sent_again_for_nothing_says_that_nothing_was_lost() {
+    let late = "[[faults]]\naction = \"delay\"\ndelay = \"200us\"\nfrom = \"host-1\"\nnth = 1\n";
+    let rc = explained(&star("roce = { ack_timeout = 5, max_outstanding = 1 }", "2KB", late));
+    let keys = "tcp = { initial_window = 1, quick_acks = 0, delayed_ack = \"300us\", \
+                initial_rto = \"200us\", min_rto = \"200us\" }";
+    let tcp = format!("{FLOWS}\ntransport = \"tcp\"");
+    let tcp = explained(&star(keys, "2KB", "").replace(FLOWS, &tcp));
+    for (one, noticed) in [(rc, LossSignal::Timeout), (tcp, LossSignal::RetransmissionTimeout)] {
+        assert_eq!(one.status, "completed", "{one}");
+        let part = longest(&one);
+        assert_eq!(part.category, Category::Retransmission, "{one}");
+        assert_eq!(part.cause, Some(Cause::Loss { noticed, lost: None }), "{one}");
+        let words = format!("  {}; nothing was lost\n", noticed.name());
+        assert!(one.to_string().contains(&words), "{one}");
+    }
+}
+
+/// All of the time of the repair is due to a loss that has a place and this reason.
+#[track_caller]
+fn is_repaired(one: &Explanation, because: &str) {
+    assert_eq!(one.status, "completed", "{one}");
+    assert!(time(one, Category::Retransmission) > 0, "{one}");
+    for part in one.parts.iter().filter(|part| part.category == Category::Retransmission) {
+        let Some(Cause::Loss { lost: Some(Lost { place, reason }), .. }) = &part.cause else {
+            panic!("{one}")
+        };
+        assert_eq!(*reason, because, "{one}");
+        assert!(!place.is_empty(), "{one}");
+    }
+    assert!(one.to_string().contains("; lost at "), "{one}");
+}
+
 /// No acknowledgement ever comes, so none tells of a loss.
 #[test]
 fn without_an_acknowledgement_no_loss_of_tcp_is_noticed() {
@@ -153,11 +206,13 @@ fn a_packet_is_followed_to_where_it_is() {
 #[test]
 fn what_was_dropped_and_not_sent_again_is_retransmission() {
     let rule = "[[faults]]\naction = \"drop\"\nOF\nnth = 1\n";
-    for of in ["opcode = \"data\"", "from = \"host-1\""] {
+    for (of, place) in [("opcode = \"data\"", "switch-0"), ("from = \"host-1\"", "switch-0")] {
         let one = explained(&star("roce.ack_timeout = 0", "1000B", &rule.replace("OF", of)));
         let part = longest(&one);
         assert_eq!(part.category, Category::Retransmission, "{of}: {one}");
-        assert_eq!(part.cause, Some(Cause::Loss { noticed: LossSignal::Unnoticed }), "{of}: {one}");
+        let lost = Some(Lost { place: place.into(), reason: "fault" });
+        let cause = Cause::Loss { noticed: LossSignal::Unnoticed, lost };
+        assert_eq!(part.cause, Some(cause), "{of}: {one}");
         assert!(part.ps > 978_000_000, "{of}: {one}");
     }
 }
@@ -255,7 +310,8 @@ fn an_operation_is_not_judged_by_what_another_has_lost() {
     let all = application(app, steps, &more);
     assert_eq!(operation(&all, 0).status, "completed");
     let lost = longest(operation(&all, 1));
-    assert_eq!(lost.cause, Some(Cause::Loss { noticed: LossSignal::Unnoticed }), "{all:?}");
+    assert_eq!(lost.category, Category::Retransmission, "{all:?}");
+    assert_eq!(noticed(operation(&all, 1)), [LossSignal::Unnoticed], "{all:?}");
     let stuck = operation(&all, 2);
     let part = longest(stuck);
     assert_eq!((part.stage, part.place.as_str()), (Stage::Request, "switch-0:1"), "{stuck}");
@@ -320,6 +376,5 @@ fn a_lost_copy_of_a_segment_that_has_arrived_is_not_missing() {
     let part = longest(&one);
     assert_eq!((part.category, part.place.as_str()), (Category::Pause, "switch-0:1"), "{one}");
     assert!(part.ps > 600_000_000, "{one}");
-    let unnoticed = Some(Cause::Loss { noticed: LossSignal::Unnoticed });
-    assert!(one.parts.iter().all(|part| part.cause != unnoticed), "{one}");
+    assert!(!noticed(&one).contains(&LossSignal::Unnoticed), "{one}");
 }

@@ -3,7 +3,7 @@
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_transport::tcp::congestion_control::EcnEcho;
 
-use super::super::category::{Category, Cause, LossSignal, Stage};
+use super::super::category::{Category, Cause, LossSignal, Lost, Stage};
 use super::super::end_state::WaitsFor;
 use super::super::host_log::{HostLog, is_limit};
 use super::super::pair::{DESTINATION, SOURCE};
@@ -25,15 +25,17 @@ impl Parts<'_> {
         let changes = end.changes(from, to).chain(port.changes(from, to));
         for (since, until) in pieces(from, to, changes) {
             let waits_for = end.state(since).waits_for(since);
-            let what = match vain.at(since) {
+            let (noticed, loss) =
+                vain.at(since).map_or((None, None), |frame| (frame.noticed, frame.loss));
+            let what = match noticed {
                 Some(_) if waits_for == WaitsFor::Only(Category::ReceiverNotReady) => {
                     (Category::ReceiverNotReady, None)
                 }
-                Some(noticed) => (Category::Retransmission, Some(Cause::Loss { noticed })),
+                Some(noticed) => self.sent_again(noticed, loss),
                 None if port.busy_with(since) == Some(Owner::Data(self.pair.traffic)) => {
                     (Category::Serialisation, None)
                 }
-                None => self.waiting(end, port, waits_for, (since, to)),
+                None => self.waiting(end, port, (waits_for, loss), (since, to)),
             };
             match (what.0, end.loss_for_good()) {
                 (Category::Window | Category::ReceiveWindow, _) => {
@@ -47,11 +49,21 @@ impl Parts<'_> {
 
     /// A message was lost that nobody sends again, and there is nothing else to do.
     fn lost(&mut self, loss: &Loss, span: (u64, u64)) {
-        let node = self.name(loss.node);
-        let place = loss.egress.map_or(node.clone(), |port| format!("{node}:{port}"));
-        let spot = Spot { stage: Stage::Request, place: (0, place) };
+        let spot = Spot { stage: Stage::Request, place: (0, self.place_of(loss)) };
         let cause = Cause::Dropped { reason: loss.reason };
         self.add(&spot, (Category::MessageLost, Some(cause)), span);
+    }
+
+    /// Where a frame was lost.
+    fn place_of(&self, loss: &Loss) -> String {
+        let node = self.name(loss.node);
+        loss.egress.map_or(node.clone(), |port| format!("{node}:{port}"))
+    }
+
+    /// Something has to be sent again, because of this loss if of any.
+    fn sent_again(&self, noticed: LossSignal, loss: Option<Loss>) -> (Category, Option<Cause>) {
+        let lost = loss.map(|loss| Lost { place: self.place_of(&loss), reason: loss.reason });
+        (Category::Retransmission, Some(Cause::Loss { noticed, lost }))
     }
 
     /// A window is full. Of TCP what goes by at the ends, of the wait for the acknowledgement that
@@ -76,26 +88,24 @@ impl Parts<'_> {
         self.add(spot, what, (from, until));
     }
 
-    /// An end waits at `since` for something, and sends again at `to` at the latest.
+    /// An end waits at `since` for something, and sends again at `to` at the latest; something may have
+    /// been lost before.
     fn waiting(
         &self,
         end: &HostLog,
         port: &PortLog,
-        waits_for: WaitsFor,
+        (waits_for, loss): (WaitsFor, Option<Loss>),
         (since, to): (u64, u64),
     ) -> (Category, Option<Cause>) {
         if let Some(noticed) = self.waits_for_timer(end, waits_for, since) {
-            return (Category::Retransmission, Some(Cause::Loss { noticed }));
+            return self.sent_again(noticed, loss);
         }
         match waits_for {
             WaitsFor::Only(category) => (category, None),
             WaitsFor::CongestionControl(category) => {
                 (category, Some(self.congestion_control(end, category)))
             }
-            WaitsFor::Answer => {
-                let noticed = end.signal_between(since, to);
-                (Category::Retransmission, Some(Cause::Loss { noticed }))
-            }
+            WaitsFor::Answer => self.sent_again(end.signal_between(since, to), loss),
             WaitsFor::Port => self.hold(port, since, self.pair.priority),
         }
     }
