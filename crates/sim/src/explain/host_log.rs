@@ -200,6 +200,11 @@ impl HostLog {
         signals.map(|&(_, signal)| signal).find(|signal| signal.is_timeout())
     }
 
+    /// Whether it waits for its peer at `time`, and no timer ends that, but an acknowledgement.
+    pub(super) fn is_ended_by_acknowledgement(&self, time: u64) -> bool {
+        self.waits_for_peer(time) && self.timeout_after(time).is_none()
+    }
+
     /// Whether it waits for an answer that was lost, at and after `time`: it has sent nothing since.
     pub(super) fn misses_answer(&self, time: u64) -> bool {
         let last = self.frames.last().map_or(0, |frame| frame.start);

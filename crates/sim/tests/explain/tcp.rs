@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_sim::explain::{
-    Category, Cause, Explanation, LossSignal, Selection, Stage, explain, survey,
+    Category, Cause, Explanation, LossSignal, Part, Selection, Stage, explain, survey,
 };
 use rocelab_sim::{Plan, Scenario};
 
@@ -210,6 +210,37 @@ fn connections_are_victims_of_pauses_of_others() {
         assert!(!victims.is_empty(), "{transport}: {found}");
         assert!(victims.iter().all(|&flow| flow >= Some(4)), "{transport}: {found}");
     }
+}
+
+/// The link of the receiver fails when it has an odd number of segments, so that it waits for another one
+/// before it acknowledges the last. Until then the sender does not learn that all others were lost.
+#[test]
+fn an_acknowledgement_that_is_delayed_in_a_recovery_is_told_apart() {
+    let text = |delay: &str| {
+        format!(
+            "[topology.single-switch]\nhosts = 2\n\
+             link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[tcp]\ndelayed_ack = \"{delay}\"\n\
+             [[failure]]\nkind = \"link-down\"\nport = \"host-1\"\nat = \"150us\"\n\
+             lasts = \"400us\"\n[workload.flows]\ntransport = \"tcp\"\n\
+             list = [{{ from = \"host-0\", to = \"host-1\", bytes = \"4MB\" }}]\n"
+        )
+    };
+    let [forty, fifty] = ["40ms", "50ms"].map(|delay| {
+        let flows = explained(&text(delay));
+        let [one] = flows.as_slice() else { panic!("{flows:?}") };
+        assert_eq!(signals(one), BTreeSet::from([LossSignal::FastRetransmit]), "{one}");
+        // While it can send, and while what is sent again is under way.
+        assert!(time(one, Category::Retransmission) < MS / 5, "{one}");
+        let is_delayed = |part: &&Part| part.category == Category::DelayedAck;
+        let delayed = one.parts.iter().filter(is_delayed).collect::<Vec<_>>();
+        let [part] = delayed.as_slice() else { panic!("{one}") };
+        assert_eq!((part.stage, part.place.as_str()), (Stage::Sender, "host-1"), "{one}");
+        (part.ps, one.elapsed_ps)
+    });
+    // From when the sender has filled its window, some time after the last segment arrived.
+    assert!((40 * MS - MS / 20..40 * MS).contains(&forty.0), "{forty:?}");
+    assert_eq!(fifty.0 - forty.0, 10 * MS);
+    assert_eq!(fifty.1 - forty.1, 10 * MS);
 }
 
 /// The window of the first ten segments arrives; the link fails while they are acknowledged.

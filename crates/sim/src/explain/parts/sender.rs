@@ -3,6 +3,7 @@
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_transport::tcp::congestion_control::EcnEcho;
 
+use super::super::acknowledgement::Stay;
 use super::super::category::{Category, Cause, LossSignal, Lost, Stage};
 use super::super::end_state::WaitsFor;
 use super::super::host_log::{HostLog, is_limit};
@@ -39,7 +40,11 @@ impl Parts<'_> {
             };
             match (what.0, end.loss_for_good()) {
                 (Category::Window | Category::ReceiveWindow, _) => {
-                    self.window(&spot, end, what, (since, until));
+                    self.with_stays(&spot, end, what, (since, until), |_| true);
+                }
+                (Category::Retransmission, _) if end.is_ended_by_acknowledgement(since) => {
+                    let is_delay = |stay: &Stay| stay.category == Category::DelayedAck;
+                    self.with_stays(&spot, end, what, (since, until), is_delay);
                 }
                 (Category::Idle, Some(loss)) => self.lost(loss, (since, until)),
                 _ => self.add(&spot, what, (since, until)),
@@ -66,19 +71,20 @@ impl Parts<'_> {
         (Category::Retransmission, Some(Cause::Loss { noticed, lost }))
     }
 
-    /// A window is full. Of TCP what goes by at the ends, of the wait for the acknowledgement that
-    /// opens it, is said apart.
-    fn window(
+    /// An end waits for an acknowledgement. Of TCP some of what goes by at the ends, of the wait for the
+    /// one with which it goes on, is said apart.
+    fn with_stays(
         &mut self,
         spot: &Spot,
         end: &HostLog,
         what: (Category, Option<Cause>),
         (since, until): (u64, u64),
+        is_apart: impl Fn(&Stay) -> bool,
     ) {
         let acknowledgement = end.acknowledgement_after(since);
         let stays = acknowledgement.into_iter().flat_map(|one| one.stays((since, until)));
         let mut from = since;
-        for stay in stays {
+        for stay in stays.filter(is_apart) {
             let place = if stay.at_sender { SOURCE } else { DESTINATION };
             let at = Spot { place: (0, self.name(self.pair.ends[place].log.node)), ..spot.clone() };
             self.add(spot, what.clone(), (from, stay.from));
