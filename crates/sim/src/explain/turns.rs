@@ -40,6 +40,8 @@ struct Open {
     end: usize,
     since: u64,
     works: bool,
+    /// What it has posted, if it does not work.
+    posted: Option<Posted>,
     course: Vec<Stretch>,
 }
 
@@ -54,6 +56,8 @@ pub(super) struct Operated {
     /// How; none if the run ended first.
     pub(super) end: Option<OperationEnd>,
     pub(super) course: Vec<Stretch>,
+    /// What was posted for it last, and is waited for.
+    pub(super) posted: Option<Posted>,
 }
 
 impl Turns {
@@ -93,29 +97,27 @@ impl Turns {
             }
         }
         for end in ends {
-            for (slot, view) in
-                self.slots.iter_mut().zip(network.slots(self.connection, SIDES[end].1))
-            {
+            let views = network.slots(self.connection, SIDES[end].1);
+            for (place, (slot, view)) in self.slots.iter_mut().zip(views).enumerate() {
                 let before = std::mem::replace(&mut slot.seen[end], view);
-                slot.note(self.wanted, now.ps(), end, (&before, &view), arrival_at(end));
+                if slot.note(self.wanted, now.ps(), end, (&before, &view), arrival_at(end))
+                    && let Some(open) = &mut slot.open
+                {
+                    open.posted = posted(network, self.connection, end, place);
+                }
             }
         }
         ended
     }
 
-    /// The run is over: gives what is open, with what is posted for it.
-    pub(super) fn stop(
-        &mut self,
-        network: &Network,
-        now: SimTime,
-    ) -> Vec<(Operated, Option<Posted>)> {
+    /// The run is over: gives what is open. An end that has failed has nothing posted any more.
+    pub(super) fn stop(&mut self, network: &Network, now: SimTime) -> Vec<Operated> {
         let connection = self.connection;
         let slots = self.slots.iter_mut().enumerate();
         let open = slots.filter_map(|(place, slot)| Some((place, slot.open.take()?)));
-        let open = open.map(|(place, open)| {
-            let posted = network.posted(connection, SIDES[open.end].1, place);
-            let posted = posted.map(|(first, end)| Posted { first, end });
-            (open.finish(now.ps(), None, None), posted)
+        let open = open.map(|(place, mut open)| {
+            open.posted = posted(network, connection, open.end, place).or(open.posted);
+            open.finish(now.ps(), None, None)
         });
         open.collect()
     }
@@ -129,8 +131,25 @@ impl Turns {
 /// The ends, and what applications call them.
 const SIDES: [(usize, Side); 2] = [(SOURCE, Side::Client), (DESTINATION, Side::Server)];
 
+impl Operated {
+    /// What it has last posted and waited for, if it did.
+    pub(super) fn last_leg(&mut self) -> Option<(&mut Leg, Option<Posted>)> {
+        match self.course.last_mut()? {
+            Stretch::Leg(leg) => Some((leg, self.posted)),
+            Stretch::Work(_) => None,
+        }
+    }
+}
+
+/// What an end of a connection has posted for the operation at a place, and is not completed.
+fn posted(network: &Network, connection: u32, end: usize, place: usize) -> Option<Posted> {
+    let (first, end) = network.posted(connection, SIDES[end].1, place)?;
+    Some(Posted { first, end })
+}
+
 impl Slot {
-    /// How the slot stands at an end has been `before` an event, and is `after` it.
+    /// How the slot stands at an end has been `before` an event, and is `after` it; whether that has
+    /// posted with it what is waited for now.
     fn note(
         &mut self,
         wanted: Option<u64>,
@@ -138,7 +157,7 @@ impl Slot {
         end: usize,
         (before, after): (&SlotView, &SlotView),
         arrival: Option<Rc<Trail>>,
-    ) {
+    ) -> bool {
         let takes = after.turn != before.turn;
         let begins_work = after.works && (takes || !before.works || self.open.is_none());
         match &mut self.open {
@@ -146,9 +165,10 @@ impl Slot {
                 let turn = u16::from(!open.works);
                 open.close(now, arrival);
                 open.turn += turn;
-                (open.end, open.works) = (end, after.works);
+                (open.end, open.works, open.posted) = (end, after.works, None);
+                !after.works
             }
-            Some(_) => {}
+            Some(_) => false,
             None if end == SOURCE
                 && after.is_open
                 && wanted.is_none_or(|n| n == after.operation) =>
@@ -161,10 +181,12 @@ impl Slot {
                     end,
                     since: after.start.ps(),
                     works: after.works,
+                    posted: None,
                     course: Vec::new(),
                 });
+                !after.works
             }
-            None => {}
+            None => false,
         }
     }
 }
@@ -192,7 +214,7 @@ impl Open {
         let arrival =
             arrival.filter(|_| end.is_some_and(|end| end.status == CompletionStatus::Success));
         self.close(time, arrival);
-        let Self { operation, kind, start, course, .. } = self;
-        Operated { operation, kind, start, time, end, course }
+        let Self { operation, kind, start, course, posted, .. } = self;
+        Operated { operation, kind, start, time, end, course, posted }
     }
 }

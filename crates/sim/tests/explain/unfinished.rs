@@ -295,6 +295,58 @@ fn an_operation_is_followed_to_where_its_packet_is() {
     is_paused(operation(&all, 0), Stage::Request, "switch-0:1", "host-1");
 }
 
+/// The client's timer expires until it gives up: its first message waits, or the acknowledgement of that, and
+/// behind it the server's message. So do those of the operation that is flushed with it.
+#[test]
+fn an_operation_that_gives_up_behind_a_pause_has_lost_nothing() {
+    let steps = "{ by = \"client\", verb = \"send\", bytes = \"64B\", after = \"20us\" },\n\
+                 { by = \"server\", verb = \"send\", bytes = \"64B\" },\n";
+    for (host, turn, place) in [("host-0", 1, "switch-0:0"), ("host-1", 0, "switch-0:1")] {
+        let more = format!("roce.ack_timeout = 4\n{NO_CONTROL}{}", STORM.replace("HOST", host));
+        let all = application("queue_depth = 2\noperations = 3", steps, &more);
+        for (number, status) in [(0, "retry-exceeded"), (1, "flushed")] {
+            let one = operation(&all, number);
+            assert_eq!(one.status, status, "{one}");
+            let part = longest(one);
+            let at = (part.turn, part.stage, part.place.as_str(), part.category);
+            assert_eq!(at, (turn, Stage::Request, place, Category::Pause), "{one}");
+            assert!(part.ps > one.elapsed_ps * 9 / 10, "{one}");
+            assert_eq!(time(one, Category::Retransmission), 0, "{one}");
+        }
+    }
+}
+
+/// The server gives up, of which the client never learns: its message waits behind a pause.
+#[test]
+fn an_operation_whose_server_gives_up_is_followed_to_its_packet() {
+    let steps = "{ by = \"client\", verb = \"send\", bytes = \"64B\" },\n\
+                 { by = \"server\", verb = \"send\", bytes = \"64B\", after = \"20us\" },\n";
+    let storm = STORM.replace("HOST", "host-0");
+    let more = format!("roce.ack_timeout = 4\n{NO_CONTROL}{storm}");
+    let all = application("operations = 1", steps, &more);
+    let one = operation(&all, 0);
+    assert_eq!(one.status, "unfinished", "{one}");
+    let part = longest(one);
+    let at = (part.turn, part.stage, part.place.as_str(), part.category);
+    assert_eq!(at, (1, Stage::Request, "switch-0:0", Category::Pause), "{one}");
+    assert_eq!(time(one, Category::Retransmission), 0, "{one}");
+}
+
+/// All that the client sends is lost, and the last expiry of its timer is noticed like the others.
+#[test]
+fn an_operation_that_gives_up_after_losses_names_the_first() {
+    let steps = "{ by = \"client\", verb = \"send\", bytes = \"64B\", after = \"20us\" },\n";
+    let down = "[[failure]]\nkind = \"link-down\"\nport = \"host-1\"\nat = \"10us\"\n";
+    let more = format!("roce.ack_timeout = 4\n{NO_CONTROL}{down}");
+    let all = application("operations = 1", steps, &more);
+    let one = operation(&all, 0);
+    assert_eq!(one.status, "retry-exceeded", "{one}");
+    let part = longest(one);
+    assert_eq!(part.category, Category::Retransmission, "{one}");
+    assert_eq!(noticed(one), [LossSignal::Timeout], "{one}");
+    assert!(one.to_string().contains("ACK timeout; lost at switch-0"), "{one}");
+}
+
 /// The answer to the second operation is lost for good. The third, which starts when the first is
 /// over, is stuck somewhere else.
 #[test]

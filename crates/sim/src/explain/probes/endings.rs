@@ -9,7 +9,7 @@ use rocelab_units::SimTime;
 
 use super::super::category::LossSignal;
 use super::super::course::{Leg, Stands, Stretch};
-use super::super::pair::{Remains, SOURCE};
+use super::super::pair::{Posted, Remains, SOURCE};
 use super::super::parts::{Known, cut};
 use super::super::subject::{described_flow, described_operation};
 use super::super::traffic::Traffic;
@@ -54,12 +54,10 @@ impl Probes<'_> {
                 (What::Operations(turns), Traffic::Connection(connection)) => {
                     let mut open = turns.stop(network, now);
                     let remains = Remains::new(network, pair, now.ps(), under_way);
-                    for (operated, posted) in &mut open {
-                        if let Some(Stretch::Leg(leg)) = operated.course.last_mut() {
-                            leg.stands = remains.stands(leg.sender, *posted);
-                        }
+                    for (leg, posted) in open.iter_mut().filter_map(Operated::last_leg) {
+                        leg.stands = remains.stands(leg.sender, posted);
                     }
-                    for (operated, _) in open {
+                    for operated in open {
                         self.explain_operation(network, place, connection, &operated);
                     }
                 }
@@ -105,8 +103,12 @@ impl Probes<'_> {
         if self.blocked.is_some() {
             self.note_over(place as usize, (from, to));
         } else {
-            let stands = self.stood(network, place, end);
-            let leg = Leg { turn: 0, sender: SOURCE, from, to, arrival, stands };
+            let stands = Stands::AtSender;
+            let mut leg = Leg { turn: 0, sender: SOURCE, from, to, arrival, stands };
+            let is_tcp = self.plan.flows[end.flow as usize].is_tcp();
+            if end.status == CompletionStatus::RetryExceeded && !is_tcp {
+                self.stand(network, place, end.finished, [(&mut leg, None)].into_iter());
+            }
             self.explain_flow(network, end.flow, leg, Some(end));
         }
         let Followed { pair, what } = &mut self.pairs[place as usize];
@@ -118,23 +120,42 @@ impl Probes<'_> {
         pair.forget(u64::MAX);
     }
 
-    /// Where a flow stands that has ended: if its source gave up waiting for an answer, at its oldest
-    /// packet.
-    fn stood(&mut self, network: &Network, place: u32, end: &FlowEnd) -> Stands {
-        let gave_up = end.status == CompletionStatus::RetryExceeded;
-        if !gave_up || self.plan.flows[end.flow as usize].is_tcp() {
-            return Stands::AtSender;
+    /// Notes where operations stand of a connection whose client gave up waiting for an answer, with
+    /// which they have ended: that one, and those that were flushed with it.
+    pub(super) fn note_given_up(
+        &mut self,
+        network: &Network,
+        place: u32,
+        now: SimTime,
+        ended: &mut [Operated],
+    ) {
+        let status = |one: &Operated| one.end.map(|end| end.status);
+        if ended.iter().any(|one| status(one) == Some(CompletionStatus::RetryExceeded)) {
+            let bad = ended.iter_mut().filter(|one| one.end.is_some_and(|end| !end.is_success()));
+            self.stand(network, place, now, bad.filter_map(Operated::last_leg));
         }
+    }
+
+    /// The source of a pair gives up, because no answer has come: notes where its legs stand, with what is
+    /// posted for each.
+    fn stand<'a>(
+        &mut self,
+        network: &Network,
+        place: u32,
+        now: SimTime,
+        legs: impl Iterator<Item = (&'a mut Leg, Option<Posted>)>,
+    ) {
         // The last expiry of the timer is no retry.
         let log = &mut self.pairs[place as usize].pair.ends[SOURCE].log;
-        log.note_loss(end.finished, LossSignal::Timeout);
+        log.note_loss(now, LossSignal::Timeout);
         let under_way = self.under_way_of(network, place);
         let pair = &self.pairs[place as usize].pair;
-        let waited = end.finished.ps().saturating_sub(1);
-        let remains = Remains::new(network, pair, waited, &under_way);
-        match remains.stands(SOURCE, None) {
-            Stands::Nowhere => Stands::AtSender,
-            stands => stands,
+        let remains = Remains::new(network, pair, now.ps().saturating_sub(1), &under_way);
+        for (leg, posted) in legs {
+            leg.stands = match remains.stands(leg.sender, posted) {
+                Stands::Nowhere => Stands::AtSender,
+                stands => stands,
+            };
         }
     }
 

@@ -158,8 +158,9 @@ impl Probes<'_> {
             let Traffic::Connection(connection) = pair.traffic else { continue };
             let arrival = delivered.filter(|one| one.pair == place);
             let arrival = arrival.map(|one| (one.end, Rc::clone(&one.trail)));
-            let ended = turns.follow(network, now, ends, arrival.as_ref(), new);
+            let mut ended = turns.follow(network, now, ends, arrival.as_ref(), new);
             let earliest = turns.earliest().unwrap_or(now.ps());
+            self.note_given_up(network, place, now, &mut ended);
             for operated in &ended {
                 self.explain_operation(network, place as usize, connection, operated);
             }
