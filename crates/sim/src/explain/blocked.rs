@@ -19,8 +19,9 @@ type Span = (u64, u64, usize);
 pub(super) struct Blocked {
     /// Ports that sent one of its packets.
     crossed: BTreeSet<u32>,
-    /// By port: until when it is known that packets waited there (picoseconds).
-    known: BTreeMap<u32, u64>,
+    /// By port, and whether they are acknowledgements: until when it is known that packets waited there
+    /// (picoseconds).
+    known: BTreeMap<(u32, bool), u64>,
     /// Until when it is known what its hosts waited for (picoseconds).
     settled: u64,
     /// But for [what is forgotten](Self::forget).
@@ -44,7 +45,7 @@ struct Own(BTreeSet<String>);
 /// The waits of a pair for what it has no part in.
 #[derive(Debug)]
 pub(super) struct Innocent {
-    /// How long at least one of its packets waited (picoseconds).
+    /// How long at least one of its packets waited that it waited for (picoseconds).
     pub(super) time: u64,
     /// By root cause: how long, and for how many pauses.
     pub(super) by_root: BTreeMap<String, (u64, usize)>,
@@ -56,22 +57,32 @@ impl Blocked {
         self.crossed.insert(port);
     }
 
-    /// One of its packets waited at a switch's port, from one time to another (picoseconds).
+    /// One of its packets waited at a switch's port, from one time to another (picoseconds). An
+    /// acknowledgement says whose it is: it holds nobody back while that end need not wait for it.
     pub(super) fn note_wait(
         &mut self,
         network: &Network,
         pauses: &Pauses<'_>,
         (port, priority): (u32, u8),
         (from, to): (u64, u64),
+        waits_for_it: Option<&HostLog>,
     ) {
-        let known = self.known.entry(port).or_default();
+        let known = self.known.entry((port, waits_for_it.is_some())).or_default();
         let from = from.max(*known);
         *known = to.max(*known);
         let (node, number) = network.place_of_port(port);
         let queue = network.queue_at(port, priority);
         let priorities = network.priorities_of(port, queue);
         for (since, until, pause) in pauses.holding((node, number), priorities, (from, to)) {
-            self.note(since, until, pause);
+            let Some(end) = waits_for_it else {
+                self.note(since, until, pause);
+                continue;
+            };
+            for (since, until) in pieces(since, until, end.changes(since, until)) {
+                if end.waits_for_peer(since) {
+                    self.note(since, until, pause);
+                }
+            }
         }
     }
 
@@ -83,21 +94,27 @@ impl Blocked {
             return;
         }
         self.settled = to;
-        for end in &pair.ends {
-            self.note_host(pauses, (&end.log, pair.priority), (from, to));
-        }
+        let [source, destination] = pair.ends.each_ref().map(|end| &end.log);
+        self.note_host(pauses, (source, pair.priority), (from, to), None);
+        // The destination of TCP has nothing but acknowledgements.
+        let waits_for_it = destination.is_tcp.then_some(source);
+        self.note_host(pauses, (destination, pair.priority), (from, to), waits_for_it);
     }
 
-    /// One end could have sent, but for a pause of its host's port, between two times (picoseconds).
+    /// One end could have sent, but for a pause of its host's port, between two times (picoseconds); if
+    /// acknowledgements, then to an end that had to wait for them.
     fn note_host(
         &mut self,
         pauses: &Pauses<'_>,
         (end, priority): (&HostLog, u8),
         (from, to): (u64, u64),
+        waits_for_it: Option<&HostLog>,
     ) {
         for (since, until, pause) in pauses.holding((end.node, 0), 1 << priority, (from, to)) {
-            for (since, until) in pieces(since, until, end.changes(since, until)) {
-                if end.state(since).waits_for(since) == WaitsFor::Port {
+            let peer = waits_for_it.into_iter().flat_map(|peer| peer.changes(since, until));
+            for (since, until) in pieces(since, until, end.changes(since, until).chain(peer)) {
+                let holds_back = waits_for_it.is_none_or(|peer| peer.waits_for_peer(since));
+                if holds_back && end.state(since).waits_for(since) == WaitsFor::Port {
                     self.note(since, until, pause);
                 }
             }

@@ -62,6 +62,28 @@ pub(super) fn only_acknowledges(packet: &Carried) -> bool {
     }
 }
 
+/// Whose progress may wait for a packet that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HoldsBack {
+    /// Always that of its flow or connection: it brings something, or tells of a loss.
+    Always,
+    /// Of one that can do nothing but wait for its acknowledgement.
+    WhoWaitsForIt,
+    /// Nobody's: a notification of congestion.
+    Nobody,
+}
+
+impl HoldsBack {
+    pub(super) fn of(packet: &Carried) -> Self {
+        let (is_acknowledgement, tells_of_loss) = match packet {
+            Carried::Rdma(packet) if packet.opcode() == Opcode::Cnp => return Self::Nobody,
+            Carried::Rdma(packet) => (is_acknowledgement(packet), loss_signal(packet).is_some()),
+            Carried::Tcp(segment) => (segment.payload_len == 0, segment.sack_count() > 0),
+        };
+        if is_acknowledgement && !tells_of_loss { Self::WhoWaitsForIt } else { Self::Always }
+    }
+}
+
 /// Whether a packet is data or a request.
 pub(super) fn carries_data(packet: &RdmaPacket) -> bool {
     packet.opcode() != Opcode::Cnp && !is_acknowledgement(packet)

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use rocelab_sim::explain::{Category, Cause, Selection, Subject, Survey, explain, survey};
+use rocelab_sim::explain::{
+    Category, Cause, LongPause, Selection, Subject, Survey, explain, survey,
+};
 use rocelab_sim::{Plan, Scenario};
 
 fn surveyed(plan: &Arc<Plan>) -> Survey {
@@ -95,4 +97,43 @@ fn who_is_paused_for_its_own_congestion_is_no_victim() {
     assert_eq!(roots, ["switch-0:0"]);
     assert_eq!(found.roots[0].pauses, found.pauses);
     assert_eq!(found.roots[0].paused_ps, found.paused_ps);
+}
+
+/// host-1 asks for pauses, which spread from its port to the uplink of the other leaf. By that come
+/// acknowledgements of flow 0, whose data goes the other way.
+fn paused_acknowledgements(control: &str, bytes: &str) -> Survey {
+    let text = format!(
+        "stop = \"3ms\"\n[topology.leaf-spine]\nleaves = 2\nspines = 1\nhosts_per_leaf = 2\n\
+         host_link = {{ rate = \"40Gbps\", cable = \"3m\" }}\n\
+         fabric_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[switch]\nbuffer = \"2MB\"\n\
+         xoff = \"20KB\"\n[congestion_control.none]\n{control}\n[[failure]]\n\
+         kind = \"pause-storm\"\nhost = \"host-1\"\nat = \"50us\"\nlasts = \"400us\"\n\
+         [workload.flows]\nlist = [\n\
+         {{ from = \"host-0\", to = \"host-2\", bytes = \"{bytes}\" }},\n\
+         {{ from = \"host-3\", to = \"host-1\", bytes = \"2MB\" }},\n]\n"
+    );
+    let scenario = Scenario::parse(&text, Path::new("acknowledgements.toml"), &[]);
+    surveyed(&Arc::new(scenario.and_then(|scenario| scenario.plan()).unwrap()))
+}
+
+/// An acknowledgement that waits delays nobody who has something else to send.
+#[test]
+fn who_does_not_wait_for_an_acknowledgement_is_no_victim_of_its_pause() {
+    let found = paused_acknowledgements("", "5MB");
+    let is_uplink = |pause: &LongPause| (pause.node.as_str(), pause.port) == ("leaf-1", 2);
+    let longest = found.longest.iter().find(|pause| is_uplink(pause)).expect("it is paused");
+    assert!(longest.ps > 390_000_000 && longest.root == "host-1", "{found}");
+    assert!(found.victims.iter().all(|victim| victim.flow != Some(0)), "{found}");
+
+    // The last of 977 packets, 1106 bytes each with preamble and gap, leaves after 215.9 us, and the pause
+    // lasts until 450.7 us. A window is full some 20 us after the beginning of that.
+    let blocked = |found: &Survey| {
+        let victim = &found.victims[0];
+        assert_eq!((victim.flow, victim.root.as_str()), (Some(0), "host-1"), "{found}");
+        victim.root_ps
+    };
+    let found = paused_acknowledgements("", "1MB");
+    assert!((234_500_000..235_100_000).contains(&blocked(&found)), "{found}");
+    let found = paused_acknowledgements("window = \"100KB\"", "5MB");
+    assert!((365_000_000..380_000_000).contains(&blocked(&found)), "{found}");
 }

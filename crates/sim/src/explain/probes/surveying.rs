@@ -1,6 +1,8 @@
 //! What a survey of pauses notes of pairs.
 
-use rocelab_fabric::NodeId;
+use std::collections::BTreeMap;
+
+use rocelab_fabric::{NodeId, PacketId};
 use rocelab_units::SimTime;
 
 use super::super::Selection;
@@ -9,8 +11,9 @@ use super::super::pauses::Pauses;
 #[cfg(test)]
 use super::super::port_logs::PortLogs;
 use super::super::survey::Victim;
-use super::super::traffic::Traffic;
+use super::super::traffic::{HoldsBack, Traffic};
 use super::{Followed, Probes, What};
+use crate::network::watch::FrameView;
 use crate::profile::roce::Roce;
 use crate::{Network, Plan, WholeNetwork};
 
@@ -86,20 +89,35 @@ impl<'a> Probes<'a> {
         Self { blocked, ..Self::new(plan, &Selection::Everything) }
     }
 
-    /// A packet of a pair leaves by a port, where it waited (picoseconds).
-    pub(super) fn note_departure(
+    /// A packet of a pair leaves by a port.
+    pub(super) fn note_crossed(&mut self, place: u32, port: u32) {
+        if let Some(blocked) = &mut self.blocked {
+            blocked[place as usize].note_crossed(port);
+        }
+    }
+
+    /// A packet of a pair waited at a switch's port, from one time to another (picoseconds).
+    pub(super) fn note_wait(
         &mut self,
         network: &Network,
         place: u32,
-        (port, priority): (u32, u8),
+        frame: &FrameView,
+        queue: (u32, u8),
         span: (u64, u64),
     ) {
-        let Some(blocked) = &mut self.blocked else { return };
-        let blocked = &mut blocked[place as usize];
-        blocked.note_crossed(port);
-        if span.0 < span.1 {
-            blocked.note_wait(network, &self.pauses, (port, priority), span);
+        let (Some(blocked), Some(packet)) = (&mut self.blocked, &frame.packet) else { return };
+        if span.0 >= span.1 {
+            return;
         }
+        let pair = &self.pairs[place as usize].pair;
+        let waits_for_it = match HoldsBack::of(packet) {
+            HoldsBack::Always => None,
+            HoldsBack::WhoWaitsForIt => {
+                Some(&pair.ends[pair.end_of(frame.destination, packet)].log)
+            }
+            HoldsBack::Nobody => return,
+        };
+        blocked[place as usize].note_wait(network, &self.pauses, queue, span, waits_for_it);
     }
 
     /// A pair is over, which was there from one time to another (picoseconds).
@@ -117,12 +135,26 @@ impl<'a> Probes<'a> {
     /// Notes what all that is open has waited for up to now, in a survey, so that what hosts did until
     /// then need not be known any longer.
     pub(super) fn settle(&mut self, now: SimTime) {
+        let waiting = self.waiting_acknowledgements();
         let Some(blocked) = &mut self.blocked else { return };
-        for (blocked, Followed { pair, what }) in blocked.iter_mut().zip(&mut self.pairs) {
+        let pairs = blocked.iter_mut().zip(&mut self.pairs);
+        for (place, (blocked, Followed { pair, what })) in (0u32..).zip(pairs) {
             let Some(start) = what.since() else { continue };
             blocked.note_hosts(&self.pauses, pair, (start, now.ps().max(start)));
-            pair.forget(now.ps());
+            pair.forget(waiting.get(&place).copied().unwrap_or(now.ps()));
         }
+    }
+
+    /// Since when an acknowledgement waits in a switch (picoseconds), by the place of its pair: it is yet
+    /// to be asked who waited for it.
+    fn waiting_acknowledgements(&self) -> BTreeMap<u32, u64> {
+        let mut since: BTreeMap<u32, u64> = BTreeMap::new();
+        let waiting = self.trails.iter().flatten().filter(|(_, trail)| !trail.carries_data);
+        for (place, trail) in waiting.filter(|(_, trail)| trail.waits_at.is_some()) {
+            let first = since.entry(*place).or_insert(u64::MAX);
+            *first = trail.arrived().min(*first);
+        }
+        since
     }
 
     /// How many waits are known.
@@ -156,14 +188,13 @@ impl<'a> Probes<'a> {
     ) -> (Pauses<'a>, Vec<Victim>) {
         self.pauses.note_deadlocks(network.deadlocks());
         let network = network.only();
-        for index in 0..self.trails.len() {
+        for (id, index) in (0u32..).zip(0..self.trails.len()) {
             let Some((place, trail)) = &self.trails[index] else { continue };
             let (Some(port), place) = (trail.waits_at, *place) else { continue };
-            let Some(blocked) = &mut self.blocked else { continue };
-            // It will cross this port too, if ever.
-            blocked[place as usize].note_crossed(port);
             let (queue, span) = ((port, trail.priority), (trail.arrived(), now.ps()));
-            blocked[place as usize].note_wait(network, &self.pauses, queue, span);
+            // It will cross this port too, if ever.
+            self.note_crossed(place, port);
+            self.note_wait(network, place, &network.frame(PacketId(id)), queue, span);
         }
         for place in 0..self.pairs.len() {
             let Some(start) = self.pairs[place].what.since() else { continue };

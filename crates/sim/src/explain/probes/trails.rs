@@ -102,7 +102,7 @@ impl Probes<'_> {
             }
             let trail = Trail::new(packet, hop, answers);
             self.trails[index] = Some((place, trail));
-            self.note_departure(network, place, (port, packet.priority()), (now.ps(), now.ps()));
+            self.note_crossed(place, port);
         } else if let Some(Some((pair, trail))) = self.trails.get_mut(index)
             && *pair == place
         {
@@ -110,7 +110,8 @@ impl Probes<'_> {
             trail.hops.push(hop);
             trail.waits_at = None;
             let queue = (port, trail.priority);
-            self.note_departure(network, place, queue, (since, now.ps()));
+            self.note_crossed(place, port);
+            self.note_wait(network, place, frame, queue, (since, now.ps()));
         }
         let next = network.node_behind(port);
         if network.nic(next).is_none() && frame.egress != u16::MAX {
