@@ -259,6 +259,13 @@ pub struct DeadlockRecord {
     pub queues: u64,
     /// Bytes that wait in them.
     pub bytes: u64,
+    /// When a queue of the cycle could move again, in picoseconds; left out if none could before the
+    /// run ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freed_ps: Option<u64>,
+    /// That queue, as `switch:port`, if it was its watchdog that freed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watchdog: Option<String>,
 }
 
 /// One line: when, and which queues wait for each other.
@@ -268,13 +275,20 @@ impl fmt::Display for DeadlockRecord {
             format!("{}:{} (priority {})", queue.switch, queue.port, queue.priority)
         };
         let cycle: Vec<_> = self.cycle.iter().map(queue).collect();
+        let (began, queues) = (microseconds(self.began_ps), counted(self.queues, "queue"));
+        write!(f, "deadlock at {began}: {queues} ")?;
+        let (waits, waited) = match (self.freed_ps.map(microseconds), &self.watchdog) {
+            (None, _) => ("waits", "can never move".to_owned()),
+            (Some(freed), None) => ("waited", format!("could not move until {freed}")),
+            (Some(freed), Some(place)) => (
+                "waited",
+                format!("could not move until {freed}, when the watchdog of {place} acted"),
+            ),
+        };
+        let cycle = cycle.join(", ");
         write!(
             f,
-            "deadlock at {}: {} can never move; each of these waits for the next, and the last for \
-             the first: {}",
-            microseconds(self.began_ps),
-            counted(self.queues, "queue"),
-            cycle.join(", ")
+            "{waited}; each of these {waits} for the next, and the last for the first: {cycle}"
         )
     }
 }

@@ -398,6 +398,7 @@ impl<'a> Output<'a> {
     }
 
     fn storm(&mut self, time: SimTime, storm: &QueueStorm) -> Result<(), ResultsError> {
+        self.pause_tree.storm(time, storm);
         let node = self.name(storm.place.node).into();
         let Some(storms) = &mut self.storms else { return Ok(()) };
         storms.write(&StormRecord {
@@ -444,7 +445,9 @@ impl<'a> Output<'a> {
         self.directory.write_nodes(crate::topology_map(&self.plan.topology).nodes)?;
         let is_native = self.reference.is_none();
         let stalls = is_native && matches!(ending, Ending::Stalled | Ending::Deadlocked);
-        self.pause_tree.note_deadlocks(simulation.network().deadlocks());
+        let deadlocks = simulation.network().deadlocks();
+        self.pause_tree.note_deadlocks(deadlocks);
+        summary.deadlocks = deadlock_records(self.plan, deadlocks, &self.pause_tree);
         summary.stalled =
             stalls.then(|| stall(self.plan, (simulation, ending), &self.pause_tree, &self.ended));
         let causes = self.pause_tree.finish();
@@ -557,7 +560,7 @@ fn summary<P: Profile>(
         integrity: network.integrity().map(integrity),
         storms: totals.storms,
         slow_receivers: slow_receivers(plan, network),
-        deadlocks: deadlock_records(plan, network.deadlocks()),
+        deadlocks: Vec::new(),
         layer2: (!plan.tables.are_complete()).then(|| layer2(&totals)),
         pfc: PfcCounts {
             pauses: totals.pauses,

@@ -1,18 +1,20 @@
 //! What caused each pause: a tree for each root cause.
 
+mod freed;
 mod root;
 
 use std::collections::BTreeMap;
 
+pub(crate) use self::freed::Freed;
+use self::root::Descent;
+pub(crate) use self::root::Root;
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 use rocelab_results::{PauseCause, PauseCauses};
 use rocelab_units::SimTime;
-use root::Descent;
-pub(crate) use root::Root;
 
 use crate::Plan;
-use crate::network::{PauseChange, PauseEvent, PauseRequest};
+use crate::network::{PauseChange, PauseEvent, PauseRequest, QueueStorm, StuckQueue};
 
 /// Collects pauses and what asked for them, in the order of events.
 ///
@@ -32,6 +34,8 @@ pub(crate) struct PauseTree<'a> {
     reasons: BTreeMap<(NodeId, u16, u8), Reason>,
     /// By the port and priority that is paused: which pause it is.
     open: BTreeMap<(NodeId, u16, u8), usize>,
+    /// Queues that watchdogs let go, and when (picoseconds).
+    let_go: Vec<(u64, StuckQueue)>,
 }
 
 /// Why a pause was asked for.
@@ -53,6 +57,7 @@ impl<'a> PauseTree<'a> {
             cycles: Vec::new(),
             reasons: BTreeMap::new(),
             open: BTreeMap::new(),
+            let_go: Vec::new(),
         }
     }
 
@@ -79,6 +84,13 @@ impl<'a> PauseTree<'a> {
                     self.pauses[index].end_ps = Some(time.ps());
                 }
             }
+        }
+    }
+
+    /// A watchdog takes a queue for one in a storm, or no longer.
+    pub(crate) fn storm(&mut self, time: SimTime, storm: &QueueStorm) {
+        if storm.lasted.is_none() {
+            self.let_go.push((time.ps(), storm.place));
         }
     }
 

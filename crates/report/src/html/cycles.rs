@@ -19,13 +19,19 @@ pub(crate) struct Cycle {
 pub(crate) fn sentence(deadlock: &DeadlockRecord) -> String {
     let queue = |one: &DeadlockedQueue| format!("{}:{} p{}", one.switch, one.port, one.priority);
     let cycle: Vec<_> = deadlock.cycle.iter().map(queue).collect();
+    let (began, found) = (time(deadlock.began_ps), time(deadlock.found_ps));
+    let (queues, cycle) = (counted(deadlock.queues, "queue"), cycle.join(", "));
+    let Some(freed) = deadlock.freed_ps.map(time) else {
+        return format!(
+            "Deadlock since {began}, found at {found}: {queues} can never move. Of these, each \
+             waits for the next and the last for the first: {cycle}."
+        );
+    };
+    let by = deadlock.watchdog.as_ref();
+    let by = by.map_or_else(String::new, |place| format!(", when the watchdog of {place} acted"));
     format!(
-        "Deadlock since {}, found at {}: {} can never move. Of these, each waits for the next and \
-         the last for the first: {}.",
-        time(deadlock.began_ps),
-        time(deadlock.found_ps),
-        counted(deadlock.queues, "queue"),
-        cycle.join(", ")
+        "Deadlock from {began} to {freed}, found at {found}: {queues} could not move{by}. Of these, \
+         each waited for the next and the last for the first: {cycle}."
     )
 }
 
@@ -44,6 +50,18 @@ pub(crate) fn cycles(found: &[DeadlockRecord], ports: &Ports, line_of: &[usize])
 mod tests {
     use super::super::ports::tests::network;
     use super::*;
+
+    #[test]
+    fn who_freed_a_deadlock_is_said() {
+        let queue = DeadlockedQueue { switch: "a".to_owned(), ..DeadlockedQueue::default() };
+        let freed_ps = Some(9_000_000);
+        let freed = DeadlockRecord { cycle: vec![queue], freed_ps, ..DeadlockRecord::default() };
+        let text = sentence(&freed);
+        assert!(text.contains(" to 9.00 us") && text.contains("could not move."), "{text}");
+        let freed = DeadlockRecord { watchdog: Some("a:0".to_owned()), ..freed };
+        let text = sentence(&freed);
+        assert!(text.contains("move, when the watchdog of a:0 acted."), "{text}");
+    }
 
     #[test]
     fn queues_are_found_on_their_lines() {

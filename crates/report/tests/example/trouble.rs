@@ -111,5 +111,6 @@ fn deadlock() -> DeadlockRecord {
         ],
         queues: 9,
         bytes: 800_000,
+        ..DeadlockRecord::default()
     }
 }

@@ -134,7 +134,7 @@ fn told(plan: &Plan, probes: Probes<'_>, simulation: &Simulation) -> Survey {
     victims.truncate(LISTED);
     let digest = format!("{:016x}", simulation.network().digest());
     let deadlocks = simulation.network().deadlocks();
-    let deadlocks = deadlock_records(plan, deadlocks);
+    let deadlocks = deadlock_records(plan, deadlocks, pauses.tree());
     Survey { digest, deadlocks, all_victims, victims, ..of_pauses(pauses.tree(), end_ps) }
 }
 

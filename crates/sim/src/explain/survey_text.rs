@@ -15,7 +15,8 @@ impl Display for Survey {
         if self.pauses == 0 {
             return writeln!(f, "Nothing was paused.");
         }
-        writeln!(f, "{} pauses, {} in all\n", self.pauses, time(self.paused_ps))?;
+        let pauses = counted(self.pauses as u64, "pause");
+        writeln!(f, "{pauses}, {} in all\n", time(self.paused_ps))?;
         if !self.deadlocks.is_empty() {
             writeln!(f, "Deadlocks")?;
             let all: Vec<_> = self.deadlocks.iter().enumerate().map(Numbered).collect();
@@ -55,8 +56,13 @@ impl Display for Numbered<'_> {
         };
         let around = found.cycle.iter().chain(found.cycle.first()).map(queue);
         let around: Vec<_> = around.collect();
-        let (began, queues) = (time(found.began_ps), found.queues);
-        write!(f, "deadlock {number}, at {began}, of {queues} queues: {}", around.join(" -> "))
+        let (began, queues) = (time(found.began_ps), counted(found.queues, "queue"));
+        write!(f, "deadlock {number}, at {began}, of {queues}: {}", around.join(" -> "))?;
+        let Some(freed) = found.freed_ps else { return Ok(()) };
+        match &found.watchdog {
+            Some(place) => write!(f, "; freed at {} by the watchdog of {place}", time(freed)),
+            None => write!(f, "; freed at {}", time(freed)),
+        }
     }
 }
 
@@ -91,6 +97,12 @@ impl Display for Victim {
         let share = percentage(self.hol_ps, self.elapsed_ps);
         write!(f, "{who:<30}{:>22}{share:>9}  by {}", time(self.hol_ps), self.root)
     }
+}
+
+/// A number of things, in the singular if it is one.
+fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 /// Microseconds with all their digits: picoseconds.
@@ -143,5 +155,8 @@ mod tests {
         for more in ["and 290 more", "and 1990 more", "and 30 more"] {
             assert!(text.contains(more), "{more}: {text}");
         }
+        assert!(text.starts_with("2000 pauses, 0.002000 us in all"), "{text}");
+        let text = Survey { pauses: 1, ..survey }.to_string();
+        assert!(text.starts_with("1 pause, "), "{text}");
     }
 }

@@ -6,17 +6,25 @@ use rocelab_results::{DeadlockRecord, DeadlockedQueue};
 
 use crate::Plan;
 use crate::network::{Deadlock, StuckQueue};
+use crate::pause_tree::{Freed, PauseTree};
 
-/// Deadlocks in the words of the results.
-pub(crate) fn deadlock_records(plan: &Plan, found: &[Deadlock]) -> Vec<DeadlockRecord> {
-    if found.is_empty() {
-        return Vec::new();
-    }
-    let adjacency = plan.topology.adjacency();
-    found.iter().map(|found| deadlock_record(plan, &adjacency, found)).collect()
+/// Deadlocks in the words of the results; the tree has all pauses and storms of the run.
+pub(crate) fn deadlock_records(
+    plan: &Plan,
+    found: &[Deadlock],
+    pauses: &PauseTree<'_>,
+) -> Vec<DeadlockRecord> {
+    let freed = pauses.freed(found);
+    let record = |(found, freed)| deadlock_record(plan, pauses.adjacency(), found, freed);
+    found.iter().zip(freed).map(record).collect()
 }
 
-fn deadlock_record(plan: &Plan, adjacency: &Adjacency, found: &Deadlock) -> DeadlockRecord {
+fn deadlock_record(
+    plan: &Plan,
+    adjacency: &Adjacency,
+    found: &Deadlock,
+    freed: Option<Freed>,
+) -> DeadlockRecord {
     let name = |node: NodeId| plan.topology.nodes[node as usize].name.clone();
     let queue = |stuck: &StuckQueue| {
         let behind = adjacency.ports_of(stuck.node).get(usize::from(stuck.port));
@@ -33,5 +41,9 @@ fn deadlock_record(plan: &Plan, adjacency: &Adjacency, found: &Deadlock) -> Dead
         cycle: found.cycle.iter().map(queue).collect(),
         queues: found.queues.len() as u64,
         bytes: found.bytes,
+        freed_ps: freed.map(|freed| freed.time),
+        watchdog: freed
+            .filter(|freed| freed.by_watchdog)
+            .map(|freed| format!("{}:{}", name(freed.queue.node), freed.queue.port)),
     }
 }

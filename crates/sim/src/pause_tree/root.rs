@@ -9,7 +9,7 @@ use super::PauseTree;
 use crate::network::{Deadlock, StuckQueue};
 
 /// Node, port and priority.
-type Place = (NodeId, u16, u8);
+pub(super) type Place = (NodeId, u16, u8);
 
 /// Where a chain of pauses begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +38,7 @@ pub(super) struct Descent {
     /// Pauses from that one to this, both counted.
     depth: usize,
     /// What is paused.
-    holds: Place,
+    pub(super) holds: Place,
     /// The egress queue that the pause was asked for; none by a host.
     waits_for: Option<Place>,
 }

@@ -70,6 +70,7 @@ fn a_survey_names_the_deadlock_and_its_cycle() {
     let (us, ps) = (deadlock.began_ps / 1_000_000, deadlock.began_ps % 1_000_000);
     assert!(text.contains(&format!("deadlock 0, at {us}.{ps:06} us, of ")), "{text}");
     assert!(text.contains(&around), "{text}");
+    assert!(!text.contains("freed") && deadlock.to_string().contains("can never move"), "{text}");
 
     // Whatever lasts at the end lasts because of it.
     let lasting = found.longest.iter().filter(|pause| pause.start_ps + pause.ps == found.end_ps);
@@ -101,7 +102,18 @@ fn a_flow_that_is_stuck_in_it_is_told_so() {
 fn a_flow_that_completed_after_a_deadlock_is_told_so() {
     let plan = watched_ring();
     let survey = surveyed(&plan);
-    assert_eq!(survey.deadlocks.len(), 1, "{survey}");
+    let [deadlock] = survey.deadlocks.as_slice() else { panic!("{survey}") };
+    let freed = deadlock.freed_ps.expect("a watchdog acts");
+    assert!((300_000_000..500_000_000).contains(&(freed - deadlock.began_ps)), "{survey}");
+    let mut cycle = deadlock.cycle.iter().map(|queue| format!("{}:{}", queue.switch, queue.port));
+    let watchdog = deadlock.watchdog.as_ref().expect("a queue");
+    assert!(cycle.any(|queue| queue == *watchdog), "{survey}");
+    let (us, ps) = (freed / 1_000_000, freed % 1_000_000);
+    let words = format!("; freed at {us}.{ps:06} us by the watchdog of {watchdog}\n");
+    assert!(survey.to_string().contains(&words), "{survey}");
+    let words =
+        format!("could not move until {us}.{ps:06} us, when the watchdog of {watchdog} acted");
+    assert!(deadlock.to_string().contains(&words), "{deadlock}");
     let explained = explained(&plan);
     let flow = explained.flows.iter().find(|flow| flow.retransmitted_packets == Some(0));
     let flow = flow.expect("flow 2 loses nothing");
