@@ -110,7 +110,19 @@ fn findings_come_with_their_numbers() {
     assert_eq!(memory["class_bytes"], json!(4 * 3_786));
     assert_eq!(memory["shared_bytes"], json!(32_000_000 - 4 * 3_786));
     assert_eq!(all["proof"]["buffer_dependency"]["cycle"], Value::Null);
-    assert_eq!(all["proof"]["marking"][0]["unmarked_bytes"], json!(400_000), "by default");
+    let marking = &all["proof"]["marking"][0];
+    assert_eq!(marking["unmarked_bytes"], json!(400_000), "by default");
+    assert_eq!(marking["default_ecn"], json!(true));
+    let text = desk.rocelab(&["check", "small.toml"]).stdout;
+    assert!(text.contains("one queue 400KB (default) <= XOFF"), "{text}");
+    let set = [
+        "check",
+        "small.toml",
+        "--set",
+        "switch.ecn={ kmin = \"5KB\", kmax = \"200KB\", pmax = 0.01 }",
+    ];
+    let text = desk.rocelab(&set).stdout;
+    assert!(text.contains("one queue 5KB <= XOFF"), "{text}");
     let none = ["small.toml", "--set", "congestion_control.none={}"];
     let (_, all) = checked(&desk, &none);
     assert_eq!(all["proof"]["marking"], json!([]), "without `switch.ecn`");
@@ -239,6 +251,26 @@ fn what_is_said_to_no_effect_is_noted_with_its_place() {
     assert_eq!(notes.len(), 9, "{ended:?}");
     let run = desk.rocelab(&["run", "s.toml"]);
     assert_eq!((run.code, run.stderr), (Some(0), ended.stderr), "run says the same");
+}
+
+#[test]
+fn thresholds_that_another_one_replaces_are_noted() {
+    let desk = Desk::with_small();
+    let notes = |xoff: &str, alpha: &str, offset: &str| {
+        let [xoff, alpha, offset] = [("xoff", xoff), ("alpha", alpha), ("xon_offset", offset)]
+            .map(|(key, value)| format!("switch.{key}={value}"));
+        let control = "congestion_control.none={}";
+        let sets = ["--set", control, "--set", &xoff, "--set", &alpha, "--set", &offset];
+        let ended = desk.rocelab(&[&["check", "small.toml"], &sets[..]].concat());
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.stderr
+    };
+    let both = notes("20KB", "1/4", "30KB");
+    let lines: Vec<_> = both.lines().collect();
+    let [alpha, offset] = lines.as_slice() else { panic!("{both}") };
+    assert!(alpha.contains("the fixed threshold `xoff` of 20KB is in its place"), "{alpha}");
+    assert!(offset.contains("that is above `xoff`, 20KB: senders resume when nothing"), "{offset}");
+    assert_eq!(notes("20KB", "1/8", "20KB"), "", "the default, and no more than it");
 }
 
 #[test]

@@ -68,7 +68,11 @@ impl Explanation {
     fn verdict(&self, rows: &[Row<'_>]) -> String {
         let mut longest: Vec<&Row<'_>> = rows.iter().collect();
         longest.sort_by_key(|row| std::cmp::Reverse(row.ps));
-        let phrases = longest.iter().take(ROWS_IN_VERDICT).map(|row| {
+        let counts = |(place, row): &(usize, &&Row<'_>)| {
+            *place == 0 || !rounds_to_nothing(row.ps, self.elapsed_ps)
+        };
+        let named = longest.iter().take(ROWS_IN_VERDICT).enumerate().filter(counts);
+        let phrases = named.map(|(_, row)| {
             let cause = row.causes.first();
             let cause = cause.map_or_else(String::new, |(cause, _)| format!(" ({cause})"));
             format!("{} {} at {}{cause}", self.share(row.ps), row.category.name(), row.place)
@@ -150,6 +154,11 @@ pub(super) fn percentage(part: u64, whole: u64) -> String {
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
+/// Whether a share is 0.0 % as a [percentage].
+fn rounds_to_nothing(part: u64, whole: u64) -> bool {
+    u128::from(part) * 2_000 < u128::from(whole)
+}
+
 /// Microseconds with all their digits: picoseconds.
 fn time(ps: u64) -> String {
     format!("{}.{:06} us", ps / 1_000_000, ps % 1_000_000)
@@ -203,5 +212,6 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("ACK timeout; lost at s:1, fault"), "{text}");
+        assert!(text.contains("(flow 2); 25.0 % serialisation at a.\n"), "0.0 %: {text}");
     }
 }

@@ -1,5 +1,6 @@
 //! What a scenario says to no effect: no error, but seldom what was meant.
 
+use rocelab_fabric::SwitchConfig;
 use rocelab_units::{Duration, SimTime};
 
 use super::Plan;
@@ -27,6 +28,8 @@ impl Scenario {
             .chain(late_flows(plan))
             .chain(no_watchdog(self))
             .chain(unused_arp_timeout(self))
+            .chain(unused_alpha(self))
+            .chain(unreachable_xon(self))
             .chain(endless_tcp(self, plan));
         found.map(|fault| self.document.report(fault)).collect()
     }
@@ -175,6 +178,27 @@ fn unused_arp_timeout(scenario: &Scenario) -> Option<Fault> {
     (is_set && scenario.roce.version == RoceVersion::V1).then(|| {
         Fault::at("layer2.learning.arp_timeout", "RoCE v1 has no IP addresses to resolve")
             .help("leave it out")
+    })
+}
+
+/// A dynamic threshold beside the fixed one that is in its place, unless an override puts that there.
+fn unused_alpha(scenario: &Scenario) -> Option<Fault> {
+    let (alpha, xoff) = (scenario.switch.alpha, scenario.switch.xoff?);
+    let overrides = |key: &str| scenario.document.overrides(key);
+    let is_meant = overrides("switch.xoff") && !overrides("switch.alpha");
+    (alpha != SwitchConfig::default().alpha && !is_meant).then(|| {
+        let message = format!("the fixed threshold `xoff` of {xoff} is in its place");
+        Fault::at("switch.alpha", message).help("remove it, or `switch.xoff`")
+    })
+}
+
+/// A threshold for senders to resume that would be below nothing.
+fn unreachable_xon(scenario: &Scenario) -> Option<Fault> {
+    let (offset, xoff) = (scenario.switch.xon_offset, scenario.switch.xoff?);
+    let is_set = offset != SwitchConfig::default().xon_offset;
+    (is_set && offset > xoff).then(|| {
+        let message = format!("that is above `xoff`, {xoff}: senders resume when nothing is left");
+        Fault::at("switch.xon_offset", message).help("give no more than `xoff`")
     })
 }
 

@@ -50,6 +50,7 @@ pub use faults::{FaultAction, FaultChoice, FaultRule, FrameSelector, OpcodeSet};
 pub(crate) use hosts::HostDirectory;
 pub use profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
 pub use receivers::SlowReceiver;
+pub(crate) use resolve::default_ecn;
 pub use switches::SwitchOverrides;
 pub use tables::{MissingEntries, TablesPlan};
 pub use tcp::TcpPlan;

@@ -53,7 +53,7 @@ impl Scenario {
 
 /// Marking as the HPCC paper (SIGCOMM 2019) reports it from production: 100 KB and 400 KB at
 /// 25 Gb/s and in proportion at other rates, 20 %.
-fn default_ecn() -> EcnConfig {
+pub(crate) fn default_ecn() -> EcnConfig {
     EcnConfig {
         kmin: Bytes::new(100_000),
         kmax: Bytes::new(400_000),

@@ -28,6 +28,7 @@ use serde::Serialize;
 
 use super::headroom::is_lossless;
 use crate::Plan;
+use crate::plan::default_ecn;
 
 /// Thresholds of the egress queues of one rate at switches with equal ports. Sizes in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -40,6 +41,8 @@ pub struct MarkingFinding {
     pub rate_bps: u64,
     /// How long a queue may be before its first mark: Kmin, and what else may have come.
     pub unmarked_bytes: u64,
+    /// Whether marking is as it is without `switch.ecn`.
+    pub default_ecn: bool,
     /// XOFF when one such queue is so long.
     pub xoff_bytes: u64,
     /// Whether marks come first with one queue.
@@ -123,7 +126,8 @@ fn of_switch(plan: &Plan, switch: NodeId, adjacency: &Adjacency) -> Vec<MarkingF
         let ecn = plan.port_at(switch, number).ecn.as_ref();
         // An average may lag behind the queue by any amount.
         let ecn = ecn.filter(|ecn| ecn.average_weight.is_none())?;
-        Some((rate_of(port), unmarked(ecn, rate_of(port), fastest, frame)))
+        let rate = rate_of(port);
+        Some((rate, unmarked(ecn, rate, fastest, frame), *ecn == default_ecn()))
     };
     let queues: Option<Vec<_>> = (0..).zip(ports).map(queue).collect();
     // Queues that are never marked are the end of all such questions.
@@ -136,13 +140,14 @@ fn of_switch(plan: &Plan, switch: NodeId, adjacency: &Adjacency) -> Vec<MarkingF
         xoff: config.xoff.map(Bytes::get),
         alpha: least_alpha(config),
     };
-    let all = queues.iter().fold(0u64, |sum, &(_, unmarked)| sum.saturating_add(unmarked));
+    let all = queues.iter().fold(0u64, |sum, &(_, unmarked, _)| sum.saturating_add(unmarked));
     queues.sort_unstable();
     queues.dedup();
     let example = &plan.topology.nodes[switch as usize].name;
-    let finding = |(rate, unmarked): (Bandwidth, u64)| MarkingFinding {
+    let finding = |(rate, unmarked, default_ecn): (Bandwidth, u64, bool)| MarkingFinding {
         example: example.clone(),
         rate_bps: rate.bits_per_second(),
+        default_ecn,
         ..MarkingFinding::of(&input, unmarked, all)
     };
     queues.into_iter().map(finding).collect()
@@ -174,6 +179,7 @@ impl MarkingFinding {
             example: String::new(),
             rate_bps: 0,
             unmarked_bytes: unmarked,
+            default_ecn: false,
             xoff_bytes: xoff,
             marks_first: holds(unmarked, unmarked, xoff),
             all_unmarked_bytes: all,

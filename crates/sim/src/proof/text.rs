@@ -305,11 +305,12 @@ impl fmt::Display for MarkingFinding {
         let relation = |holds: bool| if holds { "<=" } else { ">" };
         write!(
             f,
-            "{}, queues at {}: one queue {} {} XOFF {}; all queues {} {} XOFF {}, which \
+            "{}, queues at {}: one queue {}{} {} XOFF {}; all queues {} {} XOFF {}, which \
              holds with up to {} each",
             self.example,
             Bandwidth::from_bps(self.rate_bps),
             size(self.unmarked_bytes),
+            if self.default_ecn { " (default)" } else { "" },
             relation(self.marks_first),
             size(self.xoff_bytes),
             size(self.all_unmarked_bytes),

@@ -87,6 +87,14 @@ impl Document {
         self.root().is_ok_and(|root| locate(root.get_ref(), key).complete)
     }
 
+    /// Whether an override writes a key, whatever the file says.
+    pub(crate) fn overrides(&self, key: &str) -> bool {
+        self.root().is_ok_and(|root| {
+            let place = locate(root.get_ref(), key);
+            place.complete && self.is_override(place.span.start)
+        })
+    }
+
     /// The error with the place of its key.
     pub(crate) fn report(&self, mut fault: Fault) -> ScenarioError {
         let key = match &fault.place {
