@@ -155,6 +155,11 @@ pub enum Cause {
         /// that is a deadlock, by its place in `deadlocks` of `summary.json`.
         root: String,
     },
+    /// A failure that lowers the rate of the link.
+    LoweredRate {
+        /// The rate meanwhile (bit/s).
+        rate_bps: u64,
+    },
     /// A congestion control.
     CongestionControl {
         /// Its name.

@@ -5,6 +5,8 @@ mod unfinished;
 
 use std::collections::BTreeMap;
 
+use rocelab_units::SimTime;
+
 use super::Part;
 use super::category::{Category, Cause, Stage};
 use super::course::{Leg, Stands, Stretch, Work};
@@ -216,13 +218,20 @@ impl Parts<'_> {
         let in_node = Spot { stage, place: (number, self.name(neighbour.node)) };
         let at_end = hop.crossed.checked_sub(latency)?;
         let sent = at_end.checked_sub(delay).filter(|&sent| sent >= hop.start)?;
-        self.add(&on_link, (Category::Serialisation, None), (hop.start, sent));
+        self.add(&on_link, self.serialisation(hop.port, hop.start), (hop.start, sent));
         self.add(&on_link, (Category::Propagation, None), (sent, at_end));
         self.add(&in_node, (Category::SwitchLatency, None), (at_end, hop.crossed));
         let due = if hop.kept == 0 { hop.arrived } else { hop.kept };
         self.add(&on_link, (Category::FaultDelay, None), (hop.crossed, due));
         self.add(&in_node, (Category::SlowReceiver, None), (due, hop.arrived));
         Some(())
+    }
+
+    /// The bits leave of a frame that a port starts at a time (picoseconds), as fast as its link is then.
+    fn serialisation(&self, port: u32, start: u64) -> (Category, Option<Cause>) {
+        let lowered = self.known.network.lowered_rate(port, SimTime::from_ps(start));
+        let cause = lowered.map(|rate| Cause::LoweredRate { rate_bps: rate.bits_per_second() });
+        (Category::Serialisation, cause)
     }
 
     /// From the arrival of a segment of TCP until the protocol has it.

@@ -132,6 +132,14 @@ impl PortLog {
         (time < sent.free_at).then_some(sent.owner)
     }
 
+    /// When the last frame started of those that have by `time` (picoseconds); that time itself if none
+    /// is known.
+    pub(super) fn last_start(&self, time: u64) -> u64 {
+        let next = self.sent.partition_point(|sent| sent.start <= time);
+        let last = next.checked_sub(1).and_then(|index| self.sent.get(index));
+        last.map_or(time, |sent| sent.start)
+    }
+
     /// Until when a frame occupies the transmitter that starts at a time; none if it is not known.
     pub(super) fn occupied_until(&self, start: u64) -> Option<u64> {
         let place = self.sent.binary_search_by_key(&start, |sent| sent.start).ok()?;

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
+use rocelab_units::Bandwidth;
+
 use super::category::{Category, Cause, LossSignal, Stage};
 use super::{Explanation, Part, Subject};
 
@@ -73,7 +75,8 @@ impl Explanation {
         };
         let named = longest.iter().take(ROWS_IN_VERDICT).enumerate().filter(counts);
         let phrases = named.map(|(_, row)| {
-            let cause = row.causes.first();
+            let without = row.ps - row.causes.iter().map(|(_, ps)| ps).sum::<u64>();
+            let cause = row.causes.first().filter(|(_, ps)| *ps >= without);
             let cause = cause.map_or_else(String::new, |(cause, _)| format!(" ({cause})"));
             format!("{} {} at {}{cause}", self.share(row.ps), row.category.name(), row.place)
         });
@@ -107,19 +110,21 @@ fn rows(parts: &[Part]) -> Vec<Row<'_>> {
     rows
 }
 
-/// What a row is because of.
+/// What a row is because of; with the time where that is not all of the row's.
 fn causes(row: &Row<'_>) -> String {
-    let [(cause, _)] = row.causes.as_slice() else {
-        let shown = row.causes.iter().take(CAUSES_SHOWN);
-        let shown: Vec<_> = shown.map(|(cause, ps)| format!("{cause} {}", time(*ps))).collect();
-        let more = row.causes.len().saturating_sub(CAUSES_SHOWN);
-        return match (shown.is_empty(), more) {
-            (true, _) => String::new(),
-            (false, 0) => format!("  {}", shown.join(", ")),
-            (false, more) => format!("  {}, and {more} more", shown.join(", ")),
-        };
-    };
-    format!("  {cause}")
+    if let [(cause, ps)] = row.causes.as_slice()
+        && *ps == row.ps
+    {
+        return format!("  {cause}");
+    }
+    let shown = row.causes.iter().take(CAUSES_SHOWN);
+    let shown: Vec<_> = shown.map(|(cause, ps)| format!("{cause} {}", time(*ps))).collect();
+    let more = row.causes.len().saturating_sub(CAUSES_SHOWN);
+    match (shown.is_empty(), more) {
+        (true, _) => String::new(),
+        (false, 0) => format!("  {}", shown.join(", ")),
+        (false, more) => format!("  {}, and {more} more", shown.join(", ")),
+    }
 }
 
 fn text(cause: &Cause) -> String {
@@ -134,6 +139,9 @@ fn text(cause: &Cause) -> String {
         }
         Cause::PausedBy { by, waits_for, root, .. } => {
             format!("{by} for {waits_for} and in the end {root}")
+        }
+        Cause::LoweredRate { rate_bps } => {
+            format!("at a lowered rate, {}", Bandwidth::from_bps(*rate_bps))
         }
         Cause::CongestionControl { algorithm, signal } => format!("{algorithm}, by {signal}"),
         Cause::Loss { noticed: LossSignal::Unnoticed, lost: None } => {

@@ -37,6 +37,15 @@ pub(crate) struct LinkUse {
 }
 
 impl LinkRates {
+    /// The rate of a port at a time, if failures had lowered it; of events at that time those of failures
+    /// come first.
+    fn lowered(&self, port: u32, time: SimTime) -> Option<Bandwidth> {
+        let port = self.by_port.get(&port)?;
+        let next = port.since.partition_point(|&(since, _)| since <= time);
+        let (_, rate) = *port.since.get(next.checked_sub(1)?)?;
+        (rate < port.usual).then_some(rate)
+    }
+
     /// From `now` on a port has the rate `after`, and `before` until then; what it sends now is over at
     /// `free_at`.
     pub(super) fn note(
@@ -82,6 +91,11 @@ impl LinkRates {
 }
 
 impl<P: Profile> Network<P> {
+    /// The rate of a port at a time, if failures had lowered it.
+    pub(crate) fn lowered_rate(&self, port: u32, time: SimTime) -> Option<Bandwidth> {
+        self.link_rates.lowered(port, time)
+    }
+
     /// The rate of a port, by its place among all, on average from one time to another.
     pub(super) fn mean_rate(&self, port: u32, from: SimTime, to: SimTime) -> Bandwidth {
         let now = || self.ports[port as usize].port.link().rate();

@@ -236,6 +236,35 @@ fn a_host_that_is_down_is_not_a_link_that_is() {
     assert_eq!(time(&one, Category::LinkDown), 0, "{one}");
 }
 
+/// What leaves while a link is slower than usual says so, and what leaves before and after does not.
+#[test]
+fn a_lowered_rate_of_a_link_is_named() {
+    let slow = "[[failure]]\nkind = \"link-rate\"\nport = \"PORT\"\nrate = \"10Gbps\"\n";
+    let cause = Some(Cause::LoweredRate { rate_bps: 10_000_000_000 });
+    let lowered = |one: &Explanation| -> Vec<(Stage, String, Category, u64)> {
+        let parts = one.parts.iter().filter(|part| part.cause == cause);
+        parts.map(|part| (part.stage, part.place.clone(), part.category, part.ps)).collect()
+    };
+    let for_a_while = format!("{slow}at = \"22us\"\nlasts = \"4us\"\n");
+    let one = explained(&star("", "100KB", &for_a_while.replace("PORT", "host-0")));
+    let found = lowered(&one);
+    let [(Stage::Sender, place, Category::Serialisation, ps)] = found.as_slice() else {
+        panic!("{one}")
+    };
+    assert_eq!(place, "host-0", "{one}");
+    // Frames of 1106 bytes with preamble and gap, 885 ns each, of which the last may start at the end.
+    assert!((3_900_000..4_902_000).contains(ps) && ps % 884_800 == 0, "{one}");
+    assert!(time(&one, Category::Serialisation) > 10_000_000, "{one}");
+    let words = format!("at a lowered rate, 10Gbps {}.{:06} us", ps / 1_000_000, ps % 1_000_000);
+    assert!(one.to_string().contains(&words), "{one}");
+
+    let from_the_start = format!("{slow}at = \"1us\"\n").replace("PORT", "host-1");
+    let one = explained(&star("", "1024B", &from_the_start));
+    let [(stage, place, ..), answer] = lowered(&one).try_into().expect("data and answer");
+    assert_eq!((stage, place.as_str()), (Stage::Request, "switch-0:1"), "{one}");
+    assert_eq!((answer.0, answer.1.as_str()), (Stage::Answer, "host-1:0"), "{one}");
+}
+
 #[test]
 fn a_limit_of_the_rate_is_named() {
     let signal = |one: &Explanation, of: Category| {

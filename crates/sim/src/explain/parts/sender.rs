@@ -34,7 +34,7 @@ impl Parts<'_> {
                 }
                 Some(noticed) => self.sent_again(noticed, loss),
                 None if port.busy_with(since) == Some(Owner::Data(self.pair.traffic)) => {
-                    (Category::Serialisation, None)
+                    self.serialisation(port.port, port.last_start(since))
                 }
                 None => self.waiting(end, port, (waits_for, loss), (since, to)),
             };

@@ -80,7 +80,7 @@ impl Parts<'_> {
         let at_end = sent.saturating_add(network.delay_of(hop.port).ps()).min(to);
         let on_link = Spot { stage, place: (number, self.port_name(hop.port)) };
         let in_node = Spot { stage, place: (number, self.name(network.node_behind(hop.port))) };
-        self.add(&on_link, (Category::Serialisation, None), (hop.start, sent));
+        self.add(&on_link, self.serialisation(hop.port, hop.start), (hop.start, sent));
         self.add(&on_link, (Category::Propagation, None), (sent, at_end));
         self.add(&in_node, (Category::SwitchLatency, None), (at_end, to));
     }
