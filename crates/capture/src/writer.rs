@@ -1,8 +1,8 @@
 //! Frames into a file.
 
 use std::borrow::Cow;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Seek as _, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -51,6 +51,25 @@ impl CaptureWriter {
         interfaces: &[Interface],
     ) -> io::Result<Self> {
         Self::new(format, BufWriter::with_capacity(1 << 16, File::create(path)?), interfaces)
+    }
+
+    /// Goes on with the file at `path`, which was begun with the same format and interfaces, behind what
+    /// it holds: its header is written once more over itself.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new), and those of opening a file.
+    pub fn go_on(
+        format: Format,
+        path: impl AsRef<Path>,
+        interfaces: &[Interface],
+    ) -> io::Result<Self> {
+        let file = OpenOptions::new().write(true).open(path)?;
+        let mut place = file.try_clone()?; // Both write at one place.
+        let output = BufWriter::with_capacity(1 << 16, file);
+        let mut writer = Self::new(format, output, interfaces)?;
+        writer.flush()?;
+        place.seek(SeekFrom::End(0))?;
+        Ok(writer)
     }
 }
 
@@ -114,6 +133,17 @@ impl<W: Write> CaptureWriter<W> {
             }
         }
         Ok(())
+    }
+
+    /// Writes out what is buffered.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn flush(&mut self) -> io::Result<()> {
+        match &mut self.output {
+            Output::PcapNg(writer) => writer.get_mut().flush(),
+            Output::Pcap(writer) => writer.flush().map_err(pcap_error),
+        }
     }
 
     /// Flushes the output and gives it back.

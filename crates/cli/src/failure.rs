@@ -52,7 +52,11 @@ impl Failure {
             ErrorKind::Machine => Exit::MachineFailed,
         };
         match self {
-            Self::Scenario(_) | Self::Input(_) | Self::Run(RunError::Build(_)) => Exit::BadInput,
+            Self::Scenario(_)
+            | Self::Input(_)
+            | Self::Run(
+                RunError::Build(_) | RunError::NotResumable | RunError::Checkpoint { .. },
+            ) => Exit::BadInput,
             Self::Run(RunError::Results(error)) | Self::Results(error) => of_results(error),
             Self::Explain(error) if !error.is_defect() => Exit::BadInput,
             Self::Explain(_) | Self::Run(RunError::Audit(_)) => Exit::Defect,

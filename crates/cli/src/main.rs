@@ -14,6 +14,7 @@ macro_rules! tell {
 
 mod answer;
 mod check;
+mod checkpoint;
 mod compare;
 mod convert;
 mod exit;
@@ -53,6 +54,10 @@ struct Arguments {
 enum Command {
     /// Run a scenario and write a results directory.
     Run(run::RunArguments),
+    /// Go on with a run that was broken off, from its last checkpoint.
+    Resume(checkpoint::ResumeArguments),
+    /// Go on from a checkpoint with other settings: what if?
+    Branch(checkpoint::BranchArguments),
     /// Validate a scenario without running it, and prove what can be proved of it.
     Check(check::CheckArguments),
     /// Draw a run as one HTML file.
@@ -92,6 +97,8 @@ fn main() -> ExitCode {
 fn execute(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Run(arguments) => run::execute(&arguments),
+        Command::Resume(arguments) => checkpoint::resume(&arguments),
+        Command::Branch(arguments) => checkpoint::branch(&arguments),
         Command::Check(arguments) => check::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),

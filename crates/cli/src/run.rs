@@ -7,12 +7,13 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use rocelab_results::{Machine, Overwrite, ResultsDir, RunInfo};
+use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo};
 use rocelab_sim::proof::{LossyPriority, RoutingLoop};
 use rocelab_sim::reference::Loaded;
-use rocelab_sim::{Execution, Outcome, Plan, Scenario};
+use rocelab_sim::{Execution, Outcome, Plan, Progress, RunError, Scenario};
 
 use crate::answer;
+use crate::checkpoint::{self, CheckpointArguments};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -30,13 +31,8 @@ pub(crate) struct RunArguments {
     /// [default: results/SCENARIO-SEED]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Worker threads; results do not depend on it. [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    threads: Option<u32>,
-    /// Parts that the network is cut into; results do not depend on it. [default: one for each
-    /// thread, at most one for every 32 hosts; more in large networks]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    partitions: Option<u32>,
+    #[command(flatten)]
+    execution: ExecutionArguments,
     /// Print nothing but errors.
     #[arg(long)]
     quiet: bool,
@@ -44,10 +40,24 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
+    checkpoints: CheckpointArguments,
+    #[command(flatten)]
     scenario: ScenarioArguments,
 }
 
-impl RunArguments {
+/// How runs are carried out.
+#[derive(Debug, Args)]
+pub(crate) struct ExecutionArguments {
+    /// Worker threads; results do not depend on it. [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    threads: Option<u32>,
+    /// Parts that the network is cut into; results do not depend on it. [default: one for each
+    /// thread, at most one for every 32 hosts; more in large networks]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    partitions: Option<u32>,
+}
+
+impl ExecutionArguments {
     /// How a plan is to be run.
     fn execution(&self, plan: &Plan) -> Execution {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -57,7 +67,9 @@ impl RunArguments {
             None => Execution::on_threads(plan, threads),
         }
     }
+}
 
+impl RunArguments {
     /// Where the results of `plan` go.
     fn directory_for(&self, plan: &Plan) -> PathBuf {
         match &self.out {
@@ -103,15 +115,32 @@ pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
         files.iter().map(|path| arguments.scenario.load(path)).collect::<Result<_, _>>()?;
     check_own_directories(arguments, &files, &loaded)?;
     prove_writable(loaded.iter().map(|(_, plan)| arguments.directory_for(plan)), overwrite)?;
+    for (_, plan) in &loaded {
+        arguments.checkpoints.settings(plan, overwrite)?;
+        Checkpoints::check_way(&arguments.directory_for(plan), overwrite)?;
+    }
     let mut exit = Exit::Done;
     for (path, (loaded, plan)) in files.iter().zip(loaded) {
         if !arguments.quiet {
             answer::tell_without_effect(path, &loaded, &plan);
             tell_warnings(path, &plan);
         }
-        let directory = ResultsDir::create(arguments.directory_for(&plan), overwrite)?;
         let of = if files.len() > 1 { format!("{}: ", path.display()) } else { String::new() };
-        exit = exit.and(run_one(arguments, (&loaded.scenario, &of), plan, directory, &interrupt)?);
+        let carrying = Carrying {
+            execution: &arguments.execution,
+            quiet: arguments.quiet,
+            of: &of,
+            interrupt: &interrupt,
+        };
+        let (scenario, directory) = (&loaded.scenario, arguments.directory_for(&plan));
+        let ended = match arguments.checkpoints.settings(&plan, overwrite)? {
+            Some(settings) => checkpoint::begin(&carrying, (scenario, &directory), plan, settings)?,
+            None => {
+                Checkpoints::clear_way(&directory, overwrite)?;
+                run_one(&carrying, scenario, plan, ResultsDir::create(directory, overwrite)?)?
+            }
+        };
+        exit = exit.and(ended);
         if exit == Exit::Interrupted {
             break;
         }
@@ -188,31 +217,75 @@ fn config_in(folder: PathBuf) -> Result<Option<PathBuf>, Failure> {
     }
 }
 
+/// Runs a scenario from its beginning to its end.
 fn run_one(
-    arguments: &RunArguments,
-    (scenario, of): (&Scenario, &str),
+    carrying: &Carrying<'_>,
+    scenario: &Scenario,
     plan: Plan,
     directory: ResultsDir,
-    interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let watch = Stopwatch::start();
-    let (cpu_before, _) = resources::used();
     write_scenario(scenario, &directory)?;
-    let has_stop = plan.stop.is_some();
-    let bar = Bar::new(arguments.quiet);
-    let execution = arguments.execution(&plan);
-    let outcome = rocelab_sim::run(Arc::new(plan), &directory, execution, |progress| {
-        bar.show(progress);
-        if interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    bar.clear();
-    let outcome = outcome?;
-    let info = run_info(&outcome, &watch, cpu_before);
-    let path = directory.finish(&outcome.summary, &info)?;
-    if !arguments.quiet {
-        answer::print(&rocelab_report::summary_table(&outcome.summary, &info, shown(&path)))?;
+    let (outcome, info, has_stop) =
+        carrying.run(plan, &directory, |plan, directory, execution, observe| {
+            rocelab_sim::run(plan, directory, execution, observe)
+        })?;
+    carrying.finish(directory, &outcome, &info, has_stop)
+}
+
+/// What goes around a run.
+pub(crate) struct Carrying<'a> {
+    pub(crate) execution: &'a ExecutionArguments,
+    pub(crate) quiet: bool,
+    /// What lines on standard error begin with.
+    pub(crate) of: &'a str,
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+/// Is told how far a run has come.
+type Observer<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
+
+impl Carrying<'_> {
+    /// Runs a plan while the user watches, and may break it off; what it came to, what that took, and
+    /// whether it was to stop.
+    pub(crate) fn run(
+        &self,
+        plan: Plan,
+        directory: &ResultsDir,
+        run: impl FnOnce(Arc<Plan>, &ResultsDir, Execution, Observer<'_>) -> Result<Outcome, RunError>,
+    ) -> Result<(Outcome, RunInfo, bool), Failure> {
+        let watch = Stopwatch::start();
+        let (cpu_before, _) = resources::used();
+        let has_stop = plan.stop.is_some();
+        let bar = Bar::new(self.quiet);
+        let execution = self.execution.execution(&plan);
+        let outcome = run(Arc::new(plan), directory, execution, &mut |progress| {
+            bar.show(progress);
+            if self.interrupt.requested() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        bar.clear();
+        let outcome = outcome?;
+        let info = run_info(&outcome, &watch, cpu_before);
+        Ok((outcome, info, has_stop))
     }
-    Ok(verdict::of(&outcome, has_stop, of))
+
+    /// Puts results in their place and tells of them.
+    pub(crate) fn finish(
+        &self,
+        directory: ResultsDir,
+        outcome: &Outcome,
+        info: &RunInfo,
+        has_stop: bool,
+    ) -> Result<Exit, Failure> {
+        let path = directory.finish(&outcome.summary, info)?;
+        if !self.quiet {
+            answer::print(&rocelab_report::summary_table(&outcome.summary, info, shown(&path)))?;
+        }
+        Ok(verdict::of(outcome, has_stop, self.of))
+    }
 }
 
 /// Makes all directories and takes them away again, the last one first, because the first one made
@@ -229,7 +302,7 @@ fn prove_writable(
 }
 
 /// Puts the resolved scenario into the results.
-fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Result<(), Failure> {
+pub(crate) fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Result<(), Failure> {
     let resolved = scenario.resolved().anchored(|file| !is_copied(file));
     let resolved =
         resolved.map_err(|error| Failure::Machine { path: scenario.folder().to_owned(), error })?;
@@ -272,7 +345,10 @@ fn copy_inputs(scenario: &Scenario, results: &Path) -> Result<(), Failure> {
         if let Some(folder) = to.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
-        std::fs::copy(from, &to).map_err(failed)?;
+        // A branch has them already: it begins with the results of its run.
+        if from != to {
+            std::fs::copy(from, &to).map_err(failed)?;
+        }
     }
     Ok(())
 }
@@ -294,11 +370,11 @@ fn run_info(outcome: &Outcome, watch: &Stopwatch, cpu_before: f64) -> RunInfo {
 }
 
 /// A path as the user would write it: relative to where they are, if it is below.
-fn shown(path: &Path) -> &Path {
+pub(crate) fn shown(path: &Path) -> &Path {
     std::env::current_dir().ok().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
 }
 
-fn key_and_value(text: &str) -> Result<(String, String), String> {
+pub(crate) fn key_and_value(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
         .filter(|(key, _)| !key.is_empty())

@@ -1,5 +1,6 @@
 //! The order of events.
 
+use rocelab_state::{BorshDeserialize, BorshSerialize, State, load_value, save_value, unfit};
 use rocelab_units::SimTime;
 
 /// Where an event stands in the order of a run.
@@ -8,7 +9,7 @@ use rocelab_units::SimTime;
 /// those of one node in the order in which the model says that the node scheduled them. The order
 /// does not depend on when an entry was put into a queue, or into which of several queues: a run
 /// cut into partitions keeps it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, BorshSerialize, BorshDeserialize)]
 pub struct EventKey {
     /// When it happens.
     pub time: SimTime,
@@ -45,7 +46,19 @@ impl Ord for EventKey {
 
 /// The place of an event among those of the same instant: origin node (24 bits), then that node's
 /// own counter (40 bits).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    BorshSerialize,
+    BorshDeserialize,
+)]
 #[repr(transparent)]
 pub struct Tie(u64);
 
@@ -80,10 +93,26 @@ impl TieCounter {
     }
 }
 
+/// The origin is a setting.
+impl State for TieCounter {
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
+        save_value(&self.0, to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
+        let saved: u64 = load_value(from)?;
+        if saved >> Tie::COUNTER_BITS != self.0 >> Tie::COUNTER_BITS {
+            return Err(unfit("the node that events come from"));
+        }
+        self.0 = saved;
+        Ok(())
+    }
+}
+
 /// The rule for the order of what happens at one instant.
-pub trait TieOrder: Default + core::fmt::Debug + Send {
+pub trait TieOrder: Default + core::fmt::Debug + Send + State {
     /// What each node keeps for it.
-    type OfNode: core::fmt::Debug + Send;
+    type OfNode: core::fmt::Debug + Send + State;
 
     /// What node `origin` keeps.
     ///
@@ -103,6 +132,17 @@ pub trait TieOrder: Default + core::fmt::Debug + Send {
 /// happens at it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NodeOrder;
+
+/// All of it is with the nodes.
+impl State for NodeOrder {
+    fn save(&self, _to: &mut Vec<u8>) -> rocelab_state::Result {
+        Ok(())
+    }
+
+    fn load(&mut self, _from: &mut &[u8]) -> rocelab_state::Result {
+        Ok(())
+    }
+}
 
 impl TieOrder for NodeOrder {
     type OfNode = TieCounter;
@@ -126,6 +166,16 @@ impl TieOrder for NodeOrder {
 /// sequential.
 #[derive(Clone, Copy, Debug)]
 pub struct InsertionOrder(TieCounter);
+
+impl State for InsertionOrder {
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
+        self.0.save(to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
+        self.0.load(from)
+    }
+}
 
 impl Default for InsertionOrder {
     fn default() -> Self {
@@ -162,5 +212,17 @@ mod tests {
         assert!(key(5, first) < key(5, second));
         assert!(key(5, second) < key(5, third));
         assert!(key(4, third) < key(5, first));
+    }
+
+    #[test]
+    fn a_counter_that_was_saved_goes_on_and_is_no_other_node_s() {
+        let (mut counter, mut saved) = (TieCounter::new(7), Vec::new());
+        counter.reserve();
+        counter.save(&mut saved).unwrap();
+        let mut loaded = TieCounter::new(7);
+        loaded.load(&mut &saved[..]).unwrap();
+        assert_eq!(loaded.reserve(), counter.reserve());
+        assert!(TieCounter::new(8).load(&mut &saved[..]).is_err());
+        assert!(TieCounter::new(7).load(&mut &saved[..7]).is_err());
     }
 }

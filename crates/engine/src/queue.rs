@@ -254,6 +254,20 @@ impl<E: Copy> EventQueue<E> {
         [least, far, overflow].into_iter().flatten().min()
     }
 
+    /// All events that wait, first one first; they stay. Pushed into an empty queue they come out of
+    /// that one in the same order.
+    pub fn scheduled(&self) -> Vec<Scheduled<E>> {
+        let lists = self.near.lists().chain(self.far.lists()).chain([self.scout.node]);
+        let aside = self.side.iter().chain(&self.overflow).map(|scheduled| scheduled.0);
+        let mut all: Vec<Scheduled<E>> = Vec::with_capacity(self.len());
+        all.extend(lists.flat_map(|first| self.nodes.scheduled(first)).chain(aside));
+        all.extend(&self.current[self.served..]);
+        all.extend(&self.scout.events);
+        debug_assert!(all.len() == self.len(), "an event is somewhere else");
+        all.sort_unstable_by_key(|scheduled| scheduled.key);
+        all
+    }
+
     /// The first event, which stays.
     #[inline(never)]
     pub fn first(&mut self) -> Option<&Scheduled<E>> {

@@ -2,6 +2,7 @@
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 
 /// One component's random numbers.
 ///
@@ -65,6 +66,20 @@ impl RngStream {
     }
 }
 
+/// The generator's 256 bits.
+impl BorshSerialize for RngStream {
+    fn serialize<W: std::io::Write>(&self, to: &mut W) -> std::io::Result<()> {
+        self.generator.state().serialize(to)
+    }
+}
+
+impl BorshDeserialize for RngStream {
+    fn deserialize_reader<R: std::io::Read>(from: &mut R) -> std::io::Result<Self> {
+        let state = <[u8; 32]>::deserialize_reader(from)?;
+        Ok(Self { generator: Xoshiro256PlusPlus::from_seed(state) })
+    }
+}
+
 #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
 const fn low_half(product: u128) -> u64 {
     product as u64
@@ -105,6 +120,17 @@ mod tests {
     }
 
     const PINNED: [u64; 3] = [611584651325270489, 140, 14692160251208987428];
+
+    #[test]
+    fn a_stream_that_was_saved_goes_on_where_it_was() {
+        let mut stream = RngStream::new(5, "saved");
+        for _ in 0..100 {
+            let mut saved = Vec::new();
+            stream.serialize(&mut saved).unwrap();
+            assert_eq!(RngStream::deserialize(&mut &saved[..]).unwrap(), stream);
+            stream.bits();
+        }
+    }
 
     #[test]
     fn means_are_right() {

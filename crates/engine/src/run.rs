@@ -50,6 +50,11 @@ impl<E: Copy> Engine<E> {
         Self { queue: EventQueue::new(), now: SimTime::ZERO, executed: 0 }
     }
 
+    /// Goes on from a checkpoint: `executed` events have been, the last of them at `now` or before.
+    pub fn resume(&mut self, now: SimTime, executed: u64) {
+        (self.now, self.executed) = (now, executed);
+    }
+
     /// The time of the last event, or the limit that was reached.
     pub fn now(&self) -> SimTime {
         self.now

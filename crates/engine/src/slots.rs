@@ -5,7 +5,7 @@
 
 use rocelab_units::SimTime;
 
-use crate::{EventKey, prefetch};
+use crate::{EventKey, Scheduled, prefetch};
 
 /// Slots that are taken out together.
 pub(crate) const GROUP: u64 = 32;
@@ -66,9 +66,17 @@ impl<E: Copy> Nodes<E> {
 
     /// The keys of a list.
     pub(crate) fn list(&self, first: u32) -> impl Iterator<Item = EventKey> + '_ {
+        self.nodes_of(first).map(|node| node.key)
+    }
+
+    /// The events of a list.
+    pub(crate) fn scheduled(&self, first: u32) -> impl Iterator<Item = Scheduled<E>> + '_ {
+        self.nodes_of(first).map(|node| Scheduled { key: node.key, event: node.event })
+    }
+
+    fn nodes_of(&self, first: u32) -> impl Iterator<Item = &Node<E>> + '_ {
         let node = |id: u32| self.all.get(id as usize);
-        let nodes = std::iter::successors(node(first), move |last| node(last.next));
-        nodes.map(|node| node.key)
+        std::iter::successors(node(first), move |last| node(last.next))
     }
 
     /// When an event happens, and which comes after it in its list.
@@ -152,6 +160,12 @@ impl Slots {
     /// The first node of a slot, which stays.
     pub(crate) fn first_in(&self, number: u64) -> u32 {
         self.heads[self.index(number)]
+    }
+
+    /// The first nodes of all lists: also of those whose [group](Self::take_group) was taken and that
+    /// [are still here](Self::take_list).
+    pub(crate) fn lists(&self) -> impl Iterator<Item = u32> + '_ {
+        self.heads.iter().copied().filter(|&first| first != NONE)
     }
 
     /// The first node of a slot; it is empty from now on.

@@ -7,6 +7,7 @@ use core::fmt;
 pub use hpcc_ns3::{
     TruncatingLink, serialisation_ns, truncated_nanoseconds, truncated_nanoseconds_of,
 };
+use rocelab_state::{State, load_value, save_value, unfit};
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 
 /// Preamble and start-of-frame delimiter, in bytes, ahead of every frame (IEEE 802.3).
@@ -19,7 +20,9 @@ pub const MIN_FRAME: u32 = 64;
 pub const QUANTUM_BITS: u32 = 512;
 
 /// How long frames occupy a link. The native link is [`Link`].
-pub trait Serialisation: fmt::Debug + Send {
+///
+/// Its state is the rate, which failures change.
+pub trait Serialisation: fmt::Debug + Send + State {
     /// A frame of `frame_len` bytes starts at `now`.
     fn transmit(&self, now: SimTime, frame_len: u32) -> Transmission;
 
@@ -44,6 +47,26 @@ pub struct Link {
     byte_time: u64,
     delay: Duration,
     rate: Bandwidth,
+}
+
+impl State for Link {
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
+        save_value(&self.rate, to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
+        self.set_rate(load_rate(from)?);
+        Ok(())
+    }
+}
+
+/// The rate of a link, which is not zero.
+fn load_rate(from: &mut &[u8]) -> rocelab_state::Result<Bandwidth> {
+    let rate: Bandwidth = load_value(from)?;
+    if rate.bits_per_second() == 0 {
+        return Err(unfit("the rate of a link"));
+    }
+    Ok(rate)
 }
 
 /// When a frame that starts now is over.

@@ -1,5 +1,6 @@
 //! Priority flow control (IEEE 802.1Qbb), both ends of it.
 
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
@@ -29,8 +30,10 @@ pub struct PauseTimers {
     times: Option<Box<PauseTimes>>,
 }
 
+rocelab_state::state!(PauseTimers { values: paused, times });
+
 /// Times by priority.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 struct PauseTimes {
     until: [SimTime; 8],
     since: [SimTime; 8],
@@ -127,6 +130,8 @@ pub struct PauseRequests {
     /// When the pause is asked for again, so that it does not expire.
     refresh_at: SimTime,
 }
+
+rocelab_state::state!(PauseRequests { values: pausing, pending, refresh_at; kept: quanta });
 
 impl PauseRequests {
     /// Asks for `quanta` at a time.

@@ -1,5 +1,7 @@
 //! A port: its transmitter, its queues, and PFC in both directions.
 
+mod state;
+
 use std::collections::VecDeque;
 
 use rocelab_units::{Bandwidth, Duration, SimTime};

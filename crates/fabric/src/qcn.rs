@@ -87,6 +87,8 @@ pub struct CongestionPoint {
     old: i64,
 }
 
+rocelab_state::state!(CongestionPoint { values: left, old; kept: set_point, weight, sample_base });
+
 impl CongestionPoint {
     /// The congestion point of an empty queue; `draw` is 64 random bits.
     pub fn new(config: &QcnConfig, draw: u64) -> Self {
@@ -187,6 +189,22 @@ mod tests {
             let short = expected - point.left;
             assert!((0..=2).contains(&short), "{eighth}: {}", point.left);
         }
+    }
+
+    #[test]
+    fn a_point_that_was_saved_goes_on() {
+        use rocelab_state::State as _;
+
+        let mut before = point(&QcnConfig::default());
+        let enqueue = |point: &mut CongestionPoint, k: u32| {
+            point.on_enqueue(1_000, 30_000 + k % 7 * 1_000, || u64::from(k) << 50)
+        };
+        assert!((0..200).any(|k| enqueue(&mut before, k).is_some()), "it is congested");
+        let (mut saved, mut after) = (Vec::new(), point(&QcnConfig::default()));
+        before.save(&mut saved).expect("it is made of integers");
+        after.load(&mut &saved[..]).expect("the settings are the same");
+        assert_eq!(after, before);
+        assert!((200..900).all(|k| enqueue(&mut after, k) == enqueue(&mut before, k)));
     }
 
     #[test]

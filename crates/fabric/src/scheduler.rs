@@ -1,5 +1,6 @@
 //! Which queue of an egress port sends next.
 
+use rocelab_state::{State, load_value, save_value, unfit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,39 @@ pub enum Scheduler {
     RoundRobin(RoundRobin),
 }
 
+/// A discipline is a setting: one is not loaded into another.
+impl State for Scheduler {
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
+        save_value(&self.discipline(), to)?;
+        match self {
+            Self::Strict => Ok(()),
+            Self::Dwrr(round_robin) => round_robin.save(to),
+            Self::RoundRobin(round_robin) => round_robin.save(to),
+        }
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
+        if load_value::<u8>(from)? != self.discipline() {
+            return Err(unfit("the discipline of a scheduler"));
+        }
+        match self {
+            Self::Strict => Ok(()),
+            Self::Dwrr(round_robin) => {
+                round_robin.load(from)?;
+                check_priority(round_robin.turn)
+            }
+            Self::RoundRobin(round_robin) => {
+                round_robin.load(from)?;
+                check_priority(round_robin.last)
+            }
+        }
+    }
+}
+
+fn check_priority(priority: u8) -> rocelab_state::Result {
+    if priority > 7 { Err(unfit("the priority that was served last")) } else { Ok(()) }
+}
+
 /// Deficit round robin: in its turn a queue earns its quantum and sends while its deficit lasts.
 #[derive(Clone, Debug)]
 pub struct DeficitRoundRobin {
@@ -39,6 +73,8 @@ pub struct DeficitRoundRobin {
     /// Whether the queue whose turn it is has earned its quantum already.
     earned: bool,
 }
+
+rocelab_state::state!(DeficitRoundRobin { values: deficit, turn, earned; kept: quantum });
 
 /// Round robin by frames: the next is the first that may go after the priority that was served
 /// last, from 7 on to 0. A frame of priority 1 is the first to go, of several that wait.
@@ -50,6 +86,8 @@ pub struct RoundRobin {
     /// The priority served last.
     last: u8,
 }
+
+rocelab_state::state!(RoundRobin { values: last });
 
 /// Bytes that a queue of weight 1 earns each turn.
 const QUANTUM: u32 = 1_600;
@@ -69,6 +107,15 @@ impl Scheduler {
                 }))
             }
             SchedulerConfig::RoundRobin => Self::RoundRobin(RoundRobin::default()),
+        }
+    }
+
+    /// Tells disciplines apart where they are saved.
+    const fn discipline(&self) -> u8 {
+        match self {
+            Self::Strict => 0,
+            Self::Dwrr(_) => 1,
+            Self::RoundRobin(_) => 2,
         }
     }
 

@@ -36,6 +36,8 @@ pub struct Shapers {
     closed: u8,
 }
 
+rocelab_state::state!(Shapers { values: closed; states: queues });
+
 #[derive(Clone, Copy, Debug)]
 struct Shaper {
     rate: Bandwidth,
@@ -44,6 +46,8 @@ struct Shaper {
     /// When all that it has sent is paid for.
     paid_at: SimTime,
 }
+
+rocelab_state::state!(Shaper { values: paid_at; kept: rate, tolerance });
 
 impl Shaper {
     /// From when on it may send.

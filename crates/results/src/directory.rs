@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::checkpoints::{Checkpoints, FileLengths};
 use crate::open::{NodesFile, PAUSES_JSON, TOPOLOGY_JSON};
+use crate::record::Start;
 use crate::run_info::is_ours;
 use crate::{
     DropRecord, FlowWriter, LinkRecord, MapNode, OperationRecord, PauseCauses, PauseRecord,
@@ -40,6 +42,8 @@ pub struct ResultsDir {
     created_parents: Vec<PathBuf>,
     /// Whether dropping leaves the temporary directory alone.
     kept: bool,
+    /// How its files begin.
+    start: Start,
 }
 
 impl ResultsDir {
@@ -59,12 +63,74 @@ impl ResultsDir {
         let mut prefix = std::ffi::OsString::from(".");
         prefix.push(name);
         match create_partial(parent, &prefix) {
-            Ok(partial) => Ok(Self { path, partial, overwrite, created_parents, kept: false }),
+            Ok(partial) => Ok(Self {
+                path,
+                partial,
+                overwrite,
+                created_parents,
+                kept: false,
+                start: Start::Anew,
+            }),
             Err(source) => {
                 remove_parents(&created_parents);
                 Err(ResultsError::NotWritable { path: parent.to_owned(), source })
             }
         }
+    }
+
+    /// Results that grow in the folder of checkpoints of their run, and stay there if it does not come
+    /// to its end.
+    ///
+    /// # Errors
+    /// As those of [`create`](Self::create).
+    pub fn with_checkpoints(
+        checkpoints: &Checkpoints,
+        overwrite: Overwrite,
+    ) -> Result<Self, ResultsError> {
+        check_in_the_way(checkpoints.results_path(), overwrite)?;
+        Ok(Self::kept_at(checkpoints, overwrite, Start::Anew))
+    }
+
+    /// The same, as a checkpoint has them: what was written since is cut off, and files are gone on
+    /// with.
+    ///
+    /// # Errors
+    /// As those of [`create`](Self::create); [`ResultsError::Write`];
+    /// [`ResultsError::Malformed`] if something of them is missing.
+    pub fn going_on(
+        checkpoints: &Checkpoints,
+        overwrite: Overwrite,
+        files: &FileLengths,
+    ) -> Result<Self, ResultsError> {
+        check_in_the_way(checkpoints.results_path(), overwrite)?;
+        files.cut_back(&checkpoints.working_path())?;
+        Ok(Self::kept_at(checkpoints, overwrite, Start::GoOn))
+    }
+
+    /// Has these results begin as a checkpoint has those of another run, which are in `folder`.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`], [`ResultsError::Malformed`] if something of those is missing.
+    pub fn begin_with(&mut self, files: &FileLengths, folder: &Path) -> Result<(), ResultsError> {
+        files.copy(folder, &self.partial)?;
+        self.start = Start::GoOn;
+        Ok(())
+    }
+
+    fn kept_at(checkpoints: &Checkpoints, overwrite: Overwrite, start: Start) -> Self {
+        Self {
+            path: checkpoints.results_path().to_owned(),
+            partial: checkpoints.working_path(),
+            overwrite,
+            created_parents: Vec::new(),
+            kept: true,
+            start,
+        }
+    }
+
+    /// Whether files of other kinds are gone on with too: those that are there.
+    pub fn goes_on(&self) -> bool {
+        self.start == Start::GoOn
     }
 
     /// The temporary directory, where files of other kinds, such as captures, are written too.
@@ -82,7 +148,7 @@ impl ResultsDir {
     /// # Errors
     /// [`ResultsError::Write`], as those that follow.
     pub fn flows(&self) -> Result<FlowWriter, ResultsError> {
-        FlowWriter::create(&self.partial)
+        FlowWriter::create(&self.partial, self.start)
     }
 
     /// Starts `pfc.csv`.
@@ -130,7 +196,7 @@ impl ResultsDir {
     /// # Errors
     /// [`ResultsError::Write`].
     pub fn records<R: Record>(&self) -> Result<RecordWriter<R>, ResultsError> {
-        RecordWriter::create(&self.partial)
+        RecordWriter::create(&self.partial, self.start)
     }
 
     /// Writes a whole file of text, such as `scenario.resolved.toml`.
@@ -236,7 +302,7 @@ impl Drop for ResultsDir {
 
 /// `path` made absolute, and through its symbolic links if it exists, so that renaming replaces
 /// the directory and not a link to it.
-fn resolve(path: &Path) -> Result<PathBuf, ResultsError> {
+pub(crate) fn resolve(path: &Path) -> Result<PathBuf, ResultsError> {
     let resolved = if exists(path) { path.canonicalize() } else { std::path::absolute(path) };
     match resolved {
         Ok(resolved) if resolved.file_name().is_some() => Ok(resolved),
@@ -245,7 +311,7 @@ fn resolve(path: &Path) -> Result<PathBuf, ResultsError> {
 }
 
 /// Whether anything is there, a dangling link included.
-fn exists(path: &Path) -> bool {
+pub(crate) fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
@@ -261,7 +327,7 @@ fn check_in_the_way(path: &Path, overwrite: Overwrite) -> Result<(), ResultsErro
 }
 
 /// Creates what is missing of `parent`; returns what that was, innermost first.
-fn create_parents(parent: &Path) -> Result<Vec<PathBuf>, ResultsError> {
+pub(crate) fn create_parents(parent: &Path) -> Result<Vec<PathBuf>, ResultsError> {
     let missing: Vec<PathBuf> =
         parent.ancestors().take_while(|path| !exists(path)).map(Path::to_owned).collect();
     for (made, path) in missing.iter().rev().enumerate() {

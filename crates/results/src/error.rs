@@ -17,6 +17,31 @@ pub enum ResultsError {
         /// The directory.
         path: PathBuf,
     },
+    /// There are checkpoints of an earlier run.
+    #[error(
+        "a run to {} was broken off: `rocelab resume {}` goes on with it; --force begins anew",
+        path.display(), path.display()
+    )]
+    BrokenOff {
+        /// The results directory.
+        path: PathBuf,
+    },
+    /// There are no checkpoints to go on from.
+    #[error(
+        "there are no checkpoints for results in {}: a run makes them with --checkpoint-every, and \
+         removes them at its end unless --keep-checkpoints is given",
+        path.display()
+    )]
+    NoCheckpoints {
+        /// The results directory.
+        path: PathBuf,
+    },
+    /// Another process has them.
+    #[error("{} is in use: the run that makes these checkpoints has not ended", path.display())]
+    InUse {
+        /// The folder of checkpoints.
+        path: PathBuf,
+    },
     /// The directory was to be replaced, but is not one of ours.
     #[error(
         "{} was not written by rocelab (no run.json of its own), so --force does not replace it: \
@@ -106,6 +131,9 @@ impl ResultsError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Exists { .. }
+            | Self::BrokenOff { .. }
+            | Self::NoCheckpoints { .. }
+            | Self::InUse { .. }
             | Self::NotResults { .. }
             | Self::Unnamed { .. }
             | Self::NotWritable { .. }

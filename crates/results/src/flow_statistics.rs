@@ -5,7 +5,7 @@ use crate::{Distribution, FlowCounts, FlowRecord, FlowStatus, MessageCounts, Mil
 
 /// Gathers what a summary says of all flows: exactly, so it keeps two numbers of each completed
 /// one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct FlowStatistics {
     counts: FlowCounts,
     messages: MessageCounts,

@@ -6,7 +6,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use crate::flow_columns::{FLOW_COLUMNS, FlowValue};
-use crate::record::create_csv;
+use crate::record::{Start, open_csv};
 use crate::{FlowRecord, ResultsError};
 
 pub(crate) const FLOWS_CSV: &str = "flows.csv";
@@ -23,10 +23,10 @@ pub struct FlowWriter {
 }
 
 impl FlowWriter {
-    pub(crate) fn create(directory: &Path) -> Result<Self, ResultsError> {
+    pub(crate) fn create(directory: &Path, start: Start) -> Result<Self, ResultsError> {
         let path = directory.join(FLOWS_CSV);
         let names = FLOW_COLUMNS.each_ref().map(|column| column.name);
-        Ok(Self { rows: create_csv(&path, &names)?, path, field: String::new() })
+        Ok(Self { rows: open_csv(&path, &names, start)?, path, field: String::new() })
     }
 
     /// Appends `flow`.
@@ -63,9 +63,17 @@ impl FlowWriter {
     /// [`ResultsError::Write`]; [`ResultsError::Encode`] for a number of 2^63 or more, which
     /// Parquet's signed integers do not hold.
     pub fn finish(mut self) -> Result<(), ResultsError> {
-        self.rows.flush().map_err(ResultsError::write(&self.path))?;
+        self.flush()?;
         #[cfg(feature = "parquet")]
         crate::flows_parquet::convert(&self.path, &self.path.with_file_name(FLOWS_PARQUET))?;
         Ok(())
+    }
+
+    /// Writes out what is buffered.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn flush(&mut self) -> Result<(), ResultsError> {
+        self.rows.flush().map_err(ResultsError::write(&self.path))
     }
 }

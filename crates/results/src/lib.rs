@@ -63,6 +63,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod checkpoints;
 mod directory;
 mod distribution;
 mod drop;
@@ -93,6 +94,7 @@ mod topology_map;
 mod transports;
 mod words;
 
+pub use checkpoints::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths};
 pub use directory::{Overwrite, ResultsDir};
 pub use distribution::Distribution;
 pub use drop::DropRecord;

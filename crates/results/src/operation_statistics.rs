@@ -45,7 +45,7 @@ pub struct KindCounts {
 
 /// Gathers what a summary says of an application's operations: exactly, so it keeps a number of
 /// each completed one.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct OperationStatistics {
     /// By name of the kind.
     latencies_ps: BTreeMap<String, Vec<u64>>,

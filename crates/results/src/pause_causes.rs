@@ -10,7 +10,16 @@ pub struct PauseCauses {
 }
 
 /// A pause of one priority of one port, from the frame that began it to its end.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Debug,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    borsh::BorshSerialize,
+    borsh::BorshDeserialize,
+)]
 pub struct PauseCause {
     /// Name of the node that was paused.
     pub node: String,

@@ -1,6 +1,6 @@
 //! Records into CSV files.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::BufWriter;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -29,9 +29,9 @@ pub struct RecordWriter<R> {
 
 impl<R: Record> RecordWriter<R> {
     /// Creates the file in `directory`.
-    pub(crate) fn create(directory: &Path) -> Result<Self, ResultsError> {
+    pub(crate) fn create(directory: &Path, start: Start) -> Result<Self, ResultsError> {
         let path = directory.join(R::FILE);
-        let rows = create_csv(&path, R::COLUMNS)?;
+        let rows = open_csv(&path, R::COLUMNS, start)?;
         Ok(Self { rows, path, record: PhantomData })
     }
 
@@ -48,22 +48,47 @@ impl<R: Record> RecordWriter<R> {
     /// # Errors
     /// [`ResultsError::Write`].
     pub fn finish(mut self) -> Result<(), ResultsError> {
+        self.flush()
+    }
+
+    /// Writes out what is buffered.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn flush(&mut self) -> Result<(), ResultsError> {
         self.rows.flush().map_err(ResultsError::write(&self.path))
     }
 }
 
-/// A CSV file with its header.
-pub(crate) fn create_csv(
+/// How a file of a results directory begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// Empty, but for its head.
+    Anew,
+    /// Behind what a checkpoint has of it, if that has any.
+    GoOn,
+}
+
+/// A CSV file with a row of column names, in a folder that is made if it is missing.
+pub(crate) fn open_csv(
     path: &Path,
     columns: &[&str],
+    start: Start,
 ) -> Result<csv::Writer<BufWriter<File>>, ResultsError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(ResultsError::write(folder))?;
     }
-    let file = File::create(path).map_err(ResultsError::write(path))?;
+    let start = if path.exists() { start } else { Start::Anew };
+    let file = match start {
+        Start::Anew => File::create(path),
+        Start::GoOn => OpenOptions::new().append(true).open(path),
+    };
+    let file = file.map_err(ResultsError::write(path))?;
     let mut rows = csv::WriterBuilder::new()
         .has_headers(false)
         .from_writer(BufWriter::with_capacity(1 << 16, file));
-    rows.write_record(columns).map_err(|error| ResultsError::write_csv(path, error))?;
+    if start == Start::Anew {
+        rows.write_record(columns).map_err(|error| ResultsError::write_csv(path, error))?;
+    }
     Ok(rows)
 }

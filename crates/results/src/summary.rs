@@ -119,7 +119,18 @@ pub struct LinkTraversals {
 }
 
 /// How flows ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    borsh::BorshSerialize,
+    borsh::BorshDeserialize,
+)]
 pub struct FlowCounts {
     /// All flows of the scenario.
     pub total: u64,
@@ -132,7 +143,18 @@ pub struct FlowCounts {
 }
 
 /// Messages of the flows of an unreliable service.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    borsh::BorshSerialize,
+    borsh::BorshDeserialize,
+)]
 pub struct MessageCounts {
     /// All that the flows consist of.
     pub total: u64,

@@ -49,7 +49,7 @@ pub mod workload;
 
 pub use ideal::{UnloadedNetwork, ideal_fct};
 pub use network::{Cut, Network};
-pub use output::{Outcome, RunError, run, run_in_parts};
+pub use output::{Outcome, RunError, branch, resume, run, run_in_parts, run_with_checkpoints};
 pub use plan::*;
 pub use scenario::{Scenario, ScenarioError};
 pub use simulation::{Ending, Execution, Progress, Simulation, WholeNetwork};

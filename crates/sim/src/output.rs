@@ -1,5 +1,6 @@
 //! From records to the results directory.
 
+mod checkpointing;
 mod deadlocks;
 mod links;
 mod lossless;
@@ -7,6 +8,7 @@ mod samples;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_fabric::NodeId;
@@ -22,6 +24,7 @@ use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
 use thiserror::Error;
 
+pub use self::checkpointing::{branch, resume, run_with_checkpoints};
 pub(crate) use self::deadlocks::deadlock_records;
 use self::lossless::LosslessDrops;
 use self::samples::SampleFiles;
@@ -64,6 +67,26 @@ pub enum RunError {
     /// could not be written.
     #[error("cannot write fct.txt and pfc.txt: {0}")]
     Reference(#[source] std::io::Error),
+    /// Checkpoints were asked for, and there are none by the rules of HPCC's ns-3 simulator.
+    #[error(
+        "by the rules of HPCC's ns-3 simulator there are no checkpoints: run it without \
+         --checkpoint-every, or without [profile.hpcc-ns3]"
+    )]
+    NotResumable,
+    /// A checkpoint does not fit the scenario, or holds what is no number.
+    #[error("the checkpoint of {time} cannot be used: {error}")]
+    Checkpoint {
+        /// When it was made.
+        time: SimTime,
+        /// What is wrong.
+        error: std::io::Error,
+    },
+    /// The user broke the run off; it can go on from its last checkpoint.
+    #[error("broken off at {time}")]
+    BrokenOff {
+        /// How far it had come.
+        time: SimTime,
+    },
     /// A defect of the simulator.
     #[error("defect in the simulator, no results: {0}")]
     Audit(#[from] AuditError),
@@ -96,11 +119,11 @@ pub fn run(
     match plan.profile {
         ProfilePlan::Roce => {
             let simulation = Simulation::<Roce>::with_execution(plan, execution)?;
-            record(simulation, directory, observe)
+            record(simulation, directory, Nothing, observe)
         }
         ProfilePlan::HpccNs3(_) => {
             let simulation = Simulation::<HpccNs3>::with_execution(plan, execution)?;
-            record(simulation, directory, observe)
+            record(simulation, directory, Nothing, observe)
         }
     }
 }
@@ -117,18 +140,60 @@ pub fn run_in_parts(
     workers: usize,
 ) -> Result<Outcome, RunError> {
     let simulation = Simulation::in_parts(plan, cut, workers)?;
-    record(simulation, directory, |_| ControlFlow::Continue(()))
+    record(simulation, directory, Nothing, |_| ControlFlow::Continue(()))
+}
+
+/// What is done beside a run.
+trait Aside<P: Profile> {
+    /// Whether a run that is broken off can go on later, so that its results are not to be finished.
+    const CAN_GO_ON: bool;
+
+    /// Before anything happens: captures begin, in `folder`.
+    fn begin(
+        &mut self,
+        simulation: &mut Simulation<P>,
+        folder: &Path,
+        output: &mut Output<'_>,
+    ) -> Result<(), RunError>;
+
+    /// Between two steps, when all records have been written.
+    fn between(
+        &mut self,
+        simulation: &mut Simulation<P>,
+        output: &mut Output<'_>,
+    ) -> Result<(), RunError>;
+}
+
+/// Nothing more.
+struct Nothing;
+
+impl<P: Profile> Aside<P> for Nothing {
+    const CAN_GO_ON: bool = false;
+
+    fn begin(
+        &mut self,
+        simulation: &mut Simulation<P>,
+        folder: &Path,
+        _: &mut Output<'_>,
+    ) -> Result<(), RunError> {
+        Ok(simulation.start_capture(folder)?)
+    }
+
+    fn between(&mut self, _: &mut Simulation<P>, _: &mut Output<'_>) -> Result<(), RunError> {
+        Ok(())
+    }
 }
 
 /// Runs to the end, and streams records into `directory`.
-fn record<P: Profile>(
+fn record<P: Profile, A: Aside<P>>(
     mut simulation: Simulation<P>,
     directory: &ResultsDir,
+    mut aside: A,
     mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
     let plan = Arc::clone(simulation.network().plan());
-    simulation.start_capture(directory.working_path())?;
     let mut output = Output::create(&plan, directory)?;
+    aside.begin(&mut simulation, directory.working_path(), &mut output)?;
     let ending = loop {
         let ending = simulation.advance(EVENTS_A_STEP);
         let records = simulation.take_records();
@@ -139,7 +204,11 @@ fn record<P: Profile>(
         if simulation.capture_failed() {
             break Ending::Interrupted;
         }
+        aside.between(&mut simulation, &mut output)?;
         if observe(&simulation.progress()).is_break() {
+            if A::CAN_GO_ON {
+                return Err(RunError::BrokenOff { time: simulation.window_end() });
+            }
             break Ending::Interrupted;
         }
     };
@@ -179,6 +248,12 @@ struct Output<'a> {
     lossless_drops: LosslessDrops<'a>,
 }
 
+rocelab_state::state!(['a] Output<'a> {
+    values: operation_statistics, statistics, by_transport, ended;
+    states: pause_tree, lossless_drops;
+    kept: plan, directory, flows, pauses, drops, samples, storms, operations, reference, ideal
+});
+
 impl<'a> Output<'a> {
     fn create(plan: &'a Plan, directory: &'a ResultsDir) -> Result<Self, RunError> {
         Ok(Self {
@@ -209,6 +284,16 @@ impl<'a> Output<'a> {
             pause_tree: PauseTree::new(plan),
             lossless_drops: LosslessDrops::new(plan),
         })
+    }
+
+    /// Writes out what is buffered.
+    fn flush(&mut self) -> Result<(), ResultsError> {
+        self.flows.flush()?;
+        self.pauses.flush()?;
+        self.drops.flush()?;
+        self.samples.flush()?;
+        self.storms.as_mut().map_or(Ok(()), RecordWriter::flush)?;
+        self.operations.as_mut().map_or(Ok(()), RecordWriter::flush)
     }
 
     fn write(&mut self, records: Vec<Record>) -> Result<(), RunError> {

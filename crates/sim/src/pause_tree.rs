@@ -39,13 +39,19 @@ pub(crate) struct PauseTree<'a> {
 }
 
 /// Why a pause was asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct Reason {
     /// The egress port that held most; none of a host.
     egress: Option<u16>,
     /// The pause that kept it.
     parent: Option<usize>,
 }
+
+// Cycles are known when all deadlocks are.
+rocelab_state::state!(['a] PauseTree<'a> {
+    values: pauses, descents, reasons, open, let_go;
+    kept: plan, adjacency, cycles
+});
 
 impl<'a> PauseTree<'a> {
     pub(crate) fn new(plan: &'a Plan) -> Self {

@@ -2,7 +2,7 @@
 
 /// Content that travels beside a [`Packet`](crate::Packet) which
 /// [says so](crate::Packet::has_content).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub enum Content {
     /// The operands of an atomic operation, which have no room among the header words.
     Operands(AtomicOperands),
@@ -12,7 +12,9 @@ pub enum Content {
 }
 
 /// The data fields of an [`AtomicEth`](rocelab_wire::AtomicEth).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize,
+)]
 pub struct AtomicOperands {
     /// The value to store, or to add.
     pub swap_or_add: u64,

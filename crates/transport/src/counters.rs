@@ -1,7 +1,9 @@
 //! What a NIC counts.
 
 /// Packets, and the bytes of their frames with FCS.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize,
+)]
 pub struct Traffic {
     /// Packets.
     pub packets: u64,
@@ -18,7 +20,7 @@ impl Traffic {
 }
 
 /// Everything that a NIC counts, from its start.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct Counters {
     /// SEND and WRITE packets and READ responses sent, retransmissions included.
     pub data_sent: Traffic,

@@ -31,7 +31,7 @@ const CN_TAG: u32 = 1 << 31;
 ///
 /// Of telemetry the packet only says which kind it carries. What switches write stays with the
 /// network, beside the packet, because most packets carry none.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct Packet {
     extension: [u32; 4],
     dest_qp_and_flags: u32,
@@ -42,7 +42,7 @@ pub struct Packet {
 }
 
 /// What [`Nic::poll_transmit`](crate::Nic::poll_transmit) hands out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct Transmit {
     /// The packet.
     pub packet: Packet,

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use rocelab_state::{Result, State, load_value, save_value, unfit};
+
 use crate::ReceiveRequest;
 
 /// Where a queue pair's receive requests come from.
@@ -23,6 +25,23 @@ pub(crate) enum ReceiveQueue {
     Endless,
     Own(VecDeque<ReceiveRequest>),
     Shared(u32),
+}
+
+/// Whose it is is a setting.
+impl State for ReceiveQueue {
+    fn save(&self, to: &mut Vec<u8>) -> Result {
+        let own = if let Self::Own(queue) = self { Some(queue) } else { None };
+        save_value(&own, to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> Result {
+        match (load_value(from)?, self) {
+            (Some(saved), Self::Own(queue)) => *queue = saved,
+            (None, Self::Endless | Self::Shared(_)) => {}
+            _ => return Err(unfit("a queue pair's receive queue")),
+        }
+        Ok(())
+    }
 }
 
 /// Receive queues that several queue pairs share, by number.

@@ -9,7 +9,7 @@ pub const MAX_MESSAGE_LENGTH: u32 = 1 << 31;
 pub const ATOMIC_LENGTH: u32 = 8;
 
 /// What a work request does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub enum Operation {
     /// SEND into a buffer of the responder's choice.
     Send,
@@ -38,7 +38,7 @@ pub enum Operation {
 }
 
 /// One message to send or to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct WorkRequest {
     /// The caller's name for it: comes back with the completion.
     pub id: u64,
@@ -56,7 +56,7 @@ pub struct WorkRequest {
 }
 
 /// A buffer for one SEND, or a ticket for one WRITE with immediate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct ReceiveRequest {
     /// The caller's name for it: comes back with the completion.
     pub id: u64,
@@ -67,7 +67,7 @@ pub struct ReceiveRequest {
 }
 
 /// Where a datagram goes: what a queue pair of an unreliable datagram is not told at set-up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct AddressHandle {
     /// The other end, as in [`QueuePairConfig::destination`](crate::QueuePairConfig::destination).
     pub destination: u32,
@@ -80,7 +80,7 @@ pub struct AddressHandle {
 }
 
 /// The end of a work request. Those of one queue pair come in the order of posting, each once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct Completion {
     /// The queue pair that it was posted to.
     pub qpn: u32,
@@ -98,7 +98,7 @@ pub struct Completion {
 
 /// The end of a receive request. Those of one receive queue come in the order of posting, each
 /// once; from a shared receive queue, those of each queue pair do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct ReceiveCompletion {
     /// The queue pair whose message used it.
     pub qpn: u32,
@@ -117,7 +117,7 @@ pub struct ReceiveCompletion {
 }
 
 /// Where a datagram came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct DatagramSource {
     /// The host, as the NIC was told with the packet.
     pub host: u32,
@@ -129,6 +129,7 @@ pub struct DatagramSource {
 /// but for datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[derive(borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub enum CompletionStatus {
     /// All of it was acknowledged, read or received; without acknowledgements: sent.
     Success,

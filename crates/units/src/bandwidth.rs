@@ -18,7 +18,18 @@ const GRAMMAR: Grammar = Grammar {
 };
 
 /// A rate in bits per second.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    borsh::BorshSerialize,
+    borsh::BorshDeserialize,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+)]
 #[repr(transparent)]
 pub struct Bandwidth(u64);
 

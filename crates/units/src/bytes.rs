@@ -24,7 +24,18 @@ const GRAMMAR: Grammar = Grammar {
 
 /// An amount of data in bytes. `KB`, `MB` and `GB` are powers of ten, `KiB`, `MiB` and `GiB`
 /// powers of two.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    borsh::BorshSerialize,
+    borsh::BorshDeserialize,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+)]
 #[repr(transparent)]
 pub struct Bytes(u64);
 

@@ -21,12 +21,34 @@ const GRAMMAR: Grammar = Grammar {
 /// An instant: picoseconds since the start of the run, up to 213 days.
 ///
 /// A picosecond makes one byte time exact at every Ethernet rate from 10G to 1.6T.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    borsh::BorshSerialize,
+    borsh::BorshDeserialize,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+)]
 #[repr(transparent)]
 pub struct SimTime(u64);
 
 /// A span of time in picoseconds.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    borsh::BorshSerialize,
+    borsh::BorshDeserialize,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+)]
 #[repr(transparent)]
 pub struct Duration(u64);
 

@@ -31,6 +31,7 @@ use crate::error::{Layer, ParseError};
 /// sampled one, with its VLAN tag, and its [`CnTag`](crate::CnTag) if it had one. Layout: HPE
 /// FlexFabric 5940 QoS guide; no dissector or capture was there to check it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub struct Cnm {
     /// Version, 4 bits: 0.
     pub version: u8,

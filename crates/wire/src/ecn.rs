@@ -5,6 +5,8 @@ use core::fmt;
 /// The two ECN bits of the IPv4 TOS octet or the IPv6 traffic class (RFC 3168 section 5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
+#[cfg_attr(feature = "state", borsh(use_discriminant = false))]
 pub enum Ecn {
     /// The sender does not understand ECN.
     #[default]

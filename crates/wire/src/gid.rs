@@ -11,6 +11,7 @@ use crate::MacAddress;
 /// address is mapped (`::ffff:a.b.c.d`), an IPv6 address is its own GID (Linux
 /// `drivers/infiniband/core/roce_gid_mgmt.c`).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub struct Gid(pub [u8; 16]);
 
 impl Gid {

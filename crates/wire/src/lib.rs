@@ -92,6 +92,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! `state`, off by default: what a simulator keeps of all this is `borsh::BorshSerialize` and
+//! `borsh::BorshDeserialize`. That needs an allocator.
+//!
 //! # Sources
 //!
 //! The IBTA and IEEE standards are named by clause where a rule is theirs; layouts were checked
@@ -133,6 +136,8 @@ mod roce_frame;
 #[cfg(feature = "serde")]
 mod serialize;
 mod size;
+#[cfg(feature = "state")]
+mod state;
 mod tcp;
 #[cfg(test)]
 mod testing;

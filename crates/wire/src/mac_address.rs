@@ -4,6 +4,7 @@ use core::fmt;
 
 /// A 48-bit MAC address.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub struct MacAddress(pub [u8; 6]);
 
 impl MacAddress {

@@ -27,6 +27,7 @@ use crate::{EtherType, Ethernet, MacAddress, ZEROS};
 ///
 /// Zeros fill the frame up to 60 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub struct Pfc {
     /// The high octet of the class enable vector, 0.
     pub reserved: u8,

@@ -3,6 +3,7 @@
 mod bad_input;
 mod captures;
 mod check;
+mod checkpoints;
 mod compare;
 mod convert;
 mod explain;

@@ -7,15 +7,19 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use crate::program::repository;
 
 /// What each crate of `crates/` may use of the others, and does use.
-const ALLOWED: [(&str, &[&str]); 10] = [
-    ("rocelab", &["capture", "report", "results", "sim"]),
+const ALLOWED: [(&str, &[&str]); 11] = [
+    ("rocelab", &["capture", "report", "results", "sim", "units"]),
     ("rocelab-capture", &["units", "wire"]),
-    ("rocelab-engine", &["units"]),
-    ("rocelab-fabric", &["units", "wire"]),
+    ("rocelab-engine", &["state", "units"]),
+    ("rocelab-fabric", &["state", "units", "wire"]),
     ("rocelab-report", &["results", "units"]),
     ("rocelab-results", &["units"]),
-    ("rocelab-sim", &["capture", "engine", "fabric", "results", "transport", "units", "wire"]),
-    ("rocelab-transport", &["units", "wire"]),
+    (
+        "rocelab-sim",
+        &["capture", "engine", "fabric", "results", "state", "transport", "units", "wire"],
+    ),
+    ("rocelab-state", &[]),
+    ("rocelab-transport", &["state", "units", "wire"]),
     ("rocelab-units", &[]),
     ("rocelab-wire", &[]),
 ];

@@ -182,6 +182,95 @@ fn a_queue_that_looks_far_looks_beyond_the_slots_being_served() {
     assert!(seen.len() > 350 && beyond > 100, "{} of which {beyond} were ahead", seen.len());
 }
 
+/// An empty queue into which everything that waits in another was pushed.
+fn rebuilt(queue: &EventQueue<usize>) -> EventQueue<usize> {
+    let (mut fresh, all) = (EventQueue::new(), queue.scheduled());
+    assert_eq!(all.len(), queue.len());
+    if queue.looks_far() {
+        fresh.look_far();
+    }
+    for Scheduled { key, event } in all {
+        fresh.push(key, event);
+    }
+    fresh
+}
+
+/// Runs a queue from `start` on, and beside it one that is built anew from it time and again: pops
+/// are the same.
+fn goes_on_rebuilt(seed: u64, start: SimTime, mut delay: impl FnMut(&mut RngStream) -> u64) {
+    let mut random = RngStream::new(seed, "rebuilt");
+    let mut queue = EventQueue::new();
+    if seed >= FAR {
+        queue.look_far();
+    }
+    let (mut ties, mut now, mut other) = (TieCounter::new(0), start, None::<EventQueue<usize>>);
+    for step in 0..30_000 {
+        let growing = step < 10_000;
+        for _ in 0..random.below(if growing { 4 } else { 3 }) {
+            let time = SimTime::from_ps(now.ps().saturating_add(delay(&mut random)));
+            let key = EventKey { time, tie: ties.reserve() };
+            queue.push(key, step);
+            other.iter_mut().for_each(|other| other.push(key, step));
+        }
+        if random.below(1_000) == 0 {
+            other = Some(rebuilt(&queue));
+        }
+        queue.fetch();
+        let popped = queue.pop().map(|scheduled| (scheduled.key, scheduled.event));
+        if let Some(other) = &mut other {
+            other.fetch();
+            assert_eq!(other.pop().map(|scheduled| (scheduled.key, scheduled.event)), popped);
+            assert_eq!(other.len(), queue.len());
+        }
+        now = popped.map_or(now, |(key, _)| key.time);
+    }
+    let rest = queue.scheduled();
+    assert_eq!(other.map(|other| other.scheduled()), Some(rest.clone()));
+    for expected in rest {
+        assert_eq!(queue.pop(), Some(expected));
+    }
+    assert!(queue.is_empty());
+}
+
+#[test]
+fn a_queue_that_is_rebuilt_goes_on_as_it_was() {
+    const STARTS: [u64; 4] = [0, 5_000_000_000, (1 << 34) - 3, 3_000_000_000_000];
+    for (seed, start) in (10..).zip(STARTS.map(SimTime::from_ps)) {
+        for seed in [seed, FAR + seed] {
+            goes_on_rebuilt(seed, start, |random| {
+                let scale = random.below(50);
+                random.below(1 << scale)
+            });
+            goes_on_rebuilt(seed, start, |random| random.below(60_000));
+            goes_on_rebuilt(seed, start, |random| (1 << 22) - 2 + random.below(5));
+            goes_on_rebuilt(seed, start, |random| (1 << 34) - 2 + random.below(5));
+            goes_on_rebuilt(seed, start, |random| 84_480 * random.below(4));
+        }
+    }
+}
+
+/// Wherever an event waits, it is among those that are scheduled.
+#[test]
+fn what_waits_in_every_place_is_scheduled() {
+    let mut queue = EventQueue::new();
+    queue.look_far();
+    let mut ties = TieCounter::new(0);
+    let mut key = |ps| EventKey { time: SimTime::from_ps(ps), tie: ties.reserve() };
+    let near = (0..2_000).map(|event| event * 100);
+    let later = [5_000_000, 6_000_000, 30_000_000_000, 40_000_000_000];
+    let mut expected: Vec<EventKey> = near.chain(later).map(&mut key).collect();
+    expected.iter().for_each(|&key| queue.push(key, 0));
+    assert_eq!(queue.pop().map(|scheduled| scheduled.key), Some(expected.remove(0)));
+    expected.insert(0, key(50));
+    queue.push(expected[0], 0);
+    (0..3).for_each(|_| queue.fetch());
+    let Scout { left, node, events, .. } = &queue.scout;
+    assert!(*left != 0 && *node != NONE && !events.is_empty(), "some are fetched, some not yet");
+    assert!(!queue.side.is_empty() && !queue.overflow.is_empty() && queue.far.lists().count() > 0);
+    let scheduled: Vec<EventKey> = queue.scheduled().iter().map(|one| one.key).collect();
+    assert_eq!(scheduled, expected);
+}
+
 #[test]
 fn the_end_of_time_is_reached() {
     let mut queue = EventQueue::new();

@@ -1,9 +1,11 @@
 //! Where the frames of an ingress port go that has made its sender pause.
 
+use rocelab_state::{BorshDeserialize, BorshSerialize};
+
 /// Bytes of memory that frames hold which came in by a port in a priority, by the port that they leave
 /// by. It is counted only of those that are followed, which are those that ever paused: the others
 /// are many, and nobody asks for them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(super) struct HeldByEgress {
     /// By place of the ingress port and priority; those that are not followed are empty.
     rows: Vec<Box<[u32]>>,

@@ -1,8 +1,10 @@
 //! The memory of a switch in HPCC's ns-3 simulator.
 
+use rocelab_state::{State, load_value, save_value};
 use rocelab_units::{Bandwidth, Bytes, Duration};
 
 use super::by_egress::HeldByEgress;
+use super::in_use::{InUse, within};
 use super::{Admission, Arrival, BufferError, BufferPolicy, Departure, DropReason};
 
 /// Bytes that each ingress port and class stores before it takes of the shared part.
@@ -57,6 +59,27 @@ struct IngressClass {
     paused: bool,
     /// Whether it is counted by egress port.
     followed: bool,
+}
+
+rocelab_state::state!(IngressClass {
+    values: held, headroom_used, paused, followed;
+    kept: headroom, shift
+});
+
+impl State for HpccNs3Buffer {
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
+        self.ingress.save(to)?;
+        save_value(&self.by_egress, to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
+        self.ingress.load(from)?;
+        self.by_egress = load_value(from)?;
+        let mut used = InUse::default();
+        self.ingress.iter().for_each(|class| used.store(class.held, RESERVE));
+        self.shared = within(used.shared, self.available)?;
+        Ok(())
+    }
 }
 
 impl IngressClass {

@@ -3,6 +3,7 @@
 mod by_egress;
 mod headroom;
 mod hpcc_ns3;
+mod in_use;
 mod pools;
 mod shared;
 mod switch;
@@ -14,11 +15,15 @@ pub use headroom::{
 };
 pub use hpcc_ns3::{HpccNs3Buffer, HpccNs3Port};
 pub use pools::PoolBuffer;
+use rocelab_state::State;
 pub use shared::{BufferError, BufferLayout, SharedBuffer};
 pub use switch::SwitchBuffer;
 
 /// Admission to a switch's memory. The native switch is [`SharedBuffer`].
-pub trait BufferPolicy: fmt::Debug + Send {
+///
+/// Its state is what each port and priority holds. What is in use of parts that all share follows from
+/// that: loading adds it up.
+pub trait BufferPolicy: fmt::Debug + Send + State {
     /// A frame has arrived; decides whether it is stored, and accounts for it if so.
     fn admit(&mut self, arrival: Arrival) -> Admission;
 
@@ -158,14 +163,23 @@ impl Admission {
 }
 
 impl DropReason {
+    /// The names of all reasons.
+    pub const NAMES: [&str; 5] = [
+        "headroom_exceeded",
+        "headroom_pool_exceeded",
+        "ingress_threshold",
+        "egress_threshold",
+        "shared_buffer_full",
+    ];
+
     /// A short name, as `summary.json` counts by.
     pub const fn name(&self) -> &'static str {
         match self {
-            Self::HeadroomExceeded { .. } => "headroom_exceeded",
-            Self::HeadroomPoolExceeded { .. } => "headroom_pool_exceeded",
-            Self::IngressThreshold { .. } => "ingress_threshold",
-            Self::EgressThreshold { .. } => "egress_threshold",
-            Self::SharedBufferFull { .. } => "shared_buffer_full",
+            Self::HeadroomExceeded { .. } => Self::NAMES[0],
+            Self::HeadroomPoolExceeded { .. } => Self::NAMES[1],
+            Self::IngressThreshold { .. } => Self::NAMES[2],
+            Self::EgressThreshold { .. } => Self::NAMES[3],
+            Self::SharedBufferFull { .. } => Self::NAMES[4],
         }
     }
 }

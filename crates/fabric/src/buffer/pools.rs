@@ -1,8 +1,10 @@
 //! The native switch memory, with everything that a scenario can ask for.
 
+use rocelab_state::{State, load_value, save_value, unfit};
 use rocelab_units::Ratio;
 
 use super::by_egress::HeldByEgress;
+use super::in_use::{InUse, check_lossy, within};
 use super::shared::{BufferError, BufferLayout, lossless_mask};
 use super::{Admission, Arrival, BufferPolicy, Departure, DropReason};
 use crate::{Priority, SwitchConfig};
@@ -56,6 +58,8 @@ struct Ingress {
     paused: bool,
 }
 
+rocelab_state::state!(Ingress { values: stored, headroom_used, paused; kept: headroom_limit });
+
 /// The most that one queue may hold of the shared pool.
 #[derive(Clone, Copy, Debug)]
 enum Threshold {
@@ -98,7 +102,51 @@ struct Rules {
     lossless_egress_limit: Option<u64>,
 }
 
+impl State for PoolBuffer {
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
+        self.ingress.save(to)?;
+        save_value(&(&self.egress, &self.by_egress, self.rules.cell), to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
+        self.ingress.load(from)?;
+        let (egress, by_egress, cell): (Vec<u32>, _, u32) = load_value(from)?;
+        if egress.len() != self.egress.len() {
+            return Err(unfit("the number of a switch's ports"));
+        }
+        (self.egress, self.by_egress) = (egress, by_egress);
+        let used = self.in_use()?;
+        // What is stored in cells of one size does not leave in those of another.
+        if cell != self.rules.cell && !used.is_empty() {
+            return Err(unfit("the size of a buffer's cells"));
+        }
+        self.shared.used = within(used.shared, self.shared.limit)?;
+        self.reserve_used = within(used.reserve, u32::MAX)?;
+        self.headroom_used = within(used.headroom, u32::MAX)?;
+        if let Some(pool) = &mut self.headroom_pool {
+            pool.used = within(used.headroom, pool.limit)?;
+        }
+        Ok(())
+    }
+}
+
 impl PoolBuffer {
+    /// What the ports hold.
+    fn in_use(&self) -> rocelab_state::Result<InUse> {
+        let Rules { lossless, ingress_reserve, egress_reserve, .. } = self.rules;
+        let mut used = InUse::default();
+        for ((priority, state), &queued) in (0..8).cycle().zip(&self.ingress).zip(&self.egress) {
+            if lossless & (1 << priority) != 0 {
+                used.store(state.stored, ingress_reserve);
+                used.headroom += u64::from(state.headroom_used);
+            } else {
+                check_lossy(state.headroom_used, state.paused)?;
+                used.store(queued, egress_reserve);
+            }
+        }
+        Ok(used)
+    }
+
     /// The empty buffer of a switch whose ports have this much `headroom` each (bytes), per lossless
     /// priority.
     ///

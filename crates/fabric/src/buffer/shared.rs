@@ -1,9 +1,11 @@
 //! The native switch memory: reserve, shared pool and headroom for each ingress port and priority.
 
+use rocelab_state::{State, load_value, save_value};
 use rocelab_units::{Bytes, Ratio};
 use thiserror::Error;
 
 use super::by_egress::HeldByEgress;
+use super::in_use::{InUse, check_lossy, within};
 use super::{Admission, Arrival, BufferPolicy, Departure, DropReason};
 use crate::SwitchConfig;
 
@@ -47,6 +49,11 @@ struct IngressPriority {
     followed: bool,
 }
 
+rocelab_state::state!(IngressPriority {
+    values: stored, headroom_used, paused, followed;
+    kept: headroom_limit
+});
+
 impl IngressPriority {
     /// Whether frames come to it as to most: none of it is in the headroom, and nobody follows it.
     #[inline]
@@ -60,6 +67,32 @@ impl IngressPriority {
 enum Threshold {
     Fixed(u64),
     Dynamic(Ratio),
+}
+
+impl State for SharedBuffer {
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
+        self.ingress.save(to)?;
+        save_value(&self.by_egress, to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
+        self.ingress.load(from)?;
+        self.by_egress = load_value(from)?;
+        let (mut used, reserve) = (InUse::default(), self.reserve);
+        for (priority, state) in (0..8).cycle().zip(&self.ingress) {
+            if self.is_lossless(priority) {
+                used.store(state.stored, reserve);
+                used.headroom += u64::from(state.headroom_used);
+            } else {
+                check_lossy(state.headroom_used, state.paused)?;
+                used.store(state.stored, 0);
+            }
+        }
+        self.shared_used = within(used.shared, self.shared_limit)?;
+        self.reserve_used = within(used.reserve, u32::MAX)?;
+        self.headroom_used = within(used.headroom, u32::MAX)?;
+        Ok(())
+    }
 }
 
 /// How a switch's memory is divided, in bytes.

@@ -1,5 +1,6 @@
 //! The memory of a native switch, in the form that its parameters need.
 
+use rocelab_state::{State, load_value, save_value, unfit};
 use rocelab_units::Bytes;
 
 use super::{Admission, Arrival, BufferError, BufferPolicy, Departure, PoolBuffer, SharedBuffer};
@@ -25,6 +26,25 @@ impl SwitchBuffer {
             return Ok(Self::Pools(Box::new(PoolBuffer::new(config, headroom)?)));
         }
         Ok(Self::Shared(SharedBuffer::new(config, headroom)?))
+    }
+}
+
+/// The form is a setting: one is not loaded into the other.
+impl State for SwitchBuffer {
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
+        save_value(&matches!(self, Self::Pools(_)), to)?;
+        match self {
+            Self::Shared(buffer) => buffer.save(to),
+            Self::Pools(buffer) => buffer.save(to),
+        }
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
+        match (load_value(from)?, self) {
+            (false, Self::Shared(buffer)) => buffer.load(from),
+            (true, Self::Pools(buffer)) => buffer.load(from),
+            _ => Err(unfit("what a switch's buffer accounts for")),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
@@ -25,7 +26,9 @@ pub struct OnOffFlowControl {
     details: Option<Box<Details>>,
 }
 
-#[derive(Clone, Debug, Default)]
+rocelab_state::state!(OnOffFlowControl { values: paused, pending, details });
+
+#[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
 struct Details {
     requests: VecDeque<Request>,
     since: [SimTime; 8],
@@ -33,7 +36,7 @@ struct Details {
     paused_time: Duration,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 struct Request {
     priority: u8,
     quanta: u16,

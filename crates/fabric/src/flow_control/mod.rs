@@ -5,6 +5,7 @@ mod quanta;
 
 use core::fmt;
 
+use rocelab_state::State;
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
@@ -15,7 +16,7 @@ pub use quanta::QuantaFlowControl;
 /// [`QuantaFlowControl`].
 ///
 /// A `quantum` is 512 bit times of the port.
-pub trait FlowControl: fmt::Debug + Send {
+pub trait FlowControl: fmt::Debug + Send + State {
     /// Bytes of one flow control frame on the wire, without preamble and gap.
     const FRAME_LEN: u16;
 

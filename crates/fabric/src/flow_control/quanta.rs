@@ -18,6 +18,8 @@ pub struct QuantaFlowControl {
     timers: PauseTimers,
 }
 
+rocelab_state::state!(QuantaFlowControl { states: requests, timers });
+
 impl QuantaFlowControl {
     /// Asks for `quanta` at a time.
     pub fn new(quanta: u16) -> Self {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use rocelab_engine::{EventKey, EventQueue};
 use rocelab_fabric::PacketId;
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::Content;
 use rocelab_transport::congestion_control::Telemetry as Carried;
 use rocelab_transport::tcp::SackBlocks;
@@ -45,8 +46,8 @@ pub(super) struct Outbox<R, M> {
 const SPARE: usize = 16;
 
 /// What goes beside a packet.
-#[derive(Debug, Default)]
-struct Company {
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
+pub(super) struct Company {
     content: Option<Content>,
     telemetry: Option<TelemetryHeader>,
     sacks: Option<SackBlocks>,
@@ -173,15 +174,27 @@ impl<P: Profile> Network<P> {
     }
 
     fn take_company(&mut self, id: PacketId) -> Option<Company> {
+        let company = self.company_of(id);
+        if company.is_some() {
+            self.contents.take(id);
+            if let Some(notes) = &mut self.notes {
+                notes.forget_sampled(id);
+            }
+        }
+        company
+    }
+
+    /// What is kept beside a packet.
+    pub(super) fn company_of(&self, id: PacketId) -> Option<Company> {
         let packet = self.pool.get(id);
-        let noted = self.notes.as_mut().map(|notes| notes.take(id));
+        let noted = self.notes.as_ref().map(|notes| notes.noted(id));
         let mut company = Company { noted, ..Company::default() };
         match &packet.body {
             Body::Rdma(body) if body.has_company() => {
                 let telemetry = self.telemetry.as_ref();
                 let telemetry = telemetry.map_or(Carried::None, |all| all.of(id, body.telemetry()));
                 company.telemetry = telemetry.to_header();
-                company.content = self.contents.take(id);
+                company.content = self.contents.of(id).cloned();
             }
             Body::Tcp(segment) => company.sacks = self.sacks.of(id, segment).copied(),
             Body::Rdma(_) | Body::Pfc(_) => {}
@@ -192,7 +205,7 @@ impl<P: Profile> Network<P> {
         (!is_alone).then_some(company)
     }
 
-    fn put_company(&mut self, id: PacketId, company: Company) {
+    pub(super) fn put_company(&mut self, id: PacketId, company: Company) {
         if let Some(content) = company.content {
             self.contents.put(id, content);
         }

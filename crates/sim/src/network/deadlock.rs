@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rocelab_fabric::{Chain, NodeId, PacketId, Serialisation, resumed_priorities};
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::SimTime;
 
 use super::packet::Body;
@@ -11,7 +12,7 @@ use crate::profile::Profile;
 
 /// A deadlock: queues of which each is paused by the switch behind it, whose memory is full of
 /// frames that wait in the next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Deadlock {
     /// When the last of its pauses began: from then on nothing of it could move.
     pub began: SimTime,
@@ -27,7 +28,7 @@ pub struct Deadlock {
 }
 
 /// An egress queue that cannot move.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
 pub struct StuckQueue {
     /// Its switch.
     pub node: NodeId,

@@ -52,6 +52,11 @@ impl Records {
         *digest = words.iter().fold(mix(*digest ^ time.ps()), |digest, word| mix(digest ^ word));
     }
 
+    /// The digest of a node.
+    pub(super) fn digest_mut(&mut self, node: NodeId) -> &mut u64 {
+        &mut self.digests[node as usize]
+    }
+
     /// How many are kept.
     pub(super) fn len(&self) -> usize {
         self.kept.len()

@@ -8,6 +8,7 @@ use rocelab_fabric::topology::spanning_tree_over;
 use rocelab_fabric::{
     BufferPolicy, Chain, Departure, Fifo, NodeId, PacketId, Serialisation, Topology, TopologyLink,
 };
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::Pfc;
 
@@ -34,10 +35,18 @@ pub(super) struct Outages {
     /// By host: the storms of its NIC.
     pub(super) storms: BTreeMap<u32, Storms>,
     /// By port whose transmitter is shut down: what it was about.
-    interrupted: BTreeMap<u32, Interrupted>,
+    pub(super) interrupted: BTreeMap<u32, Interrupted>,
+    /// The links that the routes of now were made over, if they were made anew.
+    pub(super) routed_over: Option<Vec<bool>>,
     /// Steps of the plan that were taken.
     steps: usize,
 }
+
+// Storms and interrupted transmitters are saved with their hosts and ports.
+rocelab_state::state!(Outages {
+    values: down, forwarding, lacks_links, rates, hosts_down, routed_over, steps;
+    kept: storms, interrupted
+});
 
 /// The routes of the last step that made any: every part of a network has the same.
 #[derive(Debug)]
@@ -56,7 +65,7 @@ impl<P: Profile> Default for Rerouted<P> {
 
 impl<P: Profile> Rerouted<P> {
     /// The routes of a step, which the first part makes that comes to it.
-    fn at_step(
+    pub(super) fn at_step(
         &self,
         step: u32,
         routes: impl FnOnce() -> Option<P::Routing>,
@@ -74,8 +83,8 @@ impl<P: Profile> Rerouted<P> {
 }
 
 /// A transmitter that is shut down.
-#[derive(Clone, Copy, Debug)]
-struct Interrupted {
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+pub(super) struct Interrupted {
     /// When the frame is over, or would be, that it sent last.
     free: EventKey,
     /// Whether a `PortFree` for then is in the event queue.
@@ -93,6 +102,7 @@ impl Outages {
             hosts_down: BTreeMap::new(),
             storms: BTreeMap::new(),
             interrupted: BTreeMap::new(),
+            routed_over: None,
             steps: 0,
         }
     }
@@ -114,6 +124,31 @@ impl Outages {
     /// Whether links are down, or were when routes were made the last time.
     fn are_links_down(&self) -> bool {
         self.lacks_links || self.down.iter().any(|&failures| failures > 0)
+    }
+
+    /// The rate that failures leave a link, if they lower it.
+    pub(super) fn rate_of(&self, link: u32) -> Option<Bandwidth> {
+        self.rates.get(&link)?.iter().min().copied()
+    }
+
+    /// Whether a link is down.
+    pub(super) fn is_down(&self, link: u32) -> bool {
+        self.down[link as usize] > 0
+    }
+
+    /// Whether what was loaded is of a network of so many links.
+    pub(super) fn check(&self, links: usize) -> rocelab_state::Result {
+        let routed = self.routed_over.as_ref().map_or(links, Vec::len);
+        if [self.down.len(), self.forwarding.len(), routed].iter().all(|&len| len == links) {
+            Ok(())
+        } else {
+            Err(rocelab_state::unfit("the number of links"))
+        }
+    }
+
+    /// Whether a step of the plan was taken: all before the first one that was not.
+    pub(super) fn has_taken(&self, step: u32) -> bool {
+        (step as usize) < self.steps
     }
 
     /// Whether something will break or be mended yet.
@@ -202,8 +237,7 @@ impl<P: Profile> Network<P> {
     /// A link runs at the lowest of the rates that failures leave it.
     fn set_rate_of(&mut self, key: EventKey, link: u32, queue: &mut EventQueue<Event>) {
         let usual = self.plan.topology.links[link as usize].rate;
-        let left = self.outages.rates.get(&link).and_then(|rates| rates.iter().min());
-        let rate = left.copied().unwrap_or(usual);
+        let rate = self.outages.rate_of(link).unwrap_or(usual);
         for port in self.ends_of(link) {
             let before = self.ports[port as usize].port.link().rate();
             let free_at = self.free_at(port);
@@ -362,6 +396,7 @@ impl<P: Profile> Network<P> {
         if let Some(routing) = self.rerouted.at_step(step, routes) {
             let before = std::mem::replace(&mut self.routing, routing);
             self.routing_when_whole.get_or_insert(before);
+            self.outages.routed_over = Some(self.active_links.clone());
         }
         self.reroute_frames_under_way();
     }

@@ -8,9 +8,10 @@ use rocelab_fabric::NodeId;
 
 use super::{Event, Host, Network, PauseRequest, Record, RecordKind, Role};
 use crate::profile::Profile;
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 
 /// The pause storms of one NIC that have begun and not ended.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(super) struct Storms {
     /// How many there are; with any, it handles nothing that arrives.
     count: u32,

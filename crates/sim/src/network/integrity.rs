@@ -64,7 +64,7 @@ pub struct IntegrityReport {
 /// How each flow ended that has ended here.
 #[derive(Debug, Default)]
 pub(super) struct FlowEnds {
-    by_flow: BTreeMap<u32, CompletionStatus>,
+    pub(super) by_flow: BTreeMap<u32, CompletionStatus>,
 }
 
 impl FlowEnds {

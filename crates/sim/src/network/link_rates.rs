@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rocelab_fabric::Serialisation;
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Bandwidth, SimTime};
 
 use super::{Network, PortView};
@@ -11,11 +12,11 @@ use crate::profile::Profile;
 /// What the rates of ports were, for those of which they changed.
 #[derive(Debug, Default)]
 pub(super) struct LinkRates {
-    by_port: BTreeMap<u32, PortRates>,
+    pub(super) by_port: BTreeMap<u32, PortRates>,
 }
 
-#[derive(Debug)]
-struct PortRates {
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
+pub(super) struct PortRates {
     /// That of the link.
     usual: Bandwidth,
     /// Since when it had which rate, in order of time, from the start of the run on.

@@ -31,6 +31,7 @@ mod pause_request;
 mod receiver;
 mod record;
 mod sampling;
+mod state;
 mod stuck;
 mod switch;
 mod tables;
@@ -69,7 +70,9 @@ pub use record::{
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
 use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{BufferPolicy, Fifo, NodeId, PacketId, Port};
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::SimTime;
+pub(crate) use state::SavedNetwork;
 pub(crate) use stuck::{FullQueue, StuckQueuePair, WaitingPackets};
 use telemetry::Telemetry;
 pub use totals::{MacEntries, Totals, TrafficKind, Traversals};
@@ -214,7 +217,7 @@ struct FarEnd {
 }
 
 /// What is counted at every port.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
 pub struct PortCounters {
     /// Frames sent.
     pub frames: u64,
@@ -250,7 +253,7 @@ struct Switch<P: Profile> {
 }
 
 /// The progress of all flows.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 struct Flows {
     started: u64,
     completed: u32,
@@ -259,7 +262,7 @@ struct Flows {
 }
 
 /// The progress of all applications.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 struct Operations {
     /// Connections on which operations are open or to come.
     open_connections: u32,

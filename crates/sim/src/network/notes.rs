@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use rocelab_fabric::PacketId;
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_wire::{Body as FrameBody, Frame};
 
 use crate::scenario::CorruptedPart;
@@ -18,13 +19,13 @@ pub(super) struct FrameNotes {
     /// they are about. What is out of date is overwritten or forgotten.
     sampled: BTreeMap<u32, Box<[u8]>>,
     /// By host: the identification of the next frame that it transmits.
-    next_identification: Vec<u16>,
+    pub(super) next_identification: Vec<u16>,
     /// The hop limit of a new frame, if hops are counted.
     hop_limit: Option<u8>,
 }
 
 /// What is noted of one packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub(super) struct Note {
     /// The identification of its IPv4 header; counted without one too.
     pub(super) identification: u16,
@@ -37,7 +38,7 @@ pub(super) struct Note {
 }
 
 /// All that is noted of a packet, on its way to another part of the network.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(super) struct Noted {
     note: Note,
     sampled: Option<Box<[u8]>>,
@@ -54,6 +55,15 @@ impl FrameNotes {
         let note = Note { identification: *next, corrupted: None, hops: 0, flooded: false };
         *next = next.wrapping_add(1);
         self.put(id, note);
+    }
+
+    /// The next frame of a host has this identification.
+    pub(super) fn identify_from(&mut self, host: u32, next: u16) {
+        let host = host as usize;
+        if self.next_identification.len() <= host {
+            self.next_identification.resize(host + 1, 0);
+        }
+        self.next_identification[host] = next;
     }
 
     /// A frame begins that no host transmits: nothing is noted of it, whatever was of the packet that
@@ -76,9 +86,14 @@ impl FrameNotes {
         self.sampled.get(&id.0).map_or(&[], |msdu| msdu)
     }
 
-    /// Takes along what is noted of a packet that goes to another part of the network.
-    pub(super) fn take(&mut self, id: PacketId) -> Noted {
-        Noted { note: self.of(id), sampled: self.sampled.remove(&id.0) }
+    /// A packet goes to another part of the network, with what its notification is about.
+    pub(super) fn forget_sampled(&mut self, id: PacketId) {
+        self.sampled.remove(&id.0);
+    }
+
+    /// All that is noted of a packet.
+    pub(super) fn noted(&self, id: PacketId) -> Noted {
+        Noted { note: self.of(id), sampled: self.sampled.get(&id.0).cloned() }
     }
 
     /// Notes what was [taken along](Self::take).

@@ -2,6 +2,7 @@
 
 use rocelab_engine::{EventKey, Tie};
 use rocelab_fabric::{Chain, NodeId, PacketId};
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::tcp::TcpSegment;
 use rocelab_units::SimTime;
 use rocelab_wire::Pfc;
@@ -38,7 +39,7 @@ pub(crate) struct Packet<R> {
 }
 
 /// What a frame carries.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) enum Body<R> {
     /// A packet from host to host.
     Rdma(R),

@@ -72,6 +72,11 @@ impl Part {
         self.cut.part_of(node) == self.number
     }
 
+    /// Its number.
+    pub(super) const fn number(&self) -> u32 {
+        self.number
+    }
+
     /// How the network is cut.
     pub(crate) fn cut(&self) -> &Cut {
         &self.cut

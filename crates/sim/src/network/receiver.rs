@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use rocelab_engine::{EventKey, EventQueue};
 use rocelab_fabric::{Fifo, PacketId};
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Bytes, Duration};
 
 use super::packet::{Body, Packet};
@@ -27,7 +28,7 @@ pub(super) struct Receiver {
     /// The port at the other end of its link.
     sending_port: u32,
     /// What has arrived, the frame that is being handled first.
-    waiting: Fifo,
+    pub(super) waiting: Fifo,
     /// Bytes of these.
     stored: u64,
     /// Whether the lossless priorities are paused.
@@ -38,8 +39,15 @@ pub(super) struct Receiver {
     counts: ReceiverCounts,
 }
 
+// What waits is saved with the packets themselves.
+rocelab_state::state!(Receiver {
+    values: stored, pauses, stalled, counts;
+    states: translations;
+    kept: config, sending_port, waiting
+});
+
 /// What a slow receiver has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct ReceiverCounts {
     /// Frames that it has handled.
     pub frames: u64,

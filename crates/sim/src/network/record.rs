@@ -2,6 +2,7 @@
 
 use rocelab_engine::EventKey;
 use rocelab_fabric::{DropReason, NodeId};
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
@@ -85,7 +86,7 @@ pub struct FlowAcknowledged {
 }
 
 /// The end of a flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct FlowEnd {
     /// Its number in the plan.
     pub flow: u32,
@@ -108,7 +109,7 @@ impl FlowEnd {
 }
 
 /// Why a flow failed, if not for its queue pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum FlowFailure {
     /// The peer's connection manager never answered.
     ConnectionTimedOut,
@@ -133,7 +134,7 @@ impl FlowFailure {
 }
 
 /// The end of an operation of an application, at its client.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct OperationEnd {
     /// Its connection, by its place in the plan.
     pub connection: u32,
@@ -293,6 +294,26 @@ impl DropCause {
             Self::TtlExpired => "ttl_expired",
             Self::ForeignDestination => "foreign_destination",
         }
+    }
+
+    /// The name that is written so, if it is one.
+    pub(super) fn named(name: &str) -> Option<&'static str> {
+        const OTHERS: [DropCause; 12] = [
+            DropCause::Link,
+            DropCause::Fault(0),
+            DropCause::Icrc,
+            DropCause::LinkDown,
+            DropCause::Watchdog,
+            DropCause::ReceiverStopped,
+            DropCause::ReceiverFull,
+            DropCause::NoRoute,
+            DropCause::IncompleteArp,
+            DropCause::Filtered,
+            DropCause::TtlExpired,
+            DropCause::ForeignDestination,
+        ];
+        let others = OTHERS.iter().map(Self::name);
+        DropReason::NAMES.into_iter().chain(others).find(|known| *known == name)
     }
 }
 

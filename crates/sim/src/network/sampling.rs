@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, Tie};
 use rocelab_fabric::NodeId;
+use rocelab_state::State;
 use rocelab_units::{Duration, SimTime};
 
 use super::{
@@ -17,23 +18,26 @@ use crate::{Plan, PortSamplingPlan};
 /// All samplers of a run; none in most.
 #[derive(Debug, Default)]
 pub(super) struct Sampling {
-    samplers: Vec<Sampler>,
+    pub(super) samplers: Vec<Sampler>,
     /// The sampled flows that begin here, in ascending order.
-    flows: Vec<SampledFlow>,
+    pub(super) flows: Vec<SampledFlow>,
 }
 
 /// Measures one thing at one node.
 #[derive(Debug)]
-struct Sampler {
-    node: NodeId,
+pub(super) struct Sampler {
+    pub(super) node: NodeId,
     interval: Duration,
     /// When it last did.
     last: SimTime,
-    what: Measured,
+    pub(super) what: Measured,
 }
 
+// What it measures is saved with it, but for flows, which are among the sampled ones.
+rocelab_state::state!(Sampler { values: last; states: what; kept: node, interval });
+
 #[derive(Debug)]
-enum Measured {
+pub(super) enum Measured {
     /// The queues of ports, by their places among all ports.
     Queues(Vec<u32>),
     /// Marks at ports since the last time.
@@ -44,17 +48,35 @@ enum Measured {
     Rates(Vec<usize>),
 }
 
+impl State for Measured {
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
+        match self {
+            Self::Queues(_) | Self::Rates(_) => Ok(()),
+            Self::Marks(ports) | Self::Utilisation(ports) => ports.save(to),
+        }
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
+        match self {
+            Self::Queues(_) | Self::Rates(_) => Ok(()),
+            Self::Marks(ports) | Self::Utilisation(ports) => ports.load(from),
+        }
+    }
+}
+
 /// A port's counter.
 #[derive(Debug)]
-struct Counted {
+pub(super) struct Counted {
     /// The port, by its place among all ports.
     port: u32,
     /// What it was at the last time.
     before: u64,
 }
 
+rocelab_state::state!(Counted { values: before; kept: port });
+
 #[derive(Debug)]
-struct SampledFlow {
+pub(super) struct SampledFlow {
     flow: u32,
     /// Payload that was acknowledged at the last time (bytes).
     before: u64,
@@ -63,6 +85,8 @@ struct SampledFlow {
     /// Payload that was acknowledged when it ended, as far as is known, and not told yet.
     at_end: Option<u64>,
 }
+
+rocelab_state::state!(SampledFlow { values: before, ended, at_end; kept: flow });
 
 impl Sampling {
     /// A flow has ended, as its source knows, well or badly. What one that failed had acknowledged

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use rocelab_fabric::NodeId;
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
 
 use super::MacEntries;
@@ -17,17 +18,17 @@ use crate::TablesPlan;
 pub(super) struct Tables {
     plan: TablesPlan,
     /// By place among the switches: what differs from the beginning.
-    mac: Vec<BTreeMap<NodeId, MacEntry>>,
+    pub(super) mac: Vec<BTreeMap<NodeId, MacEntry>>,
     /// By port: when what was known behind it was forgotten at once.
-    flushed: Vec<Option<SimTime>>,
+    pub(super) flushed: Vec<Option<SimTime>>,
     /// By host: when its router resolved its IP address, if it did since the beginning.
-    resolved: BTreeMap<NodeId, SimTime>,
-    counts: MacEntries,
+    pub(super) resolved: BTreeMap<NodeId, SimTime>,
+    pub(super) counts: MacEntries,
 }
 
 /// An address that was heard of.
-#[derive(Clone, Copy, Debug)]
-struct MacEntry {
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+pub(super) struct MacEntry {
     /// Number of the port.
     port: u16,
     heard: SimTime,

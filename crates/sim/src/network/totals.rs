@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::Duration;
 use rocelab_wire::Opcode;
 
 /// Link traversals by kind: one frame over one link each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Traversals {
     /// RDMA requests, read responses, and TCP segments with payload.
     pub data: u64,
@@ -56,7 +57,7 @@ impl TrafficKind {
 }
 
 /// What became of MAC entries while switches learn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct MacEntries {
     /// Addresses that a switch did not know, or knew behind another port.
     pub learnt: u64,

@@ -27,6 +27,11 @@ pub(super) struct Translations {
     messages: BTreeMap<u32, VecDeque<u32>>,
 }
 
+rocelab_state::state!(Translations {
+    values: pages, uses, used, misses, messages;
+    kept: config, path_mtu, seed
+});
+
 /// Messages of a queue pair whose places are known, as packets of them may come again.
 const MESSAGES: usize = 16;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue};
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
 
 use super::{Event, Network, QueueStorm, Record, RecordKind, Role, StuckQueue};
@@ -12,14 +13,14 @@ use crate::scenario::{SwitchWatchdogConfig, WatchdogAction};
 /// The queues that watchdogs act on.
 #[derive(Debug, Default)]
 pub(super) struct Watchdogs {
-    storms: Vec<Storm>,
+    pub(super) storms: Vec<Storm>,
 }
 
 /// A queue in a storm.
-#[derive(Debug)]
-struct Storm {
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
+pub(super) struct Storm {
     /// Among all ports.
-    port: u32,
+    pub(super) port: u32,
     /// Its number.
     queue: u8,
     /// The priority whose pause lasted.
@@ -27,6 +28,18 @@ struct Storm {
     since: SimTime,
     /// Since when it is not paused, if it is not.
     quiet_since: Option<SimTime>,
+}
+
+impl Storm {
+    /// The same at the same port, by its place in another part.
+    pub(super) fn at(self, port: u32) -> Self {
+        Self { port, ..self }
+    }
+
+    /// By this, storms stand in the order in which they were found.
+    pub(super) fn found(&self) -> (SimTime, u32, u8) {
+        (self.since, self.port, self.queue)
+    }
 }
 
 impl<P: Profile> Network<P> {

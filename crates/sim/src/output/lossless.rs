@@ -16,6 +16,9 @@ pub(super) struct LosslessDrops<'a> {
     by_reason: BTreeMap<String, u64>,
 }
 
+// What is lossless is looked up when it is asked for.
+rocelab_state::state!(['a] LosslessDrops<'a> { values: by_reason; kept: plan, lossless });
+
 impl<'a> LosslessDrops<'a> {
     pub(super) fn new(plan: &'a Plan) -> Self {
         Self { plan, lossless: Vec::new(), by_reason: BTreeMap::new() }

@@ -91,6 +91,14 @@ impl<'a> SampleFiles<'a> {
     }
 
     /// Writes out what is buffered.
+    pub(super) fn flush(&mut self) -> Result<(), ResultsError> {
+        self.queues.as_mut().map_or(Ok(()), RecordWriter::flush)?;
+        self.marks.as_mut().map_or(Ok(()), RecordWriter::flush)?;
+        self.utilisation.as_mut().map_or(Ok(()), RecordWriter::flush)?;
+        self.rates.as_mut().map_or(Ok(()), RecordWriter::flush)
+    }
+
+    /// Writes out what is buffered and closes the files.
     pub(super) fn finish(self) -> Result<(), ResultsError> {
         self.queues.map_or(Ok(()), RecordWriter::finish)?;
         self.marks.map_or(Ok(()), RecordWriter::finish)?;

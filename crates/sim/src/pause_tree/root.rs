@@ -31,7 +31,7 @@ impl Display for Root<'_> {
 }
 
 /// How a pause descends from the first of its chain.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) struct Descent {
     /// The first pause of the chain.
     first: usize,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
 use schemars::JsonSchema;
 use serde::de::{Error, SeqAccess, Visitor};
@@ -106,7 +107,19 @@ impl FaultVerb {
 }
 
 /// Where a corrupted frame's bytes differ: one bit of one byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    BorshSerialize,
+    BorshDeserialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum CorruptedPart {
     /// The first byte of the payload; frames without payload do not match.

@@ -1,7 +1,7 @@
 //! The capture files of a run.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rocelab_capture::{CaptureWriter, Format, Interface};
 use rocelab_fabric::NodeId;
@@ -20,8 +20,13 @@ pub(super) struct CaptureFiles {
 }
 
 impl CaptureFiles {
-    /// Files in `folder` for the ports that `captured` names.
-    pub(super) fn create(folder: &Path, plan: &Plan, captured: &CapturePlan) -> io::Result<Self> {
+    /// Files in `folder` for the ports that `captured` names; `open` opens one.
+    pub(super) fn create(
+        folder: &Path,
+        plan: &Plan,
+        captured: &CapturePlan,
+        open: fn(Format, PathBuf, &[Interface]) -> io::Result<CaptureWriter>,
+    ) -> io::Result<Self> {
         let adjacency = plan.topology.adjacency();
         let name = |node: NodeId| &plan.topology.nodes[node as usize].name;
         let interface = |&(node, number): &(NodeId, u16)| {
@@ -45,13 +50,13 @@ impl CaptureFiles {
             let file = |interface: Interface| {
                 let name = interface.name.replace(':', "-port-");
                 let path = folder.join(format!("capture-{name}.pcap"));
-                CaptureWriter::create(Format::Pcap, path, &[interface])
+                open(Format::Pcap, path, &[interface])
             };
             interfaces.map(file).collect::<io::Result<_>>()?
         } else {
             let path = folder.join("capture.pcapng");
             let interfaces: Vec<_> = interfaces.collect();
-            vec![CaptureWriter::create(Format::PcapNg, path, &interfaces)?]
+            vec![open(Format::PcapNg, path, &interfaces)?]
         };
         Ok(Self { writers, one_file_a_port, error: None })
     }
@@ -81,6 +86,11 @@ impl CaptureFiles {
     /// Whether something went wrong.
     pub(super) fn has_failed(&self) -> bool {
         self.error.is_some()
+    }
+
+    /// Writes out what is buffered.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.writers.iter_mut().try_for_each(CaptureWriter::flush)
     }
 
     /// Writes out what is buffered and closes the files.

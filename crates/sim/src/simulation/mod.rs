@@ -5,14 +5,16 @@ mod barrier;
 mod capture_files;
 mod execution;
 mod parts;
+mod state;
 mod whole;
 mod workers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rocelab_capture::{CaptureWriter, Format, Interface};
 use rocelab_engine::{EventKey, Scheduled};
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Bytes, Duration, SimTime};
@@ -59,6 +61,8 @@ pub struct Simulation<P: Profile = Roce> {
     is_over: bool,
     /// The end of the window that is being run.
     window_end: SimTime,
+    /// Advancing stops at the end of the first window that does not end before.
+    pause_at: SimTime,
     /// When deadlocks are looked for next.
     deadlock_look: SimTime,
     /// When something was last seen to have moved, and how much had.
@@ -150,6 +154,7 @@ impl<P: Profile> Simulation<P> {
             unacknowledged: BTreeMap::new(),
             is_over: false,
             window_end: SimTime::ZERO,
+            pause_at: SimTime::NEVER,
             deadlock_look: if is_native {
                 SimTime::ZERO + DEADLOCK_INTERVAL
             } else {
@@ -243,9 +248,30 @@ impl<P: Profile> Simulation<P> {
     /// # Errors
     /// If a file cannot be created.
     pub fn start_capture(&mut self, folder: &Path) -> io::Result<()> {
+        self.capture_into(folder, CaptureWriter::create)
+    }
+
+    /// Goes on capturing into the files in `folder`, as a checkpoint has them.
+    ///
+    /// # Errors
+    /// If a file cannot be opened.
+    pub(crate) fn go_on_capturing(&mut self, folder: &Path) -> io::Result<()> {
+        self.capture_into(folder, CaptureWriter::go_on)
+    }
+
+    /// Writes out what was captured and is buffered.
+    pub(crate) fn flush_capture(&mut self) -> io::Result<()> {
+        self.captures.as_mut().map_or(Ok(()), CaptureFiles::flush)
+    }
+
+    fn capture_into(
+        &mut self,
+        folder: &Path,
+        open: fn(Format, PathBuf, &[Interface]) -> io::Result<CaptureWriter>,
+    ) -> io::Result<()> {
         let plan = Arc::clone(self.network().plan());
         let Some(captured) = &plan.capture else { return Ok(()) };
-        self.captures = Some(CaptureFiles::create(folder, &plan, captured)?);
+        self.captures = Some(CaptureFiles::create(folder, &plan, captured, open)?);
         for part in &mut self.parts.all {
             part.network.start_capture();
         }
@@ -284,10 +310,25 @@ impl<P: Profile> Simulation<P> {
         }
     }
 
+    /// Has [`advance`](Self::advance) stop, once, at the end of the first window that does not end before.
+    pub(crate) const fn pause_at(&mut self, time: SimTime) {
+        self.pause_at = time;
+    }
+
+    /// How far it has come: all that is to happen is later.
+    pub(crate) const fn window_end(&self) -> SimTime {
+        self.window_end
+    }
+
+    /// Whether it stopped there.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.window_end >= self.pause_at
+    }
+
     /// Runs about `budget` events; says so if the run is over.
     pub fn advance(&mut self, budget: u64) -> Option<Ending> {
         let before = self.parts.executed();
-        while self.parts.executed() - before < budget {
+        while self.parts.executed() - before < budget && !self.is_paused() {
             let ending = self.run_window(Parts::run_until);
             self.write_captures();
             if ending.is_some() {

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_fabric::topology::Partitioning;
-use rocelab_results::{Overwrite, ResultsDir, RunInfo, Summary};
-use rocelab_sim::{Cut, Execution, Plan, RunError, Scenario};
+use rocelab_results::{CheckpointSettings, Checkpoints, Overwrite, ResultsDir, RunInfo, Summary};
+use rocelab_sim::{Cut, Execution, Plan, Progress, RunError, Scenario};
+use rocelab_units::Duration;
 
 /// What a run comes to.
 pub(crate) struct Results {
@@ -34,10 +35,54 @@ pub(crate) fn in_parts(plan: &Arc<Plan>, partitioning: Partitioning, workers: us
     })
 }
 
+/// The results of a run that is broken off time and again, each time a while behind the checkpoint that
+/// it goes on from, and is carried out in other parts each time. How often that was, too.
+pub(crate) fn broken_off(plan: &Arc<Plan>, every: Duration) -> (Results, u32) {
+    let place = tempfile::tempdir().expect("a folder");
+    let path = place.path().join("results");
+    let checkpoints = Checkpoints::create(&path, Overwrite::Refuse).unwrap();
+    let directory = ResultsDir::with_checkpoints(&checkpoints, Overwrite::Refuse).unwrap();
+    let settings =
+        CheckpointSettings { scenario: plan.name.clone(), every, keep: true, replaces: false };
+    let plan = || Arc::clone(plan);
+    let execution = Execution::SEQUENTIAL;
+    let kept = (&checkpoints, settings);
+    let begun =
+        rocelab_sim::run_with_checkpoints(plan(), &directory, execution, kept, broken_by(2));
+    let (mut outcome, mut directory, mut times) = (begun, directory, 0);
+    while let Err(RunError::BrokenOff { .. }) = outcome {
+        times += 1;
+        assert!(times < 100, "it does not come to its end");
+        let all = checkpoints.times().unwrap();
+        // The first time from its beginning, then from the last checkpoint but one.
+        let place = if times == 1 { 0 } else { all.len().saturating_sub(2) };
+        let from = checkpoints.load(all[place]).unwrap();
+        directory = ResultsDir::going_on(&checkpoints, Overwrite::Refuse, &from.files).unwrap();
+        let execution = Execution { partitions: 1 + times * 2 % 5, threads: 1 + times % 2 };
+        outcome =
+            rocelab_sim::resume(plan(), &directory, execution, (&checkpoints, from), broken_by(2));
+    }
+    let summary = outcome.unwrap_or_else(|error| panic!("{error}")).summary;
+    (read(directory, summary), times)
+}
+
+/// Breaks a run off when it is looked at for the `last` time.
+fn broken_by(last: u32) -> impl FnMut(&Progress) -> ControlFlow<()> {
+    let mut looks = 0;
+    move |_| {
+        looks += 1;
+        if looks == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
 fn results(run: impl FnOnce(&ResultsDir) -> Result<Summary, RunError>) -> Results {
     let place = tempfile::tempdir().expect("a folder");
     let directory = ResultsDir::create(place.path().join("results"), Overwrite::Refuse).unwrap();
     let summary = run(&directory).unwrap_or_else(|error| panic!("{error}"));
+    read(directory, summary)
+}
+
+fn read(directory: ResultsDir, summary: Summary) -> Results {
     let path = directory.finish(&summary, &RunInfo::default()).unwrap();
     let mut files = BTreeMap::new();
     read_all(&path, &path, &mut files);
@@ -105,6 +150,14 @@ pub(crate) fn assert_plan_can_be_cut(plan: &Arc<Plan>, evidence: &[&str]) -> Res
         assert!(!is_nothing, "{pointer} is nothing in {summary:#}");
     }
     assert_same(&whole, &in_parts(plan, Partitioning::by_parts(&nodes), 2), "a part for each node");
+    let mut broken = broken_off(plan, Duration::from_ps(whole.summary.simulated_ps / 6));
+    if broken.1 == 0 {
+        // It stands still most of its time: what comes before that can be broken off.
+        broken = broken_off(plan, Duration::from_us(10));
+    }
+    let (resumed, times) = broken;
+    assert!(times > 0, "it was not broken off");
+    assert_same(&whole, &resumed, &format!("broken off {times} times"));
     whole
 }
 

@@ -7,7 +7,7 @@ use super::ConnectionParameters;
 
 /// Where a connection is (Linux `include/rdma/ib_cm.h`, `enum ib_cm_state`, without those states in
 /// which it waits for the application between a REP and the RTU).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) enum State {
     /// Active: REQ sent; after an MRA only the time is longer.
     ReqSent,
@@ -25,7 +25,7 @@ pub(super) enum State {
     TimeWait,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) struct Connection {
     pub(super) state: State,
     /// The peer's communication ID; 0 as long as it is unknown.

@@ -4,12 +4,24 @@ use rocelab_wire::Gid;
 use rocelab_wire::cm::{CmAttribute, RejectReason};
 
 /// The name of a connection at one host: its communication ID.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    borsh::BorshSerialize,
+    borsh::BorshDeserialize,
+)]
 pub struct ConnectionId(pub u32);
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[derive(borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub enum CmEvent {
     /// Someone wants to connect: to be accepted or rejected.
     ConnectRequested {
@@ -63,7 +75,7 @@ pub enum CmEvent {
 }
 
 /// What a REQ asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct IncomingRequest {
     /// The host that asks, as the network names it.
     pub source: u32,
@@ -85,7 +97,7 @@ pub struct IncomingRequest {
 }
 
 /// All that a queue pair is set up with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct ConnectionParameters {
     /// The peer, as the network names it.
     pub peer: u32,
@@ -164,7 +176,9 @@ pub enum CmError {
 }
 
 /// Messages that were sent again, or made no sense.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize,
+)]
 pub struct CmCounters {
     /// REQs, REPs and DREQs that were sent again because no answer came in time.
     pub repeated: u64,

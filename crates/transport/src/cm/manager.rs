@@ -11,7 +11,7 @@ use super::{CmConfig, CmCounters, CmError, CmEvent, ConnectionId, ConnectionPara
 
 /// A message to send: the payload of a UD SEND_ONLY from queue pair 1 to queue pair 1, with the
 /// queue key [`Deth::GSI_Q_KEY`](rocelab_wire::Deth::GSI_Q_KEY).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct CmTransmit {
     /// The host that it goes to, as the network names it.
     pub destination: u32,
@@ -40,6 +40,12 @@ pub struct ConnectionManager {
     pub(super) events: VecDeque<CmEvent>,
     pub(super) counters: CmCounters,
 }
+
+rocelab_state::state!(ConnectionManager {
+    values: listeners, connections, by_peer, undecided, awaiting_rtu, timers, next_id, outbox,
+        events, counters;
+    kept: config
+});
 
 impl ConnectionManager {
     /// A manager without connections that listens for nothing.

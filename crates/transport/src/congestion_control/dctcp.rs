@@ -113,6 +113,11 @@ struct Dctcp {
     cut_until: Option<u64>,
 }
 
+rocelab_state::state!(Dctcp {
+    values: rate, alpha, round_end, marked, packets, cut_until;
+    kept: g, additive_increase, min_rate, line_rate, full_window, path_mtu
+});
+
 impl Dctcp {
     fn end_round(&mut self, ack: &Ack<'_>) {
         let first = self.round_end == 0;

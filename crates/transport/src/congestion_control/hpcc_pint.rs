@@ -123,6 +123,11 @@ struct Sender {
     updated_at: u64,
 }
 
+rocelab_state::state!(Sender {
+    values: rate, rate_was_set, reference, updated_at;
+    kept: reaction, eta, log_base, line_rate, full_window
+});
+
 impl CongestionControl for Sender {
     fn rate(&self) -> Bandwidth {
         Bandwidth::from_bps(self.rate)

@@ -9,7 +9,7 @@ use super::Timers;
 
 /// A rate controller of one queue pair. The NIC asks for `rate`, `window` and `timers` after each
 /// call that may have changed them, and keeps the answers.
-pub trait CongestionControl: fmt::Debug + Send {
+pub trait CongestionControl: fmt::Debug + Send + rocelab_state::State {
     /// How fast data may leave, frame bytes with preamble and gap: at least 1 bit/s. The line rate
     /// or more means no pacing; more only follows from a least rate above the line rate.
     fn rate(&self) -> Bandwidth;

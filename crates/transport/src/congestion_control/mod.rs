@@ -8,6 +8,7 @@
 //! IEEE 754 operations only, so that every machine gets the same bits.
 
 pub(crate) mod arithmetic;
+pub(crate) mod checkpoint;
 #[cfg(test)]
 mod conformance;
 mod feedback;

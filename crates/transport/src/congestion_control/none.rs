@@ -59,6 +59,8 @@ struct Fixed {
     window: Option<u64>,
 }
 
+rocelab_state::state!(Fixed { ; kept: rate, window });
+
 impl CongestionControl for Fixed {
     fn rate(&self) -> Bandwidth {
         self.rate

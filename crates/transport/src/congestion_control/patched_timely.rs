@@ -134,6 +134,11 @@ struct PatchedTimely {
     acked_bytes: u64,
 }
 
+rocelab_state::state!(PatchedTimely {
+    values: rate, previous_rtt, difference, acked_bytes;
+    kept: parameters, line_rate, min_rate
+});
+
 impl PatchedTimely {
     fn update(&mut self, previous: Duration, rtt: Duration) {
         let Parameters { t_low, t_high, .. } = self.parameters;

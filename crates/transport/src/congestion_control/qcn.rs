@@ -142,6 +142,11 @@ struct ReactionPoint {
     bytes: u64,
 }
 
+rocelab_state::state!(ReactionPoint {
+    values: timers, rate, target, timer_steps, byte_steps, bytes;
+    kept: parameters, line_rate
+});
+
 impl ReactionPoint {
     /// Whether a notification has come that is not recovered from.
     fn is_limited(&self) -> bool {

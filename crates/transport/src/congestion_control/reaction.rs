@@ -5,7 +5,7 @@ use rocelab_units::Bandwidth;
 use super::arithmetic::divided;
 
 /// A rate that reactions start from, and how many additive increases led to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) struct Reference {
     /// Bits per second.
     pub(super) rate: u64,

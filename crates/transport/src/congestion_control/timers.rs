@@ -4,7 +4,7 @@ use rocelab_units::SimTime;
 
 /// Up to [`MAX`](Self::MAX) timers. Their owner serves the earliest first and of equal ones the
 /// lowest number, each by [`expire`](super::CongestionControl::expire).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct Timers {
     deadlines: [SimTime; Self::MAX],
     /// Bit n: timer n was armed since the owner last asked.

@@ -1,5 +1,7 @@
 //! The NIC: what leaves next, and when it tries again.
 
+mod checkpoint;
+
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,7 +33,7 @@ pub struct Flow {
 }
 
 /// A flow whose last byte was acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct FlowEnd {
     /// Its number in the plan.
     pub flow: u32,
@@ -78,7 +80,7 @@ pub struct Nic<T> {
 }
 
 /// An ACK or NACK that waits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct Answer {
     packet: Packet,
     destination: u32,

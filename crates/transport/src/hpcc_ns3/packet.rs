@@ -5,7 +5,7 @@ use rocelab_units::SimTime;
 use crate::congestion_control::Feedback;
 
 /// A data packet, ACK or NACK: 24 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct Packet {
     /// What the packet carries for its algorithm: the start of the data packet's transmission
     /// (round-trip times), or a probabilistic value. ACK and NACK carry it back.
@@ -24,7 +24,7 @@ pub struct Packet {
 }
 
 /// What a packet is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub enum Kind {
     /// Payload.
     Data,

@@ -9,7 +9,7 @@ use super::packet::Kind;
 const NACK_INTERVAL: Duration = Duration::from_us(500);
 
 /// What the receiving end of a flow knows of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct Receiver {
     /// The byte expected next.
     expected: u32,

@@ -1,5 +1,6 @@
 //! The sending end of a flow.
 
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::IntHeader;
 
@@ -38,6 +39,13 @@ pub struct Sender<T> {
     /// The places of the controller's timers in the order of events.
     pub(super) timer_ties: [Option<T>; 3],
 }
+
+// The NIC, which knows the algorithm, sees to the controller.
+rocelab_state::state!([T: BorshSerialize + BorshDeserialize] Sender<T> {
+    values: acknowledged, next, farthest, retransmissions, next_available, last_frame_len, rate,
+        window, timer_ties;
+    kept: flow, destination, ports, priority, size, line_rate, full_window, control
+});
 
 /// What an ACK or NACK did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,23 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::io::{Read, Result, Write};
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use rocelab_units::SimTime;
 
 /// A timer that was armed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    borsh::BorshSerialize,
+    borsh::BorshDeserialize,
+)]
 pub(super) struct Armed<T> {
     pub(super) time: SimTime,
     pub(super) tie: T,
@@ -44,8 +56,28 @@ impl<T: Copy + Ord> Timers<T> {
         None
     }
 
+    /// Whether all of them, also those that no longer count, are such.
+    pub(super) fn all(&self, mut is_such: impl FnMut(&Armed<T>) -> bool) -> bool {
+        self.heap.iter().all(|Reverse(armed)| is_such(armed))
+    }
+
     /// Takes out the first one.
     pub(super) fn pop(&mut self) {
         self.heap.pop();
+    }
+}
+
+impl<T: Copy + Ord + BorshSerialize> BorshSerialize for Timers<T> {
+    fn serialize<W: Write>(&self, writer: &mut W) -> Result<()> {
+        let mut entries: Vec<_> = self.heap.iter().map(|&Reverse(armed)| armed).collect();
+        entries.sort_unstable();
+        entries.serialize(writer)
+    }
+}
+
+impl<T: Copy + Ord + BorshDeserialize> BorshDeserialize for Timers<T> {
+    fn deserialize_reader<R: Read>(reader: &mut R) -> Result<Self> {
+        let entries: Vec<Armed<T>> = Vec::deserialize_reader(reader)?;
+        Ok(Self { heap: entries.into_iter().map(Reverse).collect() })
     }
 }

@@ -1,7 +1,11 @@
 //! What is at which address.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
 use std::ops::Bound;
+
+use borsh::{BorshDeserialize, BorshSerialize};
+use rocelab_state::unfit;
 
 use super::MemoryError;
 
@@ -89,6 +93,24 @@ impl AddressSpace {
     /// Where the stretch starts that reaches over `address`; `address` if none does.
     fn first_before(&self, address: u64) -> u64 {
         self.stretches.range(..=address).next_back().map_or(address, |(&start, _)| start)
+    }
+}
+
+impl BorshSerialize for AddressSpace {
+    fn serialize<W: Write>(&self, writer: &mut W) -> std::io::Result<()> {
+        (&self.stretches, &self.words).serialize(writer)
+    }
+}
+
+impl BorshDeserialize for AddressSpace {
+    fn deserialize_reader<R: Read>(reader: &mut R) -> std::io::Result<Self> {
+        let (stretches, words): (BTreeMap<u64, Vec<u8>>, _) =
+            BorshDeserialize::deserialize_reader(reader)?;
+        let mut space = Self { words, ..Self::default() };
+        for (address, bytes) in stretches {
+            space.place(address, bytes).map_err(|error| unfit(&error.to_string()))?;
+        }
+        Ok(space)
     }
 }
 

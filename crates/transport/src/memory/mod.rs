@@ -17,7 +17,7 @@ pub use self::region::{Access, MemoryError, MemoryRegion, RemoteAccess};
 /// "remote access error" otherwise).
 ///
 /// Where bytes were placed, packets carry real payload.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct Memory {
     /// By key; none where everything is allowed.
     regions: Option<BTreeMap<u32, MemoryRegion>>,

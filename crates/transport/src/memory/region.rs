@@ -3,7 +3,9 @@
 use core::fmt;
 
 /// What a remote requester may do with a memory region.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize,
+)]
 pub struct Access {
     /// RDMA READ.
     pub remote_read: bool,
@@ -40,7 +42,7 @@ pub enum RemoteAccess {
 }
 
 /// A stretch of memory that remote requesters name by its key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct MemoryRegion {
     /// The key that a RETH or AtomicETH must carry.
     pub r_key: u32,

@@ -7,7 +7,7 @@ use rocelab_wire::{Opcode, Syndrome, TelemetryHeader};
 use crate::{Content, Counters, Transmit};
 
 /// First in, first out within a priority; the highest priority first.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(crate) struct ControlQueues {
     queues: [VecDeque<Transmit>; 8],
     /// What those of these packets take along that carry telemetry, in the same order.

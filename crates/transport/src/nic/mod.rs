@@ -1,5 +1,6 @@
 //! The NIC: queue pairs, arbitration between them, and their timers.
 
+mod checkpoint;
 mod control;
 mod looking;
 mod ready;

@@ -100,6 +100,19 @@ impl ReadyRings {
         Some(index)
     }
 
+    /// All that are in a ring, in the order of arrival.
+    pub(super) fn in_order(&self) -> Vec<u32> {
+        let next = |&index: &u32| self.links.get(index as usize).map(|link| link.next);
+        let ring = |ring: &Ring| {
+            let is_one = |index: &u32| *index != NONE;
+            let first = Some(ring.first).filter(is_one);
+            core::iter::successors(first, move |index| next(index).filter(is_one))
+        };
+        let mut indices: Vec<u32> = self.rings.iter().flat_map(ring).collect();
+        indices.sort_unstable_by_key(|&index| self.links[index as usize].arrival);
+        indices
+    }
+
     /// Bit n: priority n has queue pairs.
     #[inline]
     pub(super) const fn waiting(&self) -> u8 {

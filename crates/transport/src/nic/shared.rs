@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// What queue pairs produce, and what they have in common.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(crate) struct Shared {
     pub(crate) control: ControlQueues,
     pub(crate) completions: VecDeque<Completion>,

@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::io::{Read, Result, Write};
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use rocelab_units::SimTime;
 
 /// The earliest first; at the same time the lowest index first.
@@ -28,5 +30,25 @@ impl Timers {
             return None;
         }
         self.0.pop().map(|Reverse(entry)| entry)
+    }
+
+    /// One more than the highest index.
+    pub(super) fn reach(&self) -> usize {
+        self.0.iter().map(|&Reverse((_, index))| index as usize + 1).max().unwrap_or(0)
+    }
+}
+
+impl BorshSerialize for Timers {
+    fn serialize<W: Write>(&self, writer: &mut W) -> Result<()> {
+        let mut entries: Vec<_> = self.0.iter().map(|&Reverse(entry)| entry).collect();
+        entries.sort_unstable();
+        entries.serialize(writer)
+    }
+}
+
+impl BorshDeserialize for Timers {
+    fn deserialize_reader<R: Read>(reader: &mut R) -> Result<Self> {
+        let entries = Vec::deserialize_reader(reader)?;
+        Ok(Self(entries.into_iter().map(Reverse).collect()))
     }
 }

@@ -41,7 +41,7 @@ impl Segmentation {
 
 /// A work request with its place in the packet sequence. An RDMA READ takes as many sequence
 /// numbers as its response has packets.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) struct Message {
     pub(super) id: u64,
     pub(super) operation: Operation,

@@ -1,5 +1,6 @@
 //! One end of a connection, or a queue pair for datagrams.
 
+mod checkpoint;
 mod looking;
 mod message;
 mod pacer;
@@ -59,7 +60,7 @@ pub struct QueuePair {
 }
 
 /// Where a queue pair stands in the NIC's arbitration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(crate) enum Schedule {
     /// It has nothing that may be sent.
     Idle,

@@ -1,5 +1,7 @@
 //! When a queue pair may send: its congestion control, and the time of its next frame.
 
+mod checkpoint;
+
 use std::collections::VecDeque;
 
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
@@ -70,14 +72,19 @@ impl Pacer {
     #[inline]
     pub(super) fn start(&mut self, now: SimTime, profile: &QueuePairProfile) {
         if self.control.is_none() {
-            let control = profile.congestion_control.build(&path(profile, self.line_rate));
-            self.counts_sent_bytes = control.counts_sent_bytes();
-            self.control = Some(control);
+            self.control = Some(self.build(profile));
             self.refresh();
         } else if self.asleep {
             self.asleep = false;
             self.handle_timeout(now);
         }
+    }
+
+    /// Builds the controller.
+    pub(super) fn build(&mut self, profile: &QueuePairProfile) -> Box<dyn CongestionControl> {
+        let control = profile.congestion_control.build(&path(profile, self.line_rate));
+        self.counts_sent_bytes = control.counts_sent_bytes();
+        control
     }
 
     /// There is nothing to send, and nothing to wait for.
@@ -262,6 +269,8 @@ mod tests {
         expired: Log<SimTime>,
         timers: Timers,
     }
+
+    rocelab_state::state!(Recorder { values: timers; kept: acks, expired });
 
     type Log<T> = Arc<Mutex<Vec<T>>>;
 

@@ -2,7 +2,7 @@
 
 /// The state of a queue pair (IBTA: those of its states that are modelled; there is no "send queue
 /// drained" and no "send queue error").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub enum QueuePairState {
     /// Takes receive requests; packets are dropped.
     Init,

@@ -24,7 +24,13 @@ pub(super) struct Unreliable {
     handles: VecDeque<AddressHandle>,
 }
 
-#[derive(Clone, Copy, Debug)]
+rocelab_state::state!(Unreliable {
+    values: expected, message, handles;
+    states: admission;
+    kept: service, segmentation, q_key
+});
+
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct Arriving {
     is_write: bool,
     /// Payload so far (bytes).

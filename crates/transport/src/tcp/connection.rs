@@ -29,6 +29,13 @@ pub struct TcpConnection {
     pub(super) timer_entry: SimTime,
 }
 
+rocelab_state::state!(TcpConnection {
+    values: waiting, released, in_stack, waiting_bytes, entering, stopped, retransmissions,
+        timer_entry;
+    states: end;
+    kept: config
+});
+
 /// Which end it is.
 #[derive(Debug)]
 pub enum TcpEnd {

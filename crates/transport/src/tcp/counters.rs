@@ -3,7 +3,7 @@
 use crate::Traffic;
 
 /// Everything that a [`TcpHost`](super::TcpHost) counts, from its start.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct TcpCounters {
     /// Segments with payload sent, retransmissions included.
     pub data_sent: Traffic,

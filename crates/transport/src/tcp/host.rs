@@ -1,5 +1,7 @@
 //! All connections of one host.
 
+mod checkpoint;
+
 use std::collections::VecDeque;
 
 use rocelab_units::SimTime;
@@ -53,7 +55,7 @@ pub struct TcpTransmit {
 
 /// Data that was sent and acknowledged, or that was waited for and arrived. Those of one
 /// connection come in the order of posting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct TcpCompletion {
     /// The connection's number on this host.
     pub connection: u32,

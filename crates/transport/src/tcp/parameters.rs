@@ -190,7 +190,7 @@ pub struct TcpHostConfig {
 
 /// What an end of a connection is told when it is opened. Both ends exist from the start: nothing
 /// is exchanged to open or to close.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct TcpConnectionConfig {
     /// Its number on this host. Numbers are best dense from 0.
     pub number: u32,
@@ -207,7 +207,7 @@ pub struct TcpConnectionConfig {
 }
 
 /// Which end of a connection it is. Data goes one way only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub enum TcpRole {
     /// It sends data and receives acknowledgements.
     Sender,

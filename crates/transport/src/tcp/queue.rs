@@ -5,7 +5,7 @@ use super::{SackBlocks, TcpSegment};
 const NONE: u32 = u32::MAX;
 
 /// A list of waiting segments, through the [`Waiting`] of its host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) struct List {
     first: u32,
     last: u32,
@@ -16,14 +16,14 @@ impl List {
 }
 
 /// What waits: a segment, and what travels beside it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) struct Queued {
     pub(super) segment: TcpSegment,
     pub(super) sack: SackBlocks,
 }
 
 /// All segments that wait in a host. Places are used again.
-#[derive(Debug)]
+#[derive(Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) struct Waiting {
     places: Vec<(Queued, u32)>,
     free: u32,

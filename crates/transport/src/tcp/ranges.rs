@@ -3,7 +3,7 @@
 use super::sequence::Position;
 
 /// A part of a stream, from its first byte to the one after its last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) struct Range {
     pub(super) start: Position,
     pub(super) end: Position,
@@ -20,7 +20,7 @@ impl Range {
 }
 
 /// Ranges that neither overlap nor touch, in their order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) struct Ranges {
     ranges: Vec<Range>,
     bytes: u64,

@@ -46,6 +46,12 @@ pub struct TcpReceiver {
     expected_end: Position,
 }
 
+rocelab_state::state!(TcpReceiver {
+    values: next, arrived, recent, ece, quick_acks, unacknowledged, deadline, due, due_before,
+        expected, expected_end;
+    kept: numbering, peer, priority, window, echo, delay, ack_bytes
+});
+
 impl TcpReceiver {
     pub(super) fn new(config: &TcpConnectionConfig, host: &TcpHostConfig) -> Self {
         let parameters = &host.parameters;
@@ -81,6 +87,11 @@ impl TcpReceiver {
     ) -> Self {
         // Nobody reduces a window any more, and what was echoed before is forgotten.
         Self { next: delivered, expected_end: delivered, echo: None, ..Self::new(config, host) }
+    }
+
+    /// Whether it may tell of marks.
+    pub(super) const fn echoes(&self) -> bool {
+        self.echo.is_some()
     }
 
     /// Whether all that arrived has been acknowledged.

@@ -1,5 +1,10 @@
 //! Which blocks a selective acknowledgement names.
 
+use std::io::{Read, Write};
+
+use borsh::{BorshDeserialize, BorshSerialize};
+use rocelab_state::unfit;
+
 use super::SackBlocks;
 use super::ranges::Ranges;
 use super::sequence::{Numbering, Position};
@@ -40,6 +45,22 @@ impl Recent {
             }
         }
         blocks
+    }
+}
+
+impl BorshSerialize for Recent {
+    fn serialize<W: Write>(&self, writer: &mut W) -> std::io::Result<()> {
+        self.places[..self.count].serialize(writer)
+    }
+}
+
+impl BorshDeserialize for Recent {
+    fn deserialize_reader<R: Read>(reader: &mut R) -> std::io::Result<Self> {
+        let saved = Vec::deserialize_reader(reader)?;
+        let mut recent = Self { count: saved.len(), ..Self::default() };
+        let places = recent.places.get_mut(..saved.len());
+        places.ok_or_else(|| unfit("the blocks of a SACK option"))?.copy_from_slice(&saved);
+        Ok(recent)
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) struct RttEstimator {
     max: u64,
 }
 
+rocelab_state::state!(RttEstimator { values: smoothed, base, doublings; kept: min, max });
+
 impl RttEstimator {
     pub(super) fn new(initial: Duration, min: Duration, max: Duration) -> Self {
         let (min, max) = (min.ps(), max.ps());

@@ -1,6 +1,10 @@
 //! The SACK option.
 
 use core::fmt;
+use std::io::{Read, Write};
+
+use borsh::{BorshDeserialize, BorshSerialize};
+use rocelab_state::unfit;
 
 /// The blocks of a SACK option (RFC 2018): parts of the stream that arrived out of order. Without
 /// the timestamps option there is room for four.
@@ -51,6 +55,24 @@ impl SackBlocks {
 impl fmt::Debug for SackBlocks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.as_slice()).finish()
+    }
+}
+
+impl BorshSerialize for SackBlocks {
+    fn serialize<W: Write>(&self, writer: &mut W) -> std::io::Result<()> {
+        self.as_slice().serialize(writer)
+    }
+}
+
+impl BorshDeserialize for SackBlocks {
+    fn deserialize_reader<R: Read>(reader: &mut R) -> std::io::Result<Self> {
+        let mut blocks = Self::default();
+        for (left, right) in Vec::deserialize_reader(reader)? {
+            if !blocks.push(left, right) {
+                return Err(unfit("the blocks of a SACK option"));
+            }
+        }
+        Ok(blocks)
     }
 }
 

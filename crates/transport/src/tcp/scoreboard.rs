@@ -8,7 +8,7 @@ use super::sequence::Position;
 pub(super) const DUP_THRESH: u64 = 3;
 
 /// The sender's view of what it sent and did not see acknowledged.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) struct Scoreboard {
     sacked: Ranges,
     /// What lies before this and was not selectively acknowledged is lost.

@@ -11,7 +11,9 @@ pub const TCP_HEADER_LEN: u16 = 20;
 
 /// The control bits of a TCP header, where they stand on the wire (RFC 9293; ECE and CWR: RFC
 /// 3168). SYN, FIN and RST are never sent: connections exist from the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize,
+)]
 pub struct TcpFlags(pub u8);
 
 impl TcpFlags {
@@ -34,7 +36,7 @@ impl TcpFlags {
 
 /// One TCP segment without its payload bytes: 20 bytes, aligned to 4, so that an `enum` of this
 /// and an RDMA [`Packet`](crate::Packet) needs no more room than the latter.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct TcpSegment {
     /// Which connection of the receiving host it is for. In place of the ports, of which a capture
     /// makes what [`TcpConnectionConfig`](super::TcpConnectionConfig) says.

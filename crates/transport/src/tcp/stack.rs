@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rocelab_state::{BorshDeserialize, BorshSerialize, Result, State, load_value, save_value};
 use rocelab_units::{Duration, SimTime};
 
 /// One direction: what enters leaves later, in the same order.
@@ -68,6 +69,20 @@ impl<T> Stack<T> {
         const UNIT: f64 = 1.0 / (1_u64 << 53) as f64;
         let uniform = (self.dice.next_u64() >> 11) as f64 * UNIT;
         Duration::from_ps((-self.jitter * libm::log(1.0 - uniform)) as u64)
+    }
+}
+
+impl<T: BorshSerialize + BorshDeserialize> State for Stack<T> {
+    fn save(&self, to: &mut Vec<u8>) -> Result {
+        let Self { delay: _, jitter: _, dice, last, inside } = self;
+        save_value(&(dice.state(), last, inside), to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> Result {
+        let seed: [u8; 32] = load_value(from)?;
+        self.dice = Xoshiro256PlusPlus::from_seed(seed);
+        (self.last, self.inside) = load_value(from)?;
+        Ok(())
     }
 }
 

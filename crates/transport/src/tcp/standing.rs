@@ -23,7 +23,9 @@ pub enum TcpStanding {
 }
 
 /// How often a sender has noticed that something was lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize,
+)]
 pub struct TcpLosses {
     /// Fast retransmits (RFC 6675, section 5).
     pub fast_retransmits: u32,

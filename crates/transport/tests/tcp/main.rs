@@ -1,6 +1,7 @@
 //! TCP as a whole: two hosts and a wire, no network.
 
 mod acknowledgements;
+mod checkpoint;
 mod ecn;
 mod random_faults;
 mod recovery;

@@ -1,5 +1,7 @@
 //! The NIC of HPCC's ns-3 simulator: arbitration, pacing, window and wake-ups.
 
+mod checkpoint;
+
 use std::sync::Arc;
 
 use rocelab_transport::Algorithm;

@@ -1,6 +1,7 @@
 //! The transport as a whole: two NICs and a wire, no network.
 
 mod arbitration;
+mod checkpoint;
 mod congestion;
 mod errors;
 mod fault_scripts;

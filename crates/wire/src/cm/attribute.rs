@@ -5,6 +5,8 @@ use core::fmt;
 /// The attribute ID of a MAD of the CM class (Linux `include/rdma/ib_cm.h`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u16)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
+#[cfg_attr(feature = "state", borsh(use_discriminant = false))]
 pub enum CmAttribute {
     /// Connection request.
     Req = 0x0010,

@@ -4,6 +4,7 @@ use core::fmt;
 
 /// The reason in a REJ; every value is kept, those of the list have names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub struct RejectReason(pub u16);
 
 /// Names and numbers: Linux `include/rdma/ib_cm.h`, `enum ib_cm_rej_reason`.

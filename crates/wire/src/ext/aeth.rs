@@ -56,6 +56,7 @@ impl fmt::Display for Aeth {
 
 /// What a responder says: all values of the syndrome octet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub enum Syndrome {
     /// Everything up to the PSN has arrived (0x00 to 0x1f).
     Ack {
@@ -130,6 +131,8 @@ impl fmt::Display for Syndrome {
 /// Why a responder refuses a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
+#[cfg_attr(feature = "state", borsh(use_discriminant = false))]
 pub enum NakCode {
     /// A packet was skipped; the AETH's packet carries the PSN that was expected.
     PsnSequenceError = 0,

@@ -35,6 +35,7 @@ const RATE_SHIFT: u32 = TIME_SHIFT + TIME_BITS;
 /// units of 80 bytes, both times a multiplier that all of a network agree on. Widths and units:
 /// HPCC's ns-3 simulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub struct IntHop(u64);
 
 impl IntHop {

@@ -22,6 +22,7 @@ use crate::error::{Layer, ParseError};
 /// needs one, and the standard has none. BTH and AETH say what an acknowledge says, so the PSN of
 /// the BTH is the last one of which nothing before is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub struct Sack {
     /// Reserved, 0.
     pub resv8: u8,

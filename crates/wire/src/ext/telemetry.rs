@@ -23,6 +23,8 @@ const SELECTIVE_ACKNOWLEDGE: u8 = 0x18;
 /// one without.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
+#[cfg_attr(feature = "state", borsh(use_discriminant = false))]
 pub enum TelemetryKind {
     /// One record of each switch: in-band network telemetry, as HPCC needs it.
     Int = 0b1100_0000,
@@ -110,6 +112,7 @@ impl fmt::Display for TelemetryKind {
 /// All numbers are big-endian; the 16 bits of zeros keep what follows aligned to four bytes. Who
 /// changes a record or a value also renews the ICRC, which covers them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub enum TelemetryHeader {
     /// The records of the switches that were passed.
     Int(IntHeader),

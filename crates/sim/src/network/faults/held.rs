@@ -13,22 +13,22 @@ use crate::profile::Profile;
 
 /// The frames of one link direction that have crossed the link and not arrived.
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(in crate::network) struct Held {
     /// In the order of arrival, each with the time before which it does not arrive. That of the
     /// first one has an event.
-    line: VecDeque<(PacketId, SimTime)>,
+    pub(in crate::network) line: VecDeque<(PacketId, SimTime)>,
     /// Held back behind others, oldest first.
-    back: Vec<HeldBack>,
+    pub(in crate::network) back: Vec<HeldBack>,
 }
 
 /// A frame that others overtake.
 #[derive(Clone, Copy, Debug)]
-struct HeldBack {
-    id: PacketId,
+pub(in crate::network) struct HeldBack {
+    pub(in crate::network) id: PacketId,
     /// Packets that are still to pass.
-    behind: u32,
+    pub(in crate::network) behind: u32,
     /// When it arrives at the latest.
-    due: SimTime,
+    pub(in crate::network) due: SimTime,
 }
 
 impl Held {

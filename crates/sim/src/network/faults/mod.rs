@@ -13,6 +13,7 @@ use rocelab_transport::Packet as RdmaPacket;
 use rocelab_units::SimTime;
 
 use self::held::Held;
+pub(super) use self::held::HeldBack;
 use super::packet::Body;
 use super::watch::Passed;
 use super::{DropCause, Event, Network};
@@ -32,21 +33,23 @@ const UNWATCHED: u32 = u32::MAX;
 
 /// One direction of a link that rules watch.
 #[derive(Debug, Default)]
-struct Direction {
+pub(super) struct Direction {
     /// In the order of the scenario.
-    rules: Vec<RuleOnLink>,
-    held: Held,
+    pub(super) rules: Vec<RuleOnLink>,
+    pub(super) held: Held,
 }
 
 /// A rule's count and dice on one link direction.
 #[derive(Debug)]
-struct RuleOnLink {
+pub(super) struct RuleOnLink {
     /// Its place among all rules.
     rule: u32,
     matched: u64,
     acted: u64,
     dice: RngStream,
 }
+
+rocelab_state::state!(RuleOnLink { values: matched, acted, dice; kept: rule });
 
 /// How often a rule met frames that match, and acted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,7 +116,7 @@ impl Faults {
         counts
     }
 
-    fn direction(&mut self, port: u32) -> Option<&mut Direction> {
+    pub(super) fn direction(&mut self, port: u32) -> Option<&mut Direction> {
         let place = *self.of_port.get(port as usize)?;
         self.directions.get_mut(place as usize)
     }

@@ -44,6 +44,11 @@ struct Pint {
 }
 
 impl Telemetry {
+    /// What PINT measures at a port, if that is asked for.
+    pub(super) fn meter(&mut self, port: u32) -> Option<&mut Meter> {
+        self.pint.as_mut()?.meters.get_mut(port as usize)
+    }
+
     /// What the algorithms of `plan` ask for, if they ask for anything; `base_rtt` is the time
     /// that utilisation is averaged over, and there are so many `ports`.
     pub(super) fn new(plan: &Plan, ports: usize, base_rtt: Duration) -> Option<Box<Self>> {

@@ -18,13 +18,18 @@ const QUEUE_SHIFT: u32 = 8;
 
 /// The utilisation of one port, averaged over a base round-trip time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Meter {
+pub(in crate::network) struct Meter {
     utilisation: f64,
     last_departure: SimTime,
     last_frame_len: u32,
     /// [ns]
     base_rtt: u64,
 }
+
+rocelab_state::state!(Meter {
+    values: utilisation, last_departure, last_frame_len;
+    kept: base_rtt
+});
 
 impl Meter {
     pub(super) fn new(base_rtt: Duration) -> Self {

@@ -14,6 +14,9 @@ pub(super) struct CongestionPoints {
     sample: Option<CongestionSample>,
 }
 
+// A sample is taken by whoever caused it.
+rocelab_state::state!(CongestionPoints { values: dice; states: points; kept: sample });
+
 impl CongestionPoints {
     pub(super) fn new(config: &QcnConfig, mut dice: RngStream) -> Self {
         let points = std::array::from_fn(|_| CongestionPoint::new(config, dice.bits()));

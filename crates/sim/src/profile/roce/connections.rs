@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use rocelab_engine::RngStream;
 use rocelab_fabric::NodeId;
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::cm::{
     AcceptReply, CmConfig, CmEvent, ConnectRequest, ConnectionId, ConnectionManager,
     ConnectionParameters, IncomingRequest,
@@ -25,7 +26,7 @@ pub(crate) const GSI_QPN: u32 = 1;
 const SERVICE_PORT: u16 = 18_515;
 
 /// What became of a connection: what its host has to do.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(super) enum Change {
     /// The flow's source may create its queue pair and send.
     Established(u32, ConnectionParameters),
@@ -54,6 +55,13 @@ pub(super) struct Connections {
     encapsulation_len: u16,
     changes: VecDeque<Change>,
 }
+
+// Which flows are expected is known from the beginning.
+rocelab_state::state!(Connections {
+    values: flows, active, next_psn, changes;
+    states: manager;
+    kept: node, expected, priority, encapsulation_len
+});
 
 impl Connections {
     pub(super) fn new(plan: &Plan, cm: &CmPlan, node: NodeId) -> Self {

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use rocelab_engine::{EventKey, prefetch};
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpHost, TcpSegment};
 use rocelab_transport::{
@@ -32,12 +33,12 @@ pub struct VerbsHost {
     pub(super) node: NodeId,
     pub(super) nic: Nic,
     /// Queue pair k belongs to flow `queue_pairs[k].flow`.
-    queue_pairs: Vec<FlowState>,
+    pub(super) queue_pairs: Vec<FlowState>,
     /// The earliest wake-up that has been asked for.
-    armed: SimTime,
+    pub(super) armed: SimTime,
     /// Whether there are only flows, all of them reliable connections without messages of their own, no
     /// TCP, and payload is a length: what is asked first, so that the rest costs nothing.
-    is_plain: bool,
+    pub(super) is_plain: bool,
     /// Whether messages may be lost.
     pub(super) is_unreliable: bool,
     /// Only where connections are made by messages.
@@ -49,16 +50,16 @@ pub struct VerbsHost {
     /// Only in integrity mode.
     pub(super) integrity: Option<Box<Integrity>>,
     /// Programs that run here, if there are any.
-    apps: Option<Box<HostApps>>,
+    pub(super) apps: Option<Box<HostApps>>,
     /// Only where some flow is of TCP.
-    tcp: Option<Box<HostTcp>>,
+    pub(super) tcp: Option<Box<HostTcp>>,
 }
 
 /// The queue key of all datagrams of flows.
 const Q_KEY: u32 = 0x1111_1111;
 
 /// A queue pair's flow.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub(super) struct FlowState {
     pub(super) flow: u32,
     /// Messages that are not completed; counted at the source, and those that have not arrived at
@@ -191,7 +192,7 @@ impl VerbsHost {
     }
 
     /// Both ends of a flow's connection as an exchange out of band tells them.
-    fn planned_ends(&self, plan: &Plan, flow: u32, is_source: bool) -> ConnectionEnds {
+    pub(super) fn planned_ends(&self, plan: &Plan, flow: u32, is_source: bool) -> ConnectionEnds {
         let described = &plan.flows[flow as usize];
         let source = (described.source_qpn, described.source_psn);
         let destination = (described.destination_qpn, described.destination_psn);
@@ -205,12 +206,27 @@ impl VerbsHost {
     }
 
     pub(super) fn create_queue_pair(&mut self, plan: &Plan, flow: u32, ends: ConnectionEnds) {
+        let config = self.configuration(plan, flow, ends);
+        let posts_receives = config.receive_queue == ReceiveQueueConfig::Own;
+        self.nic.create_queue_pair(config);
+        if posts_receives {
+            Integrity::post_receives(&mut self.nic, flow, &plan.flows[flow as usize]);
+        }
+    }
+
+    /// That of a flow's queue pair.
+    pub(super) fn configuration(
+        &self,
+        plan: &Plan,
+        flow: u32,
+        ends: ConnectionEnds,
+    ) -> QueuePairConfig {
         let described = &plan.flows[flow as usize];
         let is_source = described.source == self.node;
         let peer = if is_source { described.destination } else { described.source };
         let posts_receives = self.integrity.is_some() && !is_source && takes_receives(described);
         let ConnectionEnds { qpn, dest_qp, initial_psn, remote_initial_psn } = ends;
-        self.nic.create_queue_pair(QueuePairConfig {
+        QueuePairConfig {
             qpn,
             dest_qp,
             destination: peer,
@@ -225,9 +241,6 @@ impl VerbsHost {
             },
             q_key: Q_KEY,
             profile: plan.queue_pairs_of(described).clone(),
-        });
-        if posts_receives {
-            Integrity::post_receives(&mut self.nic, flow, described);
         }
     }
 

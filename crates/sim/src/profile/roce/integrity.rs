@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use rocelab_engine::RngStream;
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::{
     Completion, CompletionStatus, Memory, Nic, QueuePair, ReceiveCompletion, ReceiveRequest,
 };
@@ -27,8 +28,10 @@ pub(super) struct Integrity {
     witnesses: BTreeMap<u32, Witness>,
 }
 
+rocelab_state::state!(Integrity { values: witnesses; kept: seed });
+
 /// The completions of one queue pair.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 struct Witness {
     /// Of work requests.
     sent: InOrder,
@@ -37,7 +40,7 @@ struct Witness {
 }
 
 /// Counts things that are numbered from 0 and should come in that order.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 struct InOrder {
     count: u64,
     /// The first that was not the next one: what was due, and what came.

@@ -2,6 +2,7 @@
 
 use rocelab_engine::RngStream;
 use rocelab_fabric::{CongestionSample, EcnConfig, EcnMarker, MarkAt, QcnConfig};
+use rocelab_state::State;
 use rocelab_units::{Bandwidth, Ratio};
 
 use super::LinkLoss;
@@ -18,6 +19,8 @@ pub struct EcnMarking {
     dice: RngStream,
 }
 
+rocelab_state::state!(EcnMarking { values: dice; states: uncommon; kept: marker, mark_at });
+
 /// What few ports go by.
 #[derive(Debug)]
 enum Uncommon {
@@ -27,12 +30,30 @@ enum Uncommon {
     CongestionPoints(Box<CongestionPoints>),
 }
 
+impl State for Uncommon {
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
+        match self {
+            Self::Averages(averages) => averages.save(to),
+            Self::CongestionPoints(points) => points.save(to),
+        }
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
+        match self {
+            Self::Averages(averages) => averages.load(from),
+            Self::CongestionPoints(points) => points.load(from),
+        }
+    }
+}
+
 /// A moving average of a queue's length, in units of 2^-16 bytes.
 #[derive(Clone, Copy, Debug)]
 struct Average {
     weight: Ratio,
     value: u64,
 }
+
+rocelab_state::state!(Average { values: value; kept: weight });
 
 impl Average {
     /// The average, rounded down, after another frame has found `queued` bytes.

@@ -9,6 +9,7 @@ mod host;
 mod integrity;
 mod marking;
 mod starts;
+mod state;
 mod tcp;
 
 pub(crate) use app::SlotView;
@@ -168,6 +169,18 @@ impl LinkLoss {
             telemetry: rounded.iter().map(telemetry).collect(),
             messages: app::Messages::new(plan, is_here),
         }
+    }
+}
+
+impl LinkLoss {
+    /// The dice of the link that a port sends on, if it loses frames.
+    pub(crate) fn loss(&mut self, port: u32) -> Option<&mut RngStream> {
+        self.directions[port as usize].as_mut().map(|(_, dice)| dice)
+    }
+
+    /// The dice of a port's telemetry, if it has any.
+    pub(crate) fn rounding(&mut self, port: u32) -> Option<&mut RngStream> {
+        self.telemetry.get_mut(port as usize)
     }
 }
 

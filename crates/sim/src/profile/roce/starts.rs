@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use rocelab_fabric::NodeId;
+use rocelab_state::unfit;
 use rocelab_units::SimTime;
 
 use crate::Plan;
@@ -33,6 +34,43 @@ impl StartsByHost {
         }
         let waiting = hosts.len();
         Self { flows, hosts, waiting }
+    }
+}
+
+impl StartsByHost {
+    /// The host whose flows a ticket is for.
+    pub(crate) fn host_of(&self, plan: &Plan, ticket: u32) -> NodeId {
+        let last = self.hosts[ticket as usize].end - 1;
+        plan.flows[self.flows[last] as usize].source
+    }
+
+    /// The ticket for the flows of a host, if it is the source of any.
+    pub(crate) fn ticket_of(&self, plan: &Plan, host: NodeId) -> Option<u32> {
+        let source = |flows: &Range<usize>| plan.flows[self.flows[flows.end - 1] as usize].source;
+        let place = self.hosts.binary_search_by_key(&host, source).ok()?;
+        u32::try_from(place).ok()
+    }
+
+    /// How many flows of a host are still to start.
+    pub(crate) fn left(&self, plan: &Plan, host: NodeId) -> u64 {
+        self.ticket_of(plan, host).map_or(0, |ticket| self.hosts[ticket as usize].len() as u64)
+    }
+
+    /// So many flows of a host are still to start, as a checkpoint has it.
+    ///
+    /// # Errors
+    /// If it does not have as many.
+    pub(crate) fn leave(&mut self, plan: &Plan, host: NodeId, left: u64) -> rocelab_state::Result {
+        let Some(ticket) = self.ticket_of(plan, host) else {
+            return if left == 0 { Ok(()) } else { Err(unfit("the flows of a host")) };
+        };
+        let flows = &mut self.hosts[ticket as usize];
+        let start = usize::try_from(left).ok().and_then(|left| flows.end.checked_sub(left));
+        let start = start.filter(|&start| start >= flows.start);
+        let was_waiting = flows.start < flows.end;
+        flows.start = start.ok_or_else(|| unfit("the flows of a host"))?;
+        self.waiting -= usize::from(was_waiting && flows.start == flows.end);
+        Ok(())
     }
 }
 

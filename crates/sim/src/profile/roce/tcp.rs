@@ -2,6 +2,7 @@
 
 use rocelab_engine::RngStream;
 use rocelab_fabric::NodeId;
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::tcp::{
     SackBlocks, TcpConnectionConfig, TcpCounters, TcpEnd, TcpHost, TcpHostConfig, TcpRole,
     TcpSegment,
@@ -27,13 +28,15 @@ pub(super) struct HostTcp {
 }
 
 /// A flow of which this host is one end.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 struct Expected {
     number: u32,
     /// Whether this end has all: data at the destination, acknowledgements at the source. Its
     /// connection is forgotten as soon as it owes nothing.
     is_over: bool,
 }
+
+rocelab_state::state!(HostTcp { values: flows, sent, since; states: host; kept: node });
 
 impl HostTcp {
     /// The TCP of `node`, if any host has one.

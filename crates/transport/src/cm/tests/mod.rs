@@ -1,5 +1,6 @@
 //! Two connection managers, a wire between them, and every message lost once.
 
+mod checkpoint;
 mod connecting;
 mod disconnecting;
 mod robustness;

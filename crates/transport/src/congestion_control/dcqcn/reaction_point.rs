@@ -40,6 +40,12 @@ pub(super) struct ReactionPoint {
     bytes: u64,
 }
 
+rocelab_state::state!(ReactionPoint {
+    values: timers, rate, target, alpha, alpha_at, cnp_since_alpha, started, next_cut, timer_steps,
+        byte_steps, bytes;
+    kept: settings
+});
+
 impl ReactionPoint {
     pub(super) fn new(settings: Settings) -> Self {
         let line_rate = bits(settings.line_rate);

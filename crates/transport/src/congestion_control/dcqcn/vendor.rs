@@ -50,6 +50,11 @@ pub(super) struct VendorReactionPoint {
     steps: u32,
 }
 
+rocelab_state::state!(VendorReactionPoint {
+    values: timers, rate, target, alpha, started, noted_for_alpha, noted_for_decrease, steps;
+    kept: settings
+});
+
 impl VendorReactionPoint {
     pub(super) fn new(settings: Settings) -> Self {
         let line_rate = settings.line_rate.bits_per_second();

@@ -38,15 +38,21 @@ pub(super) struct Sender {
     ports: [Port; IntHeader::MAX_HOPS],
 }
 
+rocelab_state::state!(Sender {
+    values: rate, rate_was_set, updated_at, path, ports;
+    kept: reaction, eta, fast_react, per_hop_rate, sample_feedback, multiplier, line_rate,
+        base_rtt, full_window
+});
+
 /// A utilization, smoothed over a round trip, and the rate that answers to it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct Load {
     utilization: f64,
     reference: Reference,
 }
 
 /// One port of the path.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct Port {
     /// What it last wrote.
     record: IntHop,

@@ -58,6 +58,11 @@ pub(super) struct Sender {
     acked_bytes: u64,
 }
 
+rocelab_state::state!(Sender {
+    values: cwnd, rtt, last_decrease, acked_bytes;
+    kept: target, additive_increase, beta, max_mdf, min_cwnd, max_cwnd, packet, line_rate
+});
+
 impl Sender {
     pub(super) fn new(parameters: &Parameters, path: &Path) -> Self {
         let target = Target::new(parameters, path);

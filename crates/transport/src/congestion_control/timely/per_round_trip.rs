@@ -34,6 +34,12 @@ pub(super) struct PerRoundTrip {
     increases: u32,
 }
 
+rocelab_state::state!(PerRoundTrip {
+    values: rate, updated_at, previous_rtt, difference, increases;
+    kept: t_low, t_high, min_rtt, beta, ewma_weight, hai_after, delta, hyper_increase, min_rate,
+        line_rate
+});
+
 impl PerRoundTrip {
     pub(super) fn new(parameters: &Parameters, line_rate: Bandwidth) -> Self {
         Self {

@@ -32,6 +32,12 @@ pub(super) struct PerSegment {
     acked_bytes: u64,
 }
 
+rocelab_state::state!(PerSegment {
+    values: rate, previous_rtt, difference, increases, acked_bytes;
+    kept: t_low, t_high, delta, hyper_increase, min_rate, line_rate, beta, ewma_weight, min_rtt,
+        hai_after, segment
+});
+
 impl PerSegment {
     pub(super) fn new(parameters: &Parameters, line_rate: Bandwidth) -> Self {
         let bits = |rate: Bandwidth| rate.bits_per_second() as f64;

@@ -70,6 +70,15 @@ pub(super) struct Requester {
     reliability: &'static dyn Reliability,
 }
 
+rocelab_state::state!(Requester {
+    values: messages, cursor, next, sent_end, acknowledged, posted_end, next_byte,
+        acknowledged_byte, posted_byte, awaited_response, resume_at, deadline, responses_awaited,
+        retries, rnr_retries;
+    states: arrivals;
+    kept: timeout, ack_interval, dest_qp, segmentation, max_rd_atomic, max_outstanding,
+        retry_count, rnr_retry, asks_when_full, keeps_partial_messages, reliability
+});
+
 /// A packet that the requester gives out.
 #[derive(Debug)]
 pub(super) struct Request {

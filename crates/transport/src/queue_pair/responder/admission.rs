@@ -28,6 +28,12 @@ pub(in crate::queue_pair) struct Admission {
     results: AtomicResults,
 }
 
+rocelab_state::state!(Admission {
+    values: taken, address, room, announced, results;
+    states: queue;
+    kept: rnr_timer, qpn
+});
+
 /// Why a packet is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::queue_pair) enum Refusal {

@@ -28,7 +28,12 @@ pub(super) struct Answers {
     segmentation: Segmentation,
 }
 
-#[derive(Clone, Copy, Debug)]
+rocelab_state::state!(Answers {
+    values: waiting, reads, repeats, responded;
+    kept: dest_qp, segmentation
+});
+
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 enum Waiting {
     Read(ReadResponse),
     Acknowledge(Acknowledge),
@@ -47,7 +52,7 @@ impl Waiting {
 }
 
 /// A READ that is being answered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct ReadResponse {
     first: Sequence,
     next: Sequence,
@@ -76,7 +81,7 @@ pub(in crate::queue_pair) struct ReadData {
 /// An acknowledgement, positive or negative.
 ///
 /// It fits two registers: what says more than that is a [`Detailed`] one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(in crate::queue_pair) struct Acknowledge {
     pub(in crate::queue_pair) sequence: Sequence,
     pub(in crate::queue_pair) syndrome: Syndrome,
@@ -84,14 +89,14 @@ pub(in crate::queue_pair) struct Acknowledge {
 }
 
 /// An acknowledgement with more than an AETH.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(in crate::queue_pair) struct Detailed {
     pub(super) acknowledge: Acknowledge,
     pub(super) detail: Detail,
 }
 
 /// What an acknowledgement says beyond its AETH.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) enum Detail {
     /// What was in memory before the atomic operation.
     Original(u64),

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::sequence::Sequence;
 
 /// The latest results, oldest first: an atomic operation must not be executed twice.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(super) struct AtomicResults(VecDeque<(Sequence, u64)>);
 
 impl AtomicResults {

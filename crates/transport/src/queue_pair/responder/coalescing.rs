@@ -14,6 +14,8 @@ pub(super) struct Coalescing {
     until: SimTime,
 }
 
+rocelab_state::state!(Coalescing { values: owed, until; kept: rule });
+
 impl Coalescing {
     pub(super) const fn new(rule: AckCoalescing) -> Self {
         Self { rule, owed: 0, until: SimTime::NEVER }

@@ -5,6 +5,7 @@ mod answers;
 mod atomics;
 mod coalescing;
 
+use rocelab_state::{Result as StateResult, State, load_value, save_value};
 use rocelab_units::SimTime;
 use rocelab_wire::{NakCode, Opcode, Syndrome};
 
@@ -49,8 +50,50 @@ pub(super) struct Responder {
     reliability: &'static dyn Reliability,
 }
 
+/// What waits early goes with a failure, and atomic operations bring an admission.
+impl State for Responder {
+    fn save(&self, to: &mut Vec<u8>) -> StateResult {
+        let Self {
+            expected,
+            message,
+            answers,
+            admission,
+            early,
+            coalescing,
+            msn,
+            max_dest_rd_atomic: _,
+            segmentation: _,
+            nak_sent,
+            refused,
+            keeps_partial_messages: _,
+            cause,
+            reliability: _,
+        } = self;
+        save_value(&(expected, message, msn, nak_sent, refused, cause), to)?;
+        save_value(&(admission.is_some(), early.is_some()), to)?;
+        answers.save(to)?;
+        admission.save(to)?;
+        early.save(to)?;
+        coalescing.save(to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> StateResult {
+        (self.expected, self.message, self.msn) = load_value(from)?;
+        (self.nak_sent, self.refused, self.cause) = load_value(from)?;
+        let (admits, keeps_early): (bool, bool) = load_value(from)?;
+        if admits {
+            self.admission.get_or_insert_default();
+        }
+        self.early.take_if(|_| !keeps_early);
+        self.answers.load(from)?;
+        self.admission.load(from)?;
+        self.early.load(from)?;
+        self.coalescing.load(from)
+    }
+}
+
 /// A message of which the first packet, but not the last, arrived.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct Arriving {
     first: Sequence,
     is_write: bool,

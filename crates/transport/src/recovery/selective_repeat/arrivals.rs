@@ -32,6 +32,11 @@ pub(crate) struct Arrivals {
     timeouts: Option<RetransmissionTimeouts>,
 }
 
+rocelab_state::state!(Arrivals {
+    values: base, flags, executed, lost_below, resent_below, recovery_end, results;
+    kept: timeouts
+});
+
 impl Arrivals {
     pub(crate) const fn new(first: Sequence, timeouts: Option<RetransmissionTimeouts>) -> Self {
         Self {

@@ -8,7 +8,7 @@ use crate::sequence::{Sequence, psn};
 use crate::{Content, Packet};
 
 /// A packet that waits, with what came beside it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub(crate) struct Held {
     pub(crate) packet: Packet,
     pub(crate) content: Option<Content>,
@@ -22,6 +22,8 @@ pub(crate) struct ReorderBuffer {
     held: BTreeMap<Sequence, Held>,
     reach: u64,
 }
+
+rocelab_state::state!(ReorderBuffer { values: held; kept: reach });
 
 impl ReorderBuffer {
     /// An empty one, for what a requester sends that has at most so many packets in flight.

@@ -77,8 +77,14 @@ struct Cubic {
     epoch: Option<Epoch>,
 }
 
+rocelab_state::state!(Cubic {
+    values: w_max, prior, epoch;
+    states: window;
+    kept: c, beta, fast_convergence
+});
+
 /// A stretch of congestion avoidance. Windows in segments.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct Epoch {
     start: SimTime,
     /// The window, with its fraction.

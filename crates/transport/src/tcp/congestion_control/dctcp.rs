@@ -85,6 +85,8 @@ struct Dctcp {
     marked: u64,
 }
 
+rocelab_state::state!(Dctcp { values: alpha, window_end, acked, marked; states: window; kept: g });
+
 impl Dctcp {
     fn observe(&mut self, ack: &TcpAck) {
         self.acked += ack.acked_bytes;

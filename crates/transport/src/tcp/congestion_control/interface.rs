@@ -5,7 +5,7 @@ use core::fmt;
 use rocelab_units::{Duration, SimTime};
 
 /// The congestion window of one connection.
-pub trait TcpCongestionControl: fmt::Debug + Send {
+pub trait TcpCongestionControl: fmt::Debug + Send + rocelab_state::State {
     /// The congestion window (bytes): at least one maximum segment.
     fn window(&self) -> u64;
 

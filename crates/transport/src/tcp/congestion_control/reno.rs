@@ -28,6 +28,8 @@ struct Reno {
     window: Window,
 }
 
+rocelab_state::state!(Reno { states: window });
+
 impl TcpCongestionControl for Reno {
     fn window(&self) -> u64 {
         self.window.size()

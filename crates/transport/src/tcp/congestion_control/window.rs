@@ -15,6 +15,8 @@ pub(super) struct Window {
     acked: u64,
 }
 
+rocelab_state::state!(Window { values: size, threshold, acked; kept: mss, initial });
+
 impl Window {
     pub(super) fn new(path: &TcpPath) -> Self {
         let mss = path.mss.max(1);

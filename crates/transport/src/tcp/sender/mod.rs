@@ -54,8 +54,15 @@ pub struct TcpSender {
     messages: VecDeque<Message>,
 }
 
+rocelab_state::state!(TcpSender {
+    values: una, nxt, posted, window_end, scoreboard, state, dup_acks, timed, deadline,
+        timed_out_at, cwr_due, reduced_end, last_sent, idle_since, losses, messages;
+    states: control, rtt;
+    kept: numbering, peer, priority, window, mss, ecn
+});
+
 /// What is being done about losses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 enum State {
     /// Nothing is known to be lost.
     Open,
@@ -71,7 +78,7 @@ enum State {
     Loss { point: Position },
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct Message {
     id: u64,
     bytes: u64,

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 
 use rocelab_engine::RngStream;
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::{
     Completion, CompletionStatus, Nic, OutstandingWork, ReceiveCompletion, ReceiveRequest,
     WorkRequest,
@@ -66,8 +67,15 @@ struct Client {
     dice: RngStream,
 }
 
+rocelab_state::state!(End {
+    values: slots, failed;
+    states: client;
+    kept: connection, side, qpn, room
+});
+rocelab_state::state!(Client { values: claimed, retired, dice });
+
 /// The place of one open operation.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 struct Slot {
     state: State,
     /// Its number within the connection, at the client.
@@ -82,7 +90,7 @@ struct Slot {
     found: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 enum State {
     /// The client thinks, or waits for the start.
     Thinking,
@@ -139,6 +147,17 @@ impl End {
             slot.state = State::Thinking;
             timers.set(app.start, end, number);
         }
+    }
+
+    /// Whether it is the client's, and operations are open or to come.
+    pub(super) fn goes_on(&self) -> bool {
+        let client = self.client.as_ref();
+        client.is_some_and(|client| self.slots.is_empty() || client.retired < self.slots.len())
+    }
+
+    /// Its connection, and its side of that.
+    pub(super) const fn place(&self) -> (u32, Side) {
+        (self.connection, self.side)
     }
 
     pub(super) const fn connection(&self) -> u32 {

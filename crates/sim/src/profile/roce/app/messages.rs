@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use rocelab_fabric::NodeId;
 
 use crate::{Plan, Side};
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 
 /// The messages that are under way to hosts of one part of a network, and those that are posted
 /// there for hosts of others.
@@ -42,8 +43,8 @@ pub struct DistantMessage {
 }
 
 /// What the receiver of a message needs to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Message {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub(in crate::profile::roce) struct Message {
     /// Which of the open operations.
     pub(super) slot: u16,
     /// Its kind.
@@ -92,6 +93,15 @@ impl Messages {
     /// The message that has arrived at the end of `at`.
     pub(super) fn take(&mut self, connection: u32, at: Side) -> Option<Message> {
         self.of(connection).under_way[side(at)].pop_front()
+    }
+
+    /// What is under way to one side of a connection, if that is here.
+    pub(in crate::profile::roce) fn under_way(
+        &mut self,
+        connection: u32,
+        to: Side,
+    ) -> &mut VecDeque<Message> {
+        &mut self.of(connection).under_way[side(to)]
     }
 
     /// A connection with an end in this part.

@@ -37,6 +37,8 @@ pub(super) struct HostApps {
     ended: VecDeque<OperationEnd>,
 }
 
+rocelab_state::state!(HostApps { values: ended; states: ends, timers; kept: first_qpn });
+
 impl HostApps {
     /// What runs on `node`, if anything does: queue pairs are ready on both sides, as after an
     /// exchange out of band, and receive requests are posted.
@@ -121,6 +123,17 @@ impl HostApps {
     /// Operations that have started and not ended, at their clients.
     pub(super) fn open(&self) -> impl Iterator<Item = OpenOperation> + '_ {
         self.ends.iter().flat_map(End::open)
+    }
+
+    /// Connections of which this is the client's end, and on which operations are open or to come.
+    pub(super) fn open_connections(&self) -> u32 {
+        let open = self.ends.iter().filter(|end| end.goes_on());
+        u32::try_from(open.count()).unwrap_or(u32::MAX)
+    }
+
+    /// The connections that have ends here, with the sides of those.
+    pub(super) fn connections(&self) -> impl Iterator<Item = (u32, Side)> + '_ {
+        self.ends.iter().map(End::place)
     }
 
     /// The connection that a queue pair belongs to.

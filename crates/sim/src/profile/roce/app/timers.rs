@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use rocelab_state::{BorshDeserialize, BorshSerialize, State, load_value, save_value};
 use rocelab_units::SimTime;
 
 /// Times, each of an operation's place at an end; those of one instant in the order in which they
@@ -13,12 +14,26 @@ pub(super) struct Timers {
     set: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
 struct Entry {
     due: SimTime,
     number: u64,
     end: u32,
     slot: u16,
+}
+
+impl State for Timers {
+    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
+        let mut waiting: Vec<_> = self.heap.iter().map(|Reverse(entry)| *entry).collect();
+        waiting.sort_unstable();
+        save_value(&(waiting, self.set), to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
+        let (waiting, set): (Vec<Entry>, u64) = load_value(from)?;
+        *self = Self { heap: waiting.into_iter().map(Reverse).collect(), set };
+        Ok(())
+    }
 }
 
 impl Timers {

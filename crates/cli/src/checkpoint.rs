@@ -1,0 +1,313 @@
+//! Checkpoints of runs: made while they run, gone on from after they were killed, and branched.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rocelab_results::{CheckpointSettings, Checkpoints, Overwrite, ResultsDir, RunInfo};
+use rocelab_sim::{Outcome, Plan, RunError, Scenario};
+use rocelab_units::{Duration, SimTime};
+
+use crate::answer;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::run::{Carrying, ExecutionArguments, key_and_value, shown, write_scenario};
+
+/// How a run makes checkpoints.
+#[derive(Debug, Args)]
+pub(crate) struct CheckpointArguments {
+    /// Save the run each time so much of simulated time has passed, in DIR.checkpoints beside the
+    /// results: `rocelab resume DIR` goes on with a run that was killed.
+    #[arg(long, value_name = "TIME")]
+    checkpoint_every: Option<Duration>,
+    /// Keep all checkpoints when the run is over, for `rocelab branch`.
+    #[arg(long, requires = "checkpoint_every")]
+    keep_checkpoints: bool,
+}
+
+impl CheckpointArguments {
+    /// What is asked for, of the scenario of a plan; none without checkpoints.
+    ///
+    /// # Errors
+    /// If there are none between which no time passes, or none of such a scenario.
+    pub(crate) fn settings(
+        &self,
+        plan: &Plan,
+        overwrite: Overwrite,
+    ) -> Result<Option<CheckpointSettings>, Failure> {
+        let Some(every) = self.checkpoint_every else { return Ok(None) };
+        if every == Duration::ZERO {
+            let fix = "--checkpoint-every 0: time must pass between two checkpoints, as in \
+                       --checkpoint-every 5ms";
+            return Err(Failure::Input(fix.to_owned()));
+        }
+        if plan.profile.hpcc_ns3().is_some() {
+            return Err(RunError::NotResumable.into());
+        }
+        Ok(Some(CheckpointSettings {
+            scenario: plan.name.clone(),
+            every,
+            keep: self.keep_checkpoints,
+            replaces: overwrite == Overwrite::Replace,
+        }))
+    }
+}
+
+/// Runs a scenario from its beginning, with checkpoints.
+pub(crate) fn begin(
+    carrying: &Carrying<'_>,
+    (scenario, path): (&Scenario, &Path),
+    plan: Plan,
+    settings: CheckpointSettings,
+) -> Result<Exit, Failure> {
+    let overwrite = settings.overwrite();
+    let checkpoints = Checkpoints::create(path, overwrite)?;
+    let begun = || -> Result<ResultsDir, Failure> {
+        let directory = ResultsDir::with_checkpoints(&checkpoints, overwrite)?;
+        write_scenario(scenario, &directory)?;
+        Ok(directory)
+    };
+    let directory = match begun() {
+        Ok(directory) => directory,
+        Err(failure) => {
+            checkpoints.remove()?;
+            return Err(failure);
+        }
+    };
+    let ended = carrying.run(plan, &directory, |plan, directory, execution, observe| {
+        let how = (&checkpoints, settings.clone());
+        rocelab_sim::run_with_checkpoints(plan, directory, execution, how, observe)
+    });
+    finish(carrying, checkpoints, directory, settings.keep, ended)
+}
+
+/// Arguments of `rocelab resume`.
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArguments {
+    /// The results directory of a run with checkpoints that was broken off.
+    #[arg(value_name = "RESULTS")]
+    path: PathBuf,
+    #[command(flatten)]
+    execution: ExecutionArguments,
+    /// Print nothing but errors.
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Goes on from the last checkpoint.
+pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::listen();
+    let checkpoints = Checkpoints::open(&arguments.path)?;
+    let last = checkpoints.times()?.pop();
+    if !checkpoints.working_path().is_dir() {
+        // Where all are kept, or none can be read, nothing is taken away.
+        let last = last.and_then(|time| checkpoints.load(time).ok());
+        return over(arguments, checkpoints, last.is_none_or(|last| last.settings.keep));
+    }
+    let Some(from) = last.map(|time| checkpoints.load(time)).transpose()? else {
+        return Err(Failure::Input(format!(
+            "{}: the run was broken off before its first checkpoint was complete: begin anew with \
+             rocelab run --force",
+            arguments.path.display()
+        )));
+    };
+    let CheckpointSettings { ref scenario, keep, .. } = from.settings;
+    let plan = plan_of(&checkpoints.working_path(), scenario, &[])?.1;
+    let directory = ResultsDir::going_on(&checkpoints, from.settings.overwrite(), &from.files)?;
+    if !arguments.quiet {
+        tell!("resuming at {}", shown_time(from.time));
+    }
+    let carrying = Carrying {
+        execution: &arguments.execution,
+        quiet: arguments.quiet,
+        of: "",
+        interrupt: &interrupt,
+    };
+    let ended = carrying.run(plan, &directory, |plan, directory, execution, observe| {
+        let from = (&checkpoints, from.clone());
+        rocelab_sim::resume(plan, directory, execution, from, observe)
+    });
+    finish(&carrying, checkpoints, directory, keep, ended)
+}
+
+/// There is nothing to go on with: the results are in their place.
+fn over(
+    arguments: &ResumeArguments,
+    checkpoints: Checkpoints,
+    keep: bool,
+) -> Result<Exit, Failure> {
+    if !arguments.quiet {
+        answer::print(&format!("{} is complete\n", shown(checkpoints.results_path()).display()))?;
+    }
+    if !keep {
+        checkpoints.remove()?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Puts results in their place; of a run that was broken off, says how it goes on.
+fn finish(
+    carrying: &Carrying<'_>,
+    checkpoints: Checkpoints,
+    directory: ResultsDir,
+    keep: bool,
+    ended: Result<(Outcome, RunInfo, bool), Failure>,
+) -> Result<Exit, Failure> {
+    match ended {
+        Ok((outcome, info, has_stop)) => {
+            let exit = carrying.finish(directory, &outcome, &info, has_stop)?;
+            if !keep {
+                checkpoints.remove()?;
+            }
+            Ok(exit)
+        }
+        Err(Failure::Run(RunError::BrokenOff { time })) => {
+            let last = checkpoints.times()?.pop().unwrap_or_default();
+            tell!(
+                "broken off at {}: `rocelab resume {}` goes on from {}",
+                shown_time(time),
+                shown(checkpoints.results_path()).display(),
+                shown_time(last)
+            );
+            Ok(Exit::Interrupted)
+        }
+        Err(failure) => {
+            // Nothing was simulated, so there is nothing to go on with.
+            if checkpoints.times()?.is_empty() {
+                checkpoints.remove()?;
+            }
+            Err(failure)
+        }
+    }
+}
+
+/// Arguments of `rocelab branch`.
+#[derive(Debug, Args)]
+pub(crate) struct BranchArguments {
+    /// The results directory of a run with checkpoints: one that was broken off, or one that kept them
+    /// (--keep-checkpoints).
+    #[arg(value_name = "RESULTS")]
+    path: PathBuf,
+    /// Branch at the last checkpoint that is not later. [default: the last one]
+    #[arg(long, value_name = "TIME")]
+    at: Option<Duration>,
+    /// Where results go.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Set a key of the scenario from then on, such as `switch.ecn.kmin=100KB`; may be repeated. What may
+    /// differ: what begins with switch, congestion_control or failure; convergence, stop.
+    #[arg(long = "set", value_name = "KEY.PATH=VALUE", value_parser = key_and_value, required = true)]
+    set: Vec<(String, String)>,
+    #[command(flatten)]
+    execution: ExecutionArguments,
+    /// Print nothing but errors.
+    #[arg(long)]
+    quiet: bool,
+    /// Replace an existing results directory.
+    #[arg(long)]
+    force: bool,
+}
+
+/// The keys of a scenario that a branch may set; all below them too.
+const BRANCHED: [&str; 5] = ["switch", "congestion_control", "failure", "convergence", "stop"];
+
+/// Runs on from a checkpoint with other settings.
+pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::listen();
+    for (key, value) in &arguments.set {
+        let table = key.split(['.', '[']).next().unwrap_or_default();
+        if !BRANCHED.contains(&table) {
+            return Err(Failure::Input(format!(
+                "--set {key}={value}: a branch cannot change {table}, of which the run has state; it \
+                 can set what begins with {}",
+                BRANCHED.join(", ")
+            )));
+        }
+    }
+    let checkpoints = Checkpoints::open(&arguments.path)?;
+    let from = checkpoints.load(chosen(arguments, &checkpoints.times()?)?)?;
+    let overwrite = if arguments.force { Overwrite::Replace } else { Overwrite::Refuse };
+    let mut directory = ResultsDir::create(&arguments.out, overwrite)?;
+    directory.begin_with(&from.files, &checkpoints.present_results())?;
+    let name = &from.settings.scenario;
+    let (_, before) = plan_of(directory.working_path(), name, &[])?;
+    let (scenario, plan) = plan_of(directory.working_path(), name, &arguments.set)?;
+    check_past(&before, &plan, from.time)?;
+    write_scenario(&scenario, &directory)?;
+    if !arguments.quiet {
+        tell!("branching at {}", shown_time(from.time));
+    }
+    let carrying = Carrying {
+        execution: &arguments.execution,
+        quiet: arguments.quiet,
+        of: "",
+        interrupt: &interrupt,
+    };
+    let ended = carrying.run(plan, &directory, |plan, directory, execution, observe| {
+        rocelab_sim::branch(plan, directory, execution, from.clone(), observe)
+    });
+    let (outcome, info, has_stop) = ended.map_err(|failure| match failure {
+        Failure::Run(error @ RunError::Checkpoint { .. }) => Failure::Input(format!(
+            "--set: {error}: it adds, removes or changes something of which the run has state; \
+             docs/checkpoints.md says what may differ"
+        )),
+        other => other,
+    })?;
+    carrying.finish(directory, &outcome, &info, has_stop)
+}
+
+/// The time of the checkpoint that is asked for.
+fn chosen(arguments: &BranchArguments, times: &[SimTime]) -> Result<SimTime, Failure> {
+    let at = arguments.at.map_or(SimTime::NEVER, |at| SimTime::ZERO + at);
+    let found = times.iter().copied().rfind(|&time| time <= at);
+    found.ok_or_else(|| {
+        let path = arguments.path.display();
+        Failure::Input(match times.first() {
+            None => format!("{path}: it has no checkpoint that is complete"),
+            Some(&first) => format!(
+                "--at {}: the first checkpoint of {path} is that of {}",
+                arguments.at.unwrap_or_default(),
+                shown_time(first)
+            ),
+        })
+    })
+}
+
+/// What has happened stays as it was.
+fn check_past(before: &Plan, plan: &Plan, now: SimTime) -> Result<(), Failure> {
+    // The first checkpoint is made before anything happens.
+    let begun = now > SimTime::ZERO;
+    let past = |plan: &Plan| {
+        let steps = plan.failures.steps.iter().filter(|step| step.at <= now && begun);
+        steps.copied().collect::<Vec<_>>()
+    };
+    if past(before) != past(plan) {
+        return Err(Failure::Input(format!(
+            "--set: what failed, was mended or was rerouted (failure, convergence) until {} has happened: name it as it was, and set what comes later",
+            shown_time(now)
+        )));
+    }
+    if plan.stop.is_some_and(|stop| stop <= now) {
+        return Err(Failure::Input(format!(
+            "--set stop: the branch begins at {}; stop it later",
+            shown_time(now)
+        )));
+    }
+    Ok(())
+}
+
+/// The scenario in a results directory, and its plan, which is called as it was.
+fn plan_of(
+    results: &Path,
+    name: &str,
+    set: &[(String, String)],
+) -> Result<(Scenario, Plan), Failure> {
+    let path = results.join("scenario.resolved.toml");
+    let scenario = rocelab_sim::reference::load(&path, set)?.scenario;
+    let plan = Plan { name: name.to_owned(), ..scenario.plan()? };
+    Ok((scenario, plan))
+}
+
+fn shown_time(time: SimTime) -> Duration {
+    time.since(SimTime::ZERO)
+}

@@ -1,0 +1,218 @@
+//! Runs that are killed and go on, and what-if runs.
+
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::program::{Desk, Ended};
+
+/// All kinds of files that grow: captures, samples, records of flows, pauses and drops.
+const FABRIC: &str = r#"
+convergence = "100us"
+
+[topology.leaf-spine]
+leaves = 4
+spines = 2
+hosts_per_leaf = 4
+host_link = { rate = "100Gbps", cable = "20m" }
+fabric_link = { rate = "100Gbps", cable = "100m" }
+
+[switch]
+xoff = "60KB"
+ecn = { kmin = "40KB", kmax = "160KB", pmax = 0.2 }
+
+[congestion_control.dcqcn]
+
+[[workload.poisson]]
+load = 0.6
+distribution_file = "sizes.csv"
+duration = "3ms"
+
+[[failure]]
+kind = "link-down"
+port = "leaf-1:4"
+at = "0s"
+lasts = "300us"
+
+[[failure]]
+kind = "link-down"
+port = "leaf-0:4"
+at = "1ms"
+lasts = "500us"
+
+[capture]
+ports = ["host-0"]
+
+[sample]
+queues = { interval = "50us", ports = ["leaf-0", "leaf-1"] }
+rates = { interval = "100us" }
+"#;
+
+/// Bytes of flows.
+const SIZES: &str = "bytes,cumulative_percent\n1000,0\n20000,50\n400000,90\n2000000,100\n";
+
+fn write_fabric(desk: &Desk) {
+    desk.write("fabric.toml", FABRIC);
+    desk.write("sizes.csv", SIZES);
+}
+
+fn start(desk: &Desk, arguments: &[&str]) -> Child {
+    let mut command = desk.program(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+}
+
+/// The files of results but for the one that says how long a run took.
+fn results(desk: &Desk, folder: &str) -> Vec<(String, Vec<u8>)> {
+    let names = desk.tree().into_iter().filter_map(|name| {
+        let below = name.strip_prefix(folder)?.strip_prefix('/')?.to_owned();
+        desk.path(&name).is_file().then_some(below)
+    });
+    let names = names.filter(|name| name != "run.json");
+    let read = |name: String| {
+        let bytes = std::fs::read(desk.path(folder).join(&name)).unwrap();
+        (name, bytes)
+    };
+    names.map(read).collect()
+}
+
+#[track_caller]
+fn assert_same(desk: &Desk, one: &str, other: &str) {
+    let (one, other) = (results(desk, one), results(desk, other));
+    let names =
+        |all: &[(String, Vec<u8>)]| all.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&one), names(&other));
+    for ((name, bytes), (_, others)) in one.iter().zip(&other) {
+        assert!(bytes == others, "{name} differs");
+    }
+}
+
+/// Moments between 10 and 200 ms, by a generator whose numbers are the same each time.
+fn moments() -> impl Iterator<Item = Duration> {
+    let mut state = 7_u64;
+    std::iter::repeat_with(move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Duration::from_millis(10 + (state >> 33) % 190)
+    })
+}
+
+/// SIGKILL, which no program hears: at 50 moments, with one thread or two each time. What is killed before
+/// its first checkpoint begins anew.
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_killed_ends_in_the_same_bytes() {
+    let desk = Desk::new();
+    write_fabric(&desk);
+    desk.succeeds(&["run", "fabric.toml", "--out", "whole", "--quiet"]);
+    assert!(results(&desk, "whole").iter().any(|(name, _)| name == "capture.pcapng"));
+    let (mut kills, mut resumed, mut completed) = (0, 0, 0);
+    let mut moments = moments();
+    while kills < 50 || completed < 2 {
+        let threads = if (kills + completed) % 2 == 0 { "1" } else { "2" };
+        let begins = desk.tree().iter().all(|name| !name.ends_with(".checkpoint"));
+        let child = if begins {
+            let every = ["--checkpoint-every", "200us", "--threads", threads, "--quiet", "--force"];
+            start(&desk, &[&["run", "fabric.toml", "--out", "killed"][..], &every].concat())
+        } else {
+            resumed += 1;
+            start(&desk, &["resume", "killed", "--threads", threads, "--quiet"])
+        };
+        let mut child = child;
+        let moment = moments.next().unwrap_or_default();
+        let last = kills >= 50;
+        if !last {
+            sleep(moment);
+            if child.try_wait().expect("it is ours").is_none() {
+                kills += 1;
+                child.kill().expect("it is ours");
+            }
+        }
+        let ended = Ended::of(child.wait_with_output().expect("it is ours"));
+        if ended.code == Some(0) {
+            completed += 1;
+            assert_same(&desk, "whole", "killed");
+            assert!(!desk.path("killed.checkpoints").exists(), "{:?}", desk.tree());
+            std::fs::remove_dir_all(desk.path("killed")).unwrap();
+        } else {
+            assert_eq!(ended.code, None, "{ended:?}");
+        }
+    }
+    assert!(resumed > 20, "{resumed} of {kills} were gone on with");
+}
+
+/// A what-if run is the run itself until its checkpoint, and another one from then on.
+#[test]
+fn a_branch_goes_on_with_other_settings() {
+    let desk = Desk::new();
+    write_fabric(&desk);
+    let kept = ["--checkpoint-every", "500us", "--keep-checkpoints", "--quiet"];
+    desk.succeeds(&[&["run", "fabric.toml", "--out", "whole"][..], &kept].concat());
+    let branch = |out: &str, set: &str| {
+        let arguments = ["branch", "whole", "--at", "2ms", "--out", out, "--set", set];
+        desk.succeeds(&[&arguments[..], &["--quiet"]].concat());
+    };
+    branch("same", "switch.xoff=60KB");
+    assert_same(&desk, "whole", "same");
+    let beginning =
+        ["branch", "whole", "--at", "0s", "--out", "again", "--set", "switch.xoff=60KB"];
+    desk.succeeds(&[&beginning[..], &["--quiet"]].concat());
+    assert_same(&desk, "whole", "again");
+    branch("marks", "switch.ecn.kmin=5KB");
+    branch("fails", "failure[1].lasts=500us");
+    assert_same(&desk, "whole", "fails");
+    let digest = |folder: &str| desk.json(&format!("{folder}/summary.json"))["digest"].clone();
+    assert_ne!(digest("marks"), digest("whole"));
+    let rows = |folder: &str| {
+        let text = std::fs::read_to_string(desk.path(folder).join("queues.csv")).unwrap();
+        let until = |line: &&str| {
+            line.split(',')
+                .next()
+                .and_then(|time| time.parse().ok())
+                .is_none_or(|time: u64| time <= 2_000_000_000)
+        };
+        text.lines().filter(until).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(rows("whole").len() > 10);
+    assert_eq!(rows("marks"), rows("whole"));
+}
+
+#[test]
+fn wrong_input_is_told_and_loses_nothing() {
+    let desk = Desk::new();
+    write_fabric(&desk);
+    let fails = |arguments: &[&str], words: &[&str]| {
+        let ended = desk.rocelab(arguments);
+        assert_eq!(ended.code, Some(2), "{arguments:?}: {ended:?}");
+        for word in words {
+            assert!(ended.stderr.contains(word), "{arguments:?}: no {word:?} in {}", ended.stderr);
+        }
+    };
+    fails(&["resume", "none"], &["no checkpoints", "--checkpoint-every"]);
+    fails(&["run", "fabric.toml", "--keep-checkpoints"], &["--checkpoint-every"]);
+    fails(&["run", "fabric.toml", "--checkpoint-every", "0s"], &["--checkpoint-every 5ms"]);
+    assert_eq!(desk.tree(), ["fabric.toml", "sizes.csv"]);
+    let kept = ["--checkpoint-every", "1ms", "--keep-checkpoints", "--quiet"];
+    desk.succeeds(&[&["run", "fabric.toml", "--out", "whole"][..], &kept].concat());
+    let before = desk.tree();
+    fails(&["run", "fabric.toml", "--out", "whole"], &["exists"]);
+    let branch = |rest: &[&str], words: &[&str]| {
+        fails(&[&["branch", "whole", "--out", "b"][..], rest].concat(), words);
+        assert_eq!(desk.tree(), before);
+    };
+    branch(&["--set", "roce.path_mtu=512"], &["cannot change roce", "switch"]);
+    branch(&["--set", "failure[1].at=500us"], &["has happened"]);
+    branch(&["--set", "switch.latency=3us"], &["latency", "may differ"]);
+    branch(&["--set", "stop=1ms"], &["stop it later"]);
+    branch(
+        &["--set", "switch.xoff=60KB", "--at", "3ns", "--quiet", "--force", "--threads", "0"],
+        &["0"],
+    );
+    branch(&["--set", "congestion_control.timely={}"], &["congestion control"]);
+    branch(&["--set", "switch.kmin=5KB"], &["kmin"]);
+    assert_eq!(desk.succeeds(&["resume", "whole"]), "whole is complete\n");
+    let damaged = desk.tree().into_iter().rfind(|name| name.ends_with(".checkpoint")).unwrap();
+    let mut bytes = std::fs::read(desk.path(&damaged)).unwrap();
+    bytes[99] ^= 1;
+    std::fs::write(desk.path(&damaged), bytes).unwrap();
+    fails(&["branch", "whole", "--out", "b", "--set", "stop=9ms"], &[".checkpoint", "damaged"]);
+}

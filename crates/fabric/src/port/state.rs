@@ -1,0 +1,56 @@
+//! A port in a checkpoint.
+//!
+//! Its frames are not part of it: they have other places in another run. Who owns them saves them in
+//! the order in which they [wait](Port::waiting_in), and [brings them back](Port::restore_waiting).
+
+use rocelab_state::{Result, State, load_value, save_value};
+
+use super::{Port, PortExtras, PriorityQueue};
+use crate::chain::{Chain, Fifo, PacketId};
+use crate::flow_control::FlowControl;
+use crate::link::Serialisation;
+
+rocelab_state::state!(PortExtras {
+    values: responding, ignored, discards, cut_off;
+    states: shapers;
+    kept: queue_of, pause_response
+});
+
+impl<L: Serialisation, F: FlowControl> Port<L, F> {
+    /// Lets a frame wait again in a queue (0 to 7) behind those that do, after the port was loaded: its
+    /// bytes are counted already.
+    pub fn restore_waiting(&mut self, queue: u8, id: PacketId, chain: &mut impl Chain) {
+        self.queues[usize::from(queue)].frames.push_back(chain, id);
+        self.waiting |= 1 << queue;
+    }
+}
+
+impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
+    fn save(&self, to: &mut Vec<u8>) -> Result {
+        let Self { free_at, link, flow_control, queues, scheduler, extras, .. } = self;
+        // Not `waiting` and `has_extras`, which say the same again, nor `blocked`, which follows from
+        // settings also.
+        save_value(&(free_at, queues.map(|queue| queue.bytes)), to)?;
+        link.save(to)?;
+        flow_control.save(to)?;
+        scheduler.save(to)?;
+        extras.save(to)
+    }
+
+    /// No frame waits then.
+    fn load(&mut self, from: &mut &[u8]) -> Result {
+        self.free_at = load_value(from)?;
+        let queued: [u32; 8] = load_value(from)?;
+        self.queues = queued.map(|bytes| PriorityQueue { frames: Fifo::default(), bytes });
+        self.waiting = 0;
+        self.link.load(from)?;
+        self.flow_control.load(from)?;
+        self.scheduler.load(from)?;
+        // Failures and watchdogs give a port extras while it runs.
+        if load_value(from)? {
+            self.extras_mut().load(from)?;
+        }
+        self.update_blocked();
+        Ok(())
+    }
+}

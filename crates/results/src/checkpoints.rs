@@ -1,0 +1,348 @@
+//! Checkpoints: what a run keeps beside its results, to go on from after it was killed.
+//!
+//! Beside the results directory `NAME`, the folder `NAME.checkpoints` holds the results while they grow
+//! (`results`) and the checkpoints, each in a file named after its time. A checkpoint gets its name when
+//! all of it is on the disk, so whatever has a name is complete. It says how long each file of the
+//! results was: who goes on cuts off what was written since.
+
+mod file_lengths;
+
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use borsh::{BorshDeserialize, BorshSerialize};
+use rocelab_units::{Duration, SimTime};
+
+pub use self::file_lengths::FileLengths;
+use crate::directory::{create_parents, exists, resolve};
+use crate::{Overwrite, ResultsError};
+
+/// What a checkpoint begins with.
+const MAGIC: [u8; 8] = *b"rocelab\x01";
+/// The ending of its file.
+const ENDING: &str = "checkpoint";
+/// The folder of the results while they grow.
+const WORKING: &str = "results";
+
+/// A run at one time.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct Checkpoint {
+    /// When, in simulated time.
+    pub time: SimTime,
+    /// How the run makes checkpoints.
+    pub settings: CheckpointSettings,
+    /// The results as they were.
+    pub files: FileLengths,
+    /// The state of the simulation and of what is written at its end.
+    pub state: Vec<u8>,
+}
+
+/// How a run makes checkpoints, and what else it was told that its scenario does not say.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct CheckpointSettings {
+    /// The name of its scenario.
+    pub scenario: String,
+    /// Simulated time from one to the next; above 0.
+    pub every: Duration,
+    /// Whether all are kept, for what-if runs; if not, only the last one, and none after the end.
+    pub keep: bool,
+    /// Whether the results may take the place of others.
+    pub replaces: bool,
+}
+
+impl CheckpointSettings {
+    /// What to do with results that are in the way.
+    pub fn overwrite(&self) -> Overwrite {
+        if self.replaces { Overwrite::Replace } else { Overwrite::Refuse }
+    }
+}
+
+/// The folder of checkpoints of a run. It belongs to one process at a time.
+#[derive(Debug)]
+pub struct Checkpoints {
+    results: PathBuf,
+    folder: PathBuf,
+    /// Held, so that no other process goes on with the same run.
+    _lock: File,
+}
+
+impl Checkpoints {
+    /// Makes the folder for results at `path`, and its parents. Checkpoints of an earlier run are replaced
+    /// if results are.
+    ///
+    /// # Errors
+    /// [`ResultsError::BrokenOff`] if there are checkpoints of an earlier run;
+    /// [`ResultsError::InUse`], [`ResultsError::Unnamed`], [`ResultsError::NotWritable`].
+    pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self, ResultsError> {
+        Self::clear_way(path, overwrite)?;
+        let results = resolve(path)?;
+        let folder = folder_of(&results);
+        if let Some(parent) = folder.parent() {
+            create_parents(parent)?;
+        }
+        // Whoever is killed here leaves a folder that is nobody's, or one that has results.
+        let begun = with_ending(&folder, "new");
+        let make = || {
+            remove_if_there(&begun)?;
+            fs::create_dir(&begun)?;
+            fs::create_dir(begun.join(WORKING))
+        };
+        make().map_err(|source| ResultsError::NotWritable { path: begun.clone(), source })?;
+        let lock = lock(&begun)?;
+        fs::rename(&begun, &folder).map_err(ResultsError::write(&folder))?;
+        Ok(Self { results, folder, _lock: lock })
+    }
+
+    /// Whether checkpoints of an earlier run are not in the way of results at `path`, or may be replaced.
+    ///
+    /// # Errors
+    /// [`ResultsError::BrokenOff`], [`ResultsError::InUse`], [`ResultsError::Unnamed`].
+    pub fn check_way(path: &Path, overwrite: Overwrite) -> Result<(), ResultsError> {
+        let results = resolve(path)?;
+        if !exists(&folder_of(&results)) {
+            return Ok(());
+        }
+        Self::open(&results)?;
+        match overwrite {
+            Overwrite::Refuse => Err(ResultsError::BrokenOff { path: results }),
+            Overwrite::Replace => Ok(()),
+        }
+    }
+
+    /// Removes checkpoints of an earlier run, which are not those of what comes to stand at `path`.
+    ///
+    /// # Errors
+    /// As those of [`check_way`](Self::check_way); [`ResultsError::Write`].
+    pub fn clear_way(path: &Path, overwrite: Overwrite) -> Result<(), ResultsError> {
+        Self::check_way(path, overwrite)?;
+        match Self::open(path) {
+            Ok(old) => old.remove(),
+            Err(ResultsError::NoCheckpoints { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The folder beside results at `path`.
+    ///
+    /// # Errors
+    /// [`ResultsError::NoCheckpoints`] if there is none; [`ResultsError::InUse`],
+    /// [`ResultsError::Unnamed`].
+    pub fn open(path: &Path) -> Result<Self, ResultsError> {
+        let results = resolve(path)?;
+        let folder = folder_of(&results);
+        if !folder.is_dir() {
+            return Err(ResultsError::NoCheckpoints { path: results });
+        }
+        let lock = lock(&folder)?;
+        Ok(Self { results, folder, _lock: lock })
+    }
+
+    /// Where the results will stand, or do.
+    pub fn results_path(&self) -> &Path {
+        &self.results
+    }
+
+    /// Where the results grow.
+    pub fn working_path(&self) -> PathBuf {
+        self.folder.join(WORKING)
+    }
+
+    /// Where the results are: in their place, or where they grow.
+    pub fn present_results(&self) -> PathBuf {
+        let working = self.working_path();
+        if working.is_dir() { working } else { self.results.clone() }
+    }
+
+    /// The times of all checkpoints, ascending.
+    ///
+    /// # Errors
+    /// [`ResultsError::Read`].
+    pub fn times(&self) -> Result<Vec<SimTime>, ResultsError> {
+        let failed = |error| ResultsError::read(&self.folder)(error);
+        let mut times = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let is_one = path.extension().is_some_and(|ending| ending == ENDING);
+            let time = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
+            times.extend(time.filter(|_| is_one).map(SimTime::from_ps));
+        }
+        times.sort_unstable();
+        Ok(times)
+    }
+
+    /// The checkpoint of a time.
+    ///
+    /// # Errors
+    /// [`ResultsError::Read`]; [`ResultsError::Malformed`] if it is none, or of another version of the
+    /// program.
+    pub fn load(&self, time: SimTime) -> Result<Checkpoint, ResultsError> {
+        let path = self.path_of(time);
+        let bytes = fs::read(&path).map_err(ResultsError::read(&path))?;
+        parse(&bytes).map_err(|reason| ResultsError::Malformed { path, reason })
+    }
+
+    /// Saves a checkpoint; those before it are removed, unless all are kept.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn save(&self, checkpoint: &Checkpoint) -> Result<(), ResultsError> {
+        let path = self.path_of(checkpoint.time);
+        let partial = path.with_extension("partial");
+        let write = || -> io::Result<()> {
+            let mut file = io::BufWriter::new(File::create(&partial)?);
+            file.write_all(&MAGIC)?;
+            let content = borsh::to_vec(checkpoint)?;
+            borsh::to_writer(&mut file, VERSION)?;
+            borsh::to_writer(&mut file, &crc32fast::hash(&content))?;
+            file.write_all(&content)?;
+            file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            fs::rename(&partial, &path)?;
+            File::open(&self.folder)?.sync_all()
+        };
+        write().map_err(ResultsError::write(&path))?;
+        if checkpoint.settings.keep {
+            return Ok(());
+        }
+        for time in self.times()?.into_iter().filter(|&time| time < checkpoint.time) {
+            let old = self.path_of(time);
+            fs::remove_file(&old).map_err(ResultsError::write(&old))?;
+        }
+        Ok(())
+    }
+
+    /// Removes the folder with all that is in it.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn remove(self) -> Result<(), ResultsError> {
+        // What is half removed has another name.
+        let old = with_ending(&self.folder, "old");
+        let remove = || {
+            remove_if_there(&old)?;
+            fs::rename(&self.folder, &old)?;
+            fs::remove_dir_all(&old)
+        };
+        remove().map_err(ResultsError::write(&self.folder))
+    }
+
+    fn path_of(&self, time: SimTime) -> PathBuf {
+        self.folder.join(format!("{:020}.{ENDING}", time.ps()))
+    }
+}
+
+/// The program's version: no other one knows what its state means.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
+    let mut rest = bytes.strip_prefix(&MAGIC[..]).ok_or("it is no checkpoint of rocelab")?;
+    let damaged = |error: io::Error| format!("it is damaged: {error}");
+    let version = String::deserialize(&mut rest).map_err(damaged)?;
+    if version != VERSION {
+        return Err(format!(
+            "it was written by rocelab {version} and this is {VERSION}: go on with that version"
+        ));
+    }
+    let checksum = u32::deserialize(&mut rest).map_err(damaged)?;
+    if crc32fast::hash(rest) != checksum {
+        return Err("it is damaged: its checksum is wrong".to_owned());
+    }
+    borsh::from_slice(rest).map_err(damaged)
+}
+
+fn folder_of(results: &Path) -> PathBuf {
+    let mut name = results.file_name().map_or_else(OsString::new, OsString::from);
+    name.push(".checkpoints");
+    results.with_file_name(name)
+}
+
+fn with_ending(folder: &Path, ending: &str) -> PathBuf {
+    let mut name = folder.as_os_str().to_owned();
+    name.push(format!(".{ending}"));
+    name.into()
+}
+
+fn remove_if_there(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() { fs::remove_dir_all(folder) } else { Ok(()) }
+}
+
+fn lock(folder: &Path) -> Result<File, ResultsError> {
+    let path = folder.join("lock");
+    let file = File::create(&path).map_err(ResultsError::write(&path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(ResultsError::InUse { path: folder.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(ResultsError::Write { path, source }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checkpoint(us: u64, keep: bool) -> Checkpoint {
+        Checkpoint {
+            time: SimTime::from_ps(us * 1_000_000),
+            settings: CheckpointSettings {
+                scenario: "incast".to_owned(),
+                every: Duration::from_us(5),
+                keep,
+                replaces: false,
+            },
+            files: FileLengths::default(),
+            state: vec![1, 2, 3],
+        }
+    }
+
+    #[test]
+    fn the_last_checkpoint_stays_and_comes_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let results = folder.path().join("below/results");
+        let checkpoints = Checkpoints::create(&results, Overwrite::Refuse).unwrap();
+        for us in [0, 5, 10] {
+            checkpoints.save(&checkpoint(us, false)).unwrap();
+        }
+        let last = checkpoint(10, false);
+        assert_eq!(checkpoints.times().unwrap(), [last.time]);
+        assert_eq!(checkpoints.load(last.time).unwrap(), last);
+        assert!(matches!(Checkpoints::open(&results), Err(ResultsError::InUse { .. })));
+        drop(checkpoints);
+        let refused = Checkpoints::create(&results, Overwrite::Refuse);
+        assert!(matches!(refused, Err(ResultsError::BrokenOff { .. })));
+        let anew = Checkpoints::create(&results, Overwrite::Replace).unwrap();
+        assert_eq!(anew.times().unwrap(), []);
+        anew.remove().unwrap();
+        assert!(matches!(Checkpoints::open(&results), Err(ResultsError::NoCheckpoints { .. })));
+    }
+
+    #[test]
+    fn all_are_kept_where_that_is_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let results = folder.path().join("results");
+        let checkpoints = Checkpoints::create(&results, Overwrite::Refuse).unwrap();
+        let all = [0, 5, 10].map(|us| checkpoint(us, true));
+        all.iter().for_each(|one| checkpoints.save(one).unwrap());
+        assert_eq!(checkpoints.times().unwrap(), all.map(|one| one.time));
+    }
+
+    #[test]
+    fn what_is_no_checkpoint_is_refused() {
+        let mut bytes = MAGIC.to_vec();
+        borsh::to_writer(&mut bytes, "0.0.9").unwrap();
+        assert!(parse(&bytes).unwrap_err().contains("rocelab 0.0.9"));
+        assert!(parse(b"time_ps,node").unwrap_err().contains("no checkpoint"));
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoints =
+            Checkpoints::create(&folder.path().join("results"), Overwrite::Refuse).unwrap();
+        let saved = checkpoint(5, true);
+        checkpoints.save(&saved).unwrap();
+        let mut bytes = fs::read(checkpoints.path_of(saved.time)).unwrap();
+        assert_eq!(parse(&bytes).unwrap(), saved);
+        for end in MAGIC.len()..bytes.len() {
+            assert!(parse(&bytes[..end]).unwrap_err().contains("damaged"), "{end} bytes");
+        }
+        *bytes.last_mut().unwrap() ^= 1;
+        assert!(parse(&bytes).unwrap_err().contains("damaged"));
+    }
+}

@@ -1,0 +1,153 @@
+//! What is to happen, in names that hold in every part.
+
+use rocelab_fabric::{NodeId, PacketId};
+use rocelab_state::{BorshDeserialize, BorshSerialize, Result, unfit};
+
+use super::super::{Event, Network, Role};
+use crate::profile::roce::Roce;
+
+/// An event of a network. Ports are named by their nodes and numbers.
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+pub(super) enum SavedEvent {
+    /// Of the first frame on the link that a port sends on.
+    Arrive(NodeId, u16),
+    PortFree(NodeId, u16),
+    PortTimeout(NodeId, u16),
+    NicTimeout(NodeId),
+    /// At the host whose flows start.
+    FlowStart(NodeId),
+    LineDue(NodeId, u16),
+    HoldDue(NodeId, u16),
+    Watchdog,
+    Handled(NodeId),
+    /// By its place among the samplers of its node.
+    Sample(NodeId, u32),
+}
+
+impl Network<Roce> {
+    /// An event as it is saved; none of what breaks, which the plan knows, and of what happens in every
+    /// part if this is not the `first`.
+    pub(super) fn saved_event(&self, event: Event, is_first: bool) -> Option<SavedEvent> {
+        let port = |port: u32| (self.ports[port as usize].node, self.ports[port as usize].number);
+        let host = |host: u32| self.hosts[host as usize].node;
+        Some(match event {
+            Event::Arrive { port: sender, .. } => {
+                let (node, number) = port(sender);
+                SavedEvent::Arrive(node, number)
+            }
+            Event::PortFree { port: free } => {
+                let (node, number) = port(free);
+                SavedEvent::PortFree(node, number)
+            }
+            Event::PortTimeout { port: due } => {
+                let (node, number) = port(due);
+                SavedEvent::PortTimeout(node, number)
+            }
+            Event::NicTimeout { host: due } => SavedEvent::NicTimeout(host(due)),
+            Event::FlowStart { ticket } => {
+                SavedEvent::FlowStart(self.starts.host_of(&self.plan, ticket))
+            }
+            Event::LineDue { port: sender } => {
+                let (node, number) = port(sender);
+                SavedEvent::LineDue(node, number)
+            }
+            Event::HoldDue { port: sender } => {
+                let (node, number) = port(sender);
+                SavedEvent::HoldDue(node, number)
+            }
+            Event::Handled { host: busy } => SavedEvent::Handled(host(busy)),
+            Event::Sample { sampler } => {
+                let samplers = &self.sampling.samplers;
+                let node = samplers[sampler as usize].node;
+                let before = samplers[..sampler as usize].iter().filter(|one| one.node == node);
+                SavedEvent::Sample(node, u32::try_from(before.count()).unwrap_or(u32::MAX))
+            }
+            Event::Watchdog => return is_first.then_some(SavedEvent::Watchdog),
+            // By the rules of HPCC's simulator links fail so; there are no checkpoints by them.
+            Event::Failure { .. } | Event::LinkFailure { .. } => return None,
+        })
+    }
+
+    /// A saved event as it is here, if it is.
+    pub(super) fn event_of(&self, saved: SavedEvent) -> Result<Option<Event>> {
+        Ok(match saved {
+            SavedEvent::Arrive(node, number) => self.arrival(node, number)?,
+            SavedEvent::PortFree(node, number) => {
+                self.own_port(node, number)?.map(|port| Event::PortFree { port })
+            }
+            SavedEvent::PortTimeout(node, number) => {
+                self.own_port(node, number)?.map(|port| Event::PortTimeout { port })
+            }
+            SavedEvent::NicTimeout(node) => {
+                self.host_at(node)?.map(|host| Event::NicTimeout { host })
+            }
+            SavedEvent::Handled(node) => self.host_at(node)?.map(|host| Event::Handled { host }),
+            SavedEvent::FlowStart(node) => match self.host_at(node)? {
+                None => None,
+                Some(_) => {
+                    let ticket = self.starts.ticket_of(&self.plan, node);
+                    Some(Event::FlowStart { ticket: ticket.ok_or_else(|| unfit("a flow"))? })
+                }
+            },
+            SavedEvent::LineDue(node, number) => {
+                self.arriving_at(node, number)?.map(|port| Event::LineDue { port })
+            }
+            SavedEvent::HoldDue(node, number) => {
+                self.arriving_at(node, number)?.map(|port| Event::HoldDue { port })
+            }
+            SavedEvent::Watchdog => Some(Event::Watchdog),
+            SavedEvent::Sample(node, place) => self.sampler(node, place)?,
+        })
+    }
+
+    fn arrival(&self, node: NodeId, number: u16) -> Result<Option<Event>> {
+        let Some(port) = self.arriving_at(node, number)? else { return Ok(None) };
+        let packet = self.ports[port as usize].in_flight.head();
+        if packet == PacketId::NONE {
+            return Err(unfit("an arrival without a frame"));
+        }
+        Ok(Some(Event::Arrive { port, packet }))
+    }
+
+    fn sampler(&self, node: NodeId, place: u32) -> Result<Option<Event>> {
+        if !self.part.has(self.known(node)?) {
+            return Ok(None);
+        }
+        let of_node = (0u32..).zip(&self.sampling.samplers).filter(|(_, one)| one.node == node);
+        let sampler = of_node.map(|(sampler, _)| sampler).nth(place as usize);
+        let sampler = sampler.ok_or_else(|| unfit("what is sampled"))?;
+        Ok(Some(Event::Sample { sampler }))
+    }
+
+    /// A node that there is.
+    fn known(&self, node: NodeId) -> Result<NodeId> {
+        if (node as usize) < self.nodes.len() { Ok(node) } else { Err(unfit("the nodes")) }
+    }
+
+    /// A host, if it is here.
+    fn host_at(&self, node: NodeId) -> Result<Option<u32>> {
+        match self.nodes[self.known(node)? as usize].role {
+            Role::Host(host) => Ok(Some(host)),
+            Role::Elsewhere(_) => Ok(None),
+            Role::Switch(_) => Err(unfit("the hosts")),
+        }
+    }
+
+    /// A port, if its node is here.
+    fn own_port(&self, node: NodeId, number: u16) -> Result<Option<u32>> {
+        let node = self.known(node)?;
+        if usize::from(number) >= self.adjacency.ports_of(node).len() {
+            return Err(unfit("the ports"));
+        }
+        let here = self.part.has(node);
+        Ok(here.then(|| self.nodes[node as usize].first_port + u32::from(number)))
+    }
+
+    /// A port, if its frames arrive here.
+    fn arriving_at(&self, node: NodeId, number: u16) -> Result<Option<u32>> {
+        let neighbour = self.adjacency.ports_of(self.known(node)?).get(usize::from(number));
+        let neighbour = neighbour.ok_or_else(|| unfit("the ports"))?;
+        let here = self.part.has(neighbour.node);
+        Ok(here.then(|| self.port_at_link(node, neighbour.link)).flatten())
+    }
+}

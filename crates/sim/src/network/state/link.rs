@@ -1,0 +1,91 @@
+//! One direction of a link: the frames on it and what befalls them.
+
+use rocelab_fabric::PacketId;
+use rocelab_state::{Result, State, load_value, save_value};
+use rocelab_units::SimTime;
+
+use super::super::faults::{Direction, HeldBack};
+use super::super::{Network, PortPlaces};
+use crate::profile::roce::Roce;
+
+impl Network<Roce> {
+    pub(super) fn save_link(&mut self, port: u32, to: &mut Vec<u8>) -> Result {
+        let state = &self.ports[port as usize];
+        save_value(&state.doomed, to)?;
+        self.save_packets(&state.in_flight, to)?;
+        if let Some(dice) = self.shared.loss(port) {
+            save_value(dice, to)?;
+        }
+        let mut faults = self.faults.take();
+        let saved = match faults.as_mut().and_then(|faults| faults.direction(port)) {
+            None => Ok(()),
+            Some(direction) => self.save_faults(direction, to),
+        };
+        self.faults = faults;
+        saved
+    }
+
+    pub(super) fn load_link(&mut self, port: u32, from: &mut &[u8]) -> Result {
+        self.ports[port as usize].doomed = load_value(from)?;
+        self.ports[port as usize].in_flight = self.load_queue(from)?;
+        if let Some(dice) = self.shared.loss(port) {
+            *dice = load_value(from)?;
+        }
+        let mut faults = self.faults.take();
+        let loaded = match faults.as_mut().and_then(|faults| faults.direction(port)) {
+            None => Ok(()),
+            Some(direction) => self.load_faults(direction, from),
+        };
+        self.faults = faults;
+        loaded
+    }
+
+    fn save_faults(&self, direction: &Direction, to: &mut Vec<u8>) -> Result {
+        direction.rules.save(to)?;
+        save_value(&(direction.held.line.len() as u64), to)?;
+        for &(id, due) in &direction.held.line {
+            save_value(&due, to)?;
+            self.save_packet(id, to)?;
+        }
+        save_value(&(direction.held.back.len() as u64), to)?;
+        for &HeldBack { id, behind, due } in &direction.held.back {
+            save_value(&(behind, due), to)?;
+            self.save_packet(id, to)?;
+        }
+        Ok(())
+    }
+
+    fn load_faults(&mut self, direction: &mut Direction, from: &mut &[u8]) -> Result {
+        direction.rules.load(from)?;
+        for _ in 0..load_value::<u64>(from)? {
+            let due: SimTime = load_value(from)?;
+            let id: PacketId = self.load_packet(from)?;
+            direction.held.line.push_back((id, due));
+        }
+        for _ in 0..load_value::<u64>(from)? {
+            let (behind, due) = load_value(from)?;
+            let id = self.load_packet(from)?;
+            direction.held.back.push(HeldBack { id, behind, due });
+        }
+        Ok(())
+    }
+
+    /// What ports at the other ends of links that are cut know: their rates, and whether they are up.
+    pub(super) fn load_ports_beyond(&mut self) {
+        let PortPlaces { own, .. } = self.places;
+        for place in own..self.ports.len() {
+            let port = &self.ports[place];
+            let link = self.adjacency.ports_of(port.node)[usize::from(port.number)].link;
+            let rate = self.outages.rate_of(link);
+            let port = &mut self.ports[place];
+            if let Some(rate) = rate {
+                port.port.set_rate(rate);
+            }
+            if self.outages.is_down(link) {
+                port.port.shut_down();
+                port.port.cut_off();
+                port.free_armed = true;
+            }
+        }
+    }
+}

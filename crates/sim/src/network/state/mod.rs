@@ -1,0 +1,188 @@
+//! The state of a network as a checkpoint has it: in a form that does not depend on how it is cut.
+//!
+//! What belongs to a node or to one direction of a link is bytes of its own, so that any part can take
+//! what is its own. A direction of a link belongs to the part that its frames go to. Packets are saved
+//! where they are, events with the names of what they are about. Places in lists of a part mean nothing
+//! elsewhere and are not saved.
+
+mod event;
+mod link;
+mod node;
+mod packet;
+mod sums;
+
+use std::collections::BTreeMap;
+
+use rocelab_engine::{EventKey, EventQueue, Scheduled};
+use rocelab_fabric::NodeId;
+use rocelab_state::{
+    BorshDeserialize, BorshSerialize, Result, State, load_value, save_value, unfit,
+};
+use rocelab_units::SimTime;
+
+use self::event::SavedEvent;
+use self::sums::Sums;
+use super::{Event, Network};
+use crate::profile::Profile;
+use crate::profile::roce::Roce;
+
+/// The state of a network, all parts together.
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
+pub(crate) struct SavedNetwork {
+    /// What every part knows.
+    common: Vec<u8>,
+    sums: Sums,
+    nodes: BTreeMap<NodeId, Vec<u8>>,
+    /// By the port that sends: node and number.
+    links: BTreeMap<(NodeId, u16), Vec<u8>>,
+    /// In order.
+    events: Vec<(EventKey, SavedEvent)>,
+}
+
+impl SavedNetwork {
+    /// Events of all parts in their order.
+    pub(crate) fn sort(&mut self) {
+        self.events.sort_by_key(|(key, _)| *key);
+    }
+}
+
+impl Network<Roce> {
+    /// Adds the state of this part, between two events: nothing is on its way to other parts, and all
+    /// records and captured frames are taken.
+    ///
+    /// # Errors
+    /// If a number is not one.
+    pub(crate) fn save(&mut self, queue: &EventQueue<Event>, to: &mut SavedNetwork) -> Result {
+        let is_first = self.part.number() == 0;
+        if is_first {
+            self.save_common(&mut to.common)?;
+        }
+        to.sums.add(self);
+        for node in self.own_nodes() {
+            let mut bytes = Vec::new();
+            self.save_node(node, &mut bytes)?;
+            to.nodes.insert(node, bytes);
+        }
+        for port in self.arriving_ports() {
+            let mut bytes = Vec::new();
+            self.save_link(port, &mut bytes)?;
+            let state = &self.ports[port as usize];
+            to.links.insert((state.node, state.number), bytes);
+        }
+        for Scheduled { key, event } in queue.scheduled() {
+            if let Some(event) = self.saved_event(event, is_first) {
+                to.events.push((key, event));
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads what is in this part, which was built from the plan, into it, and what is to happen into
+    /// its queue. `now` is when it was saved. What had not broken by then breaks as the plan has it.
+    ///
+    /// # Errors
+    /// If it does not fit.
+    pub(crate) fn load(
+        &mut self,
+        saved: &SavedNetwork,
+        now: SimTime,
+        queue: &mut EventQueue<Event>,
+    ) -> Result {
+        let built = std::mem::take(queue);
+        if built.looks_far() {
+            queue.look_far();
+        }
+        self.load_common(&mut &saved.common[..])?;
+        if self.part.number() == 0 {
+            saved.sums.put(self)?;
+        }
+        saved.sums.put_everywhere(self);
+        for node in self.own_nodes() {
+            let bytes = saved.nodes.get(&node).ok_or_else(|| unfit("the nodes"))?;
+            let mut rest = &bytes[..];
+            self.load_node(node, &mut rest)?;
+            is_used_up(rest, "a node")?;
+        }
+        self.sort_watchdogs();
+        let open = self.hosts.iter().map(|host| host.end_host.open_connections());
+        self.operations.open_connections = open.sum();
+        self.load_ports_beyond();
+        for port in self.arriving_ports() {
+            let state = &self.ports[port as usize];
+            let bytes = saved.links.get(&(state.node, state.number));
+            let mut rest = &bytes.ok_or_else(|| unfit("the links"))?[..];
+            self.load_link(port, &mut rest)?;
+            is_used_up(rest, "a link")?;
+        }
+        for &(key, event) in &saved.events {
+            if let Some(event) = self.event_of(event)? {
+                queue.push(key, event);
+            }
+        }
+        // A shaper whose rate is another one may be due earlier than it was.
+        for port in 0..u32::try_from(self.places.own).unwrap_or(u32::MAX) {
+            self.arm_earlier(port, now, queue);
+        }
+        for Scheduled { key, event } in built.scheduled() {
+            if matches!(event, Event::Failure { step } if !self.outages.has_taken(step)) {
+                queue.push(key, event);
+            }
+        }
+        Ok(())
+    }
+
+    fn arm_earlier(&mut self, port: u32, now: SimTime, queue: &mut EventQueue<Event>) {
+        let state = &mut self.ports[port as usize];
+        let due = state.port.poll_timeout().max(SimTime::from_ps(now.ps().saturating_add(1)));
+        if due < state.timeout_armed {
+            state.timeout_armed = due;
+            let tie = self.reserve(self.ports[port as usize].node);
+            queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
+        }
+    }
+
+    fn save_common(&self, to: &mut Vec<u8>) -> Result {
+        save_value(&self.active_links, to)?;
+        self.outside.save(to)?;
+        self.outages.save(to)
+    }
+
+    fn load_common(&mut self, from: &mut &[u8]) -> Result {
+        self.active_links = load_value(from)?;
+        self.outside.load(from)?;
+        self.outages.load(from)?;
+        is_used_up(from, "what is common")?;
+        self.outages.check(self.plan.topology.links.len())?;
+        if self.active_links.len() != self.plan.topology.links.len() {
+            return Err(unfit("the number of links"));
+        }
+        self.load_routes()
+    }
+
+    /// The routes that were made last.
+    fn load_routes(&mut self) -> Result {
+        let Some(links) = self.outages.routed_over.clone() else { return Ok(()) };
+        let routes = || Roce::routing(&self.plan, &links).ok();
+        let routing = self.rerouted.at_step(u32::MAX, routes).ok_or_else(|| unfit("the routes"))?;
+        self.routing_when_whole = Some(std::mem::replace(&mut self.routing, routing));
+        Ok(())
+    }
+
+    /// The nodes that are here.
+    fn own_nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        let count = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let part = self.part.clone();
+        (0..count).filter(move |&node| part.has(node))
+    }
+
+    /// The ports whose frames arrive here.
+    fn arriving_ports(&self) -> impl Iterator<Item = u32> + use<> {
+        let here = |port: &super::NetworkPort<Roce>| self.part.has(port.far.node);
+        let ports = (0u32..).zip(&self.ports).filter(|(_, port)| here(port));
+        ports.map(|(place, _)| place).collect::<Vec<_>>().into_iter()
+    }
+}
+
+fn is_used_up(rest: &[u8], what: &str) -> Result {
+    if rest.is_empty() { Ok(()) } else { Err(unfit(what)) }
+}

@@ -1,0 +1,225 @@
+//! A host or switch, with its ports.
+
+use rocelab_fabric::{NodeId, PacketId};
+use rocelab_state::{Result, State, load_value, save_value, unfit};
+
+use super::super::host_pauses::Storms;
+use super::super::link_rates::PortRates;
+use super::super::sampling::Measured;
+use super::super::watchdog::Storm;
+use super::super::{Network, NetworkPort, Role, Switch};
+use crate::profile::roce::Roce;
+
+impl Network<Roce> {
+    pub(super) fn save_node(&mut self, node: NodeId, to: &mut Vec<u8>) -> Result {
+        self.nodes[node as usize].order.save(to)?;
+        save_value(self.records.digest_mut(node), to)?;
+        match self.nodes[node as usize].role {
+            Role::Host(host) => self.save_host(host, to)?,
+            Role::Switch(switch) => self.save_switch(switch, to)?,
+            Role::Elsewhere(_) => return Err(unfit("a node of another part")),
+        }
+        for port in self.ports_at(node) {
+            self.save_port(port, to)?;
+        }
+        self.save_samplers(node, to)
+    }
+
+    pub(super) fn load_node(&mut self, node: NodeId, from: &mut &[u8]) -> Result {
+        self.nodes[node as usize].order.load(from)?;
+        *self.records.digest_mut(node) = load_value(from)?;
+        match self.nodes[node as usize].role {
+            Role::Host(host) => self.load_host(host, from)?,
+            Role::Switch(switch) => self.load_switch(switch, from)?,
+            Role::Elsewhere(_) => return Err(unfit("a node of another part")),
+        }
+        for port in self.ports_at(node) {
+            self.load_port(port, from)?;
+        }
+        self.load_samplers(node, from)
+    }
+
+    /// The ports of a node that is here.
+    fn ports_at(&self, node: NodeId) -> std::ops::Range<u32> {
+        let first = self.nodes[node as usize].first_port;
+        let count = u32::try_from(self.adjacency.ports_of(node).len()).unwrap_or(0);
+        first..first + count
+    }
+
+    fn save_host(&mut self, host: u32, to: &mut Vec<u8>) -> Result {
+        let state = &self.hosts[host as usize];
+        save_value(&(state.digest, state.stopped, state.down), to)?;
+        state.end_host.save(&mut self.shared, to)?;
+        let (node, plan) = (state.node, &self.plan);
+        save_value(&self.starts.left(plan, node), to)?;
+        save_value(&self.outages.storms.get(&host), to)?;
+        save_value(&self.next_identification(host), to)?;
+        if let Some(receiver) = self.receivers.get(&host) {
+            receiver.save(to)?;
+            self.save_packets(&receiver.waiting, to)?;
+        }
+        Ok(())
+    }
+
+    fn load_host(&mut self, host: u32, from: &mut &[u8]) -> Result {
+        let plan = &self.plan;
+        let state = &mut self.hosts[host as usize];
+        (state.digest, state.stopped, state.down) = load_value(from)?;
+        state.end_host.load(plan, &mut self.shared, from)?;
+        self.starts.leave(plan, state.node, load_value(from)?)?;
+        if let Some(storms) = load_value::<Option<Storms>>(from)? {
+            self.outages.storms.insert(host, storms);
+        }
+        let next: Option<u16> = load_value(from)?;
+        if let (Some(notes), Some(next)) = (&mut self.notes, next) {
+            notes.identify_from(host, next);
+        }
+        if let Some(receiver) = self.receivers.get_mut(&host) {
+            receiver.load(from)?;
+            let waiting = self.load_queue(from)?;
+            if let Some(receiver) = self.receivers.get_mut(&host) {
+                receiver.waiting = waiting;
+            }
+        }
+        Ok(())
+    }
+
+    /// The identification of a host's next frame, where frames have one.
+    fn next_identification(&self, host: u32) -> Option<u16> {
+        let notes = self.notes.as_ref()?;
+        notes.next_identification.get(host as usize).copied()
+    }
+
+    fn save_switch(&self, switch: u32, to: &mut Vec<u8>) -> Result {
+        let state = &self.switches[switch as usize];
+        save_value(&state.unreturned, to)?;
+        save_value(&self.ways(switch), to)?;
+        state.buffer.save(to)?;
+        match &self.tables {
+            Some(tables) => save_value(&tables.mac[switch as usize], to),
+            None => Ok(()),
+        }
+    }
+
+    /// What frames in a switch and on their way to it were treated by, so that it must not change: its
+    /// priorities, its latency (picoseconds), and whether it cuts through.
+    fn ways(&self, switch: u32) -> ([u8; 8], u64, bool) {
+        let Switch { node, priorities, .. } = self.switches[switch as usize];
+        (priorities, self.plan.latency_of(node).ps(), self.plan.cuts_through(node))
+    }
+
+    fn load_switch(&mut self, switch: u32, from: &mut &[u8]) -> Result {
+        let unreturned = load_value(from)?;
+        if load_value::<([u8; 8], u64, bool)>(from)? != self.ways(switch) {
+            return Err(unfit("priorities in a switch, its latency, or how it forwards"));
+        }
+        let state = &mut self.switches[switch as usize];
+        state.unreturned = unreturned;
+        state.buffer.load(from)?;
+        if let Some(tables) = &mut self.tables {
+            tables.mac[switch as usize] = load_value(from)?;
+        }
+        Ok(())
+    }
+
+    fn save_port(&mut self, port: u32, to: &mut Vec<u8>) -> Result {
+        // What is on the link and what was lost there is saved with the link.
+        let NetworkPort {
+            in_flight: _,
+            far: _,
+            node: _,
+            number: _,
+            captured: _,
+            departs_specially: _,
+            marks_departures: _,
+            free_armed,
+            free_tie,
+            port: transmitter,
+            counters,
+            marks_above: _,
+            marking,
+            doomed: _,
+            timeout_armed,
+        } = &self.ports[port as usize];
+        save_value(&(free_armed, free_tie, counters, timeout_armed), to)?;
+        transmitter.save(to)?;
+        marking.save(to)?;
+        let mut waiting = Vec::new();
+        transmitter.for_each_waiting(&self.pool, |id, queue| waiting.push((id, queue)));
+        for queue in 0..8 {
+            let of_queue = waiting.iter().filter(|(_, of)| *of == queue).map(|(id, _)| *id);
+            self.save_each(&of_queue.collect::<Vec<PacketId>>(), to)?;
+        }
+        save_value(&self.outages.interrupted.get(&port), to)?;
+        save_value(&self.link_rates.by_port.get(&port), to)?;
+        let storms = self.watchdogs.storms.iter().filter(|storm| storm.port == port);
+        save_value(&storms.collect::<Vec<_>>(), to)?;
+        if let Some(tables) = &self.tables {
+            save_value(&tables.flushed[port as usize], to)?;
+        }
+        if let Some(meter) = self.telemetry.as_mut().and_then(|telemetry| telemetry.meter(port)) {
+            meter.save(to)?;
+        }
+        self.shared.rounding(port).map_or(Ok(()), |dice| save_value(dice, to))
+    }
+
+    fn load_port(&mut self, port: u32, from: &mut &[u8]) -> Result {
+        let state = &mut self.ports[port as usize];
+        (state.free_armed, state.free_tie, state.counters, state.timeout_armed) = load_value(from)?;
+        state.port.load(from)?;
+        state.marking.load(from)?;
+        for queue in 0..8 {
+            for id in self.load_packets(from)? {
+                self.ports[port as usize].port.restore_waiting(queue, id, &mut self.pool);
+            }
+        }
+        if let Some(interrupted) = load_value(from)? {
+            self.outages.interrupted.insert(port, interrupted);
+        }
+        if let Some(rates) = load_value::<Option<PortRates>>(from)? {
+            self.link_rates.by_port.insert(port, rates);
+        }
+        let storms: Vec<Storm> = load_value(from)?;
+        self.watchdogs.storms.extend(storms.into_iter().map(|storm| storm.at(port)));
+        if let Some(tables) = &mut self.tables {
+            tables.flushed[port as usize] = load_value(from)?;
+        }
+        if let Some(meter) = self.telemetry.as_mut().and_then(|telemetry| telemetry.meter(port)) {
+            meter.load(from)?;
+        }
+        if let Some(dice) = self.shared.rounding(port) {
+            *dice = load_value(from)?;
+        }
+        Ok(())
+    }
+
+    /// The watchdogs' storms in the order in which this part would have found them.
+    pub(super) fn sort_watchdogs(&mut self) {
+        self.watchdogs.storms.sort_by_key(Storm::found);
+    }
+
+    fn save_samplers(&self, node: NodeId, to: &mut Vec<u8>) -> Result {
+        for sampler in self.sampling.samplers.iter().filter(|sampler| sampler.node == node) {
+            sampler.save(to)?;
+            if let Measured::Rates(places) = &sampler.what {
+                for &place in places {
+                    self.sampling.flows[place].save(to)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn load_samplers(&mut self, node: NodeId, from: &mut &[u8]) -> Result {
+        let of_node = self.sampling.samplers.iter_mut().filter(|sampler| sampler.node == node);
+        for sampler in of_node {
+            sampler.load(from)?;
+            if let Measured::Rates(places) = &sampler.what {
+                for &place in places {
+                    self.sampling.flows[place].load(from)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! What the parts of a network count each for itself, and what is looked up by its number in any of
+//! them.
+
+use std::collections::BTreeMap;
+
+use rocelab_fabric::NodeId;
+use rocelab_state::{BorshDeserialize, BorshSerialize, Result, unfit};
+use rocelab_transport::CompletionStatus;
+use rocelab_units::{Duration, SimTime};
+
+use super::super::{DropCause, Flows, MacEntries, Network, Operations, Totals, Traversals};
+use crate::profile::roce::Roce;
+
+/// Sums over all parts, and tables that are their tables together.
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
+pub(super) struct Sums {
+    flows: Flows,
+    /// But for open connections, which each part counts down.
+    operations: Operations,
+    opcodes: Vec<u64>,
+    totals: SavedTotals,
+    mac_entries: MacEntries,
+    /// When IP addresses were resolved.
+    resolved: BTreeMap<NodeId, SimTime>,
+    flow_ends: BTreeMap<u32, CompletionStatus>,
+}
+
+/// [`Totals`], but for what is worked out at the end.
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
+struct SavedTotals {
+    traversals: Traversals,
+    frames_created: u64,
+    frames_delivered: u64,
+    packets_delivered: u64,
+    frames_dropped: u64,
+    drops: BTreeMap<String, u64>,
+    pauses: u64,
+    storms: u64,
+    resumes: u64,
+    cnms: u64,
+    floods: u64,
+    flooded_frames: u64,
+}
+
+impl Sums {
+    /// Adds what a part has.
+    pub(super) fn add(&mut self, network: &Network<Roce>) {
+        self.flows.started += network.flows.started;
+        self.flows.completed += network.flows.completed;
+        self.flows.failed += network.flows.failed;
+        self.flows.last_end = self.flows.last_end.max(network.flows.last_end);
+        self.operations.completed += network.operations.completed;
+        self.operations.failed += network.operations.failed;
+        self.operations.payload += network.operations.payload;
+        self.opcodes.resize(network.opcodes.len(), 0);
+        for (sum, count) in self.opcodes.iter_mut().zip(network.opcodes.iter()) {
+            *sum += count;
+        }
+        self.totals.add(&network.totals);
+        if let Some(tables) = &network.tables {
+            self.mac_entries.learnt += tables.counts.learnt;
+            self.mac_entries.aged += tables.counts.aged;
+            self.resolved.extend(&tables.resolved);
+        }
+        if let Some(ends) = &network.flow_ends {
+            self.flow_ends.extend(&ends.by_flow);
+        }
+    }
+
+    /// Gives one part all that was counted.
+    pub(super) fn put(&self, network: &mut Network<Roce>) -> Result {
+        let Flows { started, completed, failed, last_end } = self.flows;
+        network.flows = Flows { started, completed, failed, last_end };
+        let Operations { open_connections: _, completed, failed, payload } = self.operations;
+        let open_connections = network.operations.open_connections;
+        network.operations = Operations { open_connections, completed, failed, payload };
+        if self.opcodes.len() != network.opcodes.len() {
+            return Err(unfit("the opcodes"));
+        }
+        network.opcodes.copy_from_slice(&self.opcodes);
+        network.totals = self.totals.to_totals()?;
+        if let Some(tables) = &mut network.tables {
+            tables.counts = self.mac_entries;
+        }
+        Ok(())
+    }
+
+    /// Gives a part, whichever it is, what it may look up.
+    pub(super) fn put_everywhere(&self, network: &mut Network<Roce>) {
+        if let Some(tables) = &mut network.tables {
+            tables.resolved.clone_from(&self.resolved);
+        }
+        if let Some(ends) = &mut network.flow_ends {
+            ends.by_flow.clone_from(&self.flow_ends);
+        }
+    }
+}
+
+impl SavedTotals {
+    fn add(&mut self, part: &Totals) {
+        // Paused time, marks and opcodes are counted elsewhere and MAC entries in their tables.
+        let Totals {
+            traversals,
+            frames_created,
+            frames_delivered,
+            packets_delivered,
+            frames_dropped,
+            ref drops,
+            pauses,
+            storms,
+            resumes,
+            paused_time: _,
+            cnms,
+            floods,
+            flooded_frames,
+            mac_entries: _,
+            ecn_marks: _,
+            opcodes: _,
+        } = *part;
+        self.traversals += traversals;
+        self.frames_created += frames_created;
+        self.frames_delivered += frames_delivered;
+        self.packets_delivered += packets_delivered;
+        self.frames_dropped += frames_dropped;
+        for (&cause, frames) in drops {
+            *self.drops.entry(cause.to_owned()).or_default() += frames;
+        }
+        self.pauses += pauses;
+        self.storms += storms;
+        self.resumes += resumes;
+        self.cnms += cnms;
+        self.floods += floods;
+        self.flooded_frames += flooded_frames;
+    }
+
+    fn to_totals(&self) -> Result<Totals> {
+        let mut drops = BTreeMap::new();
+        for (cause, &frames) in &self.drops {
+            let name = DropCause::named(cause).ok_or_else(|| unfit("why frames were dropped"))?;
+            drops.insert(name, frames);
+        }
+        Ok(Totals {
+            traversals: self.traversals,
+            frames_created: self.frames_created,
+            frames_delivered: self.frames_delivered,
+            packets_delivered: self.packets_delivered,
+            frames_dropped: self.frames_dropped,
+            drops,
+            pauses: self.pauses,
+            storms: self.storms,
+            resumes: self.resumes,
+            paused_time: Duration::ZERO,
+            cnms: self.cnms,
+            floods: self.floods,
+            flooded_frames: self.flooded_frames,
+            ..Totals::default()
+        })
+    }
+}

@@ -1,0 +1,87 @@
+//! What a host saves, and what it loads into one that was made from the plan.
+
+use rocelab_state::{Result, State, load_value, save_value, unfit};
+use rocelab_transport::{FIRST_QPN, QueuePairConfig};
+
+use super::host::FlowState;
+use super::{LinkLoss, VerbsHost};
+use crate::Plan;
+
+impl VerbsHost {
+    /// Appends its state, with what messages say that are on their way to its applications.
+    ///
+    /// # Errors
+    /// If a number is not one.
+    pub(crate) fn save(&self, shared: &mut LinkLoss, to: &mut Vec<u8>) -> Result {
+        let Self {
+            node: _,
+            nic,
+            queue_pairs,
+            armed,
+            is_plain: _,
+            is_unreliable: _,
+            connections,
+            delivered,
+            ends,
+            integrity,
+            apps,
+            tcp,
+        } = self;
+        save_value(&(queue_pairs, armed, delivered, ends), to)?;
+        nic.save(to)?;
+        connections.save(to)?;
+        integrity.save(to)?;
+        apps.save(to)?;
+        for (connection, side) in apps.iter().flat_map(|apps| apps.connections()) {
+            save_value(shared.messages.under_way(connection, side), to)?;
+        }
+        tcp.as_ref().map_or(Ok(()), |tcp| tcp.save(to))
+    }
+
+    /// Takes its state from the beginning of `from`.
+    ///
+    /// # Errors
+    /// If that does not fit.
+    pub(crate) fn load(&mut self, plan: &Plan, shared: &mut LinkLoss, from: &mut &[u8]) -> Result {
+        let flows: Vec<FlowState>;
+        (flows, self.armed, self.delivered, self.ends) = load_value(from)?;
+        let numbers = |all: &[FlowState]| all.iter().map(|one| one.flow).collect::<Vec<_>>();
+        if numbers(&flows) != numbers(&self.queue_pairs) {
+            return Err(unfit("the flows of a host"));
+        }
+        self.queue_pairs = flows;
+        self.load_nic(plan, from)?;
+        self.connections.load(from)?;
+        self.integrity.load(from)?;
+        self.apps.load(from)?;
+        for (connection, side) in self.apps.iter().flat_map(|apps| apps.connections()) {
+            *shared.messages.under_way(connection, side) = load_value(from)?;
+        }
+        match &mut self.tcp {
+            Some(tcp) => tcp.load(from),
+            None => Ok(()),
+        }
+    }
+
+    /// Connections of applications of which it is the client, and on which operations are open or to
+    /// come.
+    pub(crate) fn open_connections(&self) -> u32 {
+        self.apps.as_ref().map_or(0, |apps| apps.open_connections())
+    }
+
+    /// Queue pairs of applications are there; those of flows are made when they start.
+    fn load_nic(&mut self, plan: &Plan, from: &mut &[u8]) -> Result {
+        let mut made: Vec<Option<QueuePairConfig>> = Vec::with_capacity(self.queue_pairs.len());
+        for state in &self.queue_pairs {
+            let flow = plan.flows.get(state.flow as usize);
+            made.push(flow.map(|flow| {
+                let ends = self.planned_ends(plan, state.flow, flow.source == self.node);
+                self.configuration(plan, state.flow, ends)
+            }));
+        }
+        self.nic.load_with(from, |qpn| {
+            let index = qpn.wrapping_sub(FIRST_QPN) as usize;
+            made.get_mut(index).and_then(Option::take)
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! A run as a checkpoint has it, at the end of a window.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rocelab_engine::EventKey;
+use rocelab_state::{BorshDeserialize, BorshSerialize, Result, load_value, save_value, unfit};
+use rocelab_units::SimTime;
+
+use super::Simulation;
+use super::parts::Running;
+use crate::network::{Deadlock, FlowEnd, SavedNetwork, StuckQueue};
+use crate::profile::roce::Roce;
+
+/// All but what the plan says.
+#[derive(BorshSerialize, BorshDeserialize)]
+struct SavedSimulation {
+    now: SimTime,
+    executed: u64,
+    deadlocks: Vec<Deadlock>,
+    known: BTreeSet<(SimTime, Vec<StuckQueue>)>,
+    open_flows: Vec<u32>,
+    unacknowledged: BTreeMap<u32, (EventKey, FlowEnd)>,
+    window_end: SimTime,
+    deadlock_look: SimTime,
+    last_progress: (SimTime, u64),
+    network: SavedNetwork,
+}
+
+impl Simulation<Roce> {
+    /// Appends its state, which does not depend on the parts that it is carried out in. It is not over,
+    /// and all records have been taken.
+    ///
+    /// # Errors
+    /// If a number is not one.
+    pub(crate) fn save(&mut self, to: &mut Vec<u8>) -> Result {
+        debug_assert!(self.records.is_empty() && !self.is_over, "records are taken before");
+        let mut network = SavedNetwork::default();
+        for Running { engine, network: part } in &mut self.parts.all {
+            part.save(&engine.queue, &mut network)?;
+        }
+        network.sort();
+        let saved = SavedSimulation {
+            now: self.parts.now(),
+            executed: self.parts.executed(),
+            deadlocks: self.deadlocks.clone(),
+            known: self.known.clone(),
+            open_flows: self.open_flows.clone(),
+            unacknowledged: self.unacknowledged.clone(),
+            window_end: self.window_end,
+            deadlock_look: self.deadlock_look,
+            last_progress: self.last_progress,
+            network,
+        };
+        save_value(&saved, to)
+    }
+
+    /// Goes on from what was saved; this one is at its beginning.
+    ///
+    /// # Errors
+    /// If that does not fit: it is of another scenario, or damaged.
+    pub(crate) fn load(&mut self, from: &mut &[u8]) -> Result {
+        let saved: SavedSimulation = load_value(from)?;
+        let flows = self.network().plan().flows.len();
+        let numbers = saved.open_flows.iter().chain(saved.unacknowledged.keys());
+        if numbers.max().is_some_and(|&flow| flow as usize >= flows) {
+            return Err(unfit("the flows"));
+        }
+        for (number, Running { engine, network }) in (0u64..).zip(&mut self.parts.all) {
+            network.load(&saved.network, saved.window_end, &mut engine.queue)?;
+            // Events are counted in all; the first part has those so far.
+            engine.resume(saved.now, if number == 0 { saved.executed } else { 0 });
+        }
+        self.deadlocks = saved.deadlocks;
+        self.known = saved.known;
+        self.open_flows = saved.open_flows;
+        self.unacknowledged = saved.unacknowledged;
+        self.window_end = saved.window_end;
+        self.deadlock_look = saved.deadlock_look;
+        self.last_progress = saved.last_progress;
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! What a NIC saves, and what it loads into one that was set up anew.
+
+use rocelab_state::{Result, State, load_value, save_value, unfit};
+
+use super::{FIRST_QPN, MAX_QPN, Nic};
+use crate::QueuePairConfig;
+use crate::queue_pair::{QueuePair, Schedule};
+
+/// Loads a NIC whose queue pairs are those that were saved. Where they were made in the course of
+/// the simulation, use [`Nic::load_with`].
+impl State for Nic {
+    fn save(&self, to: &mut Vec<u8>) -> Result {
+        let Self { config: _, queue_pairs, ready, paced, timers, shared } = self;
+        let numbers: Vec<u32> = self.queue_pairs().map(QueuePair::qpn).collect();
+        save_value(&(queue_pairs.len() as u64, numbers), to)?;
+        self.queue_pairs().try_for_each(|queue_pair| queue_pair.save(to))?;
+        save_value(&ready.in_order(), to)?;
+        save_value(&(paced, timers, shared), to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> Result {
+        self.load_with(from, |_| None)
+    }
+}
+
+impl Nic {
+    /// Loads what was [saved](State::save). Queue pairs that are not there are made by the
+    /// configuration that `config` gives for their number; those that had been destroyed are
+    /// destroyed.
+    ///
+    /// # Errors
+    /// If that is not what a NIC with like settings saved, or if there is no configuration. It may
+    /// be half loaded then.
+    pub fn load_with(
+        &mut self,
+        from: &mut &[u8],
+        config: impl FnMut(u32) -> Option<QueuePairConfig>,
+    ) -> Result {
+        let (room, numbers): (u64, Vec<u32>) = load_value(from)?;
+        self.make_queue_pairs(&numbers, config)?;
+        self.make_room(room)?;
+        for queue_pair in self.queue_pairs.iter_mut().flatten() {
+            queue_pair.load(from)?;
+        }
+        self.load_ready(&load_value::<Vec<u32>>(from)?)?;
+        (self.paced, self.timers, self.shared) = load_value(from)?;
+        if self.paced.reach().max(self.timers.reach()) > self.queue_pairs.len() {
+            return Err(unfit("a queue pair's timer"));
+        }
+        Ok(())
+    }
+
+    /// Sees to it that there are queue pairs of these numbers, and no others.
+    fn make_queue_pairs(
+        &mut self,
+        numbers: &[u32],
+        mut config: impl FnMut(u32) -> Option<QueuePairConfig>,
+    ) -> Result {
+        if !numbers.is_sorted_by(|one, next| one < next) {
+            return Err(unfit("the order of queue pairs"));
+        }
+        let there: Vec<u32> = self.queue_pairs().map(QueuePair::qpn).collect();
+        for qpn in there.into_iter().filter(|qpn| numbers.binary_search(qpn).is_err()) {
+            self.destroy_queue_pair(qpn);
+        }
+        for &qpn in numbers {
+            if self.has_queue_pair(qpn) {
+                continue;
+            }
+            let config = config(qpn)
+                .filter(|config| config.qpn == qpn && (FIRST_QPN..=MAX_QPN).contains(&config.qpn));
+            self.create_queue_pair(config.ok_or_else(|| unfit("a queue pair"))?);
+        }
+        Ok(())
+    }
+
+    /// Makes the table as long as it was: timers of queue pairs that were destroyed point into it.
+    fn make_room(&mut self, room: u64) -> Result {
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        let used = self.queue_pairs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        if !(used..=(MAX_QPN - FIRST_QPN) as usize + 1).contains(&room) {
+            return Err(unfit("the number of queue pairs"));
+        }
+        self.queue_pairs.resize_with(room, || None);
+        Ok(())
+    }
+
+    /// Puts those queue pairs into the rings that are ready, which have just been loaded.
+    fn load_ready(&mut self, in_order: &[u32]) -> Result {
+        let mut indices = in_order.to_vec();
+        indices.sort_unstable();
+        let is_ready = |queue_pair: &QueuePair| queue_pair.schedule == Schedule::Ready;
+        let ready = (0..).zip(&self.queue_pairs).filter_map(|(index, queue_pair)| {
+            queue_pair.as_deref().filter(|queue_pair| is_ready(queue_pair)).map(|_| index)
+        });
+        if !ready.eq(indices) {
+            return Err(unfit("the queue pairs that may send"));
+        }
+        self.ready = Default::default();
+        self.ready.resize(self.queue_pairs.len());
+        for &index in in_order {
+            let queue_pair = self.queue_pairs.get(index as usize).and_then(Option::as_deref);
+            let priority = queue_pair.map_or(0, QueuePair::priority);
+            self.ready.push(priority, index);
+        }
+        Ok(())
+    }
+}

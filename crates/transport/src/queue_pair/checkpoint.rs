@@ -1,0 +1,44 @@
+//! What a queue pair saves, and what it loads into one that was set up anew.
+
+use rocelab_state::{Result, State, load_value, save_value};
+
+use super::QueuePair;
+
+impl State for QueuePair {
+    fn save(&self, to: &mut Vec<u8>) -> Result {
+        let Self {
+            requester,
+            responder,
+            unreliable,
+            pacer,
+            address: _,
+            profile,
+            qpn: _,
+            state,
+            prefers_responses,
+            owes_echo,
+            next_cnp,
+            retransmissions,
+            schedule,
+            timer_entry,
+        } = self;
+        requester.save(to)?;
+        responder.save(to)?;
+        unreliable.save(to)?;
+        pacer.save(profile, to)?;
+        save_value(&(state, prefers_responses, owes_echo, next_cnp, retransmissions), to)?;
+        save_value(&(schedule, timer_entry), to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> Result {
+        self.requester.load(from)?;
+        self.responder.load(from)?;
+        self.unreliable.load(from)?;
+        self.pacer.load(&self.profile, from)?;
+        self.state = load_value(from)?;
+        (self.prefers_responses, self.owes_echo) = load_value(from)?;
+        (self.next_cnp, self.retransmissions) = load_value(from)?;
+        (self.schedule, self.timer_entry) = load_value(from)?;
+        Ok(())
+    }
+}
