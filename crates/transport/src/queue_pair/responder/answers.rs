@@ -41,7 +41,8 @@ enum Waiting {
 }
 
 impl Waiting {
-    /// What waits is in the order of these.
+    /// What waits is in the order of these, but where a READ that is repeated in part has gone past
+    /// the rest of the same READ.
     const fn sequence(&self) -> Sequence {
         match self {
             Self::Read(read) => read.next,
@@ -210,13 +211,22 @@ impl Answers {
         None
     }
 
-    /// Like [`in_order`](Self::in_order), of one with more than an AETH, which none replaces.
+    /// Like [`in_order`](Self::in_order), of one with more than an AETH, which none replaces. That of
+    /// an atomic operation that comes again goes before all that is later.
     pub(super) fn detailed_in_order(&mut self, detailed: Detailed) -> Option<Detailed> {
-        if self.waiting.is_empty() {
+        let place = self.place_before(detailed.acknowledge.sequence + 1);
+        if place == 0 {
             return Some(detailed);
         }
-        self.waiting.push_back(Waiting::Detailed(detailed));
+        self.waiting.insert(place, Waiting::Detailed(detailed));
         None
+    }
+
+    /// The place before the first that waits with `sequence` or a later one.
+    fn place_before(&self, sequence: Sequence) -> usize {
+        // Not a binary search: see `Waiting::sequence`.
+        let found = self.waiting.iter().position(|waiting| waiting.sequence() >= sequence);
+        found.unwrap_or(self.waiting.len())
     }
 
     /// The next READ response packet.
@@ -274,7 +284,7 @@ impl Answers {
         if self.repeats >= MAX_REPEATS || self.waiting.iter().any(covers) {
             return;
         }
-        let place = self.waiting.partition_point(|waiting| waiting.sequence() < first);
+        let place = self.place_before(first);
         if let Some(&Waiting::Read(read)) = self.waiting.get(place)
             && read.end <= end
         {
@@ -296,5 +306,88 @@ impl Answers {
     pub(super) fn clear(&mut self) {
         self.waiting.clear();
         (self.reads, self.repeats) = (0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAYLOAD: u32 = 1024;
+
+    fn answers() -> Answers {
+        Answers::new(100, 7, Segmentation::new(crate::PathMtu::try_from(1024).unwrap()))
+    }
+
+    /// A READ of which every packet is full.
+    fn read(answers: &mut Answers, packets: Range<Sequence>) {
+        let length = PAYLOAD * u32::try_from(packets.end - packets.start).unwrap();
+        answers.push_read(packets.start, packets.end, length, 0, 1);
+    }
+
+    fn again(answers: &mut Answers, packets: Range<Sequence>) {
+        let length = PAYLOAD * u32::try_from(packets.end - packets.start).unwrap();
+        answers.repeat_read(packets, length, 0, 1);
+    }
+
+    fn atomic(sequence: Sequence) -> Detailed {
+        let acknowledge = Acknowledge { sequence, syndrome: Syndrome::ACK, msn: 1 };
+        Detailed { acknowledge, detail: Detail::Original(9) }
+    }
+
+    /// All that waits, in the order in which it leaves.
+    fn drain(answers: &mut Answers) -> Vec<Sequence> {
+        let mut sent = Vec::new();
+        while !answers.is_empty() {
+            while let Some(data) = answers.take() {
+                sent.push(Sequence::from(data.packet.psn()));
+            }
+            while let Some(released) = answers.take_released() {
+                sent.push(match released {
+                    Released::Plain(acknowledge) => acknowledge.sequence,
+                    Released::Detailed(detailed) => detailed.acknowledge.sequence,
+                });
+            }
+        }
+        sent
+    }
+
+    #[test]
+    fn the_result_of_an_atomic_that_comes_again_waits_for_earlier_reads_only() {
+        let mut answers = answers();
+        read(&mut answers, 100..102);
+        assert_eq!(answers.detailed_in_order(atomic(102)), None);
+        read(&mut answers, 103..105);
+        assert_eq!(answers.detailed_in_order(atomic(102)), None);
+        assert_eq!(drain(&mut answers), [100, 101, 102, 102, 103, 104]);
+
+        read(&mut answers, 103..105);
+        assert_eq!(answers.detailed_in_order(atomic(102)), Some(atomic(102)), "nothing before it");
+    }
+
+    /// A deque's halves in memory must not tell in what order things leave: a search by halves would
+    /// look at one or the other.
+    #[test]
+    fn where_a_read_comes_again_does_not_depend_on_where_things_are_in_memory() {
+        let sent = |rotated: usize| {
+            let mut answers = answers();
+            (0..rotated).for_each(|_| read(&mut answers, 100..101));
+            (0..rotated).for_each(|_| drop(answers.take()));
+            read(&mut answers, 100..110);
+            for _ in 0..5 {
+                answers.take();
+            }
+            // It goes past the 105 that is next of the READ itself.
+            again(&mut answers, 100..109);
+            for _ in 0..7 {
+                answers.take();
+            }
+            again(&mut answers, 106..107);
+            drain(&mut answers)
+        };
+        let expected = sent(0);
+        for rotated in 1..16 {
+            assert_eq!(sent(rotated), expected, "{rotated}");
+        }
     }
 }
