@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rocelab_results::{CheckpointSettings, Checkpoints, Overwrite, ResultsDir, RunInfo};
+use rocelab_results::{
+    Checkpoint, CheckpointSettings, Checkpoints, Overwrite, Results, ResultsDir, ResultsError,
+    RunInfo,
+};
 use rocelab_sim::{Outcome, Plan, RunError, Scenario};
 use rocelab_units::{Duration, SimTime};
 
@@ -97,23 +100,28 @@ pub(crate) struct ResumeArguments {
 /// Goes on from the last checkpoint.
 pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen();
-    let checkpoints = Checkpoints::open(&arguments.path)?;
-    let last = checkpoints.times()?.pop();
-    if !checkpoints.working_path().is_dir() {
-        // Where all are kept, or none can be read, nothing is taken away.
-        let last = last.and_then(|time| checkpoints.load(time).ok());
-        return over(arguments, checkpoints, last.is_none_or(|last| last.settings.keep));
-    }
-    let Some(from) = last.map(|time| checkpoints.load(time)).transpose()? else {
-        return Err(Failure::Input(format!(
-            "{}: the run was broken off before its first checkpoint was complete: begin anew with \
-             rocelab run --force",
-            arguments.path.display()
-        )));
+    let checkpoints = match Checkpoints::open(&arguments.path) {
+        // A run that is over keeps none, unless that was asked for.
+        Err(ResultsError::NoCheckpoints { .. }) if is_complete(&arguments.path) => {
+            return tell_complete(arguments);
+        }
+        opened => opened?,
     };
+    if checkpoints.is_over() {
+        return over(arguments, checkpoints);
+    }
+    let from = last(arguments, &checkpoints)?;
     let CheckpointSettings { ref scenario, keep, .. } = from.settings;
     let plan = plan_of(&checkpoints.working_path(), scenario, &[])?.1;
-    let directory = ResultsDir::going_on(&checkpoints, from.settings.overwrite(), &from.files)?;
+    let directory = ResultsDir::going_on(&checkpoints, from.settings.overwrite(), &from.files);
+    let directory = directory.map_err(|error| match error {
+        ResultsError::Exists { path } => Failure::Input(format!(
+            "{} has come into being since the run began, and would be replaced by its results: move \
+             it away, and resume then",
+            shown(&path).display()
+        )),
+        other => other.into(),
+    })?;
     if !arguments.quiet {
         tell!("resuming at {}", shown_time(from.time));
     }
@@ -130,17 +138,51 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
     finish(&carrying, checkpoints, directory, keep, ended)
 }
 
-/// There is nothing to go on with: the results are in their place.
-fn over(
-    arguments: &ResumeArguments,
-    checkpoints: Checkpoints,
-    keep: bool,
-) -> Result<Exit, Failure> {
-    if !arguments.quiet {
-        answer::print(&format!("{} is complete\n", shown(checkpoints.results_path()).display()))?;
+/// The last checkpoint.
+fn last(arguments: &ResumeArguments, checkpoints: &Checkpoints) -> Result<Checkpoint, Failure> {
+    let mut times = checkpoints.times()?;
+    let Some(last) = times.pop() else {
+        return Err(Failure::Input(format!(
+            "{}: the run was broken off before its first checkpoint was complete: begin anew with \
+             rocelab run --force",
+            arguments.path.display()
+        )));
+    };
+    checkpoints.load(last).map_err(|error| match (error, times.pop()) {
+        (error @ ResultsError::Malformed { .. }, Some(before)) => Failure::Input(format!(
+            "{error}; the one before is that of {}: remove this file to go on from there",
+            shown_time(before)
+        )),
+        (error, _) => error.into(),
+    })
+}
+
+/// There is nothing to go on with: the results were put in their place.
+fn over(arguments: &ResumeArguments, checkpoints: Checkpoints) -> Result<Exit, Failure> {
+    let results = shown(checkpoints.results_path());
+    if !is_complete(&results) {
+        let results = results.display();
+        return Err(Failure::Input(format!(
+            "{results}: the run was complete, and its results are no longer there: begin anew with \
+             rocelab run --force, or remove {results}.checkpoints"
+        )));
     }
-    if !keep {
+    // Where all are kept, or none can be read, nothing is taken away.
+    let last = checkpoints.times()?.pop().and_then(|time| checkpoints.load(time).ok());
+    if last.is_some_and(|last| !last.settings.keep) {
         checkpoints.remove()?;
+    }
+    tell_complete(arguments)
+}
+
+/// Whether there are results of a run that is over and was not broken off.
+fn is_complete(path: &Path) -> bool {
+    Results::open(path).is_ok_and(|results| !results.summary().incomplete)
+}
+
+fn tell_complete(arguments: &ResumeArguments) -> Result<Exit, Failure> {
+    if !arguments.quiet {
+        answer::print(&format!("{} is complete\n", arguments.path.display()))?;
     }
     Ok(Exit::Done)
 }
@@ -226,6 +268,12 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
     }
     let checkpoints = Checkpoints::open(&arguments.path)?;
     let from = checkpoints.load(chosen(arguments, &checkpoints.times()?)?)?;
+    if checkpoints.are_of(&arguments.out)? {
+        return Err(Failure::Input(format!(
+            "--out {}: that is what the branch begins with: name another directory",
+            arguments.out.display()
+        )));
+    }
     let overwrite = if arguments.force { Overwrite::Replace } else { Overwrite::Refuse };
     let mut directory = ResultsDir::create(&arguments.out, overwrite)?;
     directory.begin_with(&from.files, &checkpoints.present_results())?;

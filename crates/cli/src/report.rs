@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rocelab_results::Results;
+use rocelab_results::{Checkpoints, Results};
 
 use crate::answer;
 use crate::exit::Exit;
@@ -37,10 +37,15 @@ pub(crate) fn execute(arguments: &ReportArguments) -> Result<Exit, Failure> {
 /// Opens the results in the directory at `path`.
 pub(crate) fn open(path: &Path) -> Result<Results, Failure> {
     if !path.join("summary.json").is_file() {
-        let path = path.display();
-        let message =
-            format!("{path}: no results (no summary.json): name a directory that a run wrote");
-        return Err(Failure::Input(message));
+        let shown = path.display();
+        return Err(Failure::Input(if Checkpoints::are_beside(path)? {
+            format!(
+                "{shown}: the run is not over: `rocelab resume {shown}` goes on with it if it was \
+                 broken off"
+            )
+        } else {
+            format!("{shown}: no results (no summary.json): name a directory that a run wrote")
+        }));
     }
     Ok(Results::open(path)?)
 }

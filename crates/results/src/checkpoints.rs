@@ -73,7 +73,7 @@ impl Checkpoints {
     /// if results are.
     ///
     /// # Errors
-    /// [`ResultsError::BrokenOff`] if there are checkpoints of an earlier run;
+    /// [`ResultsError::BrokenOff`] or [`ResultsError::Kept`] if there are checkpoints of an earlier run;
     /// [`ResultsError::InUse`], [`ResultsError::Unnamed`], [`ResultsError::NotWritable`].
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self, ResultsError> {
         Self::clear_way(path, overwrite)?;
@@ -98,14 +98,16 @@ impl Checkpoints {
     /// Whether checkpoints of an earlier run are not in the way of results at `path`, or may be replaced.
     ///
     /// # Errors
-    /// [`ResultsError::BrokenOff`], [`ResultsError::InUse`], [`ResultsError::Unnamed`].
+    /// [`ResultsError::BrokenOff`], [`ResultsError::Kept`], [`ResultsError::InUse`],
+    /// [`ResultsError::Unnamed`].
     pub fn check_way(path: &Path, overwrite: Overwrite) -> Result<(), ResultsError> {
         let results = resolve(path)?;
         if !exists(&folder_of(&results)) {
             return Ok(());
         }
-        Self::open(&results)?;
+        let checkpoints = Self::open(&results)?;
         match overwrite {
+            Overwrite::Refuse if checkpoints.is_over() => Err(ResultsError::Kept { path: results }),
             Overwrite::Refuse => Err(ResultsError::BrokenOff { path: results }),
             Overwrite::Replace => Ok(()),
         }
@@ -149,10 +151,31 @@ impl Checkpoints {
         self.folder.join(WORKING)
     }
 
+    /// Whether the run is over, so that its results no longer grow here.
+    pub fn is_over(&self) -> bool {
+        !self.working_path().is_dir()
+    }
+
+    /// Whether there are some beside results at `path`, whoever uses them.
+    ///
+    /// # Errors
+    /// [`ResultsError::Unnamed`].
+    pub fn are_beside(path: &Path) -> Result<bool, ResultsError> {
+        Ok(folder_of(&resolve(path)?).is_dir())
+    }
+
+    /// Whether they are of results at `path`, which may be written in another way.
+    ///
+    /// # Errors
+    /// [`ResultsError::Unnamed`].
+    pub fn are_of(&self, path: &Path) -> Result<bool, ResultsError> {
+        let path = resolve(path)?;
+        Ok(path == self.results || path == self.folder)
+    }
+
     /// Where the results are: in their place, or where they grow.
     pub fn present_results(&self) -> PathBuf {
-        let working = self.working_path();
-        if working.is_dir() { working } else { self.results.clone() }
+        if self.is_over() { self.results.clone() } else { self.working_path() }
     }
 
     /// The times of all checkpoints, ascending.

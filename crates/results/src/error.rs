@@ -26,6 +26,16 @@ pub enum ResultsError {
         /// The results directory.
         path: PathBuf,
     },
+    /// A run that is complete has kept its checkpoints.
+    #[error(
+        "{}.checkpoints has the checkpoints that a complete run kept: --force replaces them, or name \
+         another directory with --out",
+        path.display()
+    )]
+    Kept {
+        /// The results directory of that run.
+        path: PathBuf,
+    },
     /// There are no checkpoints to go on from.
     #[error(
         "there are no checkpoints for results in {}: a run makes them with --checkpoint-every, and \
@@ -132,6 +142,7 @@ impl ResultsError {
         match self {
             Self::Exists { .. }
             | Self::BrokenOff { .. }
+            | Self::Kept { .. }
             | Self::NoCheckpoints { .. }
             | Self::InUse { .. }
             | Self::NotResults { .. }

@@ -209,10 +209,31 @@ fn wrong_input_is_told_and_loses_nothing() {
     );
     branch(&["--set", "congestion_control.timely={}"], &["congestion control"]);
     branch(&["--set", "switch.kmin=5KB"], &["kmin"]);
+    for out in ["whole", "./whole", "whole.checkpoints"] {
+        let again = ["branch", "whole", "--out", out, "--force", "--set", "stop=9ms"];
+        fails(&again, &["begins with", "another directory"]);
+        assert_eq!(desk.tree(), before);
+    }
     assert_eq!(desk.succeeds(&["resume", "whole"]), "whole is complete\n");
+    std::fs::rename(desk.path("whole"), desk.path("elsewhere")).unwrap();
+    fails(&["resume", "whole"], &["no longer there", "--force", "whole.checkpoints"]);
+    fails(&["run", "fabric.toml", "--out", "whole"], &["a complete run kept", "--force", "--out"]);
+    fails(&["explain", "whole"], &["not over", "rocelab resume whole"]);
+    std::fs::rename(desk.path("elsewhere"), desk.path("whole")).unwrap();
     let damaged = desk.tree().into_iter().rfind(|name| name.ends_with(".checkpoint")).unwrap();
     let mut bytes = std::fs::read(desk.path(&damaged)).unwrap();
     bytes[99] ^= 1;
     std::fs::write(desk.path(&damaged), bytes).unwrap();
     fails(&["branch", "whole", "--out", "b", "--set", "stop=9ms"], &[".checkpoint", "damaged"]);
+    // As if it had been killed before its end.
+    std::fs::rename(desk.path("whole"), desk.path("whole.checkpoints/results")).unwrap();
+    fails(&["resume", "whole"], &["damaged", "the one before is that of", "remove this file"]);
+    fails(&["report", "whole"], &["not over", "rocelab resume whole"]);
+    std::fs::remove_file(desk.path(&damaged)).unwrap();
+    std::fs::create_dir(desk.path("whole")).unwrap();
+    fails(&["resume", "whole"], &["whole has come into being", "move it away"]);
+    std::fs::remove_dir(desk.path("whole")).unwrap();
+    desk.succeeds(&["resume", "whole", "--quiet"]);
+    std::fs::remove_dir_all(desk.path("whole.checkpoints")).unwrap();
+    assert_eq!(desk.succeeds(&["resume", "whole"]), "whole is complete\n", "and keeps nothing");
 }
