@@ -285,7 +285,8 @@ pub struct DeadlockRecord {
     /// run ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freed_ps: Option<u64>,
-    /// That queue, as `switch:port`, if it was its watchdog that freed it.
+    /// The queue that a watchdog let go, as `switch:port`: that one, or else the first of the deadlock up to
+    /// then; left out if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<String>,
 }

@@ -126,6 +126,11 @@ impl<'a> PauseTree<'a> {
         });
     }
 
+    /// When watchdogs let queues go (picoseconds), in order of time.
+    pub(crate) fn let_go(&self) -> impl Iterator<Item = (u64, StuckQueue)> {
+        self.let_go.iter().copied()
+    }
+
     /// All pauses so far, in the order of their starts.
     pub(crate) fn pauses(&self) -> &[PauseCause] {
         &self.pauses

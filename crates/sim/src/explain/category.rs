@@ -1,5 +1,7 @@
 //! What time can be spent on.
 
+use std::fmt::{self, Display, Formatter};
+
 use serde::Serialize;
 
 /// On what. There is no category for the rest: every picosecond has one of these.
@@ -177,8 +179,9 @@ pub enum Cause {
     },
     /// A packet was dropped.
     Dropped {
-        /// Why, as in `drops.csv`.
-        reason: &'static str,
+        /// Where, and why.
+        #[serde(flatten)]
+        lost: Lost,
     },
 }
 
@@ -187,8 +190,44 @@ pub enum Cause {
 pub struct Lost {
     /// A node, or a port as `node:port` that the frame should have left by.
     pub place: String,
+    /// The port that it came in by, where none was chosen yet that it should have left by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ingress_port: Option<u16>,
     /// Why, as in `drops.csv`.
     pub reason: &'static str,
+    /// Name of the fault rule that dropped it, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+}
+
+impl Lost {
+    /// The reason in words, with the rule if it was one.
+    pub(super) fn why(&self) -> String {
+        match &self.rule {
+            Some(rule) => format!("{} {rule}", self.reason),
+            None => self.reason.to_owned(),
+        }
+    }
+}
+
+impl Display for Lost {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.place)?;
+        if let Some(port) = self.ingress_port {
+            write!(f, " (in by port {port})")?;
+        }
+        write!(f, ", {}", self.why())
+    }
+}
+
+/// A message of an unreliable service that cannot arrive any more: nobody sends again what was lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LostForGood {
+    /// When the first of its packets was dropped (ps).
+    pub time_ps: u64,
+    /// Where, and why.
+    #[serde(flatten)]
+    pub lost: Lost,
 }
 
 /// How a sender learns that it must send again.

@@ -38,11 +38,11 @@ pub(super) struct Leg {
     pub(super) to: u64,
     /// The packet whose arrival ended it, if one did.
     pub(super) arrival: Option<Rc<Trail>>,
-    /// Where it stands, if the end of the run left it open.
+    /// Where it stands, if the end of the run left it open, or its source gave it up.
     pub(super) stands: Stands,
 }
 
-/// How far something has come that was open at the end of the run.
+/// How far something has come that was open at the end of the run, or when its source gave it up.
 #[derive(Clone, Debug)]
 pub(super) enum Stands {
     /// It has ended, or what was lost of it is to be sent again.

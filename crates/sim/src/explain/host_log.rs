@@ -12,7 +12,7 @@ use super::category::{Category, LossSignal};
 use super::delivery::{EndNumber, is_taken};
 use super::end_state::{EndState, WaitsFor};
 use super::sent_frames::{
-    Loss, OpenLosses, PacketKind, Sent, SentFrame, Vain, VainFrame, sent_again,
+    Again, Loss, OpenLosses, PacketKind, Sent, SentFrame, Vain, VainFrame, sent_again,
 };
 use crate::Network;
 
@@ -271,7 +271,7 @@ impl HostLog {
         let end = self.frames.partition_point(|frame| frame.start <= until);
         let frames = &self.frames[first..end.max(first)];
         let mut losses = OpenLosses::default();
-        let look = |(place, (frame, again)): (usize, (&SentFrame, Option<usize>))| {
+        let look = |(place, (frame, again)): (usize, (&SentFrame, Option<Again>))| {
             let start = frame.start;
             let is_missing = again.is_none() && self.is_missing(network, frame);
             losses.pass(place);
@@ -280,10 +280,12 @@ impl HostLog {
                 losses.add(place, loss, again);
             }
             let noticed = match again {
-                Some(again) => Some(self.noticed(start, frames[again].start)),
+                Some(again) => Some(self.noticed(start, frames[again.first].start)),
                 None => is_missing.then(|| self.signal_between(start, u64::MAX)),
             };
-            let next = frames.get(again.unwrap_or(place + 1)).map_or(until, |next| next.start);
+            let next = frames
+                .get(again.map_or(place + 1, |again| again.first))
+                .map_or(until, |next| next.start);
             let loss = losses.first().or_else(|| self.first_loss(start, next));
             VainFrame { start, noticed, loss }
         };

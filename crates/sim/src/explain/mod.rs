@@ -31,11 +31,11 @@ mod turns;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-pub use category::{Category, Cause, LossSignal, Lost, Stage};
+pub use category::{Category, Cause, LossSignal, Lost, LostForGood, Stage};
 use probes::Probes;
 use serde::Serialize;
 pub use subject::Subject;
-pub use survey::{LongPause, RootCause, Survey, Victim, survey};
+pub use survey::{LongPause, RootCause, StormedQueue, Survey, Victim, survey};
 use thiserror::Error;
 
 use crate::Plan;
@@ -94,6 +94,9 @@ pub struct Explanation {
     /// Packets that the source of a flow sent again; none for an operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retransmitted_packets: Option<u64>,
+    /// What a flow of an unreliable service lost first, if it lost anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_for_good: Option<LostForGood>,
     /// What its time went to, in the order of the path; their lengths add up to
     /// [`elapsed_ps`](Self::elapsed_ps).
     pub parts: Vec<Part>,

@@ -127,17 +127,20 @@ impl PortLog {
 
     /// Whose frame the transmitter is busy with at `time`.
     pub(super) fn busy_with(&self, time: u64) -> Option<Owner> {
-        let next = self.sent.partition_point(|sent| sent.start <= time);
-        let sent = self.sent.get(next.checked_sub(1)?)?;
+        let sent = self.last_sent(time)?;
         (time < sent.free_at).then_some(sent.owner)
     }
 
     /// When the last frame started of those that have by `time` (picoseconds); that time itself if none
     /// is known.
     pub(super) fn last_start(&self, time: u64) -> u64 {
+        self.last_sent(time).map_or(time, |sent| sent.start)
+    }
+
+    /// The last frame of those that have started by `time` (picoseconds).
+    fn last_sent(&self, time: u64) -> Option<&Sent> {
         let next = self.sent.partition_point(|sent| sent.start <= time);
-        let last = next.checked_sub(1).and_then(|index| self.sent.get(index));
-        last.map_or(time, |sent| sent.start)
+        self.sent.get(next.checked_sub(1)?)
     }
 
     /// Until when a frame occupies the transmitter that starts at a time; none if it is not known.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use rocelab_fabric::NodeId;
 
-use super::category::LossSignal;
+use super::category::{LossSignal, Lost};
+use crate::Plan;
+use crate::network::DropCause;
 
 /// More frames than lie between two of one PSN: half of all PSNs.
 const HALF_OF_ALL_PSNS: usize = 1 << 23;
@@ -51,24 +53,52 @@ pub(super) struct Loss {
     pub(super) time: u64,
     /// Where.
     pub(super) node: NodeId,
-    /// The port that it should have left by there.
+    /// The port that it came in by there, and the one that it should have left by.
+    pub(super) ingress: u16,
     pub(super) egress: Option<u16>,
-    /// Why, as in `drops.csv`.
-    pub(super) reason: &'static str,
+    /// Why.
+    pub(super) cause: DropCause,
 }
 
-/// By frame, in order: the next one that brings some of the same again.
-pub(super) fn sent_again(frames: &[SentFrame]) -> Vec<Option<usize>> {
+impl Loss {
+    /// Where it was, and why, by names.
+    pub(super) fn told(&self, plan: &Plan) -> Lost {
+        let node = &plan.topology.nodes[self.node as usize].name;
+        let rule = match self.cause {
+            DropCause::Fault(rule) => plan.faults.get(rule as usize).map(|rule| rule.name.clone()),
+            _ => None,
+        };
+        Lost {
+            place: self.egress.map_or_else(|| node.clone(), |port| format!("{node}:{port}")),
+            ingress_port: self.egress.is_none().then_some(self.ingress),
+            reason: self.cause.name(),
+            rule,
+        }
+    }
+}
+
+/// Later frames that bring what one brought, by their places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Again {
+    /// The first that brings some of it.
+    pub(super) first: usize,
+    /// The one with which all of it that came again had.
+    pub(super) last: usize,
+}
+
+/// By frame, in order: which later ones bring the same again.
+pub(super) fn sent_again(frames: &[SentFrame]) -> Vec<Option<Again>> {
     let mut packets: BTreeMap<(bool, u32), usize> = BTreeMap::new();
     let mut stream = Stream::default();
-    let mut again: Vec<Option<usize>> = frames
+    let mut again: Vec<Option<Again>> = frames
         .iter()
         .enumerate()
         .rev()
         .map(|(index, frame)| match frame.what {
             Sent::Packet { psn, kind } => {
                 let next = packets.insert((kind == PacketKind::Result, psn), index);
-                next.filter(|next| next - index < HALF_OF_ALL_PSNS)
+                let next = next.filter(|next| next - index < HALF_OF_ALL_PSNS);
+                next.map(|next| Again { first: next, last: next })
             }
             Sent::Payload { from, to } => stream.insert(from, to, index),
         })
@@ -83,8 +113,8 @@ pub(super) fn sent_again(frames: &[SentFrame]) -> Vec<Option<usize>> {
 struct Stream(BTreeMap<u64, (u64, usize)>);
 
 impl Stream {
-    /// A frame before all others brings this part; gives the first of those that bring some of it.
-    fn insert(&mut self, from: u64, to: u64, frame: usize) -> Option<usize> {
+    /// A frame before all others brings this part; gives those that bring it again.
+    fn insert(&mut self, from: u64, to: u64, frame: usize) -> Option<Again> {
         let before = self.0.range(..to).rev();
         let overlapping: Vec<_> = before
             .map(|(&start, &(end, other))| (start, end, other))
@@ -101,7 +131,9 @@ impl Stream {
         if from < to {
             self.0.insert(from, (to, frame));
         }
-        overlapping.into_iter().map(|(_, _, other)| other).min()
+        let others =
+            overlapping.into_iter().map(|(_, _, other)| Again { first: other, last: other });
+        others.reduce(|a, b| Again { first: a.first.min(b.first), last: a.last.max(b.last) })
     }
 }
 
@@ -149,11 +181,11 @@ impl OpenLosses {
         }
     }
 
-    /// It was lost, and is brought again by a later frame.
-    pub(super) fn add(&mut self, frame: usize, loss: Loss, again: Option<usize>) {
+    /// It was lost, and is brought again by later frames.
+    pub(super) fn add(&mut self, frame: usize, loss: Loss, again: Option<Again>) {
         self.by_frame.insert(frame, loss);
-        if let Some(again) = again {
-            self.ends.entry(again).or_default().push(frame);
+        if let Some(Again { last, .. }) = again {
+            self.ends.entry(last).or_default().push(frame);
         }
     }
 
@@ -167,9 +199,11 @@ impl OpenLosses {
 mod tests {
     use super::*;
 
-    fn again(whats: &[Sent]) -> Vec<Option<usize>> {
+    /// The first and the last that bring each again.
+    fn again(whats: &[Sent]) -> Vec<Option<(usize, usize)>> {
         let frames = (0..).zip(whats).map(|(start, &what)| SentFrame { start, what });
-        sent_again(&frames.collect::<Vec<_>>())
+        let again = sent_again(&frames.collect::<Vec<_>>());
+        again.into_iter().map(|again| again.map(|again| (again.first, again.last))).collect()
     }
 
     #[test]
@@ -177,7 +211,20 @@ mod tests {
         let packet = |psn: u32, kind: PacketKind| Sent::Packet { psn, kind };
         let (message, result) = (PacketKind::Message, PacketKind::Result);
         let sent = [packet(1, message), packet(2, message), packet(1, result), packet(1, message)];
-        assert_eq!(again(&sent), [Some(3), None, None, None]);
+        assert_eq!(again(&sent), [Some((3, 3)), None, None, None]);
+    }
+
+    #[test]
+    fn a_loss_is_made_good_when_all_of_it_has_been_sent_again() {
+        let time = 5;
+        let cause = DropCause::Link;
+        let loss = Loss { left: 0, time, node: 0, ingress: 0, egress: None, cause };
+        let mut losses = OpenLosses::default();
+        losses.add(0, loss, Some(Again { first: 1, last: 2 }));
+        losses.pass(1);
+        assert_eq!(losses.first().map(|loss| loss.time), Some(time));
+        losses.pass(2);
+        assert!(losses.first().is_none());
     }
 
     #[test]
@@ -192,6 +239,10 @@ mod tests {
             payload(28, 30),
             payload(15, 16),
         ];
-        assert_eq!(again(&sent), [Some(3), Some(3), Some(5), None, None, None, None]);
+        // Of the second frame 16 to 20 do not come again.
+        assert_eq!(
+            again(&sent),
+            [Some((3, 4)), Some((3, 6)), Some((5, 5)), None, None, None, None]
+        );
     }
 }

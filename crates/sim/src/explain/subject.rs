@@ -67,6 +67,7 @@ pub(super) fn described_flow(
         elapsed_ps: to - from,
         status: end.map_or(FlowStatus::Unfinished, flow_status).name(),
         retransmitted_packets: Some(network.retransmitted_packets(flow)),
+        lost_for_good: None,
         parts: Vec::new(),
     }
 }
@@ -95,6 +96,7 @@ pub(super) fn described_operation(
         elapsed_ps: operated.time - operated.start,
         status: operated.end.map_or("unfinished", |end| operation_status(end.status).name()),
         retransmitted_packets: None,
+        lost_for_good: None,
         parts: Vec::new(),
     }
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::probes::Probes;
 use super::{ExplainError, Selection, check, watch};
 use crate::Plan;
+use crate::network::StuckQueue;
 use crate::output::deadlock_records;
 use crate::pause_tree::{PauseTree, Root};
 use crate::simulation::{Progress, Simulation};
@@ -29,6 +30,12 @@ pub struct Survey {
     pub pauses: usize,
     /// Their lengths, added up (ps).
     pub paused_ps: u64,
+    /// Frames dropped, by reason, as in `summary.json`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub drops: BTreeMap<&'static str, u64>,
+    /// Queues that watchdogs took for ones in a storm, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub storms: Vec<StormedQueue>,
     /// Deadlocks, as in `summary.json`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deadlocks: Vec<DeadlockRecord>,
@@ -43,6 +50,21 @@ pub struct Survey {
     /// Who waited for pauses whose root cause they have no part in: at most 100, those first that
     /// waited longest.
     pub victims: Vec<Victim>,
+}
+
+/// An egress queue that a watchdog let go, once or more often, because a pause of it lasted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StormedQueue {
+    /// Name of the switch.
+    pub switch: String,
+    /// Its port, from 0.
+    pub port: u16,
+    /// The priority whose pause lasted, 0 to 7.
+    pub priority: u8,
+    /// How often.
+    pub times: u64,
+    /// When first (ps).
+    pub first_ps: u64,
 }
 
 /// Where pauses began, and all that followed from there.
@@ -96,8 +118,9 @@ pub struct Victim {
     pub source: String,
     /// Name of the responder's node, or of the server's.
     pub destination: String,
-    /// How long at least one of its packets waited in a paused queue, or its host had one to send
-    /// while its port was paused, for roots that it has no part in (ps).
+    /// How long, for roots that it has no part in, at least one of its packets waited in a paused queue,
+    /// or its host had one to send while its port was paused; an acknowledgement counts while the sender
+    /// can do nothing but wait for one (ps).
     pub hol_ps: u64,
     /// The time from its start to its end, or to that of the run (ps).
     pub elapsed_ps: u64,
@@ -135,7 +158,26 @@ fn told(plan: &Plan, probes: Probes<'_>, simulation: &Simulation) -> Survey {
     let digest = format!("{:016x}", simulation.network().digest());
     let deadlocks = simulation.network().deadlocks();
     let deadlocks = deadlock_records(plan, deadlocks, pauses.tree());
-    Survey { digest, deadlocks, all_victims, victims, ..of_pauses(pauses.tree(), end_ps) }
+    let drops = simulation.network().totals(simulation.now()).drops;
+    let storms = storms(plan, pauses.tree());
+    let of_pauses = of_pauses(pauses.tree(), end_ps);
+    Survey { digest, drops, storms, deadlocks, all_victims, victims, ..of_pauses }
+}
+
+/// The queues that watchdogs let go.
+fn storms(plan: &Plan, pauses: &PauseTree<'_>) -> Vec<StormedQueue> {
+    let mut storms: BTreeMap<StuckQueue, (u64, u64)> = BTreeMap::new();
+    for (time, queue) in pauses.let_go() {
+        storms.entry(queue).or_insert((0, time)).0 += 1;
+    }
+    let storm = |(queue, (times, first_ps)): (StuckQueue, (u64, u64))| StormedQueue {
+        switch: plan.topology.nodes[queue.node as usize].name.clone(),
+        port: queue.port,
+        priority: queue.priority,
+        times,
+        first_ps,
+    };
+    storms.into_iter().map(storm).collect()
 }
 
 /// What pauses say by themselves.
@@ -162,6 +204,8 @@ fn of_pauses(pauses: &PauseTree<'_>, end_ps: u64) -> Survey {
     roots.truncate(LISTED);
     Survey {
         digest: String::new(),
+        drops: BTreeMap::new(),
+        storms: Vec::new(),
         end_ps,
         pauses: all.len(),
         paused_ps: all.iter().map(length).sum(),

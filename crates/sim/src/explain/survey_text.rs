@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use rocelab_results::{DeadlockRecord, DeadlockedQueue};
 
-use super::survey::{LongPause, RootCause, Survey, Victim};
+use super::survey::{LongPause, RootCause, StormedQueue, Survey, Victim};
 use super::text::percentage;
 
 /// Rows of each table, at the most.
@@ -12,6 +12,7 @@ const ROWS: usize = 10;
 
 impl Display for Survey {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.dropped(f)?;
         if self.pauses == 0 {
             return writeln!(f, "Nothing was paused.");
         }
@@ -23,6 +24,11 @@ impl Display for Survey {
             table(f, &all, all.len())?;
             writeln!(f)?;
         }
+        if !self.storms.is_empty() {
+            writeln!(f, "{:<32}{:>10}{:>22}", "Let go by watchdogs", "times", "first")?;
+            table(f, &self.storms, self.storms.len())?;
+            writeln!(f)?;
+        }
         writeln!(f, "{:<32}{:>10}{:>22}{:>9}", "Root causes", "pauses", "paused", "deepest")?;
         table(f, &self.roots, self.all_roots)?;
         writeln!(f, "\n{:<32}{:>22}{:>22}", "Longest pauses", "from", "paused")?;
@@ -30,11 +36,24 @@ impl Display for Survey {
         if self.victims.is_empty() {
             return writeln!(
                 f,
-                "\nNo victims: who waited for a pause sent by way of its root cause."
+                "\nNo victims: whatever waited for a pause also sent by way of the pause's root cause."
             );
         }
         writeln!(f, "\n{:<32}{:>22}{:>9}", "Victims", "blocked", "share")?;
         table(f, &self.victims, self.all_victims)
+    }
+}
+
+impl Survey {
+    /// One line with all frames that were dropped, if any were.
+    fn dropped(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.drops.is_empty() {
+            return Ok(());
+        }
+        let reasons = self.drops.iter().map(|(reason, number)| format!("{reason} {number}"));
+        let reasons: Vec<_> = reasons.collect();
+        let frames = counted(self.drops.values().sum(), "frame");
+        writeln!(f, "{frames} dropped: {}\n", reasons.join(", "))
     }
 }
 
@@ -63,6 +82,13 @@ impl Display for Numbered<'_> {
             Some(place) => write!(f, "; freed at {} by the watchdog of {place}", time(freed)),
             None => write!(f, "; freed at {}", time(freed)),
         }
+    }
+}
+
+impl Display for StormedQueue {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let queue = format!("{}:{} (priority {})", self.switch, self.port, self.priority);
+        write!(f, "{queue:<30}{:>10}{:>22}", self.times, time(self.first_ps))
     }
 }
 
@@ -112,6 +138,8 @@ fn time(ps: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -139,9 +167,13 @@ mod tests {
             root: "a:0".into(),
             root_ps: 1,
         };
+        let storm =
+            StormedQueue { switch: "a".into(), port: 1, priority: 3, times: 2, first_ps: 5 };
         let survey = Survey {
             digest: String::new(),
             end_ps: 2,
+            drops: [("fault", 2), ("link_down", 1)].into(),
+            storms: vec![storm],
             pauses: 2_000,
             paused_ps: 2_000,
             deadlocks: Vec::new(),
@@ -155,8 +187,13 @@ mod tests {
         for more in ["and 290 more", "and 1990 more", "and 30 more"] {
             assert!(text.contains(more), "{more}: {text}");
         }
-        assert!(text.starts_with("2000 pauses, 0.002000 us in all"), "{text}");
-        let text = Survey { pauses: 1, ..survey }.to_string();
+        let first = "3 frames dropped: fault 2, link_down 1\n\n2000 pauses, 0.002000 us in all\n";
+        assert!(text.starts_with(first), "{text}");
+        let storm = text.lines().find(|line| line.starts_with("  a:1 (priority 3)")).unwrap();
+        assert!(storm.ends_with(" 2           0.000005 us"), "{text}");
+        let text = Survey { pauses: 1, drops: BTreeMap::new(), ..survey.clone() }.to_string();
         assert!(text.starts_with("1 pause, "), "{text}");
+        let text = Survey { pauses: 0, ..survey }.to_string();
+        assert_eq!(text, "3 frames dropped: fault 2, link_down 1\n\nNothing was paused.\n");
     }
 }

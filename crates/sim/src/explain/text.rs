@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 
 use rocelab_units::Bandwidth;
 
-use super::category::{Category, Cause, LossSignal, Stage};
+use super::category::{Category, Cause, LossSignal, LostForGood, Stage};
 use super::{Explanation, Part, Subject};
 
 /// Causes that a row names, at the most; it has all their time.
@@ -57,7 +57,15 @@ impl Display for Explanation {
             writeln!(f, "{}", causes(row))?;
         }
         writeln!(f, "{:<44}{:>20}{:>9}\n", "sum", time(self.sum_ps()), self.share(self.sum_ps()))?;
-        writeln!(f, "{}", self.verdict(&rows))
+        writeln!(f, "{}", self.verdict(&rows))?;
+        match &self.lost_for_good {
+            Some(LostForGood { time_ps, lost }) => writeln!(
+                f,
+                "A packet was lost at {} at {lost}, and nobody sends it again: its message cannot arrive.",
+                time(*time_ps)
+            ),
+            None => Ok(()),
+        }
     }
 }
 
@@ -75,13 +83,28 @@ impl Explanation {
         };
         let named = longest.iter().take(ROWS_IN_VERDICT).enumerate().filter(counts);
         let phrases = named.map(|(_, row)| {
-            let without = row.ps - row.causes.iter().map(|(_, ps)| ps).sum::<u64>();
-            let cause = row.causes.first().filter(|(_, ps)| *ps >= without);
-            let cause = cause.map_or_else(String::new, |(cause, _)| format!(" ({cause})"));
+            let cause = self.main_cause(row);
             format!("{} {} at {}{cause}", self.share(row.ps), row.category.name(), row.place)
         });
         let phrases: Vec<_> = phrases.collect();
         format!("Where most of its time went: {}.", phrases.join("; "))
+    }
+
+    /// What most of a row is because of, if of anything; with its own share where that is less than the
+    /// row's.
+    fn main_cause(&self, row: &Row<'_>) -> String {
+        let without = row.ps - row.causes.iter().map(|(_, ps)| ps).sum::<u64>();
+        match row.causes.split_first() {
+            Some(((cause, ps), [])) if *ps == row.ps => format!(" ({cause})"),
+            Some(((cause, ps), others)) if *ps >= without => {
+                let more = match others.len() {
+                    0 => String::new(),
+                    more => format!("; {more} more"),
+                };
+                format!(" ({}: {cause}{more})", self.share(*ps))
+            }
+            _ => String::new(),
+        }
     }
 }
 
@@ -149,9 +172,12 @@ fn text(cause: &Cause) -> String {
         }
         Cause::Loss { noticed, lost: None } => format!("{}; nothing was lost", noticed.name()),
         Cause::Loss { noticed, lost: Some(lost) } => {
-            format!("{}; lost at {}, {}", noticed.name(), lost.place, lost.reason)
+            format!("{}; lost at {lost}", noticed.name())
         }
-        Cause::Dropped { reason } => format!("dropped: {reason}"),
+        Cause::Dropped { lost } => match lost.ingress_port {
+            Some(port) => format!("dropped: {}, in by port {port}", lost.why()),
+            None => format!("dropped: {}", lost.why()),
+        },
     }
 }
 
@@ -184,7 +210,8 @@ mod tests {
     #[test]
     fn a_table_with_all_digits_and_a_verdict() {
         let noticed = LossSignal::Timeout;
-        let lost = Some(Lost { place: "s:1".into(), reason: "fault" });
+        let rule = Some("third".into());
+        let lost = Some(Lost { place: "s".into(), ingress_port: Some(1), reason: "fault", rule });
         let behind = Category::QueueingBehindOthers;
         let explanation = Explanation {
             what: Subject::Flow { flow: 3, verb: "write", bytes: 9 },
@@ -195,6 +222,7 @@ mod tests {
             elapsed_ps: 4_000_000,
             status: "completed",
             retransmitted_packets: Some(1),
+            lost_for_good: None,
             parts: vec![
                 part(Stage::Sender, "a", Category::Serialisation, None, 1_000_001),
                 part(
@@ -216,10 +244,12 @@ mod tests {
         );
         assert!(text.contains("sum"), "{text}");
         assert!(
-            text.contains("went: 75.0 % queueing behind others at s:1 (flow 2); 25.0 %"),
+            text.contains(
+                "went: 75.0 % queueing behind others at s:1 (50.0 %: flow 2; 1 more); 25.0 %"
+            ),
             "{text}"
         );
-        assert!(text.contains("ACK timeout; lost at s:1, fault"), "{text}");
-        assert!(text.contains("(flow 2); 25.0 % serialisation at a.\n"), "0.0 %: {text}");
+        assert!(text.contains("ACK timeout; lost at s (in by port 1), fault third"), "{text}");
+        assert!(text.contains("; 25.0 % serialisation at a.\n"), "0.0 %: {text}");
     }
 }

@@ -376,7 +376,8 @@ impl<P: Profile> Network<P> {
         self.totals.frames_dropped += 1;
         *self.totals.drops.entry(cause.name()).or_default() += 1;
         if let Some(passed) = &mut self.passed {
-            passed.push(Passed::Dropped { packet: id, node: dropped.node, egress, cause });
+            let FrameDropped { node, ingress, .. } = dropped;
+            passed.push(Passed::Dropped { packet: id, node, ingress, egress, cause });
         }
         self.contents.take(id);
         self.pool.remove(id);

@@ -66,6 +66,8 @@ pub(crate) enum Passed {
         packet: PacketId,
         /// Where.
         node: NodeId,
+        /// The port it came in by.
+        ingress: u16,
         /// The port that it should have left by.
         egress: Option<u16>,
         /// Why.

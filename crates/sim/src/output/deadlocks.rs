@@ -43,7 +43,7 @@ fn deadlock_record(
         bytes: found.bytes,
         freed_ps: freed.map(|freed| freed.time),
         watchdog: freed
-            .filter(|freed| freed.by_watchdog)
-            .map(|freed| format!("{}:{}", name(freed.queue.node), freed.queue.port)),
+            .and_then(|freed| freed.watchdog)
+            .map(|queue| format!("{}:{}", name(queue.node), queue.port)),
     }
 }

@@ -11,9 +11,9 @@ use crate::scenario::{
 
 impl Scenario {
     /// What the scenario says to no effect, of which `plan` was made: what happens after the end,
-    /// watchdogs that see nothing, empty lists, classes of no flow; and TCP that never gives up. In the form of errors, which name the
-    /// place and say what to write instead. Of what a configuration of HPCC's ns-3 simulator was made
-    /// into, nothing.
+    /// watchdogs that see nothing, thresholds that others stand in for, empty lists, classes of no flow; and
+    /// TCP that never gives up. In the form of errors, which name the place and say what to write instead. Of
+    /// what a configuration of HPCC's ns-3 simulator was made into, nothing.
     pub fn without_effect(&self, plan: &Plan) -> Vec<ScenarioError> {
         if plan.profile.hpcc_ns3().is_some() {
             return Vec::new();

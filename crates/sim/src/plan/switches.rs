@@ -42,6 +42,13 @@ impl Plan {
         place.map_or_else(|| self.switch_at(node), |&place| &self.switch_overrides.configs[place])
     }
 
+    /// The egress queue, 0 to 7, that frames of a priority wait in at a port.
+    pub fn queue_of(&self, node: NodeId, port: u16, priority: u8) -> u8 {
+        let mut named = self.port_at(node, port).queue_of.iter();
+        let named = named.find(|(named, _)| named.number() == priority);
+        named.map_or(priority, |(_, &queue)| queue)
+    }
+
     /// Whether frames cut through a switch.
     pub fn cuts_through(&self, node: NodeId) -> bool {
         self.topology.is_switch(node)

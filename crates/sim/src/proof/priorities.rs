@@ -77,11 +77,7 @@ pub(super) fn stops(plan: &Plan, node: NodeId, port: u16, paused: u8, sent: u8) 
     if !plan.topology.is_switch(node) {
         return paused & 1 << sent != 0;
     }
-    let config = plan.port_at(node, port);
-    let queue_of = |priority: u8| {
-        let named = config.queue_of.iter().find(|(named, _)| named.number() == priority);
-        named.map_or(priority, |(_, &queue)| queue)
-    };
+    let queue_of = |priority: u8| plan.queue_of(node, port, priority);
     let waits_in = queue_of(plan.priorities_in(node)[usize::from(sent)]);
     numbers(paused).any(|priority| queue_of(priority) == waits_in)
 }

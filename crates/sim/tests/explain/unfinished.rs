@@ -122,13 +122,32 @@ fn what_is_sent_again_names_the_place_of_the_first_loss() {
     let rule = "[[faults]]\naction = \"drop\"\nfrom = \"host-0\"\nnth = 3\n";
     let tcp = format!("{FLOWS}\ntransport = \"tcp\"");
     let keys = "tcp = { min_rto = \"50us\", initial_rto = \"50us\", delayed_ack = \"10us\" }";
-    for (more, reason) in [(down, "link_down"), (rule, "fault")] {
+    let on_the_link = "host-1 (in by port 0), link_down";
+    for (more, lost) in [(down, on_the_link), (rule, "switch-0 (in by port 0), fault faults[0]")] {
         for recovery in ["go-back-n", "go-back-0", "selective-repeat"] {
             let roce = format!("roce = {{ recovery = \"{recovery}\", ack_timeout = 5 }}");
-            is_repaired(&explained(&star(&roce, "100KB", more)), reason);
+            is_repaired(&explained(&star(&roce, "100KB", more)), lost);
         }
     }
-    is_repaired(&explained(&star(keys, "100KB", down).replace(FLOWS, &tcp)), "link_down");
+    let one = explained(&star(keys, "100KB", down).replace(FLOWS, &tcp));
+    let part = longest(&one);
+    let Some(Cause::Loss { noticed, lost: Some(lost) }) = &part.cause else { panic!("{one}") };
+    assert_eq!(*noticed, LossSignal::RetransmissionTimeout, "{one}");
+    assert_eq!(lost.to_string(), on_the_link, "{one}");
+    assert!(part.ps > 60_000_000, "{one}");
+}
+
+/// Packets of one window, of which the first is sent again with the second.
+#[test]
+fn the_first_of_two_losses_is_named() {
+    let rule = |name: &str, nth: u32| {
+        format!(
+            "[[faults]]\naction = \"drop\"\nname = \"{name}\"\nfrom = \"host-0\"\nnth = {nth}\n"
+        )
+    };
+    let two = |a: u32, b: u32| format!("{}{}", rule("a", a), rule("b", b));
+    is_repaired(&explained(&star("", "100KB", &two(3, 4))), "switch-0 (in by port 0), fault a");
+    is_repaired(&explained(&star("", "100KB", &two(4, 3))), "switch-0 (in by port 0), fault b");
 }
 
 /// Acknowledgements come later than the timers expire: of RC a rule delays the first, and the receiver of
@@ -151,19 +170,16 @@ fn what_is_sent_again_for_nothing_says_that_nothing_was_lost() {
     }
 }
 
-/// All of the time of the repair is due to a loss that has a place and this reason.
+/// All of the time of the repair is due to this loss.
 #[track_caller]
-fn is_repaired(one: &Explanation, because: &str) {
+fn is_repaired(one: &Explanation, of: &str) {
     assert_eq!(one.status, "completed", "{one}");
     assert!(time(one, Category::Retransmission) > 0, "{one}");
     for part in one.parts.iter().filter(|part| part.category == Category::Retransmission) {
-        let Some(Cause::Loss { lost: Some(Lost { place, reason }), .. }) = &part.cause else {
-            panic!("{one}")
-        };
-        assert_eq!(*reason, because, "{one}");
-        assert!(!place.is_empty(), "{one}");
+        let Some(Cause::Loss { lost: Some(lost), .. }) = &part.cause else { panic!("{one}") };
+        assert_eq!(lost.to_string(), of, "{one}");
     }
-    assert!(one.to_string().contains("; lost at "), "{one}");
+    assert!(one.to_string().contains(&format!("; lost at {of}")), "{one}");
 }
 
 /// No acknowledgement ever comes, so none tells of a loss.
@@ -206,12 +222,13 @@ fn a_packet_is_followed_to_where_it_is() {
 #[test]
 fn what_was_dropped_and_not_sent_again_is_retransmission() {
     let rule = "[[faults]]\naction = \"drop\"\nOF\nnth = 1\n";
-    for (of, place) in [("opcode = \"data\"", "switch-0"), ("from = \"host-1\"", "switch-0")] {
+    for (of, lost) in
+        [("opcode = \"data\"", ("switch-0", 0)), ("from = \"host-1\"", ("switch-0", 1))]
+    {
         let one = explained(&star("roce.ack_timeout = 0", "1000B", &rule.replace("OF", of)));
         let part = longest(&one);
         assert_eq!(part.category, Category::Retransmission, "{of}: {one}");
-        let lost = Some(Lost { place: place.into(), reason: "fault" });
-        let cause = Cause::Loss { noticed: LossSignal::Unnoticed, lost };
+        let cause = Cause::Loss { noticed: LossSignal::Unnoticed, lost: Some(by_rule(lost)) };
         assert_eq!(part.cause, Some(cause), "{of}: {one}");
         assert!(part.ps > 978_000_000, "{of}: {one}");
     }
@@ -224,8 +241,32 @@ fn an_unreliable_flow_names_the_place_where_its_message_was_lost() {
     assert_eq!(one.status, "messages-lost", "{one}");
     let part = longest(&one);
     assert_eq!((part.category, part.place.as_str()), (Category::MessageLost, "host-1"), "{one}");
-    assert_eq!(part.cause, Some(Cause::Dropped { reason: "fault" }), "{one}");
-    assert!(one.to_string().contains("message lost at host-1 (dropped: fault)"), "{one}");
+    assert_eq!(part.cause, Some(Cause::Dropped { lost: by_rule(("host-1", 0)) }), "{one}");
+    let words = "message lost at host-1 (dropped: fault faults[0], in by port 0)";
+    assert!(one.to_string().contains(words), "{one}");
+}
+
+/// The source still sends other packets of the message, which cannot arrive any more.
+#[test]
+fn an_unreliable_flow_under_way_tells_what_was_lost() {
+    let rule = "[[faults]]\naction = \"drop\"\nto = \"host-1\"\nnth = 10\nname = \"tenth\"\n";
+    let one = explained(&star("roce.service = \"uc\"", "100MB", rule));
+    assert_eq!(one.status, "unfinished", "{one}");
+    let lost = one.lost_for_good.as_ref().expect("a loss");
+    assert_eq!((lost.lost.place.as_str(), lost.lost.rule.as_deref()), ("host-1", Some("tenth")));
+    // Ten packets of 1024 bytes at 100 Gb/s, and their way.
+    assert!((20_800_000..22_500_000).contains(&lost.time_ps), "{lost:?}");
+    let (us, ps) = (lost.time_ps / 1_000_000, lost.time_ps % 1_000_000);
+    let words =
+        format!("A packet was lost at {us}.{ps:06} us at host-1 (in by port 0), fault tenth, ");
+    assert!(one.to_string().contains(&words), "{one}");
+    assert_eq!(explained(&star("roce.service = \"uc\"", "100MB", "")).lost_for_good, None);
+}
+
+/// Lost by the only rule, on its way into a port.
+fn by_rule((node, port): (&str, u16)) -> Lost {
+    let rule = Some("faults[0]".to_owned());
+    Lost { place: node.into(), ingress_port: Some(port), reason: "fault", rule }
 }
 
 #[test]

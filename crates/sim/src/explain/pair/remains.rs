@@ -17,7 +17,7 @@ use crate::explain::trail::Trail;
 pub(in crate::explain) struct Remains<'a> {
     network: &'a Network,
     pair: &'a Pair,
-    /// When the run ended (picoseconds).
+    /// When the run ended, or the source gave up (picoseconds).
     now: u64,
     under_way: &'a [Rc<Trail>],
     /// By end: what it has to send again, in the order in which it left.

@@ -4,7 +4,7 @@ use rocelab_transport::congestion_control::Feedback;
 use rocelab_transport::tcp::congestion_control::EcnEcho;
 
 use super::super::acknowledgement::Stay;
-use super::super::category::{Category, Cause, LossSignal, Lost, Stage};
+use super::super::category::{Category, Cause, LossSignal, Stage};
 use super::super::end_state::WaitsFor;
 use super::super::host_log::{HostLog, is_limit};
 use super::super::pair::{DESTINATION, SOURCE};
@@ -54,20 +54,15 @@ impl Parts<'_> {
 
     /// A message was lost that nobody sends again, and there is nothing else to do.
     fn lost(&mut self, loss: &Loss, span: (u64, u64)) {
-        let spot = Spot { stage: Stage::Request, place: (0, self.place_of(loss)) };
-        let cause = Cause::Dropped { reason: loss.reason };
+        let lost = loss.told(self.known.plan);
+        let spot = Spot { stage: Stage::Request, place: (0, lost.place.clone()) };
+        let cause = Cause::Dropped { lost };
         self.add(&spot, (Category::MessageLost, Some(cause)), span);
-    }
-
-    /// Where a frame was lost.
-    fn place_of(&self, loss: &Loss) -> String {
-        let node = self.name(loss.node);
-        loss.egress.map_or(node.clone(), |port| format!("{node}:{port}"))
     }
 
     /// Something has to be sent again, because of this loss if of any.
     fn sent_again(&self, noticed: LossSignal, loss: Option<Loss>) -> (Category, Option<Cause>) {
-        let lost = loss.map(|loss| Lost { place: self.place_of(&loss), reason: loss.reason });
+        let lost = loss.map(|loss| loss.told(self.known.plan));
         (Category::Retransmission, Some(Cause::Loss { noticed, lost }))
     }
 

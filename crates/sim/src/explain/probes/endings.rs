@@ -7,7 +7,7 @@ use rocelab_fabric::PacketId;
 use rocelab_transport::CompletionStatus;
 use rocelab_units::SimTime;
 
-use super::super::category::LossSignal;
+use super::super::category::{LossSignal, LostForGood};
 use super::super::course::{Leg, Stands, Stretch};
 use super::super::pair::{Posted, Remains, SOURCE};
 use super::super::parts::{Known, cut};
@@ -173,7 +173,10 @@ impl Probes<'_> {
         let place = self.of_flow[flow as usize];
         let untraced = end.is_some_and(FlowEnd::is_success) && leg.arrival.is_none();
         let (from, to) = (leg.from, leg.to);
-        let explanation = described_flow(self.plan, network, flow, (from, to), end);
+        let mut explanation = described_flow(self.plan, network, flow, (from, to), end);
+        let loss = self.pairs[place as usize].pair.ends[SOURCE].log.loss_for_good();
+        explanation.lost_for_good =
+            loss.map(|loss| LostForGood { time_ps: loss.time, lost: loss.told(self.plan) });
         self.keep(network, place as usize, &[Stretch::Leg(leg)], explanation, untraced);
     }
 

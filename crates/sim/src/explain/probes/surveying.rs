@@ -135,6 +135,9 @@ impl<'a> Probes<'a> {
     /// Notes what all that is open has waited for up to now, in a survey, so that what hosts did until
     /// then need not be known any longer.
     pub(super) fn settle(&mut self, now: SimTime) {
+        if self.blocked.is_none() {
+            return;
+        }
         let waiting = self.waiting_acknowledgements();
         let Some(blocked) = &mut self.blocked else { return };
         let pairs = blocked.iter_mut().zip(&mut self.pairs);

@@ -136,9 +136,9 @@ impl Probes<'_> {
                         hop.kept = now.ps();
                     }
                 }
-                Passed::Dropped { packet, node, egress, cause } => {
-                    let reason = cause.name();
-                    self.lose(packet, Loss { left: 0, time: now.ps(), node, egress, reason });
+                Passed::Dropped { packet, node, ingress, egress, cause } => {
+                    let time = now.ps();
+                    self.lose(packet, Loss { left: 0, time, node, ingress, egress, cause });
                 }
                 Passed::Arrived { packet: id, .. } if is_dropped(id, &passed[index + 1..]) => {}
                 Passed::Arrived { packet: id, port, egress, destination, body } => {
