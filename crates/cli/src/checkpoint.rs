@@ -115,7 +115,7 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
     let plan = plan_of(&checkpoints.working_path(), scenario, &[])?.1;
     let directory = ResultsDir::going_on(&checkpoints, from.settings.overwrite(), &from.files);
     let directory = directory.map_err(|error| match error {
-        ResultsError::Exists { path } => Failure::Input(format!(
+        ResultsError::Exists { path } | ResultsError::NotResults { path } => Failure::Input(format!(
             "{} has come into being since the run began, and would be replaced by its results: move \
              it away, and resume then",
             shown(&path).display()
@@ -140,33 +140,44 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
 
 /// The last checkpoint.
 fn last(arguments: &ResumeArguments, checkpoints: &Checkpoints) -> Result<Checkpoint, Failure> {
-    let mut times = checkpoints.times()?;
-    let Some(last) = times.pop() else {
+    let Some(&last) = checkpoints.times()?.last() else {
         return Err(Failure::Input(format!(
             "{}: the run was broken off before its first checkpoint was complete: begin anew with \
              rocelab run --force",
             arguments.path.display()
         )));
     };
-    checkpoints.load(last).map_err(|error| match (error, times.pop()) {
-        (error @ ResultsError::Malformed { .. }, Some(before)) => Failure::Input(format!(
-            "{error}; the one before is that of {}: remove this file to go on from there",
-            shown_time(before)
-        )),
-        (error, _) => error.into(),
+    load(checkpoints, last, "remove what is later to go on from there")
+}
+
+/// A checkpoint; if it cannot be read, and an earlier one can, says so, and what to do then.
+fn load(checkpoints: &Checkpoints, time: SimTime, fix: &str) -> Result<Checkpoint, Failure> {
+    checkpoints.load(time).map_err(|error| {
+        let readable = |&earlier: &SimTime| earlier < time && checkpoints.load(earlier).is_ok();
+        match checkpoints.times().unwrap_or_default().into_iter().rfind(readable) {
+            Some(before) => Failure::Input(format!(
+                "{error}; the one of {} can be read: {fix}",
+                shown_time(before)
+            )),
+            None => error.into(),
+        }
     })
+}
+
+/// Somebody has removed the results.
+fn without_results(checkpoints: &Checkpoints) -> Failure {
+    let results = shown(checkpoints.results_path());
+    let results = results.display();
+    Failure::Input(format!(
+        "{results}: there are no results, neither there nor in {results}.checkpoints, where they grew: \
+         begin anew with rocelab run --force, or remove {results}.checkpoints"
+    ))
 }
 
 /// There is nothing to go on with: the results were put in their place.
 fn over(arguments: &ResumeArguments, checkpoints: Checkpoints) -> Result<Exit, Failure> {
-    let results = shown(checkpoints.results_path());
-    if !is_complete(&results) {
-        let results = results.display();
-        return Err(Failure::Input(format!(
-            "{results}: the run was complete, and its results are no longer there: begin anew with \
-             rocelab run --force, or remove {results}.checkpoints"
-        )));
-    }
+    let results = checkpoints.present_results().ok_or_else(|| without_results(&checkpoints))?;
+    Results::open(&results)?;
     // Where all are kept, or none can be read, nothing is taken away.
     let last = checkpoints.times()?.pop().and_then(|time| checkpoints.load(time).ok());
     if last.is_some_and(|last| !last.settings.keep) {
@@ -267,19 +278,22 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
         }
     }
     let checkpoints = Checkpoints::open(&arguments.path)?;
-    let from = checkpoints.load(chosen(arguments, &checkpoints.times()?)?)?;
-    if checkpoints.are_of(&arguments.out)? {
+    let results = checkpoints.present_results().ok_or_else(|| without_results(&checkpoints))?;
+    let at = chosen(arguments, &checkpoints.times()?)?;
+    let from = load(&checkpoints, at, "--at branches there")?;
+    if checkpoints.are_at(&arguments.out)? {
         return Err(Failure::Input(format!(
             "--out {}: that is what the branch begins with: name another directory",
             arguments.out.display()
         )));
     }
     let overwrite = if arguments.force { Overwrite::Replace } else { Overwrite::Refuse };
+    Checkpoints::check_way(&arguments.out, overwrite)?;
     let mut directory = ResultsDir::create(&arguments.out, overwrite)?;
-    directory.begin_with(&from.files, &checkpoints.present_results())?;
+    directory.begin_with(&from.files, &results)?;
     let name = &from.settings.scenario;
-    let (_, before) = plan_of(directory.working_path(), name, &[])?;
-    let (scenario, plan) = plan_of(directory.working_path(), name, &arguments.set)?;
+    let (_, before) = plan_of(&results, name, &[])?;
+    let (scenario, plan) = plan_of(&results, name, &arguments.set)?;
     check_past(&before, &plan, from.time)?;
     write_scenario(&scenario, &directory)?;
     if !arguments.quiet {
@@ -301,6 +315,7 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
         )),
         other => other,
     })?;
+    Checkpoints::clear_way(&arguments.out, overwrite)?;
     carrying.finish(directory, &outcome, &info, has_stop)
 }
 

@@ -130,7 +130,8 @@ fn compare(path: &Path, results: &Results, run_again: &str) -> Exit {
     }
     tell!(
         "warning: {}: run again, the digest is {run_again}, not {digest}: what is explained is another \
-         run; the results are incomplete, or of another version of rocelab, or files have changed",
+         run; the results are incomplete, or of a branch (rocelab branch), or of another version of \
+         rocelab, or files have changed",
         path.display()
     );
     Exit::Found

@@ -38,7 +38,7 @@ pub(crate) fn execute(arguments: &ReportArguments) -> Result<Exit, Failure> {
 pub(crate) fn open(path: &Path) -> Result<Results, Failure> {
     if !path.join("summary.json").is_file() {
         let shown = path.display();
-        return Err(Failure::Input(if Checkpoints::are_beside(path)? {
+        return Err(Failure::Input(if Checkpoints::hold_growing(path) {
             format!(
                 "{shown}: the run is not over: `rocelab resume {shown}` goes on with it if it was \
                  broken off"

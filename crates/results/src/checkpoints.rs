@@ -156,26 +156,24 @@ impl Checkpoints {
         !self.working_path().is_dir()
     }
 
-    /// Whether there are some beside results at `path`, whoever uses them.
-    ///
-    /// # Errors
-    /// [`ResultsError::Unnamed`].
-    pub fn are_beside(path: &Path) -> Result<bool, ResultsError> {
-        Ok(folder_of(&resolve(path)?).is_dir())
+    /// Whether results at `path` still grow in such a folder, or did until the run was broken off.
+    pub fn hold_growing(path: &Path) -> bool {
+        resolve(path).is_ok_and(|results| folder_of(&results).join(WORKING).is_dir())
     }
 
-    /// Whether they are of results at `path`, which may be written in another way.
+    /// Whether `path` is that of their results, or in those or in the folder.
     ///
     /// # Errors
     /// [`ResultsError::Unnamed`].
-    pub fn are_of(&self, path: &Path) -> Result<bool, ResultsError> {
+    pub fn are_at(&self, path: &Path) -> Result<bool, ResultsError> {
         let path = resolve(path)?;
-        Ok(path == self.results || path == self.folder)
+        Ok(path.starts_with(&self.results) || path.starts_with(&self.folder))
     }
 
-    /// Where the results are: in their place, or where they grow.
-    pub fn present_results(&self) -> PathBuf {
-        if self.is_over() { self.results.clone() } else { self.working_path() }
+    /// Where the results are: in their place, or where they grow; none if they are neither there nor there.
+    pub fn present_results(&self) -> Option<PathBuf> {
+        let present = if self.is_over() { self.results.clone() } else { self.working_path() };
+        present.is_dir().then_some(present)
     }
 
     /// The times of all checkpoints, ascending.

@@ -300,10 +300,15 @@ impl Drop for ResultsDir {
     }
 }
 
-/// `path` made absolute, and through its symbolic links if it exists, so that renaming replaces
+/// `path` made absolute, and through its symbolic links as far as it exists, so that renaming replaces
 /// the directory and not a link to it.
 pub(crate) fn resolve(path: &Path) -> Result<PathBuf, ResultsError> {
-    let resolved = if exists(path) { path.canonicalize() } else { std::path::absolute(path) };
+    let parent = path.parent().filter(|parent| parent.is_dir()).zip(path.file_name());
+    let resolved = match parent {
+        _ if exists(path) => path.canonicalize(),
+        Some((parent, name)) => parent.canonicalize().map(|parent| parent.join(name)),
+        None => std::path::absolute(path),
+    };
     match resolved {
         Ok(resolved) if resolved.file_name().is_some() => Ok(resolved),
         _ => Err(ResultsError::Unnamed { path: path.to_owned() }),

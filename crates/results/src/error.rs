@@ -26,10 +26,10 @@ pub enum ResultsError {
         /// The results directory.
         path: PathBuf,
     },
-    /// A run that is complete has kept its checkpoints.
+    /// There are checkpoints of a run whose results no longer grow.
     #[error(
-        "{}.checkpoints has the checkpoints that a complete run kept: --force replaces them, or name \
-         another directory with --out",
+        "{}.checkpoints has the checkpoints that are left of a run that no longer goes on: --force \
+         replaces them, or name another directory with --out",
         path.display()
     )]
     Kept {

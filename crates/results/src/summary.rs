@@ -285,8 +285,7 @@ pub struct DeadlockRecord {
     /// run ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freed_ps: Option<u64>,
-    /// The queue that a watchdog let go, as `switch:port`: that one, or else the first of the deadlock up to
-    /// then; left out if none did.
+    /// That queue, as `switch:port`, if its watchdog let it go.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<String>,
 }

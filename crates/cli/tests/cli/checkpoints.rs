@@ -209,31 +209,74 @@ fn wrong_input_is_told_and_loses_nothing() {
     );
     branch(&["--set", "congestion_control.timely={}"], &["congestion control"]);
     branch(&["--set", "switch.kmin=5KB"], &["kmin"]);
-    for out in ["whole", "./whole", "whole.checkpoints"] {
+    for out in ["whole", "./whole", "whole/b", "whole.checkpoints/b", "whole.checkpoints/../whole"]
+    {
         let again = ["branch", "whole", "--out", out, "--force", "--set", "stop=9ms"];
         fails(&again, &["begins with", "another directory"]);
         assert_eq!(desk.tree(), before);
     }
     assert_eq!(desk.succeeds(&["resume", "whole"]), "whole is complete\n");
     std::fs::rename(desk.path("whole"), desk.path("elsewhere")).unwrap();
-    fails(&["resume", "whole"], &["no longer there", "--force", "whole.checkpoints"]);
-    fails(&["run", "fabric.toml", "--out", "whole"], &["a complete run kept", "--force", "--out"]);
-    fails(&["explain", "whole"], &["not over", "rocelab resume whole"]);
+    fails(&["resume", "whole"], &["no results", "--force", "whole.checkpoints"]);
+    fails(&["run", "fabric.toml", "--out", "whole"], &["no longer goes on", "--force", "--out"]);
+    fails(&["explain", "whole"], &["no results"]);
+    let elsewhere = ["branch", "whole", "--out", "b", "--set", "stop=9ms"];
+    fails(&elsewhere, &["there are no results", "whole.checkpoints"]);
+    std::fs::create_dir(desk.path("whole")).unwrap();
+    fails(&["resume", "whole"], &["whole/summary.json"]);
+    std::fs::remove_dir(desk.path("whole")).unwrap();
     std::fs::rename(desk.path("elsewhere"), desk.path("whole")).unwrap();
     let damaged = desk.tree().into_iter().rfind(|name| name.ends_with(".checkpoint")).unwrap();
     let mut bytes = std::fs::read(desk.path(&damaged)).unwrap();
     bytes[99] ^= 1;
     std::fs::write(desk.path(&damaged), bytes).unwrap();
-    fails(&["branch", "whole", "--out", "b", "--set", "stop=9ms"], &[".checkpoint", "damaged"]);
+    fails(&elsewhere, &[".checkpoint", "damaged", "can be read", "--at"]);
     // As if it had been killed before its end.
     std::fs::rename(desk.path("whole"), desk.path("whole.checkpoints/results")).unwrap();
-    fails(&["resume", "whole"], &["damaged", "the one before is that of", "remove this file"]);
+    fails(&["resume", "whole"], &["damaged", "can be read", "remove what is later"]);
     fails(&["report", "whole"], &["not over", "rocelab resume whole"]);
     std::fs::remove_file(desk.path(&damaged)).unwrap();
+    let checkpoints = desk.tree().into_iter().filter(|name| name.ends_with(".checkpoint"));
+    let checkpoints: Vec<_> = checkpoints.map(|name| desk.path(&name)).collect();
+    // Their version, behind a mark and its length.
+    let rewrite = |version: &[u8]| {
+        for path in &checkpoints {
+            let mut bytes = std::fs::read(path).unwrap();
+            bytes[12..][..version.len()].copy_from_slice(version);
+            std::fs::write(path, bytes).unwrap();
+        }
+    };
+    rewrite(b"0.0.9");
+    let ended = desk.rocelab(&["resume", "whole"]);
+    assert!(ended.stderr.contains("written by rocelab 0.0.9"), "{ended:?}");
+    assert!(!ended.stderr.contains("remove"), "{ended:?}");
+    rewrite(env!("CARGO_PKG_VERSION").as_bytes());
     std::fs::create_dir(desk.path("whole")).unwrap();
     fails(&["resume", "whole"], &["whole has come into being", "move it away"]);
     std::fs::remove_dir(desk.path("whole")).unwrap();
     desk.succeeds(&["resume", "whole", "--quiet"]);
     std::fs::remove_dir_all(desk.path("whole.checkpoints")).unwrap();
     assert_eq!(desk.succeeds(&["resume", "whole"]), "whole is complete\n", "and keeps nothing");
+}
+
+/// Those of the run that was there are not those of the branch.
+#[test]
+fn a_branch_replaces_results_with_their_checkpoints() {
+    let desk = Desk::new();
+    write_fabric(&desk);
+    let kept = ["--checkpoint-every", "1ms", "--keep-checkpoints", "--quiet"];
+    for out in ["one", "other"] {
+        desk.succeeds(&[&["run", "fabric.toml", "--out", out][..], &kept].concat());
+    }
+    let before = desk.tree();
+    let branch = ["branch", "one", "--out", "other", "--quiet"];
+    let refused = desk.rocelab(&[&branch[..], &["--set", "switch.xoff=60KB"]].concat());
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    let wrong = [&branch[..], &["--force", "--set", "congestion_control.timely={}"]].concat();
+    let refused = desk.rocelab(&wrong);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert_eq!(desk.tree(), before, "nothing is lost");
+    desk.succeeds(&[&branch[..], &["--force", "--set", "switch.xoff=60KB"]].concat());
+    assert!(!desk.path("other.checkpoints").exists());
+    assert!(desk.path("one.checkpoints").exists());
 }

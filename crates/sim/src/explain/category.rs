@@ -177,6 +177,9 @@ pub enum Cause {
         /// none if nothing was.
         lost: Option<Lost>,
     },
+    /// A packet of an unreliable service arrived, and the responder discarded it without a word: it was out
+    /// of order, or there was no receive request.
+    Discarded,
     /// A packet was dropped.
     Dropped {
         /// Where, and why.
@@ -220,10 +223,13 @@ impl Display for Lost {
     }
 }
 
-/// A message of an unreliable service that cannot arrive any more: nobody sends again what was lost.
+/// Packets of an unreliable service that were dropped: nobody sends them again, and their messages cannot
+/// arrive any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LostForGood {
-    /// When the first of its packets was dropped (ps).
+    /// Packets of the flow that were dropped.
+    pub packets: u64,
+    /// When that packet was dropped that was sent first of those that were lost (ps).
     pub time_ps: u64,
     /// Where, and why.
     #[serde(flatten)]

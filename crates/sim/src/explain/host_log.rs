@@ -42,8 +42,6 @@ pub(super) struct HostLog {
     tcp: TcpSeen,
     /// Acknowledgements with which a sender of TCP went on.
     acknowledgements: Vec<Acknowledgement>,
-    /// When its TCP had acknowledgements (picoseconds).
-    acknowledged: Vec<u64>,
 }
 
 /// What was last seen of a sender of TCP.
@@ -80,7 +78,6 @@ impl HostLog {
             retries: 0,
             tcp: TcpSeen::default(),
             acknowledgements: Vec::new(),
-            acknowledged: Vec::new(),
         }
     }
 
@@ -151,9 +148,19 @@ impl HostLog {
         }
     }
 
+    /// Whether it sends again what was lost.
+    pub(super) const fn repeats(&self) -> bool {
+        self.repeats
+    }
+
     /// The first frame of it that was lost and that nobody sends again.
     pub(super) fn loss_for_good(&self) -> Option<&Loss> {
         self.losses.values().next().filter(|_| !self.repeats)
+    }
+
+    /// How many were lost, if nobody sends them again.
+    pub(super) fn lost_for_good(&self) -> u64 {
+        if self.repeats { 0 } else { self.losses.len() as u64 }
     }
 
     /// The frames that were lost, have not been sent again, and should be, in order.
@@ -213,7 +220,6 @@ impl HostLog {
 
     /// Its TCP has an acknowledgement.
     pub(super) fn note_acknowledged(&mut self, acknowledgement: Acknowledgement) {
-        self.acknowledged.push(acknowledgement.through);
         self.tcp.acknowledgement = Some(acknowledgement);
     }
 
@@ -250,16 +256,17 @@ impl HostLog {
         }
         let sent = self.frames.partition_point(|frame| frame.start <= after);
         let sends = self.frames.get(sent).is_some_and(|frame| frame.start <= until);
-        if sends { self.by_acknowledgement(after, until) } else { LossSignal::Unnoticed }
+        if sends { self.without_signal(until) } else { LossSignal::Unnoticed }
     }
 
-    /// How it learnt of a loss of which no signal of its own tells: during a recovery each
-    /// acknowledgement of TCP may tell of more.
-    fn by_acknowledgement(&self, after: u64, until: u64) -> LossSignal {
-        let next = self.acknowledged.partition_point(|&time| time <= after);
-        let has_any = self.acknowledged.get(next).is_some_and(|&time| time <= until);
-        let recovers = self.signals.first().is_some_and(|&(time, _)| time <= until);
-        if recovers && has_any { LossSignal::SelectiveAck } else { LossSignal::Unnoticed }
+    /// How it learnt of a loss of which no signal of its own tells, and sent again at `again`: during a
+    /// recovery each acknowledgement of TCP may tell of more; of RDMA it is the answers that have a gap.
+    fn without_signal(&self, again: u64) -> LossSignal {
+        if !self.is_tcp {
+            return LossSignal::Gap;
+        }
+        let recovers = self.signals.first().is_some_and(|&(time, _)| time <= again);
+        if recovers { LossSignal::SelectiveAck } else { LossSignal::Unnoticed }
     }
 
     /// The time spent on frames that had to be sent again up to `until`, of the last one that left
@@ -316,8 +323,6 @@ impl HostLog {
         self.lost_answers = self.lost_answers.split_off(&oldest);
         let acknowledgements = self.acknowledgements.partition_point(|one| one.through <= time);
         self.acknowledgements.drain(..acknowledgements);
-        let acknowledged = self.acknowledged.partition_point(|&time| time < oldest);
-        self.acknowledged.drain(..acknowledged);
     }
 
     /// How it learnt that a frame that left at `start` was lost, which left again at `again`.
@@ -326,8 +331,7 @@ impl HostLog {
         let signal = next.checked_sub(1).and_then(|index| self.signals.get(index));
         match signal.filter(|&&(time, _)| time >= start) {
             Some(&(_, signal)) => signal,
-            None if self.is_tcp => self.by_acknowledgement(start, again),
-            None => LossSignal::Gap,
+            None => self.without_signal(again),
         }
     }
 }

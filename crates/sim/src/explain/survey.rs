@@ -79,7 +79,7 @@ pub struct RootCause {
     pub pauses: usize,
     /// Their lengths, added up (ps).
     pub paused_ps: u64,
-    /// Pauses one after the other in the longest chain.
+    /// Pauses of it one after the other in the longest chain.
     pub deepest: usize,
 }
 
@@ -221,11 +221,16 @@ fn of_pauses(pauses: &PauseTree<'_>, end_ps: u64) -> Survey {
 /// Where pauses of some length each began, those first whose pauses took the most time.
 fn roots(pauses: &PauseTree<'_>, length: impl Fn(&PauseCause) -> u64) -> Vec<RootCause> {
     let mut roots: BTreeMap<(Root<'_>, u8), (usize, u64, usize)> = BTreeMap::new();
+    // By pause: those of its chain that have the same root, one after the other up to it.
+    let mut depths: Vec<usize> = Vec::with_capacity(pauses.pauses().len());
     for (index, pause) in pauses.pauses().iter().enumerate() {
-        let (count, ps, deepest) = roots.entry((pauses.root(index), pause.priority)).or_default();
+        let root = pauses.root(index);
+        let above = pause.parent.filter(|&parent| pauses.root(parent) == root);
+        depths.push(1 + above.map_or(0, |parent| depths[parent]));
+        let (count, ps, deepest) = roots.entry((root, pause.priority)).or_default();
         *count += 1;
         *ps += length(pause);
-        *deepest = (*deepest).max(pauses.depth(index));
+        *deepest = (*deepest).max(depths[index]);
     }
     let root = |((root, priority), (pauses, paused_ps, deepest)): ((Root<'_>, u8), _)| RootCause {
         place: root.to_string(),

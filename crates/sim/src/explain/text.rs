@@ -38,7 +38,7 @@ impl Display for Explanation {
             self.status,
             time(self.elapsed_ps)
         )?;
-        let rows = rows(&self.parts);
+        let rows = rows(&self.parts, |part| (part.turn, part.stage));
         let has_turns = rows.iter().any(|row| row.turn > 0);
         let mut stage = None;
         for row in &rows {
@@ -57,14 +57,21 @@ impl Display for Explanation {
             writeln!(f, "{}", causes(row))?;
         }
         writeln!(f, "{:<44}{:>20}{:>9}\n", "sum", time(self.sum_ps()), self.share(self.sum_ps()))?;
-        writeln!(f, "{}", self.verdict(&rows))?;
+        writeln!(f, "{}", self.verdict())?;
+        let is_told = self.parts.iter().any(|part| part.category == Category::MessageLost);
         match &self.lost_for_good {
-            Some(LostForGood { time_ps, lost }) => writeln!(
+            Some(LostForGood { packets: 1, time_ps, lost }) if !is_told => writeln!(
                 f,
                 "A packet was lost at {} at {lost}, and nobody sends it again: its message cannot arrive.",
                 time(*time_ps)
             ),
-            None => Ok(()),
+            Some(LostForGood { packets, time_ps, lost }) if !is_told => writeln!(
+                f,
+                "{packets} packets were lost, the one that was sent first at {} at {lost}, and nobody sends \
+                 them again: their messages cannot arrive.",
+                time(*time_ps)
+            ),
+            _ => Ok(()),
         }
     }
 }
@@ -74,11 +81,11 @@ impl Explanation {
         percentage(ps, self.elapsed_ps)
     }
 
-    /// What took the most time, in a sentence each.
-    fn verdict(&self, rows: &[Row<'_>]) -> String {
-        let mut longest: Vec<&Row<'_>> = rows.iter().collect();
+    /// What took the most time, whatever turn and stage it was in.
+    fn verdict(&self) -> String {
+        let mut longest = rows(&self.parts, |_| (0, Stage::Program));
         longest.sort_by_key(|row| std::cmp::Reverse(row.ps));
-        let counts = |(place, row): &(usize, &&Row<'_>)| {
+        let counts = |(place, row): &(usize, &Row<'_>)| {
             *place == 0 || !rounds_to_nothing(row.ps, self.elapsed_ps)
         };
         let named = longest.iter().take(ROWS_IN_VERDICT).enumerate().filter(counts);
@@ -90,13 +97,15 @@ impl Explanation {
         format!("Where most of its time went: {}.", phrases.join("; "))
     }
 
-    /// What most of a row is because of, if of anything; with its own share where that is less than the
-    /// row's.
+    /// The largest cause of a row, unless more of it has none; with its own share where that is less than
+    /// the row's.
     fn main_cause(&self, row: &Row<'_>) -> String {
         let without = row.ps - row.causes.iter().map(|(_, ps)| ps).sum::<u64>();
         match row.causes.split_first() {
             Some(((cause, ps), [])) if *ps == row.ps => format!(" ({cause})"),
-            Some(((cause, ps), others)) if *ps >= without => {
+            Some(((cause, ps), others))
+                if *ps >= without && !rounds_to_nothing(*ps, self.elapsed_ps) =>
+            {
                 let more = match others.len() {
                     0 => String::new(),
                     more => format!("; {more} more"),
@@ -108,12 +117,14 @@ impl Explanation {
     }
 }
 
-/// Puts parts together that differ in nothing but their cause, in the order of the path.
-fn rows(parts: &[Part]) -> Vec<Row<'_>> {
+/// Puts parts together that differ in nothing but their cause, in the order of the path; turn and stage
+/// are those by which they are told apart.
+fn rows(parts: &[Part], stage_of: impl Fn(&Part) -> (u16, Stage)) -> Vec<Row<'_>> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut known = BTreeMap::new();
     for part in parts {
-        let key = (part.turn, part.stage, part.place.as_str(), part.category);
+        let (turn, stage) = stage_of(part);
+        let key = (turn, stage, part.place.as_str(), part.category);
         let index = *known.entry(key).or_insert_with(|| {
             let (turn, stage, place, category) = key;
             rows.push(Row { turn, stage, place, category, ps: 0, causes: Vec::new() });
@@ -173,6 +184,9 @@ fn text(cause: &Cause) -> String {
         Cause::Loss { noticed, lost: None } => format!("{}; nothing was lost", noticed.name()),
         Cause::Loss { noticed, lost: Some(lost) } => {
             format!("{}; lost at {lost}", noticed.name())
+        }
+        Cause::Discarded => {
+            "discarded by the responder: out of order, or no receive request".into()
         }
         Cause::Dropped { lost } => match lost.ingress_port {
             Some(port) => format!("dropped: {}, in by port {port}", lost.why()),
@@ -251,5 +265,44 @@ mod tests {
         );
         assert!(text.contains("ACK timeout; lost at s (in by port 1), fault third"), "{text}");
         assert!(text.contains("; 25.0 % serialisation at a.\n"), "0.0 %: {text}");
+    }
+
+    /// Each of which is less than half a tenth of a percent, or less than what has no cause.
+    #[test]
+    fn small_causes_are_not_named() {
+        let explanation = |parts| Explanation {
+            what: Subject::Flow { flow: 3, verb: "write", bytes: 9 },
+            source: "a".into(),
+            destination: "b".into(),
+            congestion_control: "none",
+            start_ps: 7,
+            elapsed_ps: 1_000_000,
+            status: "completed",
+            retransmitted_packets: Some(0),
+            lost_for_good: None,
+            parts,
+        };
+        let behind = Category::QueueingBehindOthers;
+        let of = |flow| Some(Cause::Flow { flow });
+        let many = (0..2_500).map(|flow| part(Stage::Request, "s:1", behind, of(flow), 400));
+        let text = explanation(many.collect()).to_string();
+        assert!(text.contains("went: 100.0 % queueing behind others at s:1.\n"), "{text}");
+        let [slow, fast] = [Some(Cause::LoweredRate { rate_bps: 1_000_000_000 }), None];
+        let parts = |slow_ps: u64| {
+            let serialised = [(slow.clone(), slow_ps), (fast.clone(), 1_000_000 - slow_ps)];
+            let part = |(cause, ps)| part(Stage::Sender, "a", Category::Serialisation, cause, ps);
+            serialised.into_iter().map(part).collect()
+        };
+        let text = explanation(parts(400_000)).to_string();
+        assert!(text.contains("went: 100.0 % serialisation at a.\n"), "{text}");
+        let text = explanation(parts(600_000)).to_string();
+        assert!(text.contains("at a (60.0 %: at a lowered rate, 1Gbps).\n"), "{text}");
+        // In two turns, and named once.
+        let mut turns: Vec<Part> = parts(0);
+        turns.extend(turns.clone().into_iter().map(|part| Part { turn: 1, ..part }));
+        turns.iter_mut().for_each(|part| part.ps /= 2);
+        let text = explanation(turns).to_string();
+        assert!(text.contains("turn 1: sender"), "{text}");
+        assert!(text.contains("went: 100.0 % serialisation at a.\n"), "{text}");
     }
 }

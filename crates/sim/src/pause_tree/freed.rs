@@ -1,11 +1,10 @@
 //! How deadlocks ended.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rocelab_fabric::NodeId;
 
 use super::PauseTree;
-use super::root::Place;
 use crate::network::{Deadlock, StuckQueue};
 
 /// When a queue of a deadlock's cycle could move again.
@@ -13,8 +12,7 @@ use crate::network::{Deadlock, StuckQueue};
 pub(crate) struct Freed {
     /// Picoseconds.
     pub(crate) time: u64,
-    /// The queue of the deadlock that a watchdog let go; none where no watchdog acted, but a pause
-    /// ended, by a failure for instance.
+    /// That queue, if a watchdog let it go; none where its pauses ended, by a failure for instance.
     pub(crate) watchdog: Option<StuckQueue>,
 }
 
@@ -23,23 +21,20 @@ type QueuePlace = (NodeId, u16, u8);
 
 impl PauseTree<'_> {
     /// How each deadlock ended, if it did: with the first of its cycle's queues that a watchdog let go
-    /// after it was found, or whose pause ended. That may be because a watchdog acted on another queue of
-    /// the deadlock.
+    /// after it was found, or whose pauses ended.
     pub(crate) fn freed(&self, deadlocks: &[Deadlock]) -> Vec<Option<Freed>> {
-        let let_go = self.cycles_let_go(deadlocks);
-        let resumed = self.cycles_resumed(deadlocks);
-        let ends = deadlocks.iter().zip(let_go).zip(resumed);
-        ends.map(|((deadlock, let_go), resumed)| match (let_go, resumed) {
+        let cycles = self.by_queue(deadlocks);
+        let let_go = self.cycles_let_go(deadlocks, &cycles);
+        let resumed = self.cycles_resumed(deadlocks, &cycles);
+        let first = |(let_go, resumed): (Option<Freed>, Option<u64>)| match (let_go, resumed) {
             (Some(freed), resumed) if resumed.is_none_or(|time| freed.time <= time) => Some(freed),
-            (_, Some(time)) => Some(Freed { time, watchdog: self.acted_on(deadlock, time) }),
-            (_, None) => None,
-        })
-        .collect()
+            (_, resumed) => resumed.map(|time| Freed { time, watchdog: None }),
+        };
+        let_go.into_iter().zip(resumed).map(first).collect()
     }
 
     /// By deadlock: the first watchdog that let a queue of its cycle go after it was found.
-    fn cycles_let_go(&self, deadlocks: &[Deadlock]) -> Vec<Option<Freed>> {
-        let cycles = numbers_by(deadlocks, |queue| self.place_of(queue));
+    fn cycles_let_go(&self, deadlocks: &[Deadlock], cycles: &Cycles) -> Vec<Option<Freed>> {
         let mut first: Vec<Option<Freed>> = vec![None; deadlocks.len()];
         for &(time, queue) in &self.let_go {
             for &number in cycles.get(&self.place_of(&queue)).into_iter().flatten() {
@@ -51,31 +46,38 @@ impl PauseTree<'_> {
         first
     }
 
-    /// By deadlock: when the first pause ended of those that held a queue of its cycle when it was found
-    /// (picoseconds).
-    fn cycles_resumed(&self, deadlocks: &[Deadlock]) -> Vec<Option<u64>> {
-        let cycles = numbers_by(deadlocks, |queue| (queue.node, queue.port, queue.priority));
-        let mut first: Vec<Option<u64>> = vec![None; deadlocks.len()];
+    /// By deadlock: when the first queue of its cycle had none of the pauses left that held it when it was
+    /// found (picoseconds).
+    fn cycles_resumed(&self, deadlocks: &[Deadlock], cycles: &Cycles) -> Vec<Option<u64>> {
+        // Of each queue the end of the pause that lasted longest; none if that has no end.
+        let mut ends: BTreeMap<(usize, QueuePlace), Option<u64>> = BTreeMap::new();
         for (pause, descent) in self.pauses.iter().zip(&self.descents) {
-            let (Some(end), holds): (_, Place) = (pause.end_ps, descent.holds) else { continue };
-            for &number in cycles.get(&holds).into_iter().flatten() {
-                if (pause.start_ps..=end).contains(&deadlocks[number].found.ps()) {
-                    first[number] = Some(first[number].map_or(end, |known| known.min(end)));
+            let (node, port, priority) = descent.holds;
+            let queue = self.place_of(&StuckQueue { node, port, priority });
+            for &number in cycles.get(&queue).into_iter().flatten() {
+                let found = deadlocks[number].found.ps();
+                if pause.start_ps <= found && pause.end_ps.is_none_or(|end| found <= end) {
+                    let last = ends.entry((number, queue)).or_insert(Some(0));
+                    *last = last.zip(pause.end_ps).map(|(known, end)| known.max(end));
                 }
             }
+        }
+        let mut first: Vec<Option<u64>> = vec![None; deadlocks.len()];
+        for ((number, _), end) in ends {
+            first[number] = first[number].into_iter().chain(end).min();
         }
         first
     }
 
-    /// The first queue of a deadlock that a watchdog let go after it was found, and not after `until`
-    /// (picoseconds).
-    fn acted_on(&self, deadlock: &Deadlock, until: u64) -> Option<StuckQueue> {
-        let queues: BTreeSet<QueuePlace> =
-            deadlock.queues.iter().map(|queue| self.place_of(queue)).collect();
-        let span = deadlock.found.ps()..=until;
-        let mut acts = self.let_go.iter().filter(|(time, _)| span.contains(time));
-        let act = acts.find(|(_, queue)| queues.contains(&self.place_of(queue)));
-        act.map(|&(_, queue)| queue)
+    /// The deadlocks, by their places in the list, whose cycles have each queue.
+    fn by_queue(&self, deadlocks: &[Deadlock]) -> Cycles {
+        let mut cycles = Cycles::new();
+        for (number, deadlock) in deadlocks.iter().enumerate() {
+            for queue in &deadlock.cycle {
+                cycles.entry(self.place_of(queue)).or_default().push(number);
+            }
+        }
+        cycles
     }
 
     fn place_of(&self, queue: &StuckQueue) -> QueuePlace {
@@ -84,19 +86,8 @@ impl PauseTree<'_> {
     }
 }
 
-/// The deadlocks, by their places in the list, whose cycles have a queue at each place.
-fn numbers_by<K: Ord>(
-    deadlocks: &[Deadlock],
-    place: impl Fn(&StuckQueue) -> K,
-) -> BTreeMap<K, Vec<usize>> {
-    let mut numbers: BTreeMap<K, Vec<usize>> = BTreeMap::new();
-    for (number, deadlock) in deadlocks.iter().enumerate() {
-        for queue in &deadlock.cycle {
-            numbers.entry(place(queue)).or_default().push(number);
-        }
-    }
-    numbers
-}
+/// Deadlocks by the queues of their cycles.
+type Cycles = BTreeMap<QueuePlace, Vec<usize>>;
 
 #[cfg(test)]
 mod tests {
@@ -204,16 +195,22 @@ mod tests {
         assert_eq!(freed(&tree), Some((150, Some(by_other))));
     }
 
+    /// The end of its pause is not put down to a watchdog that let another queue go.
     #[test]
-    fn a_watchdog_that_acts_beside_the_cycle_is_named_when_a_pause_ends() {
+    fn a_watchdog_that_acts_beside_the_cycle_is_not_named() {
         let plan = plan();
         let mut tree = tree(&plan, [Some(200), None]);
-        let beside = queue(&plan, 0, 0, 3);
-        let_go(&mut tree, 90, beside);
-        assert_eq!(freed(&tree), Some((200, None)), "that was before");
-        let_go(&mut tree, 201, beside);
-        assert_eq!(freed(&tree), Some((200, None)), "that was after");
-        let_go(&mut tree, 150, beside);
-        assert_eq!(freed(&tree), Some((200, Some(beside))));
+        let_go(&mut tree, 150, queue(&plan, 0, 0, 3));
+        assert_eq!(freed(&tree), Some((200, None)));
+    }
+
+    #[test]
+    fn all_pauses_of_a_queue_must_end() {
+        let plan = plan();
+        let mut tree = tree(&plan, [Some(200), None]);
+        paused(&mut tree, queue(&plan, 0, 2, 4), (60, Some(300)));
+        assert_eq!(freed(&tree), Some((300, None)));
+        paused(&mut tree, queue(&plan, 0, 2, 4), (310, None));
+        assert_eq!(freed(&tree), Some((300, None)), "one that began later does not count");
     }
 }

@@ -35,8 +35,6 @@ impl Display for Root<'_> {
 pub(super) struct Descent {
     /// The first pause of the chain.
     first: usize,
-    /// Pauses from that one to this, both counted.
-    depth: usize,
     /// What is paused.
     pub(super) holds: Place,
     /// The egress queue that the pause was asked for; none by a host.
@@ -52,9 +50,8 @@ impl PauseTree<'_> {
         waits_for: Option<Place>,
     ) {
         let above = parent.and_then(|parent| self.descents.get(parent));
-        let (first, depth) =
-            above.map_or((self.descents.len(), 1), |above| (above.first, above.depth + 1));
-        self.descents.push(Descent { first, depth, holds, waits_for });
+        let first = above.map_or(self.descents.len(), |above| above.first);
+        self.descents.push(Descent { first, holds, waits_for });
     }
 
     /// Says of the pauses so far which [lead back to a deadlock](rocelab_results::PauseCause::deadlock), of those that
@@ -101,11 +98,6 @@ impl PauseTree<'_> {
     /// Where the chain of the pause begins that holds a priority of a port now, if one does.
     pub(crate) fn root_of(&self, node: NodeId, port: u16, priority: u8) -> Option<Root<'_>> {
         Some(self.root(*self.open.get(&(node, port, priority))?))
-    }
-
-    /// Pauses in the chain of a pause, that one counted.
-    pub(crate) fn depth(&self, pause: usize) -> usize {
-        self.descents[pause].depth
     }
 
     /// The places, as `switch:port` or a host's name, that a root stands for.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_sim::explain::{Cause, Explained, Selection, Survey, explain, survey};
-use rocelab_sim::{Execution, Plan, Scenario};
+use rocelab_sim::{Execution, Plan, Scenario, Simulation};
 
 use crate::causes::recorded;
 
@@ -108,6 +108,14 @@ fn a_flow_that_completed_after_a_deadlock_is_told_so() {
     let mut cycle = deadlock.cycle.iter().map(|queue| format!("{}:{}", queue.switch, queue.port));
     let watchdog = deadlock.watchdog.as_ref().expect("a queue");
     assert!(cycle.any(|queue| queue == *watchdog), "{survey}");
+    let totals = {
+        let mut simulation: Simulation = Simulation::new(Arc::clone(&plan)).unwrap();
+        simulation.run_to_end();
+        simulation.network().totals(simulation.now())
+    };
+    assert_eq!(survey.storms.iter().map(|queue| queue.times).sum::<u64>(), totals.storms);
+    assert!(totals.storms > 0 && survey.storms.iter().all(|queue| queue.first_ps <= freed));
+    assert_eq!(survey.drops, totals.drops, "{survey}");
     let (us, ps) = (freed / 1_000_000, freed % 1_000_000);
     let words = format!("; freed at {us}.{ps:06} us by the watchdog of {watchdog}\n");
     assert!(survey.to_string().contains(&words), "{survey}");

@@ -253,6 +253,7 @@ fn an_unreliable_flow_under_way_tells_what_was_lost() {
     let one = explained(&star("roce.service = \"uc\"", "100MB", rule));
     assert_eq!(one.status, "unfinished", "{one}");
     let lost = one.lost_for_good.as_ref().expect("a loss");
+    assert_eq!(lost.packets, 1);
     assert_eq!((lost.lost.place.as_str(), lost.lost.rule.as_deref()), ("host-1", Some("tenth")));
     // Ten packets of 1024 bytes at 100 Gb/s, and their way.
     assert!((20_800_000..22_500_000).contains(&lost.time_ps), "{lost:?}");
@@ -261,6 +262,51 @@ fn an_unreliable_flow_under_way_tells_what_was_lost() {
         format!("A packet was lost at {us}.{ps:06} us at host-1 (in by port 0), fault tenth, ");
     assert!(one.to_string().contains(&words), "{one}");
     assert_eq!(explained(&star("roce.service = \"uc\"", "100MB", "")).lost_for_good, None);
+}
+
+/// Nothing was dropped: the rule holds a packet back behind others.
+#[test]
+fn an_unreliable_flow_says_that_the_responder_discarded_a_message() {
+    let rule = "[[faults]]\naction = \"reorder\"\nbehind = 3\nto = \"host-1\"\nnth = 10\n";
+    let one = explained(&star("roce.service = \"uc\"", "100KB", rule));
+    assert_eq!(one.status, "messages-lost", "{one}");
+    assert!(one.lost_for_good.is_none(), "{one}");
+    let lost = one.parts.iter().find(|part| part.category == Category::MessageLost);
+    let lost = lost.unwrap_or_else(|| panic!("{one}"));
+    assert_eq!((lost.place.as_str(), &lost.cause), ("host-1", &Some(Cause::Discarded)), "{one}");
+    assert!(one.to_string().contains("discarded by the responder: out of order"), "{one}");
+}
+
+/// Of READ data first one packet is lost, whose gap is seen, and then the first of what is sent again:
+/// nobody has noticed that until the timer expires, and the responder has done all it could.
+#[test]
+fn lost_answers_of_a_read_are_noticed_by_the_gap_or_not_at_all() {
+    let drop = |name: &str, opcode: &str, nth: u32| {
+        format!(
+            "[[faults]]\naction = \"drop\"\nname = \"{name}\"\nopcode = \"RC_RDMA_READ_RESPONSE_{opcode}\"\n\
+             to = \"host-0\"\nnth = {nth}\n"
+        )
+    };
+    let read = |more: &str, keys: &str| {
+        explained(&star(keys, "100KB", more).replace(FLOWS, &format!("{FLOWS}\nverb = \"read\"")))
+    };
+    for recovery in ["go-back-n", "go-back-0", "selective-repeat"] {
+        let keys = format!("roce = {{ recovery = \"{recovery}\", ack_timeout = 0 }}");
+        let one = read(&drop("a", "MIDDLE", 50), &keys);
+        assert_eq!(one.status, "completed", "{recovery}: {one}");
+        let found = noticed(&one);
+        assert!(found.iter().all(|&signal| signal == LossSignal::Gap), "{recovery}: {one}");
+        assert!(!found.is_empty(), "{recovery}: {one}");
+    }
+    let two = format!("{}{}", drop("a", "MIDDLE", 50), drop("b", "FIRST", 2));
+    let one = read(&two, "roce = { recovery = \"go-back-n\", ack_timeout = 0 }");
+    assert_eq!(one.status, "unfinished", "{one}");
+    let part = longest(&one);
+    assert_eq!(part.category, Category::Retransmission, "{one}");
+    assert!(
+        one.to_string().contains("not noticed; lost at host-0 (in by port 0), fault b"),
+        "{one}"
+    );
 }
 
 /// Lost by the only rule, on its way into a port.

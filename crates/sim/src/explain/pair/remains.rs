@@ -163,7 +163,12 @@ impl<'a> Remains<'a> {
     /// What has arrived last at the other end, if that has answered nothing since.
     fn unanswered(&self, sender: usize, scope: Scope) -> Option<&'a Rc<Trail>> {
         let other = &self.pair.ends[1 - sender];
-        let is_new = |last: &&Rc<Trail>| other.answered.is_none_or(|time| time < last.arrived());
+        let is_new = |last: &&Rc<Trail>| {
+            let arrived = last.arrived();
+            other.answered.is_none_or(|time| time < arrived)
+                && !(self.pair.asks_for_result(1 - sender, last)
+                    && other.log.has_answered_since(last.number, arrived))
+        };
         let last = other.last_request.as_ref().filter(is_new);
         last.filter(|last| scope.is_acknowledged_with(last.number))
     }

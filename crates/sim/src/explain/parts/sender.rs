@@ -10,7 +10,7 @@ use super::super::host_log::{HostLog, is_limit};
 use super::super::pair::{DESTINATION, SOURCE};
 use super::super::port_log::PortLog;
 use super::super::sent_frames::Loss;
-use super::super::traffic::Owner;
+use super::super::traffic::{Owner, Traffic};
 use super::{Parts, Spot, pieces};
 
 impl Parts<'_> {
@@ -47,6 +47,9 @@ impl Parts<'_> {
                     self.with_stays(&spot, end, what, (since, until), is_delay);
                 }
                 (Category::Idle, Some(loss)) => self.lost(loss, (since, until)),
+                (Category::Idle, None) if self.has_discarded(end) => {
+                    self.discarded((since, until));
+                }
                 _ => self.add(&spot, what, (since, until)),
             }
         }
@@ -58,6 +61,20 @@ impl Parts<'_> {
         let spot = Spot { stage: Stage::Request, place: (0, lost.place.clone()) };
         let cause = Cause::Dropped { lost };
         self.add(&spot, (Category::MessageLost, Some(cause)), span);
+    }
+
+    /// Whether nothing of a flow was dropped, and yet messages of it have not arrived that nobody sends
+    /// again.
+    fn has_discarded(&self, end: &HostLog) -> bool {
+        let Traffic::Flow(flow) = self.pair.traffic else { return false };
+        !end.repeats() && self.known.network.undelivered_messages(flow).is_some_and(|some| some > 0)
+    }
+
+    /// The responder discarded a packet of a message that nobody sends again.
+    fn discarded(&mut self, span: (u64, u64)) {
+        let destination = self.name(self.pair.ends[DESTINATION].log.node);
+        let spot = Spot { stage: Stage::Request, place: (0, destination) };
+        self.add(&spot, (Category::MessageLost, Some(Cause::Discarded)), span);
     }
 
     /// Something has to be sent again, because of this loss if of any.

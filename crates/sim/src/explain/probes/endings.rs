@@ -174,9 +174,12 @@ impl Probes<'_> {
         let untraced = end.is_some_and(FlowEnd::is_success) && leg.arrival.is_none();
         let (from, to) = (leg.from, leg.to);
         let mut explanation = described_flow(self.plan, network, flow, (from, to), end);
-        let loss = self.pairs[place as usize].pair.ends[SOURCE].log.loss_for_good();
-        explanation.lost_for_good =
-            loss.map(|loss| LostForGood { time_ps: loss.time, lost: loss.told(self.plan) });
+        let log = &self.pairs[place as usize].pair.ends[SOURCE].log;
+        explanation.lost_for_good = log.loss_for_good().map(|loss| LostForGood {
+            packets: log.lost_for_good(),
+            time_ps: loss.time,
+            lost: loss.told(self.plan),
+        });
         self.keep(network, place as usize, &[Stretch::Leg(leg)], explanation, untraced);
     }
 
