@@ -40,7 +40,7 @@ pub struct StuckQueue {
 
 /// An egress queue that holds frames and must not start one, while it is not known whether it is
 /// stuck.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 struct Waiting {
     place: Place,
     bytes: u32,
@@ -55,14 +55,15 @@ type Place = (NodeId, u16, u8);
 type Ingress = (NodeId, u16, u8);
 
 /// A pause of a priority that a queue obeys.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 struct Obeyed {
     priority: u8,
     since: SimTime,
     /// Whose memory asked for it; none if it is about to end, or a host asked for it.
     asked_by: Option<Ingress>,
     /// By which of the waiting queues frames leave that memory; none if some leave by a queue that
-    /// moves.
+    /// moves. Found when all that wait are known.
+    #[borsh(skip)]
     waits_for: Option<Vec<usize>>,
 }
 
@@ -75,7 +76,7 @@ impl Obeyed {
 }
 
 /// What waits, as the parts of a network know it: together they know of every wait what it is for.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(crate) struct Standstill {
     waiting: Vec<Waiting>,
     /// Where the frames wait of each ingress port and priority that asks for a pause.

@@ -6,10 +6,13 @@
 //! from outside all parts, such as a link that fails, happens in each of them, and a window ends
 //! before it: all that was sent until then is on its link.
 
+use std::convert::Infallible;
+
 use rocelab_engine::{Engine, EventKey};
 use rocelab_fabric::{NodeId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 
+use super::coordinator::{Assembly, Fact};
 use super::workers::Crew;
 use crate::network::{BatchOf, BuildError, Event, Network, Part, Setting};
 use crate::profile::Profile;
@@ -78,7 +81,8 @@ impl<P: Profile> Parts<P> {
             let network = Network::of_part(setting, part, &mut engine.queue)?;
             all.push(Running { engine, network });
         }
-        let windows = Windows::of(setting, &all);
+        let links = all.first().map_or(&[][..], |part| part.network.part().cut().links());
+        let windows = Windows::over(setting, links);
         let (Workers::Always(most) | Workers::WhereWorth(most)) = workers;
         let crew = Crew::new(all.len(), windows, most.clamp(1, all.len().max(1)));
         Ok(Self { all, workers, crew, last: (0, 1) })
@@ -104,11 +108,6 @@ impl<P: Profile> Parts<P> {
         &mut self.all[place as usize]
     }
 
-    /// When something happens next.
-    pub(super) fn next(&self) -> Option<SimTime> {
-        self.all.iter().map(Running::next).min().filter(|&next| next != SimTime::NEVER)
-    }
-
     /// Events executed so far, in all parts.
     pub(super) fn executed(&self) -> u64 {
         self.all.iter().map(|part| part.engine.executed()).sum()
@@ -117,13 +116,6 @@ impl<P: Profile> Parts<P> {
     /// The time of the last event of any part, or the limit that was reached.
     pub(super) fn now(&self) -> SimTime {
         self.all.iter().map(|part| part.engine.now()).max().unwrap_or_default()
-    }
-
-    /// Lets time pass up to `limit` without an event, as at the end of a run.
-    pub(super) fn advance_to(&mut self, limit: SimTime) {
-        for part in &mut self.all {
-            part.engine.advance_to(limit);
-        }
     }
 
     /// Runs all that happens until `limit`.
@@ -139,6 +131,27 @@ impl<P: Profile> Parts<P> {
     }
 }
 
+/// All parts are here.
+impl<P: Profile> Assembly<P> for Parts<P> {
+    type Error = Infallible;
+
+    fn parts(&mut self) -> &mut [Running<P>] {
+        &mut self.all
+    }
+
+    fn next(&self) -> Option<SimTime> {
+        self.all.iter().map(Running::next).min().filter(|&next| next != SimTime::NEVER)
+    }
+
+    fn of_all<F: Fact>(&mut self, here: F) -> Result<F, Infallible> {
+        Ok(here)
+    }
+
+    fn part_with(&mut self, node: NodeId) -> Option<&mut Running<P>> {
+        Some(self.part_of(node))
+    }
+}
+
 /// Where windows end.
 #[derive(Debug)]
 pub(super) struct Windows {
@@ -148,9 +161,10 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    fn of<P: Profile>(setting: &Setting<P>, parts: &[Running<P>]) -> Self {
+    /// Where these links of the topology are cut.
+    pub(super) fn over<P: Profile>(setting: &Setting<P>, links: &[u32]) -> Self {
         let outside = Outside::new(setting.plan());
-        Self { lookahead: lookahead(setting, parts), outside }
+        Self { lookahead: lookahead(setting, links), outside }
     }
 
     /// The last instant of the window that begins with what happens next, at `next`; none if that is
@@ -195,13 +209,11 @@ impl Outside {
 }
 
 /// The least time from the start of a frame in one part to its arrival in another.
-fn lookahead<P: Profile>(setting: &Setting<P>, parts: &[Running<P>]) -> Duration {
-    let Some(first) = parts.first() else { return Duration::ZERO };
-    let links = first.network.part().cut().links().iter();
+fn lookahead<P: Profile>(setting: &Setting<P>, links: &[u32]) -> Duration {
     let crossing = |&link: &u32| {
         setting.ways_over(link).map(|way| way.transmit(SimTime::ZERO, SHORTEST).arrival)
     };
-    let least = links.flat_map(crossing).min();
+    let least = links.iter().flat_map(crossing).min();
     least.unwrap_or(SimTime::NEVER).since(SimTime::ZERO)
 }
 

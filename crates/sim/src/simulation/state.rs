@@ -33,7 +33,7 @@ impl Simulation<Roce> {
     /// # Errors
     /// If a number is not one.
     pub(crate) fn save(&mut self, to: &mut Vec<u8>) -> Result {
-        debug_assert!(self.records.is_empty() && !self.is_over, "records are taken before");
+        debug_assert!(self.collected.is_empty() && !self.is_over, "records are taken before");
         let mut network = SavedNetwork::default();
         for Running { engine, network: part } in &mut self.parts.all {
             part.save(&engine.queue, &mut network)?;
@@ -42,13 +42,13 @@ impl Simulation<Roce> {
         let saved = SavedSimulation {
             now: self.parts.now(),
             executed: self.parts.executed(),
-            deadlocks: self.deadlocks.clone(),
-            known: self.known.clone(),
-            open_flows: self.open_flows.clone(),
-            unacknowledged: self.unacknowledged.clone(),
-            window_end: self.window_end,
-            deadlock_look: self.deadlock_look,
-            last_progress: self.last_progress,
+            deadlocks: self.coordinator.deadlocks.clone(),
+            known: self.coordinator.known.clone(),
+            open_flows: self.coordinator.open_flows.clone(),
+            unacknowledged: self.collected.unacknowledged.clone(),
+            window_end: self.coordinator.window_end,
+            deadlock_look: self.coordinator.deadlock_look,
+            last_progress: self.coordinator.last_progress,
             network,
         };
         save_value(&saved, to)
@@ -70,13 +70,13 @@ impl Simulation<Roce> {
             // Events are counted in all; the first part has those so far.
             engine.resume(saved.now, if number == 0 { saved.executed } else { 0 });
         }
-        self.deadlocks = saved.deadlocks;
-        self.known = saved.known;
-        self.open_flows = saved.open_flows;
-        self.unacknowledged = saved.unacknowledged;
-        self.window_end = saved.window_end;
-        self.deadlock_look = saved.deadlock_look;
-        self.last_progress = saved.last_progress;
+        self.coordinator.deadlocks = saved.deadlocks;
+        self.coordinator.known = saved.known;
+        self.coordinator.open_flows = saved.open_flows;
+        self.collected.unacknowledged = saved.unacknowledged;
+        self.coordinator.window_end = saved.window_end;
+        self.coordinator.deadlock_look = saved.deadlock_look;
+        self.coordinator.last_progress = saved.last_progress;
         Ok(())
     }
 }
