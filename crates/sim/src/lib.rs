@@ -40,6 +40,7 @@ mod pause_tree;
 mod plan;
 pub mod profile;
 pub mod proof;
+pub mod ranks;
 pub mod reference;
 pub mod scenario;
 mod simulation;
@@ -49,7 +50,10 @@ pub mod workload;
 
 pub use ideal::{UnloadedNetwork, ideal_fct};
 pub use network::{Cut, Network};
-pub use output::{Outcome, RunError, branch, resume, run, run_in_parts, run_with_checkpoints};
+pub use output::{
+    Outcome, RunError, branch, follow, lead, partitions_on_ranks, resume, run, run_in_parts,
+    run_with_checkpoints,
+};
 pub use plan::*;
 pub use scenario::{Scenario, ScenarioError};
 pub use simulation::{Ending, Execution, Progress, Simulation, WholeNetwork};

@@ -4,6 +4,7 @@ mod checkpointing;
 mod deadlocks;
 mod links;
 mod lossless;
+mod ranked;
 mod samples;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ use thiserror::Error;
 pub use self::checkpointing::{branch, resume, run_with_checkpoints};
 pub(crate) use self::deadlocks::deadlock_records;
 use self::lossless::LosslessDrops;
+pub use self::ranked::{follow, lead, partitions_on_ranks};
 use self::samples::SampleFiles;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
@@ -38,6 +40,7 @@ use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
 use crate::profile::hpcc_ns3::HpccNs3;
 use crate::profile::roce::Roce;
+use crate::ranks::CommunicationError;
 use crate::reference::{PauseLine, ReferenceOutput};
 use crate::scenario::Transport;
 use crate::simulation::{Ending, Execution, Progress, Simulation, WholeNetwork};
@@ -73,6 +76,15 @@ pub enum RunError {
          --checkpoint-every, or without [profile.hpcc-ns3]"
     )]
     NotResumable,
+    /// A run was to be spread over ranks, and by the rules of HPCC's ns-3 simulator none can be.
+    #[error(
+        "by the rules of HPCC's ns-3 simulator a run cannot be spread over ranks: run it by \
+         `rocelab run`, or without [profile.hpcc-ns3]"
+    )]
+    NotOnRanks,
+    /// Another rank failed, or cannot be reached.
+    #[error(transparent)]
+    Communication(#[from] CommunicationError),
     /// A checkpoint does not fit the scenario, or holds what is no number.
     #[error("the checkpoint of {time} cannot be used: {error}")]
     Checkpoint {
@@ -212,6 +224,15 @@ fn record<P: Profile, A: Aside<P>>(
             break Ending::Interrupted;
         }
     };
+    conclude(simulation, output, ending)
+}
+
+/// Makes results of a run that is over.
+fn conclude<P: Profile>(
+    mut simulation: Simulation<P>,
+    mut output: Output<'_>,
+    ending: Ending,
+) -> Result<Outcome, RunError> {
     simulation.finish_samples();
     let records = simulation.take_records();
     output.write(records)?;

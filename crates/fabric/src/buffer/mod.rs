@@ -15,7 +15,7 @@ pub use headroom::{
 };
 pub use hpcc_ns3::{HpccNs3Buffer, HpccNs3Port};
 pub use pools::PoolBuffer;
-use rocelab_state::State;
+use rocelab_state::{BorshDeserialize, BorshSerialize, State};
 pub use shared::{BufferError, BufferLayout, SharedBuffer};
 pub use switch::SwitchBuffer;
 
@@ -105,7 +105,7 @@ pub enum Admission {
 }
 
 /// Why a switch dropped a frame: the inequality that did not hold. All in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]
 pub enum DropReason {
     /// Lossless: the ingress priority's headroom is too small.

@@ -9,6 +9,7 @@ use std::io;
 use rocelab_capture::Direction;
 use rocelab_engine::EventKey;
 use rocelab_fabric::{NodeId, PacketId};
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket};
 use rocelab_wire::{
     Bth, BuildError, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame,
@@ -33,16 +34,26 @@ pub(super) struct Capture {
 }
 
 /// A frame that was captured.
-#[derive(Debug)]
+#[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(crate) struct CapturedFrame {
     /// The event, and so when.
     pub(crate) key: EventKey,
     /// The port, by its place in the plan.
     pub(crate) interface: u16,
     /// Whether it came in or went out.
+    #[borsh(serialize_with = "save_direction", deserialize_with = "load_direction")]
     pub(crate) direction: Direction,
     /// All of it.
     pub(crate) bytes: Box<[u8]>,
+}
+
+fn save_direction<W: io::Write>(direction: &Direction, to: &mut W) -> io::Result<()> {
+    BorshSerialize::serialize(&(*direction == Direction::Outbound), to)
+}
+
+fn load_direction<R: io::Read>(from: &mut R) -> io::Result<Direction> {
+    let is_outbound = bool::deserialize_reader(from)?;
+    Ok(if is_outbound { Direction::Outbound } else { Direction::Inbound })
 }
 
 impl Capture {

@@ -1,6 +1,8 @@
 //! Frames on their way from one part of a network to another, and what messages of applications
 //! say that go there.
 
+mod bytes;
+
 use std::collections::BTreeSet;
 
 use rocelab_engine::{EventKey, EventQueue};
@@ -166,9 +168,18 @@ impl<P: Profile> Network<P> {
         for message in batch.messages.drain(..) {
             self.shared.hear(message);
         }
+        self.keep_spare(batch);
+    }
+
+    /// The memory of a batch, whose content is elsewhere now, is used again.
+    pub(crate) fn keep_spare(&mut self, mut batch: BatchOf<P>) {
         if self.outbox.spare.len() < SPARE {
-            batch.doomed.clear();
-            batch.first_arrival = SimTime::NEVER;
+            let Batch { frames, company, doomed, messages, first_arrival } = &mut batch;
+            frames.clear();
+            company.clear();
+            doomed.clear();
+            messages.clear();
+            *first_arrival = SimTime::NEVER;
             self.outbox.spare.push(batch);
         }
     }

@@ -7,10 +7,11 @@ use rocelab_transport::CompletionStatus;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
 use super::StuckQueue;
+use crate::Plan;
 use crate::profile::Allowed;
 
 /// Something worth keeping, with its place in the order of events.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub struct Record {
     /// When, and where in the order.
     pub key: EventKey,
@@ -19,7 +20,7 @@ pub struct Record {
 }
 
 /// What happened.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
 pub enum RecordKind {
     /// A flow is over, well or badly.
     FlowEnd(FlowEnd),
@@ -46,6 +47,32 @@ pub enum RecordKind {
 }
 
 impl RecordKind {
+    /// Whether it can have been recorded in a run of `plan`.
+    pub(crate) fn fits(&self, plan: &Plan) -> bool {
+        let is_flow = |flow: u32| (flow as usize) < plan.flows.len();
+        let is_node = |node: NodeId| (node as usize) < plan.topology.nodes.len();
+        match self {
+            Self::FlowEnd(end) => is_flow(end.flow),
+            Self::FlowAcknowledged(known) => is_flow(known.flow),
+            Self::Rate(rate) => is_flow(rate.flow),
+            Self::OperationEnd(end) => {
+                (end.connection as usize) < plan.connections.len()
+                    && usize::from(end.kind) < plan.app_of(end.connection).kinds.len()
+            }
+            Self::Drop(dropped) => {
+                let of_plan = |rule: u32| (rule as usize) < plan.faults.len();
+                let is_cause = |cause| !matches!(cause, DropCause::Fault(rule) if !of_plan(rule));
+                is_node(dropped.node) && is_cause(dropped.cause)
+            }
+            Self::Pause(_)
+            | Self::PauseRequest(_)
+            | Self::Queue(_)
+            | Self::Marks(_)
+            | Self::Use(_)
+            | Self::Storm(_) => is_node(self.place().0),
+        }
+    }
+
     /// Its place among what nodes do because of one event from outside: by node, or of flows, of
     /// which some end together at the end of a window, by flow.
     pub(crate) fn place(&self) -> (NodeId, u32) {
@@ -77,7 +104,7 @@ pub enum HostEnd {
 
 /// All of a flow of TCP is acknowledged, as its source sees: the flow ended before, when its
 /// destination had all of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct FlowAcknowledged {
     /// Its number in the plan.
     pub flow: u32,
@@ -177,7 +204,7 @@ pub struct OpenOperation {
 }
 
 /// A priority of a port's transmitter was told to stop or may go on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct PauseChange {
     /// The node that is told.
     pub node: NodeId,
@@ -192,7 +219,7 @@ pub struct PauseChange {
 }
 
 /// A port asks the other end of its link to pause a priority.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct PauseRequest {
     /// The node that asks.
     pub node: NodeId,
@@ -207,7 +234,7 @@ pub struct PauseRequest {
 }
 
 /// What changes for a priority.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub enum PauseEvent {
     /// It ran and must stop.
     Pause,
@@ -220,7 +247,7 @@ pub enum PauseEvent {
 }
 
 /// A frame was dropped.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct FrameDropped {
     /// Where.
     pub node: NodeId,
@@ -237,7 +264,7 @@ pub struct FrameDropped {
 }
 
 /// A watchdog takes a queue for one in a storm, or no longer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct QueueStorm {
     /// The queue.
     pub place: StuckQueue,
@@ -246,7 +273,7 @@ pub struct QueueStorm {
 }
 
 /// Why a frame was dropped.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub enum DropCause {
     /// The switch's memory did not take it.
     Buffer(DropReason),
@@ -318,7 +345,7 @@ impl DropCause {
 }
 
 /// The length of one egress queue.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct QueueLength {
     /// Which node.
     pub node: NodeId,
@@ -331,7 +358,7 @@ pub struct QueueLength {
 }
 
 /// Frames that a port marked since the sample before.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct MarksCounted {
     /// Which node.
     pub node: NodeId,
@@ -342,7 +369,7 @@ pub struct MarksCounted {
 }
 
 /// What a port sent since the sample before.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct PortUse {
     /// Which node.
     pub node: NodeId,
@@ -357,7 +384,7 @@ pub struct PortUse {
 }
 
 /// How fast a flow is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct FlowRate {
     /// Its number in the plan.
     pub flow: u32,

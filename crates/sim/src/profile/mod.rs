@@ -28,6 +28,7 @@ use rocelab_fabric::{
     BufferPolicy, CongestionSample, FlowControl, NodeId, PortExtras, RouteError, SchedulerConfig,
     Serialisation,
 };
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpSegment};
 use rocelab_transport::{Content, Counters, Packet as RdmaPacket, Standing};
@@ -339,7 +340,7 @@ pub struct FlowProgress {
 }
 
 /// What a congestion control allows a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 pub struct Allowed {
     /// At most this rate.
     pub rate: Bandwidth,

@@ -62,7 +62,7 @@ impl CaptureFiles {
     }
 
     /// Writes a frame, unless something went wrong before.
-    pub(super) fn write(&mut self, frame: &CapturedFrame) {
+    fn write(&mut self, frame: &CapturedFrame) {
         if self.error.is_some() {
             return;
         }
@@ -76,6 +76,15 @@ impl CaptureFiles {
             self.writers[writer].write_frame(interface, key.time, *direction, bytes, len)
         });
         self.error = written.err();
+    }
+
+    /// Writes frames of all parts of a network, which come here part by part, in the order of events;
+    /// what nodes send because of one event from outside, in the order of nodes.
+    pub(super) fn write_all(&mut self, captured: &CapturePlan, mut frames: Vec<CapturedFrame>) {
+        frames.sort_by_key(|frame| (frame.key, captured.ports[usize::from(frame.interface)].0));
+        for frame in &frames {
+            self.write(frame);
+        }
     }
 
     /// Notes what went wrong before a frame could be written.

@@ -7,6 +7,7 @@ mod collected;
 mod coordinator;
 mod execution;
 mod parts;
+mod ranked;
 mod state;
 mod whole;
 mod workers;
@@ -25,6 +26,7 @@ use self::collected::Collected;
 use self::coordinator::Coordinator;
 pub use self::execution::Execution;
 use self::parts::{Parts, Running, Workers};
+pub(crate) use self::ranked::RankedSimulation;
 pub use self::whole::WholeNetwork;
 use crate::Plan;
 use crate::network::watch::Watch;
@@ -215,8 +217,7 @@ impl<P: Profile> Simulation<P> {
         self.captures.as_ref().is_some_and(CaptureFiles::has_failed)
     }
 
-    /// Writes what was captured since the last time, in the order of events; what nodes send because
-    /// of one event from outside, in the order of nodes.
+    /// Writes what was captured since the last time.
     fn write_captures(&mut self) {
         let plan = Arc::clone(self.network().plan());
         let (Some(files), Some(places)) = (&mut self.captures, &plan.capture) else { return };
@@ -227,10 +228,7 @@ impl<P: Profile> Simulation<P> {
                 Err(error) => files.fail(error),
             }
         }
-        captured.sort_by_key(|frame| (frame.key, places.ports[usize::from(frame.interface)].0));
-        for frame in &captured {
-            files.write(frame);
-        }
+        files.write_all(places, captured);
     }
 
     /// Has [`advance`](Self::advance) stop, once, at the end of the first window that does not end before.

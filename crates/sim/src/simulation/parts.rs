@@ -52,6 +52,13 @@ pub(super) enum Workers {
 const WORTH: u64 = 500;
 
 impl<P: Profile> Running<P> {
+    /// A part of a network at time zero.
+    pub(super) fn new(setting: &Setting<P>, part: Part) -> Result<Self, BuildError> {
+        let mut engine = Engine::new();
+        let network = Network::of_part(setting, part, &mut engine.queue)?;
+        Ok(Self { engine, network })
+    }
+
     /// Runs to the end of a window.
     pub(super) fn run_until(&mut self, limit: SimTime) {
         self.engine.run(&mut self.network, limit, u64::MAX);
@@ -77,9 +84,7 @@ impl<P: Profile> Parts<P> {
     ) -> Result<Self, BuildError> {
         let mut all = Vec::new();
         for part in parts {
-            let mut engine = Engine::new();
-            let network = Network::of_part(setting, part, &mut engine.queue)?;
-            all.push(Running { engine, network });
+            all.push(Running::new(setting, part)?);
         }
         let links = all.first().map_or(&[][..], |part| part.network.part().cut().links());
         let windows = Windows::over(setting, links);

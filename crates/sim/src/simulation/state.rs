@@ -7,6 +7,7 @@ use rocelab_state::{BorshDeserialize, BorshSerialize, Result, load_value, save_v
 use rocelab_units::SimTime;
 
 use super::Simulation;
+use super::coordinator::Coordinator;
 use super::parts::Running;
 use crate::network::{Deadlock, FlowEnd, SavedNetwork, StuckQueue};
 use crate::profile::roce::Roce;
@@ -65,11 +66,7 @@ impl Simulation<Roce> {
         if numbers.max().is_some_and(|&flow| flow as usize >= flows) {
             return Err(unfit("the flows"));
         }
-        for (number, Running { engine, network }) in (0u64..).zip(&mut self.parts.all) {
-            network.load(&saved.network, saved.window_end, &mut engine.queue)?;
-            // Events are counted in all; the first part has those so far.
-            engine.resume(saved.now, if number == 0 { saved.executed } else { 0 });
-        }
+        self.load_parts(&saved.network, saved.window_end, (saved.now, saved.executed))?;
         self.coordinator.deadlocks = saved.deadlocks;
         self.coordinator.known = saved.known;
         self.coordinator.open_flows = saved.open_flows;
@@ -77,6 +74,39 @@ impl Simulation<Roce> {
         self.coordinator.window_end = saved.window_end;
         self.coordinator.deadlock_look = saved.deadlock_look;
         self.coordinator.last_progress = saved.last_progress;
+        Ok(())
+    }
+
+    /// Goes on from where parts of the same run, in other processes, have come to; this one is at its
+    /// beginning.
+    ///
+    /// # Errors
+    /// If their state does not fit.
+    pub(super) fn take_over(
+        &mut self,
+        network: &SavedNetwork,
+        now: SimTime,
+        executed: u64,
+        coordinator: Coordinator,
+    ) -> Result {
+        self.load_parts(network, coordinator.window_end, (now, executed))?;
+        self.coordinator = coordinator;
+        Ok(())
+    }
+
+    /// Loads what parts were saved at the end of a window, when the last event had been and so many had
+    /// been executed.
+    fn load_parts(
+        &mut self,
+        saved: &SavedNetwork,
+        window_end: SimTime,
+        (now, executed): (SimTime, u64),
+    ) -> Result {
+        for (number, Running { engine, network }) in (0u64..).zip(&mut self.parts.all) {
+            network.load(saved, window_end, &mut engine.queue)?;
+            // Events are counted in all; the first part has those so far.
+            engine.resume(now, if number == 0 { executed } else { 0 });
+        }
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ mod faults;
 mod hosts;
 mod links;
 mod measured;
+mod ranks;
 mod shipped;
 mod support;
 mod switches;

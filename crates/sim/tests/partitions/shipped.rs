@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rocelab_fabric::topology::Partitioning;
 use rocelab_sim::{Cut, Execution, Plan, Scenario, Simulation};
 
-use crate::support::{assert_same, in_parts, whole};
+use crate::support::{assert_same, in_parts, on_ranks, whole};
 
 /// Parts and workers.
 const EXECUTIONS: [(u32, usize); 3] = [(2, 2), (3, 1), (8, 2)];
@@ -68,6 +68,7 @@ fn every_execution_of_every_scenario_gives_the_same_bytes() {
                 cuts.push(cut);
             }
         }
+        assert_same(&in_one, &on_ranks(&plan, 2, 2), &format!("{name} on 2 ranks"));
         if cuts.is_empty() {
             uncut.push(name);
         }

@@ -10,6 +10,11 @@ use rocelab_results::{CheckpointSettings, Checkpoints, Overwrite, ResultsDir, Ru
 use rocelab_sim::{Cut, Execution, Plan, Progress, RunError, Scenario};
 use rocelab_units::Duration;
 
+use crate::ranks;
+
+/// Numbers of ranks, and of parts.
+const RANKS: [(u32, u32); 4] = [(1, 2), (2, 2), (3, 4), (4, 4)];
+
 /// What a run comes to.
 pub(crate) struct Results {
     /// Every file of its directory, by name.
@@ -33,6 +38,11 @@ pub(crate) fn in_parts(plan: &Arc<Plan>, partitioning: Partitioning, workers: us
     results(|directory| {
         Ok(rocelab_sim::run_in_parts(Arc::clone(plan), directory, &cut, workers)?.summary)
     })
+}
+
+/// The results of a run on so many ranks, in so many parts.
+pub(crate) fn on_ranks(plan: &Arc<Plan>, ranks: u32, partitions: u32) -> Results {
+    results(|directory| Ok(ranks::run(plan, directory, ranks, partitions)?.summary))
 }
 
 /// The results of a run that is broken off time and again, each time a while behind the checkpoint that
@@ -150,6 +160,10 @@ pub(crate) fn assert_plan_can_be_cut(plan: &Arc<Plan>, evidence: &[&str]) -> Res
         assert!(!is_nothing, "{pointer} is nothing in {summary:#}");
     }
     assert_same(&whole, &in_parts(plan, Partitioning::by_parts(&nodes), 2), "a part for each node");
+    for (ranks, partitions) in RANKS {
+        let what = format!("{partitions} parts on {ranks} ranks");
+        assert_same(&whole, &on_ranks(plan, ranks, partitions), &what);
+    }
     let mut broken = broken_off(plan, Duration::from_ps(whole.summary.simulated_ps / 6));
     if broken.1 == 0 {
         // It stands still most of its time: what comes before that can be broken off.

@@ -40,6 +40,16 @@ pub(crate) struct SavedNetwork {
 }
 
 impl SavedNetwork {
+    /// Adds what was saved of other parts.
+    pub(crate) fn add(&mut self, other: Self) {
+        let Self { common, sums, nodes, links, events } = other;
+        self.common.extend(common);
+        self.sums.add(sums);
+        self.nodes.extend(nodes);
+        self.links.extend(links);
+        self.events.extend(events);
+    }
+
     /// Events of all parts in their order.
     pub(crate) fn sort(&mut self) {
         self.events.sort_by_key(|(key, _)| *key);
@@ -57,7 +67,7 @@ impl Network<Roce> {
         if is_first {
             self.save_common(&mut to.common)?;
         }
-        to.sums.add(self);
+        to.sums.add(Sums::of(self));
         for node in self.own_nodes() {
             let mut bytes = Vec::new();
             self.save_node(node, &mut bytes)?;

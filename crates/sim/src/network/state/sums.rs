@@ -43,28 +43,47 @@ struct SavedTotals {
 }
 
 impl Sums {
-    /// Adds what a part has.
-    pub(super) fn add(&mut self, network: &Network<Roce>) {
-        self.flows.started += network.flows.started;
-        self.flows.completed += network.flows.completed;
-        self.flows.failed += network.flows.failed;
-        self.flows.last_end = self.flows.last_end.max(network.flows.last_end);
-        self.operations.completed += network.operations.completed;
-        self.operations.failed += network.operations.failed;
-        self.operations.payload += network.operations.payload;
-        self.opcodes.resize(network.opcodes.len(), 0);
-        for (sum, count) in self.opcodes.iter_mut().zip(network.opcodes.iter()) {
+    /// What a part has.
+    pub(super) fn of(network: &Network<Roce>) -> Self {
+        let Flows { started, completed, failed, last_end } = network.flows;
+        let Operations { completed: done, failed: not_done, payload, .. } = network.operations;
+        let tables = network.tables.as_ref();
+        let ends = network.flow_ends.as_ref();
+        Self {
+            flows: Flows { started, completed, failed, last_end },
+            operations: Operations {
+                open_connections: 0,
+                completed: done,
+                failed: not_done,
+                payload,
+            },
+            opcodes: network.opcodes.to_vec(),
+            totals: SavedTotals::of(&network.totals),
+            mac_entries: tables.map(|tables| tables.counts).unwrap_or_default(),
+            resolved: tables.map(|tables| tables.resolved.clone()).unwrap_or_default(),
+            flow_ends: ends.map(|ends| ends.by_flow.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Adds what other parts have.
+    pub(super) fn add(&mut self, other: Self) {
+        let Self { flows, operations, opcodes, totals, mac_entries, resolved, flow_ends } = other;
+        self.flows.started += flows.started;
+        self.flows.completed += flows.completed;
+        self.flows.failed += flows.failed;
+        self.flows.last_end = self.flows.last_end.max(flows.last_end);
+        self.operations.completed += operations.completed;
+        self.operations.failed += operations.failed;
+        self.operations.payload += operations.payload;
+        self.opcodes.resize(self.opcodes.len().max(opcodes.len()), 0);
+        for (sum, count) in self.opcodes.iter_mut().zip(opcodes) {
             *sum += count;
         }
-        self.totals.add(&network.totals);
-        if let Some(tables) = &network.tables {
-            self.mac_entries.learnt += tables.counts.learnt;
-            self.mac_entries.aged += tables.counts.aged;
-            self.resolved.extend(&tables.resolved);
-        }
-        if let Some(ends) = &network.flow_ends {
-            self.flow_ends.extend(&ends.by_flow);
-        }
+        self.totals.add(totals);
+        self.mac_entries.learnt += mac_entries.learnt;
+        self.mac_entries.aged += mac_entries.aged;
+        self.resolved.extend(resolved);
+        self.flow_ends.extend(flow_ends);
     }
 
     /// Gives one part all that was counted.
@@ -97,7 +116,7 @@ impl Sums {
 }
 
 impl SavedTotals {
-    fn add(&mut self, part: &Totals) {
+    fn of(part: &Totals) -> Self {
         // Paused time, marks and opcodes are counted elsewhere and MAC entries in their tables.
         let Totals {
             traversals,
@@ -117,13 +136,44 @@ impl SavedTotals {
             ecn_marks: _,
             opcodes: _,
         } = *part;
+        Self {
+            traversals,
+            frames_created,
+            frames_delivered,
+            packets_delivered,
+            frames_dropped,
+            drops: drops.iter().map(|(&cause, &frames)| (cause.to_owned(), frames)).collect(),
+            pauses,
+            storms,
+            resumes,
+            cnms,
+            floods,
+            flooded_frames,
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        let Self {
+            traversals,
+            frames_created,
+            frames_delivered,
+            packets_delivered,
+            frames_dropped,
+            drops,
+            pauses,
+            storms,
+            resumes,
+            cnms,
+            floods,
+            flooded_frames,
+        } = other;
         self.traversals += traversals;
         self.frames_created += frames_created;
         self.frames_delivered += frames_delivered;
         self.packets_delivered += packets_delivered;
         self.frames_dropped += frames_dropped;
-        for (&cause, frames) in drops {
-            *self.drops.entry(cause.to_owned()).or_default() += frames;
+        for (cause, frames) in drops {
+            *self.drops.entry(cause).or_default() += frames;
         }
         self.pauses += pauses;
         self.storms += storms;

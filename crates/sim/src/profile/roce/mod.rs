@@ -173,6 +173,11 @@ impl LinkLoss {
 }
 
 impl LinkLoss {
+    /// Whether a message that was posted in another part is for a host here.
+    pub(crate) fn is_for_here(&self, message: &app::DistantMessage) -> bool {
+        self.messages.is_for_here(message)
+    }
+
     /// The dice of the link that a port sends on, if it loses frames.
     pub(crate) fn loss(&mut self, port: u32) -> Option<&mut RngStream> {
         self.directions[port as usize].as_mut().map(|(_, dice)| dice)

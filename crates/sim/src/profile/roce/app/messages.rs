@@ -35,7 +35,7 @@ struct OfConnection {
 }
 
 /// A message that is posted in one part of a network, for a host of another.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct DistantMessage {
     connection: u32,
     to: Side,
@@ -88,6 +88,13 @@ impl Messages {
     /// A message is under way that was posted in another part.
     pub(in crate::profile::roce) fn hear(&mut self, heard: DistantMessage) {
         self.of(heard.connection).under_way[side(heard.to)].push_back(heard.message);
+    }
+
+    /// Whether a message that was posted in another part is for an end here.
+    pub(in crate::profile::roce) fn is_for_here(&self, message: &DistantMessage) -> bool {
+        let place = self.places.get(message.connection as usize).copied().unwrap_or(u32::MAX);
+        let connection = self.here.get(place as usize);
+        connection.is_some_and(|connection| connection.elsewhere[side(message.to)].is_none())
     }
 
     /// The message that has arrived at the end of `at`.

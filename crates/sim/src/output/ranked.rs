@@ -1,0 +1,105 @@
+//! Runs that several ranks carry out together.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use rocelab_results::ResultsDir;
+
+use super::{EVENTS_A_STEP, Outcome, Output, RunError, conclude};
+use crate::Plan;
+use crate::ranks::Ranks;
+use crate::simulation::{Ending, Execution, Progress, RankedSimulation};
+
+/// At the first of several ranks: runs `plan` as [`run`](crate::run) does, together with the others,
+/// which call [`follow`] with the same plan. Results are the same bytes. The network is cut into
+/// `partitions` parts, or as many as there are.
+///
+/// # Errors
+/// As those of [`run`](crate::run); [`RunError::NotOnRanks`] by the rules of HPCC's simulator;
+/// [`RunError::Communication`] if another rank fails. The others end as well.
+pub fn lead(
+    plan: Arc<Plan>,
+    directory: &ResultsDir,
+    partitions: u32,
+    ranks: &mut Ranks<'_>,
+    observe: impl FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Outcome, RunError> {
+    let led = record(plan, directory, partitions, ranks, observe);
+    led.inspect_err(|error| ranks.fail(&error.to_string()))
+}
+
+/// At the other ranks: carries out this one's part of a run of `plan` that the first one
+/// [leads](lead).
+///
+/// # Errors
+/// As those of [`lead`].
+pub fn follow(
+    plan: Arc<Plan>,
+    partitions: u32,
+    ranks: &mut Ranks<'_>,
+    observe: impl FnMut() -> ControlFlow<()>,
+) -> Result<(), RunError> {
+    let followed = carry_out(plan, partitions, ranks, observe);
+    followed.inspect_err(|error| ranks.fail(&error.to_string()))
+}
+
+fn begin<'a, 'r>(
+    plan: Arc<Plan>,
+    partitions: u32,
+    ranks: &'r mut Ranks<'a>,
+) -> Result<RankedSimulation<'a, 'r>, RunError> {
+    if plan.profile.hpcc_ns3().is_some() {
+        return Err(RunError::NotOnRanks);
+    }
+    RankedSimulation::new(plan, partitions, ranks)
+}
+
+fn record(
+    plan: Arc<Plan>,
+    directory: &ResultsDir,
+    partitions: u32,
+    ranks: &mut Ranks<'_>,
+    mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+) -> Result<Outcome, RunError> {
+    debug_assert!(ranks.is_first(), "the others follow");
+    let mut simulation = begin(Arc::clone(&plan), partitions, ranks)?;
+    let execution = simulation.execution();
+    let mut output = Output::create(&plan, directory)?;
+    simulation.start_capture(Some(directory.working_path()))?;
+    let ending = loop {
+        let ending = simulation.step(EVENTS_A_STEP)?;
+        output.write(simulation.take_records())?;
+        if let Some(ending) = ending {
+            break ending;
+        }
+        let ends = simulation.capture_failed() || observe(&simulation.progress()).is_break();
+        if simulation.is_broken_off(ends)? {
+            break Ending::Interrupted;
+        }
+    };
+    let outcome = conclude(simulation.gather()?, output, ending)?;
+    Ok(Outcome { execution, ..outcome })
+}
+
+fn carry_out(
+    plan: Arc<Plan>,
+    partitions: u32,
+    ranks: &mut Ranks<'_>,
+    mut observe: impl FnMut() -> ControlFlow<()>,
+) -> Result<(), RunError> {
+    let mut simulation = begin(plan, partitions, ranks)?;
+    simulation.start_capture(None)?;
+    while simulation.step(EVENTS_A_STEP)?.is_none() {
+        if simulation.is_broken_off(observe().is_break())? {
+            break;
+        }
+    }
+    Ok(simulation.hand_over()?)
+}
+
+/// In how many parts a network is simulated on so many ranks, if nobody says: as
+/// [one process](Execution::on_threads) would make them, and a multiple of the ranks.
+pub fn partitions_on_ranks(plan: &Plan, ranks: u32) -> u32 {
+    let alone = Execution::on_threads(plan, 1).partitions;
+    alone.next_multiple_of(ranks.max(1))
+}
