@@ -29,6 +29,11 @@ pub(crate) struct CheckpointArguments {
 }
 
 impl CheckpointArguments {
+    /// Whether there are to be any.
+    pub(crate) fn are_asked_for(&self) -> bool {
+        self.checkpoint_every.is_some()
+    }
+
     /// What is asked for, of the scenario of a plan; none without checkpoints.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The `rocelab` command line: a shell around the library crates, without logic of its own.
 //!
 //! Answers go to standard output, errors and progress to standard error. The exit codes are part
-//! of the contract: see [`Exit`].
+//! of the contract: `exit.rs` has them.
 
 /// Tells the user on standard error. Nobody may be listening there any more, or the disk be full:
 /// that changes neither the outcome nor the exit code, so it must not panic as `eprintln!` does.
@@ -25,6 +25,7 @@ mod interrupt;
 mod new_file;
 mod pcap;
 mod progress;
+pub mod ranks;
 mod report;
 mod resources;
 mod run;
@@ -80,7 +81,8 @@ enum Command {
     Schema,
 }
 
-fn main() -> ExitCode {
+/// The program `rocelab`: does what its arguments say.
+pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let executed = std::panic::catch_unwind(|| execute(arguments.command));
     let exit = match executed {

@@ -70,8 +70,27 @@ impl ExecutionArguments {
 }
 
 impl RunArguments {
+    /// What becomes of results that are there.
+    pub(crate) fn overwrite(&self) -> Overwrite {
+        if self.force { Overwrite::Replace } else { Overwrite::Refuse }
+    }
+
+    /// What is asked for that only a run in one process can do, if anything is.
+    pub(crate) fn only_in_one_process(&self) -> Option<&'static str> {
+        let asks = [
+            (self.execution.threads.is_some(), "--threads"),
+            (self.checkpoints.are_asked_for(), "--checkpoint-every"),
+        ];
+        asks.into_iter().find_map(|(is_asked_for, option)| is_asked_for.then_some(option))
+    }
+
+    /// In how many parts a plan's network is to be cut, if that is said.
+    pub(crate) fn partitions(&self) -> Option<u32> {
+        self.execution.partitions
+    }
+
     /// Where the results of `plan` go.
-    fn directory_for(&self, plan: &Plan) -> PathBuf {
+    pub(crate) fn directory_for(&self, plan: &Plan) -> PathBuf {
         match &self.out {
             Some(out) if self.path.is_dir() => out.join(&plan.name),
             Some(out) => out.clone(),
@@ -108,39 +127,71 @@ const CONFIG: &str = "config.txt";
 /// Runs every scenario at the path.
 pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen();
-    let files = scenario_files(&arguments.path)?;
-    let overwrite = if arguments.force { Overwrite::Replace } else { Overwrite::Refuse };
-    // All is read and tried before the first runs: an error in the last one costs nobody an hour.
-    let loaded: Vec<_> =
-        files.iter().map(|path| arguments.scenario.load(path)).collect::<Result<_, _>>()?;
-    check_own_directories(arguments, &files, &loaded)?;
-    prove_writable(loaded.iter().map(|(_, plan)| arguments.directory_for(plan)), overwrite)?;
-    for (_, plan) in &loaded {
+    let all = load_all(arguments)?;
+    check_all(arguments, &all)?;
+    let overwrite = arguments.overwrite();
+    run_all(arguments, &interrupt, all, |carrying, scenario, plan| {
+        let directory = arguments.directory_for(&plan);
+        match arguments.checkpoints.settings(&plan, overwrite)? {
+            Some(settings) => checkpoint::begin(carrying, (scenario, &directory), plan, settings),
+            None => {
+                Checkpoints::clear_way(&directory, overwrite)?;
+                run_one(carrying, scenario, plan, ResultsDir::create(directory, overwrite)?)
+            }
+        }
+    })
+}
+
+/// A scenario with its file and its plan.
+pub(crate) struct ToRun {
+    pub(crate) path: PathBuf,
+    pub(crate) loaded: Loaded,
+    pub(crate) plan: Plan,
+}
+
+/// Reads all scenarios at the path before the first runs: an error in the last one costs nobody an hour.
+pub(crate) fn load_all(arguments: &RunArguments) -> Result<Vec<ToRun>, Failure> {
+    let load = |path: PathBuf| {
+        let (loaded, plan) = arguments.scenario.load(&path)?;
+        Ok(ToRun { path, loaded, plan })
+    };
+    scenario_files(&arguments.path)?.into_iter().map(load).collect()
+}
+
+/// Tries all that can go wrong with the results of scenarios, before the first runs.
+pub(crate) fn check_all(arguments: &RunArguments, all: &[ToRun]) -> Result<(), Failure> {
+    let overwrite = arguments.overwrite();
+    check_own_directories(arguments, all)?;
+    prove_writable(all.iter().map(|one| arguments.directory_for(&one.plan)), overwrite)?;
+    for ToRun { plan, .. } in all {
         arguments.checkpoints.settings(plan, overwrite)?;
         Checkpoints::check_way(&arguments.directory_for(plan), overwrite)?;
     }
+    Ok(())
+}
+
+/// Runs scenarios one after the other, until the user breaks one off. `run` runs one.
+pub(crate) fn run_all(
+    arguments: &RunArguments,
+    interrupt: &Interrupt,
+    all: Vec<ToRun>,
+    mut run: impl FnMut(&Carrying<'_>, &Scenario, Plan) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
-    for (path, (loaded, plan)) in files.iter().zip(loaded) {
+    let are_several = all.len() > 1;
+    for ToRun { path, loaded, plan } in all {
         if !arguments.quiet {
-            answer::tell_without_effect(path, &loaded, &plan);
-            tell_warnings(path, &plan);
+            answer::tell_without_effect(&path, &loaded, &plan);
+            tell_warnings(&path, &plan);
         }
-        let of = if files.len() > 1 { format!("{}: ", path.display()) } else { String::new() };
+        let of = if are_several { format!("{}: ", path.display()) } else { String::new() };
         let carrying = Carrying {
             execution: &arguments.execution,
             quiet: arguments.quiet,
             of: &of,
-            interrupt: &interrupt,
+            interrupt,
         };
-        let (scenario, directory) = (&loaded.scenario, arguments.directory_for(&plan));
-        let ended = match arguments.checkpoints.settings(&plan, overwrite)? {
-            Some(settings) => checkpoint::begin(&carrying, (scenario, &directory), plan, settings)?,
-            None => {
-                Checkpoints::clear_way(&directory, overwrite)?;
-                run_one(&carrying, scenario, plan, ResultsDir::create(directory, overwrite)?)?
-            }
-        };
-        exit = exit.and(ended);
+        exit = exit.and(run(&carrying, &loaded.scenario, plan)?);
         if exit == Exit::Interrupted {
             break;
         }
@@ -159,13 +210,9 @@ fn tell_warnings(path: &Path, plan: &Plan) {
 }
 
 /// Whether no two scenarios have results in one directory, where one would replace the other's.
-fn check_own_directories(
-    arguments: &RunArguments,
-    files: &[PathBuf],
-    loaded: &[(Loaded, Plan)],
-) -> Result<(), Failure> {
+fn check_own_directories(arguments: &RunArguments, all: &[ToRun]) -> Result<(), Failure> {
     let mut owners = BTreeMap::new();
-    for (file, (_, plan)) in files.iter().zip(loaded) {
+    for ToRun { path: file, plan, .. } in all {
         let directory = arguments.directory_for(plan);
         if let Some(owner) = owners.insert(directory.clone(), file) {
             let (file, owner, directory) = (file.display(), owner.display(), directory.display());

@@ -34,6 +34,10 @@ pub struct RunInfo {
     pub threads: u32,
     /// Partitions of the network.
     pub partitions: u32,
+    /// Processes that carried it out together, where there were several; then `cpu_s` is that of all, and
+    /// `peak_memory_bytes` that of the one that had most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<u32>,
     /// Where it ran.
     pub machine: Machine,
 }
@@ -65,6 +69,7 @@ impl Default for RunInfo {
             traversals_per_cpu_s: 0.0,
             threads: 1,
             partitions: 1,
+            ranks: None,
             machine: Machine::default(),
         }
     }

@@ -1,0 +1,7 @@
+//! The program `rocelab`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    rocelab_cli::main()
+}

@@ -1,0 +1,188 @@
+//! `rocelab-mpi`: `rocelab run` by several processes, whatever carries their messages.
+//!
+//! All of them get the same arguments and read the same files. Only the first one tells the user
+//! anything and writes results. One that fails tells the others, and all end.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash as _, Hasher as _};
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Parser, Subcommand};
+use rocelab_results::{Checkpoints, ResultsDir, RunInfo};
+use rocelab_sim::ranks::{Communicator, Ranks};
+use rocelab_sim::{Plan, RunError, Scenario, partitions_on_ranks};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::resources;
+use crate::run::{Carrying, RunArguments, ToRun, check_all, load_all, run_all, write_scenario};
+
+/// RoCE Lab over the ranks of MPI: one run on several machines, with the same results.
+///
+/// Exit codes, of the first rank: 0 done; 1 done, and something was found; 2 bad input, nothing
+/// written; 3 a defect of the program; 4 the machine failed; 130 interrupted, results marked
+/// incomplete.
+#[derive(Debug, Parser)]
+#[command(name = "rocelab-mpi", version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a scenario on all ranks and write a results directory.
+    #[command(
+        mut_arg("threads", |arg| arg.hide(true)),
+        mut_arg("checkpoint_every", |arg| arg.hide(true)),
+        mut_arg("keep_checkpoints", |arg| arg.hide(true)),
+        mut_arg("partitions", |arg| arg.help(
+            "Parts that the network is cut into; results do not depend on it. [default: one for each \
+             rank; more in large networks]",
+        )),
+    )]
+    Run(RunArguments),
+}
+
+/// The program `rocelab-mpi`, as one of the ranks that `communicator` reaches: does what its arguments
+/// say, and gives its exit code, which is success but for the first rank.
+pub fn main(communicator: &mut dyn Communicator) -> ExitCode {
+    let ranks = &mut Ranks::new(communicator);
+    let Command::Run(arguments) = match Arguments::try_parse() {
+        Ok(arguments) => arguments.command,
+        Err(error) if ranks.is_first() => {
+            drop(error.print());
+            return u8::try_from(error.exit_code()).unwrap_or(2).into();
+        }
+        Err(_) => return ExitCode::SUCCESS,
+    };
+    let executed = if ranks.is_first() {
+        lead(&arguments, ranks)
+    } else {
+        follow(&arguments, ranks).map(|()| Exit::Done)
+    };
+    let Err(failure) = executed else { return executed.unwrap_or(Exit::Done).into() };
+    ranks.fail(&failure.to_string());
+    if ranks.is_first() { failure.report().into() } else { ExitCode::SUCCESS }
+}
+
+/// What a rank has used of its machine for a run: CPU time in microseconds, and memory in bytes.
+type Cost = (u64, u64);
+
+/// What the first rank does: all that `rocelab run` does, and its own part of each run.
+fn lead(arguments: &RunArguments, ranks: &mut Ranks<'_>) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::listen();
+    let all = prepare(arguments)?;
+    check_all(arguments, &all)?;
+    agree(arguments, &all, ranks)?;
+    run_all(arguments, &interrupt, all, |carrying, scenario, plan| {
+        let exit = lead_one(arguments, carrying, scenario, plan, ranks)?;
+        ranks.of_each(&(exit == Exit::Interrupted)).map_err(RunError::from)?;
+        Ok(exit)
+    })
+}
+
+fn lead_one(
+    arguments: &RunArguments,
+    carrying: &Carrying<'_>,
+    scenario: &Scenario,
+    plan: Plan,
+    ranks: &mut Ranks<'_>,
+) -> Result<Exit, Failure> {
+    let path = arguments.directory_for(&plan);
+    Checkpoints::clear_way(&path, arguments.overwrite())?;
+    let directory = ResultsDir::create(path, arguments.overwrite())?;
+    write_scenario(scenario, &directory)?;
+    let partitions = partitions(arguments, &plan, ranks);
+    let before = cost();
+    let (outcome, mut info, has_stop) =
+        carrying.run(plan, &directory, |plan, directory, _, observe| {
+            rocelab_sim::lead(plan, directory, partitions, ranks, observe)
+        })?;
+    let costs = ranks.gather(&cost_since(before)).map_err(RunError::from)?;
+    note_costs(&mut info, &costs, outcome.summary.link_traversals.total);
+    carrying.finish(directory, &outcome, &info, has_stop)
+}
+
+/// What the other ranks do.
+fn follow(arguments: &RunArguments, ranks: &mut Ranks<'_>) -> Result<(), Failure> {
+    let interrupt = Interrupt::listen();
+    let all = prepare(arguments)?;
+    agree(arguments, &all, ranks)?;
+    for ToRun { plan, .. } in all {
+        let partitions = partitions(arguments, &plan, ranks);
+        let before = cost();
+        rocelab_sim::follow(Arc::new(plan), partitions, ranks, || {
+            if interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        ranks.gather(&cost_since(before)).map_err(RunError::from)?;
+        // The first rank writes results meanwhile.
+        let is_broken_off = ranks.of_each(&false).map_err(RunError::from)?;
+        if is_broken_off.contains(&true) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Reads all scenarios, and refuses what only a run in one process can do.
+fn prepare(arguments: &RunArguments) -> Result<Vec<ToRun>, Failure> {
+    if let Some(option) = arguments.only_in_one_process() {
+        let fix = match option {
+            "--threads" => "each rank has one thread, so start as many ranks as there are cores",
+            _ => "leave it out, or run the scenario in one process, by `rocelab run`",
+        };
+        return Err(Failure::Input(format!("{option}: there is none over ranks: {fix}")));
+    }
+    let all = load_all(arguments)?;
+    if let Some(one) = all.iter().find(|one| one.plan.profile.hpcc_ns3().is_some()) {
+        let path = one.path.display();
+        return Err(Failure::Input(format!("{path}: {}", RunError::NotOnRanks)));
+    }
+    Ok(all)
+}
+
+/// Makes sure that all ranks run the same.
+fn agree(arguments: &RunArguments, all: &[ToRun], ranks: &mut Ranks<'_>) -> Result<(), Failure> {
+    let mut hasher = DefaultHasher::new();
+    (env!("CARGO_PKG_VERSION"), arguments.partitions()).hash(&mut hasher);
+    for ToRun { loaded, .. } in all {
+        let scenario = &loaded.scenario;
+        let resolved = scenario.resolved().to_toml();
+        let resolved = resolved.map_err(|error| Failure::Input(error.to_string()))?;
+        resolved.hash(&mut hasher);
+        for file in scenario.input_files() {
+            let path = scenario.folder().join(file);
+            let bytes = std::fs::read(&path);
+            bytes.map_err(|error| Failure::Machine { path, error })?.hash(&mut hasher);
+        }
+    }
+    Ok(ranks.have_same(&hasher.finish().to_le_bytes()).map_err(RunError::from)?)
+}
+
+/// In how many parts a plan's network is cut.
+fn partitions(arguments: &RunArguments, plan: &Plan, ranks: &Ranks<'_>) -> u32 {
+    arguments.partitions().unwrap_or_else(|| partitions_on_ranks(plan, ranks.size()))
+}
+
+fn cost() -> Cost {
+    let (cpu, memory) = resources::used();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time")]
+    ((cpu * 1e6) as u64, memory)
+}
+
+fn cost_since((cpu_before, _): Cost) -> Cost {
+    let (cpu, memory) = cost();
+    (cpu.saturating_sub(cpu_before), memory)
+}
+
+/// What all ranks have used together.
+fn note_costs(info: &mut RunInfo, costs: &[Cost], traversals: u64) {
+    info.ranks = u32::try_from(costs.len()).ok();
+    info.cpu_s = costs.iter().map(|(cpu, _)| *cpu as f64 * 1e-6).sum();
+    info.peak_memory_bytes = costs.iter().map(|(_, memory)| *memory).max().unwrap_or(0);
+    info.set_rates(traversals);
+}
