@@ -6,15 +6,17 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-steps=(prepare format lints documentation tests program benches fuzz_targets)
+steps=(prepare format lints documentation tests program several_machines benches fuzz_targets)
 
 # Installs what tests ask for if it is missing. None of it is required: without tshark, tests of
-# captures are skipped and say so; without Chromium, tests of pages.
+# captures are skipped and say so; without Chromium, tests of pages; without MPI or libclang, all of
+# several machines.
 prepare() {
     local program missing=()
     for program in tshark chromium; do
         command -v "$program" > /dev/null || missing+=("$program")
     done
+    can_use_mpi || missing+=(openmpi-bin libopenmpi-dev libclang-dev)
     if [ ${#missing[@]} -gt 0 ] && [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; then
         export DEBIAN_FRONTEND=noninteractive
         { apt-get update -q && apt-get install -q -y --no-install-recommends "${missing[@]}"; } || true
@@ -31,6 +33,7 @@ prepare() {
 # Modules that a macro declares are unknown to `cargo fmt`, so every file is checked by its name.
 format() {
     cargo fmt --all -- --check
+    (cd mpi && cargo fmt -- --check)
     git ls-files -z -- '*.rs' | xargs -0 rustfmt --edition 2024 --check
 }
 
@@ -63,6 +66,25 @@ program() {
     ROCELAB_REPORT="$results/fat320/report.html" \
         cargo test --package rocelab-report --test browser -- --nocapture that_the_environment_names
     rm -r "$results"
+}
+
+# Whether a program for MPI can be built here, which also takes libclang, and started.
+can_use_mpi() {
+    command -v mpirun > /dev/null && command -v mpicc > /dev/null \
+        && { [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm*/lib/libclang*.so*' > /dev/null \
+            || ldconfig -p 2> /dev/null | grep -q libclang; }
+}
+
+# The package `mpi`, which is no member of the workspace, and its program as ranks of MPI.
+several_machines() {
+    if ! can_use_mpi; then
+        echo "note: no MPI or no libclang; rocelab-mpi is neither built nor tested"
+        return
+    fi
+    # What both use of others' crates is built once.
+    local target="${CARGO_TARGET_DIR:-$PWD/target}"
+    (cd mpi && cargo clippy --target-dir "$target" --all-targets -- -D warnings \
+        && cargo test --target-dir "$target")
 }
 
 # Compiled, not measured: figures of a shared machine say little.
