@@ -71,8 +71,9 @@ program() {
 # Whether a program for MPI can be built here, which also takes libclang, and started.
 can_use_mpi() {
     command -v mpirun > /dev/null && command -v mpicc > /dev/null \
-        && { [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm*/lib/libclang*.so*' > /dev/null \
-            || ldconfig -p 2> /dev/null | grep -q libclang; }
+        && { [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm*/lib/libclang.so*' > /dev/null \
+            || compgen -G '/usr/lib/llvm*/lib/libclang-[0-9]*.so*' > /dev/null \
+            || [[ $(ldconfig -p 2> /dev/null) =~ libclang(-[0-9.]+)?\.so ]]; }
 }
 
 # The package `mpi`, which is no member of the workspace, and its program as ranks of MPI.

@@ -22,7 +22,7 @@ const MACHINE_FAILED: u8 = 4;
 fn main() -> ExitCode {
     // A thread of its own listens for Ctrl-C, and exchanges nothing.
     let Some((universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
-        tell("error: MPI cannot be initialised: start the program by mpirun or srun");
+        tell("error: MPI is initialised already");
         return MACHINE_FAILED.into();
     };
     let world = universe.world();

@@ -55,7 +55,10 @@ impl Failure {
             Self::Scenario(_)
             | Self::Input(_)
             | Self::Run(
-                RunError::Build(_) | RunError::NotResumable | RunError::Checkpoint { .. },
+                RunError::Build(_)
+                | RunError::NotResumable
+                | RunError::NotOnRanks
+                | RunError::Checkpoint { .. },
             ) => Exit::BadInput,
             Self::Run(RunError::Results(error)) | Self::Results(error) => of_results(error),
             Self::Explain(error) if !error.is_defect() => Exit::BadInput,

@@ -6,6 +6,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -53,11 +54,15 @@ pub fn main(communicator: &mut dyn Communicator) -> ExitCode {
     let ranks = &mut Ranks::new(communicator);
     let Command::Run(arguments) = match Arguments::try_parse() {
         Ok(arguments) => arguments.command,
-        Err(error) if ranks.is_first() => {
+        Err(error) => {
+            // Others may have other arguments, and wait for this one then.
+            ranks.fail(&error.to_string());
+            if !ranks.is_first() {
+                return ExitCode::SUCCESS;
+            }
             drop(error.print());
             return u8::try_from(error.exit_code()).unwrap_or(2).into();
         }
-        Err(_) => return ExitCode::SUCCESS,
     };
     let executed = if ranks.is_first() {
         lead(&arguments, ranks)
@@ -148,7 +153,10 @@ fn prepare(arguments: &RunArguments) -> Result<Vec<ToRun>, Failure> {
 /// Makes sure that all ranks run the same.
 fn agree(arguments: &RunArguments, all: &[ToRun], ranks: &mut Ranks<'_>) -> Result<(), Failure> {
     let mut hasher = DefaultHasher::new();
-    (env!("CARGO_PKG_VERSION"), arguments.partitions()).hash(&mut hasher);
+    let program = std::env::current_exe().map_err(|error| (PathBuf::from("rocelab-mpi"), error));
+    let program = program.and_then(|path| std::fs::read(&path).map_err(|error| (path, error)));
+    let program = program.map_err(|(path, error)| Failure::Machine { path, error })?;
+    (program, arguments.partitions()).hash(&mut hasher);
     for ToRun { loaded, .. } in all {
         let scenario = &loaded.scenario;
         let resolved = scenario.resolved().to_toml();

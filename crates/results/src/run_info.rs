@@ -34,7 +34,7 @@ pub struct RunInfo {
     pub threads: u32,
     /// Partitions of the network.
     pub partitions: u32,
-    /// Processes that carried it out together, where there were several; then `cpu_s` is that of all, and
+    /// Ranks of MPI that carried it out, of a run over those; then `cpu_s` is that of all, and
     /// `peak_memory_bytes` that of the one that had most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,

@@ -167,6 +167,12 @@ impl<'a> Ranks<'a> {
         let outgoing = outgoing.into_iter().map(|message| message.bytes).collect();
         let received = self.communicator.exchange(outgoing);
         let received = received.map_err(|error| self.broken(error))?;
+        // Who has failed takes part in no more exchange: that is known before anybody tells another fault.
+        let has_failed = |bytes: &Vec<u8>| bytes.first() == Some(&FAILED);
+        if let Some((rank, bytes)) = (0u32..).zip(&received).find(|(_, bytes)| has_failed(bytes)) {
+            let message = String::from_utf8_lossy(&bytes[1..]).into_owned();
+            return Err(self.broken(CommunicationError::Failed { rank, message }));
+        }
         let received = (0u32..).zip(received);
         let received = received.map(|(rank, bytes)| self.receive(rank, bytes));
         received.collect()
@@ -175,10 +181,6 @@ impl<'a> Ranks<'a> {
     fn receive(&mut self, rank: u32, bytes: Vec<u8>) -> Result<Received, CommunicationError> {
         match bytes.split_first() {
             Some((&GOES_ON, _)) => Ok(Received { rank, bytes }),
-            Some((&FAILED, why)) => {
-                let message = String::from_utf8_lossy(why).into_owned();
-                Err(self.broken(CommunicationError::Failed { rank, message }))
-            }
             _ => Err(self.malformed(rank, rocelab_state::unfit("the beginning of a message"))),
         }
     }
@@ -320,6 +322,15 @@ mod tests {
         ranks.fail("disk full");
         ranks.fail("disk full");
         assert_eq!(script.sent, [vec![b"\x01disk full".to_vec(); 3]]);
+    }
+
+    /// Who has failed hears nothing more: another rank's nonsense is not told.
+    #[test]
+    fn a_failure_comes_before_what_means_nothing() {
+        let mut script = Scripted::hears(&[[&[2, 0], &[FAILED, b'n', b'o']]]);
+        let error = Ranks::new(&mut script).of_each(&8_u16).unwrap_err();
+        assert_eq!(error.to_string(), "rank 2: no");
+        assert_eq!(script.sent.len(), 1);
     }
 
     /// What is no message is told to the others, who have got a good one and go on waiting.

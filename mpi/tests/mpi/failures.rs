@@ -81,6 +81,19 @@ fn results_that_are_there_are_kept() {
     assert_eq!(run(&["--force"]).code, Some(0));
 }
 
+/// Only the first one has an argument that means nothing.
+#[test]
+fn a_first_rank_with_other_arguments_ends_the_others() {
+    if !has_mpirun() {
+        return;
+    }
+    let (program, own) = (env!("CARGO_BIN_EXE_rocelab-mpi"), scenario());
+    let first = ["-n", "1", program, "run", &own, "--no-such-thing", ":", "-n", "1", program];
+    let ended = mpirun(&first, &["run", &own]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert_eq!(errors(&ended).len(), 1, "{ended:?}");
+}
+
 /// The second rank is on another machine, say, where the file is not, or is another one.
 #[test]
 fn ranks_that_read_other_files_end_together() {
@@ -98,6 +111,9 @@ fn ranks_that_read_other_files_end_together() {
         matches!(errors(&missing)[..], [error] if error.contains("rank 1: ") && error.contains("/no/such/scenario.toml")),
         "{missing:?}"
     );
+    let unknown = mpirun(&first, &["run", &own, "--no-such-thing"]);
+    assert_eq!(unknown.code, Some(4), "{unknown:?}");
+    assert!(matches!(errors(&unknown)[..], [error] if error.contains("rank 1: ")), "{unknown:?}");
     let other = mpirun(&first, &["run", &own, "--seed", "7"]);
     assert_eq!(other.code, Some(4), "{other:?}");
     assert!(

@@ -79,6 +79,33 @@ fn every_scenario_gives_the_same_bytes_on_1_2_and_4_ranks() {
     }
 }
 
+#[test]
+fn a_folder_of_scenarios_is_run_one_after_the_other() {
+    if !has_mpirun() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir(path("all")).unwrap();
+    for name in ["incast-v1.toml", "incast-v2.toml"] {
+        let from = repository("scenarios").join(name);
+        std::fs::copy(from, path("all").join(name)).unwrap();
+    }
+    let (all, alone, spread) = (path("all"), path("alone"), path("spread"));
+    let [all, of_one, of_two] = [&all, &alone, &spread].map(|path| path.to_str().unwrap());
+    let alone_ended = rocelab(&["run", all, "--quiet", "--out", of_one]);
+    assert_eq!(alone_ended.code, Some(0), "{alone_ended:?}");
+    let ended = on_ranks(2, &["run", all, "--quiet", "--out", of_two]);
+    assert_same_end(&alone_ended, &ended, "a folder");
+    let without_run_info = |folder: &PathBuf| {
+        let mut files = files_of(folder);
+        files.retain(|name, _| !name.ends_with("run.json"));
+        files
+    };
+    assert!(without_run_info(&alone) == without_run_info(&spread));
+    assert!(without_run_info(&spread).len() > 10);
+}
+
 /// One process and several ended alike, and told the same, once.
 fn assert_same_end(alone: &Ended, ended: &Ended, what: &str) {
     assert_eq!(ended.code, alone.code, "{what}: {ended:?}");

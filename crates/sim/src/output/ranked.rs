@@ -67,7 +67,7 @@ fn record(
     let mut output = Output::create(&plan, directory)?;
     simulation.start_capture(Some(directory.working_path()))?;
     let ending = loop {
-        let ending = simulation.step(EVENTS_A_STEP)?;
+        let ending = simulation.step(events_a_step(&plan))?;
         output.write(simulation.take_records())?;
         if let Some(ending) = ending {
             break ending;
@@ -78,6 +78,7 @@ fn record(
         }
     };
     let outcome = conclude(simulation.gather()?, output, ending)?;
+    ranks.of_each(&true)?;
     Ok(Outcome { execution, ..outcome })
 }
 
@@ -87,14 +88,24 @@ fn carry_out(
     ranks: &mut Ranks<'_>,
     mut observe: impl FnMut() -> ControlFlow<()>,
 ) -> Result<(), RunError> {
+    let events = events_a_step(&plan);
     let mut simulation = begin(plan, partitions, ranks)?;
     simulation.start_capture(None)?;
-    while simulation.step(EVENTS_A_STEP)?.is_none() {
+    while simulation.step(events)?.is_none() {
         if simulation.is_broken_off(observe().is_break())? {
             break;
         }
     }
-    Ok(simulation.hand_over()?)
+    simulation.hand_over()?;
+    // The first one writes results, which may fail.
+    ranks.of_each(&true)?;
+    Ok(())
+}
+
+/// Events between two looks at whether the run is to go on, of which records and captured frames are
+/// kept: whole frames take memory.
+fn events_a_step(plan: &Plan) -> u64 {
+    if plan.capture.is_some() { EVENTS_A_STEP / 20 } else { EVENTS_A_STEP }
 }
 
 /// In how many parts a network is simulated on so many ranks, if nobody says: as

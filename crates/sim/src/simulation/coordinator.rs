@@ -204,10 +204,7 @@ impl Coordinator {
         }
         Ok(match next {
             None => ControlFlow::Break(self.ending_without_events(all)?),
-            Some(next) if next > stop => {
-                all.advance_to(stop);
-                ControlFlow::Break(Ending::Stopped)
-            }
+            Some(next) if next > stop => ControlFlow::Break(self.stopped(all, stop)?),
             Some(next) => {
                 self.window_end = window_after(next).min(stop).min(self.deadlock_look);
                 ControlFlow::Continue(self.window_end)
@@ -249,12 +246,23 @@ impl Coordinator {
             return Ok(Ending::Finished);
         }
         Ok(match self.plan.stop {
-            Some(stop) => {
-                all.advance_to(stop);
-                Ending::Stopped
-            }
+            Some(stop) => self.stopped(all, stop)?,
             None => Ending::Stalled,
         })
+    }
+
+    /// The run comes to its `stop`. Deadlocks are looked for once more: one may have closed since the last
+    /// time.
+    fn stopped<P: Profile, A: Assembly<P>>(
+        &mut self,
+        all: &mut A,
+        stop: SimTime,
+    ) -> Result<Ending, A::Error> {
+        all.advance_to(stop);
+        let looks = self.deadlock_look != SimTime::NEVER;
+        let found = looks && self.look_for_deadlock(all, stop)?;
+        let ends = found && self.plan.on_deadlock == OnDeadlock::Stop;
+        Ok(if ends { Ending::Deadlocked } else { Ending::Stopped })
     }
 
     /// Looks for deadlocks if that is due before `next`, when something happens again: in the

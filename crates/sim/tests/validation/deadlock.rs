@@ -43,6 +43,20 @@ fn a_ring_that_waits_for_itself_is_found() {
     println!("deadlock from {} on, found at {}", deadlock.began, deadlock.found);
 }
 
+/// The run stops between two looks.
+#[test]
+fn a_deadlock_that_has_just_closed_is_found_at_the_end() {
+    let unstopped = run(&ring(5, 2, ""));
+    let closed = unstopped.simulation.network().deadlocks()[0].clone();
+    let stop_us = closed.began.ps() / 1_000_000 + 1;
+    let stopped = run(&ring(5, 2, &format!("stop = \"{stop_us}us\"")));
+    assert_eq!(stopped.ending, Some(Ending::Deadlocked));
+    let [found] = stopped.simulation.network().deadlocks() else { panic!("there is one") };
+    assert_eq!((found.began, &found.cycle), (closed.began, &closed.cycle));
+    assert_eq!(found.found, SimTime::from_ps(stop_us * 1_000_000));
+    assert!(found.found < closed.found);
+}
+
 #[test]
 fn nothing_moves_after_a_deadlock_but_what_is_outside() {
     let text = ring(5, 2, "on_deadlock = \"continue\"\nstop = \"20ms\"");
