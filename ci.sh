@@ -6,11 +6,11 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-steps=(prepare format lints documentation tests program several_machines benches fuzz_targets)
+steps=(prepare format lints documentation tests program benches fuzz_targets)
 
 # Installs what tests ask for if it is missing. None of it is required: without tshark, tests of
 # captures are skipped and say so; without Chromium, tests of pages; without MPI or libclang, all of
-# several machines.
+# the package `mpi`.
 prepare() {
     local program missing=()
     for program in tshark chromium; do
@@ -28,26 +28,40 @@ prepare() {
             echo "note: no $program; tests that need it are skipped"
         fi
     done
+    can_use_mpi || echo "note: no MPI or no libclang; rocelab-mpi is neither built nor tested"
+}
+
+# Whether a program for MPI can be built here, which also takes libclang, and started.
+can_use_mpi() {
+    command -v mpirun > /dev/null && command -v mpicc > /dev/null \
+        && { [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm*/lib/libclang.so*' > /dev/null \
+            || compgen -G '/usr/lib/llvm*/lib/libclang-[0-9]*.so*' > /dev/null \
+            || [[ $(ldconfig -p 2> /dev/null) =~ libclang(-[0-9.]+)?\.so ]]; }
+}
+
+# The packages that can be built here. All at once, so that what they use is built once.
+packages() {
+    echo --workspace
+    can_use_mpi || echo --exclude rocelab-mpi
 }
 
 # Modules that a macro declares are unknown to `cargo fmt`, so every file is checked by its name.
 format() {
     cargo fmt --all -- --check
-    (cd mpi && cargo fmt -- --check)
     git ls-files -z -- '*.rs' | xargs -0 rustfmt --edition 2024 --check
 }
 
 lints() {
-    cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy $(packages) --all-targets -- -D warnings
 }
 
 documentation() {
-    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+    RUSTDOCFLAGS="-D warnings" cargo doc $(packages) --no-deps
 }
 
-# Unit, integration and documentation tests.
+# Unit, integration and documentation tests; those of `mpi` start ranks.
 tests() {
-    cargo test --workspace
+    cargo test $(packages)
 }
 
 # The release program, the two scenarios that the README shows, and the page of a run of 320 servers
@@ -66,26 +80,6 @@ program() {
     ROCELAB_REPORT="$results/fat320/report.html" \
         cargo test --package rocelab-report --test browser -- --nocapture that_the_environment_names
     rm -r "$results"
-}
-
-# Whether a program for MPI can be built here, which also takes libclang, and started.
-can_use_mpi() {
-    command -v mpirun > /dev/null && command -v mpicc > /dev/null \
-        && { [ -n "${LIBCLANG_PATH:-}" ] || compgen -G '/usr/lib/llvm*/lib/libclang.so*' > /dev/null \
-            || compgen -G '/usr/lib/llvm*/lib/libclang-[0-9]*.so*' > /dev/null \
-            || [[ $(ldconfig -p 2> /dev/null) =~ libclang(-[0-9.]+)?\.so ]]; }
-}
-
-# The package `mpi`, which is no member of the workspace, and its program as ranks of MPI.
-several_machines() {
-    if ! can_use_mpi; then
-        echo "note: no MPI or no libclang; rocelab-mpi is neither built nor tested"
-        return
-    fi
-    # What both use of others' crates is built once.
-    local target="${CARGO_TARGET_DIR:-$PWD/target}"
-    (cd mpi && cargo clippy --target-dir "$target" --all-targets -- -D warnings \
-        && cargo test --target-dir "$target")
 }
 
 # Compiled, not measured: figures of a shared machine say little.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use clap::{Parser, Subcommand};
 use rocelab_results::{Checkpoints, ResultsDir, RunInfo};
 use rocelab_sim::ranks::{Communicator, Ranks};
-use rocelab_sim::{Plan, RunError, Scenario, partitions_on_ranks};
+use rocelab_sim::{Plan, RunError, Scenario};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -42,7 +42,7 @@ enum Command {
         mut_arg("keep_checkpoints", |arg| arg.hide(true)),
         mut_arg("partitions", |arg| arg.help(
             "Parts that the network is cut into; results do not depend on it. [default: one for each \
-             rank; more in large networks]",
+             rank]",
         )),
     )]
     Run(RunArguments),
@@ -101,7 +101,7 @@ fn lead_one(
     Checkpoints::clear_way(&path, arguments.overwrite())?;
     let directory = ResultsDir::create(path, arguments.overwrite())?;
     write_scenario(scenario, &directory)?;
-    let partitions = partitions(arguments, &plan, ranks);
+    let partitions = partitions(arguments, ranks);
     let before = cost();
     let (outcome, mut info, has_stop) =
         carrying.run(plan, &directory, |plan, directory, _, observe| {
@@ -118,7 +118,7 @@ fn follow(arguments: &RunArguments, ranks: &mut Ranks<'_>) -> Result<(), Failure
     let all = prepare(arguments)?;
     agree(arguments, &all, ranks)?;
     for ToRun { plan, .. } in all {
-        let partitions = partitions(arguments, &plan, ranks);
+        let partitions = partitions(arguments, ranks);
         let before = cost();
         rocelab_sim::follow(Arc::new(plan), partitions, ranks, || {
             if interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -171,9 +171,9 @@ fn agree(arguments: &RunArguments, all: &[ToRun], ranks: &mut Ranks<'_>) -> Resu
     Ok(ranks.have_same(&hasher.finish().to_le_bytes()).map_err(RunError::from)?)
 }
 
-/// In how many parts a plan's network is cut.
-fn partitions(arguments: &RunArguments, plan: &Plan, ranks: &Ranks<'_>) -> u32 {
-    arguments.partitions().unwrap_or_else(|| partitions_on_ranks(plan, ranks.size()))
+/// In how many parts networks are cut.
+fn partitions(arguments: &RunArguments, ranks: &Ranks<'_>) -> u32 {
+    arguments.partitions().unwrap_or_else(|| ranks.size())
 }
 
 fn cost() -> Cost {

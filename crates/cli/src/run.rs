@@ -52,7 +52,7 @@ pub(crate) struct ExecutionArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     threads: Option<u32>,
     /// Parts that the network is cut into; results do not depend on it. [default: one for each
-    /// thread, at most one for every 32 hosts; more in large networks]
+    /// thread, at most one for every 32 hosts]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     partitions: Option<u32>,
 }

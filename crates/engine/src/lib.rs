@@ -4,6 +4,7 @@
 //! into its [`EventQueue`]. The order is part of the public contract: see [`EventKey`]. Random
 //! numbers come from one [`RngStream`] for each component.
 
+mod clusters;
 mod key;
 mod prefetch;
 mod queue;
@@ -11,6 +12,7 @@ mod random;
 mod run;
 mod slots;
 
+pub use clusters::Clusters;
 pub use key::{EventKey, InsertionOrder, NodeOrder, Tie, TieCounter, TieOrder};
 pub use prefetch::prefetch;
 pub use queue::{EventQueue, Scheduled};

@@ -19,6 +19,7 @@ use std::collections::BinaryHeap;
 use rocelab_units::SimTime;
 
 use crate::EventKey;
+use crate::clusters::Inboxes;
 use crate::slots::{GROUP, NONE, Nodes, Slots};
 
 /// Picoseconds of a level-1 slot, as a power of two. Level 0 covers as much.
@@ -65,6 +66,17 @@ impl<E> Ord for Scheduled<E> {
     }
 }
 
+/// How far ahead events are looked at, so that memory that they will touch is asked for in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Foresight {
+    /// As far as is worth it where most is in the cache.
+    Little,
+    /// Within the slots being served.
+    Some,
+    /// And into those that come next.
+    Far,
+}
+
 /// Events that wait, first one first.
 #[derive(Debug)]
 pub struct EventQueue<E: Copy> {
@@ -72,8 +84,8 @@ pub struct EventQueue<E: Copy> {
     current: Vec<Scheduled<E>>,
     /// How many of them have been.
     served: usize,
-    /// Whether events are fetched before they are asked for, and what was.
-    looks_far: bool,
+    foresight: Foresight,
+    /// What is fetched before it is asked for.
     scout: Scout<E>,
     /// What was pushed into the slots being served, or before them.
     side: BinaryHeap<Reverse<Scheduled<E>>>,
@@ -91,6 +103,8 @@ pub struct EventQueue<E: Copy> {
     waiting: usize,
     /// Groups of slots since the width was looked at, and the events in them.
     trial: (u32, u64),
+    /// What goes into other queues, where there are any.
+    pub(crate) others: Inboxes<E>,
 }
 
 /// Fetches the events of a group of slots that will be served next, one at a time.
@@ -122,7 +136,7 @@ impl<E: Copy> EventQueue<E> {
         Self {
             current: Vec::new(),
             served: 0,
-            looks_far: false,
+            foresight: Foresight::Little,
             scout: Scout { group: NOWHERE, left: 0, node: NONE, events: Vec::new(), begin: 0 },
             side: BinaryHeap::new(),
             width: WIDEST,
@@ -134,6 +148,7 @@ impl<E: Copy> EventQueue<E> {
             overflow: BinaryHeap::new(),
             waiting: 0,
             trial: (0, 0),
+            others: Inboxes::default(),
         }
     }
 
@@ -148,16 +163,32 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Adds an event. Keys are unique; a key before the last popped one is served next.
-    #[inline(always)] // An event that goes through memory is read before it is there.
+    #[inline(always)]
     pub fn push(&mut self, key: EventKey, event: E) {
+        self.push_made(key, || event);
+    }
+
+    /// Adds an event, made where it goes: one that goes through memory is read before it is there.
+    #[inline(always)]
+    pub fn push_made(&mut self, key: EventKey, event: impl Fn() -> E) {
         let slot = key.time.ps() >> self.width;
         if slot.wrapping_sub(self.next) < self.near.len() {
             self.waiting += 1;
-            let id = self.nodes.add(key, event);
+            let id = self.nodes.add(key, &event);
             self.near.push(slot, id, &mut self.nodes);
         } else {
-            self.push_aside(slot < self.next, key, event);
+            self.push_aside(slot < self.next, key, event());
         }
+    }
+
+    /// Adds an event for one of the other [clusters](crate::Clusters) that a world has: it comes into
+    /// that one's queue, or into this if it is the only one.
+    #[inline(never)] // Hot where there are clusters, and no burden to what is around the call elsewhere.
+    pub fn push_beyond(&mut self, cluster: u16, key: EventKey, event: E) {
+        if let Some(inbox) = self.others.of_mut(cluster) {
+            return inbox.push(Scheduled { key, event });
+        }
+        self.push(key, event);
     }
 
     /// Takes the first event.
@@ -183,23 +214,32 @@ impl<E: Copy> EventQueue<E> {
             if !self.side.is_empty() {
                 return self.pop_aside(limit);
             }
-            if self.waiting == 0 {
+            if self.waiting == 0 || !self.advance(limit) {
                 return None;
             }
-            self.advance();
         }
     }
 
     /// From now on events are fetched from memory before they are asked for. It costs some
     /// instructions for each, and saves waiting if what waits is more than caches hold.
     pub fn look_far(&mut self) {
-        self.looks_far = true;
+        self.foresight = Foresight::Far;
+    }
+
+    /// From now on memory is asked for as it is worth it where little of it is in the cache.
+    pub(crate) fn look_some(&mut self) {
+        self.foresight = Foresight::Some;
+    }
+
+    #[inline(always)]
+    pub(crate) fn foresight(&self) -> Foresight {
+        self.foresight
     }
 
     /// Whether it does [look far](Self::look_far).
     #[inline(always)]
     pub fn looks_far(&self) -> bool {
-        self.looks_far
+        self.foresight == Foresight::Far
     }
 
     /// The event that will be popped when `ahead` others of the current slots have been, as far as
@@ -272,7 +312,7 @@ impl<E: Copy> EventQueue<E> {
     #[inline(never)]
     pub fn first(&mut self) -> Option<&Scheduled<E>> {
         while self.served == self.current.len() && self.side.is_empty() && self.waiting > 0 {
-            self.advance();
+            self.advance(SimTime::NEVER);
         }
         let key = self.peek()?;
         let current = self.current.get(self.served).filter(|scheduled| scheduled.key == key);
@@ -303,23 +343,28 @@ impl<E: Copy> EventQueue<E> {
         }
         self.waiting += 1;
         if far_slot - self.far_slot < self.far.len() {
-            let id = self.nodes.add(key, event);
+            let id = self.nodes.add(key, || event);
             self.far.push(far_slot, id, &mut self.nodes);
         } else {
             self.overflow.push(Reverse(Scheduled { key, event }));
         }
     }
 
-    /// Makes the next slots that hold something the current ones. Something does wait.
+    /// Makes the next slots that hold something the current ones, unless they begin after `limit`: what
+    /// is pushed before them meanwhile has its place in a slot yet. Something does wait.
     #[inline(always)]
-    fn advance(&mut self) {
+    fn advance(&mut self, limit: SimTime) -> bool {
         let near = self.near.next_from(self.next);
         let first = near.unwrap_or(NOWHERE).min(self.scout.group);
         // What lies further out begins with a later level-1 slot.
         if first >> self.near_bits() == self.far_slot {
+            if first > limit.ps() >> self.width {
+                return false;
+            }
             self.enter(first & !(GROUP - 1));
+            true
         } else {
-            self.advance_far(near);
+            self.advance_far(near, limit)
         }
     }
 
@@ -327,11 +372,14 @@ impl<E: Copy> EventQueue<E> {
     /// spread out first: it may hold events of the level-0 slot that is next.
     #[cold]
     #[inline(never)]
-    fn advance_far(&mut self, near: Option<u64>) {
+    fn advance_far(&mut self, near: Option<u64>, limit: SimTime) -> bool {
         let near = near.map(|slot| slot >> self.near_bits());
         let far = self.far.next_from(self.far_slot + 1);
         let overflow = self.overflow.peek().map(|first| far_slot_of(first.0.key));
-        let Some(first) = [near, far, overflow].into_iter().flatten().min() else { return };
+        let Some(first) = [near, far, overflow].into_iter().flatten().min() else { return false };
+        if first > limit.ps() >> FAR_BITS {
+            return false;
+        }
         self.far_slot = first;
         self.adapt();
         self.next = first << self.near_bits();
@@ -344,6 +392,7 @@ impl<E: Copy> EventQueue<E> {
         if let Some(near) = self.near.next_from(self.next) {
             self.enter(near & !(GROUP - 1));
         }
+        true
     }
 
     /// Starts to serve the group of level-0 slots that begins with this one.
@@ -362,7 +411,7 @@ impl<E: Copy> EventQueue<E> {
         self.waiting -= self.current.len();
         self.trial.0 += 1;
         self.trial.1 += self.current.len() as u64;
-        if self.looks_far && self.scout.group == NOWHERE {
+        if self.looks_far() && self.scout.group == NOWHERE {
             self.send_scout();
         }
     }
@@ -466,7 +515,7 @@ impl<E: Copy> EventQueue<E> {
                 break;
             }
             if let Some(Reverse(Scheduled { key, event })) = self.overflow.pop() {
-                let id = self.nodes.add(key, event);
+                let id = self.nodes.add(key, || event);
                 self.near.push(key.time.ps() >> self.width, id, &mut self.nodes);
             }
         }

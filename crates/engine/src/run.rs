@@ -2,14 +2,17 @@
 
 use rocelab_units::SimTime;
 
+use crate::queue::Foresight;
 use crate::{EventKey, EventQueue, Scheduled};
 
-/// How many events before its turn the first two steps of an event's [prefetching](World::prefetch)
-/// are made.
-const STEPS: [usize; 2] = [5, 1];
-/// And all four where the queue [looks far](EventQueue::look_far). Between steps at different distances
-/// there is about the time that main memory takes.
-const FAR_STEPS: [usize; 4] = [9, 5, 5, 2];
+/// How many events before its turn the first steps of an event's [prefetching](World::prefetch) are made,
+/// where most is in the cache.
+const NEAR_STEPS: [usize; 2] = [5, 1];
+/// And all of them where each cluster finds its state there only [after a while](crate::Clusters).
+const STEPS: [usize; 3] = [6, 3, 1];
+/// And where the queue [looks far](EventQueue::look_far): between two steps there is about the time that
+/// main memory takes.
+const FAR_STEPS: [usize; 3] = [9, 5, 2];
 
 /// What the engine drives: the state that events act on.
 pub trait World {
@@ -20,12 +23,19 @@ pub trait World {
     /// instant or later.
     fn handle(&mut self, key: EventKey, event: Self::Event, queue: &mut EventQueue<Self::Event>);
 
-    /// Asks for memory that `event` will touch: it happens some events from now. There are four
-    /// steps, so that what one has asked for can be followed: by 1 and 2 what 0 has, and by 3 what they
-    /// have. The last two are only made where much more waits than caches hold.
+    /// Asks for memory that `event` will touch: it happens some events from now. There are three
+    /// steps, so that what one has asked for can be followed by the next.
     #[inline]
     fn prefetch<const STEP: usize>(&self, event: &Self::Event) {
         let _ = event;
+    }
+
+    /// The [cluster](crate::Clusters) in which `event` happens; none if it happens in more than one.
+    /// Asked where clusters begin and cease to have queues of their own, and of what such an event
+    /// leads to.
+    fn cluster_of(&self, event: &Self::Event) -> Option<u16> {
+        let _ = event;
+        None
     }
 }
 
@@ -68,64 +78,110 @@ impl<E: Copy> Engine<E> {
     /// Runs at most `budget` events that are not later than `limit`; true if that many ran, so
     /// that more may wait.
     pub fn run<W: World<Event = E>>(&mut self, world: &mut W, limit: SimTime, budget: u64) -> bool {
-        let mut executed = 0;
-        while executed < budget {
-            let next = self.queue.pop_until(limit);
-            let Some(Scheduled { key, event }) = next else { break };
-            debug_assert!(key.time >= self.now, "an event was scheduled in the past");
-            self.now = key.time;
-            executed += 1;
-            if self.queue.looks_far() {
-                self.queue.fetch();
-                self.prefetch_far(world);
-            } else {
-                self.prefetch(world);
-            }
-            world.handle(key, event, &mut self.queue);
-        }
-        self.executed += executed;
-        executed == budget
+        let ran = run_queue(&mut self.queue, world, limit, budget);
+        self.note(ran);
+        ran.executed == budget
     }
 
-    #[inline(always)]
-    fn prefetch<W: World<Event = E>>(&self, world: &W) {
-        if self.queue.has_begun() {
-            self.prefetch_first(world);
-        }
-        if let Some(event) = self.queue.look_ahead(STEPS[0]) {
-            world.prefetch::<0>(event);
-        }
-        if let Some(event) = self.queue.look_ahead(STEPS[1]) {
-            world.prefetch::<1>(event);
-        }
-    }
-
-    /// Makes the first step for the events that nothing has looked ahead to.
-    #[inline(never)]
-    fn prefetch_first<W: World<Event = E>>(&self, world: &W) {
-        for event in (0..STEPS[0]).map_while(|ahead| self.queue.look_ahead(ahead)) {
-            world.prefetch::<0>(event);
-        }
-    }
-
-    #[inline(never)]
-    fn prefetch_far<W: World<Event = E>>(&self, world: &W) {
-        if let Some(event) = self.queue.look_beyond(FAR_STEPS[0]) {
-            world.prefetch::<0>(event);
-        }
-        if let Some(event) = self.queue.look_beyond(FAR_STEPS[1]) {
-            world.prefetch::<1>(event);
-        }
-        if let Some(event) = self.queue.look_beyond(FAR_STEPS[2]) {
-            world.prefetch::<2>(event);
-        }
-        if let Some(event) = self.queue.look_beyond(FAR_STEPS[3]) {
-            world.prefetch::<3>(event);
-        }
+    /// Some events were executed, out of this queue or another one.
+    pub(crate) fn note(&mut self, ran: Ran) {
+        self.now = self.now.max(ran.last);
+        self.executed += ran.executed;
     }
 
     /// Lets time pass up to `limit` without an event, as at the end of a run.
     pub fn advance_to(&mut self, limit: SimTime) {
         self.now = self.now.max(limit);
+    }
+}
+
+/// What came of a queue.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ran {
+    /// Events executed.
+    pub(crate) executed: u64,
+    /// When the last of them was; time zero if there was none.
+    last: SimTime,
+}
+
+/// Runs at most `budget` events of a queue that are not later than `limit`.
+#[inline(never)] // There is one copy of it for each world: all that is hot is inlined into that.
+pub(crate) fn run_queue<W: World>(
+    queue: &mut EventQueue<W::Event>,
+    world: &mut W,
+    limit: SimTime,
+    budget: u64,
+) -> Ran {
+    let mut ran = Ran { executed: 0, last: SimTime::ZERO };
+    while ran.executed < budget {
+        let next = queue.pop_until(limit);
+        let Some(Scheduled { key, event }) = next else { break };
+        debug_assert!(key.time >= ran.last, "an event was scheduled in the past");
+        ran.last = key.time;
+        ran.executed += 1;
+        match queue.foresight() {
+            Foresight::Little => prefetch_little(queue, world),
+            Foresight::Some => prefetch(queue, world),
+            Foresight::Far => {
+                queue.fetch();
+                prefetch_far(queue, world);
+            }
+        }
+        world.handle(key, event, queue);
+    }
+    ran
+}
+
+#[inline(always)]
+fn prefetch_little<W: World>(queue: &EventQueue<W::Event>, world: &W) {
+    if queue.has_begun() {
+        prefetch_first::<W, { NEAR_STEPS[0] }, 0>(queue, world);
+    }
+    if let Some(event) = queue.look_ahead(NEAR_STEPS[0]) {
+        world.prefetch::<0>(event);
+    }
+    if let Some(event) = queue.look_ahead(NEAR_STEPS[1]) {
+        world.prefetch::<1>(event);
+    }
+}
+
+#[inline(never)]
+fn prefetch<W: World>(queue: &EventQueue<W::Event>, world: &W) {
+    if queue.has_begun() {
+        prefetch_first::<W, { STEPS[0] }, 0>(queue, world);
+        prefetch_first::<W, { STEPS[1] }, 1>(queue, world);
+    }
+    if let Some(event) = queue.look_ahead(STEPS[0]) {
+        world.prefetch::<0>(event);
+    }
+    if let Some(event) = queue.look_ahead(STEPS[1]) {
+        world.prefetch::<1>(event);
+    }
+    if let Some(event) = queue.look_ahead(STEPS[2]) {
+        world.prefetch::<2>(event);
+    }
+}
+
+/// Makes a step for the `COUNT` next events, which nothing has looked ahead to.
+#[inline(never)]
+fn prefetch_first<W: World, const COUNT: usize, const STEP: usize>(
+    queue: &EventQueue<W::Event>,
+    world: &W,
+) {
+    for event in (0..COUNT).map_while(|ahead| queue.look_ahead(ahead)) {
+        world.prefetch::<STEP>(event);
+    }
+}
+
+#[inline(never)]
+fn prefetch_far<W: World>(queue: &EventQueue<W::Event>, world: &W) {
+    if let Some(event) = queue.look_beyond(FAR_STEPS[0]) {
+        world.prefetch::<0>(event);
+    }
+    if let Some(event) = queue.look_beyond(FAR_STEPS[1]) {
+        world.prefetch::<1>(event);
+    }
+    if let Some(event) = queue.look_beyond(FAR_STEPS[2]) {
+        world.prefetch::<2>(event);
     }
 }

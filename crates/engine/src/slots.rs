@@ -35,15 +35,15 @@ impl<E: Copy> Nodes<E> {
 
     /// Puts an event into a node of its own.
     #[inline(always)]
-    pub(crate) fn add(&mut self, key: EventKey, event: E) -> u32 {
+    pub(crate) fn add(&mut self, key: EventKey, event: impl Fn() -> E) -> u32 {
         let id = self.free;
         match self.all.get_mut(id as usize) {
             Some(node) => {
                 self.free = node.next;
-                (node.key, node.event) = (key, event);
+                (node.key, node.event) = (key, event());
                 id
             }
-            None => self.grow(key, event),
+            None => self.grow(key, event()),
         }
     }
 
@@ -261,7 +261,7 @@ mod tests {
             for (place, slot) in [0, 3, 8, 100, 4_095, 8_191].into_iter().enumerate() {
                 let items: Vec<u64> = (0..=place as u64).map(|item| item * 10_000 + slot).collect();
                 for &item in &items {
-                    let id = nodes.add(key(), item);
+                    let id = nodes.add(key(), || item);
                     slots.push(first + slot, id, &mut nodes);
                 }
                 expected.push((first + slot, items.into_iter().rev().collect::<Vec<_>>()));
@@ -276,7 +276,7 @@ mod tests {
         let (mut slots, mut nodes) = (Slots::new(6), Nodes::new());
         for first in (0..1_000).map(|group| group * GROUP) {
             for distance in [63, 8, 1] {
-                let id = nodes.add(key(), distance);
+                let id = nodes.add(key(), || distance);
                 slots.push(first + distance, id, &mut nodes);
                 assert_eq!(slots.next_from(first), Some(first + distance));
             }

@@ -39,8 +39,8 @@ pub struct Port<L = Link, F = QuantaFlowControl> {
     blocked: u8,
     /// Whether there are `extras`.
     has_extras: bool,
-    queues: [PriorityQueue; 8],
     scheduler: Scheduler,
+    queues: [PriorityQueue; 8],
     /// What few ports have.
     extras: Option<Box<PortExtras>>,
 }

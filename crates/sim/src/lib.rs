@@ -51,8 +51,7 @@ pub mod workload;
 pub use ideal::{UnloadedNetwork, ideal_fct};
 pub use network::{Cut, Network};
 pub use output::{
-    Outcome, RunError, branch, follow, lead, partitions_on_ranks, resume, run, run_in_parts,
-    run_with_checkpoints,
+    Outcome, RunError, branch, follow, lead, resume, run, run_in_parts, run_with_checkpoints,
 };
 pub use plan::*;
 pub use scenario::{Scenario, ScenarioError};

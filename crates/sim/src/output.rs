@@ -28,7 +28,7 @@ use thiserror::Error;
 pub use self::checkpointing::{branch, resume, run_with_checkpoints};
 pub(crate) use self::deadlocks::deadlock_records;
 use self::lossless::LosslessDrops;
-pub use self::ranked::{follow, lead, partitions_on_ranks};
+pub use self::ranked::{follow, lead};
 use self::samples::SampleFiles;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{

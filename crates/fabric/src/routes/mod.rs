@@ -124,11 +124,22 @@ impl Routes {
 
     #[inline]
     fn cell(&self, switch: NodeId, attachment: &Attachment) -> Option<PortSetId> {
+        self.place_of_cell(switch, attachment).copied()
+    }
+
+    #[inline]
+    fn place_of_cell(&self, switch: NodeId, attachment: &Attachment) -> Option<&PortSetId> {
         let row = *self.rows.get(switch as usize)?;
         if row == NONE || attachment.column == NONE {
             return None;
         }
-        Some(self.cells[row as usize * self.columns + attachment.column as usize])
+        Some(&self.cells[row as usize * self.columns + attachment.column as usize])
+    }
+
+    /// What `switch` looks up to forward to the host `destination`: to be looked at ahead of time.
+    #[inline]
+    pub fn entry(&self, switch: NodeId, destination: NodeId) -> Option<&PortSetId> {
+        self.place_of_cell(switch, self.attachments.get(destination as usize)?)
     }
 
     /// The number of different rows that the switches share.

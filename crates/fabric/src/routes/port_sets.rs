@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// The name of a set in its [`PortSets`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
-pub(super) struct PortSetId(u32);
+pub struct PortSetId(u32);
 
 impl PortSetId {
     /// The set of this port alone.

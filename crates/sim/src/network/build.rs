@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder};
-use rocelab_fabric::topology::{Adjacency, Neighbour};
+use rocelab_fabric::topology::{Adjacency, Neighbour, Partitioning};
 use rocelab_fabric::{BufferError, Fifo, NodeId, NodeKind, Port, RouteError, Scheduler};
 use rocelab_units::SimTime;
 use thiserror::Error;
 
+use super::clusters::SAME_CLUSTER;
 use super::contents::Contents;
 use super::crossing::Outbox;
 use super::failure::Rerouted;
@@ -53,6 +54,7 @@ pub struct Setting<P: Profile> {
     /// Those that were made last as something broke or was mended.
     rerouted: Arc<Rerouted<P>>,
     owners: Option<Arc<Owners>>,
+    clusters: Partitioning,
 }
 
 impl<P: Profile> Setting<P> {
@@ -66,6 +68,7 @@ impl<P: Profile> Setting<P> {
             routing: Arc::new(P::routing(&plan, &plan.active_links)?),
             rerouted: Arc::new(Rerouted::default()),
             owners: Owners::new(&plan).map(Arc::new),
+            clusters: super::clusters::clusters_of(&plan),
             plan,
         })
     }
@@ -73,6 +76,11 @@ impl<P: Profile> Setting<P> {
     /// The plan of the network.
     pub(crate) fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// How nodes are put into clusters.
+    pub(crate) fn clusters(&self) -> &Partitioning {
+        &self.clusters
     }
 
     /// Both directions of a link.
@@ -113,7 +121,7 @@ impl<P: Profile> Network<P> {
         part: Part,
         queue: &mut EventQueue<Event>,
     ) -> Result<Self, BuildError> {
-        let Setting { plan, adjacency, routing, rerouted, owners } = setting;
+        let Setting { plan, adjacency, routing, rerouted, owners, .. } = setting;
         let plan = Arc::clone(plan);
         let places = PortPlaces::new(&plan, adjacency, &part);
         let shared = P::shared(&plan, &places.all, |node| part.has(node))?;
@@ -154,6 +162,7 @@ impl<P: Profile> Network<P> {
             opcodes: Box::new([0; 256]),
             outbox: Outbox::default(),
             places,
+            clusters: Vec::new(),
             part,
             plan,
         };
@@ -256,6 +265,7 @@ impl<P: Profile> Network<P> {
             role: self.nodes[node as usize].role,
             first_port: self.nodes[node as usize].first_port,
             number: u16::try_from(number).unwrap_or(u16::MAX),
+            beyond: SAME_CLUSTER,
             special: lossy,
             cuts_through: self.plan.cuts_through(node),
         }

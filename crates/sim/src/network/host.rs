@@ -186,13 +186,13 @@ impl<P: Profile> Network<P> {
                     continue;
                 }
                 HostEnd::Operation(end) => {
-                    self.flows.last_end = key.time;
+                    self.flows.last_end = self.flows.last_end.max(key.time);
                     self.operations.count(&self.plan, &end);
                     self.records.keep(node, Record { key, kind: RecordKind::OperationEnd(end) });
                     continue;
                 }
             };
-            self.flows.last_end = key.time;
+            self.flows.last_end = self.flows.last_end.max(key.time);
             if let Some(ends) = &mut self.flow_ends {
                 ends.note(end.flow, end.status);
             }

@@ -13,7 +13,7 @@ impl<P: Profile> Network<P> {
             ends.note(end.flow, end.status);
         }
         self.flows.failed += 1;
-        self.flows.last_end = end.finished;
+        self.flows.last_end = self.flows.last_end.max(end.finished);
         let key = EventKey { time: end.finished, tie: Tie::default() };
         let source = self.plan.flows[end.flow as usize].source;
         self.records.keep(source, Record { key, kind: RecordKind::FlowEnd(*end) });

@@ -8,6 +8,7 @@
 mod audit;
 mod build;
 mod capture;
+mod clusters;
 mod congestion;
 mod contents;
 mod crossing;
@@ -79,7 +80,7 @@ pub use totals::{MacEntries, Totals, TrafficKind, Traversals};
 
 use crate::Plan;
 use crate::profile::roce::Roce;
-use crate::profile::{EndHost, FlowStarts, Profile};
+use crate::profile::{EndHost, FlowStarts, Profile, Routing};
 
 /// What frames between hosts carry under a profile.
 type PacketOf<P> = <<P as Profile>::EndHost as EndHost<P>>::Packet;
@@ -139,6 +140,8 @@ pub struct Network<P: Profile = Roce> {
     /// Which nodes are here, and where their ports are in `ports`.
     part: Part,
     places: PortPlaces,
+    /// The cluster of each node, if there is more than one.
+    clusters: Vec<u16>,
     /// What goes to the other parts.
     outbox: Outbox<PacketOf<P>, MessageOf<P>>,
 }
@@ -187,13 +190,13 @@ struct NetworkPort<P: Profile> {
     free_armed: bool,
     /// The place in the order that the transmission under way has reserved for its end.
     free_tie: Tie,
-    port: Port<P::Link, P::FlowControl>,
     counters: PortCounters,
     /// Its marking is asked about frames that join a queue of more bytes than this.
     marks_above: u32,
-    marking: Option<Box<P::Marking>>,
     /// Frames on the link, the next ones to arrive, that were lost when it went down.
     doomed: u32,
+    port: Port<P::Link, P::FlowControl>,
+    marking: Option<Box<P::Marking>>,
     /// The earliest `PortTimeout` in the event queue.
     timeout_armed: SimTime,
 }
@@ -210,6 +213,8 @@ struct FarEnd {
     first_port: u32,
     /// Its number within its node.
     number: u16,
+    /// The cluster of its node, if the sender is not in it.
+    beyond: u16,
     /// Whether arrivals are captured, may be lost, or are watched by fault rules.
     special: bool,
     /// Whether it is a switch that frames cut through.
@@ -491,13 +496,18 @@ impl<P: Profile> World for Network<P> {
                 self.prefetch_arrival::<STEP>(&self.ports[port as usize], packet);
             }
             Event::PortFree { port } => self.prefetch_departure::<STEP>(&self.ports[port as usize]),
+            Event::NicTimeout { host } => self.prefetch_host::<STEP>(&self.hosts[host as usize]),
             _ => {}
         }
+    }
+
+    fn cluster_of(&self, event: &Event) -> Option<u16> {
+        self.clusters.get(self.scene_of(event)? as usize).copied()
     }
 }
 
 impl<P: Profile> Network<P> {
-    /// The port and the packet; then where it goes on, or the host; what the switch counts of it; then
+    /// The port and the packet; then where it goes on, or the host; then what the switch counts of it and
     /// the packet that it will be behind on the next link, or its queue pair.
     #[inline(always)]
     fn prefetch_arrival<const STEP: usize>(&self, port: &NetworkPort<P>, id: PacketId) {
@@ -505,49 +515,84 @@ impl<P: Profile> Network<P> {
             prefetch::<1, _>(self.pool.get(id));
             return prefetch::<2, _>(port);
         }
-        if let Role::Host(host) = port.far.role {
-            let host = &self.hosts[host as usize];
-            return match (STEP, &self.pool.get(id).body) {
-                (1, _) => prefetch::<2, _>(host),
-                (3, Body::Rdma(packet)) => host.end_host.prefetch(packet),
-                _ => {}
-            };
-        }
         let packet = self.pool.get(id);
-        if STEP == 2 {
-            return self.prefetch_account(port, packet);
-        }
-        let egress = port.far.first_port.wrapping_add(packet.switch_port.into());
-        match self.ports.get(egress as usize) {
-            Some(egress) if STEP == 1 => prefetch::<4, _>(egress),
-            Some(egress) => self.prefetch_last_of(egress),
-            None => {}
+        match port.far.role {
+            Role::Switch(switch) => {
+                let egress = port.far.first_port.wrapping_add(packet.switch_port.into());
+                let Some(egress) = self.ports.get(egress as usize) else { return };
+                if STEP == 1 {
+                    return prefetch::<4, _>(egress);
+                }
+                self.prefetch_account(switch, port.far.number, packet);
+                self.prefetch_way(egress, packet);
+                self.prefetch_last_of(egress);
+            }
+            Role::Host(host) => {
+                let host = &self.hosts[host as usize];
+                match &packet.body {
+                    _ if STEP == 1 => prefetch::<4, _>(host),
+                    Body::Rdma(packet) => host.end_host.prefetch(packet),
+                    _ => {}
+                }
+            }
+            Role::Elsewhere(_) => {}
         }
     }
 
-    /// What the switch at the other end of a link counts of the ingress port and priority of a packet.
+    /// What a switch counts of an ingress port and the priority of a packet.
     #[inline(always)]
-    fn prefetch_account(&self, port: &NetworkPort<P>, packet: &Packet<PacketOf<P>>) {
-        let Role::Switch(switch) = port.far.role else { return };
+    fn prefetch_account(&self, switch: u32, ingress: u16, packet: &Packet<PacketOf<P>>) {
         let buffer = &self.switches[switch as usize].buffer;
         let priority = packet.body.priority().unwrap_or(0);
-        if let Some(account) = buffer.account(port.far.number, priority) {
+        if let Some(account) = buffer.account(ingress, priority) {
             prefetch::<1, _>(account);
         }
     }
 
-    /// The port; then the packet that waits; then the one on the link that it will be behind.
+    /// The port; then the packet that waits; then what the switch counts of that, and the packet on the link
+    /// that it will be behind.
     #[inline(always)]
     fn prefetch_departure<const STEP: usize>(&self, port: &NetworkPort<P>) {
-        match STEP {
-            0 => prefetch::<4, _>(port),
-            1 => {
-                if let Some(waiting) = port.port.first_waiting() {
-                    prefetch::<1, _>(self.pool.get(waiting));
-                }
+        if STEP == 0 {
+            return prefetch::<4, _>(port);
+        }
+        if let Some(waiting) = port.port.first_waiting() {
+            let packet = self.pool.get(waiting);
+            if STEP == 1 {
+                return prefetch::<1, _>(packet);
             }
-            3 => self.prefetch_last_of(port),
-            _ => {}
+            if let Role::Switch(switch) = self.nodes[port.node as usize].role {
+                self.prefetch_account(switch, packet.switch_port, packet);
+                self.prefetch_way(port, packet);
+            }
+        }
+        if STEP == 2 {
+            self.prefetch_last_of(port);
+        }
+    }
+
+    /// Where a packet goes on from the switch at the other end of the link of a port.
+    #[inline(always)]
+    fn prefetch_way(&self, port: &NetworkPort<P>, packet: &Packet<PacketOf<P>>) {
+        if let Role::Switch(_) = port.far.role {
+            self.routing.prefetch(port.far.node, packet.destination);
+        }
+    }
+
+    /// The host; then its port; then the packet that will be ahead of the next one.
+    #[inline(always)]
+    fn prefetch_host<const STEP: usize>(&self, host: &Host<P>) {
+        let port = || &self.ports[host.port as usize];
+        match STEP {
+            0 => prefetch::<4, _>(host),
+            1 => {
+                prefetch::<4, _>(port());
+                host.end_host.prefetch_wake_up::<0>();
+            }
+            _ => {
+                self.prefetch_last_of(port());
+                host.end_host.prefetch_wake_up::<1>();
+            }
         }
     }
 
@@ -558,5 +603,20 @@ impl<P: Profile> Network<P> {
         if last != PacketId::NONE {
             prefetch::<1, _>(self.pool.get(last));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+
+    /// Four cache lines of a port are prefetched: what few frames touch is behind them.
+    #[test]
+    fn a_port_is_five_cache_lines_and_its_counters_are_among_the_first() {
+        assert_eq!(size_of::<NetworkPort<Roce>>(), 5 * 64);
+        assert!(offset_of!(NetworkPort<Roce>, counters) + size_of::<PortCounters>() <= 2 * 64);
+        assert!(offset_of!(NetworkPort<Roce>, marking) >= 4 * 64);
     }
 }

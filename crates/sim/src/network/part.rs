@@ -22,14 +22,35 @@ pub struct Cut {
     partitioning: Partitioning,
     /// The links that are cut, ascending.
     links: Vec<u32>,
+    /// The clusters that nodes of a part take turns in, if that was asked for.
+    clusters: Option<Partitioning>,
 }
 
 impl Cut {
     /// The topology of `plan`, cut like this.
     pub fn new(plan: &Plan, partitioning: Partitioning) -> Arc<Self> {
+        Arc::new(Self::by(plan, partitioning, None))
+    }
+
+    /// The same, and the nodes of a part take turns by these clusters, even where that takes longer. What a
+    /// run comes to does not depend on it.
+    pub fn with_clusters(
+        plan: &Plan,
+        partitioning: Partitioning,
+        clusters: Partitioning,
+    ) -> Arc<Self> {
+        Arc::new(Self::by(plan, partitioning, Some(clusters)))
+    }
+
+    fn by(plan: &Plan, partitioning: Partitioning, clusters: Option<Partitioning>) -> Self {
         let all = (0u32..).zip(&plan.topology.links);
         let links = all.filter(|(_, link)| partitioning.cuts(link)).map(|(number, _)| number);
-        Arc::new(Self { links: links.collect(), partitioning })
+        Self { links: links.collect(), partitioning, clusters }
+    }
+
+    /// The clusters that nodes of a part take turns in, if that was asked for.
+    pub(crate) fn clusters(&self) -> Option<&Partitioning> {
+        self.clusters.as_ref()
     }
 
     /// The number of parts.
@@ -80,6 +101,11 @@ impl Part {
     /// How the network is cut.
     pub(crate) fn cut(&self) -> &Cut {
         &self.cut
+    }
+
+    /// The same, to keep.
+    pub(super) fn share_cut(&self) -> Arc<Cut> {
+        Arc::clone(&self.cut)
     }
 }
 

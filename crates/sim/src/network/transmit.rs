@@ -5,6 +5,7 @@ use rocelab_fabric::{FlowControl, MIN_FRAME, PacketId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
+use super::clusters::SAME_CLUSTER;
 use super::packet::{Body, NO_ROUTE, Packet, PacketPool};
 use super::tcp::Packets;
 use super::totals::TrafficKind;
@@ -148,7 +149,12 @@ impl<P: Profile> Network<P> {
         queue: &mut EventQueue<Event>,
     ) {
         match state.in_flight.tail() {
-            PacketId::NONE => queue.push(arrival, Event::Arrive { port, packet: id }),
+            PacketId::NONE if state.far.beyond == SAME_CLUSTER => {
+                queue.push_made(arrival, || Event::Arrive { port, packet: id });
+            }
+            PacketId::NONE => {
+                queue.push_beyond(state.far.beyond, arrival, Event::Arrive { port, packet: id });
+            }
             ahead => pool.get_mut(ahead).next_arrival = arrival,
         }
         state.in_flight.push_back(pool, id);
@@ -189,8 +195,8 @@ impl<P: Profile> Network<P> {
             return;
         };
         if !sender.in_flight.is_empty() {
-            let next = Event::Arrive { port, packet: sender.in_flight.head() };
-            queue.push(self.pool.get(id).next_arrival, next);
+            let packet = sender.in_flight.head();
+            queue.push_made(self.pool.get(id).next_arrival, || Event::Arrive { port, packet });
         }
         let far = sender.far;
         if far.special {

@@ -8,7 +8,7 @@ use rocelab_results::ResultsDir;
 use super::{EVENTS_A_STEP, Outcome, Output, RunError, conclude};
 use crate::Plan;
 use crate::ranks::Ranks;
-use crate::simulation::{Ending, Execution, Progress, RankedSimulation};
+use crate::simulation::{Ending, Progress, RankedSimulation};
 
 /// At the first of several ranks: runs `plan` as [`run`](crate::run) does, together with the others,
 /// which call [`follow`] with the same plan. Results are the same bytes. The network is cut into
@@ -106,11 +106,4 @@ fn carry_out(
 /// kept: whole frames take memory.
 fn events_a_step(plan: &Plan) -> u64 {
     if plan.capture.is_some() { EVENTS_A_STEP / 20 } else { EVENTS_A_STEP }
-}
-
-/// In how many parts a network is simulated on so many ranks, if nobody says: as
-/// [one process](Execution::on_threads) would make them, and a multiple of the ranks.
-pub fn partitions_on_ranks(plan: &Plan, ranks: u32) -> u32 {
-    let alone = Execution::on_threads(plan, 1).partitions;
-    alone.next_multiple_of(ranks.max(1))
 }

@@ -169,6 +169,11 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug + Send {
         _ = packet;
     }
 
+    /// Asks for memory that it will touch when it is woken, in a moment. There are two steps, of which the
+    /// second follows what the first has asked for.
+    #[inline]
+    fn prefetch_wake_up<const STEP: usize>(&self) {}
+
     /// These flows start. The host is asked for a frame thereupon.
     fn start(&mut self, context: &mut Context<'_, P>, flows: &[u32]);
 
@@ -493,6 +498,12 @@ pub trait Routing: fmt::Debug + Send + Sync {
         destination: NodeId,
         flow_hash: u32,
     ) -> Option<u16>;
+
+    /// Asks for memory that it will look at for this switch and destination, in a moment.
+    #[inline]
+    fn prefetch(&self, switch: NodeId, destination: NodeId) {
+        let _ = (switch, destination);
+    }
 }
 
 /// What all nodes share: random streams, for the most part.
@@ -536,6 +547,9 @@ pub trait FlowStarts: fmt::Debug + Send {
         ticket: u32,
         schedule: impl FnMut(NodeId, SimTime, u32),
     ) -> Range<usize>;
+
+    /// The host whose flows a ticket is for, if it is for those of one.
+    fn host_of(&self, plan: &Plan, ticket: u32) -> Option<NodeId>;
 
     /// All flows, those of each event side by side.
     fn in_order(&self) -> &[u32];

@@ -25,7 +25,7 @@ use self::capture_files::CaptureFiles;
 use self::collected::Collected;
 use self::coordinator::Coordinator;
 pub use self::execution::Execution;
-use self::parts::{Parts, Running, Workers};
+use self::parts::{Parts, Workers};
 pub(crate) use self::ranked::RankedSimulation;
 pub use self::whole::WholeNetwork;
 use crate::Plan;
@@ -353,10 +353,11 @@ impl Simulation<Roce> {
         let before = self.parts.executed();
         while self.parts.executed() - before < budget {
             let ending = self.run_window(|parts, until| {
-                let [Running { engine, network }] = &mut parts.all[..] else {
+                let [part] = &mut parts.all[..] else {
                     debug_assert!(false, "who looks at single events has all in one part");
                     return parts.run_until(until);
                 };
+                let (engine, network) = part.join();
                 while let Some(&Scheduled { key, event }) = engine.queue.first()
                     && key.time <= until
                 {

@@ -8,7 +8,7 @@
 
 use std::convert::Infallible;
 
-use rocelab_engine::{Engine, EventKey};
+use rocelab_engine::{Clusters, Engine};
 use rocelab_fabric::{NodeId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 
@@ -26,6 +26,7 @@ const SHORTEST: u32 = rocelab_fabric::MIN_FRAME;
 pub(super) struct Running<P: Profile> {
     pub(super) engine: Engine<Event>,
     pub(super) network: Network<P>,
+    clusters: Clusters<Event>,
 }
 
 /// All parts of a network.
@@ -55,23 +56,31 @@ impl<P: Profile> Running<P> {
     /// A part of a network at time zero.
     pub(super) fn new(setting: &Setting<P>, part: Part) -> Result<Self, BuildError> {
         let mut engine = Engine::new();
-        let network = Network::of_part(setting, part, &mut engine.queue)?;
-        Ok(Self { engine, network })
+        let mut network = Network::of_part(setting, part, &mut engine.queue)?;
+        let clusters = network.cluster(setting);
+        Ok(Self { engine, network, clusters })
     }
 
     /// Runs to the end of a window.
     pub(super) fn run_until(&mut self, limit: SimTime) {
-        self.engine.run(&mut self.network, limit, u64::MAX);
+        self.clusters.run(&mut self.engine, &mut self.network, limit);
     }
 
     /// Takes in what another part has sent.
     pub(super) fn enter(&mut self, batch: BatchOf<P>) {
-        self.network.enter(batch, &mut self.engine.queue);
+        self.clusters.receive(&mut self.engine, |queue| self.network.enter(batch, queue));
     }
 
     /// When something happens next.
     pub(super) fn next(&self) -> SimTime {
-        self.engine.queue.peek().map_or(SimTime::NEVER, |key: EventKey| key.time)
+        self.clusters.next(&self.engine)
+    }
+
+    /// All that waits to happen is in the queue of the engine from now on, until it
+    /// [runs](Self::run_until) on.
+    pub(super) fn join(&mut self) -> (&mut Engine<Event>, &mut Network<P>) {
+        self.clusters.join(&mut self.engine);
+        (&mut self.engine, &mut self.network)
     }
 }
 

@@ -374,7 +374,8 @@ impl Spread<'_, '_> {
     fn save(&mut self) -> StateResult<SavedParts> {
         let mut network = SavedNetwork::default();
         let mut now = SimTime::ZERO;
-        for Running { engine, network: part } in &mut self.parts {
+        for part in &mut self.parts {
+            let (engine, part) = part.join();
             now = now.max(engine.now());
             part.save(&engine.queue, &mut network)?;
         }
@@ -409,7 +410,7 @@ impl Step {
 }
 
 impl Tally {
-    fn of(Running { engine, network }: &Running<Roce>) -> Self {
+    fn of(Running { engine, network, .. }: &Running<Roce>) -> Self {
         let (flows_completed, flows_failed, _) = network.flow_counts();
         let (completed, failed) = network.operation_counts();
         Self {

@@ -8,7 +8,6 @@ use rocelab_units::SimTime;
 
 use super::Simulation;
 use super::coordinator::Coordinator;
-use super::parts::Running;
 use crate::network::{Deadlock, FlowEnd, SavedNetwork, StuckQueue};
 use crate::profile::roce::Roce;
 
@@ -36,7 +35,8 @@ impl Simulation<Roce> {
     pub(crate) fn save(&mut self, to: &mut Vec<u8>) -> Result {
         debug_assert!(self.collected.is_empty() && !self.is_over, "records are taken before");
         let mut network = SavedNetwork::default();
-        for Running { engine, network: part } in &mut self.parts.all {
+        for part in &mut self.parts.all {
+            let (engine, part) = part.join();
             part.save(&engine.queue, &mut network)?;
         }
         network.sort();
@@ -102,7 +102,8 @@ impl Simulation<Roce> {
         window_end: SimTime,
         (now, executed): (SimTime, u64),
     ) -> Result {
-        for (number, Running { engine, network }) in (0u64..).zip(&mut self.parts.all) {
+        for (number, part) in (0u64..).zip(&mut self.parts.all) {
+            let (engine, network) = part.join();
             network.load(saved, window_end, &mut engine.queue)?;
             // Events are counted in all; the first part has those so far.
             engine.resume(now, if number == 0 { executed } else { 0 });

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rocelab_fabric::topology::Partitioning;
 use rocelab_sim::{Cut, Execution, Plan, Scenario, Simulation};
 
-use crate::support::{assert_same, in_parts, on_ranks, whole};
+use crate::support::{assert_same, in_clusters, in_parts, node_by_node, on_ranks, whole};
 
 /// Parts and workers.
 const EXECUTIONS: [(u32, usize); 3] = [(2, 2), (3, 1), (8, 2)];
@@ -68,6 +68,9 @@ fn every_execution_of_every_scenario_gives_the_same_bytes() {
                 cuts.push(cut);
             }
         }
+        let one = Partitioning::whole(&plan.topology);
+        let clustered = in_clusters(&plan, one, node_by_node(&plan));
+        assert_same(&in_one, &clustered, &format!("{name} with a cluster for each node"));
         assert_same(&in_one, &on_ranks(&plan, 2, 2), &format!("{name} on 2 ranks"));
         if cuts.is_empty() {
             uncut.push(name);

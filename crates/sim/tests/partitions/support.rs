@@ -40,6 +40,24 @@ pub(crate) fn in_parts(plan: &Arc<Plan>, partitioning: Partitioning, workers: us
     })
 }
 
+/// The results of a run that is cut like this, whose nodes take turns by these clusters, on one thread.
+pub(crate) fn in_clusters(
+    plan: &Arc<Plan>,
+    partitioning: Partitioning,
+    clusters: Partitioning,
+) -> Results {
+    let cut = Cut::with_clusters(plan, partitioning, clusters);
+    results(
+        |directory| Ok(rocelab_sim::run_in_parts(Arc::clone(plan), directory, &cut, 1)?.summary),
+    )
+}
+
+/// Every node by itself.
+pub(crate) fn node_by_node(plan: &Plan) -> Partitioning {
+    let nodes: Vec<u32> = (0..).take(plan.topology.nodes.len()).collect();
+    Partitioning::by_parts(&nodes)
+}
+
 /// The results of a run on so many ranks, in so many parts.
 pub(crate) fn on_ranks(plan: &Arc<Plan>, ranks: u32, partitions: u32) -> Results {
     results(|directory| Ok(ranks::run(plan, directory, ranks, partitions)?.summary))
@@ -140,7 +158,8 @@ pub(crate) fn plan_in(text: &str, folder: &Path) -> Arc<Plan> {
     Arc::new(plan.unwrap_or_else(|error| panic!("{error}\n{text}")))
 }
 
-/// A scenario comes to the same in one part and with every node in a part of its own, on two threads.
+/// A scenario comes to the same in one part, with every node in a part of its own, on two threads, and with
+/// every node in a cluster of its own.
 /// What the summary says at `evidence` (JSON pointers) is not nothing: else this would say nothing.
 #[track_caller]
 pub(crate) fn assert_cuts_change_nothing(text: &str, evidence: &[&str]) -> Results {
@@ -150,7 +169,6 @@ pub(crate) fn assert_cuts_change_nothing(text: &str, evidence: &[&str]) -> Resul
 /// The same of a plan.
 #[track_caller]
 pub(crate) fn assert_plan_can_be_cut(plan: &Arc<Plan>, evidence: &[&str]) -> Results {
-    let nodes: Vec<u32> = (0..).take(plan.topology.nodes.len()).collect();
     let whole = whole(plan);
     let summary = serde_json::to_value(&whole.summary).unwrap();
     for pointer in evidence {
@@ -159,7 +177,13 @@ pub(crate) fn assert_plan_can_be_cut(plan: &Arc<Plan>, evidence: &[&str]) -> Res
         let is_nothing = value.as_u64() == Some(0) || value.as_array().is_some_and(Vec::is_empty);
         assert!(!is_nothing, "{pointer} is nothing in {summary:#}");
     }
-    assert_same(&whole, &in_parts(plan, Partitioning::by_parts(&nodes), 2), "a part for each node");
+    assert_same(&whole, &in_parts(plan, node_by_node(plan), 2), "a part for each node");
+    let one = Partitioning::whole(&plan.topology);
+    let clustered = in_clusters(plan, one, node_by_node(plan));
+    assert_same(&whole, &clustered, "a cluster for each node");
+    let halves = Partitioning::balanced(&plan.topology, 2);
+    let clustered = in_clusters(plan, halves, node_by_node(plan));
+    assert_same(&whole, &clustered, "a cluster for each node, in two parts");
     for (ranks, partitions) in RANKS {
         let what = format!("{partitions} parts on {ranks} ranks");
         assert_same(&whole, &on_ranks(plan, ranks, partitions), &what);

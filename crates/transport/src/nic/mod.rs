@@ -13,6 +13,7 @@ use rocelab_wire::TelemetryHeader;
 
 use self::ready::ReadyRings;
 pub(crate) use self::shared::Shared;
+pub use self::timers::Timer;
 use self::timers::Timers;
 use crate::congestion_control::Telemetry;
 use crate::queue_pair::{QueuePair, Schedule};
@@ -219,6 +220,18 @@ impl Nic {
             queue_pair.handle_timeout(now, &mut self.shared);
             self.settle(now, index);
         }
+    }
+
+    /// The entry of the queue pair whose pacing gap ends first: to be looked at ahead of time.
+    #[inline]
+    pub fn first_paced(&self) -> Option<&Timer> {
+        self.paced.peek()
+    }
+
+    /// The queue pair of an entry, if there is still one: a guess for prefetching.
+    #[inline]
+    pub fn queue_pair_of(&self, &(_, index): &Timer) -> Option<&QueuePair> {
+        self.queue_pairs.get(index as usize)?.as_deref()
     }
 
     /// Whether [`poll_completion`](Self::poll_completion) has one.

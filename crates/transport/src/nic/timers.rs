@@ -7,9 +7,12 @@ use std::io::{Read, Result, Write};
 use borsh::{BorshDeserialize, BorshSerialize};
 use rocelab_units::SimTime;
 
+/// When, and for which queue pair: its number minus [`FIRST_QPN`](crate::FIRST_QPN).
+pub type Timer = (SimTime, u32);
+
 /// The earliest first; at the same time the lowest index first.
 #[derive(Debug, Default)]
-pub(super) struct Timers(BinaryHeap<Reverse<(SimTime, u32)>>);
+pub(super) struct Timers(BinaryHeap<Reverse<Timer>>);
 
 impl Timers {
     #[inline]
@@ -23,9 +26,15 @@ impl Timers {
         self.0.peek().map_or(SimTime::NEVER, |&Reverse((time, _))| time)
     }
 
+    /// The earliest entry, which stays.
+    #[inline]
+    pub(super) fn peek(&self) -> Option<&Timer> {
+        self.0.peek().map(|Reverse(first)| first)
+    }
+
     /// Takes out the earliest entry, if its time has come.
     #[inline]
-    pub(super) fn pop_due(&mut self, now: SimTime) -> Option<(SimTime, u32)> {
+    pub(super) fn pop_due(&mut self, now: SimTime) -> Option<Timer> {
         if self.next() > now || self.0.is_empty() {
             return None;
         }

@@ -4,6 +4,7 @@ use rocelab_fabric::{NodeId, PacketId};
 use rocelab_state::{BorshDeserialize, BorshSerialize, Result, unfit};
 
 use super::super::{Event, Network, Role};
+use crate::profile::FlowStarts;
 use crate::profile::roce::Roce;
 
 /// An event of a network. Ports are named by their nodes and numbers.
@@ -45,7 +46,7 @@ impl Network<Roce> {
             }
             Event::NicTimeout { host: due } => SavedEvent::NicTimeout(host(due)),
             Event::FlowStart { ticket } => {
-                SavedEvent::FlowStart(self.starts.host_of(&self.plan, ticket))
+                SavedEvent::FlowStart(self.starts.host_of(&self.plan, ticket)?)
             }
             Event::LineDue { port: sender } => {
                 let (node, number) = port(sender);

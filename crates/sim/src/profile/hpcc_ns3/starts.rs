@@ -84,6 +84,10 @@ impl FlowStarts for StartsByFile {
         }
     }
 
+    fn host_of(&self, _plan: &Plan, _ticket: u32) -> Option<NodeId> {
+        None
+    }
+
     fn in_order(&self) -> &[u32] {
         &self.flows
     }

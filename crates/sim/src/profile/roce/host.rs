@@ -384,6 +384,16 @@ impl EndHost<Roce> for VerbsHost {
         }
     }
 
+    #[inline]
+    fn prefetch_wake_up<const STEP: usize>(&self) {
+        let Some(due) = self.nic.first_paced() else { return };
+        if STEP == 0 {
+            prefetch::<1, _>(due);
+        } else if let Some(queue_pair) = self.nic.queue_pair_of(due) {
+            prefetch::<4, _>(queue_pair);
+        }
+    }
+
     fn start(&mut self, context: &mut Context<'_>, flows: &[u32]) {
         for &flow in flows {
             self.start_flow(context.plan, context.now.time, flow);

@@ -137,6 +137,13 @@ impl Routing for Routes {
     ) -> Option<u16> {
         Self::egress(self, switch, destination, flow_hash)
     }
+
+    #[inline]
+    fn prefetch(&self, switch: NodeId, destination: NodeId) {
+        if let Some(entry) = self.entry(switch, destination) {
+            rocelab_engine::prefetch::<1, _>(entry);
+        }
+    }
 }
 
 /// Loss on each direction of each link, and telemetry at each port, with their own dice; and what

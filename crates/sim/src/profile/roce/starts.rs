@@ -38,12 +38,6 @@ impl StartsByHost {
 }
 
 impl StartsByHost {
-    /// The host whose flows a ticket is for.
-    pub(crate) fn host_of(&self, plan: &Plan, ticket: u32) -> NodeId {
-        let last = self.hosts[ticket as usize].end - 1;
-        plan.flows[self.flows[last] as usize].source
-    }
-
     /// The ticket for the flows of a host, if it is the source of any.
     pub(crate) fn ticket_of(&self, plan: &Plan, host: NodeId) -> Option<u32> {
         let source = |flows: &Range<usize>| plan.flows[self.flows[flows.end - 1] as usize].source;
@@ -101,6 +95,11 @@ impl FlowStarts for StartsByHost {
         }
         self.waiting -= 1;
         first..flows.start
+    }
+
+    fn host_of(&self, plan: &Plan, ticket: u32) -> Option<NodeId> {
+        let last = self.hosts.get(ticket as usize)?.end - 1;
+        Some(plan.flows[self.flows[last] as usize].source)
     }
 
     fn in_order(&self) -> &[u32] {

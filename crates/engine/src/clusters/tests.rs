@@ -1,0 +1,163 @@
+//! A world of nodes that send each other numbers, as one and in clusters.
+
+use rocelab_units::{Duration, SimTime};
+
+use super::{Clusters, TRIAL};
+use crate::{Engine, EventKey, EventQueue, TieCounter, World, mix};
+
+const NODES: u32 = 12;
+/// Time from node to node, at the least.
+const FAR: u64 = 1_000;
+/// The event that happens at all nodes at once.
+const EVERYWHERE: u32 = NODES;
+
+/// What happens at a node makes something happen there soon, and at others later.
+struct Ring {
+    /// By node, and one for what no node causes.
+    ties: Vec<TieCounter>,
+    /// By node: what came to it, in its order.
+    heard: Vec<u64>,
+    clusters: u32,
+    /// Until when nodes send.
+    until: SimTime,
+}
+
+impl Ring {
+    fn new(clusters: u32, until: SimTime) -> Self {
+        let ties = (0..=NODES).map(TieCounter::new).collect();
+        Self { ties, heard: vec![0; NODES as usize], clusters, until }
+    }
+
+    fn cluster(&self, node: u32) -> u16 {
+        u16::try_from(node * self.clusters / NODES).unwrap()
+    }
+
+    /// Something that node `from` causes at node `to`.
+    fn cause(&mut self, (from, to): (u32, u32), time: SimTime, queue: &mut EventQueue<u32>) {
+        let key = EventKey { time, tie: self.ties[from as usize + 1].reserve() };
+        if self.cluster(from) == self.cluster(to) {
+            queue.push(key, to);
+        } else {
+            queue.push_beyond(self.cluster(to), key, to);
+        }
+    }
+
+    fn everywhere(&mut self, time: SimTime, queue: &mut EventQueue<u32>) {
+        queue.push(EventKey { time, tie: self.ties[0].reserve() }, EVERYWHERE);
+    }
+
+    fn hear(&mut self, key: EventKey, node: u32) -> u64 {
+        let heard = &mut self.heard[node as usize];
+        *heard = mix(*heard ^ key.time.ps());
+        *heard
+    }
+}
+
+impl World for Ring {
+    type Event = u32;
+
+    fn handle(&mut self, key: EventKey, node: u32, queue: &mut EventQueue<u32>) {
+        if node == EVERYWHERE {
+            for node in 0..NODES {
+                let number = self.hear(key, node);
+                // Not through `cause`: it is no node's queue that these go into.
+                let key = EventKey {
+                    time: key.time + Duration::from_ps(number % 40),
+                    tie: self.ties[node as usize + 1].reserve(),
+                };
+                queue.push(key, node);
+            }
+            if key.time < self.until {
+                self.everywhere(key.time + Duration::from_ps(777), queue);
+            }
+            return;
+        }
+        let number = self.hear(key, node);
+        if key.time >= self.until {
+            return;
+        }
+        let later = |ps: u64| key.time + Duration::from_ps(ps);
+        match number % 7 {
+            0..=2 => {}
+            3 | 4 => self.cause((node, node), later(1 + number % 300), queue),
+            _ => {
+                let other = u32::try_from(number >> 8 & 0xff).unwrap() % NODES;
+                self.cause((node, other), later(FAR + number % 5_000), queue);
+                self.cause((node, node), later(1 + number % 900), queue);
+            }
+        }
+    }
+
+    fn cluster_of(&self, &node: &u32) -> Option<u16> {
+        (node != EVERYWHERE).then(|| self.cluster(node))
+    }
+}
+
+/// So many things happen at the beginning, and one at all nodes from time to time.
+fn begin(world: &mut Ring, engine: &mut Engine<u32>) {
+    for node in 0..40 * NODES {
+        let time = SimTime::from_ps(u64::from(node % 7));
+        world.cause((node % NODES, node % NODES), time, &mut engine.queue);
+    }
+    world.everywhere(SimTime::from_ps(50), &mut engine.queue);
+}
+
+/// What nodes have heard, and how many events there were, by steps of so long.
+fn run(clusters: u16, step: u64, always: bool) -> (Vec<u64>, u64) {
+    let mut world = Ring::new(clusters.into(), SimTime::from_ps(100_000));
+    let mut engine = Engine::new();
+    begin(&mut world, &mut engine);
+    let mut all = Clusters::new(clusters, Duration::from_ps(FAR));
+    if always {
+        all = all.always();
+    }
+    let mut limit = SimTime::ZERO;
+    while all.next(&engine) != SimTime::NEVER {
+        limit += Duration::from_ps(step);
+        all.run(&mut engine, &mut world, limit);
+        assert!(all.next(&engine) > limit);
+        if limit.ps().is_multiple_of(9) {
+            let next = all.next(&engine);
+            all.join(&mut engine);
+            let joined = engine.queue.peek().map_or(SimTime::NEVER, |key| key.time);
+            assert_eq!((all.next(&engine), joined), (next, next));
+        }
+    }
+    (world.heard, engine.executed())
+}
+
+#[test]
+fn every_node_hears_the_same_in_its_order() {
+    let one = run(1, 10_000, false);
+    assert!((4_000..100_000).contains(&one.1), "{}", one.1);
+    for clusters in [2, 3, 12] {
+        for step in [10_000, 1_000, 333, 7_001] {
+            assert_eq!(run(clusters, step, true), one, "{clusters} by {step}");
+        }
+        assert_eq!(run(clusters, 1_000, false), one, "{clusters} where that is worth it");
+    }
+}
+
+#[test]
+fn clusters_come_about_where_there_is_much_to_do() {
+    let mut world = Ring::new(4, SimTime::from_ps(400_000));
+    let mut engine = Engine::new();
+    begin(&mut world, &mut engine);
+    let mut all = Clusters::new(4, Duration::from_ps(FAR));
+    let mut limit = SimTime::ZERO;
+    while engine.executed() < TRIAL {
+        assert!(!all.are_apart() && all.next(&engine) != SimTime::NEVER);
+        limit += Duration::from_ps(1_000);
+        all.run(&mut engine, &mut world, limit);
+    }
+    assert!(all.are_apart(), "{} events until {limit:?}", engine.executed());
+    // Nobody sends any more: what is left is soon done, and then there is nothing for so long that it is not
+    // worth it.
+    while all.next(&engine) != SimTime::NEVER {
+        limit += Duration::from_ps(1_000);
+        all.run(&mut engine, &mut world, limit);
+    }
+    all.trial.events = TRIAL;
+    all.run(&mut engine, &mut world, SimTime::from_ps(1_000_000_000));
+    assert!(!all.are_apart());
+}
