@@ -2,7 +2,7 @@
 # Everything that must pass before a change is good. People and machines run the same.
 #
 #   ./ci.sh                 all steps in order
-#   ./ci.sh clippy tests    these steps
+#   ./ci.sh lints tests     these steps
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -28,7 +28,6 @@ prepare() {
             echo "note: no $program; tests that need it are skipped"
         fi
     done
-    can_use_mpi || echo "note: no MPI or no libclang; rocelab-mpi is neither built nor tested"
 }
 
 # Whether a program for MPI can be built here, which also takes libclang, and started.
@@ -41,8 +40,12 @@ can_use_mpi() {
 
 # The packages that can be built here. All at once, so that what they use is built once.
 packages() {
-    echo --workspace
-    can_use_mpi || echo --exclude rocelab-mpi
+    if can_use_mpi; then
+        echo --workspace
+    else
+        echo "note: no MPI or no libclang; rocelab-mpi is neither built nor tested" >&2
+        echo --workspace --exclude rocelab-mpi
+    fi
 }
 
 # Modules that a macro declares are unknown to `cargo fmt`, so every file is checked by its name.

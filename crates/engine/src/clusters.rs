@@ -6,7 +6,8 @@
 //! long as it takes at the least until another one feels it, can be gone through at once, and finds its
 //! surroundings in the cache from the second event on. The order within a cluster is that of time, and what
 //! goes from one to another waits for the next window, so nothing comes out differently. It is the idea of
-//! conservative parallel simulation (Chandy and Misra 1979), in one thread and in one memory.
+//! conservative parallel simulation (Chandy and Misra 1979), with windows that all go through together
+//! (Lubachevsky's bounded lag), in one thread and in one memory.
 //!
 //! That pays as long as clusters have enough to do in a window. When they have not, all events go back into
 //! one queue.
@@ -57,6 +58,7 @@ pub(crate) struct Inboxes<E>(Vec<Inbox<E>>);
 #[derive(Debug)]
 pub(crate) struct Inbox<E> {
     events: Vec<Scheduled<E>>,
+    /// When the earliest of them happens.
     first: SimTime,
 }
 
@@ -108,7 +110,8 @@ impl<E: Copy> Clusters<E> {
         self
     }
 
-    fn are_apart(&self) -> bool {
+    /// Whether they have queues of their own now.
+    pub fn are_apart(&self) -> bool {
         !self.queues.is_empty()
     }
 
@@ -124,7 +127,7 @@ impl<E: Copy> Clusters<E> {
             return;
         }
         if self.always && !self.are_apart() {
-            self.part(engine, world);
+            self.split(engine, world);
         }
         let before = engine.executed();
         if self.are_apart() {
@@ -165,11 +168,11 @@ impl<E: Copy> Clusters<E> {
     }
 
     /// Gives each cluster the events that happen in it.
-    fn part<W: World<Event = E>>(&mut self, engine: &mut Engine<E>, world: &W) {
+    fn split<W: World<Event = E>>(&mut self, engine: &mut Engine<E>, world: &W) {
         let count = usize::from(self.count);
         self.queues.resize_with(count, EventQueue::new);
         if engine.queue.looks_far() {
-            self.queues.iter_mut().for_each(EventQueue::look_some);
+            self.queues.iter_mut().for_each(EventQueue::look_near);
         }
         self.next = vec![SimTime::NEVER; count];
         self.inboxes = Inboxes::new(self.count);
@@ -221,19 +224,19 @@ impl<E: Copy> Clusters<E> {
             let end = before(next.saturating_add(self.lookahead)).min(before(outside)).min(limit);
             for cluster in 0..self.queues.len() {
                 if self.next[cluster].min(self.inboxes.0[cluster].first) <= end {
-                    self.run_cluster(cluster, engine, world, end);
+                    self.run_cluster(cluster, engine, world, (next, end));
                 }
             }
         }
     }
 
-    /// Runs a cluster to the end of a window.
+    /// Runs a cluster through a window, from its first instant to its last.
     fn run_cluster<W: World<Event = E>>(
         &mut self,
         cluster: usize,
         engine: &mut Engine<E>,
         world: &mut W,
-        end: SimTime,
+        window: (SimTime, SimTime),
     ) {
         let queue = &mut self.queues[cluster];
         let inbox = &mut self.inboxes.0[cluster];
@@ -242,7 +245,7 @@ impl<E: Copy> Clusters<E> {
             queue.push(key, event);
         }
         std::mem::swap(&mut queue.others, &mut self.inboxes);
-        engine.note(run_queue(queue, world, end, u64::MAX));
+        engine.note(run_queue(queue, world, window, u64::MAX));
         std::mem::swap(&mut queue.others, &mut self.inboxes);
         self.next[cluster] = queue.peek().map_or(SimTime::NEVER, |key| key.time);
     }
@@ -254,7 +257,7 @@ impl<E: Copy> Clusters<E> {
         let windows = now.since(since).ps() / self.lookahead.ps() + 1;
         let share = events / windows / u64::from(self.count);
         if !self.are_apart() && share >= WORTH {
-            self.part(engine, world);
+            self.split(engine, world);
         } else if self.are_apart() && share < NOT_WORTH {
             self.join(engine);
         }

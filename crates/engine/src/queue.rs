@@ -72,7 +72,7 @@ pub(crate) enum Foresight {
     /// As far as is worth it where most is in the cache.
     Little,
     /// Within the slots being served.
-    Some,
+    Near,
     /// And into those that come next.
     Far,
 }
@@ -227,8 +227,8 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// From now on memory is asked for as it is worth it where little of it is in the cache.
-    pub(crate) fn look_some(&mut self) {
-        self.foresight = Foresight::Some;
+    pub(crate) fn look_near(&mut self) {
+        self.foresight = Foresight::Near;
     }
 
     #[inline(always)]

@@ -78,7 +78,7 @@ impl<E: Copy> Engine<E> {
     /// Runs at most `budget` events that are not later than `limit`; true if that many ran, so
     /// that more may wait.
     pub fn run<W: World<Event = E>>(&mut self, world: &mut W, limit: SimTime, budget: u64) -> bool {
-        let ran = run_queue(&mut self.queue, world, limit, budget);
+        let ran = run_queue(&mut self.queue, world, (self.now, limit), budget);
         self.note(ran);
         ran.executed == budget
     }
@@ -100,19 +100,20 @@ impl<E: Copy> Engine<E> {
 pub(crate) struct Ran {
     /// Events executed.
     pub(crate) executed: u64,
-    /// When the last of them was; time zero if there was none.
+    /// When the last of them was, or the beginning if there was none.
     last: SimTime,
 }
 
-/// Runs at most `budget` events of a queue that are not later than `limit`.
+/// Runs at most `budget` events of a queue that are not later than `limit`. All that waits is not earlier
+/// than `begin`.
 #[inline(never)] // There is one copy of it for each world: all that is hot is inlined into that.
 pub(crate) fn run_queue<W: World>(
     queue: &mut EventQueue<W::Event>,
     world: &mut W,
-    limit: SimTime,
+    (begin, limit): (SimTime, SimTime),
     budget: u64,
 ) -> Ran {
-    let mut ran = Ran { executed: 0, last: SimTime::ZERO };
+    let mut ran = Ran { executed: 0, last: begin };
     while ran.executed < budget {
         let next = queue.pop_until(limit);
         let Some(Scheduled { key, event }) = next else { break };
@@ -121,7 +122,7 @@ pub(crate) fn run_queue<W: World>(
         ran.executed += 1;
         match queue.foresight() {
             Foresight::Little => prefetch_little(queue, world),
-            Foresight::Some => prefetch(queue, world),
+            Foresight::Near => prefetch(queue, world),
             Foresight::Far => {
                 queue.fetch();
                 prefetch_far(queue, world);

@@ -1,8 +1,9 @@
 //! The worked examples of `CONTRIBUTING.md`: a copy of the repository with their files and lines
 //! must compile, know the new names, and run them.
 //!
-//! The copy is built as `cargo test --workspace` builds the repository, with the same profile into
-//! the same target directory: after it, only the crates of the copy are built.
+//! The copy is built as `ci.sh` builds the tests of the repository: the same packages, for what they
+//! have in common has the features that any of them asks for, with the same profile into the same target
+//! directory. After it, only the crates of the copy are built.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ fn copy_repository(copy: &Path) {
     for file in ["Cargo.toml", "Cargo.lock"] {
         fs::copy(repository(file), copy.join(file)).unwrap();
     }
-    for folder in ["crates", "benches", "docs", "scenarios"] {
+    for folder in ["crates", "benches", "mpi", "docs", "scenarios"] {
         copy_folder(&repository(folder), &copy.join(folder));
     }
     // To compile is what takes long here, not to run: what has to be built is not optimised.
@@ -91,6 +92,16 @@ fn copy_folder(from: &Path, to: &Path) {
             fs::copy(&path, target).unwrap();
         }
     }
+}
+
+/// The packages that `ci.sh` builds here, as options of cargo.
+fn packages() -> Vec<String> {
+    let asked = Command::new("bash").arg(repository("ci.sh")).arg("packages").output();
+    let told = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    let told = told.unwrap_or_default();
+    let line = told.lines().find(|line| line.starts_with("--workspace"));
+    let options = line.unwrap_or("--workspace --exclude rocelab-mpi");
+    options.split_whitespace().map(str::to_owned).collect()
 }
 
 /// The target directory that this test was built into.
@@ -153,7 +164,8 @@ fn the_worked_examples_of_contributing_compile_and_run() {
     parts.iter().for_each(|part| apply(part, &copy));
     desk.write("crates/sim/tests/worked_examples.rs", TEST);
     let output = Command::new(env!("CARGO"))
-        .args(["test", "--offline", "--workspace", "--test", "worked_examples"])
+        .args(["test", "--offline", "--test", "worked_examples"])
+        .args(packages())
         .arg("--target-dir")
         .arg(target())
         .current_dir(&copy)

@@ -22,7 +22,7 @@ use crate::profile::{HostPacket, Profile, Shared};
 /// What goes from one part to another in a window.
 #[derive(Debug)]
 pub(crate) struct Batch<R, M> {
-    /// In the order in which they started on their links.
+    /// Those of a link in the order in which they started on it.
     frames: Vec<Packet<R>>,
     /// What goes beside some of them, by their places.
     company: Vec<(u32, Company)>,

@@ -69,7 +69,7 @@ impl Records {
 }
 
 impl<P: Profile> Network<P> {
-    /// Hands over what has been recorded since the last time, in the order of events.
+    /// Hands over what has been recorded since the last time: what happened at a node in its order.
     pub fn take_records(&mut self) -> Vec<Record> {
         std::mem::take(&mut self.records.kept)
     }

@@ -233,7 +233,39 @@ fn lookahead<P: Profile>(setting: &Setting<P>, links: &[u32]) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
     use super::*;
+    use crate::Scenario;
+    use crate::profile::roce::Roce;
+
+    /// The part that a permutation on a fat tree of this arity is in, after 20 us.
+    fn after_a_while(arity: u32) -> Running<Roce> {
+        let text = format!(
+            "[topology.fat-tree]\nk = {arity}\nhost_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+             fabric_link = {{ rate = \"100Gbps\", cable = \"50m\" }}\n\
+             [workload.permutation]\nbytes = \"200KB\"\n"
+        );
+        let scenario = Scenario::parse(&text, Path::new("t.toml"), &[]).unwrap();
+        let plan = Arc::new(scenario.plan().unwrap());
+        let part = Part::whole(&plan);
+        let mut part = Running::new(&Setting::new(plan).unwrap(), part).unwrap();
+        part.run_until(SimTime::ZERO + Duration::from_us(10));
+        part.run_until(SimTime::ZERO + Duration::from_us(20));
+        part
+    }
+
+    #[test]
+    fn large_networks_are_in_clusters_while_they_run() {
+        assert!(!after_a_while(4).clusters.are_apart());
+        let mut large = after_a_while(10);
+        assert!(large.clusters.are_apart());
+        let next = large.next();
+        large.join();
+        assert!(!large.clusters.are_apart());
+        assert_eq!(large.engine.queue.peek().map(|key| key.time), Some(next));
+    }
 
     fn at(ps: u64) -> SimTime {
         SimTime::from_ps(ps)

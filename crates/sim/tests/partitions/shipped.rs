@@ -6,8 +6,11 @@ use std::sync::Arc;
 
 use rocelab_fabric::topology::Partitioning;
 use rocelab_sim::{Cut, Execution, Plan, Scenario, Simulation};
+use rocelab_units::Duration;
 
-use crate::support::{assert_same, in_clusters, in_parts, node_by_node, on_ranks, whole};
+use crate::support::{
+    assert_same, broken_off, in_clusters, in_parts, node_by_node, on_ranks, plan_in, whole,
+};
 
 /// Parts and workers.
 const EXECUTIONS: [(u32, usize); 3] = [(2, 2), (3, 1), (8, 2)];
@@ -126,4 +129,21 @@ fn cuts_through_everything_change_nothing() {
             assert!(outcome(&plan, Partitioning::by_parts(&parts)) == whole, "{name}");
         }
     }
+}
+
+/// Large enough for clusters to take turns by themselves, in whole and in parts, saved and gone on from too.
+#[test]
+fn a_large_network_comes_to_the_same_in_clusters() {
+    let text = "stop = \"30us\"\n[topology.fat-tree]\nk = 10\n\
+                host_link = { rate = \"100Gbps\", cable = \"3m\" }\n\
+                fabric_link = { rate = \"100Gbps\", cable = \"50m\" }\n\
+                [workload.permutation]\nbytes = \"200KB\"\n";
+    let plan = plan_in(text, Path::new(""));
+    let one = || Partitioning::whole(&plan.topology);
+    let in_one = in_clusters(&plan, one(), one());
+    assert_same(&in_one, &whole(&plan), "in clusters");
+    assert_same(&in_one, &on_ranks(&plan, 2, 2), "in clusters on 2 ranks");
+    let (resumed, times) = broken_off(&plan, Duration::from_us(5));
+    assert!(times > 0, "it was not broken off");
+    assert_same(&in_one, &resumed, "in clusters, broken off");
 }
