@@ -129,15 +129,22 @@ impl<E: Copy> Clusters<E> {
         if self.always && !self.are_apart() {
             self.split(engine, world);
         }
-        let before = engine.executed();
-        if self.are_apart() {
-            self.run_windows(engine, world, limit);
-        } else {
-            engine.run(world, limit, u64::MAX);
-        }
-        self.trial.events += engine.executed() - before;
-        if self.trial.events >= TRIAL && !self.always {
-            self.judge(engine, world, limit);
+        loop {
+            let before = engine.executed();
+            let goes_on = if self.are_apart() {
+                self.run_windows(engine, world, limit);
+                false
+            } else {
+                // A stretch may be long: it is seen within it whether clusters are worth it.
+                engine.run(world, limit, TRIAL)
+            };
+            self.trial.events += engine.executed() - before;
+            if self.trial.events >= TRIAL && !self.always {
+                self.judge(engine, world, if goes_on { engine.now() } else { limit });
+            }
+            if !goes_on {
+                return;
+            }
         }
     }
 
