@@ -4,13 +4,13 @@
 //! into its [`EventQueue`]. The order is part of the public contract: see [`EventKey`]. Random
 //! numbers come from one [`RngStream`] for each component.
 
+mod bins;
 mod clusters;
 mod key;
 mod prefetch;
 mod queue;
 mod random;
 mod run;
-mod slots;
 
 pub use clusters::Clusters;
 pub use key::{EventKey, InsertionOrder, NodeOrder, Tie, TieCounter, TieOrder};

@@ -1,17 +1,16 @@
 //! The event queue: a two-level timing wheel that keeps exact order.
 //!
-//! | level | slot | covers |
+//! | level | bin | covers |
 //! |---|---|---|
-//! | 0 | 4 to 256 ps, so that few hold more than one event | the next 4 us |
+//! | 0 | 128 ps to 16 ns, so that some tens of events are in one | the next 4 us |
 //! | 1 | 2^22 ps (4 us) | the next 17 ms |
 //! | overflow | binary heap | the rest |
 //!
-//! 32 slots of level 0 are served at a time: their events are put in order, of which there is
-//! little to do where slots are narrow, and what is pushed into them meanwhile goes to a small side
-//! heap. Pushing and popping then cost about the same whether ten or a million events wait, and many
-//! events at one instant are no bad case. Where there are many ([`EventQueue::look_far`]), the events of
-//! the next 32 slots that hold something are fetched one by one while others are served: by the time
-//! they are asked for, memory has given them.
+//! A bin is put in order as its turn comes. What is pushed into it from then on goes to its place among the
+//! rest, or, where that is long, to a side heap. Pushing and popping then cost about the same whether ten or
+//! a million events wait, and many events at one instant are no bad case. Where there are many
+//! ([`EventQueue::look_far`]), the next bin is put in order as the one before it is entered, so that what its
+//! events touch can be asked for in time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,22 +19,22 @@ use rocelab_units::SimTime;
 
 use crate::EventKey;
 use crate::clusters::Inboxes;
-use crate::slots::{GROUP, NONE, Nodes, Slots};
+use crate::bins::{Bins, Blocks};
 
-/// Picoseconds of a level-1 slot, as a power of two. Level 0 covers as much.
+/// Picoseconds of a level-1 bin, as a power of two. Level 0 covers as much.
 const FAR_BITS: u32 = 22;
-/// Slots of level 1, as a power of two.
-const FAR_SLOTS_BITS: u32 = 12;
-/// Picoseconds of the widest and the narrowest level-0 slot, as powers of two.
-const WIDEST: u32 = 8;
-const NARROWEST: u32 = 2;
-/// After so many groups of slots it is seen whether slots of another width were better.
+/// Bins of level 1, as a power of two.
+const FAR_BINS_BITS: u32 = 12;
+/// Picoseconds of the widest and the narrowest level-0 bin, as powers of two.
+const WIDEST: u32 = 14;
+const NARROWEST: u32 = 7;
+/// After so many bins it is seen whether bins of another width were better.
 const TRIAL: u32 = 512;
-/// Slots become narrower if groups hold more events than this on average, and wider if fewer.
+/// Bins become narrower if they hold more events than this on average, and wider if fewer.
 const FULL: u64 = 48;
 const EMPTY: u64 = 12;
-/// Up to so many events are put in order as they come.
-const FEW: usize = 12;
+/// Up to so many events that wait in the bin being served, another one is put among them.
+const SHORT: usize = 64;
 
 /// An event and its place in the order.
 #[derive(Clone, Copy, Debug)]
@@ -71,57 +70,54 @@ impl<E> Ord for Scheduled<E> {
 pub(crate) enum Foresight {
     /// As far as is worth it where most is in the cache.
     Little,
-    /// Within the slots being served.
+    /// Within the bin being served.
     Near,
-    /// And into those that come next.
+    /// And into the one that comes next.
     Far,
 }
 
 /// Events that wait, first one first.
 #[derive(Debug)]
 pub struct EventQueue<E: Copy> {
-    /// The events of the slots being served, in order.
+    /// The events of the bin being served, in order.
     current: Vec<Scheduled<E>>,
     /// How many of them have been.
     served: usize,
     foresight: Foresight,
-    /// What is fetched before it is asked for.
-    scout: Scout<E>,
-    /// What was pushed into the slots being served, or before them.
+    /// What is in order before its turn.
+    ahead: Ahead<E>,
+    /// What was pushed into the bin being served, or before it, while many waited there.
     side: BinaryHeap<Reverse<Scheduled<E>>>,
-    /// Picoseconds of a level-0 slot, as a power of two.
+    /// Picoseconds of a level-0 bin, as a power of two.
     width: u32,
-    /// The first level-0 slot after those being served, counted from time zero.
+    /// The level-0 bin after the one being served, counted from time zero.
     next: u64,
-    /// The level-1 slot that `next` is in, or the one before it that ends there.
-    far_slot: u64,
-    near: Slots,
-    far: Slots,
-    nodes: Nodes<E>,
+    /// The level-1 bin that `next` is in, or the one before it that ends there.
+    far_bin: u64,
+    near: Bins,
+    far: Bins,
+    blocks: Blocks<E>,
+    /// Empty, but for as long as events go from level 1 to level 0.
+    spread: Vec<Scheduled<E>>,
     overflow: BinaryHeap<Reverse<Scheduled<E>>>,
-    /// Events that are neither in the slots being served nor aside.
+    /// Events that are neither in the bin being served nor aside.
     waiting: usize,
-    /// Groups of slots since the width was looked at, and the events in them.
+    /// Bins since the width was looked at, and the events in them.
     trial: (u32, u64),
     /// What goes into other queues, where there are any.
     pub(crate) others: Inboxes<E>,
 }
 
-/// Fetches the events of a group of slots that will be served next, one at a time.
+/// The events of the bin that comes next, but for those that were pushed into it since.
 #[derive(Debug)]
-struct Scout<E> {
-    /// The group's first slot; [`NOWHERE`] if there is none.
-    group: u64,
-    /// Those of its slots that are still to be looked into, one bit each.
-    left: u64,
-    /// The node that comes next in the slot being looked into.
-    node: u32,
-    /// What was fetched, and how much of that was before the slot being looked into.
+struct Ahead<E> {
+    /// The bin; [`NOWHERE`] if there is none.
+    bin: u64,
+    /// In order; none if there is no bin.
     events: Vec<Scheduled<E>>,
-    begin: usize,
 }
 
-/// No slot.
+/// No bin.
 const NOWHERE: u64 = u64::MAX;
 
 impl<E: Copy> Default for EventQueue<E> {
@@ -137,14 +133,15 @@ impl<E: Copy> EventQueue<E> {
             current: Vec::new(),
             served: 0,
             foresight: Foresight::Little,
-            scout: Scout { group: NOWHERE, left: 0, node: NONE, events: Vec::new(), begin: 0 },
+            ahead: Ahead { bin: NOWHERE, events: Vec::new() },
             side: BinaryHeap::new(),
             width: WIDEST,
             next: 0,
-            far_slot: 0,
-            near: Slots::new(FAR_BITS - WIDEST),
-            far: Slots::new(FAR_SLOTS_BITS),
-            nodes: Nodes::new(),
+            far_bin: 0,
+            near: Bins::new(FAR_BITS - WIDEST),
+            far: Bins::new(FAR_BINS_BITS),
+            blocks: Blocks::new(),
+            spread: Vec::new(),
             overflow: BinaryHeap::new(),
             waiting: 0,
             trial: (0, 0),
@@ -171,13 +168,12 @@ impl<E: Copy> EventQueue<E> {
     /// Adds an event, made where it goes: one that goes through memory is read before it is there.
     #[inline(always)]
     pub fn push_made(&mut self, key: EventKey, event: impl Fn() -> E) {
-        let slot = key.time.ps() >> self.width;
-        if slot.wrapping_sub(self.next) < self.near.len() {
+        let bin = key.time.ps() >> self.width;
+        if bin.wrapping_sub(self.next) < self.near.len() {
             self.waiting += 1;
-            let id = self.nodes.add(key, &event);
-            self.near.push(slot, id, &mut self.nodes);
+            self.near.push(bin, &mut self.blocks, key, event);
         } else {
-            self.push_aside(slot < self.next, key, event());
+            self.push_aside(bin < self.next, Scheduled { key, event: event() });
         }
     }
 
@@ -242,22 +238,22 @@ impl<E: Copy> EventQueue<E> {
         self.foresight == Foresight::Far
     }
 
-    /// The event that will be popped when `ahead` others of the current slots have been, as far as
+    /// The event that will be popped when `ahead` others of the current bin have been, as far as
     /// is known: a guess for prefetching.
     #[inline(always)]
     pub fn look_ahead(&self, ahead: usize) -> Option<&E> {
         self.current.get(self.served + ahead).map(|scheduled| &scheduled.event)
     }
 
-    /// As [`Self::look_ahead`], of the current slots and those that come next.
+    /// As [`Self::look_ahead`], of the current bin and the one that comes next.
     #[inline(always)]
     pub fn look_beyond(&self, ahead: usize) -> Option<&E> {
         let place = self.served + ahead;
-        let beyond = || self.scout.events.get(place - self.current.len());
+        let beyond = || self.ahead.events.get(place - self.current.len());
         self.current.get(place).or_else(beyond).map(|scheduled| &scheduled.event)
     }
 
-    /// Whether the event that was popped last is the first of the slots being served: those behind it
+    /// Whether the event that was popped last is the first of the bin being served: those behind it
     /// have not been seen by [`Self::look_ahead`].
     #[inline(always)]
     pub fn has_begun(&self) -> bool {
@@ -265,7 +261,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// The first event's key. This leaves all where it is: what is pushed before that event has its
-    /// place in a slot yet.
+    /// place in a bin yet.
     #[inline]
     pub fn peek(&self) -> Option<EventKey> {
         let current = self.current.get(self.served).map(|s| s.key);
@@ -277,19 +273,18 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// The first key of what is neither in the slots being served nor aside.
+    /// The first key of what is neither in the bin being served nor aside.
     #[inline(never)]
     fn peek_waiting(&self) -> Option<EventKey> {
-        let least_of = |id| self.nodes.list(id).min();
-        let near = self.near.next_from(self.next);
-        let fetched = self.scout.events.iter().map(|scheduled| scheduled.key).min();
-        let least = [near.and_then(|slot| least_of(self.near.first_in(slot))), fetched];
-        let least = least.into_iter().chain([least_of(self.scout.node)]).flatten().min();
-        if least.is_some_and(|key| far_slot_of(key) == self.far_slot) {
+        let least_of = |end| self.blocks.of(end).map(|scheduled| scheduled.key).min();
+        let near = self.near.next_from(self.next).and_then(|bin| least_of(self.near.end_of(bin)));
+        let ahead = self.ahead.events.first().map(|scheduled| scheduled.key);
+        let least = [near, ahead].into_iter().flatten().min();
+        if least.is_some_and(|key| far_bin_of(key) == self.far_bin) {
             return least;
         }
-        let far = self.far.next_from(self.far_slot + 1);
-        let far = far.and_then(|slot| least_of(self.far.first_in(slot)));
+        let far = self.far.next_from(self.far_bin + 1);
+        let far = far.and_then(|bin| least_of(self.far.end_of(bin)));
         let overflow = self.overflow.peek().map(|first| first.0.key);
         [least, far, overflow].into_iter().flatten().min()
     }
@@ -297,12 +292,13 @@ impl<E: Copy> EventQueue<E> {
     /// All events that wait, first one first; they stay. Pushed into an empty queue they come out of
     /// that one in the same order.
     pub fn scheduled(&self) -> Vec<Scheduled<E>> {
-        let lists = self.near.lists().chain(self.far.lists()).chain([self.scout.node]);
-        let aside = self.side.iter().chain(&self.overflow).map(|scheduled| scheduled.0);
         let mut all: Vec<Scheduled<E>> = Vec::with_capacity(self.len());
-        all.extend(lists.flat_map(|first| self.nodes.scheduled(first)).chain(aside));
+        for end in self.near.ends().chain(self.far.ends()) {
+            all.extend(self.blocks.of(end));
+        }
+        all.extend(self.side.iter().chain(&self.overflow).map(|scheduled| scheduled.0));
         all.extend(&self.current[self.served..]);
-        all.extend(&self.scout.events);
+        all.extend(&self.ahead.events);
         debug_assert!(all.len() == self.len(), "an event is somewhere else");
         all.sort_unstable_by_key(|scheduled| scheduled.key);
         all
@@ -334,53 +330,62 @@ impl<E: Copy> EventQueue<E> {
         self.side.pop().map(|first| first.0)
     }
 
-    #[cold]
     #[inline(never)]
-    fn push_aside(&mut self, is_past: bool, key: EventKey, event: E) {
-        let far_slot = far_slot_of(key);
+    fn push_aside(&mut self, is_past: bool, scheduled: Scheduled<E>) {
+        let far_bin = far_bin_of(scheduled.key);
         if is_past {
-            return self.side.push(Reverse(Scheduled { key, event }));
-        }
-        self.waiting += 1;
-        if far_slot - self.far_slot < self.far.len() {
-            let id = self.nodes.add(key, || event);
-            self.far.push(far_slot, id, &mut self.nodes);
+            self.push_current(scheduled);
+        } else if far_bin - self.far_bin < self.far.len() {
+            self.waiting += 1;
+            self.far.push(far_bin, &mut self.blocks, scheduled.key, || scheduled.event);
         } else {
-            self.overflow.push(Reverse(Scheduled { key, event }));
+            self.waiting += 1;
+            self.overflow.push(Reverse(scheduled));
         }
     }
 
-    /// Makes the next slots that hold something the current ones, unless they begin after `limit`: what
-    /// is pushed before them meanwhile has its place in a slot yet. Something does wait.
+    /// Puts an event among those of the bin being served, or aside.
+    fn push_current(&mut self, scheduled: Scheduled<E>) {
+        let left = &self.current[self.served..];
+        if left.len() > SHORT {
+            return self.side.push(Reverse(scheduled));
+        }
+        // It is among the last more often than not.
+        let before = left.iter().rposition(|other| other.key < scheduled.key);
+        self.current.insert(self.served + before.map_or(0, |place| place + 1), scheduled);
+    }
+
+    /// Makes the next bin that holds something the current one, unless it begins after `limit`: what
+    /// is pushed before it meanwhile has its place in a bin yet. Something does wait.
     #[inline(always)]
     fn advance(&mut self, limit: SimTime) -> bool {
         let near = self.near.next_from(self.next);
-        let first = near.unwrap_or(NOWHERE).min(self.scout.group);
-        // What lies further out begins with a later level-1 slot.
-        if first >> self.near_bits() == self.far_slot {
+        let first = near.unwrap_or(NOWHERE).min(self.ahead.bin);
+        // What lies further out begins with a later level-1 bin.
+        if first >> self.near_bits() == self.far_bin {
             if first > limit.ps() >> self.width {
                 return false;
             }
-            self.enter(first & !(GROUP - 1));
+            self.enter(first);
             true
         } else {
             self.advance_far(near, limit)
         }
     }
 
-    /// As [`Self::advance`], across the border of a level-1 slot. What comes into reach there is
-    /// spread out first: it may hold events of the level-0 slot that is next.
+    /// As [`Self::advance`], across the border of a level-1 bin. What comes into reach there is
+    /// spread out first: it may hold events of the level-0 bin that is next.
     #[cold]
     #[inline(never)]
     fn advance_far(&mut self, near: Option<u64>, limit: SimTime) -> bool {
-        let near = near.map(|slot| slot >> self.near_bits());
-        let far = self.far.next_from(self.far_slot + 1);
-        let overflow = self.overflow.peek().map(|first| far_slot_of(first.0.key));
+        let near = near.map(|bin| bin >> self.near_bits());
+        let far = self.far.next_from(self.far_bin + 1);
+        let overflow = self.overflow.peek().map(|first| far_bin_of(first.0.key));
         let Some(first) = [near, far, overflow].into_iter().flatten().min() else { return false };
         if first > limit.ps() >> FAR_BITS {
             return false;
         }
-        self.far_slot = first;
+        self.far_bin = first;
         self.adapt();
         self.next = first << self.near_bits();
         if overflow == Some(first) {
@@ -390,156 +395,96 @@ impl<E: Copy> EventQueue<E> {
             self.spread_far();
         }
         if let Some(near) = self.near.next_from(self.next) {
-            self.enter(near & !(GROUP - 1));
+            self.enter(near);
         }
         true
     }
 
-    /// Starts to serve the group of level-0 slots that begins with this one.
+    /// Starts to serve a level-0 bin.
     #[inline(always)]
-    fn enter(&mut self, group: u64) {
-        debug_assert!(self.served == self.current.len(), "slots are left when they are empty");
-        self.next = group + GROUP;
+    fn enter(&mut self, bin: u64) {
+        debug_assert!(self.served == self.current.len(), "a bin is left when it is empty");
+        self.next = bin + 1;
         self.served = 0;
-        self.current.clear();
-        if group == self.scout.group {
-            self.enter_fetched();
+        if bin == self.ahead.bin {
+            self.enter_ahead();
         } else {
-            let found = self.near.take_group(group);
-            self.drain(group, found);
+            let end = self.near.take(bin);
+            self.blocks.pour(end, self.width, &mut self.current);
         }
         self.waiting -= self.current.len();
         self.trial.0 += 1;
         self.trial.1 += self.current.len() as u64;
-        if self.looks_far() && self.scout.group == NOWHERE {
-            self.send_scout();
+        if self.looks_far() && self.ahead.bin == NOWHERE {
+            self.go_ahead();
         }
     }
 
-    /// As [`Self::enter`], of the group that was fetched ahead.
+    /// As [`Self::enter`], of the bin that is in order but for what came since.
     #[inline(never)]
-    fn enter_fetched(&mut self) {
-        while self.scout.node != NONE {
-            self.fetch_one();
-        }
-        std::mem::swap(&mut self.current, &mut self.scout.events);
-        let group = std::mem::replace(&mut self.scout.group, NOWHERE);
-        let since = self.near.take_group(group);
+    fn enter_ahead(&mut self) {
+        std::mem::swap(&mut self.current, &mut self.ahead.events);
+        self.ahead.events.clear();
+        let since = self.near.take(std::mem::replace(&mut self.ahead.bin, NOWHERE));
         if since != 0 {
-            self.drain(group, since);
+            self.blocks.pour_unordered(since, &mut self.current);
             self.current.sort_unstable_by_key(|scheduled| scheduled.key);
         }
     }
 
-    /// Moves the events of those slots of a group that are `found` behind the current ones.
-    #[inline(always)]
-    fn drain(&mut self, group: u64, mut found: u64) {
-        while found != 0 {
-            let slot = group + u64::from(found.trailing_zeros());
-            found &= found - 1;
-            let begin = self.current.len();
-            let mut id = self.near.take_list(slot);
-            while id != NONE {
-                let (key, event, next) = self.nodes.take(id);
-                self.current.push(Scheduled { key, event });
-                id = next;
-            }
-            if self.current.len() > begin + 1 {
-                put_in_order(&mut self.current[begin..]);
-            }
-        }
-    }
-
-    /// Begins to fetch the next group that holds something, if it is of the same level-1 slot.
+    /// Puts the next bin that holds something in order, if it is of the same level-1 bin.
     #[inline(never)]
-    fn send_scout(&mut self) {
+    fn go_ahead(&mut self) {
         let Some(near) = self.near.next_from(self.next) else { return };
-        if near >> self.near_bits() != self.far_slot {
+        if near >> self.near_bits() != self.far_bin {
             return;
         }
-        self.scout.group = near & !(GROUP - 1);
-        self.scout.left = self.near.take_group(self.scout.group);
-        self.scout.events.clear();
-        self.look_into_next_slot();
+        self.ahead.bin = near;
+        let end = self.near.take(near);
+        self.blocks.pour(end, self.width, &mut self.ahead.events);
     }
 
-    /// Fetches one of the events that will be served next, if the queue [looks
-    /// far](Self::look_far): to be called for each event that is served.
-    #[inline(always)]
-    pub fn fetch(&mut self) {
-        if self.scout.node != NONE {
-            self.fetch_one();
-        }
-    }
-
-    /// Fetches an event of the group that is next, of which there are more.
-    #[inline(never)]
-    fn fetch_one(&mut self) {
-        let (key, event, next) = self.nodes.take(self.scout.node);
-        self.scout.events.push(Scheduled { key, event });
-        self.scout.node = next;
-        if next == NONE {
-            put_in_order(&mut self.scout.events[self.scout.begin..]);
-            self.look_into_next_slot();
-        } else {
-            self.nodes.prefetch(next);
-        }
-    }
-
-    #[inline(always)]
-    fn look_into_next_slot(&mut self) {
-        let Scout { group, left, .. } = self.scout;
-        if left == 0 {
-            return;
-        }
-        self.scout.left = left & (left - 1);
-        self.scout.begin = self.scout.events.len();
-        self.scout.node = self.near.take_list(group + u64::from(left.trailing_zeros()));
-        self.nodes.prefetch(self.scout.node);
-    }
-
-    /// Moves the events of the level-1 slot that has come into reach to level 0.
+    /// Moves the events of the level-1 bin that has come into reach to level 0.
     fn spread_far(&mut self) {
-        let mut id = self.far.take(self.far_slot);
-        while id != NONE {
-            let (time, next) = self.nodes.look(id);
-            self.near.push(time.ps() >> self.width, id, &mut self.nodes);
-            id = next;
+        let mut events = std::mem::take(&mut self.spread);
+        self.blocks.pour_unordered(self.far.take(self.far_bin), &mut events);
+        for Scheduled { key, event } in events.drain(..) {
+            self.near.push(key.time.ps() >> self.width, &mut self.blocks, key, || event);
         }
+        self.spread = events;
     }
 
-    /// Moves what has come within a level-1 slot out of the overflow.
+    /// Moves what has come within a level-1 bin out of the overflow.
     fn spread_overflow(&mut self) {
         while let Some(Reverse(first)) = self.overflow.peek() {
-            if far_slot_of(first.key) > self.far_slot {
+            if far_bin_of(first.key) > self.far_bin {
                 break;
             }
             if let Some(Reverse(Scheduled { key, event })) = self.overflow.pop() {
-                let id = self.nodes.add(key, || event);
-                self.near.push(key.time.ps() >> self.width, id, &mut self.nodes);
+                self.near.push(key.time.ps() >> self.width, &mut self.blocks, key, || event);
             }
         }
     }
 
-    /// Level-0 slots of a level-1 slot, as a power of two.
+    /// Level-0 bins of a level-1 bin, as a power of two.
     #[inline(always)]
     const fn near_bits(&self) -> u32 {
         FAR_BITS - self.width
     }
 
-    /// Makes level-0 slots narrower or wider if those of late held too much or too little. No slot is
-    /// being served, and none before the level-1 slot that is next holds anything.
+    /// Makes level-0 bins narrower or wider if those of late held too much or too little. No bin is
+    /// being served, and none before the level-1 bin that is next holds anything.
     fn adapt(&mut self) {
-        let (groups, events) = self.trial;
-        if groups < TRIAL {
+        let (bins, events) = self.trial;
+        if bins < TRIAL {
             return;
         }
         self.trial = (0, 0);
-        let groups = u64::from(groups);
+        let bins = u64::from(bins);
         let mut width = self.width;
-        if events > groups * FULL {
-            width -= (events / (groups * FULL / 2)).ilog2().min(width - NARROWEST);
-        } else if events < groups * EMPTY {
+        if events > bins * FULL {
+            width -= (events / (bins * FULL / 2)).ilog2().min(width - NARROWEST);
+        } else if events < bins * EMPTY {
             width += u32::from(width < WIDEST);
         }
         if width != self.width {
@@ -548,36 +493,20 @@ impl<E: Copy> EventQueue<E> {
     }
 
     fn set_width(&mut self, width: u32) {
-        let mut slots = Slots::new(FAR_BITS - width);
-        while let Some(slot) = self.near.next_from(self.next) {
-            let mut id = self.near.take(slot);
-            while id != NONE {
-                let (time, next) = self.nodes.look(id);
-                slots.push(time.ps() >> width, id, &mut self.nodes);
-                id = next;
-            }
+        let mut bins = Bins::new(FAR_BITS - width);
+        let mut events = Vec::new();
+        while let Some(bin) = self.near.next_from(self.next) {
+            self.blocks.pour_unordered(self.near.take(bin), &mut events);
         }
-        (self.near, self.width) = (slots, width);
-    }
-}
-
-/// Puts the events of a slot in order. Most slots have one or two.
-#[inline(always)]
-fn put_in_order<E: Copy>(events: &mut [Scheduled<E>]) {
-    if events.len() > FEW {
-        return events.sort_unstable_by_key(|scheduled| scheduled.key);
-    }
-    for end in 1..events.len() {
-        let mut place = end;
-        while place > 0 && events[place].key < events[place - 1].key {
-            events.swap(place, place - 1);
-            place -= 1;
+        for Scheduled { key, event } in events {
+            bins.push(key.time.ps() >> width, &mut self.blocks, key, || event);
         }
+        (self.near, self.width) = (bins, width);
     }
 }
 
 #[inline]
-fn far_slot_of(key: EventKey) -> u64 {
+fn far_bin_of(key: EventKey) -> u64 {
     key.time.ps() >> FAR_BITS
 }
 

@@ -123,10 +123,7 @@ pub(crate) fn run_queue<W: World>(
         match queue.foresight() {
             Foresight::Little => prefetch_little(queue, world),
             Foresight::Near => prefetch(queue, world),
-            Foresight::Far => {
-                queue.fetch();
-                prefetch_far(queue, world);
-            }
+            Foresight::Far => prefetch_far(queue, world),
         }
         world.handle(key, event, queue);
     }

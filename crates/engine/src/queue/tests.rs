@@ -26,7 +26,6 @@ fn agrees(seed: u64, steps: usize, mut delay: impl FnMut(&mut RngStream) -> u64)
             queue.push(key, step);
             oracle.0.push(Reverse(key));
         }
-        queue.fetch();
         if random.below(3) > 0 {
             let expected = oracle.0.pop().map(|r| r.0);
             assert_eq!(queue.peek(), expected);
@@ -51,7 +50,7 @@ fn agrees(seed: u64, steps: usize, mut delay: impl FnMut(&mut RngStream) -> u64)
 }
 
 #[test]
-fn events_stay_in_order_while_slots_change() {
+fn events_stay_in_order_while_bins_change() {
     for far in [false, true] {
         let (mut queue, mut oracle) = (EventQueue::new(), Oracle::default());
         if far {
@@ -71,7 +70,6 @@ fn events_stay_in_order_while_slots_change() {
         // Fifty thousand wait, ten a nanosecond, and then fewer and fewer.
         for step in 0..400_000 {
             let popped = queue.pop().map(|scheduled| scheduled.key);
-            queue.fetch();
             assert_eq!(popped, oracle.0.pop().map(|key| key.0));
             let Some(now) = popped else { break };
             if step < 250_000 || random.below(100) < 70 {
@@ -82,13 +80,13 @@ fn events_stay_in_order_while_slots_change() {
                 waiting = waiting.max(queue.len());
             }
         }
-        assert_eq!(widths, [8, 6, 7]);
+        assert_eq!(widths, [14, 11, 12]);
         assert!(waiting > 10_000, "{waiting} at a change");
     }
 }
 
 #[test]
-fn slots_are_as_wide_as_is_good() {
+fn bins_are_as_wide_as_is_good() {
     let mut queue = EventQueue::new();
     let mut ties = TieCounter::new(0);
     let dense = (0..400_000).map(|event| event * 20);
@@ -103,7 +101,7 @@ fn slots_are_as_wide_as_is_good() {
         widths.push(queue.width);
     }
     widths.dedup();
-    assert_eq!(widths, [8, 4, 5, 6, 7, 8]);
+    assert_eq!(widths, [14, 9, 10, 11, 12, 13, 14]);
 }
 
 #[test]
@@ -136,7 +134,7 @@ fn agrees_with_a_heap_when_everything_happens_at_once() {
 }
 
 #[test]
-fn agrees_with_a_heap_around_slot_borders() {
+fn agrees_with_a_heap_around_bin_borders() {
     agrees(4, 20_000, |random| (1 << 22) - 2 + random.below(5));
     agrees(FAR + 4, 20_000, |random| (1 << 22) - 2 + random.below(5));
     agrees(5, 20_000, |random| (1 << 34) - 2 + random.below(5));
@@ -151,19 +149,19 @@ fn who_asks_for_the_first_key_can_push_before_it() {
         let mut key = |ps| EventKey { time: SimTime::from_ps(ps), tie: ties.reserve() };
         let last = key(late);
         queue.push(last, ());
-        for soon in (0..10).map(|step| step * 9_000).map(&mut key) {
+        for soon in (0..5).map(|step| step * 17_000).map(&mut key) {
             assert_eq!(queue.peek(), Some(last));
             queue.push(soon, ());
-            assert!(queue.side.is_empty(), "it is in a slot");
+            assert!(queue.current.len() == queue.served, "it is in a bin");
             assert_eq!(queue.peek(), Some(soon));
             assert_eq!(queue.pop().map(|scheduled| scheduled.key), Some(soon));
         }
     }
 }
 
-/// What is fetched ahead is what comes next.
+/// What is in order ahead is what comes next.
 #[test]
-fn a_queue_that_looks_far_looks_beyond_the_slots_being_served() {
+fn a_queue_that_looks_far_looks_beyond_the_bin_being_served() {
     let mut queue = EventQueue::new();
     queue.look_far();
     let mut ties = TieCounter::new(0);
@@ -174,7 +172,6 @@ fn a_queue_that_looks_far_looks_beyond_the_slots_being_served() {
     for number in 0..400 {
         let popped = queue.pop().map(|scheduled| scheduled.event);
         assert_eq!(popped, Some(SimTime::from_ps(number * 1_000)));
-        queue.fetch();
         seen.extend(queue.look_beyond(4).map(|&event| (number + 5, event)));
         beyond += u32::from(queue.look_ahead(4).is_none() && queue.look_beyond(4).is_some());
     }
@@ -215,10 +212,8 @@ fn goes_on_rebuilt(seed: u64, start: SimTime, mut delay: impl FnMut(&mut RngStre
         if random.below(1_000) == 0 {
             other = Some(rebuilt(&queue));
         }
-        queue.fetch();
         let popped = queue.pop().map(|scheduled| (scheduled.key, scheduled.event));
         if let Some(other) = &mut other {
-            other.fetch();
             assert_eq!(other.pop().map(|scheduled| (scheduled.key, scheduled.event)), popped);
             assert_eq!(other.len(), queue.len());
         }
@@ -261,14 +256,38 @@ fn what_waits_in_every_place_is_scheduled() {
     let mut expected: Vec<EventKey> = near.chain(later).map(&mut key).collect();
     expected.iter().for_each(|&key| queue.push(key, 0));
     assert_eq!(queue.pop().map(|scheduled| scheduled.key), Some(expected.remove(0)));
-    expected.insert(0, key(50));
-    queue.push(expected[0], 0);
-    (0..3).for_each(|_| queue.fetch());
-    let Scout { left, node, events, .. } = &queue.scout;
-    assert!(*left != 0 && *node != NONE && !events.is_empty(), "some are fetched, some not yet");
-    assert!(!queue.side.is_empty() && !queue.overflow.is_empty() && queue.far.lists().count() > 0);
+    // Into the bin being served, and into the one that is in order already.
+    for ps in [50, 17_050] {
+        let late = key(ps);
+        queue.push(late, 0);
+        expected.push(late);
+    }
+    expected.sort_unstable();
+    let Ahead { bin, events } = &queue.ahead;
+    assert!(!events.is_empty() && queue.near.end_of(*bin) != 0, "one came into that bin since");
+    assert!(!queue.side.is_empty() && !queue.overflow.is_empty() && queue.far.ends().count() > 0);
     let scheduled: Vec<EventKey> = queue.scheduled().iter().map(|one| one.key).collect();
     assert_eq!(scheduled, expected);
+    let popped = std::iter::from_fn(|| queue.pop()).map(|scheduled| scheduled.key);
+    assert_eq!(popped.collect::<Vec<_>>(), expected);
+}
+
+/// What comes into the bin being served goes among few, and aside of many.
+#[test]
+fn late_events_keep_the_order_among_few_and_among_many() {
+    for waiting in [3, SHORT as u64, SHORT as u64 + 1, 1_000] {
+        let mut queue = EventQueue::new();
+        let mut ties = TieCounter::new(0);
+        let mut key = |ps| EventKey { time: SimTime::from_ps(ps), tie: ties.reserve() };
+        (0..=waiting).for_each(|event| queue.push(key(event * 8_000 / waiting / 2), ()));
+        let mut last = queue.pop().map(|first| first.key).unwrap();
+        for late in 0..200 {
+            queue.push(key(last.time.ps() + late * 37 % 4_000), ());
+            let next = queue.pop().map(|next| next.key).unwrap();
+            assert!(next > last && queue.len() as u64 == waiting);
+            last = next;
+        }
+    }
 }
 
 #[test]
