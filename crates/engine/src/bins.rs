@@ -38,9 +38,10 @@ impl<E: Copy> Blocks<E> {
     pub(crate) fn of(&self, end: u32) -> impl Iterator<Item = &Scheduled<E>> + '_ {
         let mut end = end;
         std::iter::from_fn(move || {
-            let block = end.checked_sub(1)? / BLOCK;
+            let block = block_of(end);
+            let before = self.before.get(block as usize)?;
             let events = &self.events[(block * BLOCK) as usize..end as usize];
-            end = end_of(self.before[block as usize]);
+            end = end_of(*before);
             Some(events)
         })
         .flatten()
@@ -64,7 +65,7 @@ impl<E: Copy> Blocks<E> {
     #[inline(always)]
     pub(crate) fn pour_unordered(&mut self, mut end: u32, to: &mut Vec<Scheduled<E>>) {
         while end != 0 {
-            let block = (end - 1) / BLOCK;
+            let block = block_of(end);
             to.extend_from_slice(&self.events[(block * BLOCK) as usize..end as usize]);
             let before = std::mem::replace(&mut self.before[block as usize], self.free);
             self.free = block;
@@ -95,6 +96,11 @@ impl<E: Copy> Blocks<E> {
     }
 }
 
+/// The last block of a bin that ends there.
+fn block_of(end: u32) -> u32 {
+    if end == 0 { NONE } else { (end - 1) / BLOCK }
+}
+
 /// Where a bin ends whose last block is full.
 fn end_of(block: u32) -> u32 {
     if block == NONE { 0 } else { (block + 1) * BLOCK }
@@ -115,6 +121,7 @@ fn order_few<E: Copy>(events: &mut [Scheduled<E>]) {
 /// Puts events into a list in order, by which part of 2^`part` ps they are of.
 #[inline(always)]
 fn order_by_counting<E: Copy>(events: &[Scheduled<E>], part: u32, to: &mut Vec<Scheduled<E>>) {
+    #[expect(clippy::cast_possible_truncation, reason = "its last bits are what counts")]
     let part_of = |event: &Scheduled<E>| (event.key.time.ps() >> part) as usize % PARTS;
     let mut places = [0u32; PARTS];
     for event in events {
@@ -125,6 +132,7 @@ fn order_by_counting<E: Copy>(events: &[Scheduled<E>], part: u32, to: &mut Vec<S
         most = most.max(*place);
         end += std::mem::replace(place, end);
     }
+    // As many as there are, before each is where it belongs.
     to.clear();
     to.extend_from_slice(events);
     for event in events {
@@ -173,7 +181,7 @@ impl Bins {
     ) {
         let index = self.index(number);
         let mut end = self.ends[index];
-        if end % BLOCK == 0 {
+        if end.is_multiple_of(BLOCK) {
             end = self.open(index, blocks, Scheduled { key, event: event() });
         }
         let place = &mut blocks.events[end as usize];
@@ -185,8 +193,7 @@ impl Bins {
     #[inline(never)]
     fn open<E: Copy>(&mut self, bin: usize, blocks: &mut Blocks<E>, filler: Scheduled<E>) -> u32 {
         self.occupied[bin / 64] |= 1 << (bin % 64);
-        let end = self.ends[bin];
-        blocks.open(if end == 0 { NONE } else { (end - 1) / BLOCK }, filler)
+        blocks.open(block_of(self.ends[bin]), filler)
     }
 
     /// Where a bin ends; it is empty from now on.

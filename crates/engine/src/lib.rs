@@ -14,7 +14,7 @@ mod run;
 
 pub use clusters::Clusters;
 pub use key::{EventKey, InsertionOrder, NodeOrder, Tie, TieCounter, TieOrder};
-pub use prefetch::prefetch;
+pub use prefetch::Place;
 pub use queue::{EventQueue, Scheduled};
 pub use random::{RngStream, mix};
 pub use run::{Engine, World};

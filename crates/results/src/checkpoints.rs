@@ -20,7 +20,7 @@ use crate::directory::{create_parents, exists, resolve};
 use crate::{Overwrite, ResultsError};
 
 /// What a checkpoint begins with.
-const MAGIC: [u8; 8] = *b"rocelab\x01";
+const MAGIC: [u8; 8] = *b"rocelab\x02";
 /// The ending of its file.
 const ENDING: &str = "checkpoint";
 /// The folder of the results while they grow.

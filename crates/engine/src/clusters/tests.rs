@@ -18,6 +18,8 @@ struct Ring {
     /// By node: what came to it, in its order.
     heard: Vec<u64>,
     clusters: u32,
+    /// Whether nodes send to themselves alone.
+    alone: bool,
     /// Until when nodes send.
     until: SimTime,
 }
@@ -25,7 +27,7 @@ struct Ring {
 impl Ring {
     fn new(clusters: u32, until: SimTime) -> Self {
         let ties = (0..=NODES).map(TieCounter::new).collect();
-        Self { ties, heard: vec![0; NODES as usize], clusters, until }
+        Self { ties, heard: vec![0; NODES as usize], clusters, alone: false, until }
     }
 
     fn cluster(&self, node: u32) -> u16 {
@@ -82,6 +84,7 @@ impl World for Ring {
             3 | 4 => self.cause((node, node), later(1 + number % 300), queue),
             _ => {
                 let other = u32::try_from(number >> 8 & 0xff).unwrap() % NODES;
+                let other = if self.alone { node } else { other };
                 self.cause((node, other), later(FAR + number % 5_000), queue);
                 self.cause((node, node), later(1 + number % 900), queue);
             }
@@ -163,4 +166,31 @@ fn clusters_come_about_where_there_is_much_to_do() {
     all.trial.events = TRIAL;
     all.run(&mut engine, &mut world, SimTime::from_ps(1_000_000_000));
     assert!(!all.are_apart());
+}
+
+/// Clusters between which nothing is sent have windows without an end but that of the run.
+#[test]
+fn islands_hear_the_same_in_their_order() {
+    let run = |clusters: u16, always: bool| {
+        let mut world =
+            Ring { alone: true, ..Ring::new(clusters.into(), SimTime::from_ps(600_000)) };
+        let mut engine = Engine::new();
+        begin(&mut world, &mut engine);
+        let mut all = Clusters::new(clusters, SimTime::NEVER.since(SimTime::ZERO));
+        if always {
+            all = all.always();
+        }
+        for limit in (1..=70).map(|step| SimTime::from_ps(step * 10_000)) {
+            all.run(&mut engine, &mut world, limit);
+        }
+        assert_eq!(all.next(&engine), SimTime::NEVER);
+        (world.heard, engine.executed())
+    };
+    let expected = run(1, false);
+    assert!(expected.1 > 2 * TRIAL, "{} events", expected.1);
+    for clusters in [2, 5] {
+        for always in [false, true] {
+            assert!(run(clusters, always) == expected, "{clusters} clusters, {always}");
+        }
+    }
 }

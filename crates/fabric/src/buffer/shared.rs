@@ -22,17 +22,22 @@ use crate::SwitchConfig;
 /// holds `xon_offset` less than the threshold, or nothing. A frame of a lossy priority is stored in
 /// the shared pool while its egress queue is below the threshold. Memory is given back when a frame
 /// starts to leave.
+///
+/// The fields stand in the order of their use: what every frame touches comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct SharedBuffer {
-    /// By ingress port x 8 + priority.
+    /// By priority x `ports` + ingress port: few priorities are in use, and what is of one of them is
+    /// together.
     ingress: Vec<IngressPriority>,
+    threshold: Threshold,
     shared_used: u32,
     shared_limit: u32,
-    threshold: Threshold,
-    xon_offset: u64,
     reserve: u32,
+    ports: u16,
     /// Bit p: PFC protects priority p.
     lossless: u8,
+    xon_offset: u64,
     headroom_used: u32,
     reserve_used: u32,
     by_egress: HeldByEgress,
@@ -79,8 +84,8 @@ impl State for SharedBuffer {
         self.ingress.load(from)?;
         self.by_egress = load_value(from)?;
         let (mut used, reserve) = (InUse::default(), self.reserve);
-        for (priority, state) in (0..8).cycle().zip(&self.ingress) {
-            if self.is_lossless(priority) {
+        for (place, state) in self.ingress.iter().enumerate() {
+            if self.lossless >> (place / usize::from(self.ports)) & 1 != 0 {
                 used.store(state.stored, reserve);
                 used.headroom += u64::from(state.headroom_used);
             } else {
@@ -188,9 +193,8 @@ impl SharedBuffer {
         let layout = BufferLayout::new(config, headroom)?;
         let bounded = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         let lossless = lossless_mask(&config.lossless);
-        let ingress = headroom
-            .iter()
-            .flat_map(|headroom| (0..8).map(move |priority| (headroom, priority)))
+        let ingress = (0..8)
+            .flat_map(|priority| headroom.iter().map(move |headroom| (headroom, priority)))
             .map(|(headroom, priority)| IngressPriority {
                 headroom_limit: if lossless & (1 << priority) == 0 {
                     0
@@ -202,6 +206,7 @@ impl SharedBuffer {
             .collect();
         Ok(Self {
             ingress,
+            ports: u16::try_from(headroom.len()).unwrap_or(u16::MAX),
             shared_used: 0,
             shared_limit: bounded(layout.shared),
             threshold: match config.xoff {
@@ -220,7 +225,7 @@ impl SharedBuffer {
 
     /// Whether an ingress priority has asked its sender to pause.
     pub fn is_paused(&self, ingress: u16, priority: u8) -> bool {
-        self.ingress[index(ingress, priority)].paused
+        self.ingress[self.place_of(ingress, priority)].paused
     }
 
     /// Whether `amount` of the shared pool is within the threshold, without dividing.
@@ -250,8 +255,8 @@ impl SharedBuffer {
     }
 
     fn admit_lossless(&mut self, arrival: Arrival) -> Admission {
-        let index = index(arrival.ingress, arrival.priority);
-        let state = self.ingress[index];
+        let place = self.place_of(arrival.ingress, arrival.priority);
+        let state = self.ingress[place];
         let shared_before = self.beyond_reserve(state.stored);
         let shared_after = self.beyond_reserve(state.stored + arrival.len);
         let more = shared_after - shared_before;
@@ -262,10 +267,10 @@ impl SharedBuffer {
         if fits && state.headroom_used == 0 {
             self.shared_used += more;
             self.reserve_used += arrival.len - more;
-            self.ingress[index].stored += arrival.len;
+            self.ingress[place].stored += arrival.len;
             return Admission::Stored;
         }
-        let state = &mut self.ingress[index];
+        let state = &mut self.ingress[place];
         if state.headroom_used + arrival.len > state.headroom_limit {
             let reason = DropReason::HeadroomExceeded {
                 used: state.headroom_used,
@@ -308,8 +313,15 @@ impl SharedBuffer {
             });
         }
         self.shared_used += len;
-        self.ingress[index(arrival.ingress, arrival.priority)].stored += len;
+        let place = self.place_of(arrival.ingress, arrival.priority);
+        self.ingress[place].stored += len;
         Admission::Stored
+    }
+
+    /// Where an ingress port and priority is accounted for.
+    #[inline]
+    fn place_of(&self, ingress: u16, priority: u8) -> usize {
+        usize::from(priority) * usize::from(self.ports) + usize::from(ingress)
     }
 
     #[inline]
@@ -318,33 +330,30 @@ impl SharedBuffer {
     }
 }
 
-#[inline]
-fn index(ingress: u16, priority: u8) -> usize {
-    usize::from(ingress) * 8 + usize::from(priority)
-}
-
 impl BufferPolicy for SharedBuffer {
-    #[inline]
+    #[inline(always)] // Into where a switch receives; the general case is not.
     fn admit(&mut self, arrival: Arrival) -> Admission {
+        debug_assert!(arrival.ingress < self.ports, "the switch has no such port");
         if !self.is_lossless(arrival.priority) {
             return self.admit_lossy(arrival);
         }
         // The common case, in few steps: below the threshold, without reserve and headroom.
-        let state = &self.ingress[index(arrival.ingress, arrival.priority)];
+        let place = self.place_of(arrival.ingress, arrival.priority);
+        let state = &self.ingress[place];
         let (stored, shared) = (state.stored + arrival.len, self.shared_used + arrival.len);
         let plain = self.reserve == 0 && state.is_plain();
         if plain && shared <= self.shared_limit && self.within_threshold(u64::from(stored)) {
             self.shared_used = shared;
-            self.ingress[index(arrival.ingress, arrival.priority)].stored = stored;
+            self.ingress[place].stored = stored;
             return Admission::Stored;
         }
         self.admit_specially(arrival)
     }
 
-    #[inline]
+    #[inline(always)]
     fn release(&mut self, departure: Departure) -> bool {
-        let index = index(departure.ingress, departure.priority);
-        let state = &mut self.ingress[index];
+        let place = self.place_of(departure.ingress, departure.priority);
+        let state = &mut self.ingress[place];
         let plain = self.reserve == 0 && state.is_plain() && !state.paused;
         if plain || self.lossless & (1 << departure.priority) == 0 {
             state.stored -= departure.len;
@@ -355,23 +364,23 @@ impl BufferPolicy for SharedBuffer {
     }
 
     fn held(&self, ingress: u16, priority: u8) -> u32 {
-        let state = &self.ingress[index(ingress, priority)];
+        let state = &self.ingress[self.place_of(ingress, priority)];
         state.stored + state.headroom_used
     }
 
     fn held_by_egress(&self, ingress: u16, priority: u8) -> Option<&[u32]> {
-        self.by_egress.of(index(ingress, priority))
+        self.by_egress.of(self.place_of(ingress, priority))
     }
 
     fn follow(&mut self, ingress: u16, priority: u8, held: Box<[u32]>) {
-        let place = index(ingress, priority);
+        let place = self.place_of(ingress, priority);
         self.ingress[place].followed = true;
         self.by_egress.follow(place, held);
     }
 
     #[inline]
     fn account(&self, ingress: u16, priority: u8) -> Option<&u32> {
-        self.ingress.get(index(ingress, priority)).map(|state| &state.stored)
+        self.ingress.get(self.place_of(ingress, priority)).map(|state| &state.stored)
     }
 
     fn stored(&self) -> u64 {
@@ -386,7 +395,7 @@ impl SharedBuffer {
     fn admit_specially(&mut self, arrival: Arrival) -> Admission {
         let admission = self.admit_lossless(arrival);
         if admission.is_stored() {
-            let place = index(arrival.ingress, arrival.priority);
+            let place = self.place_of(arrival.ingress, arrival.priority);
             self.by_egress.add(place, arrival.egress, arrival.len);
         }
         admission
@@ -396,9 +405,9 @@ impl SharedBuffer {
     #[cold]
     #[inline(never)]
     fn release_lossless(&mut self, departure: Departure) -> bool {
-        let index = index(departure.ingress, departure.priority);
-        self.by_egress.remove(index, departure.egress, departure.len);
-        let state = self.ingress[index];
+        let place = self.place_of(departure.ingress, departure.priority);
+        self.by_egress.remove(place, departure.egress, departure.len);
+        let state = self.ingress[place];
         let from_headroom = departure.len.min(state.headroom_used);
         let from_stored = departure.len - from_headroom;
         let shared_before = self.beyond_reserve(state.stored);
@@ -406,7 +415,7 @@ impl SharedBuffer {
         self.headroom_used -= from_headroom;
         self.shared_used -= shared_before - shared_after;
         self.reserve_used -= from_stored - (shared_before - shared_after);
-        let state = &mut self.ingress[index];
+        let state = &mut self.ingress[place];
         state.headroom_used -= from_headroom;
         state.stored -= from_stored;
         if !state.paused || state.headroom_used > 0 {
@@ -415,7 +424,7 @@ impl SharedBuffer {
         let empty = state.stored == 0;
         let resume = empty || self.within_threshold(u64::from(shared_after) + self.xon_offset);
         if resume {
-            self.ingress[index].paused = false;
+            self.ingress[place].paused = false;
         }
         resume
     }
@@ -444,6 +453,13 @@ mod tests {
 
     fn depart(buffer: &mut SharedBuffer, ingress: u16, priority: u8) -> bool {
         buffer.release(Departure { ingress, egress: 0, priority, len: 1_000 })
+    }
+
+    /// With the priorities of its switch, on a cache line.
+    #[test]
+    fn what_every_frame_touches_is_together() {
+        assert!(std::mem::offset_of!(SharedBuffer, xon_offset) <= 56);
+        assert_eq!(size_of::<crate::SwitchBuffer>(), size_of::<SharedBuffer>());
     }
 
     #[test]

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder};
 use rocelab_fabric::topology::{Adjacency, Neighbour, Partitioning};
-use rocelab_fabric::{BufferError, Fifo, NodeId, NodeKind, Port, RouteError, Scheduler};
-use rocelab_units::SimTime;
+use rocelab_fabric::{
+    BufferError, Fifo, MIN_FRAME, NodeId, NodeKind, Port, RouteError, Scheduler, Serialisation,
+};
+use rocelab_units::{Duration, SimTime};
 use thiserror::Error;
 
 use super::clusters::SAME_CLUSTER;
@@ -83,8 +85,17 @@ impl<P: Profile> Setting<P> {
         &self.clusters
     }
 
+    /// The least time from the start of a frame at one end of any of these links to its arrival at the other,
+    /// after which what happens there can be felt here; for ever if there are none. It is that of the shortest
+    /// frame (IEEE 802.3), and of one that is cut through these are the bytes that a switch waits for.
+    pub(crate) fn lookahead(&self, links: impl Iterator<Item = u32>) -> Duration {
+        let taken = |way: P::Link| way.transmit(SimTime::ZERO, MIN_FRAME).arrival;
+        let least = links.flat_map(|link| self.ways_over(link)).map(taken).min();
+        least.unwrap_or(SimTime::NEVER).since(SimTime::ZERO)
+    }
+
     /// Both directions of a link.
-    pub(crate) fn ways_over(&self, link: u32) -> [P::Link; 2] {
+    fn ways_over(&self, link: u32) -> [P::Link; 2] {
         let ends = &self.plan.topology.links[link as usize];
         [ends.a, ends.b].map(|node| P::link(&self.plan, &Neighbour { node, link }))
     }

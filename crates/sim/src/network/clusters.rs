@@ -5,9 +5,9 @@
 //! clusters share the memory of their part, so a frame crosses from one to another without being moved.
 
 use rocelab_engine::Clusters;
+use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Partitioning;
-use rocelab_fabric::{NodeId, Serialisation};
-use rocelab_units::{Duration, SimTime};
+use rocelab_units::Duration;
 
 use super::{Event, Network, Setting};
 use crate::Plan;
@@ -68,22 +68,17 @@ impl<P: Profile> Network<P> {
         Clusters::new(count, self.lookahead_of_clusters(setting))
     }
 
-    /// The least time from the start of a frame in one cluster to its arrival in another.
+    /// The least time from the start of a frame in one cluster to its arrival in another, or in another part:
+    /// no window is longer than that between parts.
     fn lookahead_of_clusters(&self, setting: &Setting<P>) -> Duration {
-        let crosses = |ends: [NodeId; 2]| {
-            let [a, b] = ends.map(|node| self.clusters[node as usize]);
-            ends.iter().all(|&node| self.part.has(node)) && a != b
-        };
+        let cluster = |node: NodeId| self.part.has(node).then(|| self.clusters[node as usize]);
         let links = (0u32..).zip(&self.plan.topology.links);
-        let crossing = links.filter(|(_, link)| crosses([link.a, link.b]));
-        let least = crossing.flat_map(|(link, _)| setting.ways_over(link)).map(|way| {
-            way.transmit(SimTime::ZERO, rocelab_fabric::MIN_FRAME).arrival.since(SimTime::ZERO)
-        });
-        least.min().unwrap_or(Duration::ZERO)
+        let crossing = links.filter(|(_, link)| cluster(link.a) != cluster(link.b));
+        setting.lookahead(crossing.map(|(link, _)| link))
     }
 
     /// The node at which an event happens, if it happens at one.
-    pub(super) fn scene_of(&self, event: &Event) -> Option<NodeId> {
+    pub(crate) fn scene_of(&self, event: &Event) -> Option<NodeId> {
         let host = |host: u32| self.hosts[host as usize].node;
         match *event {
             Event::Arrive { port, .. } | Event::LineDue { port } | Event::HoldDue { port } => {

@@ -68,6 +68,21 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The port and the packet of an event of a link, as a guess for prefetching: the first ones where there
+    /// are none.
+    #[inline(always)]
+    pub(super) const fn port_and_packet(&self) -> (u32, PacketId) {
+        const NONE: PacketId = PacketId(0);
+        match *self {
+            Self::Arrive { port, packet } => (port, packet),
+            Self::PortFree { port } | Self::PortTimeout { port } => (port, NONE),
+            Self::LineDue { port } | Self::HoldDue { port } => (port, NONE),
+            _ => (0, NONE),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rocelab_engine::Scheduled;

@@ -68,7 +68,7 @@ pub use record::{
     MarksCounted, OpenOperation, OperationEnd, PauseChange, PauseEvent, PauseRequest, PortUse,
     QueueLength, QueueStorm, Record, RecordKind,
 };
-use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World, prefetch};
+use rocelab_engine::{EventKey, EventQueue, Place, Tie, TieOrder, World};
 use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{BufferPolicy, Fifo, NodeId, PacketId, Port};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
@@ -234,25 +234,29 @@ pub struct PortCounters {
     pub max_queue_bytes: u32,
 }
 
+/// A host. The fields stand in the order of their use.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct Host<P: Profile> {
     node: NodeId,
     port: u32,
-    end_host: P::EndHost,
     /// Of what arrived.
     digest: u64,
+    end_host: P::EndHost,
     /// Whether it handles nothing that arrives.
     stopped: bool,
     /// How many failures hold it down.
     down: u32,
 }
 
+/// A switch. The fields stand in the order of their use.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct Switch<P: Profile> {
-    node: NodeId,
-    buffer: P::Buffer,
     /// The priority here of frames of each priority.
     priorities: [u8; 8],
+    buffer: P::Buffer,
+    node: NodeId,
     /// Bytes of frames that were lost from its queues and are still accounted for.
     unreturned: u64,
 }
@@ -489,14 +493,20 @@ impl<P: Profile> World for Network<P> {
         }
     }
 
+    /// What comes next is not to be foretold, so as few branches as can be depend on it.
     #[inline(always)]
     fn prefetch<const STEP: usize>(&self, event: &Event) {
         match *event {
+            Event::NicTimeout { host } => self.prefetch_host::<STEP>(host),
+            _ if STEP == 0 => {
+                let (port, packet) = event.port_and_packet();
+                self.pool.place_of(packet).prefetch::<1>();
+                Place::of_element(&self.ports, port).prefetch::<3>();
+            }
             Event::Arrive { port, packet } => {
                 self.prefetch_arrival::<STEP>(&self.ports[port as usize], packet);
             }
             Event::PortFree { port } => self.prefetch_departure::<STEP>(&self.ports[port as usize]),
-            Event::NicTimeout { host } => self.prefetch_host::<STEP>(&self.hosts[host as usize]),
             _ => {}
         }
     }
@@ -507,32 +517,29 @@ impl<P: Profile> World for Network<P> {
 }
 
 impl<P: Profile> Network<P> {
-    /// The port and the packet; then where it goes on, or the host; then what the switch counts of it and
+    /// Behind the port and the packet: where it goes on, or the host; then what the switch counts of it and
     /// the packet that it will be behind on the next link, or its queue pair.
     #[inline(always)]
     fn prefetch_arrival<const STEP: usize>(&self, port: &NetworkPort<P>, id: PacketId) {
-        if STEP == 0 {
-            prefetch::<1, _>(self.pool.get(id));
-            return prefetch::<2, _>(port);
-        }
         let packet = self.pool.get(id);
+        let egress = port.far.first_port.wrapping_add(packet.switch_port.into());
+        if STEP == 1 {
+            let on = match port.far.role {
+                Role::Host(host) => Place::of_element(&self.hosts, host),
+                _ => Place::of_element(&self.ports, egress),
+            };
+            return on.prefetch::<4>();
+        }
         match port.far.role {
             Role::Switch(switch) => {
-                let egress = port.far.first_port.wrapping_add(packet.switch_port.into());
                 let Some(egress) = self.ports.get(egress as usize) else { return };
-                if STEP == 1 {
-                    return prefetch::<4, _>(egress);
-                }
                 self.prefetch_account(switch, port.far.number, packet);
                 self.prefetch_way(egress, packet);
                 self.prefetch_last_of(egress);
             }
             Role::Host(host) => {
-                let host = &self.hosts[host as usize];
-                match &packet.body {
-                    _ if STEP == 1 => prefetch::<4, _>(host),
-                    Body::Rdma(packet) => host.end_host.prefetch(packet),
-                    _ => {}
+                if let Body::Rdma(packet) = &packet.body {
+                    self.hosts[host as usize].end_host.prefetch(packet);
                 }
             }
             Role::Elsewhere(_) => {}
@@ -545,30 +552,26 @@ impl<P: Profile> Network<P> {
         let buffer = &self.switches[switch as usize].buffer;
         let priority = packet.body.priority().unwrap_or(0);
         if let Some(account) = buffer.account(ingress, priority) {
-            prefetch::<1, _>(account);
+            Place::of(account).prefetch::<1>();
         }
     }
 
-    /// The port; then the packet that waits; then what the switch counts of that, and the packet on the link
-    /// that it will be behind.
+    /// Behind the port: the packet that waits; then what the switch counts of that, and the packet on the
+    /// link that it will be behind.
     #[inline(always)]
     fn prefetch_departure<const STEP: usize>(&self, port: &NetworkPort<P>) {
-        if STEP == 0 {
-            return prefetch::<4, _>(port);
+        let waiting = port.port.first_waiting();
+        if STEP == 1 {
+            return self.pool.place_of(waiting.unwrap_or(PacketId(0))).prefetch::<1>();
         }
-        if let Some(waiting) = port.port.first_waiting() {
+        if let Some(waiting) = waiting {
             let packet = self.pool.get(waiting);
-            if STEP == 1 {
-                return prefetch::<1, _>(packet);
-            }
             if let Role::Switch(switch) = self.nodes[port.node as usize].role {
                 self.prefetch_account(switch, packet.switch_port, packet);
                 self.prefetch_way(port, packet);
             }
         }
-        if STEP == 2 {
-            self.prefetch_last_of(port);
-        }
+        self.prefetch_last_of(port);
     }
 
     /// Where a packet goes on from the switch at the other end of the link of a port.
@@ -581,28 +584,27 @@ impl<P: Profile> Network<P> {
 
     /// The host; then its port; then the packet that will be ahead of the next one.
     #[inline(always)]
-    fn prefetch_host<const STEP: usize>(&self, host: &Host<P>) {
-        let port = || &self.ports[host.port as usize];
-        match STEP {
-            0 => prefetch::<4, _>(host),
-            1 => {
-                prefetch::<4, _>(port());
-                host.end_host.prefetch_wake_up::<0>();
-            }
-            _ => {
-                self.prefetch_last_of(port());
-                host.end_host.prefetch_wake_up::<1>();
-            }
+    fn prefetch_host<const STEP: usize>(&self, host: u32) {
+        if STEP == 0 {
+            return Place::of_element(&self.hosts, host).prefetch::<4>();
+        }
+        let host = &self.hosts[host as usize];
+        if STEP == 1 {
+            Place::of_element(&self.ports, host.port).prefetch::<4>();
+            host.end_host.prefetch_wake_up::<0>();
+        } else {
+            self.prefetch_last_of(&self.ports[host.port as usize]);
+            host.end_host.prefetch_wake_up::<1>();
         }
     }
 
     /// The last packet on the link of a port.
     #[inline(always)]
     fn prefetch_last_of(&self, port: &NetworkPort<P>) {
+        // Where there is none, the first of all: a place far from all others would have to be looked for.
         let last = port.in_flight.tail();
-        if last != PacketId::NONE {
-            prefetch::<1, _>(self.pool.get(last));
-        }
+        let last = if last == PacketId::NONE { PacketId(0) } else { last };
+        self.pool.place_of(last).prefetch::<1>();
     }
 }
 
@@ -612,7 +614,7 @@ mod tests {
 
     use super::*;
 
-    /// Four cache lines of a port are prefetched: what few frames touch is behind them.
+    /// Three or four cache lines of a port are prefetched: what few frames touch is behind them.
     #[test]
     fn a_port_is_five_cache_lines_and_its_counters_are_among_the_first() {
         assert_eq!(size_of::<NetworkPort<Roce>>(), 5 * 64);

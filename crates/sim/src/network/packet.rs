@@ -1,6 +1,6 @@
 //! Packets, one cache line each.
 
-use rocelab_engine::{EventKey, Tie};
+use rocelab_engine::{EventKey, Place, Tie};
 use rocelab_fabric::{Chain, NodeId, PacketId};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::tcp::TcpSegment;
@@ -138,6 +138,12 @@ impl<R: Copy> PacketPool<R> {
         self.live -= 1;
         self.packets[id.0 as usize].next = self.free.unwrap_or(PacketId::NONE);
         self.free = Some(id);
+    }
+
+    /// Where a packet is: to be asked for ahead of time.
+    #[inline(always)]
+    pub(crate) fn place_of(&self, id: PacketId) -> Place {
+        Place::of_element(&self.packets, id.0)
     }
 
     #[inline]

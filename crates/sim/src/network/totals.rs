@@ -28,6 +28,16 @@ impl AddAssign for Traversals {
 }
 
 impl Traversals {
+    /// Those of one kind.
+    #[inline(always)]
+    pub(crate) fn of_mut(&mut self, kind: TrafficKind) -> &mut u64 {
+        match kind {
+            TrafficKind::Data => &mut self.data,
+            TrafficKind::Ack => &mut self.ack,
+            TrafficKind::Control => &mut self.control,
+        }
+    }
+
     /// All kinds.
     pub fn total(&self) -> u64 {
         self.data + self.ack + self.control

@@ -164,19 +164,12 @@ impl Network<Roce> {
         self.passed = Some(passed);
     }
 
-    /// The node at which an event happens, where it is one; a flow that starts is of its source.
+    /// The node at which something happens to frames, or is seen to, if it is one; none where flows start or
+    /// something is measured.
     pub(crate) fn node_of(&self, event: &Event) -> Option<NodeId> {
-        match *event {
-            Event::Arrive { port, .. } | Event::LineDue { port } | Event::HoldDue { port } => {
-                Some(self.node_behind(port))
-            }
-            Event::PortFree { port } | Event::PortTimeout { port } => {
-                Some(self.ports[port as usize].node)
-            }
-            Event::NicTimeout { host } | Event::Handled { host } => {
-                Some(self.hosts[host as usize].node)
-            }
-            _ => None,
+        match event {
+            Event::FlowStart { .. } | Event::Sample { .. } => None,
+            _ => self.scene_of(event),
         }
     }
 

@@ -9,17 +9,13 @@
 use std::convert::Infallible;
 
 use rocelab_engine::{Clusters, Engine};
-use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_fabric::NodeId;
 use rocelab_units::{Duration, SimTime};
 
 use super::coordinator::{Assembly, Fact};
 use super::workers::Crew;
 use crate::network::{BatchOf, BuildError, Event, Network, Part, Setting};
 use crate::profile::Profile;
-
-/// Bytes of the shortest frame (IEEE 802.3), which is the first to arrive: of one that is cut through
-/// these are what a switch waits for.
-const SHORTEST: u32 = rocelab_fabric::MIN_FRAME;
 
 /// A part of a network, and its events.
 #[derive(Debug)]
@@ -178,7 +174,7 @@ impl Windows {
     /// Where these links of the topology are cut.
     pub(super) fn over<P: Profile>(setting: &Setting<P>, links: &[u32]) -> Self {
         let outside = Outside::new(setting.plan());
-        Self { lookahead: lookahead(setting, links), outside }
+        Self { lookahead: setting.lookahead(links.iter().copied()), outside }
     }
 
     /// The last instant of the window that begins with what happens next, at `next`; none if that is
@@ -220,15 +216,6 @@ impl Outside {
         });
         step.min(look)
     }
-}
-
-/// The least time from the start of a frame in one part to its arrival in another.
-fn lookahead<P: Profile>(setting: &Setting<P>, links: &[u32]) -> Duration {
-    let crossing = |&link: &u32| {
-        setting.ways_over(link).map(|way| way.transmit(SimTime::ZERO, SHORTEST).arrival)
-    };
-    let least = links.iter().flat_map(crossing).min();
-    least.unwrap_or(SimTime::NEVER).since(SimTime::ZERO)
 }
 
 #[cfg(test)]

@@ -8,7 +8,10 @@ use crate::{Content, Counters, Transmit};
 
 /// First in, first out within a priority; the highest priority first.
 #[derive(Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
+#[repr(C)]
 pub(crate) struct ControlQueues {
+    /// Bit n: priority n has packets.
+    waiting: u8,
     queues: [VecDeque<Transmit>; 8],
     /// What those of these packets take along that carry telemetry, in the same order.
     telemetry: [VecDeque<TelemetryHeader>; 8],
@@ -16,8 +19,6 @@ pub(crate) struct ControlQueues {
     contents: [VecDeque<Content>; 8],
     /// What the packet takes along that left last.
     departing: Option<TelemetryHeader>,
-    /// Bit n: priority n has packets.
-    waiting: u8,
 }
 
 impl ControlQueues {

@@ -34,17 +34,20 @@ const MAX_QPN: u32 = 0x00ff_ffff;
 /// [`poll_transmit`](Self::poll_transmit) whenever the port is free, and
 /// [`handle_timeout`](Self::handle_timeout) at [`poll_timeout`](Self::poll_timeout) and, if
 /// nothing else can be sent, at [`next_release`](Self::next_release).
+///
+/// The fields stand in the order of their use: what every packet touches comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Nic {
-    config: NicConfig,
     /// By queue pair number minus [`FIRST_QPN`].
     queue_pairs: Vec<Option<Box<QueuePair>>>,
-    ready: ReadyRings,
     /// Queue pairs that wait for pacing credit.
     paced: Timers,
     /// At most one live entry a queue pair, checked again when it expires.
     timers: Timers,
+    ready: ReadyRings,
     shared: Shared,
+    config: NicConfig,
 }
 
 impl Nic {

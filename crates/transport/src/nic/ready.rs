@@ -6,12 +6,13 @@ const NONE: u32 = u32::MAX;
 /// priorities that are not paused, the queue pair that waits longest is next: round robin over
 /// all of them, at no cost for those that are paused.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct ReadyRings {
-    links: Vec<Link>,
-    rings: [Ring; 8],
     /// Bit n: priority n has queue pairs.
     waiting: u8,
     arrivals: u64,
+    links: Vec<Link>,
+    rings: [Ring; 8],
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -10,14 +10,17 @@ use crate::{
 };
 
 /// What queue pairs produce, and what they have in common.
+///
+/// The fields stand in the order of their use: what every packet touches comes first.
 #[derive(Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
+#[repr(C)]
 pub(crate) struct Shared {
-    pub(crate) control: ControlQueues,
     pub(crate) completions: VecDeque<Completion>,
-    pub(crate) receive_completions: VecDeque<ReceiveCompletion>,
-    pub(crate) counters: Counters,
     /// None: every access is allowed, and nobody looks at what is there.
     pub(crate) memory: Option<Box<Memory>>,
+    pub(crate) counters: Counters,
+    pub(crate) control: ControlQueues,
+    pub(crate) receive_completions: VecDeque<ReceiveCompletion>,
     pub(crate) receive_queues: SharedReceiveQueues,
     /// What came beside the packet that is received.
     pub(crate) arriving: Option<Content>,

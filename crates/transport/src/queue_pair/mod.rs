@@ -35,28 +35,31 @@ use crate::{
 };
 
 /// A queue pair: a requester and a responder that share a pacer.
+///
+/// The fields stand in the order of their use: what every packet touches comes first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct QueuePair {
-    requester: Requester,
-    responder: Responder,
-    /// Only without acknowledgements; then the responder has nothing to do.
-    unreliable: Option<Box<Unreliable>>,
-    pacer: Pacer,
-    address: Address,
-    profile: Arc<QueuePairProfile>,
-    qpn: u32,
+    /// The time of this queue pair's entry among the NIC's timers.
+    pub(crate) timer_entry: SimTime,
+    pub(crate) schedule: Schedule,
     state: QueuePairState,
     /// Whether READ data goes before requests the next time.
     prefers_responses: bool,
     /// Whether congestion was met and not yet echoed.
     owes_echo: bool,
+    qpn: u32,
+    address: Address,
+    /// Only without acknowledgements; then the responder has nothing to do.
+    unreliable: Option<Box<Unreliable>>,
+    profile: Arc<QueuePairProfile>,
+    pacer: Pacer,
+    requester: Requester,
+    responder: Responder,
     /// No CNP before.
     next_cnp: SimTime,
     /// Retransmitted packets.
     retransmissions: u64,
-    pub(crate) schedule: Schedule,
-    /// The time of this queue pair's entry among the NIC's timers.
-    pub(crate) timer_entry: SimTime,
 }
 
 /// Where a queue pair stands in the NIC's arbitration.

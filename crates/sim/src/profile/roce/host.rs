@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use rocelab_engine::{EventKey, prefetch};
+use rocelab_engine::{EventKey, Place};
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
@@ -28,25 +28,28 @@ use crate::{FlowPlan, Plan, Verb};
 type Context<'a> = crate::profile::Context<'a, Roce>;
 
 /// A host whose flows are messages over reliable connections.
+///
+/// The fields stand in the order of their use: what every packet touches comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub struct VerbsHost {
     pub(super) node: NodeId,
-    pub(super) nic: Nic,
-    /// Queue pair k belongs to flow `queue_pairs[k].flow`.
-    pub(super) queue_pairs: Vec<FlowState>,
-    /// The earliest wake-up that has been asked for.
-    pub(super) armed: SimTime,
     /// Whether there are only flows, all of them reliable connections without messages of their own, no
     /// TCP, and payload is a length: what is asked first, so that the rest costs nothing.
     pub(super) is_plain: bool,
     /// Whether messages may be lost.
     pub(super) is_unreliable: bool,
+    /// The earliest wake-up that has been asked for.
+    pub(super) armed: SimTime,
+    /// Flows that ended otherwise than by a completion.
+    pub(super) ends: VecDeque<FlowEnd>,
+    pub(super) nic: Nic,
+    /// Queue pair k belongs to flow `queue_pairs[k].flow`.
+    pub(super) queue_pairs: Vec<FlowState>,
     /// Only where connections are made by messages.
     pub(super) connections: Option<Box<Connections>>,
     /// On unreliable services: queue pair and PSN of the last packet of each message that arrived.
     pub(super) delivered: BTreeSet<(u32, u32)>,
-    /// Flows that ended otherwise than by a completion.
-    pub(super) ends: VecDeque<FlowEnd>,
     /// Only in integrity mode.
     pub(super) integrity: Option<Box<Integrity>>,
     /// Programs that run here, if there are any.
@@ -380,7 +383,7 @@ impl EndHost<Roce> for VerbsHost {
     #[inline]
     fn prefetch(&self, packet: &RdmaPacket) {
         if let Some(queue_pair) = self.nic.queue_pair(packet.dest_qp()) {
-            prefetch::<4, _>(queue_pair);
+            Place::of(queue_pair).prefetch::<4>();
         }
     }
 
@@ -388,9 +391,9 @@ impl EndHost<Roce> for VerbsHost {
     fn prefetch_wake_up<const STEP: usize>(&self) {
         let Some(due) = self.nic.first_paced() else { return };
         if STEP == 0 {
-            prefetch::<1, _>(due);
+            Place::of(due).prefetch::<1>();
         } else if let Some(queue_pair) = self.nic.queue_pair_of(due) {
-            prefetch::<4, _>(queue_pair);
+            Place::of(queue_pair).prefetch::<4>();
         }
     }
 

@@ -141,7 +141,7 @@ impl Routing for Routes {
     #[inline]
     fn prefetch(&self, switch: NodeId, destination: NodeId) {
         if let Some(entry) = self.entry(switch, destination) {
-            rocelab_engine::prefetch::<1, _>(entry);
+            rocelab_engine::Place::of(entry).prefetch::<1>();
         }
     }
 }
