@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use rocelab_results::{ErrorKind, ResultsError};
 use rocelab_sim::explain::ExplainError;
+use rocelab_sim::ranks::Blame;
 use rocelab_sim::{RunError, ScenarioError};
 
 use crate::exit::Exit;
@@ -46,24 +47,26 @@ impl Failure {
         self.exit()
     }
 
-    fn exit(&self) -> Exit {
-        let of_results = |error: &ResultsError| match error.kind() {
-            ErrorKind::BadInput => Exit::BadInput,
-            ErrorKind::Machine => Exit::MachineFailed,
-        };
+    /// Whose fault it is.
+    pub(crate) fn blame(&self) -> Blame {
         match self {
-            Self::Scenario(_)
-            | Self::Input(_)
-            | Self::Run(
-                RunError::Build(_)
-                | RunError::NotResumable
-                | RunError::NotOnRanks
-                | RunError::Checkpoint { .. },
-            ) => Exit::BadInput,
-            Self::Run(RunError::Results(error)) | Self::Results(error) => of_results(error),
-            Self::Explain(error) if !error.is_defect() => Exit::BadInput,
-            Self::Explain(_) | Self::Run(RunError::Audit(_)) => Exit::Defect,
-            Self::Run(_) | Self::Machine { .. } => Exit::MachineFailed,
+            Self::Scenario(_) | Self::Input(_) => Blame::Input,
+            Self::Run(error) => error.blame(),
+            Self::Explain(error) if error.is_defect() => Blame::Program,
+            Self::Explain(_) => Blame::Input,
+            Self::Results(error) => match error.kind() {
+                ErrorKind::BadInput => Blame::Input,
+                ErrorKind::Machine => Blame::Machine,
+            },
+            Self::Machine { .. } => Blame::Machine,
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        match self.blame() {
+            Blame::Input => Exit::BadInput,
+            Blame::Program => Exit::Defect,
+            Blame::Machine => Exit::MachineFailed,
         }
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use clap::{Parser, Subcommand};
 use rocelab_results::{Checkpoints, ResultsDir, RunInfo};
-use rocelab_sim::ranks::{Communicator, Ranks};
+use rocelab_sim::ranks::{Blame, Communicator, Ranks};
 use rocelab_sim::{Plan, RunError, Scenario};
 
 use crate::exit::Exit;
@@ -37,12 +37,13 @@ struct Arguments {
 enum Command {
     /// Run a scenario on all ranks and write a results directory.
     #[command(
+        mut_arg("path", |arg| arg.help("A scenario file, or a folder of them")),
         mut_arg("threads", |arg| arg.hide(true)),
         mut_arg("checkpoint_every", |arg| arg.hide(true)),
         mut_arg("keep_checkpoints", |arg| arg.hide(true)),
         mut_arg("partitions", |arg| arg.help(
-            "Parts that the network is cut into; results do not depend on it. [default: one for each \
-             rank]",
+            "Parts that the network is cut into, 256 at the most; results do not depend on it. [default: \
+             one for each rank]",
         )),
     )]
     Run(RunArguments),
@@ -56,11 +57,15 @@ pub fn main(communicator: &mut dyn Communicator) -> ExitCode {
         Ok(arguments) => arguments.command,
         Err(error) => {
             // Others may have other arguments, and wait for this one then.
-            ranks.fail(&error.to_string());
+            let told = error.to_string();
+            ranks.fail(Blame::Input, told.strip_prefix("error: ").unwrap_or(&told).trim_end());
             if !ranks.is_first() {
                 return ExitCode::SUCCESS;
             }
             drop(error.print());
+            if error.kind() == clap::error::ErrorKind::InvalidSubcommand {
+                tell!("\nResults are those of any run: all other commands are those of `rocelab`.");
+            }
             return u8::try_from(error.exit_code()).unwrap_or(2).into();
         }
     };
@@ -70,7 +75,7 @@ pub fn main(communicator: &mut dyn Communicator) -> ExitCode {
         follow(&arguments, ranks).map(|()| Exit::Done)
     };
     let Err(failure) = executed else { return executed.unwrap_or(Exit::Done).into() };
-    ranks.fail(&failure.to_string());
+    ranks.fail(failure.blame(), &failure.to_string());
     if ranks.is_first() { failure.report().into() } else { ExitCode::SUCCESS }
 }
 

@@ -51,8 +51,8 @@ pub(crate) struct ExecutionArguments {
     /// Worker threads; results do not depend on it. [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     threads: Option<u32>,
-    /// Parts that the network is cut into; results do not depend on it. [default: one for each
-    /// thread, at most one for every 32 hosts]
+    /// Parts that the network is cut into, 256 at the most; results do not depend on it. [default:
+    /// one for each thread, at most one for every 32 hosts]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     partitions: Option<u32>,
 }
@@ -103,7 +103,7 @@ impl RunArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ScenarioArguments {
     /// Where every random stream starts, in place of the scenario's seed.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Set a key of the scenario, such as `switch.alpha=1/16`; may be repeated.
     #[arg(long = "set", value_name = "KEY.PATH=VALUE", value_parser = key_and_value)]

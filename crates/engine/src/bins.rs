@@ -7,7 +7,7 @@
 use crate::{EventKey, Scheduled};
 
 /// Events of a block.
-const BLOCK: u32 = 8;
+const BLOCK: u32 = 16;
 /// No block.
 const NONE: u32 = u32::MAX;
 /// Parts of a bin's time that events are counted in, as a power of two.

@@ -178,9 +178,8 @@ impl<E: Copy> Clusters<E> {
     fn split<W: World<Event = E>>(&mut self, engine: &mut Engine<E>, world: &W) {
         let count = usize::from(self.count);
         self.queues.resize_with(count, EventQueue::new);
-        if engine.queue.looks_far() {
-            self.queues.iter_mut().for_each(EventQueue::look_near);
-        }
+        let foresight = engine.queue.foresight();
+        self.queues.iter_mut().for_each(|queue| queue.foresee_nearby(foresight));
         self.next = vec![SimTime::NEVER; count];
         self.inboxes = Inboxes::new(self.count);
         self.deal_out(engine, world);
@@ -189,9 +188,7 @@ impl<E: Copy> Clusters<E> {
     /// Hands the events that the engine's queue has, and that happen in a cluster, to that.
     fn deal_out<W: World<Event = E>>(&mut self, engine: &mut Engine<E>, world: &W) {
         let queue = std::mem::take(&mut engine.queue);
-        if queue.looks_far() {
-            engine.queue.look_far();
-        }
+        engine.queue.foresee(queue.foresight());
         for scheduled in queue.scheduled() {
             let cluster = world.cluster_of(&scheduled.event);
             match cluster.and_then(|cluster| self.inboxes.of_mut(cluster)) {

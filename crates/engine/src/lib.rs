@@ -15,6 +15,6 @@ mod run;
 pub use clusters::Clusters;
 pub use key::{EventKey, InsertionOrder, NodeOrder, Tie, TieCounter, TieOrder};
 pub use prefetch::Place;
-pub use queue::{EventQueue, Scheduled};
+pub use queue::{EventQueue, Foresight, Scheduled};
 pub use random::{RngStream, mix};
 pub use run::{Engine, World};

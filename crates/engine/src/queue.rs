@@ -9,7 +9,7 @@
 //! A bin is put in order as its turn comes. What is pushed into it from then on goes to its place among the
 //! rest, or, where that is long, to a side heap. Pushing and popping then cost about the same whether ten or
 //! a million events wait, and many events at one instant are no bad case. Where there are many
-//! ([`EventQueue::look_far`]), the next bin is put in order as the one before it is entered, so that what its
+//! ([`EventQueue::foresee`]), the next bin is put in order as the one before it is entered, so that what its
 //! events touch can be asked for in time.
 
 use std::cmp::Reverse;
@@ -66,15 +66,20 @@ impl<E> Ord for Scheduled<E> {
     }
 }
 
-/// How far ahead events are looked at, so that memory that they will touch is asked for in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Foresight {
-    /// As far as is worth it where most is in the cache.
-    Little,
-    /// Within the bin being served.
-    Near,
-    /// And into the one that comes next.
-    Far,
+/// In how many steps [memory is asked for](crate::World::prefetch) before an event touches it. Each step costs
+/// instructions and a branch or two that are not to be foretold, so it depends on how much of a world the
+/// caches hold: from one that they hold all of, to one that main memory holds most of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Foresight {
+    /// In none.
+    #[default]
+    Nothing,
+    /// In the first one: what an event touches itself.
+    One,
+    /// And in a second: what that leads to.
+    Two,
+    /// And in a third.
+    Three,
 }
 
 /// Events that wait, first one first.
@@ -85,6 +90,8 @@ pub struct EventQueue<E: Copy> {
     /// How many of them have been.
     served: usize,
     foresight: Foresight,
+    /// Whether the next bin is put in order before its turn.
+    looks_far: bool,
     /// What is in order before its turn.
     ahead: Ahead<E>,
     /// What was pushed into the bin being served, or before it, while many waited there.
@@ -133,7 +140,8 @@ impl<E: Copy> EventQueue<E> {
         Self {
             current: Vec::new(),
             served: 0,
-            foresight: Foresight::Little,
+            foresight: Foresight::Nothing,
+            looks_far: false,
             ahead: Ahead { bin: NOWHERE, events: Vec::new() },
             side: BinaryHeap::new(),
             width: WIDEST,
@@ -217,26 +225,29 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// From now on events are fetched from memory before they are asked for. It costs some
-    /// instructions for each, and saves waiting if what waits is more than caches hold.
-    pub fn look_far(&mut self) {
-        self.foresight = Foresight::Far;
+    /// From now on memory is asked for in so many steps. Where one is not enough, events are looked at before
+    /// their bin's turn.
+    pub fn foresee(&mut self, foresight: Foresight) {
+        self.foresight = foresight;
+        self.looks_far = foresight > Foresight::One;
     }
 
-    /// From now on memory is asked for as it is worth it where little of it is in the cache.
-    pub(crate) fn look_near(&mut self) {
-        self.foresight = Foresight::Near;
+    /// As [`Self::foresee`], of a cluster, whose surroundings are in the cache but for its first events: these are
+    /// looked at within their bin.
+    pub(crate) fn foresee_nearby(&mut self, foresight: Foresight) {
+        self.foresight = foresight;
     }
 
+    /// In how many steps memory is asked for.
     #[inline(always)]
-    pub(crate) fn foresight(&self) -> Foresight {
+    pub fn foresight(&self) -> Foresight {
         self.foresight
     }
 
-    /// Whether it does [look far](Self::look_far).
+    /// Whether events are looked at before their bin's turn.
     #[inline(always)]
-    pub fn looks_far(&self) -> bool {
-        self.foresight == Foresight::Far
+    pub(crate) fn looks_far(&self) -> bool {
+        self.looks_far
     }
 
     /// The event that will be popped when `ahead` others of the current bin have been, as far as
@@ -417,7 +428,7 @@ impl<E: Copy> EventQueue<E> {
         self.waiting -= self.current.len();
         self.trial.0 += 1;
         self.trial.1 += self.current.len() as u64;
-        if self.looks_far() && self.ahead.bin == NOWHERE {
+        if self.looks_far && self.ahead.bin == NOWHERE {
             self.go_ahead();
         }
     }

@@ -5,12 +5,14 @@ use rocelab_units::SimTime;
 use crate::queue::Foresight;
 use crate::{EventKey, EventQueue, Scheduled};
 
-/// How many events before its turn the first steps of an event's [prefetching](World::prefetch) are made,
-/// where most is in the cache.
-const NEAR_STEPS: [usize; 2] = [5, 1];
-/// And all of them where each cluster finds its state there only [after a while](crate::Clusters).
-const STEPS: [usize; 3] = [6, 3, 1];
-/// And where the queue [looks far](EventQueue::look_far): between two steps there is about the time that
+/// How many events before its turn the steps of an event's [prefetching](World::prefetch) are made, where
+/// there is one,
+const ONE_STEP: usize = 3;
+/// two of them,
+const TWO_STEPS: [usize; 2] = [5, 1];
+/// or three.
+const THREE_STEPS: [usize; 3] = [6, 3, 1];
+/// And where the queue [looks far](EventQueue::foresee): between two steps there is about the time that
 /// main memory takes.
 const FAR_STEPS: [usize; 3] = [9, 5, 2];
 
@@ -121,9 +123,11 @@ pub(crate) fn run_queue<W: World>(
         ran.last = key.time;
         ran.executed += 1;
         match queue.foresight() {
-            Foresight::Little => prefetch_little(queue, world),
-            Foresight::Near => prefetch(queue, world),
-            Foresight::Far => prefetch_far(queue, world),
+            Foresight::Nothing => {}
+            Foresight::One => prefetch_one(queue, world),
+            _ if queue.looks_far() => prefetch_far(queue, world),
+            Foresight::Two => prefetch_two(queue, world),
+            Foresight::Three => prefetch_three(queue, world),
         }
         world.handle(key, event, queue);
     }
@@ -131,31 +135,38 @@ pub(crate) fn run_queue<W: World>(
 }
 
 #[inline(always)]
-fn prefetch_little<W: World>(queue: &EventQueue<W::Event>, world: &W) {
-    if queue.has_begun() {
-        prefetch_first::<W, { NEAR_STEPS[0] }, 0>(queue, world);
-    }
-    if let Some(event) = queue.look_ahead(NEAR_STEPS[0]) {
+fn prefetch_one<W: World>(queue: &EventQueue<W::Event>, world: &W) {
+    if let Some(event) = queue.look_ahead(ONE_STEP) {
         world.prefetch::<0>(event);
     }
-    if let Some(event) = queue.look_ahead(NEAR_STEPS[1]) {
+}
+
+#[inline(never)]
+fn prefetch_two<W: World>(queue: &EventQueue<W::Event>, world: &W) {
+    if queue.has_begun() {
+        prefetch_first::<W, { TWO_STEPS[0] }, 0>(queue, world);
+    }
+    if let Some(event) = queue.look_ahead(TWO_STEPS[0]) {
+        world.prefetch::<0>(event);
+    }
+    if let Some(event) = queue.look_ahead(TWO_STEPS[1]) {
         world.prefetch::<1>(event);
     }
 }
 
 #[inline(never)]
-fn prefetch<W: World>(queue: &EventQueue<W::Event>, world: &W) {
+fn prefetch_three<W: World>(queue: &EventQueue<W::Event>, world: &W) {
     if queue.has_begun() {
-        prefetch_first::<W, { STEPS[0] }, 0>(queue, world);
-        prefetch_first::<W, { STEPS[1] }, 1>(queue, world);
+        prefetch_first::<W, { THREE_STEPS[0] }, 0>(queue, world);
+        prefetch_first::<W, { THREE_STEPS[1] }, 1>(queue, world);
     }
-    if let Some(event) = queue.look_ahead(STEPS[0]) {
+    if let Some(event) = queue.look_ahead(THREE_STEPS[0]) {
         world.prefetch::<0>(event);
     }
-    if let Some(event) = queue.look_ahead(STEPS[1]) {
+    if let Some(event) = queue.look_ahead(THREE_STEPS[1]) {
         world.prefetch::<1>(event);
     }
-    if let Some(event) = queue.look_ahead(STEPS[2]) {
+    if let Some(event) = queue.look_ahead(THREE_STEPS[2]) {
         world.prefetch::<2>(event);
     }
 }

@@ -274,12 +274,15 @@ fn speed(run: &RunInfo) -> String {
 }
 
 fn cost(run: &RunInfo) -> String {
-    format!(
-        "{:.2} s wall, {:.2} s CPU, {} of memory",
-        run.wall_s,
-        run.cpu_s,
-        memory(run.peak_memory_bytes)
-    )
+    let (wall, cpu, memory) = (run.wall_s, run.cpu_s, memory(run.peak_memory_bytes));
+    match run.ranks {
+        Some(ranks @ 2..) => {
+            format!(
+                "{wall:.2} s wall, {cpu:.2} s CPU of {ranks} ranks, {memory} of memory in one at the most"
+            )
+        }
+        _ => format!("{wall:.2} s wall, {cpu:.2} s CPU, {memory} of memory"),
+    }
 }
 
 #[cfg(test)]
@@ -292,6 +295,18 @@ mod tests {
         let summary = Summary { integrity: Some(result), ..Summary::default() };
         let table = summary_table(&summary, &RunInfo::default(), Path::new("results"));
         table.lines().find(|line| line.starts_with("Integrity")).unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn what_several_ranks_cost_is_told_of_all() {
+        let run =
+            RunInfo { wall_s: 1.0, cpu_s: 3.5, peak_memory_bytes: 2_000_000, ..RunInfo::default() };
+        assert_eq!(cost(&RunInfo { ranks: Some(1), ..run.clone() }), cost(&run));
+        let several = cost(&RunInfo { ranks: Some(4), ..run });
+        assert_eq!(
+            several,
+            "1.00 s wall, 3.50 s CPU of 4 ranks, 2.00 MB of memory in one at the most"
+        );
     }
 
     #[test]

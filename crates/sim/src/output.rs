@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use rocelab_fabric::NodeId;
 use rocelab_results::{
-    DropRecord, EcnCounts, FaultRuleCounts, FlowRecord, FlowStatistics, FlowStatus, FlowWriter,
-    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, OperationCounts,
+    DropRecord, EcnCounts, ErrorKind, FaultRuleCounts, FlowRecord, FlowStatistics, FlowStatus,
+    FlowWriter, IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, OperationCounts,
     OperationRecord, OperationStatistics, OperationStatus, PauseEvent as PauseKind, PauseRecord,
     PfcCounts, RecordWriter, ResultsDir, ResultsError, SlowReceiverRecord, StormEvent, StormRecord,
     Summary, TcpCounts,
@@ -40,7 +40,7 @@ use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
 use crate::profile::hpcc_ns3::HpccNs3;
 use crate::profile::roce::Roce;
-use crate::ranks::CommunicationError;
+use crate::ranks::{Blame, CommunicationError};
 use crate::reference::{PauseLine, ReferenceOutput};
 use crate::scenario::Transport;
 use crate::simulation::{Ending, Execution, Progress, Simulation, WholeNetwork};
@@ -102,6 +102,24 @@ pub enum RunError {
     /// A defect of the simulator.
     #[error("defect in the simulator, no results: {0}")]
     Audit(#[from] AuditError),
+}
+
+impl RunError {
+    /// Whose fault it is.
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Build(_) | Self::NotResumable | Self::NotOnRanks | Self::Checkpoint { .. } => {
+                Blame::Input
+            }
+            Self::Results(error) => match error.kind() {
+                ErrorKind::BadInput => Blame::Input,
+                ErrorKind::Machine => Blame::Machine,
+            },
+            Self::Communication(error) => error.blame(),
+            Self::Capture(_) | Self::Reference(_) | Self::BrokenOff { .. } => Blame::Machine,
+            Self::Audit(_) => Blame::Program,
+        }
+    }
 }
 
 /// What a run came to. Results are in the directory, but for what the caller adds to finish it.

@@ -41,6 +41,8 @@ pub enum CommunicationError {
     Failed {
         /// Which.
         rank: u32,
+        /// Whose fault it is.
+        blame: Blame,
         /// What it said.
         message: String,
     },
@@ -55,10 +57,10 @@ pub enum CommunicationError {
         /// What is wrong.
         error: std::io::Error,
     },
-    /// Another rank has another scenario, or is another version of the program.
+    /// Another rank has another scenario, other options, or is another version of the program.
     #[error(
-        "rank {rank} has another scenario or another version of the program than rank 0: start the \
-         same program on all machines, with the same files"
+        "rank {rank} has another scenario, other options or another version of the program than rank \
+         0: start the same program on all machines, with the same arguments and files"
     )]
     Differs {
         /// Which.
@@ -66,9 +68,45 @@ pub enum CommunicationError {
     },
 }
 
+/// Whose fault it is that a rank failed. Exit codes follow it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blame {
+    /// What was asked for cannot be had.
+    Input,
+    /// The program has a defect.
+    Program,
+    /// The machine failed, or what connects machines.
+    Machine,
+}
+
+impl Blame {
+    const ALL: [Self; 3] = [Self::Input, Self::Program, Self::Machine];
+
+    /// As messages have it.
+    fn byte(self) -> u8 {
+        self as u8
+    }
+
+    fn of_byte(byte: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|blame| blame.byte() == byte)
+    }
+}
+
+impl CommunicationError {
+    /// Whose fault it is.
+    pub fn blame(&self) -> Blame {
+        match self {
+            Self::Failed { blame, .. } => *blame,
+            Self::Unreachable(_) => Blame::Machine,
+            Self::Malformed { .. } | Self::Differs { .. } => Blame::Input,
+        }
+    }
+}
+
 /// What a message begins with: its rank goes on.
 const GOES_ON: u8 = 0;
-/// What a message begins with: its rank has failed, and the rest says why.
+/// What a message begins with: its rank has failed. A byte follows that says whose fault it is, and the rest
+/// says why.
 const FAILED: u8 = 1;
 
 /// The ranks of a run, as one of them sees them.
@@ -101,11 +139,11 @@ impl<'a> Ranks<'a> {
     }
 
     /// Ends the other ranks: this one has failed. Does nothing if one has before.
-    pub fn fail(&mut self, why: &str) {
+    pub fn fail(&mut self, blame: Blame, why: &str) {
         if std::mem::replace(&mut self.is_broken, true) {
             return;
         }
-        let mut message = vec![FAILED];
+        let mut message = vec![FAILED, blame.byte()];
         message.extend_from_slice(why.as_bytes());
         // Nobody is left to tell if that goes wrong too.
         drop(self.communicator.exchange(vec![message; self.size() as usize]));
@@ -162,7 +200,8 @@ impl<'a> Ranks<'a> {
     ) -> Result<Vec<Received>, CommunicationError> {
         if self.is_broken {
             let message = "it goes on after a failure".to_owned();
-            return Err(CommunicationError::Failed { rank: self.rank(), message });
+            let (rank, blame) = (self.rank(), Blame::Program);
+            return Err(CommunicationError::Failed { rank, blame, message });
         }
         let outgoing = outgoing.into_iter().map(|message| message.bytes).collect();
         let received = self.communicator.exchange(outgoing);
@@ -170,8 +209,7 @@ impl<'a> Ranks<'a> {
         // Who has failed takes part in no more exchange: that is known before anybody tells another fault.
         let has_failed = |bytes: &Vec<u8>| bytes.first() == Some(&FAILED);
         if let Some((rank, bytes)) = (0u32..).zip(&received).find(|(_, bytes)| has_failed(bytes)) {
-            let message = String::from_utf8_lossy(&bytes[1..]).into_owned();
-            return Err(self.broken(CommunicationError::Failed { rank, message }));
+            return Err(self.broken(failed(rank, &bytes[1..])));
         }
         let received = (0u32..).zip(received);
         let received = received.map(|(rank, bytes)| self.receive(rank, bytes));
@@ -194,7 +232,7 @@ impl<'a> Ranks<'a> {
     /// A rank sent what means nothing here: this one tells the others.
     pub(crate) fn malformed(&mut self, rank: u32, error: std::io::Error) -> CommunicationError {
         let error = CommunicationError::Malformed { rank, error };
-        self.fail(&error.to_string());
+        self.fail(error.blame(), &error.to_string());
         error
     }
 
@@ -203,6 +241,14 @@ impl<'a> Ranks<'a> {
         self.is_broken = true;
         error
     }
+}
+
+/// What a rank says that has failed.
+fn failed(rank: u32, said: &[u8]) -> CommunicationError {
+    let (blame, message) = said.split_at(said.len().min(1));
+    let blame = blame.first().and_then(|&byte| Blame::of_byte(byte)).unwrap_or(Blame::Machine);
+    let message = String::from_utf8_lossy(message).into_owned();
+    CommunicationError::Failed { rank, blame, message }
 }
 
 /// What a rank sends to another one.
@@ -306,11 +352,11 @@ mod tests {
 
     #[test]
     fn a_rank_that_fails_ends_the_others() {
-        let mut script = Scripted::hears(&[[&message(7), &[FAILED, b'n', b'o']]]);
+        let mut script = Scripted::hears(&[[&message(7), &[FAILED, 0, b'n', b'o']]]);
         let mut ranks = Ranks::new(&mut script);
         let error = ranks.of_each(&8_u16).unwrap_err();
-        assert_eq!(error.to_string(), "rank 2: no");
-        ranks.fail("that is told already");
+        assert_eq!((error.to_string().as_str(), error.blame()), ("rank 2: no", Blame::Input));
+        ranks.fail(Blame::Machine, "that is told already");
         assert!(ranks.of_each(&8_u16).is_err(), "nobody listens any more");
         assert_eq!(script.sent.len(), 1);
     }
@@ -319,15 +365,15 @@ mod tests {
     fn a_failure_is_told_to_all_and_once() {
         let mut script = Scripted::hears(&[]);
         let mut ranks = Ranks::new(&mut script);
-        ranks.fail("disk full");
-        ranks.fail("disk full");
-        assert_eq!(script.sent, [vec![b"\x01disk full".to_vec(); 3]]);
+        ranks.fail(Blame::Machine, "disk full");
+        ranks.fail(Blame::Machine, "disk full");
+        assert_eq!(script.sent, [vec![b"\x01\x02disk full".to_vec(); 3]]);
     }
 
     /// Who has failed hears nothing more: another rank's nonsense is not told.
     #[test]
     fn a_failure_comes_before_what_means_nothing() {
-        let mut script = Scripted::hears(&[[&[2, 0], &[FAILED, b'n', b'o']]]);
+        let mut script = Scripted::hears(&[[&[2, 0], &[FAILED, 0, b'n', b'o']]]);
         let error = Ranks::new(&mut script).of_each(&8_u16).unwrap_err();
         assert_eq!(error.to_string(), "rank 2: no");
         assert_eq!(script.sent.len(), 1);

@@ -3,7 +3,7 @@
 use rocelab_units::{Duration, SimTime};
 
 use super::{Clusters, TRIAL};
-use crate::{Engine, EventKey, EventQueue, TieCounter, World, mix};
+use crate::{Engine, EventKey, EventQueue, Foresight, TieCounter, World, mix};
 
 const NODES: u32 = 12;
 /// Time from node to node, at the least.
@@ -110,7 +110,7 @@ fn run(clusters: u16, step: u64, always: bool, far: bool) -> (Vec<u64>, u64) {
     let mut world = Ring::new(clusters.into(), SimTime::from_ps(100_000));
     let mut engine = Engine::new();
     if far {
-        engine.queue.look_far();
+        engine.queue.foresee(Foresight::Three);
     }
     begin(&mut world, &mut engine);
     let mut all = Clusters::new(clusters, Duration::from_ps(FAR));

@@ -15,7 +15,7 @@ fn agrees(seed: u64, steps: usize, mut delay: impl FnMut(&mut RngStream) -> u64)
     let mut random = RngStream::new(seed, "queue");
     let (mut queue, mut oracle) = (EventQueue::new(), Oracle::default());
     if seed >= FAR {
-        queue.look_far();
+        queue.foresee(Foresight::Three);
     }
     let mut ties = TieCounter::new(0);
     let mut now = SimTime::ZERO;
@@ -62,7 +62,7 @@ fn events_stay_in_order_while_bins_change() {
     for far in [false, true] {
         let (mut queue, mut oracle) = (EventQueue::new(), Oracle::default());
         if far {
-            queue.look_far();
+            queue.foresee(Foresight::Three);
         }
         let mut random = RngStream::new(7, "queue");
         let mut ties = TieCounter::new(0);
@@ -171,7 +171,7 @@ fn who_asks_for_the_first_key_can_push_before_it() {
 #[test]
 fn a_queue_that_looks_far_looks_beyond_the_bin_being_served() {
     let mut queue = EventQueue::new();
-    queue.look_far();
+    queue.foresee(Foresight::Three);
     let mut ties = TieCounter::new(0);
     for time in (0..400).map(|event| SimTime::from_ps(event * 1_000)) {
         queue.push(EventKey { time, tie: ties.reserve() }, time);
@@ -191,9 +191,7 @@ fn a_queue_that_looks_far_looks_beyond_the_bin_being_served() {
 fn rebuilt(queue: &EventQueue<usize>) -> EventQueue<usize> {
     let (mut fresh, all) = (EventQueue::new(), queue.scheduled());
     assert_eq!(all.len(), queue.len());
-    if queue.looks_far() {
-        fresh.look_far();
-    }
+    fresh.foresee(queue.foresight());
     for Scheduled { key, event } in all {
         fresh.push(key, event);
     }
@@ -206,7 +204,7 @@ fn goes_on_rebuilt(seed: u64, start: SimTime, mut delay: impl FnMut(&mut RngStre
     let mut random = RngStream::new(seed, "rebuilt");
     let mut queue = EventQueue::new();
     if seed >= FAR {
-        queue.look_far();
+        queue.foresee(Foresight::Three);
     }
     let (mut ties, mut now, mut other) = (TieCounter::new(0), start, None::<EventQueue<usize>>);
     for step in 0..30_000 {
@@ -256,7 +254,7 @@ fn a_queue_that_is_rebuilt_goes_on_as_it_was() {
 #[test]
 fn what_waits_in_every_place_is_scheduled() {
     let mut queue = EventQueue::new();
-    queue.look_far();
+    queue.foresee(Foresight::Three);
     let mut ties = TieCounter::new(0);
     let mut key = |ps| EventKey { time: SimTime::from_ps(ps), tie: ties.reserve() };
     let near = (0..2_000).map(|event| event * 100);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder};
+use rocelab_engine::{EventKey, EventQueue, Foresight, Tie, TieOrder};
 use rocelab_fabric::topology::{Adjacency, Neighbour, Partitioning};
 use rocelab_fabric::{
     BufferError, Fifo, MIN_FRAME, NodeId, NodeKind, Port, RouteError, Scheduler, Serialisation,
@@ -108,9 +108,16 @@ impl Plan {
     }
 }
 
-/// The state of more ports than this, with their packets and hosts, is more than the caches of a core
-/// hold: measured, on a processor with 1 MiB a core.
-const PORTS_IN_CACHES: usize = 4_000;
+/// How far ahead memory is asked for, by how much of the state of so many ports, with their packets and hosts,
+/// is in the caches of a core: measured, on a processor with 1 MiB of second cache a core.
+const fn foresight(ports: usize) -> Foresight {
+    match ports {
+        ..=512 => Foresight::Nothing,
+        513..=2_400 => Foresight::One,
+        2_401..=16_000 => Foresight::Two,
+        _ => Foresight::Three,
+    }
+}
 
 impl<P: Profile> Network<P> {
     /// The network of `plan` at time zero, with its first events in `queue`.
@@ -179,9 +186,7 @@ impl<P: Profile> Network<P> {
         };
         network.add_nodes()?;
         network.add_ports();
-        if network.ports.len() > PORTS_IN_CACHES {
-            queue.look_far();
-        }
+        queue.foresee(foresight(network.ports.len()));
         network.add_faults();
         network.add_hop_limits();
         network.add_tables();

@@ -25,7 +25,7 @@ pub fn lead(
     observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
     let led = record(plan, directory, partitions, ranks, observe);
-    led.inspect_err(|error| ranks.fail(&error.to_string()))
+    led.inspect_err(|error| ranks.fail(error.blame(), &error.to_string()))
 }
 
 /// At the other ranks: carries out this one's part of a run of `plan` that the first one
@@ -40,7 +40,7 @@ pub fn follow(
     observe: impl FnMut() -> ControlFlow<()>,
 ) -> Result<(), RunError> {
     let followed = carry_out(plan, partitions, ranks, observe);
-    followed.inspect_err(|error| ranks.fail(&error.to_string()))
+    followed.inspect_err(|error| ranks.fail(error.blame(), &error.to_string()))
 }
 
 fn begin<'a, 'r>(

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use rocelab_results::{Overwrite, ResultsDir};
-use rocelab_sim::ranks::{CommunicationError, Communicator, Ranks};
+use rocelab_sim::ranks::{Blame, CommunicationError, Communicator, Ranks};
 use rocelab_sim::{Ending, Outcome, Plan, RunError, follow, lead};
 
 use crate::support::{clos, flows, plan_in};
@@ -161,7 +161,7 @@ fn a_rank_that_fails_ends_the_others() {
     let mut all = Channels::all(3).into_iter();
     let [mut first, mut second, mut third] = std::array::from_fn(|_| all.next().expect("a rank"));
     thread::scope(|scope| {
-        scope.spawn(|| Ranks::new(&mut third).fail("out of memory"));
+        scope.spawn(|| Ranks::new(&mut third).fail(Blame::Machine, "out of memory"));
         let second = scope.spawn(|| {
             let ranks = &mut Ranks::new(&mut second);
             follow(Arc::clone(&plan), 3, ranks, || ControlFlow::Continue(()))

@@ -99,9 +99,7 @@ impl Network<Roce> {
         queue: &mut EventQueue<Event>,
     ) -> Result {
         let built = std::mem::take(queue);
-        if built.looks_far() {
-            queue.look_far();
-        }
+        queue.foresee(built.foresight());
         self.load_common(&mut &saved.common[..])?;
         if self.part.number() == 0 {
             saved.sums.put(self)?;
