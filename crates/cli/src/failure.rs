@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
-use rocelab_results::{ErrorKind, ResultsError};
+use rocelab_results::ResultsError;
 use rocelab_sim::explain::ExplainError;
 use rocelab_sim::ranks::Blame;
 use rocelab_sim::{RunError, ScenarioError};
@@ -54,10 +54,7 @@ impl Failure {
             Self::Run(error) => error.blame(),
             Self::Explain(error) if error.is_defect() => Blame::Program,
             Self::Explain(_) => Blame::Input,
-            Self::Results(error) => match error.kind() {
-                ErrorKind::BadInput => Blame::Input,
-                ErrorKind::Machine => Blame::Machine,
-            },
+            Self::Results(error) => error.kind().into(),
             Self::Machine { .. } => Blame::Machine,
         }
     }

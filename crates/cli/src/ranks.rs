@@ -64,7 +64,9 @@ pub fn main(communicator: &mut dyn Communicator) -> ExitCode {
             }
             drop(error.print());
             if error.kind() == clap::error::ErrorKind::InvalidSubcommand {
-                tell!("\nResults are those of any run: all other commands are those of `rocelab`.");
+                tell!(
+                    "\nrocelab-mpi has `run` alone; use `rocelab` for all other commands, on the same results."
+                );
             }
             return u8::try_from(error.exit_code()).unwrap_or(2).into();
         }

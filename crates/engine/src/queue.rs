@@ -8,7 +8,7 @@
 //!
 //! A bin is put in order as its turn comes. What is pushed into it from then on goes to its place among the
 //! rest, or, where that is long, to a side heap. Pushing and popping then cost about the same whether ten or
-//! a million events wait, and many events at one instant are no bad case. Where there are many
+//! a million events wait, and many events at one instant are no bad case. Where a world is large
 //! ([`EventQueue::foresee`]), the next bin is put in order as the one before it is entered, so that what its
 //! events touch can be asked for in time.
 
@@ -66,19 +66,18 @@ impl<E> Ord for Scheduled<E> {
     }
 }
 
-/// In how many steps [memory is asked for](crate::World::prefetch) before an event touches it. Each step costs
+/// How many steps of [prefetching](crate::World::prefetch) there are before an event happens. Each costs
 /// instructions and a branch or two that are not to be foretold, so it depends on how much of a world the
 /// caches hold: from one that they hold all of, to one that main memory holds most of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Foresight {
-    /// In none.
-    #[default]
+    /// None.
     Nothing,
-    /// In the first one: what an event touches itself.
+    /// The first one: what an event touches itself.
     One,
-    /// And in a second: what that leads to.
+    /// A second one in clusters: what that leads to. In a queue for all of a world there is a third.
     Two,
-    /// And in a third.
+    /// A third one everywhere.
     Three,
 }
 
@@ -225,20 +224,21 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// From now on memory is asked for in so many steps. Where one is not enough, events are looked at before
+    /// From now on there are so many steps of prefetching. Where one is not enough, events are looked at before
     /// their bin's turn.
     pub fn foresee(&mut self, foresight: Foresight) {
         self.foresight = foresight;
         self.looks_far = foresight > Foresight::One;
     }
 
-    /// As [`Self::foresee`], of a cluster, whose surroundings are in the cache but for its first events: these are
-    /// looked at within their bin.
+    /// As [`Self::foresee`], of a cluster, whose surroundings are in the cache but for its first events: events are
+    /// looked at only within the bin being served.
     pub(crate) fn foresee_nearby(&mut self, foresight: Foresight) {
         self.foresight = foresight;
+        self.looks_far = false;
     }
 
-    /// In how many steps memory is asked for.
+    /// How many steps of prefetching there are.
     #[inline(always)]
     pub fn foresight(&self) -> Foresight {
         self.foresight

@@ -2,18 +2,16 @@
 
 use rocelab_units::SimTime;
 
-use crate::queue::Foresight;
-use crate::{EventKey, EventQueue, Scheduled};
+use crate::{EventKey, EventQueue, Foresight, Scheduled};
 
-/// How many events before its turn the steps of an event's [prefetching](World::prefetch) are made, where
-/// there is one,
+/// How many events before its turn the only step of an event's [prefetching](World::prefetch) is made.
 const ONE_STEP: usize = 3;
-/// two of them,
+/// The same where there are two steps, for each.
 const TWO_STEPS: [usize; 2] = [5, 1];
-/// or three.
+/// The same where there are three.
 const THREE_STEPS: [usize; 3] = [6, 3, 1];
-/// And where the queue [looks far](EventQueue::foresee): between two steps there is about the time that
-/// main memory takes.
+/// The same where the queue looks into the [next bin](EventQueue::foresee): between two steps there is about the
+/// time that main memory takes.
 const FAR_STEPS: [usize; 3] = [9, 5, 2];
 
 /// What the engine drives: the state that events act on.
@@ -25,8 +23,8 @@ pub trait World {
     /// instant or later.
     fn handle(&mut self, key: EventKey, event: Self::Event, queue: &mut EventQueue<Self::Event>);
 
-    /// Asks for memory that `event` will touch: it happens some events from now. There are three
-    /// steps, so that what one has asked for can be followed by the next.
+    /// Asks for memory that `event` will touch: it happens some events from now. There are up to three
+    /// steps, as the queue's [`Foresight`] has it, so that what one has asked for can be followed by the next.
     #[inline]
     fn prefetch<const STEP: usize>(&self, event: &Self::Event) {
         let _ = event;
@@ -122,12 +120,12 @@ pub(crate) fn run_queue<W: World>(
         debug_assert!(key.time >= ran.last, "an event was scheduled in the past");
         ran.last = key.time;
         ran.executed += 1;
-        match queue.foresight() {
-            Foresight::Nothing => {}
-            Foresight::One => prefetch_one(queue, world),
-            _ if queue.looks_far() => prefetch_far(queue, world),
-            Foresight::Two => prefetch_two(queue, world),
-            Foresight::Three => prefetch_three(queue, world),
+        match (queue.foresight(), queue.looks_far()) {
+            (Foresight::Nothing, _) => {}
+            (Foresight::One, _) => prefetch_one(queue, world),
+            (Foresight::Two, false) => prefetch_two(queue, world),
+            (Foresight::Three, false) => prefetch_three(queue, world),
+            (Foresight::Two | Foresight::Three, true) => prefetch_far(queue, world),
         }
         world.handle(key, event, queue);
     }
@@ -192,5 +190,55 @@ fn prefetch_far<W: World>(queue: &EventQueue<W::Event>, world: &W) {
     }
     if let Some(event) = queue.look_beyond(FAR_STEPS[2]) {
         world.prefetch::<2>(event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::TieCounter;
+
+    /// Notes which events are prefetched in which steps.
+    #[derive(Default)]
+    struct Noting(RefCell<BTreeSet<(usize, u32)>>);
+
+    impl World for Noting {
+        type Event = u32;
+
+        fn handle(&mut self, _: EventKey, _: u32, _: &mut EventQueue<u32>) {}
+
+        fn prefetch<const STEP: usize>(&self, event: &u32) {
+            self.0.borrow_mut().insert((STEP, *event));
+        }
+    }
+
+    /// For how many of 100 events, ten in a bin, each step is made.
+    fn steps(set: impl Fn(&mut EventQueue<u32>)) -> Vec<usize> {
+        let (mut queue, mut world, mut ties) =
+            (EventQueue::new(), Noting::default(), TieCounter::new(0));
+        set(&mut queue);
+        for number in 0..100 {
+            let time = SimTime::from_ps(u64::from(number / 10 * 20_000 + number));
+            queue.push(EventKey { time, tie: ties.reserve() }, number);
+        }
+        run_queue(&mut queue, &mut world, (SimTime::ZERO, SimTime::NEVER), u64::MAX);
+        let noted = world.0.into_inner();
+        let counts = (0..3).map(|step| noted.iter().filter(|(of, _)| *of == step).count());
+        counts.collect()
+    }
+
+    #[test]
+    fn there_are_as_many_steps_as_are_foreseen() {
+        assert_eq!(steps(|_| {}), [0, 0, 0]);
+        assert_eq!(steps(|queue| queue.foresee(Foresight::Nothing)), [0, 0, 0]);
+        assert_eq!(steps(|queue| queue.foresee(Foresight::One)), [60, 0, 0]);
+        assert_eq!(steps(|queue| queue.foresee_nearby(Foresight::Two)), [90, 80, 0]);
+        assert_eq!(steps(|queue| queue.foresee_nearby(Foresight::Three)), [90, 90, 80]);
+        let far = steps(|queue| queue.foresee(Foresight::Three));
+        assert_eq!(far, steps(|queue| queue.foresee(Foresight::Two)));
+        assert!(far.iter().all(|&of| of > 80), "{far:?}: into the next bin");
     }
 }

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use rocelab_fabric::NodeId;
 use rocelab_results::{
-    DropRecord, EcnCounts, ErrorKind, FaultRuleCounts, FlowRecord, FlowStatistics, FlowStatus,
-    FlowWriter, IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, OperationCounts,
+    DropRecord, EcnCounts, FaultRuleCounts, FlowRecord, FlowStatistics, FlowStatus, FlowWriter,
+    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, OperationCounts,
     OperationRecord, OperationStatistics, OperationStatus, PauseEvent as PauseKind, PauseRecord,
     PfcCounts, RecordWriter, ResultsDir, ResultsError, SlowReceiverRecord, StormEvent, StormRecord,
     Summary, TcpCounts,
@@ -111,10 +111,7 @@ impl RunError {
             Self::Build(_) | Self::NotResumable | Self::NotOnRanks | Self::Checkpoint { .. } => {
                 Blame::Input
             }
-            Self::Results(error) => match error.kind() {
-                ErrorKind::BadInput => Blame::Input,
-                ErrorKind::Machine => Blame::Machine,
-            },
+            Self::Results(error) => error.kind().into(),
             Self::Communication(error) => error.blame(),
             Self::Capture(_) | Self::Reference(_) | Self::BrokenOff { .. } => Blame::Machine,
             Self::Audit(_) => Blame::Program,

@@ -5,11 +5,12 @@
 //! [`Communicator::exchange`]. So a run over ranks needs no more of whatever carries messages, and is
 //! tested here with threads and channels. The program `rocelab-mpi` does it by MPI.
 //!
-//! A message begins with a byte that says whether its rank goes on; else the rest says why not. So a
-//! rank that fails ends the others too, at their next exchange.
+//! A message begins with a byte that says whether its rank goes on; else the rest says whose fault it is, and
+//! why. So a rank that fails ends the others too, at their next exchange.
 
 use std::fmt;
 
+use rocelab_results::ErrorKind;
 use rocelab_state::{BorshDeserialize, BorshSerialize, save_value};
 use thiserror::Error;
 
@@ -80,15 +81,31 @@ pub enum Blame {
 }
 
 impl Blame {
-    const ALL: [Self; 3] = [Self::Input, Self::Program, Self::Machine];
-
     /// As messages have it.
-    fn byte(self) -> u8 {
-        self as u8
+    const fn byte(self) -> u8 {
+        match self {
+            Self::Input => 0,
+            Self::Program => 1,
+            Self::Machine => 2,
+        }
     }
 
-    fn of_byte(byte: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|blame| blame.byte() == byte)
+    const fn of_byte(byte: u8) -> Option<Self> {
+        match byte {
+            0 => Some(Self::Input),
+            1 => Some(Self::Program),
+            2 => Some(Self::Machine),
+            _ => None,
+        }
+    }
+}
+
+impl From<ErrorKind> for Blame {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::BadInput => Self::Input,
+            ErrorKind::Machine => Self::Machine,
+        }
     }
 }
 
@@ -97,8 +114,8 @@ impl CommunicationError {
     pub fn blame(&self) -> Blame {
         match self {
             Self::Failed { blame, .. } => *blame,
-            Self::Unreachable(_) => Blame::Machine,
-            Self::Malformed { .. } | Self::Differs { .. } => Blame::Input,
+            Self::Unreachable(_) | Self::Malformed { .. } => Blame::Machine,
+            Self::Differs { .. } => Blame::Input,
         }
     }
 }
@@ -245,10 +262,9 @@ impl<'a> Ranks<'a> {
 
 /// What a rank says that has failed.
 fn failed(rank: u32, said: &[u8]) -> CommunicationError {
-    let (blame, message) = said.split_at(said.len().min(1));
-    let blame = blame.first().and_then(|&byte| Blame::of_byte(byte)).unwrap_or(Blame::Machine);
-    let message = String::from_utf8_lossy(message).into_owned();
-    CommunicationError::Failed { rank, blame, message }
+    let known = said.split_first().and_then(|(&byte, why)| Some((Blame::of_byte(byte)?, why)));
+    let (blame, why) = known.unwrap_or((Blame::Machine, said));
+    CommunicationError::Failed { rank, blame, message: String::from_utf8_lossy(why).into_owned() }
 }
 
 /// What a rank sends to another one.
@@ -359,6 +375,18 @@ mod tests {
         ranks.fail(Blame::Machine, "that is told already");
         assert!(ranks.of_each(&8_u16).is_err(), "nobody listens any more");
         assert_eq!(script.sent.len(), 1);
+    }
+
+    #[test]
+    fn whose_fault_a_failure_is_comes_over() {
+        for blame in [Blame::Input, Blame::Program, Blame::Machine] {
+            let error = failed(2, &[blame.byte(), b'n', b'o']);
+            assert_eq!((error.blame(), error.to_string().as_str()), (blame, "rank 2: no"));
+        }
+        for (said, told) in [(&b""[..], "rank 2: "), (b"\x09no", "rank 2: \x09no")] {
+            let error = failed(2, said);
+            assert_eq!((error.blame(), error.to_string().as_str()), (Blame::Machine, told));
+        }
     }
 
     #[test]

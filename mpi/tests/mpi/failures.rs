@@ -32,6 +32,17 @@ fn bad_arguments_are_told_once() {
 }
 
 #[test]
+fn other_commands_are_those_of_rocelab() {
+    if !has_mpirun() {
+        return;
+    }
+    let ended = on_ranks(2, &["resume", "results/incast-v2-1"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert_eq!(errors(&ended).len(), 1, "{ended:?}");
+    assert!(ended.told.contains("use `rocelab` for all other commands"), "{ended:?}");
+}
+
+#[test]
 fn what_only_one_process_can_do_is_refused() {
     if !has_mpirun() {
         return;

@@ -379,6 +379,7 @@ fn arguments() {
         (&["run", "s.toml", "--set", "stop"][..], "`stop` is no KEY.PATH=VALUE"),
         (&["run", "s.toml", "--set", "=1"], "`=1` is no KEY.PATH=VALUE"),
         (&["run", "s.toml", "--seed", "one"], "--seed"),
+        (&["run", "s.toml", "--seed", "-1"], "invalid value '-1' for '--seed"),
         (&["run", "s.toml", "--threads", "none"], "--threads"),
         (&["run", "s.toml", "--fast"], "--fast"),
         (&["run"], "FILE_OR_FOLDER"),

@@ -194,3 +194,20 @@ fn islands_hear_the_same_in_their_order() {
         }
     }
 }
+
+#[test]
+fn clusters_foresee_as_much_as_their_engine_and_within_their_bins() {
+    let mut world = Ring::new(3, SimTime::from_ps(100_000));
+    let mut engine = Engine::new();
+    engine.queue.foresee(Foresight::Three);
+    begin(&mut world, &mut engine);
+    let mut all = Clusters::new(3, Duration::from_ps(FAR)).always();
+    all.run(&mut engine, &mut world, SimTime::from_ps(60));
+    assert!(all.are_apart());
+    for queue in &all.queues {
+        assert_eq!((queue.foresight(), queue.looks_far()), (Foresight::Three, false));
+    }
+    assert_eq!((engine.queue.foresight(), engine.queue.looks_far()), (Foresight::Three, true));
+    all.join(&mut engine);
+    assert_eq!((engine.queue.foresight(), engine.queue.looks_far()), (Foresight::Three, true));
+}

@@ -108,8 +108,8 @@ impl Plan {
     }
 }
 
-/// How far ahead memory is asked for, by how much of the state of so many ports, with their packets and hosts,
-/// is in the caches of a core: measured, on a processor with 1 MiB of second cache a core.
+/// How many steps of prefetching there are, by how much of the state of so many ports, with their packets and hosts,
+/// is in the caches of a core: measured, on a processor with 1 MiB of L2 cache a core.
 const fn foresight(ports: usize) -> Foresight {
     match ports {
         ..=512 => Foresight::Nothing,

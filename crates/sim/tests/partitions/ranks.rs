@@ -170,6 +170,7 @@ fn a_rank_that_fails_ends_the_others() {
         let led = lead(Arc::clone(&plan), &directory, 3, ranks, |_| ControlFlow::Continue(()));
         for error in [led.unwrap_err(), second.join().expect("it does not panic").unwrap_err()] {
             assert_eq!(error.to_string(), "rank 2: out of memory");
+            assert_eq!(error.blame(), Blame::Machine);
         }
     });
 }
