@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rocelab_results::{
-    Checkpoint, CheckpointSettings, Checkpoints, Overwrite, Results, ResultsDir, ResultsError,
-    RunInfo,
+    Checkpoint, CheckpointSettings, Checkpoints, InputFile, Overwrite, Results, ResultsDir,
+    ResultsError, RunInfo,
 };
 use rocelab_sim::{Outcome, Plan, RunError, Scenario};
 use rocelab_units::{Duration, SimTime};
@@ -57,6 +57,8 @@ impl CheckpointArguments {
             every,
             keep: self.keep_checkpoints,
             replaces: overwrite == Overwrite::Replace,
+            // They are known when they are in the results.
+            inputs: Vec::new(),
         }))
     }
 }
@@ -66,17 +68,21 @@ pub(crate) fn begin(
     carrying: &Carrying<'_>,
     (scenario, path): (&Scenario, &Path),
     plan: Plan,
-    settings: CheckpointSettings,
+    mut settings: CheckpointSettings,
 ) -> Result<Exit, Failure> {
     let overwrite = settings.overwrite();
     let checkpoints = Checkpoints::create(path, overwrite)?;
-    let begun = || -> Result<ResultsDir, Failure> {
+    let begun = || -> Result<_, Failure> {
         let directory = ResultsDir::with_checkpoints(&checkpoints, overwrite)?;
         write_scenario(scenario, &directory)?;
-        Ok(directory)
+        let inputs = inputs_in(&checkpoints.working_path())?;
+        Ok((directory, inputs))
     };
     let directory = match begun() {
-        Ok(directory) => directory,
+        Ok((directory, inputs)) => {
+            settings.inputs = inputs;
+            directory
+        }
         Err(failure) => {
             checkpoints.remove()?;
             return Err(failure);
@@ -117,6 +123,7 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
     }
     let from = last(arguments, &checkpoints)?;
     let CheckpointSettings { ref scenario, keep, .. } = from.settings;
+    check_inputs(&checkpoints.working_path(), &from.settings)?;
     let plan = plan_of(&checkpoints.working_path(), scenario, &[])?.1;
     let directory = ResultsDir::going_on(&checkpoints, from.settings.overwrite(), &from.files);
     let directory = directory.map_err(|error| match error {
@@ -266,6 +273,9 @@ pub(crate) struct BranchArguments {
     force: bool,
 }
 
+/// The scenario in a results directory.
+const SCENARIO: &str = "scenario.resolved.toml";
+
 /// The keys of a scenario that a branch may set; all below them too.
 const BRANCHED: [&str; 5] = ["switch", "congestion_control", "failure", "convergence", "stop"];
 
@@ -292,6 +302,7 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
             arguments.out.display()
         )));
     }
+    check_inputs(&results, &from.settings)?;
     let overwrite = if arguments.force { Overwrite::Replace } else { Overwrite::Refuse };
     Checkpoints::check_way(&arguments.out, overwrite)?;
     let mut directory = ResultsDir::create(&arguments.out, overwrite)?;
@@ -370,10 +381,31 @@ fn plan_of(
     name: &str,
     set: &[(String, String)],
 ) -> Result<(Scenario, Plan), Failure> {
-    let path = results.join("scenario.resolved.toml");
-    let scenario = rocelab_sim::reference::load(&path, set)?.scenario;
+    let scenario = rocelab_sim::reference::load(&results.join(SCENARIO), set)?.scenario;
     let plan = Plan { name: name.to_owned(), ..scenario.plan()? };
     Ok((scenario, plan))
+}
+
+/// The scenario in a results directory and the files that it names, as they are now.
+fn inputs_in(results: &Path) -> Result<Vec<InputFile>, Failure> {
+    let scenario = rocelab_sim::reference::load(&results.join(SCENARIO), &[])?.scenario;
+    let files = std::iter::once(PathBuf::from(SCENARIO)).chain(scenario.input_files());
+    let read = |file: PathBuf| InputFile::read(results, &file).map_err(Failure::from);
+    files.map(read).collect()
+}
+
+/// Makes sure that what a run read is as it was when it began: what it came to would be that of neither.
+fn check_inputs(results: &Path, settings: &CheckpointSettings) -> Result<(), Failure> {
+    let known = &settings.inputs;
+    // The scenario first: it names the others.
+    let scenario = InputFile::read(results, Path::new(SCENARIO))?;
+    let now = if known.contains(&scenario) { inputs_in(results)? } else { vec![scenario] };
+    let Some(changed) = now.iter().find(|one| !known.contains(one)) else { return Ok(()) };
+    Err(Failure::Input(format!(
+        "{}: it has changed since the run began: put it back as it was, or begin anew with rocelab run \
+         --force; `rocelab branch --set` goes on with other settings",
+        shown(&results.join(&changed.file)).display()
+    )))
 }
 
 fn shown_time(time: SimTime) -> Duration {

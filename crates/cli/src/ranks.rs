@@ -199,5 +199,5 @@ fn note_costs(info: &mut RunInfo, costs: &[Cost], traversals: u64) {
     info.ranks = u32::try_from(costs.len()).ok();
     info.cpu_s = costs.iter().map(|(cpu, _)| *cpu as f64 * 1e-6).sum();
     info.peak_memory_bytes = costs.iter().map(|(_, memory)| *memory).max().unwrap_or(0);
-    info.set_rates(traversals);
+    info.set_rates(info.events, traversals);
 }

@@ -49,11 +49,11 @@ pub(crate) struct RunArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ExecutionArguments {
     /// Worker threads; results do not depend on it. [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     threads: Option<u32>,
     /// Parts that the network is cut into, 256 at the most; results do not depend on it. [default:
     /// one for each thread, at most one for every 32 hosts]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..))]
     partitions: Option<u32>,
 }
 
@@ -412,7 +412,9 @@ fn run_info(outcome: &Outcome, watch: &Stopwatch, cpu_before: f64) -> RunInfo {
         machine: Machine::current(),
         ..RunInfo::default()
     };
-    info.set_rates(outcome.summary.link_traversals.total);
+    let traversals = outcome.summary.link_traversals.total;
+    let before = outcome.before;
+    info.set_rates(outcome.events - before.events, traversals - before.traversals);
     info
 }
 

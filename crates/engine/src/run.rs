@@ -134,6 +134,9 @@ pub(crate) fn run_queue<W: World>(
 
 #[inline(always)]
 fn prefetch_one<W: World>(queue: &EventQueue<W::Event>, world: &W) {
+    if queue.has_begun() {
+        prefetch_first::<W, ONE_STEP, 0>(queue, world);
+    }
     if let Some(event) = queue.look_ahead(ONE_STEP) {
         world.prefetch::<0>(event);
     }
@@ -234,7 +237,7 @@ mod tests {
     fn there_are_as_many_steps_as_are_foreseen() {
         assert_eq!(steps(|_| {}), [0, 0, 0]);
         assert_eq!(steps(|queue| queue.foresee(Foresight::Nothing)), [0, 0, 0]);
-        assert_eq!(steps(|queue| queue.foresee(Foresight::One)), [60, 0, 0]);
+        assert_eq!(steps(|queue| queue.foresee(Foresight::One)), [90, 0, 0]);
         assert_eq!(steps(|queue| queue.foresee_nearby(Foresight::Two)), [90, 80, 0]);
         assert_eq!(steps(|queue| queue.foresee_nearby(Foresight::Three)), [90, 90, 80]);
         let far = steps(|queue| queue.foresee(Foresight::Three));

@@ -63,7 +63,7 @@ fn run() -> RunInfo {
         events: 20_000_000,
         ..RunInfo::default()
     };
-    run.set_rates(12_345_678);
+    run.set_rates(run.events, 12_345_678);
     run
 }
 

@@ -20,7 +20,7 @@ use crate::directory::{create_parents, exists, resolve};
 use crate::{Overwrite, ResultsError};
 
 /// What a checkpoint begins with.
-const MAGIC: [u8; 8] = *b"rocelab\x02";
+const MAGIC: [u8; 8] = *b"rocelab\x03";
 /// The ending of its file.
 const ENDING: &str = "checkpoint";
 /// The folder of the results while they grow.
@@ -50,6 +50,29 @@ pub struct CheckpointSettings {
     pub keep: bool,
     /// Whether the results may take the place of others.
     pub replaces: bool,
+    /// The scenario and the files that it names, as they were when the run began.
+    pub inputs: Vec<InputFile>,
+}
+
+/// A file that a run read, as it was then.
+#[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
+pub struct InputFile {
+    /// Its path, as the scenario in the results has it.
+    pub file: String,
+    /// CRC-32 of what was in it.
+    pub checksum: u32,
+}
+
+impl InputFile {
+    /// A file below `folder`, or at an absolute path, as it is now.
+    ///
+    /// # Errors
+    /// [`ResultsError::Read`].
+    pub fn read(folder: &Path, file: &Path) -> Result<Self, ResultsError> {
+        let path = folder.join(file);
+        let bytes = fs::read(&path).map_err(ResultsError::read(&path))?;
+        Ok(Self { file: file.to_string_lossy().into_owned(), checksum: crc32fast::hash(&bytes) })
+    }
 }
 
 impl CheckpointSettings {
@@ -310,6 +333,7 @@ mod tests {
                 every: Duration::from_us(5),
                 keep,
                 replaces: false,
+                inputs: vec![InputFile { file: "flows.csv".to_owned(), checksum: 7 }],
             },
             files: FileLengths::default(),
             state: vec![1, 2, 3],
@@ -345,6 +369,18 @@ mod tests {
         let all = [0, 5, 10].map(|us| checkpoint(us, true));
         all.iter().for_each(|one| checkpoints.save(one).unwrap());
         assert_eq!(checkpoints.times().unwrap(), all.map(|one| one.time));
+    }
+
+    #[test]
+    fn what_was_read_is_known_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = || InputFile::read(folder.path(), Path::new("flows.txt"));
+        assert!(matches!(read(), Err(ResultsError::Read { .. })));
+        fs::write(folder.path().join("flows.txt"), "0 1 3 100 1000 2.0").unwrap();
+        let before = read().unwrap();
+        assert_eq!((before.file.as_str(), &read().unwrap()), ("flows.txt", &before));
+        fs::write(folder.path().join("flows.txt"), "0 1 3 100 1001 2.0").unwrap();
+        assert_ne!(read().unwrap(), before);
     }
 
     #[test]

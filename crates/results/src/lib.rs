@@ -94,7 +94,7 @@ mod topology_map;
 mod transports;
 mod words;
 
-pub use checkpoints::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths};
+pub use checkpoints::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths, InputFile};
 pub use directory::{Overwrite, ResultsDir};
 pub use distribution::Distribution;
 pub use drop::DropRecord;

@@ -76,12 +76,13 @@ impl Default for RunInfo {
 }
 
 impl RunInfo {
-    /// Sets both rates from `events`, `traversals` and the CPU time, which are to be set before.
-    pub fn set_rates(&mut self, traversals: u64) {
+    /// Sets both rates from the events and link traversals of this process, and its CPU time, which is to be
+    /// set before.
+    pub fn set_rates(&mut self, events: u64, traversals: u64) {
         let per_second =
             |count: u64| if self.cpu_s > 0.0 { count as f64 / self.cpu_s } else { 0.0 };
         (self.events_per_cpu_s, self.traversals_per_cpu_s) =
-            (per_second(self.events), per_second(traversals));
+            (per_second(events), per_second(traversals));
     }
 }
 

@@ -51,7 +51,8 @@ pub mod workload;
 pub use ideal::{UnloadedNetwork, ideal_fct};
 pub use network::{Cut, Network};
 pub use output::{
-    Outcome, RunError, branch, follow, lead, resume, run, run_in_parts, run_with_checkpoints,
+    Before, Outcome, RunError, branch, follow, lead, resume, run, run_in_parts,
+    run_with_checkpoints,
 };
 pub use plan::*;
 pub use scenario::{Scenario, ScenarioError};

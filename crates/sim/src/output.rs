@@ -128,8 +128,20 @@ pub struct Outcome {
     pub summary: Summary,
     /// Events executed.
     pub events: u64,
+    /// Of these events, and of the link traversals, those that were before the checkpoint that the run went
+    /// on from: another process executed them.
+    pub before: Before,
     /// How it was carried out.
     pub execution: Execution,
+}
+
+/// What there was before a run went on from a checkpoint; nothing for one that began at time zero.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Before {
+    /// Events executed.
+    pub events: u64,
+    /// Frames over links.
+    pub traversals: u64,
 }
 
 /// Runs `plan` and streams its records into `directory`, which does not depend on the `execution`.
@@ -221,6 +233,8 @@ fn record<P: Profile, A: Aside<P>>(
     let plan = Arc::clone(simulation.network().plan());
     let mut output = Output::create(&plan, directory)?;
     aside.begin(&mut simulation, directory.working_path(), &mut output)?;
+    let Progress { events, traversals, .. } = simulation.progress();
+    let before = Before { events, traversals };
     let ending = loop {
         let ending = simulation.advance(EVENTS_A_STEP);
         let records = simulation.take_records();
@@ -239,7 +253,7 @@ fn record<P: Profile, A: Aside<P>>(
             break Ending::Interrupted;
         }
     };
-    conclude(simulation, output, ending)
+    Ok(Outcome { before, ..conclude(simulation, output, ending)? })
 }
 
 /// Makes results of a run that is over.
@@ -255,7 +269,7 @@ fn conclude<P: Profile>(
     simulation.network().audit()?;
     let summary = output.finish(&simulation, ending)?;
     let (events, execution) = (simulation.events(), simulation.execution());
-    Ok(Outcome { ending, summary, events, execution })
+    Ok(Outcome { ending, summary, events, before: Before::default(), execution })
 }
 
 /// The open files of a results directory.

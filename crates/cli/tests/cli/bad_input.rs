@@ -381,6 +381,7 @@ fn arguments() {
         (&["run", "s.toml", "--seed", "one"], "--seed"),
         (&["run", "s.toml", "--seed", "-1"], "invalid value '-1' for '--seed"),
         (&["run", "s.toml", "--threads", "none"], "--threads"),
+        (&["run", "s.toml", "--partitions", "-3"], "invalid value '-3' for '--partitions"),
         (&["run", "s.toml", "--fast"], "--fast"),
         (&["run"], "FILE_OR_FOLDER"),
         (&["explain", "s", "--flow", "0", "--operation", "0"], "--operation"),

@@ -260,6 +260,41 @@ fn wrong_input_is_told_and_loses_nothing() {
 }
 
 /// Those of the run that was there are not those of the branch.
+/// What came of it would be the run of neither scenario.
+#[test]
+fn a_run_whose_scenario_has_changed_since_does_not_go_on() {
+    let desk = Desk::new();
+    write_fabric(&desk);
+    let mut run =
+        start(&desk, &["run", "fabric.toml", "--out", "run", "--checkpoint-every", "1ms"]);
+    let has_begun = || desk.tree().iter().any(|name| name.ends_with(".checkpoint"));
+    while !has_begun() {
+        sleep(Duration::from_millis(1));
+    }
+    run.kill().expect("it is ours");
+    assert_eq!(Ended::of(run.wait_with_output().expect("it is ours")).code, None);
+    let before = desk.tree();
+    for (file, from, to) in [
+        ("scenario.resolved.toml", "60KB", "61KB"),
+        ("sizes.csv", "20000", "20001"),
+        ("scenario.resolved.toml", "seed", "unknown"),
+    ] {
+        let path = desk.path("run.checkpoints/results").join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{text}");
+        std::fs::write(&path, text.replace(from, to)).unwrap();
+        let branch = ["branch", "run", "--out", "branch", "--set", "stop=9ms"];
+        for arguments in [&["resume", "run"][..], &branch] {
+            let ended = desk.rocelab(arguments);
+            assert_eq!(ended.code, Some(2), "{arguments:?}: {ended:?}");
+            assert!(ended.stderr.contains(&format!("{file}: it has changed since")), "{ended:?}");
+        }
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(desk.tree(), before);
+    }
+    desk.succeeds(&["resume", "run", "--quiet"]);
+}
+
 #[test]
 fn a_branch_replaces_results_with_their_checkpoints() {
     let desk = Desk::new();

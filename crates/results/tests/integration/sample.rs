@@ -249,7 +249,7 @@ pub(crate) fn run_info() -> RunInfo {
         machine: Machine { os: "linux".into(), arch: "x86_64".into(), cores: 2 },
         ..RunInfo::default()
     };
-    run.set_rates(20_000_000);
+    run.set_rates(run.events, 20_000_000);
     run
 }
 

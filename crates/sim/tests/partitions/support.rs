@@ -70,8 +70,13 @@ pub(crate) fn broken_off(plan: &Arc<Plan>, every: Duration) -> (Results, u32) {
     let path = place.path().join("results");
     let checkpoints = Checkpoints::create(&path, Overwrite::Refuse).unwrap();
     let directory = ResultsDir::with_checkpoints(&checkpoints, Overwrite::Refuse).unwrap();
-    let settings =
-        CheckpointSettings { scenario: plan.name.clone(), every, keep: true, replaces: false };
+    let settings = CheckpointSettings {
+        scenario: plan.name.clone(),
+        every,
+        keep: true,
+        replaces: false,
+        inputs: Vec::new(),
+    };
     let plan = || Arc::clone(plan);
     let execution = Execution::SEQUENTIAL;
     let kept = (&checkpoints, settings);
