@@ -2,10 +2,12 @@
 
 mod checkpointing;
 mod deadlocks;
+mod error;
 mod links;
 mod lossless;
 mod ranked;
 mod samples;
+mod summary;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -14,110 +16,37 @@ use std::sync::Arc;
 
 use rocelab_fabric::NodeId;
 use rocelab_results::{
-    DropRecord, EcnCounts, FaultRuleCounts, FlowRecord, FlowStatistics, FlowStatus, FlowWriter,
-    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, OperationCounts,
+    DropRecord, FlowRecord, FlowStatistics, FlowStatus, FlowWriter, OperationCounts,
     OperationRecord, OperationStatistics, OperationStatus, PauseEvent as PauseKind, PauseRecord,
-    PfcCounts, RecordWriter, ResultsDir, ResultsError, SlowReceiverRecord, StormEvent, StormRecord,
-    Summary, TcpCounts,
+    RecordWriter, ResultsDir, ResultsError, StormEvent, StormRecord, Summary,
 };
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::Encapsulation;
-use thiserror::Error;
 
 pub use self::checkpointing::{branch, resume, run_with_checkpoints};
 pub(crate) use self::deadlocks::deadlock_records;
+pub use self::error::RunError;
 use self::lossless::LosslessDrops;
 pub use self::ranked::{follow, lead};
 use self::samples::SampleFiles;
+use self::summary::summary;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
-    AuditError, BuildError, Cut, DropCause, FaultCounts, FlowEnd, FlowFailure, FrameDropped,
-    IntegrityReport, OpenOperation, OperationEnd, PauseChange, PauseEvent, QueueStorm,
-    ReceiverCounts, Record, RecordKind, Totals,
+    Cut, DropCause, FlowEnd, FlowFailure, FrameDropped, OpenOperation, OperationEnd, PauseChange,
+    PauseEvent, QueueStorm, Record, RecordKind,
 };
 use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
 use crate::profile::hpcc_ns3::HpccNs3;
 use crate::profile::roce::Roce;
-use crate::ranks::{Blame, CommunicationError};
 use crate::reference::{PauseLine, ReferenceOutput};
 use crate::scenario::Transport;
-use crate::simulation::{Ending, Execution, Progress, Simulation, WholeNetwork};
+use crate::simulation::{Ending, Execution, Progress, Simulation};
 use crate::stall::stall;
-use crate::{AppPlan, FaultRule, FlowPlan, Plan, ProfilePlan, Side};
+use crate::{AppPlan, FlowPlan, Plan, ProfilePlan, Side};
 
 /// Events between two calls of the observer: some tens of milliseconds of work.
 const EVENTS_A_STEP: u64 = 200_000;
-
-/// Broken promises that `summary.json` describes, at the most; it counts all.
-const VIOLATIONS_SHOWN: usize = 16;
-
-/// What stopped a run from giving results.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// The plan cannot become a network: bad input.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// The machine failed: results could not be written.
-    #[error(transparent)]
-    Results(#[from] ResultsError),
-    /// The machine failed: a capture could not be written.
-    #[error("cannot write the capture: {0}")]
-    Capture(#[from] std::io::Error),
-    /// The machine failed: `fct.txt` or `pfc.txt` of a run by the rules of HPCC's ns-3 simulator
-    /// could not be written.
-    #[error("cannot write fct.txt and pfc.txt: {0}")]
-    Reference(#[source] std::io::Error),
-    /// Checkpoints were asked for, and there are none by the rules of HPCC's ns-3 simulator.
-    #[error(
-        "by the rules of HPCC's ns-3 simulator there are no checkpoints: run it without \
-         --checkpoint-every, or without [profile.hpcc-ns3]"
-    )]
-    NotResumable,
-    /// A run was to be spread over ranks, and by the rules of HPCC's ns-3 simulator none can be.
-    #[error(
-        "by the rules of HPCC's ns-3 simulator a run cannot be spread over ranks: run it by \
-         `rocelab run`, or without [profile.hpcc-ns3]"
-    )]
-    NotOnRanks,
-    /// Another rank failed, or cannot be reached.
-    #[error(transparent)]
-    Communication(#[from] CommunicationError),
-    /// A checkpoint does not fit the scenario, or holds what is no number.
-    #[error("the checkpoint of {time} cannot be used: {error}")]
-    Checkpoint {
-        /// When it was made.
-        time: SimTime,
-        /// What is wrong.
-        error: std::io::Error,
-    },
-    /// The user broke the run off; it can go on from its last checkpoint.
-    #[error("broken off at {time}")]
-    BrokenOff {
-        /// How far it had come.
-        time: SimTime,
-    },
-    /// A defect of the simulator.
-    #[error("defect in the simulator, no results: {0}")]
-    Audit(#[from] AuditError),
-}
-
-impl RunError {
-    /// Whose fault it is.
-    pub fn blame(&self) -> Blame {
-        match self {
-            Self::Build(_) | Self::NotResumable | Self::NotOnRanks | Self::Checkpoint { .. } => {
-                Blame::Input
-            }
-            Self::Results(error) => error.kind().into(),
-            Self::Communication(error) => error.blame(),
-            Self::Capture(_) | Self::Reference(_) | Self::BrokenOff { .. } => Blame::Machine,
-            Self::Audit(_) => Blame::Program,
-        }
-    }
-}
 
 /// What a run came to. Results are in the directory, but for what the caller adds to finish it.
 #[derive(Debug)]
@@ -615,22 +544,6 @@ impl<'a> Output<'a> {
     }
 }
 
-/// What slow receivers did, in the words of the results.
-fn slow_receivers<P: Profile>(
-    plan: &Plan,
-    network: WholeNetwork<'_, P>,
-) -> Vec<SlowReceiverRecord> {
-    let record = |(node, counts): (NodeId, ReceiverCounts)| SlowReceiverRecord {
-        host: plan.topology.nodes[node as usize].name.clone(),
-        frames: counts.frames,
-        max_bytes: counts.max_bytes,
-        pauses: counts.pauses,
-        translations: counts.translations,
-        misses: counts.misses,
-    };
-    network.slow_receivers().map(record).collect()
-}
-
 /// The numbers that a flow's ends are known by: queue pairs, or ports of TCP.
 fn numbers(flow: &FlowPlan) -> (u32, u32) {
     let (source, destination) = flow.tcp_ports();
@@ -657,102 +570,6 @@ pub(crate) fn flow_status(end: &FlowEnd) -> FlowStatus {
     }
 }
 
-fn summary<P: Profile>(
-    plan: &Plan,
-    simulation: &Simulation<P>,
-    statistics: &FlowStatistics,
-    ending: Ending,
-) -> Summary {
-    let network = simulation.network();
-    let totals = network.totals(simulation.now());
-    let nics = network.nic_counters();
-    let mut drops = rocelab_results::DropCounts::default();
-    for (reason, &frames) in &totals.drops {
-        drops.add_frames(reason, frames);
-    }
-    Summary {
-        scenario: plan.name.clone(),
-        seed: plan.seed,
-        roce_version: if plan.roce.encapsulation == Encapsulation::V1 { 1 } else { 2 },
-        incomplete: ending == Ending::Interrupted,
-        digest: format!("{:016x}", network.digest()),
-        simulated_ps: simulation.now().ps(),
-        link_traversals: LinkTraversals {
-            total: totals.traversals.total(),
-            data: totals.traversals.data,
-            ack: totals.traversals.ack,
-            control: totals.traversals.control,
-        },
-        flows: statistics.counts(),
-        goodput_bps: statistics.goodput_bps(),
-        fct_ps: statistics.fct_ps(),
-        slowdown: statistics.slowdown(),
-        messages: counts_messages(plan).then(|| statistics.messages()),
-        drops,
-        lossless_drops: BTreeMap::new(),
-        failures: failures(plan, simulation.now()),
-        faults: fault_rules(plan, network),
-        integrity: network.integrity().map(integrity),
-        storms: totals.storms,
-        slow_receivers: slow_receivers(plan, network),
-        deadlocks: Vec::new(),
-        layer2: (!plan.tables.are_complete()).then(|| layer2(&totals)),
-        pfc: PfcCounts {
-            pauses: totals.pauses,
-            resumes: totals.resumes,
-            paused_ps: totals.paused_time.ps(),
-        },
-        ecn: EcnCounts { marks: totals.ecn_marks },
-        cnps: nics.cnps_sent.packets,
-        cnms: totals.cnms,
-        naks: nics.naks_sent.packets,
-        rnr_naks: nics.rnr_naks_received,
-        timeouts: nics.timeouts,
-        retransmissions: nics.retransmitted.packets,
-        opcodes: totals.opcodes.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
-        operations: Vec::new(),
-        stalled: None,
-        transports: BTreeMap::new(),
-        tcp: plan.tcp.is_some().then(|| tcp_counts(network)),
-    }
-}
-
-/// How many failures of each kind began.
-fn failures(plan: &Plan, end: SimTime) -> BTreeMap<String, u64> {
-    let mut counts = BTreeMap::new();
-    for (_, kind) in plan.failures.begins.iter().filter(|(at, _)| *at <= end) {
-        *counts.entry(kind.name().to_owned()).or_default() += 1;
-    }
-    counts
-}
-
-/// What TCP did in the words of the results.
-fn tcp_counts<P: Profile>(network: WholeNetwork<'_, P>) -> TcpCounts {
-    let counters = network.tcp_counters();
-    TcpCounts {
-        segments: counters.data_sent.packets,
-        acknowledgements: counters.acks_sent.packets,
-        retransmissions: counters.retransmitted.packets,
-        fast_retransmits: counters.fast_retransmits,
-        timeouts: counters.timeouts,
-        ecn_reductions: counters.ecn_reductions,
-    }
-}
-
-fn layer2(totals: &Totals) -> Layer2Counts {
-    Layer2Counts {
-        floods: totals.floods,
-        flooded_frames: totals.flooded_frames,
-        mac_learnt: totals.mac_entries.learnt,
-        mac_aged: totals.mac_entries.aged,
-    }
-}
-
-/// Whether a summary counts messages: those of flows, where nothing is sent again.
-fn counts_messages(plan: &Plan) -> bool {
-    !plan.service().is_reliable() && !plan.flows.is_empty()
-}
-
 /// How an operation ended, as the results name it.
 pub(crate) fn operation_status(status: CompletionStatus) -> OperationStatus {
     match status {
@@ -763,36 +580,4 @@ pub(crate) fn operation_status(status: CompletionStatus) -> OperationStatus {
         CompletionStatus::RemoteAccess => OperationStatus::RemoteAccess,
         _ => OperationStatus::Flushed,
     }
-}
-
-/// What integrity mode found; of what is wrong the first [`VIOLATIONS_SHOWN`].
-fn integrity(report: IntegrityReport) -> IntegrityResult {
-    let shown = report.violations.iter().take(VIOLATIONS_SHOWN);
-    IntegrityResult {
-        flows: report.flows,
-        bytes: report.bytes,
-        failed: report.failed.iter().copied().map(u64::from).collect(),
-        violations: report.violations.len() as u64,
-        found: shown
-            .map(|violation| IntegrityViolation {
-                flow: violation.flow.into(),
-                kind: violation.promise.broken().into(),
-                offset: violation.offset,
-                expected: violation.expected.clone(),
-                found: violation.found.clone(),
-            })
-            .collect(),
-    }
-}
-
-/// What each fault rule did, in the order of the scenario.
-fn fault_rules<P: Profile>(plan: &Plan, network: WholeNetwork<'_, P>) -> Vec<FaultRuleCounts> {
-    let rules = plan.faults.iter().zip(network.fault_counts());
-    let counts = |(rule, counts): (&FaultRule, FaultCounts)| FaultRuleCounts {
-        rule: rule.name.clone(),
-        action: rule.action.name().into(),
-        matched: counts.matched,
-        acted: counts.acted,
-    };
-    rules.map(counts).collect()
 }
