@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-steps=(prepare format lints documentation tests program benches fuzz_targets)
+steps=(prepare format lints documentation tests combinations program benches fuzz_targets)
 
 # Installs what tests ask for if it is missing. None of it is required: without tshark, tests of
 # captures are skipped and say so; without Chromium, tests of pages; without MPI or libclang, all of
@@ -65,6 +65,13 @@ documentation() {
 # Unit, integration and documentation tests; those of `mpi` start ranks.
 tests() {
     cargo test $(packages)
+}
+
+# Random scenarios of combined features for a minute. The profile of the tests, in which they are compiled
+# already, is optimised, and checks for overflows.
+combinations() {
+    cargo run --profile test --package rocelab-benches --bin combinations -- --seed 1 \
+        --seconds 60 --count 4000 --parts 600 --kills 200
 }
 
 # The release program, the two scenarios that the README shows, and the page of a run of 320 servers

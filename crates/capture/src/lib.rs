@@ -75,5 +75,5 @@ pub use observation::Observation;
 pub use reader::{CaptureReader, CapturedFrame};
 pub use record::Decoded;
 pub use round_trip::RoundTrips;
-pub use verifier::{OpcodeCount, Totals, Verified, Verifier};
+pub use verifier::{OpcodeCount, Survey, Totals, Verified, Verifier};
 pub use writer::CaptureWriter;

@@ -42,6 +42,14 @@ pub enum Observation {
         /// Its PSN.
         psn: Psn,
     },
+    /// The response acknowledges packets that are missing, where not all packets of the flow need pass: this
+    /// is not the port of one host alone.
+    AcknowledgesElsewhere {
+        /// The first of them.
+        first: Psn,
+        /// How many follow each other.
+        count: u32,
+    },
     /// Bits are set that the standard reserves, and that adapters use all the same.
     ReservedBits {
         /// The BTH's resv6.
@@ -82,6 +90,7 @@ impl Observation {
             Self::FillsGap { .. } => "fills_gap",
             Self::NewSequence { .. } => "new_sequence",
             Self::UnseenRequest { .. } => "unseen_request",
+            Self::AcknowledgesElsewhere { .. } => "acknowledges_elsewhere",
             Self::ReservedBits { .. } => "reserved_bits",
             Self::CnpWithoutBecn => "cnp_without_becn",
             Self::Nak(_) => "nak",
@@ -105,6 +114,9 @@ impl fmt::Display for Observation {
             | Self::NewSequence { psn }
             | Self::UnseenRequest { psn } => write!(f, ": psn {psn}"),
             Self::Gap { first, count } => write!(f, ": {count} missing from psn {first}"),
+            Self::AcknowledgesElsewhere { first, count } => {
+                write!(f, ": {count} packets from psn {first} that did not pass here")
+            }
             Self::ReservedBits { resv6 } => write!(f, ": BTH resv6 is {resv6:#x}"),
             Self::Nak(code) => write!(f, ": {code}"),
             Self::RnrNak { timer_code } => {

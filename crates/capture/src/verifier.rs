@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use rustc_hash::FxHashMap;
+
 use crate::CapturedFrame;
 use crate::dissection::{Dissection, Dissector, OpcodeName, Protocol};
 use crate::fault::Fault;
-use crate::flow::FlowTable;
-use crate::flow::Seen;
+use crate::flow::{FlowTable, Owners, Seen};
 use crate::integrity;
 use crate::observation::Observation;
 
@@ -49,6 +50,45 @@ pub struct Verifier {
     observations: Vec<Observation>,
     totals: Totals,
     opcodes: OpcodeCounts,
+}
+
+/// Whose packets pass which interface of a capture.
+///
+/// What is missing is a fault only at a port that all packets of a flow pass, and only the whole capture
+/// tells which ports these are. A [`Verifier`] alone knows what came so far. So a capture that can be read
+/// twice is noted here first, and its faults do not depend on who comes first in it.
+#[derive(Debug, Default)]
+pub struct Survey {
+    dissector: Dissector,
+    owners: FxHashMap<u32, Owners>,
+}
+
+impl Survey {
+    /// Notes the next frame of the capture.
+    pub fn note(&mut self, captured: &CapturedFrame<'_>) {
+        let dissection = self.dissector.dissect(captured);
+        let (mut faults, mut observations) = (Vec::new(), Vec::new());
+        integrity::check(&dissection, &mut faults, &mut observations);
+        if is_damaged(&faults) {
+            return;
+        }
+        if let Some(packet) = dissection.packet().or_else(|| dissection.beginning()) {
+            let owners = self.owners.entry(number_of_interface(captured)).or_default();
+            owners.add(packet.source, packet.destination);
+        }
+    }
+}
+
+/// The interface's number in the file.
+fn number_of_interface(captured: &CapturedFrame<'_>) -> u32 {
+    u32::try_from(captured.interface).unwrap_or(u32::MAX)
+}
+
+/// Whether receivers drop a frame with these faults, so that nothing in it can be relied upon.
+fn is_damaged(faults: &[Fault]) -> bool {
+    faults
+        .iter()
+        .any(|fault| matches!(fault, Fault::Malformed(_) | Fault::Icrc { .. } | Fault::Fcs { .. }))
 }
 
 /// What was found in a frame.
@@ -101,6 +141,12 @@ impl Verifier {
         Self::default()
     }
 
+    /// One that knows whose packets pass which interface of the capture.
+    #[must_use]
+    pub fn with(survey: Survey) -> Self {
+        Self { flows: FlowTable::with_owners(survey.owners), ..Self::default() }
+    }
+
     /// Checks the next frame of the capture.
     pub fn verify<'a>(&'a mut self, captured: &CapturedFrame<'a>) -> Verified<'a> {
         self.faults.clear();
@@ -115,20 +161,27 @@ impl Verifier {
         if let Some(bth) = dissection.cut_bth {
             self.opcodes.count(bth.opcode, || OpcodeName::of_bth(&bth));
         }
-        if let Some(packet) = dissection.packet() {
+        let whole = dissection.packet();
+        if let Some(packet) = &whole {
             self.opcodes.count(packet.bth.opcode, || packet.opcode_name());
-            // Receivers drop what is damaged, and nothing in it can be relied upon.
-            let damaged = self.faults.iter().any(|fault| {
-                matches!(fault, Fault::Malformed(_) | Fault::Icrc { .. } | Fault::Fcs { .. })
-            });
-            if let (Some(operation), false) = (packet.operation(), damaged) {
-                let interface = u32::try_from(captured.interface).unwrap_or(u32::MAX);
+        }
+        let has_extensions = whole.is_some();
+        if let Some(packet) = whole.or_else(|| dissection.beginning()) {
+            let operation = match has_extensions {
+                true => packet.operation(),
+                false => packet.operation_by_header(),
+            };
+            if let (Some(operation), false) = (operation, is_damaged(&self.faults)) {
+                let interface = number_of_interface(captured);
                 let seen = Seen {
                     number: captured.number,
                     interface,
                     time: captured.time,
                     packet: &packet,
                     operation,
+                    has_extensions,
+                    // How long telemetry is stands in the telemetry.
+                    has_length: has_extensions || packet.bth.opcode().is_some(),
                 };
                 let by_itself = self.faults.len();
                 flow = self.flows.observe(&seen, &mut self.faults, &mut self.observations);

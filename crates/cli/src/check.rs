@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use rocelab_sim::Plan;
-use rocelab_sim::proof::Proof;
+use rocelab_sim::proof::{Proof, ProofStage};
 use serde::Serialize;
 
 use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::progress::Stages;
 use crate::run::ScenarioArguments;
 
 /// Arguments of `rocelab check`.
@@ -47,7 +48,7 @@ struct Checked<'a> {
 pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     for path in crate::run::scenario_files(&arguments.path)? {
-        let (loaded, plan) = match arguments.scenario.load(&path) {
+        let (loaded, plan) = match arguments.scenario.load(&path, false) {
             Ok(good) => good,
             Err(failure) => {
                 exit = exit.and(failure.report());
@@ -55,7 +56,7 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
             }
         };
         answer::tell_without_effect(&path, &loaded, &plan);
-        let proof = Proof::of(&plan);
+        let proof = prove(&plan);
         if proof.faults() > 0 {
             exit = exit.and(Exit::Found);
         }
@@ -66,6 +67,12 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
         })?;
     }
     Ok(exit)
+}
+
+/// Proves, and shows meanwhile how far it is.
+fn prove(plan: &Plan) -> Proof {
+    let stages = Stages::new(false, ProofStage::ALL.len() as u64);
+    Proof::watched(plan, &mut |stage| stages.begin(stage as u64, stage.name()))
 }
 
 fn text(path: &Path, plan: &Plan, proof: &Proof) -> String {

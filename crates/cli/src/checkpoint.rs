@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rocelab_results::{
     Checkpoint, CheckpointSettings, Checkpoints, InputFile, Overwrite, Results, ResultsDir,
-    ResultsError, RunInfo,
+    ResultsError, RunInfo, SCENARIO_TOML,
 };
 use rocelab_sim::{Outcome, Plan, RunError, Scenario};
 use rocelab_units::{Duration, SimTime};
@@ -13,6 +13,7 @@ use rocelab_units::{Duration, SimTime};
 use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::inputs::Inputs;
 use crate::interrupt::Interrupt;
 use crate::run::{Carrying, ExecutionArguments, key_and_value, shown, write_scenario};
 
@@ -124,7 +125,12 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
     let from = last(arguments, &checkpoints)?;
     let CheckpointSettings { ref scenario, keep, .. } = from.settings;
     check_inputs(&checkpoints.working_path(), &from.settings)?;
-    let plan = plan_of(&checkpoints.working_path(), scenario, &[])?.1;
+    let (read, plan) = plan_of(&checkpoints.working_path(), scenario, &[])?;
+    let replaced: &[_] = match from.settings.overwrite() {
+        Overwrite::Replace => &[checkpoints.results_path().to_owned()],
+        Overwrite::Refuse => &[],
+    };
+    Inputs::of_scenario(&read).refuse_removing(replaced, checkpoints.results_path())?;
     let directory = ResultsDir::going_on(&checkpoints, from.settings.overwrite(), &from.files);
     let directory = directory.map_err(|error| match error {
         ResultsError::Exists { path } | ResultsError::NotResults { path } => Failure::Input(format!(
@@ -134,6 +140,7 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
         )),
         other => other.into(),
     })?;
+    directory.remove_leftovers();
     if !arguments.quiet {
         tell!("resuming at {}", shown_time(from.time));
     }
@@ -204,6 +211,8 @@ fn is_complete(path: &Path) -> bool {
 }
 
 fn tell_complete(arguments: &ResumeArguments) -> Result<Exit, Failure> {
+    // It may have been killed while it removed its checkpoints.
+    rocelab_results::clear_leftovers(&arguments.path);
     if !arguments.quiet {
         answer::print(&format!("{} is complete\n", arguments.path.display()))?;
     }
@@ -273,9 +282,6 @@ pub(crate) struct BranchArguments {
     force: bool,
 }
 
-/// The scenario in a results directory.
-const SCENARIO: &str = "scenario.resolved.toml";
-
 /// The keys of a scenario that a branch may set; all below them too.
 const BRANCHED: [&str; 5] = ["switch", "congestion_control", "failure", "convergence", "stop"];
 
@@ -304,12 +310,15 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
     }
     check_inputs(&results, &from.settings)?;
     let overwrite = if arguments.force { Overwrite::Replace } else { Overwrite::Refuse };
+    let name = &from.settings.scenario;
+    let (read, before) = plan_of(&results, name, &[])?;
+    let (scenario, plan) = plan_of(&results, name, &arguments.set)?;
+    let inputs = Inputs::of_scenario(&read).and(Inputs::of_scenario(&scenario));
+    let removed = ResultsDir::removed_for(&arguments.out, overwrite)?;
+    inputs.and(Inputs::of_results(&results)).refuse_removing(&removed, &arguments.out)?;
     Checkpoints::check_way(&arguments.out, overwrite)?;
     let mut directory = ResultsDir::create(&arguments.out, overwrite)?;
     directory.begin_with(&from.files, &results)?;
-    let name = &from.settings.scenario;
-    let (_, before) = plan_of(&results, name, &[])?;
-    let (scenario, plan) = plan_of(&results, name, &arguments.set)?;
     check_past(&before, &plan, from.time)?;
     write_scenario(&scenario, &directory)?;
     if !arguments.quiet {
@@ -381,15 +390,15 @@ fn plan_of(
     name: &str,
     set: &[(String, String)],
 ) -> Result<(Scenario, Plan), Failure> {
-    let scenario = rocelab_sim::reference::load(&results.join(SCENARIO), set)?.scenario;
+    let scenario = rocelab_sim::reference::load(&results.join(SCENARIO_TOML), set)?.scenario;
     let plan = Plan { name: name.to_owned(), ..scenario.plan()? };
     Ok((scenario, plan))
 }
 
 /// The scenario in a results directory and the files that it names, as they are now.
 fn inputs_in(results: &Path) -> Result<Vec<InputFile>, Failure> {
-    let scenario = rocelab_sim::reference::load(&results.join(SCENARIO), &[])?.scenario;
-    let files = std::iter::once(PathBuf::from(SCENARIO)).chain(scenario.input_files());
+    let scenario = rocelab_sim::reference::load(&results.join(SCENARIO_TOML), &[])?.scenario;
+    let files = std::iter::once(PathBuf::from(SCENARIO_TOML)).chain(scenario.input_files());
     let read = |file: PathBuf| InputFile::read(results, &file).map_err(Failure::from);
     files.map(read).collect()
 }
@@ -398,7 +407,7 @@ fn inputs_in(results: &Path) -> Result<Vec<InputFile>, Failure> {
 fn check_inputs(results: &Path, settings: &CheckpointSettings) -> Result<(), Failure> {
     let known = &settings.inputs;
     // The scenario first: it names the others.
-    let scenario = InputFile::read(results, Path::new(SCENARIO))?;
+    let scenario = InputFile::read(results, Path::new(SCENARIO_TOML))?;
     let now = if known.contains(&scenario) { inputs_in(results)? } else { vec![scenario] };
     let Some(changed) = now.iter().find(|one| !known.contains(one)) else { return Ok(()) };
     Err(Failure::Input(format!(

@@ -9,8 +9,10 @@ use rocelab_results::Results;
 use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::inputs::Inputs;
 use crate::new_file;
-use crate::report::open;
+use crate::progress::Stages;
+use crate::report::{inputs_of, open, scenario_of};
 
 /// Arguments of `rocelab compare`.
 #[derive(Debug, Args)]
@@ -34,8 +36,15 @@ pub(crate) fn execute(arguments: &CompareArguments) -> Result<Exit, Failure> {
     let results: Vec<Results> =
         arguments.paths.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
     if let Some(out) = &arguments.out {
+        let stages = Stages::of_one(false, "reading results");
         let page = rocelab_report::compare_html(&results)?;
-        new_file::write("--out", out, &page, arguments.force)?;
+        let scenarios: Vec<_> = arguments.paths.iter().map(|path| scenario_of(path)).collect();
+        let each = arguments.paths.iter().zip(&scenarios);
+        let inputs = each.fold(Inputs::default(), |inputs, (path, scenario)| {
+            inputs.and(inputs_of(path, scenario.as_ref()))
+        });
+        new_file::write("--out", out, &page, arguments.force, &inputs)?;
+        drop(stages);
     }
     let comparison = Comparison::of(&results);
     if arguments.json {

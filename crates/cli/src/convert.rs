@@ -8,6 +8,7 @@ use rocelab_sim::reference::Loaded;
 use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::inputs::{Inputs, is_same_file};
 use crate::new_file;
 
 /// Arguments of `rocelab convert`.
@@ -46,7 +47,10 @@ pub(crate) fn execute(arguments: &ConvertArguments) -> Result<Exit, Failure> {
         .to_toml()
         .map_err(|error| Failure::Input(format!("the scenario cannot be written out: {error}")))?;
     match &arguments.out {
-        Some(out) => new_file::write("--out", out, &text, arguments.force)?,
+        Some(out) => {
+            let inputs = Inputs::of_scenario(&loaded.scenario);
+            new_file::write("--out", out, &text, arguments.force, &inputs)?;
+        }
         None => answer::print(&text)?,
     }
     answer::tell_notes(path, &loaded.notes);
@@ -75,9 +79,7 @@ fn check_folder(out: &Path) -> Result<(), Failure> {
 /// Refuses to write over the configuration, or over a file that it names: `--force` is for
 /// scenarios that can be made again.
 fn check_keeps_inputs(out: &Path, config: &Path, loaded: &Loaded) -> Result<(), Failure> {
-    // What does not exist yet is none of them.
-    let Ok(target) = out.canonicalize() else { return Ok(()) };
-    let is_target = |file: &Path| file.canonicalize().is_ok_and(|file| file == target);
+    let is_target = |file: &Path| is_same_file(file, out);
     let what = if is_target(config) {
         "is the configuration itself".to_owned()
     } else if loaded.files.iter().any(|file| is_target(file)) {

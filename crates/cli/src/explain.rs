@@ -13,7 +13,7 @@ use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::progress::Bar;
+use crate::progress::{Bar, Stages};
 
 /// Arguments of `rocelab explain`.
 #[derive(Debug, Args)]
@@ -59,8 +59,10 @@ enum Answer {
 pub(crate) fn execute(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     let results = crate::report::open(&arguments.path)?;
     let scenario = arguments.path.join("scenario.resolved.toml");
+    let stages = Stages::of_one(false, "planning");
     let loaded = rocelab_sim::reference::load(&scenario, &[])?;
     let mut plan = loaded.scenario.plan()?;
+    drop(stages);
     let summary = results.summary();
     if summary.incomplete {
         plan.stop_at(summary.simulated_ps);

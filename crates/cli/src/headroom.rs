@@ -2,7 +2,7 @@
 
 use clap::{ArgGroup, Args};
 use rocelab_sim::proof::{
-    Bandwidth, Bytes, Duration, HeadroomQuestion, Length, QuestionError, Ratio,
+    Bandwidth, Bytes, COMMON_CELL, Duration, HeadroomQuestion, Length, QuestionError, Ratio,
 };
 
 use crate::answer;
@@ -34,8 +34,9 @@ pub(crate) struct HeadroomArguments {
     /// [default: what IEEE 802.3 allows at this rate, or the next lower one that it lists]
     #[arg(long, value_name = "TIME")]
     response: Option<Duration>,
-    /// The size of the cells that memory is handed out in.
-    #[arg(long, value_name = "SIZE", default_value = "1B")]
+    /// The size of the cells that memory is handed out in; 1B counts in bytes. The other count is told
+    /// beside it.
+    #[arg(long, value_name = "SIZE", default_value_t = COMMON_CELL)]
     cell: Bytes,
     /// Number of ports.
     #[arg(long, value_name = "N", default_value_t = 32)]

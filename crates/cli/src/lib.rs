@@ -21,6 +21,7 @@ mod exit;
 mod explain;
 mod failure;
 mod headroom;
+mod inputs;
 mod interrupt;
 mod new_file;
 mod pcap;

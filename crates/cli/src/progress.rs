@@ -73,6 +73,46 @@ impl Bar {
     }
 }
 
+/// Shows that something goes on that has no measure, what it is, and for how long: nothing when standard error
+/// is not a terminal. It goes when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Stages {
+    bar: ProgressBar,
+}
+
+impl Stages {
+    /// So many stages, hidden if `quiet` or if nobody watches.
+    pub(crate) fn new(quiet: bool, count: u64) -> Self {
+        let bar = Bar::new(quiet).bar;
+        bar.set_length(count);
+        let style = ProgressStyle::with_template("{spinner} {bar:30} {msg}  {elapsed}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        if !bar.is_hidden() {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        Self { bar }
+    }
+
+    /// The next one begins; `number` are over.
+    pub(crate) fn begin(&self, number: u64, what: &'static str) {
+        self.bar.set_position(number);
+        self.bar.set_message(what);
+    }
+
+    /// Shows one thing that takes long.
+    pub(crate) fn of_one(quiet: bool, what: &'static str) -> Self {
+        let stages = Self::new(quiet, 1);
+        stages.begin(0, what);
+        stages
+    }
+}
+
+impl Drop for Stages {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// What has ended: flows, and operations of applications.
 fn ended(progress: &Progress) -> String {
     let flows = format!("{}/{} flows", progress.flows_ended, progress.flows);

@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use rocelab_results::{Checkpoints, Results};
+use rocelab_results::{Checkpoints, Results, SCENARIO_TOML};
+use rocelab_sim::Scenario;
 
 use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::inputs::Inputs;
 use crate::new_file;
+use crate::progress::Stages;
 
 /// Arguments of `rocelab report`.
 #[derive(Debug, Args)]
@@ -27,11 +30,26 @@ pub(crate) struct ReportArguments {
 /// Writes one HTML file.
 pub(crate) fn execute(arguments: &ReportArguments) -> Result<Exit, Failure> {
     let results = open(&arguments.path)?;
+    let stages = Stages::of_one(false, "reading results");
     let page = rocelab_report::report_html(&results)?;
+    drop(stages);
     let out = arguments.out.clone().unwrap_or_else(|| arguments.path.join("report.html"));
-    new_file::write("--out", &out, &page, arguments.force)?;
+    let scenario = scenario_of(&arguments.path);
+    let inputs = inputs_of(&arguments.path, scenario.as_ref());
+    new_file::write("--out", &out, &page, arguments.force, &inputs)?;
     answer::print(&format!("report: {}\n", out.display()))?;
     Ok(Exit::Done)
+}
+
+/// The scenario in a results directory, if it can be read.
+pub(crate) fn scenario_of(results: &Path) -> Option<Scenario> {
+    Scenario::load(&results.join(SCENARIO_TOML), &[]).ok()
+}
+
+/// What pages are drawn of: the results, and the files that their scenario names.
+pub(crate) fn inputs_of<'a>(results: &Path, scenario: Option<&'a Scenario>) -> Inputs<'a> {
+    let of_scenario = scenario.map(Inputs::of_scenario).unwrap_or_default();
+    of_scenario.and(Inputs::of_results(results))
 }
 
 /// Opens the results in the directory at `path`.

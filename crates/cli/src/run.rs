@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo};
-use rocelab_sim::proof::{LossyPriority, RoutingLoop};
+use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo, SCENARIO_TOML};
+use rocelab_sim::proof::{LossyPriority, RoutingLoop, StarvedPriority};
 use rocelab_sim::reference::Loaded;
 use rocelab_sim::{Execution, Outcome, Plan, Progress, RunError, Scenario};
 
@@ -16,8 +16,9 @@ use crate::answer;
 use crate::checkpoint::{self, CheckpointArguments};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::inputs::{Inputs, is_copied};
 use crate::interrupt::Interrupt;
-use crate::progress::{Bar, Stopwatch};
+use crate::progress::{Bar, Stages, Stopwatch};
 use crate::resources;
 use crate::verdict;
 
@@ -112,7 +113,8 @@ pub(crate) struct ScenarioArguments {
 
 impl ScenarioArguments {
     /// The scenario at `path` with these changes, and its plan.
-    pub(crate) fn load(&self, path: &Path) -> Result<(Loaded, Plan), Failure> {
+    pub(crate) fn load(&self, path: &Path, quiet: bool) -> Result<(Loaded, Plan), Failure> {
+        let _stages = Stages::of_one(quiet, "planning");
         let mut overrides = self.set.clone();
         overrides.extend(self.seed.map(|seed| ("seed".to_owned(), seed.to_string())));
         let loaded = rocelab_sim::reference::load(path, &overrides)?;
@@ -152,7 +154,7 @@ pub(crate) struct ToRun {
 /// Reads all scenarios at the path before the first runs: an error in the last one costs nobody an hour.
 pub(crate) fn load_all(arguments: &RunArguments) -> Result<Vec<ToRun>, Failure> {
     let load = |path: PathBuf| {
-        let (loaded, plan) = arguments.scenario.load(&path)?;
+        let (loaded, plan) = arguments.scenario.load(&path, arguments.quiet)?;
         Ok(ToRun { path, loaded, plan })
     };
     scenario_files(&arguments.path)?.into_iter().map(load).collect()
@@ -162,6 +164,7 @@ pub(crate) fn load_all(arguments: &RunArguments) -> Result<Vec<ToRun>, Failure> 
 pub(crate) fn check_all(arguments: &RunArguments, all: &[ToRun]) -> Result<(), Failure> {
     let overwrite = arguments.overwrite();
     check_own_directories(arguments, all)?;
+    check_inputs_stay(arguments, all)?;
     prove_writable(all.iter().map(|one| arguments.directory_for(&one.plan)), overwrite)?;
     for ToRun { plan, .. } in all {
         arguments.checkpoints.settings(plan, overwrite)?;
@@ -207,6 +210,9 @@ fn tell_warnings(path: &Path, plan: &Plan) {
     for finding in LossyPriority::all_of(plan) {
         tell!("warning: {}: {finding}", path.display());
     }
+    for finding in StarvedPriority::all_of(plan) {
+        tell!("warning: {}: {finding}", path.display());
+    }
 }
 
 /// Whether no two scenarios have results in one directory, where one would replace the other's.
@@ -221,6 +227,18 @@ fn check_own_directories(arguments: &RunArguments, all: &[ToRun]) -> Result<(), 
                  one at a time, each with an --out of its own"
             )));
         }
+    }
+    Ok(())
+}
+
+/// Whether no results would remove what any of the scenarios reads.
+fn check_inputs_stay(arguments: &RunArguments, all: &[ToRun]) -> Result<(), Failure> {
+    let read = all.iter().map(|one| Inputs::of_scenario(&one.loaded.scenario));
+    let inputs = read.fold(Inputs::default(), Inputs::and);
+    for ToRun { plan, .. } in all {
+        let directory = arguments.directory_for(plan);
+        let removed = ResultsDir::removed_for(&directory, arguments.overwrite())?;
+        inputs.refuse_removing(&removed, &directory)?;
     }
     Ok(())
 }
@@ -348,7 +366,7 @@ fn prove_writable(
     Ok(())
 }
 
-/// Puts the resolved scenario into the results.
+/// Puts the resolved scenario into the results of a run that nothing refuses any more.
 pub(crate) fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Result<(), Failure> {
     let resolved = scenario.resolved().anchored(|file| !is_copied(file));
     let resolved =
@@ -356,32 +374,10 @@ pub(crate) fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Res
     let text = resolved
         .to_toml()
         .map_err(|error| Failure::Input(format!("the scenario cannot be written out: {error}")))?;
-    directory.write_text("scenario.resolved.toml", &text)?;
-    copy_inputs(scenario, directory.working_path())
-}
-
-/// Whether a file that the scenario names is put beside it in the results. Those above its folder cannot
-/// be, nor those that are called like a file of the results.
-fn is_copied(file: &Path) -> bool {
-    const RESULTS: [&str; 15] = [
-        "flows.csv",
-        "operations.csv",
-        "pfc.csv",
-        "drops.csv",
-        "links.csv",
-        "queues.csv",
-        "samples/marks.csv",
-        "samples/rates.csv",
-        "samples/utilisation.csv",
-        "storms.csv",
-        "pauses.json",
-        "topology.json",
-        "summary.json",
-        "fct.txt",
-        "pfc.txt",
-    ];
-    let below = file.components().all(|part| matches!(part, Component::Normal(_)));
-    below && !RESULTS.iter().any(|name| file == Path::new(name))
+    directory.write_text(SCENARIO_TOML, &text)?;
+    copy_inputs(scenario, directory.working_path())?;
+    directory.remove_leftovers();
+    Ok(())
 }
 
 /// Puts the files that the scenario names beside it, so that it runs again from there.

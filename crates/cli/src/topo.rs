@@ -7,7 +7,9 @@ use clap::{Args, Subcommand};
 use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::inputs::Inputs;
 use crate::new_file;
+use crate::progress::Stages;
 use crate::run::ScenarioArguments;
 
 /// What to do with a topology.
@@ -36,13 +38,17 @@ pub(crate) struct ShowArguments {
 /// Prints or draws.
 pub(crate) fn execute(command: &TopoCommand) -> Result<Exit, Failure> {
     let TopoCommand::Show(arguments) = command;
-    let (_, plan) = arguments.scenario.load(&arguments.path)?;
+    let (loaded, plan) = arguments.scenario.load(&arguments.path, false)?;
+    let stages = Stages::of_one(false, "drawing");
     let map = rocelab_sim::topology_map(&plan.topology);
     if let Some(path) = &arguments.svg {
         let drawing = rocelab_report::topology_svg(&map);
-        new_file::write("--svg", path, &drawing, arguments.force)?;
+        let inputs = Inputs::of_scenario(&loaded.scenario);
+        new_file::write("--svg", path, &drawing, arguments.force, &inputs)?;
     }
-    answer::print(&rocelab_report::topology_table(&map))?;
+    let table = rocelab_report::topology_table(&map);
+    drop(stages);
+    answer::print(&table)?;
     if let Some(path) = &arguments.svg {
         answer::print(&format!("drawing: {}\n", path.display()))?;
     }

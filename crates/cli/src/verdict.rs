@@ -1,5 +1,6 @@
 //! How a run went: what is told of it on standard error, and the exit code.
 
+use rocelab_report::{frozen_text, idle_queue_pair_texts};
 use rocelab_results::Summary;
 use rocelab_sim::{Ending, Outcome};
 
@@ -10,10 +11,12 @@ use crate::exit::Exit;
 /// flows had ended.
 pub(crate) fn of(outcome: &Outcome, has_stop: bool, of: &str) -> Exit {
     let summary = &outcome.summary;
+    tell_idle_queue_pairs(summary, of);
     let found = [
         tell_lossless_drops(summary, of),
         tell_ending(outcome, of),
         tell_passed_deadlocks(outcome, of),
+        tell_frozen(summary, of),
         tell_failures(summary, of),
         summary.flows.unfinished > 0 && !has_stop,
     ];
@@ -73,6 +76,20 @@ fn tell_passed_deadlocks(outcome: &Outcome, of: &str) -> bool {
     true
 }
 
+/// What pauses held at the end that would not have ended: a `stop` does not excuse it.
+fn tell_frozen(summary: &Summary, of: &str) -> bool {
+    let Some(text) = frozen_text(summary) else { return false };
+    tell!("warning: {of}{text}");
+    true
+}
+
+/// Queue pairs that could send and did not: a fault of the model, and not of the scenario.
+fn tell_idle_queue_pairs(summary: &Summary, of: &str) {
+    for text in idle_queue_pair_texts(summary) {
+        tell!("warning: {of}{text}");
+    }
+}
+
 /// What ended badly: flows and operations, and promises that were broken.
 fn tell_failures(summary: &Summary, of: &str) -> bool {
     let flows = summary.flows;
@@ -81,6 +98,13 @@ fn tell_failures(summary: &Summary, of: &str) -> bool {
     if flows.failed > 0 {
         let (failed, total) = (flows.failed, flows.total);
         tell!("warning: {of}{failed} of {total} flows failed: see `status` in flows.csv");
+    }
+    if summary.late_connections > 0 {
+        let connections = counted(summary.late_connections, "connection");
+        tell!(
+            "warning: {of}{connections} timed out before an answer came: the times of `roce.cm` are \
+             shorter than the round-trip time, queues included, or messages were lost"
+        );
     }
     if operations > 0 {
         tell!("warning: {of}{} failed: see operations.csv", counted(operations, "operation"));

@@ -261,6 +261,114 @@ fn after_failures_it_agrees_with_routes_that_are_computed_anew() {
     assert!(failures > 1_000 && cyclic > 10, "{failures} {cyclic}");
 }
 
+/// A network's routes over its active links, but that the last switch of each host floods its frames, and those
+/// behind it drop them.
+struct LastFloods<'a> {
+    routes: &'a Routes,
+    adjacency: Adjacency,
+    active: &'a [bool],
+}
+
+impl RouteFunction for LastFloods<'_> {
+    fn next_hops<'a>(
+        &'a self,
+        switch: NodeId,
+        in_port: u16,
+        destination: NodeId,
+        scratch: &'a mut Vec<u16>,
+    ) -> &'a [u16] {
+        let last = self.adjacency.ports_of(destination)[0].node;
+        let ports = self.adjacency.ports_of(switch);
+        if ports[usize::from(in_port)].node == last {
+            return &[];
+        }
+        if switch != last {
+            return self.routes.next_hops(switch, destination);
+        }
+        let others = (0..).zip(ports).filter(|&(port, far)| {
+            port != in_port && self.active.get(far.link as usize) == Some(&true)
+        });
+        scratch.clear();
+        scratch.extend(others.map(|(port, _)| port));
+        scratch
+    }
+}
+
+/// Whether two sets of dependencies are the same.
+fn assert_same(topology: &Topology, found: &BufferDependencies, expected: &BufferDependencies) {
+    assert_eq!(found.count(), expected.count());
+    let adjacency = topology.adjacency();
+    for switch in topology.switches() {
+        let count = adjacency.ports_of(switch).len() as u16;
+        for (a, b) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
+            assert_eq!(
+                found.waits(switch, a, b),
+                expected.waits(switch, a, b),
+                "{switch}:{a} to {b}"
+            );
+        }
+    }
+}
+
+/// All destinations together, and one after the other; also with flooding, where hosts have a switch each.
+fn assert_together(topology: &Topology, active: &[bool]) {
+    let routes = Routes::new(topology, active).unwrap();
+    let together = BufferDependencies::of_shortest_paths(topology, &routes);
+    let is_host_up = |link: usize| {
+        let ends = &topology.links[link];
+        !(topology.is_host(ends.a) || topology.is_host(ends.b)) || active[link]
+    };
+    if (0..topology.links.len()).all(is_host_up) {
+        assert_same(topology, &together, &BufferDependencies::of_all_pairs(topology, &routes));
+    }
+    let mut one_by_one = BufferDependencies::new(topology);
+    for destination in topology.hosts() {
+        one_by_one.add_destination(&routes, destination, topology.hosts());
+    }
+    assert_same(topology, &together, &one_by_one);
+    let adjacency = topology.adjacency();
+    let attached = |&host: &NodeId| {
+        let ports = adjacency.ports_of(host);
+        let is_up = |link: u32| active.get(link as usize) == Some(&true);
+        ports.len() == 1 && topology.is_switch(ports[0].node) && is_up(ports[0].link)
+    };
+    let hosts: Vec<_> = topology.hosts().filter(attached).collect();
+    let mut flooded = BufferDependencies::new(topology);
+    flooded.add_destinations(topology, &routes, &hosts, Some(active));
+    let floods = LastFloods { routes: &routes, adjacency, active };
+    let mut expected = BufferDependencies::new(topology);
+    for &destination in &hosts {
+        expected.add_destination(&floods, destination, topology.hosts());
+    }
+    assert_same(topology, &flooded, &expected);
+}
+
+#[test]
+fn destinations_together_bring_about_what_they_do_one_after_the_other() {
+    runner(2_000)
+        .run(&network(), |topology| {
+            assert_together(&topology, &topology.all_links_active());
+            assert_together(&topology, &spanning_tree(&topology));
+            let mut broken = topology.all_links_active();
+            broken.iter_mut().step_by(4).for_each(|link| *link = false);
+            assert_together(&topology, &broken);
+            Ok(())
+        })
+        .unwrap();
+    // More switches with hosts than there are in a group.
+    let parameters = leaf_spine::Parameters {
+        leaves: 600,
+        spines: 3,
+        hosts_per_leaf: 2,
+        host_link: cable(),
+        fabric_link: cable(),
+    };
+    for topology in [fat_tree(8), build(TopologyConfig::LeafSpine(parameters)), ring(7)] {
+        assert_together(&topology, &topology.all_links_active());
+        assert_together(&topology, &spanning_tree(&topology));
+    }
+}
+
 fn cable() -> LinkConfig {
     LinkConfig::with_delay(Bandwidth::from_gbps(100), Duration::from_us(1))
 }

@@ -10,14 +10,20 @@
 //! without asking how wide a terminal is.
 
 mod comparison;
+mod frozen;
+mod goodput;
 mod html;
+mod idle_queue_pairs;
 mod numbers;
+mod percentiles;
 mod summary_table;
 mod topology_svg;
 mod topology_table;
 
-pub use comparison::{Comparison, Figure};
+pub use comparison::{Comparison, Figure, Setting};
+pub use frozen::frozen_text;
 pub use html::{compare_html, report_html};
+pub use idle_queue_pairs::idle_queue_pair_texts;
 pub use summary_table::summary_table;
 pub use topology_svg::topology_svg;
 pub use topology_table::topology_table;

@@ -4,15 +4,21 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use rocelab_results::{
-    Distribution, FlowCounts, IntegrityViolation, MessageCounts, RunInfo, Summary,
+    Distribution, FrozenRecord, IntegrityViolation, MessageCounts, RunInfo, Summary,
 };
 
-use crate::numbers::{count, counted, in_unit, memory, rate, rounded_count, time, time_unit};
+use crate::frozen::{held, roots};
+use crate::numbers::{count, counted, in_unit, memory, rounded_count, time, time_unit};
+use crate::percentiles::{completed_of, percentile_texts};
+use crate::{goodput, idle_queue_pair_texts};
 
 /// Width of the names on the left.
 const LABEL: usize = 17;
 /// Width of the names on the left of the percentiles, and of each of their seven columns.
 const NARROW: usize = 10;
+
+/// Columns of a terminal.
+const COLUMNS: usize = 80;
 
 /// The run in a table of at most 80 columns, for text of usual lengths: flows, goodput,
 /// percentiles of completion time and slowdown, flow and congestion control, losses, speed,
@@ -22,7 +28,12 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     table += &percentiles(summary);
     if summary.flows.total > 0 || summary.operations.is_empty() {
         line(&mut table, "Flows", &flows(summary));
-        line(&mut table, "Goodput", &goodput(&summary.flows, summary.goodput_bps));
+        for (label, text) in goodput::lines(summary.goodput_bps, summary.goodput.as_ref()) {
+            line(&mut table, label, &text);
+        }
+    }
+    if let Some(frozen) = &summary.frozen {
+        line(&mut table, "Frozen", &frozen_line(frozen));
     }
     if let Some(messages) = &summary.messages {
         line(&mut table, "Messages", &message_counts(messages));
@@ -37,16 +48,18 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
         ("Link traversals", traversals(summary)),
         ("Speed", speed(run)),
         ("Cost", cost(run)),
-        ("Digest", summary.digest.clone()),
-        ("Results", results.display().to_string()),
     ] {
         line(&mut table, label, &text);
         if label == "Drops" {
             failures(&mut table, summary);
             faults(&mut table, summary);
             integrity(&mut table, summary);
+            idle_queue_pairs(&mut table, summary);
         }
     }
+    // Whatever these are, they are not cut into lines.
+    unbroken_line(&mut table, "Digest", &summary.digest);
+    unbroken_line(&mut table, "Results", &results.display().to_string());
     table
 }
 
@@ -61,9 +74,38 @@ fn heading(summary: &Summary) -> String {
     )
 }
 
+/// A name and its text, in as many lines as it needs.
 fn line(table: &mut String, label: &str, text: &str) {
+    let labels = std::iter::once(label).chain(std::iter::repeat(""));
+    for (label, text) in labels.zip(wrapped(text, COLUMNS - LABEL)) {
+        unbroken_line(table, label, &text);
+    }
+}
+
+/// The same in one line, however long it is.
+fn unbroken_line(table: &mut String, label: &str, text: &str) {
     // Writing to a string does not fail.
     let _ = writeln!(table, "{}", format!("{label:LABEL$}{text}").trim_end());
+}
+
+/// Lines of at most `width` columns, unless a word is wider. What fits stays as it is.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    if text.chars().count() <= width {
+        return vec![text.to_owned()];
+    }
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        let line = &mut lines[last];
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            let _ = write!(line, " {word}");
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
 }
 
 fn percentiles(summary: &Summary) -> String {
@@ -71,8 +113,9 @@ fn percentiles(summary: &Summary) -> String {
         return String::new();
     };
     let unit = time_unit(fct.p50);
-    let fct = values(fct).map(|ps| in_unit(ps, unit));
-    let slowdown = values(slowdown).map(|ratio| format!("{ratio:.2}"));
+    let completed = completed_of(fct, &summary.flows);
+    let fct = percentile_texts(fct, |ps| in_unit(ps, unit));
+    let slowdown = percentile_texts(slowdown, |ratio| format!("{ratio:.2}"));
     let names = ["min", "mean", "p50", "p95", "p99", "p99.9", "max"].map(str::to_owned);
     let mut rows = String::new();
     let fct_label = format!("FCT [{}]", unit.name);
@@ -83,12 +126,11 @@ fn percentiles(summary: &Summary) -> String {
         }
         rows.push('\n');
     }
+    for text in completed.iter().flat_map(|text| wrapped(text, COLUMNS)) {
+        let _ = writeln!(rows, "{text}");
+    }
     rows.push('\n');
     rows
-}
-
-fn values<T: Copy>(of: &Distribution<T>) -> [T; 7] {
-    [of.min, of.mean, of.p50, of.p95, of.p99, of.p999, of.max]
 }
 
 fn flows(summary: &Summary) -> String {
@@ -102,9 +144,10 @@ fn flows(summary: &Summary) -> String {
     text
 }
 
-/// It is that of completed flows.
-pub(crate) fn goodput(flows: &FlowCounts, bps: u64) -> String {
-    if flows.completed == 0 { "none: no flow completed".to_owned() } else { rate(bps) }
+/// What pauses held at the end, and where these began.
+fn frozen_line(frozen: &FrozenRecord) -> String {
+    let (what, since) = (held(frozen), time(frozen.since_ps));
+    format!("{what} since {since}, held by {}", roots(frozen, 1))
 }
 
 fn message_counts(messages: &MessageCounts) -> String {
@@ -128,12 +171,25 @@ fn operations(table: &mut String, summary: &Summary) {
             }
         }
         line(table, label, &text);
-        let Some(latency) = &app.latency_ps else { continue };
-        let rates = format!("{}/s, {}", rounded_count(app.per_second), rate(app.goodput_bps));
-        line(table, "", &rates);
-        let [min, p50, p99, max] = [latency.min, latency.p50, latency.p99, latency.max].map(time);
-        line(table, "", &format!("latency min {min}, p50 {p50}, p99 {p99}, max {max}"));
+        let goodput = goodput::headline(app.goodput_bps, app.goodput.as_ref());
+        if let Some(latency) = &app.latency_ps {
+            line(table, "", &format!("{}/s, {goodput}", rounded_count(app.per_second)));
+            line(table, "", &format!("latency {}", latency_text(latency)));
+        }
     }
+}
+
+/// Queue pairs that could send and did not.
+fn idle_queue_pairs(table: &mut String, summary: &Summary) {
+    for text in idle_queue_pair_texts(summary) {
+        line(table, "Warning", &text);
+    }
+}
+
+/// Least, median, 99th percentile and greatest, as far as they are known.
+fn latency_text(latency: &Distribution<u64>) -> String {
+    let [min, _, p50, _, p99, _, max] = percentile_texts(latency, time);
+    format!("min {min}, p50 {p50}, p99 {p99}, max {max}")
 }
 
 fn pfc(summary: &Summary) -> String {
@@ -242,10 +298,11 @@ fn transports(table: &mut String, summary: &Summary) {
         let mut text = format!(
             "{}, {}",
             counted(own.flows.total, "flow"),
-            goodput(&own.flows, own.goodput_bps)
+            goodput::headline(own.goodput_bps, own.goodput.as_ref())
         );
         if let Some(fct) = &own.fct_ps {
-            let _ = write!(text, ", FCT p50 {}, p99 {}", time(fct.p50), time(fct.p99));
+            let [_, _, p50, _, p99, _, _] = percentile_texts(fct, time);
+            let _ = write!(text, ", FCT p50 {p50}, p99 {p99}");
         }
         line(table, &format!("  {}", name.to_uppercase()), &text);
     }

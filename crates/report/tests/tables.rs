@@ -35,9 +35,21 @@ fn summary() -> Summary {
             control: 1_000_000,
         },
         flows: FlowCounts { total: 18, completed: 16, failed: 1, unfinished: 1 },
-        goodput_bps: 93_104_000_000,
-        fct_ps: Distribution::of(&mut fct_ps),
-        slowdown: Distribution::of(&mut slowdown).map(Distribution::into_millionths),
+        goodput_bps: Some(93_104_000_000),
+        goodput: Some(Goodput {
+            rule: GoodputRule::Until95Percent,
+            bytes: 15_200_000,
+            duration_ps: 1_306_066_334,
+            tail: Some(GoodputTail { bytes: 800_000, duration_ps: 96_402_802 }),
+        }),
+        fct_ps: Distribution::with_missing(&mut fct_ps, 2),
+        slowdown: Distribution::with_missing(&mut slowdown, 2).map(Distribution::into_millionths),
+        frozen: Some(FrozenRecord {
+            flows: 1,
+            since_ps: 1_002_003_004,
+            roots: vec![FrozenRoot { root: "leaf-0:12".into(), held: 1 }],
+            ..FrozenRecord::default()
+        }),
         drops,
         faults: vec![fault("lost ACKs", "drop", 50_000, 12), fault("faults[1]", "delay", 0, 0)],
         pfc: PfcCounts { pauses: 120, resumes: 119, paused_ps: 3_210_000_000 },
@@ -49,6 +61,29 @@ fn summary() -> Summary {
         retransmissions: 1_201,
         ..Summary::default()
     }
+}
+
+/// A fault of the model is in nobody's interest to overlook.
+#[test]
+fn idle_queue_pairs_are_a_warning() {
+    let idle = |qpn| IdleQueuePairRecord {
+        host: "host-1".into(),
+        qpn,
+        flow: Some(3),
+        since_ps: 310_000_000,
+        until_ps: 600_500_000,
+        rate_bps: 200_000_000_000,
+    };
+    let mut summary = Summary { idle_queue_pairs: vec![idle(17)], ..summary() };
+    let warning = "Warning          queue pair 0x11 of host-1 (flow 3) could send and did not for\n\
+                   \x20                290.50 us from 310.00 us on\n";
+    let table = summary_table(&summary, &run(), Path::new("results"));
+    assert!(table.contains(warning) && !table.contains(" more "), "{table}");
+    summary.idle_queue_pairs = (17..21).map(idle).collect();
+    let table = summary_table(&summary, &run(), Path::new("results"));
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    assert_eq!(table.matches("Warning ").count(), 4);
+    assert!(table.contains("1 queue pair more that could send and did not: see"), "{table}");
 }
 
 fn fault(rule: &str, action: &str, matched: u64, acted: u64) -> FaultRuleCounts {
@@ -118,7 +153,13 @@ fn applications_have_their_lines() {
         completed: 399_984,
         unfinished: 16,
         per_second: 1_234_567,
-        goodput_bps: 41_256_000_000,
+        goodput_bps: Some(41_256_000_000),
+        goodput: Some(Goodput {
+            rule: GoodputRule::BetweenStarts,
+            bytes: 5_157_000,
+            duration_ps: 1_000_000_000,
+            tail: None,
+        }),
         latency_ps: Distribution::of(&mut [12_345_678, 13_456_789, 15_000_000]),
         ..OperationCounts::default()
     };
@@ -135,6 +176,23 @@ fn applications_have_their_lines() {
     let table = summary_table(&summary, &run(), Path::new("results/storage-1"));
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     check(&table, "applications.txt");
+}
+
+/// Each transport's flows, goodput and percentiles are more than a line holds.
+#[test]
+fn transports_fit_80_columns() {
+    let flows = FlowCounts { total: 123_456, completed: 123_450, failed: 3, unfinished: 3 };
+    let own = TransportFlows {
+        flows,
+        goodput_bps: Some(93_104_000_000),
+        goodput: summary().goodput,
+        fct_ps: Distribution::with_missing(&mut [12_345_678_901; 200], 6),
+        slowdown: None,
+    };
+    let transports = ["rdma", "tcp"].map(|name| (name.to_owned(), own.clone())).into();
+    let table = summary_table(&Summary { transports, ..summary() }, &run(), Path::new("results"));
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    assert!(table.contains("p99 >=12.35 ms"), "{table}");
 }
 
 #[test]

@@ -8,7 +8,7 @@
 mod file_lengths;
 
 use std::ffi::OsString;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -17,12 +17,15 @@ use rocelab_units::{Duration, SimTime};
 
 pub use self::file_lengths::FileLengths;
 use crate::directory::{create_parents, exists, resolve};
+use crate::leftovers;
 use crate::{Overwrite, ResultsError};
 
 /// What a checkpoint begins with.
-const MAGIC: [u8; 8] = *b"rocelab\x03";
+const MAGIC: [u8; 8] = *b"rocelab\x05";
 /// The ending of its file.
 const ENDING: &str = "checkpoint";
+/// The ending of its file while it is written.
+const UNFINISHED: &str = "partial";
 /// The folder of the results while they grow.
 const WORKING: &str = "results";
 
@@ -61,6 +64,48 @@ pub struct InputFile {
     pub file: String,
     /// CRC-32 of what was in it.
     pub checksum: u32,
+}
+
+impl Checkpoint {
+    /// The file that it is in.
+    ///
+    /// # Errors
+    /// If something of it is longer than a file can say.
+    pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        let mut bytes = MAGIC.to_vec();
+        borsh::to_writer(&mut bytes, VERSION)?;
+        let place = bytes.len()..bytes.len() + size_of::<u32>();
+        bytes.extend([0; size_of::<u32>()]);
+        borsh::to_writer(&mut bytes, self)?;
+        let checksum = Self::checksum(&bytes[place.end..]);
+        bytes[place].copy_from_slice(&checksum.to_le_bytes());
+        Ok(bytes)
+    }
+
+    /// What is in such a file.
+    ///
+    /// # Errors
+    /// In words, if it is none, is damaged, or is of another version of the program.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let mut rest = bytes.strip_prefix(&MAGIC[..]).ok_or("it is no checkpoint of rocelab")?;
+        let damaged = |error: io::Error| format!("it is damaged: {error}");
+        let version = String::deserialize(&mut rest).map_err(damaged)?;
+        if version != VERSION {
+            return Err(format!(
+                "it was written by rocelab {version} and this is {VERSION}: go on with that version"
+            ));
+        }
+        let checksum = u32::deserialize(&mut rest).map_err(damaged)?;
+        if Self::checksum(rest) != checksum {
+            return Err("it is damaged: its checksum is wrong".to_owned());
+        }
+        borsh::from_slice(rest).map_err(damaged)
+    }
+
+    /// What a file says of its content: CRC-32.
+    pub fn checksum(content: &[u8]) -> u32 {
+        crc32fast::hash(content)
+    }
 }
 
 impl InputFile {
@@ -102,20 +147,27 @@ impl Checkpoints {
         Self::clear_way(path, overwrite)?;
         let results = resolve(path)?;
         let folder = folder_of(&results);
-        if let Some(parent) = folder.parent() {
-            create_parents(parent)?;
-        }
-        // Whoever is killed here leaves a folder that is nobody's, or one that has results.
-        let begun = with_ending(&folder, "new");
-        let make = || {
-            remove_if_there(&begun)?;
-            fs::create_dir(&begun)?;
-            fs::create_dir(begun.join(WORKING))
+        let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
+            return Err(ResultsError::Unnamed { path: results });
         };
-        make().map_err(|source| ResultsError::NotWritable { path: begun.clone(), source })?;
-        let lock = lock(&begun)?;
-        fs::rename(&begun, &folder).map_err(ResultsError::write(&folder))?;
-        Ok(Self { results, folder, _lock: lock })
+        create_parents(parent)?;
+        // Whoever is killed here leaves a folder that is nobody's, or one that has results.
+        let failed = |source| ResultsError::NotWritable { path: parent.to_owned(), source };
+        let begun = leftovers::create_partial(parent, name).map_err(failed)?;
+        let path = begun.path.clone();
+        let place = || {
+            fs::create_dir(path.join(WORKING)).map_err(failed)?;
+            let lock = begun.into_lock().map_or_else(|| lock(&path), Ok)?;
+            fs::rename(&path, &folder).map_err(ResultsError::write(&folder))?;
+            Ok(lock)
+        };
+        match place() {
+            Ok(lock) => Ok(Self { results, folder, _lock: lock }),
+            Err(error) => {
+                let _ = leftovers::remove(&path);
+                Err(error)
+            }
+        }
     }
 
     /// Whether checkpoints of an earlier run are not in the way of results at `path`, or may be replaced.
@@ -161,7 +213,19 @@ impl Checkpoints {
             return Err(ResultsError::NoCheckpoints { path: results });
         }
         let lock = lock(&folder)?;
-        Ok(Self { results, folder, _lock: lock })
+        let opened = Self { results, folder, _lock: lock };
+        opened.remove_unfinished();
+        Ok(opened)
+    }
+
+    /// Removes checkpoints that were not complete when their run was killed.
+    fn remove_unfinished(&self) {
+        let Ok(entries) = fs::read_dir(&self.folder) else { return };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.extension().is_some_and(|ending| ending == UNFINISHED) {
+                let _ = fs::remove_file(path);
+            }
+        }
     }
 
     /// Where the results will stand, or do.
@@ -224,7 +288,7 @@ impl Checkpoints {
     pub fn load(&self, time: SimTime) -> Result<Checkpoint, ResultsError> {
         let path = self.path_of(time);
         let bytes = fs::read(&path).map_err(ResultsError::read(&path))?;
-        parse(&bytes).map_err(|reason| ResultsError::Malformed { path, reason })
+        Checkpoint::from_bytes(&bytes).map_err(|reason| ResultsError::Malformed { path, reason })
     }
 
     /// Saves a checkpoint; those before it are removed, unless all are kept.
@@ -233,15 +297,11 @@ impl Checkpoints {
     /// [`ResultsError::Write`].
     pub fn save(&self, checkpoint: &Checkpoint) -> Result<(), ResultsError> {
         let path = self.path_of(checkpoint.time);
-        let partial = path.with_extension("partial");
+        let partial = path.with_extension(UNFINISHED);
         let write = || -> io::Result<()> {
-            let mut file = io::BufWriter::new(File::create(&partial)?);
-            file.write_all(&MAGIC)?;
-            let content = borsh::to_vec(checkpoint)?;
-            borsh::to_writer(&mut file, VERSION)?;
-            borsh::to_writer(&mut file, &crc32fast::hash(&content))?;
-            file.write_all(&content)?;
-            file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            let mut file = File::create(&partial)?;
+            file.write_all(&checkpoint.to_bytes()?)?;
+            file.sync_all()?;
             fs::rename(&partial, &path)?;
             File::open(&self.folder)?.sync_all()
         };
@@ -262,13 +322,14 @@ impl Checkpoints {
     /// [`ResultsError::Write`].
     pub fn remove(self) -> Result<(), ResultsError> {
         // What is half removed has another name.
-        let old = with_ending(&self.folder, "old");
-        let remove = || {
-            remove_if_there(&old)?;
-            fs::rename(&self.folder, &old)?;
-            fs::remove_dir_all(&old)
-        };
-        remove().map_err(ResultsError::write(&self.folder))
+        leftovers::move_aside(&self.folder)
+            .and_then(leftovers::Aside::remove)
+            .map_err(ResultsError::write(&self.folder))
+    }
+
+    /// The folder of checkpoints of results at `results`.
+    pub(crate) fn folder_of(results: &Path) -> PathBuf {
+        folder_of(results)
     }
 
     fn path_of(&self, time: SimTime) -> PathBuf {
@@ -279,41 +340,17 @@ impl Checkpoints {
 /// The program's version: no other one knows what its state means.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
-    let mut rest = bytes.strip_prefix(&MAGIC[..]).ok_or("it is no checkpoint of rocelab")?;
-    let damaged = |error: io::Error| format!("it is damaged: {error}");
-    let version = String::deserialize(&mut rest).map_err(damaged)?;
-    if version != VERSION {
-        return Err(format!(
-            "it was written by rocelab {version} and this is {VERSION}: go on with that version"
-        ));
-    }
-    let checksum = u32::deserialize(&mut rest).map_err(damaged)?;
-    if crc32fast::hash(rest) != checksum {
-        return Err("it is damaged: its checksum is wrong".to_owned());
-    }
-    borsh::from_slice(rest).map_err(damaged)
-}
-
 fn folder_of(results: &Path) -> PathBuf {
     let mut name = results.file_name().map_or_else(OsString::new, OsString::from);
     name.push(".checkpoints");
     results.with_file_name(name)
 }
 
-fn with_ending(folder: &Path, ending: &str) -> PathBuf {
-    let mut name = folder.as_os_str().to_owned();
-    name.push(format!(".{ending}"));
-    name.into()
-}
-
-fn remove_if_there(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() { fs::remove_dir_all(folder) } else { Ok(()) }
-}
-
 fn lock(folder: &Path) -> Result<File, ResultsError> {
-    let path = folder.join("lock");
-    let file = File::create(&path).map_err(ResultsError::write(&path))?;
+    let path = folder.join(leftovers::LOCK);
+    // What the run that holds it has written there stays.
+    let open = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+    let file = open.map_err(ResultsError::write(&path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(ResultsError::InUse { path: folder.to_owned() }),
@@ -324,6 +361,10 @@ fn lock(folder: &Path) -> Result<File, ResultsError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn parse(bytes: &[u8]) -> Result<Checkpoint, String> {
+        Checkpoint::from_bytes(bytes)
+    }
 
     fn checkpoint(us: u64, keep: bool) -> Checkpoint {
         Checkpoint {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::checkpoints::{Checkpoints, FileLengths};
+use crate::leftovers::{self, Held};
 use crate::open::{NodesFile, PAUSES_JSON, TOPOLOGY_JSON};
 use crate::record::Start;
 use crate::run_info::is_ours;
@@ -32,7 +33,8 @@ pub enum Overwrite {
 ///
 /// It grows under a temporary name beside its own, `.NAME.partial-PID`, and takes its place in
 /// [`finish`](Self::finish). Dropped before, it takes everything with it, the parent directories
-/// that it had to create included; results that it should have replaced stay as they were.
+/// that it had to create included; results that it should have replaced stay as they were. What killed
+/// runs have left there goes by [`remove_leftovers`](Self::remove_leftovers).
 #[derive(Debug)]
 pub struct ResultsDir {
     path: PathBuf,
@@ -44,6 +46,8 @@ pub struct ResultsDir {
     kept: bool,
     /// How its files begin.
     start: Start,
+    /// Keeps other runs from taking the temporary directory for a leftover.
+    held: Option<Held>,
 }
 
 impl ResultsDir {
@@ -55,27 +59,49 @@ impl ResultsDir {
     /// [`Unnamed`](ResultsError::Unnamed), [`NotWritable`](ResultsError::NotWritable).
     pub fn create(path: impl AsRef<Path>, overwrite: Overwrite) -> Result<Self, ResultsError> {
         let path = resolve(path.as_ref())?;
+        restore(&path);
         check_in_the_way(&path, overwrite)?;
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(ResultsError::Unnamed { path });
         };
         let created_parents = create_parents(parent)?;
-        let mut prefix = std::ffi::OsString::from(".");
-        prefix.push(name);
-        match create_partial(parent, &prefix) {
-            Ok(partial) => Ok(Self {
-                path,
-                partial,
+        match leftovers::create_partial(parent, name) {
+            Ok(held) => Ok(Self {
+                partial: held.path.clone(),
                 overwrite,
                 created_parents,
                 kept: false,
                 start: Start::Anew,
+                held: Some(held),
+                path,
             }),
             Err(source) => {
                 remove_parents(&created_parents);
                 Err(ResultsError::NotWritable { path: parent.to_owned(), source })
             }
         }
+    }
+
+    /// Removes what killed runs have left beside these results: for a run that nothing refuses any more.
+    pub fn remove_leftovers(&self) {
+        if let Some(parent) = self.path.parent() {
+            leftovers::sweep(parent);
+        }
+    }
+
+    /// The directories that a run, or putting its results in their place, may remove: those
+    /// at `path` if they are replaced, checkpoints of theirs, and leftovers of killed runs.
+    ///
+    /// # Errors
+    /// [`Unnamed`](ResultsError::Unnamed).
+    pub fn removed_for(path: &Path, overwrite: Overwrite) -> Result<Vec<PathBuf>, ResultsError> {
+        let path = resolve(path)?;
+        let mut removed = path.parent().map(leftovers::candidates).unwrap_or_default();
+        removed.push(Checkpoints::folder_of(&path));
+        if overwrite == Overwrite::Replace {
+            removed.push(path);
+        }
+        Ok(removed)
     }
 
     /// Results that grow in the folder of checkpoints of their run, and stay there if it does not come
@@ -87,6 +113,7 @@ impl ResultsDir {
         checkpoints: &Checkpoints,
         overwrite: Overwrite,
     ) -> Result<Self, ResultsError> {
+        restore(checkpoints.results_path());
         check_in_the_way(checkpoints.results_path(), overwrite)?;
         Ok(Self::kept_at(checkpoints, overwrite, Start::Anew))
     }
@@ -102,6 +129,7 @@ impl ResultsDir {
         overwrite: Overwrite,
         files: &FileLengths,
     ) -> Result<Self, ResultsError> {
+        restore(checkpoints.results_path());
         check_in_the_way(checkpoints.results_path(), overwrite)?;
         files.cut_back(&checkpoints.working_path())?;
         Ok(Self::kept_at(checkpoints, overwrite, Start::GoOn))
@@ -125,6 +153,7 @@ impl ResultsDir {
             created_parents: Vec::new(),
             kept: true,
             start,
+            held: None,
         }
     }
 
@@ -244,6 +273,10 @@ impl ResultsDir {
     /// results are still there.
     pub fn finish(mut self, summary: &Summary, run: &RunInfo) -> Result<PathBuf, ResultsError> {
         self.write_json(SUMMARY_JSON, summary)?;
+        // What is complete is no leftover, wherever it ends.
+        if let Some(held) = &self.held {
+            held.keep().map_err(ResultsError::write(&self.partial))?;
+        }
         self.write_json(RUN_JSON, run)?;
         // From here on the results are worth keeping, wherever they end.
         self.kept = true;
@@ -279,13 +312,12 @@ impl ResultsDir {
                 "something was created there in the meantime",
             ));
         }
-        let aside = self.partial.with_extension(format!("replaced-{}", std::process::id()));
-        fs::rename(&self.path, &aside)?;
+        let aside = leftovers::move_aside(&self.path)?;
         if let Err(error) = fs::rename(&self.partial, &self.path) {
-            fs::rename(&aside, &self.path)?;
+            aside.back(&self.path)?;
             return Err(error);
         }
-        fs::remove_dir_all(&aside)
+        aside.remove()
     }
 }
 
@@ -294,8 +326,8 @@ impl Drop for ResultsDir {
         if self.kept {
             return;
         }
-        // Nobody is left to tell; what stays is hidden and named after this process.
-        let _ = fs::remove_dir_all(&self.partial);
+        // Nobody is left to tell; the next run tries again.
+        let _ = leftovers::remove(&self.partial);
         remove_parents(&self.created_parents);
     }
 }
@@ -312,6 +344,24 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf, ResultsError> {
     match resolved {
         Ok(resolved) if resolved.file_name().is_some() => Ok(resolved),
         _ => Err(ResultsError::Unnamed { path: path.to_owned() }),
+    }
+}
+
+/// Removes what killed runs have left beside results at `path`. Whatever cannot be removed stays: it is in
+/// nobody's way.
+pub fn clear_leftovers(path: &Path) {
+    let Ok(path) = &resolve(path) else { return };
+    restore(path);
+    if let Some(parent) = path.parent() {
+        leftovers::sweep(parent);
+    }
+}
+
+/// Gives results that stepped aside from `path`, or beside it, for others that never came, their place
+/// again.
+fn restore(path: &Path) {
+    if let Some(parent) = path.parent() {
+        leftovers::restore(parent);
     }
 }
 
@@ -349,23 +399,4 @@ fn remove_parents(created: &[PathBuf]) {
     for path in created {
         let _ = fs::remove_dir(path);
     }
-}
-
-/// A new directory `PREFIX.partial-PID`, or the first free `PREFIX.partial-PID-N`: a process may
-/// write the same results twice at once, and process numbers come again.
-fn create_partial(parent: &Path, prefix: &std::ffi::OsStr) -> io::Result<PathBuf> {
-    for attempt in 0_u32.. {
-        let mut name = prefix.to_owned();
-        name.push(format!(".partial-{}", std::process::id()));
-        if attempt > 0 {
-            name.push(format!("-{attempt}"));
-        }
-        let partial = parent.join(name);
-        match fs::create_dir(&partial) {
-            Ok(()) => return Ok(partial),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }

@@ -1,18 +1,30 @@
-//! Exact percentiles.
+//! Exact percentiles, and how far they can be trusted.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Millionths;
 
-/// Least, mean, greatest and percentiles of a set of values.
+/// Least, mean, greatest and percentiles of a set of values, some of which may be missing.
 ///
-/// Percentiles are exact, by the nearest-rank definition: the p-th percentile of n values is the
-/// one at rank ceil(p / 100 x n) of them in ascending order, so always a value that occurred.
+/// Percentiles are by the nearest-rank definition: the p-th percentile of n values is the one at rank
+/// ceil(p / 100 x n) of them in ascending order. Missing values count, as greater than all others. So a
+/// rank is either that of a value that is known, or it is among the missing ones: then the greatest known
+/// value is a [lower bound](Self::is_lower_bound).
+///
+/// A percentile of few values says little. The p-th needs 1 / (1 - p / 100) of them
+/// ([`Statistic::needs`]); those that have fewer are [unsupported](Self::unsupported).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Distribution<T> {
+    /// Number of known values; 0 in results of older builds, which do not say.
+    #[serde(default)]
+    pub values: u64,
+    /// Those that are missing: of flows or operations that did not complete.
+    #[serde(default)]
+    pub missing: u64,
     /// Least.
     pub min: T,
-    /// Arithmetic mean, rounded half up to the value's resolution.
+    /// Arithmetic mean of the known values, rounded half up to the value's resolution.
     pub mean: T,
     /// Median.
     pub p50: T,
@@ -22,32 +34,206 @@ pub struct Distribution<T> {
     pub p99: T,
     /// 99.9th percentile.
     pub p999: T,
-    /// Greatest.
+    /// Greatest of the known values.
     pub max: T,
+    /// Which of these are only lower bounds.
+    #[serde(default, skip_serializing_if = "Statistics::is_empty")]
+    pub at_least: Statistics,
+    /// Percentiles that so few values do not support.
+    #[serde(default, skip_serializing_if = "Statistics::is_empty")]
+    pub unsupported: Statistics,
+}
+
+/// One of the numbers that describe a distribution, of those that missing values change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statistic {
+    /// Arithmetic mean.
+    Mean,
+    /// Median.
+    P50,
+    /// 95th percentile.
+    P95,
+    /// 99th percentile.
+    P99,
+    /// 99.9th percentile.
+    P999,
+    /// Greatest value.
+    Max,
+}
+
+impl Statistic {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Mean, Self::P50, Self::P95, Self::P99, Self::P999, Self::Max];
+
+    /// Its key in `summary.json`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::P50 => "p50",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::P999 => "p999",
+            Self::Max => "max",
+        }
+    }
+
+    /// The least number of values that support it: of so many, one lies above a high percentile or is it.
+    pub const fn needs(self) -> u64 {
+        match self {
+            Self::Mean | Self::P50 | Self::Max => 1,
+            Self::P95 => 20,
+            Self::P99 => 100,
+            Self::P999 => 1_000,
+        }
+    }
+
+    /// The rank of a percentile among so many values, from 1; of the mean that of the greatest, which it
+    /// needs too.
+    const fn rank(self, values: u64) -> u64 {
+        let per_mille = match self {
+            Self::P50 => 500,
+            Self::P95 => 950,
+            Self::P99 => 990,
+            Self::P999 => 999,
+            Self::Mean | Self::Max => 1_000,
+        };
+        // Whole thousands and the rest apart: no product is too large.
+        values / 1_000 * per_mille + (values % 1_000 * per_mille).div_ceil(1_000)
+    }
+}
+
+/// A set of them; in JSON the list of their names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics(u8);
+
+impl Statistics {
+    /// Those that so many values do not support.
+    fn unsupported_by(values: u64) -> Self {
+        Statistic::ALL.into_iter().filter(|one| values < one.needs()).collect()
+    }
+
+    /// Whether there are none.
+    pub const fn is_empty(&self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether one is among them.
+    pub const fn has(self, one: Statistic) -> bool {
+        self.0 & 1 << one as u8 != 0
+    }
+}
+
+impl FromIterator<Statistic> for Statistics {
+    fn from_iter<I: IntoIterator<Item = Statistic>>(all: I) -> Self {
+        Self(all.into_iter().fold(0, |set, one| set | 1 << one as u8))
+    }
+}
+
+impl Serialize for Statistics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let all = Statistic::ALL.into_iter().filter(|one| self.has(*one));
+        serializer.collect_seq(all.map(Statistic::name))
+    }
+}
+
+impl<'de> Deserialize<'de> for Statistics {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let names = Vec::<String>::deserialize(deserializer)?;
+        let known = |name: &String| {
+            let known = Statistic::ALL.into_iter().find(|one| one.name() == name);
+            known.ok_or_else(|| D::Error::custom(format!("{name} is neither mean nor percentile")))
+        };
+        names.iter().map(known).collect()
+    }
+}
+
+impl<T: Copy> Distribution<T> {
+    /// One of the numbers, if there are enough values for it.
+    pub fn supported(&self, one: Statistic) -> Option<T> {
+        let value = match one {
+            Statistic::Mean => self.mean,
+            Statistic::P50 => self.p50,
+            Statistic::P95 => self.p95,
+            Statistic::P99 => self.p99,
+            Statistic::P999 => self.p999,
+            Statistic::Max => self.max,
+        };
+        (!self.unsupported.has(one)).then_some(value)
+    }
+
+    /// Whether a number is only a lower bound of that of all values, those that are missing included.
+    pub const fn is_lower_bound(&self, one: Statistic) -> bool {
+        self.at_least.has(one)
+    }
+
+    /// Known and missing ones.
+    pub const fn total(&self) -> u64 {
+        self.values.saturating_add(self.missing)
+    }
+
+    /// As this build would have written what an older one wrote, as far as that is known: of `values`
+    /// values, beside which so many are `missing`. Older builds ranked the known values only. Among all, a
+    /// percentile then has the same rank or a higher one.
+    pub(crate) fn completed(self, values: u64, missing: u64) -> Self {
+        if self.values > 0 {
+            return self;
+        }
+        let total = values.saturating_add(missing);
+        let of = |one: Statistic, value| if one.rank(total) > values { self.max } else { value };
+        let is_higher = |one: &Statistic| one.rank(total) > one.rank(values);
+        Self {
+            values,
+            missing,
+            p50: of(Statistic::P50, self.p50),
+            p95: of(Statistic::P95, self.p95),
+            p99: of(Statistic::P99, self.p99),
+            p999: of(Statistic::P999, self.p999),
+            at_least: Statistic::ALL.into_iter().filter(is_higher).collect(),
+            unsupported: Statistics::unsupported_by(total),
+            ..self
+        }
+    }
 }
 
 impl Distribution<u64> {
     /// The distribution of `values`, which it sorts; `None` of no values.
     pub fn of(values: &mut [u64]) -> Option<Self> {
+        Self::with_missing(values, 0)
+    }
+
+    /// The distribution of `values`, which it sorts, and of so many that are missing, as greater than all
+    /// of these; `None` of no values.
+    pub fn with_missing(values: &mut [u64], missing: u64) -> Option<Self> {
         values.sort_unstable();
         let (min, max) = (*values.first()?, *values.last()?);
-        let count = values.len() as u128;
+        let known = values.len() as u64;
+        let total = known.saturating_add(missing);
         let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
-        let mean = (sum + count / 2) / count;
+        let mean = (sum + u128::from(known) / 2) / u128::from(known);
+        let at_rank = |one: Statistic| {
+            let place = usize::try_from(one.rank(total).saturating_sub(1)).ok();
+            place.and_then(|place| values.get(place)).copied().unwrap_or(max)
+        };
         Some(Self {
+            values: known,
+            missing,
             min,
             mean: u64::try_from(mean).unwrap_or(max),
-            p50: nearest_rank(values, 500),
-            p95: nearest_rank(values, 950),
-            p99: nearest_rank(values, 990),
-            p999: nearest_rank(values, 999),
+            p50: at_rank(Statistic::P50),
+            p95: at_rank(Statistic::P95),
+            p99: at_rank(Statistic::P99),
+            p999: at_rank(Statistic::P999),
             max,
+            at_least: Statistic::ALL.into_iter().filter(|one| one.rank(total) > known).collect(),
+            unsupported: Statistics::unsupported_by(total),
         })
     }
 
     /// The same numbers as millionths.
     pub fn into_millionths(self) -> Distribution<Millionths> {
         Distribution {
+            values: self.values,
+            missing: self.missing,
             min: Millionths(self.min),
             mean: Millionths(self.mean),
             p50: Millionths(self.p50),
@@ -55,14 +241,10 @@ impl Distribution<u64> {
             p99: Millionths(self.p99),
             p999: Millionths(self.p999),
             max: Millionths(self.max),
+            at_least: self.at_least,
+            unsupported: self.unsupported,
         }
     }
-}
-
-/// The value at rank ceil(per mille / 1000 x n) of `sorted`, which is not empty.
-fn nearest_rank(sorted: &[u64], per_mille: usize) -> u64 {
-    let rank = (sorted.len() * per_mille).div_ceil(1_000);
-    sorted[rank.max(1) - 1]
 }
 
 #[cfg(test)]
@@ -71,43 +253,115 @@ mod tests {
 
     use super::*;
 
+    const PERCENTILES: [(Statistic, usize); 5] = [
+        (Statistic::P50, 500),
+        (Statistic::P95, 950),
+        (Statistic::P99, 990),
+        (Statistic::P999, 999),
+        (Statistic::Max, 1_000),
+    ];
+
     /// The definition, word for word: the least value such that at least this share of all
-    /// values is not greater.
-    fn naive(values: &[u64], per_mille: usize) -> u64 {
+    /// values is not greater. Those that are missing are greater than all; `None` is one of them.
+    fn naive(values: &[u64], missing: u64, per_mille: usize) -> Option<u64> {
         let covers = |candidate: u64| {
             let covered = values.iter().filter(|value| **value <= candidate).count();
-            covered * 1_000 >= values.len() * per_mille
+            covered * 1_000 >= (values.len() + usize::try_from(missing).unwrap()) * per_mille
         };
-        values.iter().copied().filter(|value| covers(*value)).min().unwrap()
+        values.iter().copied().filter(|value| covers(*value)).min()
     }
 
     proptest! {
         #[test]
-        fn agrees_with_the_definition(mut values in prop::collection::vec(0_u64..50, 1..300)) {
-            let distribution = Distribution::of(&mut values.clone()).unwrap();
+        fn agrees_with_the_definition(
+            mut values in prop::collection::vec(0_u64..50, 1..1_200),
+            missing in prop_oneof![Just(0_u64), 0_u64..1_200],
+        ) {
+            let of = Distribution::with_missing(&mut values.clone(), missing).unwrap();
             values.reverse();
-            prop_assert_eq!(distribution.p50, naive(&values, 500));
-            prop_assert_eq!(distribution.p95, naive(&values, 950));
-            prop_assert_eq!(distribution.p99, naive(&values, 990));
-            prop_assert_eq!(distribution.p999, naive(&values, 999));
-            prop_assert_eq!(distribution.min, *values.iter().min().unwrap());
-            prop_assert_eq!(distribution.max, *values.iter().max().unwrap());
+            let max = *values.iter().max().unwrap();
+            prop_assert_eq!((of.min, of.max), (*values.iter().min().unwrap(), max));
+            for (one, per_mille) in PERCENTILES {
+                let expected = naive(&values, missing, per_mille);
+                prop_assert_eq!(of.is_lower_bound(one), expected.is_none());
+                let told = (of.total() >= one.needs()).then(|| expected.unwrap_or(max));
+                prop_assert_eq!(of.supported(one), told);
+            }
+            prop_assert_eq!(of.is_lower_bound(Statistic::Mean), missing > 0);
         }
     }
 
     #[test]
     fn of_one_to_a_thousand() {
         let mut values: Vec<u64> = (1..=1_000).rev().collect();
-        let expected =
-            Distribution { min: 1, mean: 501, p50: 500, p95: 950, p99: 990, p999: 999, max: 1_000 };
-        assert_eq!(Distribution::of(&mut values), Some(expected));
+        let of = Distribution::of(&mut values).unwrap();
+        assert_eq!((of.values, of.min, of.mean, of.max), (1_000, 1, 501, 1_000));
+        assert_eq!([of.p50, of.p95, of.p99, of.p999], [500, 950, 990, 999]);
+        assert!(of.unsupported.is_empty() && of.at_least.is_empty());
     }
 
     #[test]
     fn of_one_value_and_of_none() {
-        let seven = Distribution { min: 7, mean: 7, p50: 7, p95: 7, p99: 7, p999: 7, max: 7 };
-        assert_eq!(Distribution::of(&mut [7]), Some(seven));
+        let seven = Distribution::of(&mut [7]).unwrap();
+        assert_eq!((seven.min, seven.mean, seven.max), (7, 7, 7));
+        assert_eq!((seven.p50, seven.supported(Statistic::P50)), (7, Some(7)));
+        assert_eq!(seven.supported(Statistic::P95), None);
         assert_eq!(Distribution::of(&mut []), None);
+    }
+
+    #[test]
+    fn few_values_support_few_percentiles() {
+        let told = |count: u64| {
+            let of = Distribution::of(&mut (0..count).collect::<Vec<_>>()).unwrap();
+            PERCENTILES.iter().filter(|(one, _)| of.supported(*one).is_some()).count()
+        };
+        let counts = [1, 2, 19, 20, 32, 99, 100, 999, 1_000];
+        assert_eq!(counts.map(told), [2, 2, 2, 3, 3, 3, 4, 4, 5]);
+    }
+
+    /// Of ten flows of which five did not complete, the median is the fifth, the slowest that did.
+    #[test]
+    fn ranks_are_those_among_all_and_missing_ones_are_last() {
+        let of = Distribution::with_missing(&mut [5, 1, 4, 2, 3], 5).unwrap();
+        assert_eq!((of.p50, of.is_lower_bound(Statistic::P50)), (5, false));
+        let of = Distribution::with_missing(&mut [5, 1, 4, 2, 3], 2).unwrap();
+        assert_eq!((of.p50, of.is_lower_bound(Statistic::P50)), (4, false));
+        let of = Distribution::with_missing(&mut [5, 1, 4, 2, 3], 6).unwrap();
+        assert_eq!((of.p50, of.is_lower_bound(Statistic::P50)), (5, true));
+        assert!(of.is_lower_bound(Statistic::Mean) && of.is_lower_bound(Statistic::Max));
+    }
+
+    #[test]
+    fn json_has_every_number_and_names_those_to_be_careful_with() {
+        let of = Distribution::with_missing(&mut [1, 2], 2).unwrap();
+        let json = serde_json::to_value(of).unwrap();
+        assert_eq!((&json["p50"], &json["p95"]), (&2.into(), &2.into()));
+        assert_eq!((&json["values"], &json["missing"]), (&2.into(), &2.into()));
+        assert_eq!(json["at_least"], serde_json::json!(["mean", "p95", "p99", "p999", "max"]));
+        assert_eq!(json["unsupported"], serde_json::json!(["p95", "p99", "p999"]));
+        assert_eq!(serde_json::from_value::<Distribution<u64>>(json).unwrap(), of);
+    }
+
+    #[test]
+    fn what_older_builds_wrote_is_told_as_far_as_it_is_known() {
+        let old = r#"{"min": 1, "mean": 2, "p50": 2, "p95": 3, "p99": 3, "p999": 3, "max": 4}"#;
+        let old: Distribution<u64> = serde_json::from_str(old).unwrap();
+        let of = old.completed(32, 0);
+        assert_eq!((of.supported(Statistic::P95), of.supported(Statistic::P99)), (Some(3), None));
+        assert!(of.at_least.is_empty());
+        // Of 64, the median is at rank 32: not the 16th of those that are known.
+        let of = old.completed(32, 32);
+        assert_eq!((of.p50, of.is_lower_bound(Statistic::P50)), (2, true));
+        assert_eq!((of.p95, of.is_lower_bound(Statistic::P95)), (4, true));
+        // One that is missing leaves the median of 9,999 at rank 5,000.
+        assert!(!old.completed(9_999, 1).is_lower_bound(Statistic::P50));
+    }
+
+    #[test]
+    fn damaged_counts_do_no_harm() {
+        let of = Distribution::with_missing(&mut [1, 2], u64::MAX).unwrap();
+        assert_eq!((of.total(), of.p50), (u64::MAX, 2));
+        assert_eq!(Distribution { values: 0, ..of }.completed(u64::MAX, u64::MAX).max, 2);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Flows, counted and ranked.
 
-use crate::flow::bits_per_second;
 use crate::{Distribution, FlowCounts, FlowRecord, FlowStatus, MessageCounts, Millionths};
 
 /// Gathers what a summary says of all flows: exactly, so it keeps two numbers of each completed
@@ -11,9 +10,8 @@ pub struct FlowStatistics {
     messages: MessageCounts,
     fct_ps: Vec<u64>,
     slowdown: Vec<u64>,
-    completed_bytes: u64,
-    /// First start and last completion of the completed flows.
-    span_ps: Option<(u64, u64)>,
+    /// When the last of the completed ones completed.
+    last_end_ps: Option<u64>,
 }
 
 impl FlowStatistics {
@@ -34,12 +32,7 @@ impl FlowStatistics {
         let Some(fct_ps) = flow.fct_ps else { return };
         self.fct_ps.push(fct_ps);
         self.slowdown.extend(flow.slowdown().map(|slowdown| slowdown.0));
-        self.completed_bytes += flow.bytes;
-        let end = flow.start_ps.saturating_add(fct_ps);
-        self.span_ps = Some(match self.span_ps {
-            Some((first, last)) => (first.min(flow.start_ps), last.max(end)),
-            None => (flow.start_ps, end),
-        });
+        self.last_end_ps = self.last_end_ps.max(Some(flow.start_ps.saturating_add(fct_ps)));
     }
 
     /// How many flows, and how they ended.
@@ -52,22 +45,26 @@ impl FlowStatistics {
         self.messages
     }
 
-    /// Payload bits of all completed flows over the time from the first start to the last
-    /// completion among them, in bit/s rounded down; 0 if none completed.
-    pub fn goodput_bps(&self) -> u64 {
-        self.span_ps
-            .and_then(|(first, last)| bits_per_second(self.completed_bytes, last - first))
-            .unwrap_or(0)
+    /// When the last flow completed, in picoseconds, if all did.
+    pub fn end_ps(&self) -> Option<u64> {
+        self.last_end_ps.filter(|_| self.counts.completed == self.counts.total)
     }
 
-    /// Completion times of the completed flows, in picoseconds.
+    /// Completion times of the completed flows, in picoseconds; the others are missing.
     pub fn fct_ps(&self) -> Option<Distribution<u64>> {
-        Distribution::of(&mut self.fct_ps.clone())
+        Distribution::with_missing(&mut self.fct_ps.clone(), self.without(&self.fct_ps))
     }
 
-    /// Slowdowns of the completed flows.
+    /// Slowdowns of the completed flows; those of the others, and of flows without an ideal time, are
+    /// missing.
     pub fn slowdown(&self) -> Option<Distribution<Millionths>> {
-        Distribution::of(&mut self.slowdown.clone()).map(Distribution::into_millionths)
+        let missing = self.without(&self.slowdown);
+        Some(Distribution::with_missing(&mut self.slowdown.clone(), missing)?.into_millionths())
+    }
+
+    /// Flows that have no such value.
+    fn without(&self, values: &[u64]) -> u64 {
+        self.counts.total - values.len() as u64
     }
 }
 
@@ -99,19 +96,33 @@ mod tests {
     }
 
     #[test]
-    fn goodput_spans_first_start_to_last_completion() {
+    fn flows_are_counted_by_how_they_ended() {
         let mut statistics = FlowStatistics::default();
         statistics.add(&flow(100_000, Some(80_000), FlowStatus::Completed));
         statistics.add(&flow(50_000, Some(100_000), FlowStatus::Completed));
+        assert_eq!(statistics.end_ps(), Some(180_000));
         statistics.add(&flow(0, None, FlowStatus::Unfinished));
         statistics.add(&flow(0, None, FlowStatus::RetryExceeded));
-        // 2,000 bytes from 50 ns to 180 ns.
-        assert_eq!(statistics.goodput_bps(), 16_000 * 1_000_000_000_000 / 130_000);
+        assert_eq!(statistics.end_ps(), None);
         let counts = FlowCounts { total: 4, completed: 2, failed: 1, unfinished: 1 };
         assert_eq!(statistics.counts(), counts);
-        assert_eq!(statistics.fct_ps().unwrap().max, 100_000);
+        let fct = statistics.fct_ps().unwrap();
+        assert_eq!((fct.values, fct.missing, fct.max), (2, 2, 100_000));
         assert_eq!(statistics.slowdown().unwrap().min, Millionths::ONE);
         assert_eq!(statistics.slowdown().unwrap().max, Millionths(1_250_000));
+    }
+
+    #[test]
+    fn flows_without_an_ideal_time_have_no_slowdown() {
+        let mut statistics = FlowStatistics::default();
+        statistics.add(&flow(0, Some(80_000), FlowStatus::Completed));
+        let without =
+            FlowRecord { ideal_fct_ps: 0, ..flow(0, Some(80_000), FlowStatus::Completed) };
+        assert_eq!(without.slowdown(), None);
+        statistics.add(&without);
+        let (fct, slowdown) = (statistics.fct_ps().unwrap(), statistics.slowdown().unwrap());
+        assert_eq!((fct.values, fct.missing), (2, 0));
+        assert_eq!((slowdown.values, slowdown.missing), (1, 1));
     }
 
     #[test]
@@ -129,7 +140,7 @@ mod tests {
     #[test]
     fn no_flows_have_no_distribution() {
         let statistics = FlowStatistics::default();
-        assert_eq!(statistics.goodput_bps(), 0);
+        assert_eq!(statistics.end_ps(), None);
         assert_eq!(statistics.fct_ps(), None);
         assert_eq!(statistics.slowdown(), None);
     }

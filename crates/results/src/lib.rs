@@ -63,7 +63,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod algorithms;
 mod checkpoints;
+mod delivery_log;
 mod directory;
 mod distribution;
 mod drop;
@@ -74,8 +76,13 @@ mod flow_statistics;
 mod flow_writer;
 #[cfg(feature = "parquet")]
 mod flows_parquet;
+mod frozen;
+mod goodput;
+mod idle_queue_pair;
+mod leftovers;
 mod link;
 mod millionths;
+mod names;
 mod open;
 mod operation;
 mod operation_statistics;
@@ -94,16 +101,22 @@ mod topology_map;
 mod transports;
 mod words;
 
+pub use algorithms::AlgorithmChoice;
 pub use checkpoints::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths, InputFile};
-pub use directory::{Overwrite, ResultsDir};
-pub use distribution::Distribution;
+pub use delivery_log::DeliveryLog;
+pub use directory::{Overwrite, ResultsDir, clear_leftovers};
+pub use distribution::{Distribution, Statistic, Statistics};
 pub use drop::DropRecord;
 pub use error::{ErrorKind, ResultsError};
 pub use flow::{FlowRecord, FlowStatus};
 pub use flow_statistics::FlowStatistics;
 pub use flow_writer::FlowWriter;
+pub use frozen::{FrozenRecord, FrozenRoot};
+pub use goodput::{Goodput, GoodputRule, GoodputTail, RunSpan};
+pub use idle_queue_pair::IdleQueuePairRecord;
 pub use link::LinkRecord;
 pub use millionths::Millionths;
+pub use names::{SCENARIO_TOML, is_name_of_results};
 pub use open::{RecordReader, Results};
 pub use operation::{OperationRecord, OperationStatus};
 pub use operation_statistics::{KindCounts, OperationCounts, OperationStatistics};

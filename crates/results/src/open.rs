@@ -10,6 +10,7 @@ use rocelab_units::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::algorithms::AlgorithmChoice;
 use crate::directory::{RUN_JSON, SUMMARY_JSON};
 use crate::flow_writer::FLOWS_CSV;
 use crate::{
@@ -41,7 +42,7 @@ impl Results {
     /// [`ResultsError::Read`] or [`ResultsError::Malformed`], naming the file.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, ResultsError> {
         let path = path.into();
-        let summary = read_json(&path.join(SUMMARY_JSON))?;
+        let summary = read_json::<Summary>(&path.join(SUMMARY_JSON))?.completed();
         let run = read_json(&path.join(RUN_JSON))?;
         Ok(Self { path, summary, run })
     }
@@ -140,6 +141,15 @@ impl Results {
     /// [`ResultsError::Malformed`] if it is no scenario, or an interval no time.
     pub fn sample_intervals(&self) -> Result<BTreeMap<String, Duration>, ResultsError> {
         crate::sample_intervals::read(&self.path)
+    }
+
+    /// Which congestion control the run had: every section of `scenario.resolved.toml` that names one, that
+    /// of the whole scenario first. Empty if there is no such file.
+    ///
+    /// # Errors
+    /// [`ResultsError::Malformed`] if it is no TOML.
+    pub fn algorithms(&self) -> Result<Vec<AlgorithmChoice>, ResultsError> {
+        crate::algorithms::read(&self.path)
     }
 
     /// Every pause with its cause, out of `pauses.json`; `None` if the run left no such file.

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::flow::bits_per_second;
-use crate::{Distribution, OperationRecord, OperationStatus};
+use crate::{DeliveryLog, Distribution, Goodput, OperationRecord, OperationStatus, RunSpan};
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
@@ -25,8 +24,11 @@ pub struct OperationCounts {
     /// Completed operations over the time from the first start to the last end among them, per
     /// second, rounded down.
     pub per_second: u64,
-    /// Their payload, all steps together, over the same time, in bit/s.
-    pub goodput_bps: u64,
+    /// Goodput of all steps together, in bit/s; `None` if nothing was delivered.
+    pub goodput_bps: Option<u64>,
+    /// Over which time that is; left out where it is not, and by older builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goodput: Option<Goodput>,
     /// From start to end of the completed ones, in picoseconds.
     pub latency_ps: Option<Distribution<u64>>,
     /// The same of each kind; left out where there is only one.
@@ -52,14 +54,18 @@ pub struct OperationStatistics {
     completed: u64,
     failed: u64,
     unfinished: u64,
-    payload: u64,
     /// First start and last end of the completed ones (ps).
     span_ps: Option<(u64, u64)>,
+    /// Starts of all that started, and the last end (ps).
+    starts: Option<RunSpan>,
 }
 
 impl OperationStatistics {
-    /// Counts an operation in whose steps have `payload` bytes together.
-    pub fn add(&mut self, operation: &OperationRecord<'_>, payload: u64) {
+    /// Counts an operation in.
+    pub fn add(&mut self, operation: &OperationRecord<'_>) {
+        let span = RunSpan::starting_at(operation.start_ps);
+        let span = operation.end_ps.map_or(span, |end| span.until(end));
+        self.starts = Some(self.starts.map_or(span, |starts| starts.with(span)));
         let (Some(latency), Some(end)) = (operation.latency_ps, operation.end_ps) else {
             if operation.status == OperationStatus::Unfinished {
                 self.unfinished += 1;
@@ -69,7 +75,6 @@ impl OperationStatistics {
             return;
         };
         self.completed += 1;
-        self.payload += payload;
         match self.latencies_ps.get_mut(operation.kind.as_ref()) {
             Some(latencies) => latencies.push(latency),
             None => {
@@ -80,17 +85,28 @@ impl OperationStatistics {
         self.span_ps = Some((first.min(operation.start_ps), last.max(end)));
     }
 
-    /// What the summary says; `planned` is the number of operations that were to be done, where
-    /// that was given.
-    pub fn counts(&self, app: &str, planned: Option<u64>) -> OperationCounts {
+    /// What the summary says of a run that ended at `end_ps`, in picoseconds, in which so much of their
+    /// payload was `accepted`; `planned` is the number of operations that were to be done, where that was
+    /// given.
+    pub fn counts(
+        &self,
+        app: &str,
+        planned: Option<u64>,
+        accepted: &DeliveryLog,
+        end_ps: u64,
+    ) -> OperationCounts {
         let started = self.completed + self.failed + self.unfinished;
         let total = planned.unwrap_or(started);
+        let missing = total.saturating_sub(self.completed);
+        let run = self.starts.map(|run| if missing > 0 { run.until(end_ps) } else { run });
+        let goodput = run.and_then(|run| Goodput::of(accepted, run));
         let span = self.span_ps.map_or(0, |(first, last)| last - first);
         let rate = u128::from(self.completed) * PS_PER_SECOND;
         let mut all: Vec<u64> = self.latencies_ps.values().flatten().copied().collect();
         let kind = |(name, latencies): (&String, &Vec<u64>)| {
             let counts = KindCounts {
                 completed: latencies.len() as u64,
+                // Of which kind those are that are missing is not known of all.
                 latency_ps: Distribution::of(&mut latencies.clone()),
             };
             (name.clone(), counts)
@@ -103,8 +119,9 @@ impl OperationStatistics {
             failed: self.failed,
             unfinished: total.saturating_sub(self.completed + self.failed),
             per_second: rate.checked_div(span.into()).map_or(0, saturated),
-            goodput_bps: bits_per_second(self.payload, span).unwrap_or(0),
-            latency_ps: Distribution::of(&mut all),
+            goodput_bps: goodput.map(|goodput| goodput.bps()),
+            goodput,
+            latency_ps: Distribution::with_missing(&mut all, missing),
             kinds: if several {
                 self.latencies_ps.iter().map(kind).collect()
             } else {
@@ -142,30 +159,38 @@ mod tests {
     #[test]
     fn rates_span_first_start_to_last_end() {
         let mut statistics = OperationStatistics::default();
-        statistics.add(&operation("read", 1_000, 3_000), 100);
-        statistics.add(&operation("write", 0, 2_000), 100);
+        statistics.add(&operation("read", 1_000, 3_000));
+        statistics.add(&operation("write", 0, 2_000));
         let open = OperationRecord {
             end_ps: None,
             latency_ps: None,
             status: OperationStatus::Unfinished,
             ..operation("read", 0, 0)
         };
-        statistics.add(&open, 100);
-        statistics.add(&OperationRecord { status: OperationStatus::Flushed, ..open }, 100);
-        let counts = statistics.counts("storage", None);
+        statistics.add(&open);
+        statistics.add(&OperationRecord { status: OperationStatus::Flushed, ..open });
+        let mut accepted = DeliveryLog::default();
+        (1..=4).for_each(|k| accepted.add(k * 1_000, 100));
+        let counts = statistics.counts("storage", None, &accepted, 10_000);
         assert_eq!((counts.total, counts.completed), (4, 2));
         assert_eq!((counts.failed, counts.unfinished), (1, 1));
         assert_eq!(counts.per_second, 2 * 1_000_000_000_000 / 4_000);
-        assert_eq!(counts.goodput_bps, 1_600 * 1_000_000_000_000 / 4_000);
+        // 95 % of 400 bytes in 4 ns, to one picosecond.
+        let goodput = counts.goodput.unwrap();
+        assert_eq!((goodput.bytes, goodput.duration_ps), (380, 4_001));
+        assert_eq!(counts.goodput_bps, Some(380 * 8 * 1_000_000_000_000 / 4_001));
+        assert_eq!(goodput.tail.unwrap().duration_ps, 10_000 - 4_001);
+        assert_eq!(counts.latency_ps.unwrap().missing, 2);
         assert_eq!(counts.kinds["read"].latency_ps.unwrap().max, 3_000);
         assert_eq!(counts.latency_ps.unwrap().min, 2_000);
-        assert_eq!(statistics.counts("storage", Some(10)).unfinished, 7);
+        assert_eq!(statistics.counts("storage", Some(10), &accepted, 10_000).unfinished, 7);
     }
 
     #[test]
     fn nothing_has_no_distribution() {
-        let counts = OperationStatistics::default().counts("idle", Some(5));
-        assert_eq!((counts.per_second, counts.goodput_bps, counts.unfinished), (0, 0, 5));
+        let nothing = DeliveryLog::default();
+        let counts = OperationStatistics::default().counts("idle", Some(5), &nothing, 10);
+        assert_eq!((counts.per_second, counts.goodput_bps, counts.unfinished), (0, None, 5));
         assert_eq!(counts.latency_ps, None);
         assert!(counts.kinds.is_empty());
     }

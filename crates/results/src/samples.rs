@@ -48,29 +48,29 @@ impl Record for UtilisationSample<'_> {
         &["time_ps", "node", "port", "rate_bps", "utilisation"];
 }
 
-/// A row of `samples/rates.csv`: a flow that was open at a sampling time, or had ended since the one
-/// before.
+/// A row of `samples/rates.csv`: a flow that was open at a sampling time, at its source; or a flow of which
+/// payload came since the sample before, at the host that receives it. A READ is received at its source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RateSample<'a> {
     /// When, in picoseconds from the start of the run.
     pub time_ps: u64,
     /// The flow's number.
     pub flow: u64,
-    /// Name of its source.
+    /// Name of the host.
     pub node: Cow<'a, str>,
-    /// The port by which the source sends, from 0.
+    /// Its port, from 0.
     pub port: u16,
     /// Priority, 0 to 7.
     pub priority: u8,
-    /// The rate that its congestion control allows at that time, preamble and gap included, in
-    /// bit/s. `None` (an empty field) if the flow has ended, and of a READ, which the destination
-    /// paces.
+    /// At the source: the rate that its congestion control allows at that time, preamble and gap included, in
+    /// bit/s. `None` (an empty field) elsewhere, and of a READ, which the destination paces.
     pub rate_bps: Option<u64>,
     /// The most unacknowledged payload that its congestion control allows then, in bytes; `None` (an
     /// empty field) if it sets no limit, and where `rate_bps` is.
     pub window_bytes: Option<u64>,
-    /// Payload acknowledged since the sample before, over that interval, in bit/s.
-    pub goodput_bps: u64,
+    /// At the receiver: payload that was accepted since the sample before, each byte once, over that
+    /// interval, in bit/s. `None` (an empty field) elsewhere.
+    pub goodput_bps: Option<u64>,
 }
 
 impl Record for RateSample<'_> {

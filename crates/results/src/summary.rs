@@ -6,7 +6,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::words::{counted, microseconds};
-use crate::{Distribution, Millionths, OperationCounts, StallRecord, TcpCounts, TransportFlows};
+use crate::{
+    Distribution, FrozenRecord, Goodput, IdleQueuePairRecord, Millionths, OperationCounts,
+    StallRecord, TcpCounts, TransportFlows,
+};
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,12 +30,15 @@ pub struct Summary {
     pub link_traversals: LinkTraversals,
     /// How many flows, and how they ended.
     pub flows: FlowCounts,
-    /// Payload of the completed flows over the time from the first start to the last completion
-    /// among them, in bit/s.
-    pub goodput_bps: u64,
-    /// Completion times of the completed flows, in picoseconds.
+    /// Goodput of all flows, in bit/s; `None` if nothing was delivered.
+    pub goodput_bps: Option<u64>,
+    /// Over which time that is; left out where it is not. Older builds, which leave it out too, counted
+    /// the payload of the completed flows over the time from the first start to the last completion.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goodput: Option<Goodput>,
+    /// Completion times, in picoseconds; `None` if no flow completed.
     pub fct_ps: Option<Distribution<u64>>,
-    /// Completion time over ideal completion time, of the completed flows.
+    /// Completion time over ideal completion time; `None` if no flow completed.
     pub slowdown: Option<Distribution<Millionths>>,
     /// Flows by what carries them (`rdma`, `tcp`); left out where there is no TCP.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -80,6 +86,13 @@ pub struct Summary {
     /// What was stuck, if the run ended because nothing moved any more, or with a deadlock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled: Option<StallRecord>,
+    /// Queue pairs that could send and did not: a fault of the model. At most 16; left out without
+    /// any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub idle_queue_pairs: Vec<IdleQueuePairRecord>,
+    /// What had been held by pauses for long when the run ended; left out without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<FrozenRecord>,
     /// Explicit congestion notification.
     pub ecn: EcnCounts,
     /// Congestion notification packets sent.
@@ -92,12 +105,42 @@ pub struct Summary {
     /// RNR NAKs that requesters received; left out without any.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rnr_naks: u64,
+    /// Connections that were given up before an answer came: the timers of connection management are
+    /// shorter than the round-trip time, or messages were lost; left out without any.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub late_connections: u64,
     /// Local ACK timeouts.
     pub timeouts: u64,
     /// Data packets sent again.
     pub retransmissions: u64,
     /// Frames sent, by opcode.
     pub opcodes: BTreeMap<String, u64>,
+}
+
+impl Summary {
+    /// As this build would have written it, of one that an older build wrote: it says which percentiles
+    /// have too few values, and which are only lower bounds.
+    #[must_use]
+    pub(crate) fn completed(mut self) -> Self {
+        let missing = |flows: &FlowCounts| flows.failed.saturating_add(flows.unfinished);
+        let counts = self.flows;
+        let (values, lost) = (counts.completed, missing(&counts));
+        self.fct_ps = self.fct_ps.map(|of| of.completed(values, lost));
+        self.slowdown = self.slowdown.map(|of| of.completed(values, lost));
+        for own in self.transports.values_mut() {
+            let (values, lost) = (own.flows.completed, missing(&own.flows));
+            own.fct_ps = own.fct_ps.map(|of| of.completed(values, lost));
+            own.slowdown = own.slowdown.map(|of| of.completed(values, lost));
+        }
+        for app in &mut self.operations {
+            let (values, lost) = (app.completed, app.failed.saturating_add(app.unfinished));
+            app.latency_ps = app.latency_ps.map(|of| of.completed(values, lost));
+            for kind in app.kinds.values_mut() {
+                kind.latency_ps = kind.latency_ps.map(|of| of.completed(kind.completed, 0));
+            }
+        }
+        self
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

@@ -2,27 +2,31 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Distribution, FlowCounts, FlowStatistics, Millionths};
+use crate::{Distribution, FlowCounts, FlowStatistics, Goodput, Millionths};
 
 /// The flows that one transport carried.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransportFlows {
     /// How many, and how they ended.
     pub flows: FlowCounts,
-    /// Payload of the completed ones over the time from the first start to the last completion among
-    /// them, in bit/s.
-    pub goodput_bps: u64,
+    /// Their goodput, in bit/s; `None` if nothing was delivered.
+    pub goodput_bps: Option<u64>,
+    /// Over which time that is; left out where it is not, and by older builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goodput: Option<Goodput>,
     /// Completion times of the completed ones, in picoseconds.
     pub fct_ps: Option<Distribution<u64>>,
     /// Completion time over ideal completion time, of the completed ones.
     pub slowdown: Option<Distribution<Millionths>>,
 }
 
-impl From<&FlowStatistics> for TransportFlows {
-    fn from(statistics: &FlowStatistics) -> Self {
+impl TransportFlows {
+    /// Of flows with such statistics, of which so much was delivered.
+    pub fn of(statistics: &FlowStatistics, goodput: Option<Goodput>) -> Self {
         Self {
             flows: statistics.counts(),
-            goodput_bps: statistics.goodput_bps(),
+            goodput_bps: goodput.map(|goodput| goodput.bps()),
+            goodput,
             fct_ps: statistics.fct_ps(),
             slowdown: statistics.slowdown(),
         }

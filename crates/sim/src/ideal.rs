@@ -1,33 +1,42 @@
 //! How long a flow takes alone in the network: what its completion time is compared with.
 //!
-//! Frames travel store and forward along a shortest path. A frame of L bytes that starts at a port
+//! Frames travel along a shortest path, and answers along any shortest path back: those on which the flow
+//! is over first, since hashes choose freely among paths of equal cost. So it is a lower bound, which a
+//! flow alone in the network reaches if its path is among the quickest. Where the routes can change in the
+//! run, because links fail or frames are flooded, it is a lower bound over all paths on the topology's
+//! links, which may not be reached: a path with more links can be quicker than a shortest one. A frame of L bytes that starts at a port
 //! of rate R reaches the other end (8 + L) x 8 / R + delay later (preamble before it), and the next
 //! one may start after (8 + L + 12) x 8 / R (interpacket gap behind it); times that are no whole
 //! picoseconds round up. Hosts take no time, and nobody paces below the line rate. A SEND or WRITE
-//! ends when the acknowledgement of its last packet is back, a READ when the last byte is in; on an
+//! ends when the acknowledgement of its last packet is back, which is sent at once even where
+//! `ack_coalescing` puts it off, a READ when the last byte is in; on an
 //! unreliable service a flow ends when its last packet is there. A TCP flow ends when the
 //! application has its last byte; no window holds it back, and both hosts' stacks take their delays
 //! without the random part.
 //!
 //! By the rules of HPCC's ns-3 simulator it is what that simulator takes it for.
 
+mod any_path;
 mod messages;
 mod paths;
 mod segments;
 mod standalone;
 mod train;
+mod ways;
 
 use std::collections::BTreeSet;
 
-use rocelab_transport::Service;
+use rocelab_transport::{QueuePairProfile, Recovery, Service};
 use rocelab_units::Duration;
+use rocelab_wire::cm::MAD_LEN;
 use rocelab_wire::{CnTag, Encapsulation, Opcode, TelemetryKind, frame_len};
 
 use self::messages::Message;
-use self::paths::ShortestPaths;
+use self::paths::{ShortestPaths, Ways};
 use self::segments::Segments;
 use self::standalone::StandaloneTimes;
 use self::train::{Hop, Train};
+use self::ways::Way;
 use crate::plan::{FlowPlan, Plan, Verb};
 
 /// The completion time of `flow` in the unloaded network of `plan`. For many flows, ask an
@@ -44,7 +53,9 @@ pub struct UnloadedNetwork {
     /// What flows carry, and whether they have CN-TAGs, by the place of their queue pairs'
     /// parameters.
     carried: Vec<(Option<TelemetryKind>, bool)>,
-    ack_interval: u64,
+    /// How many packets ask for one acknowledgement; none where acknowledgements may be put off, so that
+    /// it is not known which of them are sent.
+    ack_interval: Option<u64>,
     /// What opcodes say, and whether anything is acknowledged.
     service: Service,
     /// Where there are TCP flows.
@@ -71,7 +82,7 @@ impl UnloadedNetwork {
                 .map(|profile| &profile.congestion_control)
                 .map(|algorithm| (algorithm.telemetry(), algorithm.needs_qcn()))
                 .collect(),
-            ack_interval: plan.common_queue_pair().ack_interval.max(1).into(),
+            ack_interval: ack_interval(plan.common_queue_pair()),
             service: plan.service(),
             segments: plan.tcp.as_ref().map(|tcp| Segments::new(tcp, plan.roce.tagged)),
             standalone: plan.profile.hpcc_ns3().map(|rules| StandaloneTimes::new(plan, rules)),
@@ -80,23 +91,26 @@ impl UnloadedNetwork {
 
     /// From the moment at which the work is posted to its completion.
     ///
-    /// All messages of a flow are posted at once. Among several shortest paths it takes the one
-    /// through the lowest ports; they differ only where a topology mixes link rates.
+    /// All messages of a flow are posted at once. It is the least over all shortest paths there and back.
+    /// They differ where rates, latencies or ways of forwarding do.
     pub fn completion_time(&mut self, flow: &FlowPlan) -> Duration {
         if let Some(standalone) = &mut self.standalone {
             return standalone.of(flow);
         }
-        let forward = self.paths.between(flow.source, flow.destination);
-        let backward: Vec<Hop> = forward.iter().rev().copied().collect();
+        let ways = self.paths.between(flow.source, flow.destination);
         if let (true, Some(segments)) = (flow.is_tcp(), &self.segments) {
-            return segments.delivery(flow.bytes, &forward);
+            let forward = ways.forward.iter().map(Way::quickest);
+            let times = forward.map(|hops| segments.delivery(flow.bytes, &hops));
+            return times.min().unwrap_or_default();
         }
-        let ps = if flow.verb == Verb::Read {
-            self.read(flow, &forward, &backward)
-        } else {
-            self.acknowledged(flow, &forward, &backward)
-        };
-        Duration::from_ps(ps)
+        let times = each_way(&ways, Way::quickest).map(|(forward, backward)| {
+            if flow.verb == Verb::Read {
+                self.read(flow, &forward, &backward)
+            } else {
+                self.acknowledged(flow, &forward, &backward)
+            }
+        });
+        Duration::from_ps(times.min().unwrap_or_default())
     }
 
     /// The longest round trip of a full packet and its acknowledgement over the paths of `flows`,
@@ -112,23 +126,44 @@ impl UnloadedNetwork {
         Duration::from_ps(largest)
     }
 
+    /// How long a message of connection management and its answer take between the ends of one of `flows`,
+    /// where that is longest; and which flow that is.
+    pub(crate) fn longest_handshake<'a>(
+        &mut self,
+        flows: impl Iterator<Item = &'a FlowPlan>,
+    ) -> Option<(Duration, &'a FlowPlan)> {
+        let mut seen = BTreeSet::new();
+        let mut longest = None;
+        for flow in flows.filter(|flow| seen.insert((flow.source, flow.destination))) {
+            let len = self.frames.len(Opcode::UdSendOnly, MAD_LEN as u64);
+            let ways = self.paths.between(flow.source, flow.destination);
+            let times = each_way(&ways, Way::quickest)
+                .map(|(forward, backward)| there_and_back(&forward, len, &backward, len));
+            let time = Duration::from_ps(times.min().unwrap_or_default());
+            if longest.is_none_or(|(before, _)| time > before) {
+                longest = Some((time, flow));
+            }
+        }
+        longest
+    }
+
     /// Bytes of a frame with a full packet and no telemetry, FCS included.
     pub(crate) fn full_frame(&self) -> u64 {
         self.frames.len(Opcode::RcRdmaWriteMiddle, self.frames.path_mtu)
     }
 
-    /// The round trip of a full packet and its acknowledgement, in ps.
+    /// The longest round trip of a full packet and its acknowledgement, in ps.
     fn round_trip(&mut self, flow: &FlowPlan) -> u64 {
-        let forward = self.paths.between(flow.source, flow.destination);
-        let backward: Vec<Hop> = forward.iter().rev().copied().collect();
+        let ways = self.paths.between(flow.source, flow.destination);
         let frames = self.frames_of(flow);
         let data_len = frames.len(Opcode::RcRdmaWriteMiddle, frames.path_mtu);
-        let arrival = Route::new(&forward).carry(Train::at(0, 1, data_len)).last();
         let ack_len = frames.len(Opcode::RcAcknowledge, 0);
-        Route::new(&backward).carry(Train::at(arrival, 1, ack_len)).last()
+        let times = each_way(&ways, Way::slowest)
+            .map(|(forward, backward)| there_and_back(&forward, data_len, &backward, ack_len));
+        times.max().unwrap_or_default()
     }
 
-    /// The frames of a flow that is no READ.
+    /// The frames of a flow; those of a READ carry no telemetry.
     fn frames_of(&self, flow: &FlowPlan) -> Frames {
         let carried = self.carried.get(flow.queue_pairs as usize).copied();
         let (telemetry, cn_tag) = carried.unwrap_or_default();
@@ -152,8 +187,14 @@ impl UnloadedNetwork {
                     completion = arrivals.last();
                     continue;
                 }
-                let acknowledged = segment.acknowledged(self.ack_interval);
-                if let Some(acks) = arrivals.every(acknowledged, ack_len) {
+                let Some(interval) = self.ack_interval else {
+                    // One that its time sends brings no telemetry back.
+                    let len = self.frames.len(Opcode::RcAcknowledge, 0);
+                    completion =
+                        Route::new(backward).carry(Train::at(arrivals.last(), 1, len)).last();
+                    continue;
+                };
+                if let Some(acks) = arrivals.every(segment.acknowledged(interval), ack_len) {
                     completion = back.carry(acks).last();
                 }
             }
@@ -165,18 +206,44 @@ impl UnloadedNetwork {
     fn read(&self, flow: &FlowPlan, forward: &[Hop], backward: &[Hop]) -> u64 {
         let mut there = Route::new(forward);
         let mut back = Route::new(backward);
-        let request_len = self.frames.len(Opcode::RcRdmaReadRequest, 0);
+        let frames = Frames { telemetry: None, ..self.frames_of(flow) };
+        let request_len = frames.len(Opcode::RcRdmaReadRequest, 0);
         let mut completion = 0;
         for bytes in flow.messages() {
             let asked = there.carry(Train::at(0, 1, request_len)).last();
             let message = Message::new(flow.verb, bytes, self.frames.path_mtu);
             for segment in message.segments() {
-                let len = self.frames.len(segment.opcode, segment.payload);
+                let len = frames.len(segment.opcode, segment.payload);
                 completion = back.carry(Train::at(asked, segment.count, len)).last();
             }
         }
         completion
     }
+}
+
+/// Packets for one that asks for an acknowledgement. With selective repeat each does.
+fn ack_interval(profile: &QueuePairProfile) -> Option<u64> {
+    let interval =
+        if profile.recovery == Recovery::SelectiveRepeat { 1 } else { profile.ack_interval.max(1) };
+    profile.ack_coalescing.is_none_or(|rule| rule.packets <= 1).then_some(interval.into())
+}
+
+/// Every way there with every way back, as hops.
+fn each_way(
+    ways: &Ways,
+    hops: impl Fn(&Way) -> Vec<Hop> + Copy,
+) -> impl Iterator<Item = (Vec<Hop>, Vec<Hop>)> {
+    let backward = move |there: &Way| {
+        let there = hops(there);
+        ways.backward.iter().map(move |back| (there.clone(), hops(back)))
+    };
+    ways.forward.iter().flat_map(backward)
+}
+
+/// The time of a frame and of the one that answers it, by their lengths (ps).
+fn there_and_back(forward: &[Hop], len: u64, backward: &[Hop], answer_len: u64) -> u64 {
+    let arrival = Route::new(forward).carry(Train::at(0, 1, len)).last();
+    Route::new(backward).carry(Train::at(arrival, 1, answer_len)).last()
 }
 
 /// Frame lengths of a scenario's packets, or of those with telemetry.

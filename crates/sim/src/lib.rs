@@ -33,6 +33,7 @@
 
 mod address;
 pub mod explain;
+mod frozen;
 mod ideal;
 pub mod network;
 mod output;
@@ -51,7 +52,7 @@ pub mod workload;
 pub use ideal::{UnloadedNetwork, ideal_fct};
 pub use network::{Cut, Network};
 pub use output::{
-    Before, Outcome, RunError, branch, follow, lead, resume, run, run_in_parts,
+    Before, Outcome, RunError, branch, fits, follow, lead, resume, run, run_in_parts,
     run_with_checkpoints,
 };
 pub use plan::*;

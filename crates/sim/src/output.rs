@@ -18,22 +18,23 @@ use rocelab_fabric::NodeId;
 use rocelab_results::{
     DropRecord, FlowRecord, FlowStatistics, FlowStatus, FlowWriter, OperationCounts,
     OperationRecord, OperationStatistics, OperationStatus, PauseEvent as PauseKind, PauseRecord,
-    RecordWriter, ResultsDir, ResultsError, StormEvent, StormRecord, Summary,
+    RecordWriter, ResultsDir, ResultsError, StormEvent, StormRecord, Summary, TransportFlows,
 };
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
 
-pub use self::checkpointing::{branch, resume, run_with_checkpoints};
+pub use self::checkpointing::{branch, fits, resume, run_with_checkpoints};
 pub(crate) use self::deadlocks::deadlock_records;
 pub use self::error::RunError;
 use self::lossless::LosslessDrops;
 pub use self::ranked::{follow, lead};
 use self::samples::SampleFiles;
-use self::summary::summary;
+use self::summary::{goodput, summary};
+use crate::frozen::frozen;
 use crate::ideal::UnloadedNetwork;
 use crate::network::{
-    Cut, DropCause, FlowEnd, FlowFailure, FrameDropped, OpenOperation, OperationEnd, PauseChange,
-    PauseEvent, QueueStorm, Record, RecordKind,
+    Accepted, Cut, DropCause, FlowEnd, FlowFailure, FrameDropped, OpenOperation, OperationEnd,
+    PauseChange, PauseEvent, QueueStorm, Record, RecordKind,
 };
 use crate::pause_tree::PauseTree;
 use crate::profile::Profile;
@@ -287,6 +288,7 @@ impl<'a> Output<'a> {
                 RecordKind::Marks(counted) => self.samples.marks(key.time, &counted)?,
                 RecordKind::Use(port) => self.samples.port_use(key.time, &port)?,
                 RecordKind::Rate(rate) => self.samples.rate(key.time, &rate)?,
+                RecordKind::Goodput(goodput) => self.samples.goodput(key.time, &goodput)?,
                 RecordKind::Storm(storm) => self.storm(key.time, &storm)?,
                 RecordKind::OperationEnd(end) => self.operation_end(key.time, &end)?,
             }
@@ -378,7 +380,7 @@ impl<'a> Output<'a> {
             status,
             ..self.operation(&OpenOperation { connection, slot, operation, kind, start })
         };
-        self.write_operation(connection, kind, &record)
+        self.write_operation(connection, &record)
     }
 
     /// An operation that has started, and of which nothing else is known.
@@ -404,12 +406,10 @@ impl<'a> Output<'a> {
     fn write_operation(
         &mut self,
         connection: u32,
-        kind: u16,
         record: &OperationRecord<'a>,
     ) -> Result<(), ResultsError> {
         let app = self.plan.connections[connection as usize].app as usize;
-        let payload = self.plan.apps[app].kinds[usize::from(kind)].payload();
-        self.operation_statistics[app].add(record, payload);
+        self.operation_statistics[app].add(record);
         self.operations.as_mut().map_or(Ok(()), |operations| operations.write(record))
     }
 
@@ -492,19 +492,16 @@ impl<'a> Output<'a> {
         }
         for open in simulation.network().open_operations() {
             let record = self.operation(&open);
-            self.write_operation(open.connection, open.kind, &record)?;
+            self.write_operation(open.connection, &record)?;
         }
         let now = simulation.now();
         links::write(self.plan, self.directory, simulation.network(), now)?;
+        let accepted = simulation.network().accepted();
         let mut summary = Summary {
-            operations: self.operation_counts(),
-            transports: self
-                .by_transport
-                .iter()
-                .map(|(transport, flows)| (transport.name().to_owned(), flows.into()))
-                .collect(),
+            operations: self.operation_counts(&accepted, now),
+            transports: self.transports(&accepted, now),
             lossless_drops: self.lossless_drops.finish(),
-            ..summary(self.plan, simulation, &self.statistics, ending)
+            ..summary(self.plan, simulation, &self.statistics, &accepted, ending)
         };
         self.directory.write_nodes(crate::topology_map(&self.plan.topology).nodes)?;
         let is_native = self.reference.is_none();
@@ -514,6 +511,9 @@ impl<'a> Output<'a> {
         summary.deadlocks = deadlock_records(self.plan, deadlocks, &self.pause_tree);
         summary.stalled =
             stalls.then(|| stall(self.plan, (simulation, ending), &self.pause_tree, &self.ended));
+        if is_native && !stalls {
+            summary.frozen = frozen(self.plan, simulation, &self.pause_tree, &self.ended);
+        }
         let causes = self.pause_tree.finish();
         if self.reference.is_none() && !causes.pauses.is_empty() {
             self.directory.write_pause_causes(&causes)?;
@@ -528,13 +528,27 @@ impl<'a> Output<'a> {
         Ok(summary)
     }
 
+    /// What the summary says of flows by what carries them, where there is TCP.
+    fn transports(&self, accepted: &Accepted, now: SimTime) -> BTreeMap<String, TransportFlows> {
+        let of = |(&transport, statistics): (&Transport, &FlowStatistics)| {
+            let log = match transport {
+                Transport::Rdma => &accepted.flows,
+                Transport::Tcp => &accepted.segments,
+            };
+            let goodput = goodput(self.plan, statistics, Some(transport), log, now);
+            (transport.name().to_owned(), TransportFlows::of(statistics, goodput))
+        };
+        self.by_transport.iter().map(of).collect()
+    }
+
     /// What the summary says of applications.
-    fn operation_counts(&self) -> Vec<OperationCounts> {
+    fn operation_counts(&self, accepted: &Accepted, now: SimTime) -> Vec<OperationCounts> {
         let counts = |(number, (app, statistics)): (u32, (&AppPlan, &OperationStatistics))| {
             let connections = &self.plan.connections;
             let own = connections.iter().filter(|connection| connection.app == number).count();
             let planned = app.operations.map(|each| each.saturating_mul(own as u64));
-            statistics.counts(&app.name, planned)
+            let log = &accepted.apps[number as usize];
+            statistics.counts(&app.name, planned, log, now.ps())
         };
         (0u32..).zip(self.plan.apps.iter().zip(&self.operation_statistics)).map(counts).collect()
     }

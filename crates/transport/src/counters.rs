@@ -39,6 +39,9 @@ pub struct Counters {
     pub retransmitted: Traffic,
     /// Data packets received, wanted or not.
     pub data_received: u64,
+    /// Payload accepted, packet by packet, each byte once: of messages that are still arriving too, and what
+    /// waits for an earlier packet (bytes).
+    pub payload_accepted: u64,
     /// Positive acknowledgements received.
     pub acks_received: u64,
     /// Negative acknowledgements received.
@@ -67,6 +70,8 @@ pub struct Counters {
     pub unknown_qp: u64,
     /// Packets for a queue pair in the error state, and packets that make no sense to it.
     pub discarded: u64,
+    /// Connections that were given up before their answer came.
+    pub late_connections: u64,
 }
 
 impl core::ops::AddAssign for Traffic {
@@ -96,10 +101,12 @@ impl core::ops::AddAssign<&Self> for Counters {
         self.timeouts += other.timeouts;
         self.messages_delivered += other.messages_delivered;
         self.payload_delivered += other.payload_delivered;
+        self.payload_accepted += other.payload_accepted;
         self.out_of_order += other.out_of_order;
         self.duplicates += other.duplicates;
         self.wrong_key += other.wrong_key;
         self.unknown_qp += other.unknown_qp;
         self.discarded += other.discarded;
+        self.late_connections += other.late_connections;
     }
 }

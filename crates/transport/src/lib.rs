@@ -49,7 +49,7 @@ pub use congestion_control::Algorithm;
 pub use content::{AtomicOperands, Content};
 pub use counters::{Counters, Traffic};
 pub use memory::{Access, Memory, MemoryError, MemoryRegion, RemoteAccess};
-pub use nic::{FIRST_QPN, Nic, Timer};
+pub use nic::{Backlog, FIRST_QPN, Nic, Timer};
 pub use packet::{Packet, Transmit};
 pub use queue_pair::{OutstandingWork, QueuePair, QueuePairState, Standing, StateError};
 pub use receive_queue::ReceiveQueueConfig;

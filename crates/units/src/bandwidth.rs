@@ -15,6 +15,7 @@ const GRAMMAR: Grammar = Grammar {
         Unit { names: &["kbps", "Kbps", "kb/s", "Kb/s", "kbit/s"], scale: 1_000, print: true },
         Unit { names: &["bps", "b/s", "bit/s"], scale: 1, print: true },
     ],
+    most: u64::MAX,
 };
 
 /// A rate in bits per second.

@@ -20,6 +20,7 @@ const GRAMMAR: Grammar = Grammar {
         Unit { names: &["KiB"], scale: 1 << 10, print: true },
         Unit { names: &["B", "bytes"], scale: 1, print: true },
     ],
+    most: u64::MAX,
 };
 
 /// An amount of data in bytes. `KB`, `MB` and `GB` are powers of ten, `KiB`, `MiB` and `GiB`

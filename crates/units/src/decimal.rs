@@ -59,12 +59,14 @@ pub enum ParseError {
         resolution: &'static str,
     },
     /// The value does not fit.
-    #[error("`{text}` is too large a {quantity}")]
+    #[error("`{text}` is too large a {quantity}: the largest is {most}")]
     TooLarge {
         /// What was given.
         text: String,
         /// What is wanted.
         quantity: &'static str,
+        /// The largest one.
+        most: String,
     },
 }
 
@@ -75,6 +77,8 @@ pub(crate) struct Grammar {
     pub(crate) resolution: &'static str,
     /// Largest unit first.
     pub(crate) units: &'static [Unit],
+    /// The largest value that a text may have, in base units.
+    pub(crate) most: u64,
 }
 
 impl Grammar {
@@ -119,7 +123,11 @@ impl Grammar {
     fn scaled(&self, text: &str, number: &str, scale: u64) -> Result<u64, ParseError> {
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let fraction = fraction.trim_end_matches(['0', '_']);
-        let too_large = || ParseError::TooLarge { text: text.into(), quantity: self.quantity };
+        let too_large = || ParseError::TooLarge {
+            text: text.into(),
+            quantity: self.quantity,
+            most: self.format(self.most),
+        };
         let mut value: u128 = 0;
         let mut denominator: u128 = 1;
         let digits = |part: &str| part.bytes().filter(u8::is_ascii_digit).collect::<Vec<_>>();
@@ -140,7 +148,8 @@ impl Grammar {
                 resolution: self.resolution,
             });
         }
-        u64::try_from(scaled / denominator).map_err(|_| too_large())
+        let value = u64::try_from(scaled / denominator).map_err(|_| too_large())?;
+        if value <= self.most { Ok(value) } else { Err(too_large()) }
     }
 
     /// Writes `value` in the largest unit that needs at most three decimals, so that
@@ -165,7 +174,7 @@ impl Grammar {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Bandwidth, Bytes, Duration, Length};
+    use crate::{Bandwidth, Bytes, Duration, Length, SimTime};
 
     #[test]
     fn decimals_are_exact() {
@@ -192,9 +201,22 @@ mod tests {
         assert!("0.0001ps".parse::<Duration>().is_err());
     }
 
+    /// Sums of what a user can write do not wrap.
+    #[test]
+    fn no_time_is_after_the_latest() {
+        assert_eq!("4611686s".parse(), Ok(SimTime::LATEST));
+        for text in ["4611686.000000000001s", "18446744.073709551615s"] {
+            let error = text.parse::<Duration>().unwrap_err().to_string();
+            assert!(error.contains(text) && error.contains("the largest is 4611686s"), "{error}");
+        }
+        let latest = SimTime::LATEST.ps();
+        assert!(latest.checked_mul(4).is_some());
+        assert!("18446744073709551615B".parse::<Bytes>().is_ok(), "sizes have no such limit");
+    }
+
     #[test]
     fn printing_is_read_back() {
-        for ps in [0, 1, 999, 1000, 1001, 84_480, 1_000_000, 1_234_567, u64::MAX] {
+        for ps in [0, 1, 999, 1000, 1001, 84_480, 1_000_000, 1_234_567, SimTime::LATEST.ps()] {
             let duration = Duration::from_ps(ps);
             assert_eq!(duration.to_string().parse::<Duration>().unwrap(), duration);
         }

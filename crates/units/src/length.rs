@@ -14,6 +14,7 @@ const GRAMMAR: Grammar = Grammar {
         Unit { names: &["cm"], scale: 10, print: false },
         Unit { names: &["mm"], scale: 1, print: true },
     ],
+    most: u64::MAX,
 };
 
 /// A cable length in millimetres.

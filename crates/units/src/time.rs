@@ -16,7 +16,12 @@ const GRAMMAR: Grammar = Grammar {
         Unit { names: &["ns"], scale: 1_000, print: true },
         Unit { names: &["ps"], scale: 1, print: true },
     ],
+    most: LATEST_PS,
 };
+
+/// The latest instant that a text can name, and the longest span (ps): whole seconds below 2^62 ps. Four of
+/// them can be added, and no sum wraps.
+const LATEST_PS: u64 = 4_611_686 * 1_000_000_000_000;
 
 /// An instant: picoseconds since the start of the run, up to 213 days.
 ///
@@ -68,6 +73,8 @@ quantity_text!(
 impl SimTime {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
+    /// The latest instant that can be named, and at which anything happens: 53 days.
+    pub const LATEST: Self = Self(LATEST_PS);
     /// Later than anything that happens: "never".
     pub const NEVER: Self = Self(u64::MAX);
 
@@ -98,6 +105,12 @@ impl SimTime {
     #[inline]
     pub const fn saturating_add(self, span: Duration) -> Self {
         Self(self.0.saturating_add(span.0))
+    }
+
+    /// The instant `span` before this one, or [`SimTime::ZERO`] where there is none.
+    #[inline]
+    pub const fn saturating_sub(self, span: Duration) -> Self {
+        Self(self.0.saturating_sub(span.0))
     }
 }
 

@@ -77,6 +77,8 @@ pub struct Dissection<'a> {
     pub contents: Contents<'a>,
     /// The base transport header, where the capture ends behind it and before the payload.
     pub cut_bth: Option<Bth>,
+    /// The frame then, with zeros for all behind that header.
+    pub(crate) beginning: Option<Frame<'a>>,
     /// Why it could not be taken apart, if it is of a protocol that is known here.
     pub error: Option<ParseError>,
     /// The invariant CRC.
@@ -100,6 +102,12 @@ impl<'a> Dissection<'a> {
             Contents::InfiniBand(packet) => Packet::of_infiniband(packet),
             Contents::Opaque => None,
         }
+    }
+
+    /// The same of a frame whose capture ends behind the base transport header: what is behind it says
+    /// nothing.
+    pub(crate) fn beginning(&self) -> Option<Packet<'_>> {
+        self.beginning.as_ref().and_then(Frame::roce).map(Packet::of_roce)
     }
 
     /// The base transport header and the opcode's name, also where nothing behind it was captured.
@@ -130,6 +138,7 @@ impl<'a> Dissection<'a> {
             protocol,
             contents: Contents::Opaque,
             cut_bth: None,
+            beginning: None,
             error: None,
             icrc: Checksum::Absent,
             fcs: Checksum::Absent,
@@ -245,6 +254,7 @@ fn dissect_cut<'a>(
         Some(frame) if headers_len(frame) <= had => parsed,
         Some(frame) if headers_len(frame) - extensions_len(frame) <= had => Dissection {
             cut_bth: frame.roce().map(|roce| roce.bth),
+            beginning: Some(*frame),
             ..Dissection::nothing(parsed.protocol, captured)
         },
         // What the zeros made of it says nothing.

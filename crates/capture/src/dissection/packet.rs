@@ -114,6 +114,13 @@ impl<'a> Packet<'a> {
         }
     }
 
+    /// The same by the base transport header alone, where nothing behind it was captured. None where
+    /// manufacturers share an opcode.
+    pub(crate) fn operation_by_header(&self) -> Option<Opcode> {
+        let with_telemetry = self.bth.telemetry().map(|(_, operation)| operation);
+        self.bth.opcode().or(with_telemetry).filter(|opcode| !opcode.has_sack())
+    }
+
     /// Which telemetry the packet carries, if any.
     #[must_use]
     pub fn telemetry(&self) -> Option<(TelemetryKind, Opcode)> {

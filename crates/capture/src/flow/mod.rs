@@ -5,18 +5,21 @@
 //! interface. The flow of the other direction, its *peer*, is found by the answers: see
 //! [`pairing`].
 
+mod judgement;
 mod missing;
 mod mtu;
 mod pairing;
 mod position;
 mod requests;
 mod responses;
+mod span;
 mod table;
 
 use std::time::Duration;
 
 use rocelab_wire::{NakCode, Transport};
 
+pub(crate) use judgement::Owners;
 pub(crate) use table::Seen;
 pub use table::{FlowTable, MAX_FLOWS};
 
@@ -25,6 +28,7 @@ use crate::round_trip::RoundTrips;
 use pairing::Pairing;
 use requests::Requests;
 use responses::Responses;
+use span::Span;
 
 /// What makes a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -107,11 +111,12 @@ pub struct Flow {
     key: FlowKey,
     transport: Option<Transport>,
     counters: FlowCounters,
-    first: Duration,
-    last: Duration,
+    span: Span,
     entropy: Option<u32>,
     p_key: u16,
     peer: Option<(u32, Pairing)>,
+    /// Whether packets of it are known to pass on another way.
+    passes_elsewhere: bool,
     requests: Requests,
     responses: Responses,
     round_trips: RoundTrips,
@@ -139,13 +144,13 @@ impl Flow {
     /// Time of the first packet, as the file counts it.
     #[must_use]
     pub const fn first_time(&self) -> Duration {
-        self.first
+        self.span.first
     }
 
     /// Time of the last packet.
     #[must_use]
     pub const fn last_time(&self) -> Duration {
-        self.last
+        self.span.last
     }
 
     /// The number of the other direction's flow in [`FlowTable::flows`], if it is known.
@@ -181,12 +186,11 @@ impl Flow {
     }
 
     /// New payload by the time from the first packet to the last, in bit/s; none if that is no
-    /// time.
+    /// time. One of these two packets does not count, the larger one: it did not pass in that time. So this
+    /// is never above the rate of the link.
     #[must_use]
     pub fn goodput_bps(&self) -> Option<u64> {
-        let ns = self.last.saturating_sub(self.first).as_nanos();
-        let bits = u128::from(self.counters.new_payload_bytes) * 8;
-        u64::try_from((bits * 1_000_000_000).checked_div(ns)?).ok()
+        self.span.rate_bps()
     }
 
     fn expects_answers(&self) -> bool {

@@ -25,8 +25,8 @@ pub(super) struct Message {
     mtu: Option<u16>,
     /// Length that was announced, if the beginning was seen, in bytes.
     announced: Option<u32>,
-    /// Payload so far, in bytes.
-    found: u64,
+    /// Payload so far, in bytes; none if some of it is not known.
+    found: Option<u64>,
 }
 
 /// What a message does: packets of different kinds do not continue each other.
@@ -57,8 +57,8 @@ impl Kind {
 pub(super) struct Step {
     pub(super) opcode: Opcode,
     pub(super) name: OpcodeName,
-    /// Payload, in bytes.
-    pub(super) len: usize,
+    /// Payload, in bytes; none if the capture ends before what tells.
+    pub(super) len: Option<usize>,
     /// What the RETH of the message says, in bytes, if this packet begins it.
     pub(super) announced: Option<u32>,
 }
@@ -83,11 +83,11 @@ impl Position {
     }
 
     fn begin(step: &Step, faults: &mut Vec<Fault>) -> Self {
-        let found = step.len as u64;
+        let found = step.len.map(|len| len as u64);
         if step.opcode.is_first() {
             return Self::Within(Message {
                 kind: Kind::of(step.opcode),
-                mtu: u16::try_from(step.len).ok(),
+                mtu: step.len.and_then(|len| u16::try_from(len).ok()),
                 announced: step.announced,
                 found,
             });
@@ -107,34 +107,35 @@ impl Position {
                     let within_message = other != Self::Between;
                     faults.push(Fault::OpcodeSequence { opcode: step.name, within_message });
                 }
-                Message { kind, mtu: None, announced: None, found: 0 }
+                Message { kind, mtu: None, announced: None, found: Some(0) }
             }
         };
-        let fits = match message.mtu {
-            Some(mtu) if step.opcode.is_middle() => step.len == usize::from(mtu),
-            Some(mtu) => step.len <= usize::from(mtu),
-            None => true,
+        let fits = |len: usize, mtu: u16| match step.opcode.is_middle() {
+            true => len == usize::from(mtu),
+            false => len <= usize::from(mtu),
         };
-        if !fits && let Some(mtu) = message.mtu {
+        if let (Some(mtu), Some(found)) = (message.mtu, step.len)
+            && !fits(found, mtu)
+        {
             let expected = match step.opcode.is_middle() {
                 true => PayloadRule::PathMtu(mtu),
                 false => PayloadRule::UpTo(mtu),
             };
-            faults.push(Fault::PayloadLength { opcode: step.name, found: step.len, expected });
+            faults.push(Fault::PayloadLength { opcode: step.name, found, expected });
         }
-        message.found += step.len as u64;
+        message.found = message.found.zip(step.len).map(|(found, len)| found + len as u64);
         if step.opcode.is_last() {
             check_length(message.announced, message.found, faults);
             *self = Self::Between;
         } else {
-            message.mtu = message.mtu.or(u16::try_from(step.len).ok());
+            message.mtu = message.mtu.or(step.len.and_then(|len| u16::try_from(len).ok()));
             *self = Self::Within(message);
         }
     }
 }
 
-fn check_length(announced: Option<u32>, found: u64, faults: &mut Vec<Fault>) {
-    if let Some(announced) = announced
+fn check_length(announced: Option<u32>, found: Option<u64>, faults: &mut Vec<Fault>) {
+    if let (Some(announced), Some(found)) = (announced, found)
         && u64::from(announced) != found
     {
         faults.push(Fault::DmaLength { announced, found });

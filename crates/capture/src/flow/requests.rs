@@ -6,7 +6,7 @@ use std::time::Duration;
 use rocelab_wire::{Opcode, Psn};
 
 use super::Novelty;
-use super::missing::Missing;
+use super::missing::{Gap, Missing};
 use super::mtu::{PathMtus, packets};
 use super::position::{Position, Step};
 use crate::fault::Fault;
@@ -41,14 +41,32 @@ pub(super) struct Requested {
     pub(super) novelty: Novelty,
     /// It ends a message that was not sent before.
     pub(super) ends_message: bool,
+    /// The frame that answered it before it was seen.
+    pub(super) answered_by: Option<u64>,
+}
+
+/// What a response tells of requests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Acknowledged {
+    /// How long the answer to that very packet took.
+    pub(super) time: Option<Duration>,
+    /// Packets that are missing here, and that nobody had reported.
+    pub(super) unseen: Option<Gap>,
 }
 
 /// An RDMA READ.
 #[derive(Clone, Copy, Debug)]
 struct Read {
     start: Psn,
-    /// Bytes asked for.
-    len: u32,
+    /// Bytes asked for; none if the capture ends before what tells.
+    len: Option<u32>,
+}
+
+impl Read {
+    /// How many PSNs it takes, at least and at most.
+    fn packets(&self, mtus: PathMtus) -> (u32, u32) {
+        self.len.map_or((1, FARTHEST), |len| mtus.packets(len))
+    }
 }
 
 /// The requests that one direction of a connection carries.
@@ -100,6 +118,16 @@ impl Requests {
         self.started && !psn.is_before(self.first) && psn.is_before(self.limit())
     }
 
+    /// Whether a packet with this PSN was seen, as far as is remembered.
+    pub(super) fn holds(&self, psn: Psn) -> bool {
+        self.contains(psn) && !self.missing.contains(psn)
+    }
+
+    /// Whether these hold what `other` began with.
+    pub(super) fn began_with(&self, other: &Self) -> bool {
+        self.contains(other.first)
+    }
+
     /// Whether `psn` follows all requests so far.
     pub(super) fn is_unsent(&self, psn: Psn) -> bool {
         !psn.is_before(self.limit())
@@ -109,7 +137,7 @@ impl Requests {
     pub(super) fn limit(&self) -> Psn {
         match self.open_read {
             Some(read) if self.high == self.next => {
-                read.start.wrapping_add(self.mtus.packets(read.len).1)
+                read.start.wrapping_add(read.packets(self.mtus).1)
             }
             _ => self.high,
         }
@@ -148,15 +176,15 @@ impl Requests {
         }
         let novelty = self.find_place(psn, observations);
         let again = novelty != Novelty::New;
-        self.check_early(psn, faults);
+        let answered_by = self.answered_by(psn);
         self.position.step(&request.step, faults);
         self.learn_mtu(&request.step);
 
-        let (least, most) = self.span(request);
+        let read = self.read(request);
+        let (least, most) = read.map_or((1, 1), |read| read.packets(self.mtus));
         self.last = psn;
         self.next = psn.wrapping_add(least);
-        self.open_read = (least < most)
-            .then(|| Read { start: psn, len: request.step.announced.unwrap_or_default() });
+        self.open_read = read.filter(|_| least < most);
         if again {
             // Answers to it could be to either.
             while self.sent.back().is_some_and(|(sent, _)| !sent.is_before(psn)) {
@@ -176,7 +204,8 @@ impl Requests {
                 remember(&mut self.messages, self.next.wrapping_sub(1), WAITING);
             }
         }
-        Requested { novelty, ends_message: ends && novelty != Novelty::Again }
+        let ends_message = ends && novelty != Novelty::Again;
+        Requested { novelty, ends_message, answered_by }
     }
 
     /// Frame `number` answers a PSN that no request had yet.
@@ -188,14 +217,13 @@ impl Requests {
 
     /// If the requests reach, without a gap, a PSN that was answered before, it was not sent then.
     /// A gap before it says that the capture has not all requests.
-    fn check_early(&mut self, psn: Psn, faults: &mut Vec<Fault>) {
-        let Some((early, number)) = self.early else { return };
-        if !self.missing.is_empty() {
-            self.early = None;
-        } else if early == psn {
-            faults.push(Fault::AnsweredEarly { psn, number });
+    fn answered_by(&mut self, psn: Psn) -> Option<u64> {
+        let (early, number) = self.early?;
+        let is_whole = self.missing.is_empty();
+        if !is_whole || early == psn {
             self.early = None;
         }
+        (is_whole && early == psn).then_some(number)
     }
 
     fn start(&mut self, psn: Psn) {
@@ -247,7 +275,12 @@ impl Requests {
     fn place(&mut self, psn: Psn) -> Place {
         if let Some(read) = self.open_read {
             let count = psn.distance_from(read.start).max(0).unsigned_abs();
-            if count > 0 && self.mtus.keep(|mtu| packets(read.len, mtu) == count) {
+            let can_be = match read.len {
+                Some(len) => count > 0 && self.mtus.keep(|mtu| packets(len, mtu) == count),
+                // What it asked for is not known: whatever was skipped may be what it takes.
+                None => (1..=FARTHEST).contains(&count),
+            };
+            if can_be {
                 self.open_read = None;
                 if self.high == self.next {
                     self.high = psn;
@@ -271,19 +304,19 @@ impl Requests {
     fn learn_mtu(&mut self, step: &Step) {
         if step.opcode.is_first() || step.opcode.is_middle() {
             self.learn_path_mtu(step.len);
-        } else if step.len > 0 {
-            self.mtus.keep(|mtu| usize::from(mtu) >= step.len);
+        } else if let Some(len @ 1..) = step.len {
+            self.mtus.keep(|mtu| usize::from(mtu) >= len);
         }
     }
 
     /// A packet of this connection was filled with so many bytes.
-    pub(super) fn learn_path_mtu(&mut self, len: usize) {
-        if !PathMtus::is_path_mtu(len) {
-            return;
-        }
+    pub(super) fn learn_path_mtu(&mut self, len: Option<usize>) {
+        let Some(len) = len.filter(|&len| PathMtus::is_path_mtu(len)) else { return };
         self.mtus.learn(len);
-        if let (Some(read), Some(mtu)) = (self.open_read, self.mtus.known()) {
-            let next = read.start.wrapping_add(packets(read.len, mtu));
+        if let (Some(read), Some(mtu)) = (self.open_read, self.mtus.known())
+            && let Some(len) = read.len
+        {
+            let next = read.start.wrapping_add(packets(len, mtu));
             if self.high == self.next {
                 self.high = next;
             }
@@ -292,19 +325,19 @@ impl Requests {
         }
     }
 
-    /// How many PSNs a request takes, at least and at most.
-    fn span(&mut self, request: &Request) -> (u32, u32) {
+    /// The read that a request is, which is remembered.
+    fn read(&mut self, request: &Request) -> Option<Read> {
         if !request.step.opcode.is_rdma_read_request() {
-            return (1, 1);
+            return None;
         }
-        let len = request.step.announced.unwrap_or_default();
-        remember(&mut self.reads, Read { start: request.psn, len }, READS);
-        self.mtus.packets(len)
+        let read = Read { start: request.psn, len: request.step.announced };
+        remember(&mut self.reads, read, READS);
+        Some(read)
     }
 
     /// The length in bytes of the read that starts with this PSN, if there is one.
     pub(super) fn read_from(&self, psn: Psn) -> Option<u32> {
-        self.reads.iter().rev().find(|read| read.start == psn).map(|read| read.len)
+        self.reads.iter().rev().find(|read| read.start == psn).and_then(|read| read.len)
     }
 
     /// Whether no read can have this response, as far as is remembered.
@@ -312,7 +345,7 @@ impl Requests {
         let forgotten =
             self.reads.len() == READS && self.reads.iter().all(|read| psn.is_before(read.start));
         let covers = |read: &Read| {
-            let most = self.mtus.packets(read.len).1;
+            let most = read.packets(self.mtus).1;
             !psn.is_before(read.start) && psn.is_before(read.start.wrapping_add(most))
         };
         !forgotten
@@ -321,25 +354,15 @@ impl Requests {
             && !self.reads.iter().any(covers)
     }
 
-    /// A response says that everything up to `psn` has arrived; gives how long the answer to that
-    /// very packet took.
-    pub(super) fn acknowledge(
-        &mut self,
-        psn: Psn,
-        time: Duration,
-        faults: &mut Vec<Fault>,
-    ) -> Option<Duration> {
+    /// A response says that everything up to `psn` has arrived.
+    pub(super) fn acknowledge(&mut self, psn: Psn, time: Duration) -> Acknowledged {
         if !psn.is_before(self.unacknowledged) {
             self.unacknowledged = psn.wrapping_add(1);
         }
         while self.messages.front().is_some_and(|last| !last.is_after(psn)) {
             self.messages.pop_front();
         }
-        if !self.missing.is_empty()
-            && let Some(gap) = self.missing.acknowledge(psn)
-        {
-            faults.push(Fault::AcknowledgesUnseen { first: gap.first, count: gap.count });
-        }
+        let unseen = self.missing.acknowledge(psn);
         let mut newest = None;
         while let Some(sent) = self.sent.front().copied()
             && !sent.0.is_after(psn)
@@ -347,8 +370,8 @@ impl Requests {
             self.sent.pop_front();
             newest = Some(sent);
         }
-        let (_, sent) = newest.filter(|(sent, _)| *sent == psn)?;
-        time.checked_sub(sent)
+        let sent = newest.filter(|(sent, _)| *sent == psn);
+        Acknowledged { time: sent.and_then(|(_, sent)| time.checked_sub(sent)), unseen }
     }
 
     /// A NAK says that `psn` is missing or refused.

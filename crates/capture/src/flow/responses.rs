@@ -19,6 +19,8 @@ pub(super) struct Response {
     pub(super) number: u64,
     pub(super) time: Duration,
     pub(super) syndrome: Option<Syndrome>,
+    /// Whether it may be a NAK, and the capture ends before what tells.
+    pub(super) may_refuse: bool,
 }
 
 /// The read responses that one direction of a connection carries.

@@ -5,10 +5,13 @@ use std::time::Duration;
 use rocelab_wire::{NakCode, Opcode, Psn, Syndrome, Transport};
 use rustc_hash::FxHashMap;
 
+use super::judgement::{Owners, passed_elsewhere};
+use super::missing::Gap;
 use super::pairing::{self, Pairing};
 use super::position::Step;
 use super::requests::Request;
 use super::responses::Response;
+use super::span::Span;
 use super::{Connection, Flow, FlowCounters, FlowKey, Novelty};
 use crate::dissection::{Address, Packet};
 use crate::fault::Fault;
@@ -21,6 +24,12 @@ pub const MAX_FLOWS: usize = 1 << 14;
 /// Low bits of a P_Key; the highest says whether membership is full.
 const P_KEY_NUMBER: u16 = 0x7fff;
 
+/// Most interfaces on which the same flow is looked for.
+const WAYS: usize = 1_024;
+
+/// Who sends to which queue pair of whom.
+type Ends = (Address, Address, u32);
+
 /// Who sends to whom, on which interface.
 type Hosts = (u32, Address, Address);
 
@@ -30,6 +39,10 @@ pub struct FlowTable {
     flows: Vec<Flow>,
     by_key: FxHashMap<FlowKey, u32>,
     by_hosts: FxHashMap<Hosts, Vec<u32>>,
+    /// The same flow on all interfaces.
+    by_ends: FxHashMap<Ends, Vec<u32>>,
+    /// By interface.
+    owners: FxHashMap<u32, Owners>,
     not_followed: u64,
 }
 
@@ -41,9 +54,25 @@ pub(crate) struct Seen<'a> {
     pub(crate) time: Duration,
     pub(crate) packet: &'a Packet<'a>,
     pub(crate) operation: Opcode,
+    /// Whether the headers behind the BTH were captured.
+    pub(crate) has_extensions: bool,
+    /// Whether the length of the payload is known.
+    pub(crate) has_length: bool,
+}
+
+impl Seen<'_> {
+    /// Length of the payload, in bytes, if it is known.
+    fn payload_len(&self) -> Option<usize> {
+        self.has_length.then_some(self.packet.payload.len())
+    }
 }
 
 impl FlowTable {
+    /// A table of a capture of which it is known whose packets pass each interface.
+    pub(crate) fn with_owners(owners: FxHashMap<u32, Owners>) -> Self {
+        Self { owners, ..Self::default() }
+    }
+
     /// All flows, in the order of their first packets.
     #[must_use]
     pub fn flows(&self) -> &[Flow] {
@@ -87,10 +116,10 @@ impl FlowTable {
         let packet = seen.packet;
         let flow = &mut self.flows[id as usize];
         let counters = &mut flow.counters;
-        let payload = packet.payload.len() as u64;
+        let payload = seen.payload_len().unwrap_or_default() as u64;
         counters.packets += 1;
         counters.payload_bytes += payload;
-        flow.last = flow.last.max(seen.time);
+        flow.span.extend(seen.time);
         if packet.ecn == Some(rocelab_wire::Ecn::Ce) {
             counters.congestion_experienced += 1;
             observations.push(Observation::CongestionExperienced);
@@ -102,10 +131,12 @@ impl FlowTable {
         } else {
             self.follow(id, seen, faults, observations)
         };
-        let counters = &mut self.flows[id as usize].counters;
+        let flow = &mut self.flows[id as usize];
+        let counters = &mut flow.counters;
         counters.retransmissions += u64::from(novelty != Novelty::New && !strange);
         if novelty != Novelty::Again {
             counters.new_payload_bytes += payload;
+            flow.span.add(seen.time, payload);
         }
         counters.faulty += u64::from(faults.len() > before);
         Some(id)
@@ -133,17 +164,20 @@ impl FlowTable {
             key,
             transport: None,
             counters: FlowCounters::default(),
-            first: seen.time,
-            last: seen.time,
+            span: Span::at(seen.time),
             entropy,
             p_key: seen.packet.bth.p_key,
             peer: None,
+            passes_elsewhere: false,
             requests: Default::default(),
             responses: Default::default(),
             round_trips: Default::default(),
         });
         self.by_key.insert(key, id);
         self.by_hosts.entry((key.interface, key.source, key.destination)).or_default().push(id);
+        let ends = (key.source, key.destination, key.dest_qp);
+        self.by_ends.entry(ends).or_default().push(id);
+        self.owners.entry(key.interface).or_default().add(key.source, key.destination);
         Some(id)
     }
 
@@ -194,12 +228,21 @@ impl FlowTable {
         let step = Step {
             opcode: operation,
             name: packet.opcode_name(),
-            len: packet.payload.len(),
-            announced: packet.extensions.reth.map(|reth| reth.dma_length),
+            len: seen.payload_len(),
+            announced: packet
+                .extensions
+                .reth
+                .map(|reth| reth.dma_length)
+                .filter(|_| seen.has_extensions),
         };
         if operation.is_response() {
             let syndrome = packet.extensions.aeth.map(|aeth| aeth.syndrome);
-            let response = Response { step, psn, number: seen.number, time: seen.time, syndrome };
+            let syndrome = syndrome.filter(|_| seen.has_extensions);
+            // Only an ACKNOWLEDGE can be a NAK, which its AETH says.
+            let is_plain = matches!(operation, Opcode::RcAcknowledge | Opcode::XrcAcknowledge);
+            let may_refuse = !seen.has_extensions && is_plain;
+            let response =
+                Response { step, psn, number: seen.number, time: seen.time, syndrome, may_refuse };
             return self.follow_response(id, &response, faults, observations);
         }
         let answered = operation.transport() != Transport::Uc
@@ -207,6 +250,11 @@ impl FlowTable {
         let request = Request { step, psn, time: seen.time, answered };
         let requested = flow.requests.observe(&request, faults, observations);
         flow.counters.messages += u64::from(requested.ends_message);
+        if let Some(number) = requested.answered_by
+            && self.all_pass(id, psn, 1)
+        {
+            faults.push(Fault::AnsweredEarly { psn, number });
+        }
         requested.novelty
     }
 
@@ -219,6 +267,7 @@ impl FlowTable {
     ) -> Novelty {
         self.count_response(id, response, observations);
         let peer = self.peer_for(id, response, faults, observations);
+        let peer_id = peer;
         let two =
             peer.and_then(|peer| self.flows.get_disjoint_mut([id as usize, peer as usize]).ok());
         let is_read = response.step.opcode.is_rdma_read_response();
@@ -236,14 +285,57 @@ impl FlowTable {
         };
         match response.syndrome {
             Some(Syndrome::Nak(_) | Syndrome::RnrNak { .. }) => requests.refuse(response.psn),
+            // Whatever it says of what is missing, it may have said.
+            None if response.may_refuse => requests.refuse(response.psn),
             _ => {
-                let time = requests.acknowledge(response.psn, response.time, faults);
-                if let Some(time) = time {
+                let acknowledged = requests.acknowledge(response.psn, response.time);
+                if let Some(time) = acknowledged.time {
                     peer.round_trips.add(time);
+                }
+                if let (Some(gap), Some(peer)) = (acknowledged.unseen, peer_id) {
+                    self.judge(peer, gap, faults, observations);
                 }
             }
         }
         novelty
+    }
+
+    /// Packets of a flow are acknowledged that are missing, and nobody had reported.
+    fn judge(
+        &mut self,
+        id: u32,
+        gap: Gap,
+        faults: &mut Vec<Fault>,
+        observations: &mut Vec<Observation>,
+    ) {
+        let Gap { first, count, .. } = gap;
+        if self.all_pass(id, first, count) {
+            faults.push(Fault::AcknowledgesUnseen { first, count });
+        } else {
+            observations.push(Observation::AcknowledgesElsewhere { first, count });
+        }
+    }
+
+    /// Whether all requests of a flow pass its interface, as far as is known. It is asked where some of
+    /// them, from `first`, are missing or out of place.
+    fn all_pass(&mut self, id: u32, first: Psn, count: u32) -> bool {
+        let flow = &self.flows[id as usize];
+        let FlowKey { interface, source, destination, dest_qp } = flow.key;
+        if flow.passes_elsewhere
+            || self.owners.get(&interface).is_some_and(|owners| !owners.pass(source))
+        {
+            return false;
+        }
+        let ways = self.by_ends.get(&(source, destination, dest_qp)).into_iter().flatten();
+        let other = ways.copied().take(WAYS).find(|&way| {
+            let other = &self.flows[way as usize].requests;
+            way != id && passed_elsewhere(&flow.requests, other, first, count)
+        });
+        if let Some(other) = other {
+            self.flows[id as usize].passes_elsewhere = true;
+            self.flows[other as usize].passes_elsewhere = true;
+        }
+        other.is_none()
     }
 
     fn count_response(
@@ -292,13 +384,15 @@ impl FlowTable {
             }
             if pairing == Pairing::Certain {
                 // A sequence error names the PSN that the responder expects, sent or not.
-                if matches!(response.syndrome, Some(Syndrome::Nak(NakCode::PsnSequenceError))) {
+                let is_sequence_error =
+                    matches!(response.syndrome, Some(Syndrome::Nak(NakCode::PsnSequenceError)));
+                if is_sequence_error || response.may_refuse {
                     return Some(peer);
                 }
                 if unsent {
                     self.flows[peer as usize].requests.answered_early(psn, response.number);
                     observations.push(Observation::UnseenRequest { psn });
-                } else {
+                } else if self.all_pass(peer, psn, 1) {
                     faults.push(Fault::AnswersNothing { psn });
                 }
                 return None;

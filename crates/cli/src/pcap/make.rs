@@ -1,7 +1,7 @@
 //! `rocelab pcap make`.
 
-use std::fs::{self, OpenOptions};
-use std::io::{BufWriter, ErrorKind};
+use std::fs;
+use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,6 +10,8 @@ use rocelab_capture::{Format, Recipe};
 use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::inputs::Inputs;
+use crate::new_file;
 
 /// Arguments of `rocelab pcap make`.
 #[derive(Debug, Args)]
@@ -34,17 +36,8 @@ pub(super) fn execute(arguments: &MakeArguments) -> Result<Exit, Failure> {
     })?;
     let recipe = Recipe::parse(path, &text).map_err(|error| Failure::Input(error.to_string()))?;
 
-    let opened =
-        OpenOptions::new().write(true).truncate(true).create(true).create_new(!force).open(out);
-    let file = opened.map_err(|error| {
-        let out = out.display();
-        Failure::Input(match error.kind() {
-            ErrorKind::AlreadyExists => {
-                format!("--out = {out}: exists; replace it with --force")
-            }
-            _ => format!("--out = {out}: {error}; name a file that you may write"),
-        })
-    })?;
+    let file =
+        new_file::create("--out", out, *force, &Inputs::file(path, "the description itself"))?;
     recipe
         .write(Format::from_path(out), BufWriter::new(file))
         .map_err(|error| Failure::Machine { path: out.clone(), error })?;

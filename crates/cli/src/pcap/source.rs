@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use rocelab_capture::{CaptureReader, LinkLayer, ReadError, Verified, Verifier};
+use rocelab_capture::{CaptureReader, LinkLayer, ReadError, Survey, Verified, Verifier};
 
 use super::output::Closed;
 use crate::failure::Failure;
@@ -22,10 +22,41 @@ pub(super) struct Ended {
 /// is no error yet: see [`Ended::failure`].
 pub(super) fn read(
     path: &Path,
+    sink: impl FnMut(&Verified<'_>) -> Result<(), Closed>,
+) -> Result<Ended, Closed> {
+    read_by(Verifier::new(), path, sink)
+}
+
+/// The same, where faults are wanted that do not depend on the order of frames: a file is read twice, what
+/// comes through a pipe once.
+pub(super) fn verify(
+    path: &Path,
+    sink: impl FnMut(&Verified<'_>) -> Result<(), Closed>,
+) -> Result<Ended, Closed> {
+    read_by(Verifier::with(survey(path)), path, sink)
+}
+
+/// Whose packets pass which interface, as far as the file can be read.
+fn survey(path: &Path) -> Survey {
+    let mut survey = Survey::default();
+    if path.is_file()
+        && let Ok(mut reader) = CaptureReader::open(path)
+    {
+        while let Some(Ok(frame)) = reader.next_frame()
+            && LinkLayer::of_type(frame.link_type).is_some()
+        {
+            survey.note(&frame);
+        }
+    }
+    survey
+}
+
+fn read_by(
+    mut verifier: Verifier,
+    path: &Path,
     mut sink: impl FnMut(&Verified<'_>) -> Result<(), Closed>,
 ) -> Result<Ended, Closed> {
     let mut reader = CaptureReader::open(path).map_err(|error| explain(path, &error))?;
-    let mut verifier = Verifier::new();
     while let Some(frame) = reader.next_frame() {
         let frame = match frame {
             Ok(frame) => frame,

@@ -26,7 +26,7 @@ fn verify(
     output: &mut Output,
 ) -> Result<(Exit, Option<Failure>), Closed> {
     let mut listed = Vec::new();
-    let ended = source::read(&arguments.path, |verified| {
+    let ended = source::verify(&arguments.path, |verified| {
         if arguments.json {
             output.json(verified)?;
         } else {

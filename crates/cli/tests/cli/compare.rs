@@ -38,6 +38,38 @@ fn figures_stand_side_by_side() {
 }
 
 #[test]
+fn what_congestion_control_is_compared_is_said_with_presets_and_parameters() {
+    let desk = crate::report::desk_with_results();
+    let run = |out: &str, algorithm: &str| {
+        let set = format!("congestion_control.dcqcn={algorithm}");
+        desk.succeeds(&["run", "small.toml", "--out", out, "--set", &set]);
+    };
+    run("one", "{}");
+    run("other", "{ preset = \"hpcc\", g = \"1/64\" }");
+    let table = desk.succeeds(&["compare", "one", "other", "-o", "page.html"]);
+    let line = |name: &str| {
+        let found = table.lines().find(|line| line.starts_with(name));
+        found.unwrap_or_else(|| panic!("{name}: {table}")).to_owned()
+    };
+    let algorithm = line("congestion_control ");
+    assert!(
+        algorithm.contains("dcqcn (preset paper)") && algorithm.contains("dcqcn (preset hpcc)"),
+        "{table}"
+    );
+    let preset = line("congestion_control.dcqcn.preset");
+    assert!(preset.contains("paper") && preset.ends_with("hpcc"), "{table}");
+    assert!(line("congestion_control.dcqcn.g ").ends_with("1/64"), "{table}");
+    // What they have in common is not told.
+    assert!(!table.contains("congestion_control.dcqcn.cnp_interval"), "{table}");
+    assert!(desk.text("page.html").contains("dcqcn (preset hpcc)"));
+    let json: Value =
+        serde_json::from_str(&desk.succeeds(&["compare", "one", "other", "--json"])).unwrap();
+    assert_eq!(json["settings"][0]["texts"][0], "dcqcn (preset paper)");
+    let alike = desk.succeeds(&["compare", "one", "one"]);
+    assert!(!alike.contains("congestion_control.dcqcn."), "{alike}");
+}
+
+#[test]
 fn the_page_is_drawn_where_asked() {
     let desk = desk();
     let answer = desk.succeeds(&["compare", "results", "more", "results", "-o", "page.html"]);
@@ -54,4 +86,72 @@ fn one_run_is_nothing_to_compare() {
         let ended = desk.rocelab(arguments);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
     }
+}
+
+/// There is no ratio of a lower bound, nor of goodputs by different rules.
+#[test]
+fn what_cannot_be_compared_has_no_ratio() {
+    let desk = desk();
+    let mut summary = desk.json("more/summary.json");
+    summary["goodput"]["rule"] = "between-starts".into();
+    summary["fct_ps"]["at_least"] = serde_json::json!(["mean", "max"]);
+    desk.write("more/summary.json", serde_json::to_string_pretty(&summary).unwrap());
+    let json: Value =
+        serde_json::from_str(&desk.succeeds(&["compare", "results", "more", "--json"])).unwrap();
+    let figure = |name: &str| {
+        let figures = json["figures"].as_array().unwrap();
+        figures.iter().find(|figure| figure["name"] == name).unwrap().clone()
+    };
+    for name in ["Goodput", "Goodput over", "FCT mean", "FCT max"] {
+        assert_eq!(figure(name)["ratios"][1], Value::Null, "{name}: {json:#}");
+        assert!(figure(name)["values"][1].is_u64(), "{name}: {json:#}");
+    }
+    assert!(figure("FCT p50")["ratios"][1].is_number(), "{json:#}");
+    let rules = serde_json::json!(["until-95-percent", "between-starts"]);
+    assert_eq!(figure("Goodput")["rules"], rules);
+    assert_eq!(figure("FCT max")["lower_bounds"], serde_json::json!([false, true]));
+    assert_eq!(figure("FCT max").get("rules"), None);
+}
+
+/// Numbers that no run has do not end in a panic.
+#[test]
+fn damaged_counts_are_told_as_they_are() {
+    let desk = desk();
+    let mut summary = desk.json("results/summary.json");
+    summary["flows"]["failed"] = u64::MAX.into();
+    summary["flows"]["unfinished"] = u64::MAX.into();
+    summary["failures"] = serde_json::json!({ "link-down": u64::MAX, "host-down": 1 });
+    for values in [0, u64::MAX] {
+        summary["fct_ps"]["values"] = values.into();
+        summary["fct_ps"]["missing"] = u64::MAX.into();
+        desk.write("results/summary.json", serde_json::to_string(&summary).unwrap());
+        desk.succeeds(&["compare", "results", "more"]);
+        desk.succeeds(&["report", "results", "-o", "page.html", "--force"]);
+    }
+}
+
+/// Results of a build that knew neither rules of goodput nor how many values percentiles are of.
+#[test]
+fn results_of_older_builds_stand_beside_new_ones() {
+    let desk = desk();
+    let mut summary = desk.json("results/summary.json");
+    let all = summary.as_object_mut().unwrap();
+    all.remove("goodput");
+    all["goodput_bps"] = 12_340_000_000_u64.into();
+    for key in ["fct_ps", "slowdown"] {
+        let of = all[key].as_object_mut().unwrap();
+        let max = of["max"].clone();
+        of.retain(|key, _| !["values", "missing"].contains(&key.as_str()));
+        of.extend(["p95", "p99", "p999"].map(|key| (key.to_owned(), max.clone())));
+    }
+    desk.write("results/summary.json", serde_json::to_string_pretty(&summary).unwrap());
+    let table = desk.succeeds(&["compare", "results", "more"]);
+    let of = |name: &str| table.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    assert!(of("Goodput ").contains("12.34 Gbit/s from first start to last end"), "{table}");
+    assert!(of("Goodput ").contains(" Gbit/s until 95 % arrived"), "{table}");
+    assert!(of("FCT of").contains("3 of 3 "), "{table}");
+    assert!(of("Goodput ").ends_with("  -"), "rules differ: {table}");
+    let p99: Vec<_> = of("FCT p99").split_whitespace().skip(2).map(str::to_owned).collect();
+    assert_eq!(p99[0], "-", "of three values: {table}");
+    desk.succeeds(&["report", "results", "-o", "old.html"]);
 }

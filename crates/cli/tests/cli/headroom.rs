@@ -23,9 +23,11 @@ headroom of one lossless class at one port: 100Gbps, 1.5us one way, store and fo
   +      37500 B  two propagation delays                       2 D R / 8, D = 1.5us
   +          1 B  the response time                            T R / 8 + 1, T = 0ps
   +       1114 B  the frame that the sender had begun          L + 8
-  =      40911 B  headroom
+  +      57265 B  cells                                        of 208 B, filled worst
+  =      98176 B  headroom
 
-32 ports: a class keeps 1309.152KB. Of a buffer of 12MB, with 6MB of it shared, 4 lossless classes fit.
+32 ports: a class keeps 3141.632KB. Of a buffer of 12MB, with 6MB of it shared, 1 lossless class fits.
+Counted in bytes, as if memory had no cells, a class keeps 1309.152KB, and 4 fit.
 ";
     let trimmed: Vec<_> = text.lines().map(str::trim_end).collect();
     assert_eq!(trimmed.join("\n") + "\n", expected);
@@ -42,11 +44,30 @@ fn the_response_time_is_that_of_the_standard_unless_given() {
 }
 
 #[test]
+fn switches_of_9_and_12_mb_are_counted_in_cells_with_the_count_in_bytes_beside_it() {
+    // Published of such switches: two classes.
+    for (buffer, in_cells, in_bytes) in [("9MB", 2, 5), ("12MB", 3, 7)] {
+        let question = ["--rate", "40Gbps", "--cable", "300m", "--buffer", buffer];
+        let cells = answer(&question);
+        assert_eq!(cells["cell_bytes"], json!(208));
+        let other = &cells["other_count"];
+        assert_eq!(
+            (&cells["classes_that_fit"], &other["cell_bytes"]),
+            (&json!(in_cells), &json!(1))
+        );
+        assert_eq!(other["classes_that_fit"], json!(in_bytes));
+        let bytes = answer(&[&question[..], &["--cell", "1B"]].concat());
+        assert_eq!(bytes["classes_that_fit"], json!(in_bytes));
+        assert_eq!(bytes["other_count"]["classes_that_fit"], json!(in_cells));
+    }
+}
+
+#[test]
 fn classes_that_do_not_fit_are_exit_code_1() {
     let desk = Desk::new();
     let two = ["headroom", "--rate", "40Gbps", "--cable", "300m", "--classes", "2"];
     desk.succeeds(&two);
-    let ended = desk.rocelab(&[&two[..], &["--buffer", "3MB"]].concat());
+    let ended = desk.rocelab(&[&two[..], &["--buffer", "4MB"]].concat());
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert_eq!(ended.stderr, "2 lossless classes do not fit: 1 do\n");
 }

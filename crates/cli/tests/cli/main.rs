@@ -1,6 +1,7 @@
 //! The program as its users and their scripts meet it: arguments, exit codes, output, files.
 
 mod bad_input;
+mod capture_gaps;
 mod captures;
 mod check;
 mod checkpoints;
@@ -9,8 +10,13 @@ mod convert;
 mod explain;
 mod field_defects;
 mod headroom;
+mod inputs_stay;
 #[cfg(unix)]
 mod interrupt;
+#[cfg(unix)]
+mod leftovers;
+#[cfg(unix)]
+mod limits;
 mod pause_causes;
 mod pcap;
 mod program;

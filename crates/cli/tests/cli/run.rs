@@ -37,8 +37,28 @@ fn the_readme_shows_this_run() {
     };
     let readme = fs::read_to_string(repository("README.md")).unwrap();
     let shown = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next());
-    let answer = Desk::new().succeeds(&["run", &repository_argument("scenarios/incast-v2.toml")]);
+    let answer =
+        Desk::new().succeeds(&["run", &repository_argument("scenarios/dcqcn-incast.toml")]);
     assert_eq!(same(shown.expect("a terminal's output")), same(&answer), "run it and copy it");
+}
+
+#[test]
+fn the_first_example_shows_what_congestion_control_is_for() {
+    let desk = Desk::new();
+    let scenario = repository_argument("scenarios/dcqcn-incast.toml");
+    let run = |out: &str, algorithm: &str| {
+        let set = format!("congestion_control.{algorithm}={{}}");
+        desk.succeeds(&["run", &scenario, "--out", out, "--set", &set]);
+        let summary = desk.json(&format!("{out}/summary.json"));
+        let flows = desk.text(&format!("{out}/flows.csv"));
+        let column = flows.lines().next().unwrap().split(',').position(|name| name == "slowdown");
+        let bystander = flows.lines().find(|line| line.contains(",host-16,host-1,"));
+        let slowdown = bystander.unwrap().split(',').nth(column.unwrap()).unwrap();
+        (summary["pfc"]["pauses"].as_u64().unwrap(), slowdown.parse::<f64>().unwrap())
+    };
+    let (with, without) = (run("with", "dcqcn"), run("without", "none"));
+    assert!(with.0 * 20 < without.0, "pauses: {} and {}", with.0, without.0);
+    assert!(with.1 < 1.2 && without.1 > 5.0, "slowdown: {} and {}", with.1, without.1);
 }
 
 #[test]
@@ -209,6 +229,27 @@ fn unfinished_flows_are_found_unless_a_stop_was_given() {
     let summary = desk.json("results/small-1/summary.json");
     assert_eq!(summary["flows"]["unfinished"], 3);
     assert_eq!(summary["incomplete"], false);
+}
+
+#[test]
+fn connections_that_time_out_before_the_answer_is_back_are_told() {
+    let desk = Desk::new();
+    desk.write(
+        "far.toml",
+        "[roce]\nconnect = \"cm\"\n\
+         cm = { response_timeout = 1, packet_lifetime = 0, retries = 0 }\n\
+         [topology.single-switch]\nhosts = 2\nlink = { rate = \"100Gbps\", cable = \"1km\" }\n\
+         [workload.flows]\nlist = [{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\" }]\n",
+    );
+    for command in ["check", "run"] {
+        let ended = desk.rocelab(&[command, "far.toml"]);
+        assert!(ended.stderr.contains("far.toml:3:"), "{ended:?}");
+        assert!(ended.stderr.contains("no connection is made by a REQ"), "{ended:?}");
+        let late = "1 connection timed out before an answer came: the times of `roce.cm` are shorter than the \
+                    round-trip time, queues included, or messages were lost";
+        assert_eq!(ended.stderr.contains(late), command == "run", "{ended:?}");
+    }
+    assert_eq!(desk.json("results/far-1/summary.json")["late_connections"], 1);
 }
 
 #[test]

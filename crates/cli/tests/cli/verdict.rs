@@ -21,7 +21,10 @@ fn a_deadlock_is_told_also_where_the_run_goes_on() {
     let on = run(&["on", "--set", "on_deadlock=continue", "--set", "stop=2ms"]);
     assert_eq!(on.code, Some(1), "{on:?}");
     let told = format!("warning: {}\n", stopped.stderr.lines().next().unwrap_or_default());
-    assert_eq!(on.stderr, told, "{on:?}");
+    // What it holds is frozen, though the run came to its `stop`.
+    let rest = on.stderr.strip_prefix(&told).unwrap_or_else(|| panic!("{on:?}"));
+    assert!(rest.starts_with("warning: of 3 flows: 3 flows frozen by pauses since "), "{on:?}");
+    assert!(rest.ends_with(" us, held by deadlock 0\n"), "{on:?}");
     let before = run(&["before", "--set", "on_deadlock=continue", "--set", "stop=10us"]);
     assert_eq!((before.code, before.stderr.as_str()), (Some(0), ""), "{before:?}");
 }
@@ -43,6 +46,67 @@ fn lossless_frames_that_are_dropped_are_told_by_reason() {
         late + stopped
     );
     assert_eq!(ended.stderr, told);
+}
+
+/// Of 560 flows 510 do not end, since one NIC pauses the fabric. The `stop` was all that was said of it.
+#[test]
+fn a_stop_does_not_excuse_flows_that_are_frozen() {
+    let storm = repository_argument("scenarios/sigcomm16-nic-storm.toml");
+    let desk = Desk::new();
+    let run = |more: &[&str]| desk.rocelab(&[&["run", &storm, "--out"], more].concat());
+    let frozen = run(&["frozen"]);
+    assert_eq!(frozen.code, Some(1), "{frozen:?}");
+    let told = frozen.stderr.lines().find(|line| line.contains(" frozen by pauses since "));
+    let told = told.unwrap_or_else(|| panic!("{frozen:?}"));
+    assert!(told.starts_with("warning: of 560 flows: "), "{told}");
+    let summary = desk.json("frozen/summary.json");
+    let flows = summary["frozen"]["flows"].as_u64().unwrap();
+    assert!((400..=510).contains(&flows), "{summary:#}");
+    assert_eq!(summary["frozen"]["roots"][0]["root"], "host-0", "{summary:#}");
+    assert!(frozen.stdout.contains("\nFrozen           "), "{frozen:?}");
+    let completed =
+        "\nof 560 flows, 50 finished (510 unfinished, 0 failed, ranked last); >= at least\n";
+    assert!(frozen.stdout.contains(completed), "{frozen:?}");
+    // The median of 560 is among the 510 that did not end.
+    let fct = &summary["fct_ps"];
+    assert_eq!((&fct["p50"], &fct["at_least"][1]), (&fct["max"], &"p50".into()), "{fct:#}");
+    // A watchdog lets the flows go on, and drops frames for it.
+    let nic = run(&["nic", "--set", "watchdog.nic.detect=5ms"]);
+    assert_eq!(desk.json("nic/summary.json").get("frozen"), None, "{nic:?}");
+}
+
+#[test]
+fn frozen_are_those_flows_that_a_storm_holds_and_no_others() {
+    let run = |storm: &str| {
+        let desk = Desk::new();
+        let flows = "{ from = \"host-1\", to = \"host-0\", bytes = \"100MB\" },\n\
+                     { from = \"host-2\", to = \"host-3\", bytes = \"100MB\" },\n\
+                     { from = \"host-3\", to = \"host-2\", bytes = \"10KB\" },\n\
+                     { from = \"host-3\", to = \"host-0\", bytes = \"10KB\", start = \"1ms\" },\n";
+        let text = format!(
+            "stop = \"200us\"\n[topology.single-switch]\nhosts = 4\n\
+             link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[congestion_control.none]\n\
+             [workload.flows]\nlist = [\n{flows}]\n{storm}"
+        );
+        desk.write("storm.toml", text);
+        let ended = desk.rocelab(&["run", "storm.toml", "--out", "out"]);
+        (desk.json("out/summary.json")["frozen"].clone(), ended)
+    };
+    let storm = "[[failure]]\nkind = \"pause-storm\"\nhost = \"host-0\"\nat = \"100us\"\n";
+    let (frozen, ended) = run(storm);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    let told = "warning: of 4 flows: 1 flow frozen by pauses since 1";
+    // The line before it tells of the frames that the stopped NIC did not handle.
+    let last = ended.stderr.lines().last().unwrap_or_default();
+    assert!(last.starts_with(told) && last.ends_with(" us, held by host-0"), "{ended:?}");
+    assert_eq!(frozen["flows"], 1);
+    // The storm is over, and what was held goes on.
+    let (frozen, ended) = run(&format!("{storm}lasts = \"50us\"\n"));
+    assert!(frozen.is_null() && !ended.stderr.contains("frozen"), "{ended:?}");
+    // All goes on, and the `stop` cuts it off.
+    let (frozen, ended) = run("");
+    assert!(frozen.is_null(), "{ended:?}");
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
 }
 
 #[test]

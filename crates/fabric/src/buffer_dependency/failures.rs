@@ -13,9 +13,8 @@
 //! So only where one of these switches has hosts, the destination's routes are computed anew. In a
 //! fat tree or a leaf-spine network with two spines or more that is never the case.
 
-use std::cell::Cell;
-
-use super::shortest_paths::{FAR, PathsTo, Working};
+use super::shortest_paths::{PathsTo, Working};
+use super::sole_ways::SoleWays;
 use super::{BufferDependencies, DependencyCycle};
 use crate::topology::{NodeId, Topology};
 
@@ -144,15 +143,15 @@ impl Targets {
     }
 
     fn changes(&self, topology: &Topology, whole: Working<'_>, failing: &[u32]) -> Changes {
+        let mut places = vec![0; topology.links.len()];
+        for (place, &link) in (0..).zip(failing) {
+            places[link as usize] = place;
+        }
         let mut pairs = Vec::new();
-        let mut reach = Reach::new(whole, &self.has_hosts);
+        let mut ways = SoleWays::new(topology, whole, &self.has_hosts);
         for (number, &(target, _)) in (0..).zip(&self.switches) {
-            reach.aim_at(target);
-            let worse = |&(_, &link): &(u32, &u32)| {
-                let ends = &topology.links[link as usize];
-                reach.is_changed_by(ends.a, ends.b)
-            };
-            pairs.extend((0..).zip(failing).filter(worse).map(|(place, _)| (place, number)));
+            let links = ways.to(target).into_iter();
+            pairs.extend(links.map(|link| (places[link as usize], number)));
         }
         pairs.sort_unstable();
         Changes { pairs }
@@ -189,78 +188,5 @@ impl Targets {
             let paths = PathsTo { working, distances: &distances };
             dependencies.add_destination(&paths, host, self.sources.iter().copied());
         }
-    }
-}
-
-/// What the failure of a link does to the ways to one target.
-struct Reach<'a> {
-    working: Working<'a>,
-    has_hosts: &'a [bool],
-    /// By node: links to the target.
-    distances: Vec<u32>,
-    /// By node: how many ports lead nearer.
-    choices: Vec<u32>,
-    /// By node: how many of these lead to switches whose distance grows.
-    lost: Vec<Cell<u32>>,
-}
-
-impl<'a> Reach<'a> {
-    fn new(working: Working<'a>, has_hosts: &'a [bool]) -> Self {
-        let lost = vec![Cell::new(0); has_hosts.len()];
-        Self { working, has_hosts, distances: Vec::new(), choices: Vec::new(), lost }
-    }
-
-    fn aim_at(&mut self, target: NodeId) {
-        self.working.distances(target, &mut self.distances);
-        self.choices.clear();
-        for (node, &own) in (0..).zip(&self.distances) {
-            let nearer = |&(_, far): &(u16, NodeId)| self.distances[far as usize] + 1 == own;
-            let reaches = own != FAR && own != 0;
-            let count =
-                if reaches { self.working.switches_at(node).filter(nearer).count() } else { 0 };
-            self.choices.push(u32::try_from(count).unwrap_or(u32::MAX));
-        }
-    }
-
-    /// Whether frames may go other ways when a link between two switches fails.
-    fn is_changed_by(&self, a: NodeId, b: NodeId) -> bool {
-        let [at_a, at_b] = [a, b].map(|node| self.distances[node as usize]);
-        if at_a == at_b {
-            return false;
-        }
-        // The end that loses a way is the one that is farther.
-        let loser = if at_a < at_b { b } else { a };
-        self.choices[loser as usize] == 1 && self.strands_hosts(loser)
-    }
-
-    /// Whether there are hosts at a switch whose distance grows when `first` loses its only way.
-    fn strands_hosts(&self, first: NodeId) -> bool {
-        let mut touched = Vec::new();
-        let mut grown = vec![first];
-        let mut head = 0;
-        let mut found = false;
-        while let Some(&switch) = grown.get(head) {
-            head += 1;
-            if self.has_hosts[switch as usize] {
-                found = true;
-                break;
-            }
-            let behind = self.distances[switch as usize] + 1;
-            for (_, far) in self.working.switches_at(switch) {
-                if self.distances[far as usize] != behind {
-                    continue;
-                }
-                let lost = &self.lost[far as usize];
-                lost.set(lost.get() + 1);
-                touched.push(far);
-                if lost.get() == self.choices[far as usize] {
-                    grown.push(far);
-                }
-            }
-        }
-        for node in touched {
-            self.lost[node as usize].set(0);
-        }
-        found
     }
 }

@@ -10,7 +10,8 @@
 //!
 //! [`BufferDependencies`] collects the dependencies of one lossless priority: for each destination
 //! it follows the routes of a [`RouteFunction`] from all sources at once, so that its cost grows
-//! with links and destinations and not with pairs of hosts. [`BufferDependencies::find_cycle`]
+//! with links and destinations and not with pairs of hosts; where routes follow from the destination alone,
+//! for hundreds of destinations together. [`BufferDependencies::find_cycle`]
 //! looks for a cycle; [`LinkFailures`] does so after each single failure of a link.
 //!
 //! Hosts take all that arrives and forward nothing, so links to and from them are in no cycle.
@@ -19,6 +20,8 @@ mod cycle;
 mod failures;
 mod route_function;
 mod shortest_paths;
+mod sole_ways;
+mod together;
 
 use crate::topology::{Adjacency, NodeId, Topology};
 
@@ -113,6 +116,13 @@ impl BufferDependencies {
             }
         }
         self.follow(routes, destination);
+    }
+
+    /// Adds those of `others`, over the same nodes and links.
+    pub fn merge(&mut self, others: &Self) {
+        for (row, more) in self.rows.iter_mut().zip(&others.rows) {
+            *row |= more;
+        }
     }
 
     /// Follows the frames that have entered switches until all have arrived.

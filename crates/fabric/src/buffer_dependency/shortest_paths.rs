@@ -39,6 +39,15 @@ impl Working<'_> {
             .map(|(port, far)| (port, far.node))
     }
 
+    /// The switch's links to other switches over which frames go, and the far ends.
+    pub(super) fn links_at(&self, switch: NodeId) -> impl Iterator<Item = (u32, NodeId)> + '_ {
+        let ports = self.ports.adjacency.ports_of(switch).iter();
+        ports
+            .filter(move |far| far.node != switch && !self.ports.is_host[far.node as usize])
+            .filter(|far| self.carries(far.link))
+            .map(|far| (far.link, far.node))
+    }
+
     /// The number of links from each switch to the switch `target`, by node; [`FAR`] for those
     /// that cannot reach it, and for hosts.
     pub(super) fn distances(&self, target: NodeId, distances: &mut Vec<u32>) {

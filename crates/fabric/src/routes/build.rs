@@ -150,6 +150,9 @@ impl<'a> Search<'a> {
         self.order.push(origin);
         let mut head = 0;
         while let Some(&switch) = self.order.get(head) {
+            if self.order.len() == self.distances.len() {
+                return; // All are found, long before all their links have been looked at.
+            }
             head += 1;
             let distance = self.distances[switch as usize] + 1;
             for edge in self.graph.edges(switch) {

@@ -122,6 +122,28 @@ impl Routes {
         ports.get(hash::reduce(mixed, ports.len())).copied()
     }
 
+    /// The row of a switch.
+    pub(crate) fn row_of(&self, switch: NodeId) -> Option<usize> {
+        self.rows.get(switch as usize).filter(|&&row| row != NONE).map(|&row| row as usize)
+    }
+
+    /// The switch and the column of a host; none of one that is out of reach, or has static routes.
+    pub(crate) fn column_of(&self, host: NodeId) -> Option<(NodeId, usize)> {
+        let attachment = self.attachments.get(host as usize)?;
+        let has_both = attachment.switch != NONE && attachment.column != NONE;
+        has_both.then_some((attachment.switch, attachment.column as usize))
+    }
+
+    /// Whether a host has an active link to a switch.
+    pub fn is_attached(&self, host: NodeId) -> bool {
+        (host as usize) < self.attachments.len() && self.attachment_of(host).switch != NONE
+    }
+
+    /// The ports by which switches of a row forward to hosts of a column, but for that column's own switch.
+    pub(crate) fn ports_in(&self, row: usize, column: usize) -> &[u16] {
+        self.sets.ports(self.cells[row * self.columns + column])
+    }
+
     #[inline]
     fn cell(&self, switch: NodeId, attachment: &Attachment) -> Option<PortSetId> {
         self.place_of_cell(switch, attachment).copied()

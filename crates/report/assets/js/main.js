@@ -26,15 +26,26 @@ function completionFigures(runs) {
   if (known.length === 0) return [quietly("No flow completed.")];
   const figures = KINDS.flatMap(([kind, title, quantity]) => [
     chart({
-      id: `${kind}-by-size`, title: `${title} by size`, note: known.length > 1 ? "99th percentile." : "",
+      id: `${kind}-by-size`, title: `${title} by size`, note: [known.length > 1 ? `${SHARES[sharedBy(known, kind)]}.` : "", completedOf(known)].join(" ").trim(),
       x: { title: "Flow size", quantity: "bytes", log: true, values: sizes(known) },
       y: { title, quantity, log: true },
-      curves: known.flatMap(([name, completion]) => (known.length > 1 ? [2] : [0, 1, 2, 3]).map((share) => (
+      curves: known.flatMap(([name, completion]) => (known.length > 1 ? [sharedBy(known, kind)] : [0, 1, 2, 3].filter((share) => hasShare(completion, kind, share))).map((share) => (
         { label: known.length > 1 ? name : SHARES[share], points: true, values: bySize(known, completion, kind, share) }))),
     }),
     distribution(known, kind, title, quantity),
   ]);
   return [html("div", { class: "grid" }, figures), ...(runs.length === 1 ? [sizeTable(runs[0][1])] : [])];
+}
+
+// Few flows do not support a high percentile: `null`.
+const hasShare = (completion, kind, share) => completion.buckets.some((bucket) => bucket[kind][share] !== null);
+// The highest percentile that all runs have of some size, or else the greatest value.
+const sharedBy = (runs, kind) => [2, 1, 0].find((share) => runs.every(([, completion]) => hasShare(completion, kind, share))) ?? 3;
+// How many flows completed, if not all did: the others count as slower.
+function completedOf(runs) {
+  const of = ([name, completion]) => `${name ? `${name}: ` : ""}${completion.flows} finished of ${completion.flows + completion.missing}`;
+  const some = runs.filter(([, completion]) => completion.missing > 0).map(of);
+  return some.length > 0 ? `${some.join("; ")}; the others count as slower.` : "";
 }
 
 const middle = (bucket) => Math.sqrt(Math.max(bucket.from, 1) * Math.max(bucket.below, 2));
@@ -48,7 +59,7 @@ function distribution(runs, kind, title, quantity) {
   const tables = runs.map(([, completion]) => [completion[kind].values, completion[kind].shares.map((share) => share / 1e4)]);
   const joined = uPlot.join(tables.map(([values, shares]) => lastOfEqual(values, shares)));
   return chart({
-    id: `${kind}-cdf`, title: `${title}, distribution`, stepped: true,
+    id: `${kind}-cdf`, title: `${title}, distribution`, note: completedOf(runs), stepped: true,
     x: { title, quantity, log: true, values: joined[0] }, y: { title: "Flows", quantity: "percent", high: 100 },
     curves: runs.map(([name], index) => ({ label: name || "flows", values: joined[index + 1] })),
   });
@@ -61,11 +72,11 @@ function lastOfEqual(values, shares) {
 }
 
 function sizeTable(completion) {
-  const columns = [["Size from", "bytes"], ["below", "bytes"], ["Flows", "count"],
+  const columns = [["Size from", "bytes"], ["below", "bytes"], ["Finished", "count"], ["Not finished", "count"],
     ...SHARES.map((share) => [`Slowdown ${share}`, "ratio"]), ...SHARES.map((share) => [`FCT ${share}`, "time"])];
   return table({
     id: "sizes", title: "By size", columns: columns.map(([name, quantity]) => ({ name, quantity })), sorted: [0, false], file: "flows.csv",
-    rows: completion.buckets.map((bucket) => [bucket.from, bucket.below, bucket.flows, ...bucket.slowdown, ...bucket.fct]), total: completion.buckets.length,
+    rows: completion.buckets.map((bucket) => [bucket.from, bucket.below, bucket.flows, bucket.missing, ...bucket.slowdown, ...bucket.fct]), total: completion.buckets.length,
   });
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::envelope::{BINS, Window};
 use super::flows::{Completion, completion};
 use super::map::places;
-use super::overview::overview;
+use super::overview::{Fact, overview};
 use super::page::{Column, page};
 use super::pauses::Pauses;
 use super::ports::Ports;
@@ -52,11 +52,19 @@ pub fn compare_html(results: &[Results]) -> Result<String, ResultsError> {
     let window = Window { begin_ps, end_ps };
     let mut runs = Vec::new();
     let mut columns = Vec::new();
-    for ((one, name), flows) in results.iter().zip(&names).zip(&flows) {
-        runs.push(run(one, name.clone(), flows, window)?);
-        columns.push(Column { name: name.clone(), overview: overview(one.summary(), one.run()) });
-    }
     let comparison = Comparison::of(results);
+    for (place, ((one, name), flows)) in results.iter().zip(&names).zip(&flows).enumerate() {
+        runs.push(run(one, name.clone(), flows, window)?);
+        let mut overview = overview(one.summary(), one.run());
+        // What is compared comes first.
+        let settings = comparison.settings.iter();
+        let settings = settings.map(|setting| {
+            let value = setting.text(place).to_owned();
+            Fact { name: setting.key.clone().into(), value }
+        });
+        overview.facts.splice(0..0, settings);
+        columns.push(Column { name: name.clone(), overview });
+    }
     let data = Data { kind: "compare", begin_ps, end_ps, bins: BINS, runs, comparison };
     Ok(page(&names.join(" / "), &columns, &data))
 }

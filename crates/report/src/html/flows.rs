@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_results::{Distribution, FlowRecord};
+use rocelab_results::{Distribution, FlowRecord, Statistic};
 use serde::Serialize;
 
 /// Points of a distribution that are drawn.
@@ -11,8 +11,12 @@ const CDF_POINTS: usize = 400;
 /// What became of the completed flows.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Completion {
-    /// By payload, smallest first; empty ones are left out.
+    /// By payload, smallest first; those of which no flow completed are left out.
     pub(crate) buckets: Vec<Bucket>,
+    /// Flows that completed.
+    pub(crate) flows: u64,
+    /// Flows that did not.
+    pub(crate) missing: u64,
     /// Of completion times (ps).
     pub(crate) fct: Cdf,
     /// Of slowdowns (millionths).
@@ -26,11 +30,15 @@ pub(crate) struct Bucket {
     pub(crate) from: u64,
     /// Payload below this (bytes).
     pub(crate) below: u64,
+    /// Those that completed.
     pub(crate) flows: u64,
-    /// Median, 95th, 99th percentile and greatest completion time (ps).
-    pub(crate) fct: [u64; 4],
+    /// Those that did not.
+    pub(crate) missing: u64,
+    /// Median, 95th, 99th percentile and greatest completion time (ps), of those that completed; without
+    /// those percentiles that so few do not support.
+    pub(crate) fct: [Option<u64>; 4],
     /// The same of the slowdowns (millionths).
-    pub(crate) slowdown: [u64; 4],
+    pub(crate) slowdown: [Option<u64>; 4],
 }
 
 /// A cumulative distribution: values in ascending order, and the share of all values that are not
@@ -45,8 +53,12 @@ pub(crate) struct Cdf {
 pub(crate) fn completion(flows: &[FlowRecord<'_>]) -> Completion {
     let mut groups: BTreeMap<(u64, u64), [Vec<u64>; 2]> = BTreeMap::new();
     let mut all = [Vec::new(), Vec::new()];
+    let mut missing: BTreeMap<(u64, u64), u64> = BTreeMap::new();
     for flow in flows {
-        let (Some(fct), Some(slowdown)) = (flow.fct_ps, flow.slowdown()) else { continue };
+        let (Some(fct), Some(slowdown)) = (flow.fct_ps, flow.slowdown()) else {
+            *missing.entry(size_class(flow.bytes)).or_default() += u64::from(flow.fct_ps.is_none());
+            continue;
+        };
         let group = groups.entry(size_class(flow.bytes)).or_default();
         for lists in [group, &mut all] {
             lists[0].push(fct);
@@ -55,17 +67,23 @@ pub(crate) fn completion(flows: &[FlowRecord<'_>]) -> Completion {
     }
     let buckets = groups.into_iter().filter_map(|((from, below), [mut fct, mut slowdown])| {
         let flows = fct.len() as u64;
-        let (fct, slowdown) = (percentiles(&mut fct)?, percentiles(&mut slowdown)?);
-        Some(Bucket { from, below, flows, fct, slowdown })
+        let missing = missing.get(&(from, below)).copied().unwrap_or(0);
+        let (fct, slowdown) =
+            (percentiles(&mut fct, missing)?, percentiles(&mut slowdown, missing)?);
+        Some(Bucket { from, below, flows, missing, fct, slowdown })
     });
     let buckets = buckets.collect();
     let [fct, slowdown] = all;
-    Completion { buckets, fct: cdf(fct), slowdown: cdf(slowdown) }
+    let (flows, missing) = (fct.len() as u64, missing.values().sum());
+    Completion { buckets, flows, missing, fct: cdf(fct, missing), slowdown: cdf(slowdown, missing) }
 }
 
-fn percentiles(values: &mut [u64]) -> Option<[u64; 4]> {
-    let of = Distribution::of(values)?;
-    Some([of.p50, of.p95, of.p99, of.max])
+/// Median, 95th and 99th percentile where they are known, and the greatest of those that are.
+fn percentiles(values: &mut [u64], missing: u64) -> Option<[Option<u64>; 4]> {
+    let of = Distribution::with_missing(values, missing)?;
+    let known = |statistic| of.supported(statistic).filter(|_| !of.is_lower_bound(statistic));
+    let [p50, p95, p99] = [Statistic::P50, Statistic::P95, Statistic::P99].map(known);
+    Some([p50, p95, p99, Some(of.max)])
 }
 
 /// The class of sizes that `bytes` is in: 1, 2 or 5 times a power of ten, up to the next of these.
@@ -83,10 +101,12 @@ fn size_class(bytes: u64) -> (u64, u64) {
     }
 }
 
-/// The distribution of `values`, by nearest rank, with more points where it is rare.
-pub(crate) fn cdf(mut values: Vec<u64>) -> Cdf {
+/// The distribution of `values` and of so many that are missing, as greater than all of these: by nearest
+/// rank, with more points where it is rare.
+pub(crate) fn cdf(mut values: Vec<u64>, missing: u64) -> Cdf {
     values.sort_unstable();
     let count = values.len();
+    let all = (count as u128 + u128::from(missing)).max(1);
     let mut ranks: Vec<usize> =
         (1..=CDF_POINTS).map(|k| (k * count).div_ceil(CDF_POINTS)).collect();
     // The tail: the 50 greatest values each, then ever rarer ones.
@@ -95,9 +115,7 @@ pub(crate) fn cdf(mut values: Vec<u64>) -> Cdf {
     ranks.retain(|rank| *rank >= 1 && *rank <= count);
     ranks.sort_unstable();
     ranks.dedup();
-    let share = |rank: usize| {
-        u64::try_from(rank as u128 * 1_000_000 / count.max(1) as u128).unwrap_or(1_000_000)
-    };
+    let share = |rank: usize| u64::try_from(rank as u128 * 1_000_000 / all).unwrap_or(1_000_000);
     Cdf {
         values: ranks.iter().map(|rank| values[rank - 1]).collect(),
         shares: ranks.iter().map(|rank| share(*rank)).collect(),
@@ -153,20 +171,24 @@ pub(crate) mod tests {
     fn flows_that_did_not_complete_are_left_out() {
         let flows = [flow(0, 100, Some(2_000)), flow(1, 150, None), flow(2, 3_000, Some(5_000))];
         let completion = completion(&flows);
-        let expected =
-            Bucket { from: 100, below: 200, flows: 1, fct: [2_000; 4], slowdown: [2_000_000; 4] };
+        let (fct, slowdown) = (
+            [Some(2_000), None, None, Some(2_000)],
+            [Some(2_000_000), None, None, Some(2_000_000)],
+        );
+        let expected = Bucket { from: 100, below: 200, flows: 1, missing: 1, fct, slowdown };
+        assert_eq!((completion.flows, completion.missing), (2, 1));
         assert_eq!(completion.buckets.len(), 2);
         assert_eq!(completion.buckets[0], expected);
-        let cdf = Cdf { values: vec![2_000, 5_000], shares: vec![500_000, 1_000_000] };
+        let cdf = Cdf { values: vec![2_000, 5_000], shares: vec![333_333, 666_666] };
         assert_eq!(completion.fct, cdf);
     }
 
     #[test]
     fn a_distribution_of_many_is_drawn_with_few_points_and_its_tail() {
-        let drawn = cdf((1..=1_000_000).collect());
+        let drawn = cdf((1..=1_000_000).collect(), 0);
         assert!(drawn.values.len() <= CDF_POINTS + 51, "{}", drawn.values.len());
         assert_eq!((drawn.values[0], drawn.shares[0]), (1, 1));
         assert_eq!(drawn.values.last(), Some(&1_000_000));
-        assert_eq!(cdf(Vec::new()), Cdf::default());
+        assert_eq!(cdf(Vec::new(), 0), Cdf::default());
     }
 }

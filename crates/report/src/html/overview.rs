@@ -1,11 +1,15 @@
 //! The run in numbers, and what to worry about.
 
-use rocelab_results::{Distribution, Millionths, RunInfo, Summary};
+use std::borrow::Cow;
+
+use rocelab_results::{Millionths, RunInfo, Summary};
 use serde::Serialize;
 
 use super::cycles::sentence;
 use crate::numbers::{count, counted, time};
-use crate::summary_table::{by_kind, goodput};
+use crate::percentiles::{completed_of, percentile_texts};
+use crate::summary_table::by_kind;
+use crate::{frozen_text, goodput, idle_queue_pair_texts};
 
 /// How good or bad something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -28,7 +32,7 @@ pub(crate) struct Verdict {
 /// A number with its name.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Fact {
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     pub(crate) value: String,
 }
 
@@ -46,6 +50,8 @@ pub(crate) struct Overview {
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) facts: Vec<Fact>,
     pub(crate) percentiles: Vec<Percentiles>,
+    /// Of how many flows these are, if not all completed.
+    pub(crate) completed: Option<String>,
 }
 
 /// Out of `summary.json` and `run.json`.
@@ -54,6 +60,7 @@ pub(crate) fn overview(summary: &Summary, run: &RunInfo) -> Overview {
         verdicts: verdicts(summary),
         facts: facts(summary, run),
         percentiles: percentiles(summary),
+        completed: summary.fct_ps.as_ref().and_then(|fct| completed_of(fct, &summary.flows)),
     }
 }
 
@@ -83,7 +90,13 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
         let since = time(stalled.since_ps);
         say(Level::Bad, format!("Stuck since {since}: {queue_pairs}, {queues} with frames."));
     }
+    for text in idle_queue_pair_texts(summary) {
+        say(Level::Note, format!("Warning: {text}."));
+    }
     let flows = &summary.flows;
+    if let Some(text) = frozen_text(summary) {
+        say(Level::Bad, format!("Frozen: {text}."));
+    }
     if flows.failed > 0 {
         say(Level::Bad, format!("{} failed.", counted(flows.failed, "flow")));
     }
@@ -167,12 +180,14 @@ fn dropped<'a>(
 fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {
     let flows = &summary.flows;
     let mut list = Vec::new();
-    let mut say = |name, value| list.push(Fact { name, value });
+    let mut say = |name: &'static str, value| list.push(Fact { name: name.into(), value });
     say("Simulated", time(summary.simulated_ps));
     say("RoCE version", format!("v{}", summary.roce_version));
     say("Seed", summary.seed.to_string());
     say("Flows completed", format!("{} of {}", count(flows.completed), count(flows.total)));
-    say("Goodput", goodput(&summary.flows, summary.goodput_bps));
+    for (name, text) in goodput::lines(summary.goodput_bps, summary.goodput.as_ref()) {
+        say(name, text);
+    }
     for app in &summary.operations {
         let done = format!("{}: {} of {}", app.app, count(app.completed), count(app.total));
         say("Operations completed", done);
@@ -198,28 +213,24 @@ fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {
 fn percentiles(summary: &Summary) -> Vec<Percentiles> {
     let mut rows = Vec::new();
     if let Some(fct) = &summary.fct_ps {
-        let values = seven(fct).map(time).to_vec();
+        let values = percentile_texts(fct, time).to_vec();
         rows.push(Percentiles { name: "Flow completion time".to_owned(), values });
     }
     if let Some(slowdown) = &summary.slowdown {
-        let values = seven(slowdown).map(|ratio: Millionths| format!("{ratio:.2}")).to_vec();
+        let values = percentile_texts(slowdown, |ratio: Millionths| format!("{ratio:.2}")).to_vec();
         rows.push(Percentiles { name: "Slowdown".to_owned(), values });
     }
     for app in &summary.operations {
         let Some(latency) = &app.latency_ps else { continue };
-        let values = seven(latency).map(time).to_vec();
+        let values = percentile_texts(latency, time).to_vec();
         rows.push(Percentiles { name: format!("Latency of {}", app.app), values });
     }
     rows
 }
 
-fn seven<T: Copy>(of: &Distribution<T>) -> [T; 7] {
-    [of.min, of.mean, of.p50, of.p95, of.p99, of.p999, of.max]
-}
-
 #[cfg(test)]
 mod tests {
-    use rocelab_results::{DeadlockRecord, DeadlockedQueue};
+    use rocelab_results::{DeadlockRecord, DeadlockedQueue, FrozenRecord, FrozenRoot};
 
     use super::*;
 
@@ -271,6 +282,33 @@ mod tests {
         let failure = said.iter().find(|verdict| verdict.text.contains("pause-storm")).unwrap();
         let text = "Failures of the scenario: 2 pause-storm.".to_owned();
         assert_eq!((failure.level, &failure.text), (Level::Note, &text));
+    }
+
+    #[test]
+    fn a_run_that_is_frozen_is_a_problem() {
+        let root = FrozenRoot { root: "host-0".to_owned(), held: 510 };
+        let frozen = FrozenRecord {
+            flows: 510,
+            since_ps: 1_000_000,
+            roots: vec![root],
+            ..FrozenRecord::default()
+        };
+        let mut summary = Summary { frozen: Some(frozen), ..Summary::default() };
+        (summary.flows.total, summary.flows.completed) = (560, 50);
+        summary.flows.unfinished = 510;
+        let first = verdicts(&summary).remove(0);
+        let text =
+            "Frozen: of 560 flows: 510 flows frozen by pauses since 1.00 us, held by host-0.";
+        assert_eq!((first.level, first.word, first.text.as_str()), (Level::Bad, "problem", text));
+    }
+
+    #[test]
+    fn an_idle_queue_pair_is_a_warning_as_everywhere_else() {
+        let idle = rocelab_results::IdleQueuePairRecord::default();
+        let summary = Summary { idle_queue_pairs: vec![idle], ..Summary::default() };
+        let first = verdicts(&summary).remove(0);
+        assert_eq!(first.level, Level::Note);
+        assert!(first.text.starts_with("Warning: queue pair 0x0 of "), "{}", first.text);
     }
 
     #[test]

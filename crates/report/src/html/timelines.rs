@@ -8,6 +8,7 @@ use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::{Quantity, Sampled, Sampler, Samples};
 use super::victims::Victims;
+use crate::numbers::count;
 
 /// How much time a figure spans, and how much of it the run has.
 #[derive(Clone, Copy, Debug)]
@@ -86,19 +87,26 @@ pub(crate) fn goodput(flows: &[FlowRecord<'_>], span: Span) -> TimeLine {
         changes.push((flow.start_ps, rate));
         changes.push((flow.start_ps.saturating_add(fct), -rate));
     }
-    let (note, curves) = if changes.is_empty() {
-        ("No flow completed.", Vec::new())
+    let (mut note, curves) = if changes.is_empty() {
+        ("No flow completed.".to_owned(), Vec::new())
     } else {
         let steps = Steps::of_changes(changes);
         let note = "Payload of the flows that completed, each spread evenly over its life: a mean, \
                     not the rate at an instant.";
-        (note, vec![Curve::new("goodput of completed flows", &steps, span)])
+        (note.to_owned(), vec![Curve::new("goodput of completed flows", &steps, span)])
     };
+    let missing = flows.iter().filter(|flow| flow.fct_ps.is_none()).count();
+    if missing > 0 && !curves.is_empty() {
+        let (missing, all) = (count(missing as u64), count(flows.len() as u64));
+        note += &format!(
+            " {missing} of {all} flows did not complete; what they delivered is not here."
+        );
+    }
     TimeLine {
         id: "goodput",
-        title: "Goodput",
+        title: "Goodput of completed flows",
         quantity: Quantity::Rate,
-        note: note.to_owned(),
+        note,
         curves,
     }
 }
@@ -206,6 +214,14 @@ mod tests {
         let line = open_flows(&flows, SPAN);
         let values = &line.curves[0].values;
         assert_eq!((values[0], values[2 * BINS as usize - 1]), (2, 1));
+    }
+
+    #[test]
+    fn goodput_says_how_many_flows_it_leaves_out() {
+        let line = goodput(&[flow(0, 1, Some(500)), flow(1, 1, None)], SPAN);
+        assert!(line.note.contains(" 1 of 2 flows did not complete"), "{}", line.note);
+        let line = goodput(&[flow(0, 1, Some(500))], SPAN);
+        assert!(!line.note.contains("did not complete"), "{}", line.note);
     }
 
     #[test]

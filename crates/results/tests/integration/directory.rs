@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rocelab_results::{ErrorKind, Overwrite, ResultsDir, ResultsError};
+use rocelab_results::{Checkpoints, ErrorKind, Overwrite, ResultsDir, ResultsError};
 
 use crate::sample;
 
@@ -128,6 +128,44 @@ fn what_appeared_meanwhile_is_not_overwritten_and_the_new_results_are_kept() {
     assert!(error.to_string().contains(working.to_str().unwrap()), "{error}");
     assert_eq!(names(&path), [""; 0]);
     assert!(working.join("summary.json").exists());
+    // They are no leftover for the next run there.
+    let other = ResultsDir::create(folder.path().join("other"), Overwrite::Refuse).unwrap();
+    other.remove_leftovers();
+    assert!(working.join("flows.csv").exists() && working.join("run.json").exists());
+    assert!(!names(&working).contains(&"lock".to_owned()));
+}
+
+#[test]
+fn finished_results_hold_no_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r");
+    for overwrite in [Overwrite::Refuse, Overwrite::Replace] {
+        let directory = ResultsDir::create(&path, overwrite).unwrap();
+        assert!(names(directory.working_path()).contains(&"lock".to_owned()));
+        sample::fill(&directory).unwrap();
+        directory.finish(&sample::summary(), &sample::run_info()).unwrap();
+        assert!(!names(&path).contains(&"lock".to_owned()));
+        assert_eq!(names(folder.path()), ["r"]);
+    }
+}
+
+/// The names of a user's folders may look like ours.
+#[test]
+fn folders_beside_results_that_may_be_a_users_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = ["r.checkpoints.old", "r.checkpoints.new", ".r.partial-1", ".thesis.partial-1"];
+    for name in kept {
+        fs::create_dir(folder.path().join(name)).unwrap();
+        fs::write(folder.path().join(name).join("scenario.resolved.toml"), "mine").unwrap();
+    }
+    let path = folder.path().join("r");
+    let checkpoints = Checkpoints::create(&path, Overwrite::Refuse).unwrap();
+    ResultsDir::with_checkpoints(&checkpoints, Overwrite::Refuse).unwrap().remove_leftovers();
+    checkpoints.remove().unwrap();
+    ResultsDir::create(&path, Overwrite::Refuse).unwrap().remove_leftovers();
+    let mut expected = kept.to_vec();
+    expected.sort_unstable();
+    assert_eq!(names(folder.path()), expected);
 }
 
 #[test]

@@ -175,13 +175,30 @@ pub(crate) fn operations() -> Vec<OperationRecord<'static>> {
 
 fn operation_statistics() -> OperationStatistics {
     let mut statistics = OperationStatistics::default();
-    operations().iter().for_each(|operation| statistics.add(operation, 4_176));
+    operations().iter().for_each(|operation| statistics.add(operation));
     statistics
+}
+
+/// Payload that was accepted evenly in a time (us).
+fn accepted(bytes: u64, from: u64, to: u64) -> DeliveryLog {
+    let mut log = DeliveryLog::with_origin(from * 1_000_000);
+    let packets = to - from;
+    (1..=packets).for_each(|packet| log.add((from + packet) * 1_000_000, bytes / packets));
+    log
+}
+
+/// One that began with the run, from which payload came until 400 ms.
+fn goodput() -> Option<Goodput> {
+    Goodput::of(
+        &accepted(5_000_000_000, 0, 400_000),
+        RunSpan::starting_at(0).until(401_365_000_000),
+    )
 }
 
 pub(crate) fn summary() -> Summary {
     let mut statistics = FlowStatistics::default();
     flows().iter().for_each(|flow| statistics.add(flow));
+    let goodput = goodput();
     let mut drops = DropCounts::default();
     self::drops().iter().for_each(|drop| drops.add(&drop.reason));
     Summary {
@@ -193,7 +210,8 @@ pub(crate) fn summary() -> Summary {
         simulated_ps: 20_000_000_000,
         link_traversals: LinkTraversals { total: 120, data: 60, ack: 50, control: 10 },
         flows: statistics.counts(),
-        goodput_bps: statistics.goodput_bps(),
+        goodput_bps: goodput.map(|goodput| goodput.bps()),
+        goodput,
         fct_ps: statistics.fct_ps(),
         slowdown: statistics.slowdown(),
         transports: BTreeMap::new(),
@@ -206,7 +224,12 @@ pub(crate) fn summary() -> Summary {
             ecn_reductions: 4,
         }),
         messages: Some(statistics.messages()),
-        operations: vec![operation_statistics().counts("disk", Some(4))],
+        operations: vec![operation_statistics().counts(
+            "disk",
+            Some(4),
+            &accepted(8_000, 1, 21),
+            22_000_000,
+        )],
         drops,
         lossless_drops: [("headroom_exceeded".to_owned(), 1)].into(),
         failures: [("link-down".to_owned(), 2)].into(),
@@ -222,6 +245,8 @@ pub(crate) fn summary() -> Summary {
         slow_receivers: Vec::new(),
         layer2: None,
         stalled: None,
+        frozen: None,
+        idle_queue_pairs: Vec::new(),
         pfc: PfcCounts { pauses: 1, resumes: 1, paused_ps: 15_000_000 },
         ecn: EcnCounts { marks: 7 },
         cnps: 2,
@@ -229,6 +254,7 @@ pub(crate) fn summary() -> Summary {
         naks: 1,
         rnr_naks: 3,
         timeouts: 7,
+        late_connections: 0,
         retransmissions: 61,
         opcodes: [("RC_RDMA_WRITE_FIRST", 3), ("RC_ACKNOWLEDGE", 50), ("CNP", 2)]
             .map(|(name, frames)| (name.to_owned(), frames))

@@ -4,6 +4,7 @@
 mod notifications;
 mod segments;
 
+use std::collections::BTreeMap;
 use std::io;
 
 use rocelab_capture::Direction;
@@ -29,6 +30,8 @@ use crate::profile::{HostPacket, Profile, Routing};
 pub(super) struct Capture {
     fcs: bool,
     frames: Vec<CapturedFrame>,
+    /// By node, the key of what was captured there last.
+    latest: BTreeMap<NodeId, EventKey>,
     /// The first thing that went wrong; nothing is captured after it.
     error: Option<io::Error>,
 }
@@ -57,6 +60,15 @@ fn load_direction<R: io::Read>(from: &mut R) -> io::Result<Direction> {
 }
 
 impl Capture {
+    /// The key by which a frame of a node is put in order among those of other nodes. What follows from an
+    /// event in no time, as what a slow receiver does that handles frames at once, may have a smaller key:
+    /// it has that of its cause here, so that no answer stands before its question.
+    fn in_order(&mut self, node: NodeId, key: EventKey) -> EventKey {
+        let latest = self.latest.entry(node).or_insert(key);
+        *latest = key.max(*latest);
+        *latest
+    }
+
     fn keep(&mut self, key: EventKey, interface: u16, direction: Direction, frame: &Frame<'_>) {
         if self.error.is_some() {
             return;
@@ -88,7 +100,12 @@ impl<P: Profile> Network<P> {
                 self.ports[sender as usize].far.special = true;
             }
         }
-        self.capture = Some(Capture { fcs: plan.fcs, frames: Vec::new(), error: None });
+        self.capture = Some(Capture {
+            fcs: plan.fcs,
+            frames: Vec::new(),
+            latest: BTreeMap::new(),
+            error: None,
+        });
     }
 
     /// Hands over what was captured since the last time.
@@ -129,6 +146,7 @@ impl<P: Profile> Network<P> {
         else {
             return;
         };
+        let key = capture.in_order(self.ports[port as usize].node, key);
         let packet = *self.pool.get(id);
         match packet.body {
             Body::Pfc(pfc) => {

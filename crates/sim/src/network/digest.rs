@@ -138,9 +138,12 @@ fn words(kind: &RecordKind) -> [u64; 4] {
             let lasted = storm.lasted.map_or(u64::MAX, |lasted| lasted.ps());
             [6, at(storm.place.port, storm.place.priority), lasted, 0]
         }
-        RecordKind::Queue(_) | RecordKind::Marks(_) | RecordKind::Use(_) | RecordKind::Rate(_) => {
-            [0; 4] // Measured: not covered.
-        }
+        // Measured: not covered.
+        RecordKind::Queue(_)
+        | RecordKind::Marks(_)
+        | RecordKind::Use(_)
+        | RecordKind::Rate(_)
+        | RecordKind::Goodput(_) => [0; 4],
     }
 }
 

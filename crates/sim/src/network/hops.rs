@@ -3,24 +3,31 @@
 //! Frames along shortest paths always arrive, which plans check, so nobody counts there. With static
 //! routes every arrival at a router is looked at: a router takes one off, and drops what then has
 //! none left (RFC 1812, section 5.3.1; RFC 8200, section 3).
+//!
+//! Captures show it. Where routes stay the shortest paths it follows from the place of a frame. Where they
+//! are made anew while frames are under way, it is counted for captures, and nothing is dropped for it.
 
 use rocelab_fabric::PacketId;
 use rocelab_wire::Encapsulation;
 
 use super::{Network, Role};
+use crate::FailureChange;
 use crate::profile::Profile;
 
 impl<P: Profile> Network<P> {
-    /// Has hops counted, if there are routers and static routes.
+    /// Has hops counted, if there are routers, and static routes or captures of routes that change.
     pub(super) fn add_hop_limits(&mut self) {
         let is_routed = self.plan.roce.encapsulation != Encapsulation::V1;
-        if !is_routed || self.plan.static_routes.is_empty() {
+        let by_hand = !self.plan.static_routes.is_empty();
+        let steps = &self.plan.failures.steps;
+        let reroutes = || steps.iter().any(|step| step.change == FailureChange::Reroute);
+        if !is_routed || !(by_hand || self.plan.capture.is_some() && reroutes()) {
             return;
         }
         for port in &mut self.ports {
             port.far.special |= matches!(port.far.role, Role::Switch(_));
         }
-        self.notes.get_or_insert_default().limit_hops(self.plan.roce.hop_limit);
+        self.notes.get_or_insert_default().limit_hops(self.plan.roce.hop_limit, by_hand);
     }
 
     /// A frame has arrived at a switch; true if its hop limit ends there.

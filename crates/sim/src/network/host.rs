@@ -60,6 +60,7 @@ impl<P: Profile> Network<P> {
         state.digest = mix(state.digest ^ key.time.ps() ^ what.rotate_left(17));
         let delivery =
             Delivery { packet: body, source: packet.source, flow_hash: packet.flow_hash };
+        let accepted = state.end_host.counters().payload_accepted;
         let sends = if body.has_company() {
             let telemetry = self.telemetry.as_ref();
             let telemetry = telemetry.map_or(Carried::None, |all| all.of(id, body.telemetry()));
@@ -68,6 +69,10 @@ impl<P: Profile> Network<P> {
         } else {
             state.end_host.receive(&mut context, &delivery, Carried::None)
         };
+        let accepted = state.end_host.counters().payload_accepted - accepted;
+        if accepted > 0 {
+            self.note_accepted(key, host, &body, accepted);
+        }
         self.after_host(key, host, sends, queue);
     }
 
@@ -113,6 +118,7 @@ impl<P: Profile> Network<P> {
     pub(super) fn host_timeout(&mut self, key: EventKey, host: u32, queue: &mut EventQueue<Event>) {
         let (state, mut context) = with_host!(self, host, key);
         let sends = state.end_host.handle_timeout(&mut context);
+        self.note_segments_accepted(key, host);
         self.after_host(key, host, sends, queue);
     }
 
@@ -180,7 +186,7 @@ impl<P: Profile> Network<P> {
             let end = match ended {
                 HostEnd::Flow(end) => end,
                 HostEnd::Acknowledged(end) => {
-                    self.note_sampled_end(end.flow, true);
+                    self.note_sampled_end(end.flow);
                     let kind = RecordKind::FlowAcknowledged(end);
                     self.records.keep(node, Record { key, kind });
                     continue;
@@ -202,7 +208,7 @@ impl<P: Profile> Network<P> {
                 self.flows.failed += 1;
             }
             if self.plan.flows[end.flow as usize].source == node {
-                self.note_sampled_end(end.flow, end.is_success());
+                self.note_sampled_end(end.flow);
             }
             self.records.keep(node, Record { key, kind: RecordKind::FlowEnd(end) });
         }

@@ -40,6 +40,12 @@ fn priorities(mask: u8) -> impl Iterator<Item = u8> {
 }
 
 impl<P: Profile> Network<P> {
+    /// Whether the NIC of a host that is here asks for pauses in a storm.
+    pub(crate) fn is_in_storm(&self, node: NodeId) -> bool {
+        let Role::Host(host) = self.nodes[node as usize].role else { return false };
+        self.outages.storms.get(&host).is_some_and(|storms| storms.mask() != 0)
+    }
+
     /// A NIC handles nothing any more, and asks for pauses of the priorities of `mask`.
     pub(super) fn begin_storm(
         &mut self,

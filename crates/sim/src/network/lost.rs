@@ -20,9 +20,9 @@ impl<P: Profile> Network<P> {
     }
 
     /// The source of a flow knows that it has ended, well or badly.
-    pub(crate) fn note_sampled_end(&mut self, flow: u32, well: bool) {
+    pub(crate) fn note_sampled_end(&mut self, flow: u32) {
         if self.sampling.has_flows() {
-            self.sampling.note_end(&self.plan, flow, well);
+            self.sampling.note_end(flow);
         }
     }
 

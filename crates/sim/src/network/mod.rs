@@ -13,6 +13,7 @@ mod congestion;
 mod contents;
 mod crossing;
 mod deadlock;
+mod deliveries;
 mod digest;
 mod event;
 mod failure;
@@ -21,6 +22,7 @@ mod flooding;
 mod hops;
 mod host;
 mod host_pauses;
+mod idle_backlog;
 mod integrity;
 mod link_rates;
 mod lost;
@@ -53,10 +55,12 @@ pub(crate) use crossing::BatchOf;
 use crossing::{MessageOf, Outbox};
 pub(crate) use deadlock::Standstill;
 pub use deadlock::{Deadlock, StuckQueue};
+pub use deliveries::Accepted;
 use digest::Records;
 pub(crate) use digest::digest_of;
 pub use event::Event;
 pub use faults::FaultCounts;
+pub(crate) use idle_backlog::{IdleBacklog, every_nth_look};
 pub use integrity::{IntegrityReport, Promise, Violation};
 pub(crate) use link_rates::LinkUse;
 use packet::{Body, Packet, PacketPool};
@@ -64,9 +68,9 @@ use part::PortPlaces;
 pub use part::{Cut, Part};
 pub use receiver::ReceiverCounts;
 pub use record::{
-    DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowRate, FrameDropped, HostEnd,
-    MarksCounted, OpenOperation, OperationEnd, PauseChange, PauseEvent, PauseRequest, PortUse,
-    QueueLength, QueueStorm, Record, RecordKind,
+    DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowGoodput, FlowRate, FrameDropped,
+    HostEnd, MarksCounted, OpenOperation, OperationEnd, PauseChange, PauseEvent, PauseRequest,
+    PortUse, QueueLength, QueueStorm, Record, RecordKind,
 };
 use rocelab_engine::{EventKey, EventQueue, Place, Tie, TieOrder, World};
 use rocelab_fabric::topology::Adjacency;
@@ -108,12 +112,14 @@ pub struct Network<P: Profile = Roce> {
     starts: P::Starts,
     flows: Flows,
     operations: Operations,
+    deliveries: deliveries::Deliveries,
     /// For each link of the topology, whether frames may cross it.
     active_links: Vec<bool>,
     outages: failure::Outages,
     link_rates: link_rates::LinkRates,
     watchdogs: watchdog::Watchdogs,
     receivers: receiver::Receivers,
+    idle_backlogs: idle_backlog::IdleBacklogs,
     /// What switches write into packets, where an algorithm asks for it.
     telemetry: Option<Box<Telemetry>>,
     /// What links do to frames, where rules say so.

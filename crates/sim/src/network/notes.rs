@@ -22,6 +22,8 @@ pub(super) struct FrameNotes {
     pub(super) next_identification: Vec<u16>,
     /// The hop limit of a new frame, if hops are counted.
     hop_limit: Option<u8>,
+    /// Whether frames without any left are dropped.
+    expire: bool,
 }
 
 /// What is noted of one packet.
@@ -129,19 +131,20 @@ impl FrameNotes {
         self.put(id, Note { flooded: true, ..note });
     }
 
-    /// Hops are counted from now on; new frames have this hop limit.
-    pub(super) fn limit_hops(&mut self, hop_limit: u8) {
+    /// Hops are counted from now on; new frames have this hop limit, and may expire by it.
+    pub(super) fn limit_hops(&mut self, hop_limit: u8, expire: bool) {
         self.hop_limit = Some(hop_limit);
+        self.expire = expire;
     }
 
-    /// A router takes one off a packet's hop limit; false if none is left then. True if hops are not
-    /// counted.
+    /// A router takes one off a packet's hop limit; false if none is left then, and it expires. True if hops
+    /// are not counted.
     pub(super) fn spend_hop(&mut self, id: PacketId) -> bool {
         let Some(hop_limit) = self.hop_limit else { return true };
         let note = self.of(id);
         let hops = note.hops.saturating_add(1);
         self.put(id, Note { hops, ..note });
-        hops < hop_limit
+        hops < hop_limit || !self.expire
     }
 
     /// A packet's hop limit as it is now, if hops are counted.
@@ -184,7 +187,7 @@ mod tests {
     fn what_is_forgotten_is_as_if_it_had_never_been_noted() {
         let mut notes = FrameNotes::default();
         let (id, other) = (PacketId(3), PacketId(4));
-        notes.limit_hops(9);
+        notes.limit_hops(9, true);
         for host in [7, 7] {
             notes.start(host, id);
         }

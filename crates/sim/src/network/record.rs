@@ -38,8 +38,10 @@ pub enum RecordKind {
     Marks(MarksCounted),
     /// What a port sent.
     Use(PortUse),
-    /// How fast a flow is.
+    /// How fast a flow may be.
     Rate(FlowRate),
+    /// What was accepted of a flow.
+    Goodput(FlowGoodput),
     /// A watchdog takes a queue for one in a storm, or no longer.
     Storm(QueueStorm),
     /// An operation of an application is over, well or badly.
@@ -55,6 +57,7 @@ impl RecordKind {
             Self::FlowEnd(end) => is_flow(end.flow),
             Self::FlowAcknowledged(known) => is_flow(known.flow),
             Self::Rate(rate) => is_flow(rate.flow),
+            Self::Goodput(goodput) => is_flow(goodput.flow),
             Self::OperationEnd(end) => {
                 (end.connection as usize) < plan.connections.len()
                     && usize::from(end.kind) < plan.app_of(end.connection).kinds.len()
@@ -79,6 +82,7 @@ impl RecordKind {
         match self {
             Self::FlowEnd(end) => (0, end.flow),
             Self::Rate(rate) => (0, rate.flow),
+            Self::Goodput(goodput) => (1, goodput.flow),
             Self::FlowAcknowledged(_) | Self::OperationEnd(_) => (0, 0),
             Self::Pause(change) => (change.node, 0),
             Self::PauseRequest(request) => (request.node, 0),
@@ -383,15 +387,22 @@ pub struct PortUse {
     pub capacity: Bandwidth,
 }
 
-/// How fast a flow is.
+/// How fast a flow may be, as its source knows, which sends the payload.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct FlowRate {
     /// Its number in the plan.
     pub flow: u32,
-    /// Payload acknowledged since the sample before.
+    /// What its congestion control allows now.
+    pub allowed: Allowed,
+}
+
+/// What a host accepted of a flow.
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+pub struct FlowGoodput {
+    /// Its number in the plan.
+    pub flow: u32,
+    /// Payload accepted since the sample before, each byte once.
     pub bytes: u64,
     /// The time since that sample.
     pub interval: Duration,
-    /// What its congestion control allows now; none if it has ended, or does not send the payload.
-    pub allowed: Option<Allowed>,
 }

@@ -10,10 +10,11 @@ use rocelab_state::State;
 use rocelab_units::{Duration, SimTime};
 
 use super::{
-    Event, FlowRate, MarksCounted, Network, PortUse, QueueLength, Record, RecordKind, Role,
+    Event, FlowGoodput, FlowRate, MarksCounted, Network, PortUse, QueueLength, Record, RecordKind,
+    Role,
 };
+use crate::PortSamplingPlan;
 use crate::profile::{EndHost, FlowProgress, Profile};
-use crate::{Plan, PortSamplingPlan};
 
 /// All samplers of a run; none in most.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub(super) struct Sampling {
     pub(super) samplers: Vec<Sampler>,
     /// The sampled flows that begin here, in ascending order.
     pub(super) flows: Vec<SampledFlow>,
+    /// The sampled flows whose payload comes here, in ascending order.
+    pub(super) received: Vec<ReceivedFlow>,
 }
 
 /// Measures one thing at one node.
@@ -44,21 +47,23 @@ pub(super) enum Measured {
     Marks(Vec<Counted>),
     /// Bytes sent by ports since the last time, preambles and gaps included.
     Utilisation(Vec<Counted>),
-    /// Flows that begin here, by their places among the sampled ones.
+    /// What flows may send that begin here, by their places among the sampled ones.
     Rates(Vec<usize>),
+    /// What came of flows since the last time, by their places among those whose payload comes here.
+    Goodput(Vec<usize>),
 }
 
 impl State for Measured {
     fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
         match self {
-            Self::Queues(_) | Self::Rates(_) => Ok(()),
+            Self::Queues(_) | Self::Rates(_) | Self::Goodput(_) => Ok(()),
             Self::Marks(ports) | Self::Utilisation(ports) => ports.save(to),
         }
     }
 
     fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
         match self {
-            Self::Queues(_) | Self::Rates(_) => Ok(()),
+            Self::Queues(_) | Self::Rates(_) | Self::Goodput(_) => Ok(()),
             Self::Marks(ports) | Self::Utilisation(ports) => ports.load(from),
         }
     }
@@ -78,28 +83,35 @@ rocelab_state::state!(Counted { values: before; kept: port });
 #[derive(Debug)]
 pub(super) struct SampledFlow {
     flow: u32,
-    /// Payload that was acknowledged at the last time (bytes).
-    before: u64,
     /// Whether it has ended.
     ended: bool,
-    /// Payload that was acknowledged when it ended, as far as is known, and not told yet.
-    at_end: Option<u64>,
 }
 
-rocelab_state::state!(SampledFlow { values: before, ended, at_end; kept: flow });
+rocelab_state::state!(SampledFlow { values: ended; kept: flow });
+
+#[derive(Debug)]
+pub(super) struct ReceivedFlow {
+    flow: u32,
+    /// Payload that was accepted since the last time (bytes).
+    bytes: u64,
+}
+
+rocelab_state::state!(ReceivedFlow { values: bytes; kept: flow });
 
 impl Sampling {
-    /// A flow has ended, as its source knows, well or badly. What one that failed had acknowledged
-    /// since its last sample is not known.
+    /// A flow has ended, as its source knows, well or badly.
     #[cold]
-    pub(super) fn note_end(&mut self, plan: &Plan, flow: u32, well: bool) {
-        let Ok(place) = self.flows.binary_search_by_key(&flow, |sampled| sampled.flow) else {
-            return;
-        };
-        let sampled = &mut self.flows[place];
-        sampled.ended = true;
-        if well {
-            sampled.at_end = Some(plan.flows[flow as usize].bytes);
+    pub(super) fn note_end(&mut self, flow: u32) {
+        if let Ok(place) = self.flows.binary_search_by_key(&flow, |sampled| sampled.flow) {
+            self.flows[place].ended = true;
+        }
+    }
+
+    /// A host here accepted so much payload of a flow.
+    #[cold]
+    pub(super) fn note_accepted(&mut self, flow: u32, bytes: u64) {
+        if let Ok(place) = self.received.binary_search_by_key(&flow, |received| received.flow) {
+            self.received[place].bytes += bytes;
         }
     }
 
@@ -154,19 +166,27 @@ impl<P: Profile> Network<P> {
         }
     }
 
-    /// A sampler for each host at which some of the flows begin.
+    /// Samplers for each host at which some of the flows begin, and to which their payload comes.
     fn add_flow_samplers(&mut self, interval: Duration, flows: &[u32]) {
         let mut by_source: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+        let mut by_receiver: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         for &flow in flows {
-            let source = self.plan.flows[flow as usize].source;
+            let described = &self.plan.flows[flow as usize];
+            let (source, receiver) = (described.source, described.receiver());
             if self.part.has(source) {
                 by_source.entry(source).or_default().push(self.sampling.flows.len());
-                let sampled = SampledFlow { flow, before: 0, ended: false, at_end: None };
-                self.sampling.flows.push(sampled);
+                self.sampling.flows.push(SampledFlow { flow, ended: false });
+            }
+            if self.part.has(receiver) {
+                by_receiver.entry(receiver).or_default().push(self.sampling.received.len());
+                self.sampling.received.push(ReceivedFlow { flow, bytes: 0 });
             }
         }
         for (source, places) in by_source {
             self.add_sampler(source, interval, Measured::Rates(places));
+        }
+        for (receiver, places) in by_receiver {
+            self.add_sampler(receiver, interval, Measured::Goodput(places));
         }
     }
 
@@ -180,7 +200,7 @@ impl<P: Profile> Network<P> {
     pub(super) fn sample(&mut self, key: EventKey, sampler: u32, queue: &mut EventQueue<Event>) {
         let mut sampling = std::mem::take(&mut self.sampling);
         if let Some(due) = sampling.samplers.get_mut(sampler as usize) {
-            self.measure(key, due, &mut sampling.flows);
+            self.measure(key, due, &mut sampling.flows, &mut sampling.received);
             let time = key.time + due.interval;
             let tie = self.reserve(due.node);
             queue.push(EventKey { time, tie }, Event::Sample { sampler });
@@ -194,13 +214,19 @@ impl<P: Profile> Network<P> {
         let key = EventKey { time: now, tie: Tie::default() };
         for sampler in &mut sampling.samplers {
             if !matches!(sampler.what, Measured::Queues(_)) {
-                self.measure(key, sampler, &mut sampling.flows);
+                self.measure(key, sampler, &mut sampling.flows, &mut sampling.received);
             }
         }
         self.sampling = sampling;
     }
 
-    fn measure(&mut self, key: EventKey, sampler: &mut Sampler, flows: &mut [SampledFlow]) {
+    fn measure(
+        &mut self,
+        key: EventKey,
+        sampler: &mut Sampler,
+        flows: &mut [SampledFlow],
+        received: &mut [ReceivedFlow],
+    ) {
         let since = std::mem::replace(&mut sampler.last, key.time);
         let interval = key.time.since(since);
         match &mut sampler.what {
@@ -231,7 +257,15 @@ impl<P: Profile> Network<P> {
             }
             Measured::Rates(places) => {
                 for &place in &*places {
-                    self.sample_flow(key, &mut flows[place], interval);
+                    self.sample_flow(key, &mut flows[place]);
+                }
+            }
+            Measured::Goodput(places) => {
+                for &place in &*places {
+                    let ReceivedFlow { flow, bytes } = &mut received[place];
+                    let (flow, bytes) = (*flow, std::mem::take(bytes));
+                    let goodput = FlowGoodput { flow, bytes, interval };
+                    self.keep(key, bytes > 0, RecordKind::Goodput(goodput));
                 }
             }
         }
@@ -246,19 +280,18 @@ impl<P: Profile> Network<P> {
         }
     }
 
-    fn sample_flow(&mut self, key: EventKey, sampled: &mut SampledFlow, interval: Duration) {
-        let progress = if sampled.ended { None } else { self.progress_of(sampled.flow) };
-        let acknowledged = progress.map(|progress| progress.acknowledged);
-        let Some(now) = acknowledged.or_else(|| sampled.at_end.take()) else { return };
+    fn sample_flow(&mut self, key: EventKey, sampled: &mut SampledFlow) {
+        if sampled.ended {
+            return;
+        }
+        let Some(progress) = self.progress_of(sampled.flow) else { return };
         // Of an unreliable service the source only knows that it has sent all.
-        let is_reliable = self.plan.service().is_reliable();
-        sampled.ended |= !is_reliable && now == self.plan.flows[sampled.flow as usize].bytes;
-        // A scheme that forgets partial messages may fall back.
-        let bytes = now.saturating_sub(sampled.before);
-        sampled.before = now;
-        let allowed = progress.and_then(|progress| progress.allowed);
-        let rate = FlowRate { flow: sampled.flow, bytes, interval, allowed };
-        self.keep(key, progress.is_some() || bytes > 0, RecordKind::Rate(rate));
+        let all = self.plan.flows[sampled.flow as usize].bytes;
+        sampled.ended = !self.plan.service().is_reliable() && progress.acknowledged == all;
+        if let Some(allowed) = progress.allowed {
+            let rate = FlowRate { flow: sampled.flow, allowed };
+            self.keep(key, true, RecordKind::Rate(rate));
+        }
     }
 
     /// How far an open flow has come, as its source knows.

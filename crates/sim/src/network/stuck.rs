@@ -11,7 +11,7 @@ use super::{Network, NetworkPort, Role, StuckQueue};
 use crate::profile::{EndHost, HostPacket, Profile};
 
 /// A queue pair that is stuck.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct StuckQueuePair {
     pub(crate) host: NodeId,
     pub(crate) qpn: u32,
@@ -30,6 +30,8 @@ pub(crate) struct StuckQueuePair {
     /// Packets between it and its peer that are in queues of switches, and the first such queue.
     pub(crate) in_queues: u64,
     pub(crate) first_at: Option<(NodeId, u16)>,
+    /// Of these queues, those that are paused.
+    pub(crate) held_at: Vec<StuckQueue>,
 }
 
 /// An egress queue of a switch that holds frames.
@@ -41,10 +43,20 @@ pub(crate) struct FullQueue {
     pub(crate) link_is_up: bool,
 }
 
-/// Packets that wait, by the host and queue pair that they go to: how many, and the first port.
+/// Packets that wait, by the host and queue pair that they go to.
 #[derive(Debug, Default)]
 pub(crate) struct WaitingPackets {
-    to: BTreeMap<(NodeId, u32), (u64, (NodeId, u16))>,
+    to: BTreeMap<(NodeId, u32), Waiting>,
+}
+
+/// Packets that wait for the same end.
+#[derive(Debug)]
+struct Waiting {
+    packets: u64,
+    /// The first port.
+    first: (NodeId, u16),
+    /// Queues of them that are paused.
+    held: Vec<StuckQueue>,
 }
 
 /// Both ends of a flow or connection: hosts and queue pairs.
@@ -94,8 +106,9 @@ impl<P: Profile> Network<P> {
         ends: Ends,
     ) {
         let of_both = ends.iter().filter_map(|end| waiting.to.get(end));
-        let in_queues = of_both.clone().map(|(packets, _)| packets).sum();
-        let first_at = of_both.map(|(_, place)| *place).min();
+        let in_queues = of_both.clone().map(|waiting| waiting.packets).sum();
+        let first_at = of_both.clone().map(|waiting| waiting.first).min();
+        let held_at: Vec<_> = of_both.flat_map(|waiting| &waiting.held).copied().collect();
         for (index, (host, qpn)) in ends.into_iter().enumerate() {
             let Role::Host(number) = self.nodes[host as usize].role else { continue };
             let state = &self.hosts[number as usize];
@@ -118,6 +131,7 @@ impl<P: Profile> Network<P> {
                 priority,
                 in_queues,
                 first_at,
+                held_at: held_at.clone(),
             });
         }
     }
@@ -166,19 +180,31 @@ impl<P: Profile> Network<P> {
     pub(crate) fn note_waiting(&self, waiting: &mut WaitingPackets) {
         for port in self.own_ports() {
             let place = (port.node, port.number);
-            port.port.for_each_waiting(&self.pool, |id, _| {
+            let paused = |queue: u8| {
+                let of_queue = |&p: &u8| port.port.queue_of(p) == queue;
+                let mut paused = (0..8).filter(|p| port.port.paused() & 1 << p != 0);
+                let priority = paused.find(of_queue)?;
+                Some(StuckQueue { node: port.node, port: port.number, priority })
+            };
+            port.port.for_each_waiting(&self.pool, |id, queue| {
                 let packet = self.pool.get(id);
                 let Body::Rdma(body) = &packet.body else { return };
                 let Some(rdma) = body.as_rdma() else { return };
                 let to = (packet.destination, rdma.dest_qp());
-                let (packets, first) = waiting.to.entry(to).or_insert((0, place));
-                *packets += 1;
-                *first = place.min(*first);
+                let none = || Waiting { packets: 0, first: place, held: Vec::new() };
+                let waiting = waiting.to.entry(to).or_insert_with(none);
+                waiting.packets += 1;
+                waiting.first = place.min(waiting.first);
+                if let Some(held) = paused(queue)
+                    && !waiting.held.contains(&held)
+                {
+                    waiting.held.push(held);
+                }
             });
         }
     }
 }
 
-fn is_up<P: Profile>(port: &NetworkPort<P>) -> bool {
+pub(super) fn is_up<P: Profile>(port: &NetworkPort<P>) -> bool {
     port.port.free_at() != SimTime::NEVER && port.port.link().rate().bits_per_second() > 0
 }

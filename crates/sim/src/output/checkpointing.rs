@@ -68,6 +68,22 @@ pub fn resume(
     record(simulation, directory, checkpointing, observe)
 }
 
+/// Whether a run could go on from a checkpoint; it does not. Files in `directory` are begun anew.
+///
+/// # Errors
+/// As [`resume`].
+pub fn fits(
+    plan: Arc<Plan>,
+    directory: &ResultsDir,
+    execution: Execution,
+    from: &Checkpoint,
+) -> Result<(), RunError> {
+    let mut simulation = begin(plan, execution)?;
+    let plan = Arc::clone(simulation.network().plan());
+    let mut output = Output::create(&plan, directory)?;
+    go_on(from, &mut simulation, directory.working_path(), &mut output)
+}
+
 fn begin(plan: Arc<Plan>, execution: Execution) -> Result<Simulation<Roce>, RunError> {
     if plan.profile.hpcc_ns3().is_some() {
         return Err(RunError::NotResumable);

@@ -8,7 +8,7 @@ use rocelab_results::{
 use rocelab_units::{Duration, SimTime};
 
 use crate::Plan;
-use crate::network::{FlowRate, MarksCounted, PortUse, QueueLength};
+use crate::network::{FlowGoodput, FlowRate, MarksCounted, PortUse, QueueLength};
 
 /// The open files of what is sampled.
 pub(super) struct SampleFiles<'a> {
@@ -75,19 +75,43 @@ impl<'a> SampleFiles<'a> {
     }
 
     pub(super) fn rate(&mut self, time: SimTime, rate: &FlowRate) -> Result<(), ResultsError> {
-        let Some(rates) = &mut self.rates else { return Ok(()) };
-        let Some(goodput_bps) = rate_bps(rate.bytes, rate.interval) else { return Ok(()) };
-        let flow = &self.plan.flows[rate.flow as usize];
-        rates.write(&RateSample {
+        let source = self.plan.flows[rate.flow as usize].source;
+        let sample = RateSample {
+            rate_bps: Some(rate.allowed.rate.bits_per_second()),
+            window_bytes: rate.allowed.window,
+            ..self.of_flow(time, rate.flow, source)
+        };
+        self.rates.as_mut().map_or(Ok(()), |rates| rates.write(&sample))
+    }
+
+    pub(super) fn goodput(
+        &mut self,
+        time: SimTime,
+        goodput: &FlowGoodput,
+    ) -> Result<(), ResultsError> {
+        let receiver = self.plan.flows[goodput.flow as usize].receiver();
+        let sample = RateSample {
+            goodput_bps: rate_bps(goodput.bytes, goodput.interval),
+            ..self.of_flow(time, goodput.flow, receiver)
+        };
+        if sample.goodput_bps.is_none() {
+            return Ok(());
+        }
+        self.rates.as_mut().map_or(Ok(()), |rates| rates.write(&sample))
+    }
+
+    /// A row of which nothing is known but whose it is, at one end of the flow.
+    fn of_flow(&self, time: SimTime, flow: u32, host: NodeId) -> RateSample<'a> {
+        RateSample {
             time_ps: time.ps(),
-            flow: u64::from(rate.flow),
-            node: name(self.plan, flow.source).into(),
+            flow: u64::from(flow),
+            node: name(self.plan, host).into(),
             port: 0, // A host has one.
-            priority: flow.priority,
-            rate_bps: rate.allowed.map(|allowed| allowed.rate.bits_per_second()),
-            window_bytes: rate.allowed.and_then(|allowed| allowed.window),
-            goodput_bps,
-        })
+            priority: self.plan.flows[flow as usize].priority,
+            rate_bps: None,
+            window_bytes: None,
+            goodput_bps: None,
+        }
     }
 
     /// Writes out what is buffered.

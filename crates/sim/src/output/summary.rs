@@ -4,29 +4,36 @@ use std::collections::BTreeMap;
 
 use rocelab_fabric::NodeId;
 use rocelab_results::{
-    EcnCounts, FaultRuleCounts, FlowStatistics, IntegrityResult, IntegrityViolation, Layer2Counts,
-    LinkTraversals, PfcCounts, SlowReceiverRecord, Summary, TcpCounts,
+    DeliveryLog, EcnCounts, FaultRuleCounts, FlowStatistics, Goodput, IdleQueuePairRecord,
+    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, PfcCounts, RunSpan,
+    SlowReceiverRecord, Summary, TcpCounts,
 };
 use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
 
-use crate::network::{FaultCounts, IntegrityReport, ReceiverCounts, Totals};
+use crate::network::{Accepted, FaultCounts, IdleBacklog, IntegrityReport, ReceiverCounts, Totals};
 use crate::profile::Profile;
+use crate::scenario::Transport;
 use crate::simulation::{Ending, Simulation, WholeNetwork};
 use crate::{FaultRule, Plan};
 
 /// Broken promises that `summary.json` describes, at the most; it counts all.
 const VIOLATIONS_SHOWN: usize = 16;
 
+/// Queue pairs that could send and did not that `summary.json` describes, at the most.
+const IDLE_QUEUE_PAIRS_SHOWN: usize = 16;
+
 /// The content of `summary.json` as far as the network knows it.
 pub(super) fn summary<P: Profile>(
     plan: &Plan,
     simulation: &Simulation<P>,
     statistics: &FlowStatistics,
+    accepted: &Accepted,
     ending: Ending,
 ) -> Summary {
     let network = simulation.network();
     let totals = network.totals(simulation.now());
+    let goodput = goodput(plan, statistics, None, &accepted.all_flows(), simulation.now());
     let nics = network.nic_counters();
     let mut drops = rocelab_results::DropCounts::default();
     for (reason, &frames) in &totals.drops {
@@ -46,7 +53,8 @@ pub(super) fn summary<P: Profile>(
             control: totals.traversals.control,
         },
         flows: statistics.counts(),
-        goodput_bps: statistics.goodput_bps(),
+        goodput_bps: goodput.map(|goodput| goodput.bps()),
+        goodput,
         fct_ps: statistics.fct_ps(),
         slowdown: statistics.slowdown(),
         messages: counts_messages(plan).then(|| statistics.messages()),
@@ -69,14 +77,51 @@ pub(super) fn summary<P: Profile>(
         cnms: totals.cnms,
         naks: nics.naks_sent.packets,
         rnr_naks: nics.rnr_naks_received,
+        late_connections: nics.late_connections,
         timeouts: nics.timeouts,
         retransmissions: nics.retransmitted.packets,
         opcodes: totals.opcodes.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
         operations: Vec::new(),
         stalled: None,
+        idle_queue_pairs: idle_queue_pairs(plan, network),
+        frozen: None,
         transports: BTreeMap::new(),
         tcp: plan.tcp.is_some().then(|| tcp_counts(network)),
     }
+}
+
+/// The first queue pairs that could send and did not.
+fn idle_queue_pairs<P: Profile>(
+    plan: &Plan,
+    network: WholeNetwork<'_, P>,
+) -> Vec<IdleQueuePairRecord> {
+    let found = network.idle_backlogs();
+    let record = |&(node, IdleBacklog { qpn, since, until, rate_bps }): &(NodeId, IdleBacklog)| {
+        IdleQueuePairRecord {
+            host: plan.topology.nodes[node as usize].name.clone(),
+            qpn,
+            flow: network.flow_of(node, qpn).map(u64::from),
+            since_ps: since.ps(),
+            until_ps: until.ps(),
+            rate_bps,
+        }
+    };
+    found.iter().take(IDLE_QUEUE_PAIRS_SHOWN).map(record).collect()
+}
+
+/// Goodput of the flows that something carries, or of all, at the end of a run.
+pub(super) fn goodput(
+    plan: &Plan,
+    statistics: &FlowStatistics,
+    transport: Option<Transport>,
+    accepted: &DeliveryLog,
+    end: SimTime,
+) -> Option<Goodput> {
+    let flows = plan.flows.iter().filter(|flow| flow.start <= end);
+    let flows = flows.filter(|flow| transport.is_none_or(|transport| flow.transport == transport));
+    let started = flows.map(|flow| RunSpan::starting_at(flow.start.ps())).reduce(RunSpan::with);
+    let end = statistics.end_ps().unwrap_or(end.ps());
+    Goodput::of(accepted, started?.until(end))
 }
 
 /// How many failures of each kind began.

@@ -100,6 +100,22 @@ impl PauseTree<'_> {
         Some(self.root(*self.open.get(&(node, port, priority))?))
     }
 
+    /// Where the chain of the pause begins that holds a queue now, if one does, and when that pause began
+    /// itself (ps).
+    pub(crate) fn holding(&self, queue: &StuckQueue) -> Option<(Root<'_>, u64)> {
+        let pause = *self.open.get(&(queue.node, queue.port, queue.priority))?;
+        Some((self.root(pause), self.pauses[pause].start_ps))
+    }
+
+    /// The host that asked for the first pause of the chain that holds a queue now, if a host did.
+    pub(crate) fn asking_host(&self, queue: &StuckQueue) -> Option<NodeId> {
+        let pause = *self.open.get(&(queue.node, queue.port, queue.priority))?;
+        let first = self.descents.get(self.descents[pause].first)?;
+        let (node, port, _) = first.holds;
+        let neighbour = self.adjacency.ports_of(node).get(usize::from(port))?;
+        first.waits_for.is_none().then_some(neighbour.node)
+    }
+
     /// The places, as `switch:port` or a host's name, that a root stands for.
     pub(crate) fn places_of<'a>(&'a self, root: &'a Root<'a>) -> impl Iterator<Item = &'a str> {
         let (place, number) = match root {

@@ -24,7 +24,8 @@ pub struct AppPlan {
     pub until: Option<SimTime>,
     /// Time from an operation's end to the start of the next in its place.
     pub think_time: Duration,
-    /// Receive requests that an end posts where messages take some, above 0.
+    /// Receive requests that an end posts where messages take some, above 0 and no more than are ever taken
+    /// at once.
     pub receive_depth: u32,
 }
 

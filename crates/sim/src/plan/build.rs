@@ -26,7 +26,7 @@ pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
 
 /// No flow needs to be sent later: 53 days. Times are picoseconds in 64 bits, and what happens
 /// after the last flow's start must still fit.
-pub(crate) const LATEST: SimTime = SimTime::from_ps(1 << 62);
+pub(crate) const LATEST: SimTime = SimTime::LATEST;
 
 impl Scenario {
     /// What will run.
@@ -58,7 +58,10 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let capture = scenario.capture.as_ref();
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
     let Traffic { flows, apps, connections, in_use } = traffic(scenario, &hosts, &roce, max_flows)?;
-    let sampling = sampling::build(scenario.sample.as_ref(), &topology, &flows)?;
+    let starts = flows.iter().map(|flow| flow.start).chain(apps.iter().map(|app| app.start));
+    let last_start = starts.max().unwrap_or_default();
+    let at_least = scenario.stop.map_or(last_start, |stop| stop.min(last_start));
+    let sampling = sampling::build(scenario.sample.as_ref(), &topology, &flows, at_least)?;
     integrity::check(scenario, &flows)?;
     connections::check_flows(&scenario.roce, &flows)?;
     service::check_apps(&apps, &scenario.roce)?;

@@ -3,8 +3,9 @@
 use rocelab_fabric::{NodeId, Topology};
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
+use super::sampling::SHORTEST_INTERVAL;
 use super::switches::SwitchOverrides;
-use super::{HostDirectory, layer2, ports, switches};
+use super::{HostDirectory, LATEST, layer2, ports, switches};
 use crate::scenario::{
     FailureConfig, FailureKind, Fault, NicWatchdogConfig, Scenario, SwitchWatchdogConfig, ensure,
 };
@@ -93,6 +94,12 @@ pub(super) fn build(
             })?;
         }
     }
+    if let Some(watchdog) = &switch_watchdog {
+        ensure(watchdog.poll >= SHORTEST_INTERVAL, || {
+            Fault::at("watchdog.switch.poll", "no queue changes that often")
+                .help(format!("give at least {SHORTEST_INTERVAL}, such as \"10ms\""))
+        })?;
+    }
     if let Some(watchdog) = nic {
         ensure(watchdog.detect > Duration::ZERO, || {
             Fault::at("watchdog.nic.detect", "a watchdog takes some time")
@@ -157,7 +164,7 @@ impl Planned<'_> {
     }
 
     fn check_times(&self) -> Result<(), Fault> {
-        let FailureConfig { repeat, interval, lasts, .. } = self.failure;
+        let FailureConfig { repeat, interval, lasts, at, .. } = self.failure;
         ensure(lasts.is_none_or(|lasts| lasts > Duration::ZERO), || {
             Fault::at("lasts", "a failure that takes no time changes nothing")
                 .help("give a time above 0s, or leave it out")
@@ -176,6 +183,13 @@ impl Planned<'_> {
         ensure(interval > lasts, || {
             Fault::at("interval", format!("it begins again before {lasts} are over"))
                 .help("give a longer `interval`, or a shorter `lasts`")
+        })?;
+        let last = u128::from(interval.ps()) * u128::from(repeat - 1) + u128::from(at.ps());
+        ensure(last <= u128::from(LATEST.ps()), || {
+            Fault::at("repeat", format!("simulated time ends before the last of {repeat} times"))
+                .help(format!(
+                    "have it begin within {LATEST}: by a shorter `interval`, or fewer times"
+                ))
         })
     }
 

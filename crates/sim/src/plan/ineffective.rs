@@ -3,7 +3,7 @@
 use rocelab_fabric::SwitchConfig;
 use rocelab_units::{Duration, SimTime};
 
-use super::Plan;
+use super::{Plan, connection_timers};
 use crate::scenario::{
     EntryState, FailureConfig, FailureKind, Fault, LearningConfig, RoceVersion, Scenario,
     ScenarioError,
@@ -11,8 +11,8 @@ use crate::scenario::{
 
 impl Scenario {
     /// What the scenario says to no effect, of which `plan` was made: what happens after the end,
-    /// watchdogs that see nothing, thresholds that others stand in for, empty lists, classes of no flow; and
-    /// TCP that never gives up. In the form of errors, which name the place and say what to write instead. Of
+    /// watchdogs that see nothing, thresholds that others stand in for, empty lists, classes of no flow;
+    /// TCP that never gives up; and connections that give up too early. In the form of errors, which name the place and say what to write instead. Of
     /// what a configuration of HPCC's ns-3 simulator was made into, nothing.
     pub fn without_effect(&self, plan: &Plan) -> Vec<ScenarioError> {
         if plan.profile.hpcc_ns3().is_some() {
@@ -30,7 +30,8 @@ impl Scenario {
             .chain(unused_arp_timeout(self))
             .chain(unused_alpha(self))
             .chain(unreachable_xon(self))
-            .chain(endless_tcp(self, plan));
+            .chain(endless_tcp(self, plan))
+            .chain(connection_timers::too_short(plan));
         found.map(|fault| self.document.report(fault)).collect()
     }
 }

@@ -7,6 +7,7 @@ mod buffer;
 mod build;
 mod checks;
 mod congestion_points;
+mod connection_timers;
 mod connections;
 mod failures;
 mod faults;
@@ -209,6 +210,11 @@ impl Plan {
 pub const MAX_MESSAGE_BYTES: u64 = 1 << 31;
 
 impl FlowPlan {
+    /// The host that the payload goes to.
+    pub fn receiver(&self) -> NodeId {
+        if self.verb == Verb::Read { self.source } else { self.destination }
+    }
+
     /// Whether TCP carries it.
     pub const fn is_tcp(&self) -> bool {
         matches!(self.transport, Transport::Tcp)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rocelab_fabric::NodeId;
-use rocelab_units::{Bandwidth, Bytes};
+use rocelab_units::{Bandwidth, Bytes, Duration};
 
 use super::buffer::largest_frame;
 use super::{HostDirectory, Plan};
@@ -114,6 +114,9 @@ impl Plan {
     }
 }
 
+/// The longest time that is taken for that of a miss.
+const LONGEST_MISS: Duration = Duration::from_ms(1);
+
 fn check(config: &SlowReceiverConfig, path_mtu: u64) -> Result<(), Fault> {
     ensure(config.buffer > Bytes::ZERO, || {
         Fault::at("buffer", "a NIC has memory").help("give a size above 0, such as \"256KiB\"")
@@ -129,6 +132,13 @@ fn check(config: &SlowReceiverConfig, path_mtu: u64) -> Result<(), Fault> {
     ensure(translation.page_size > Bytes::ZERO, || {
         Fault::at("translation.page_size", "a page holds something")
             .help("give a size above 0, such as \"4KiB\" or \"2MiB\"")
+    })?;
+    ensure(translation.miss <= LONGEST_MISS, || {
+        Fault::at(
+            "translation.miss",
+            format!("{} is no time to read from memory", translation.miss),
+        )
+        .help(format!("give at most {LONGEST_MISS}"))
     })?;
     ensure(translation.chunk.get() >= path_mtu, || {
         Fault::at("translation.chunk", format!("less than a packet's payload, {path_mtu} bytes"))

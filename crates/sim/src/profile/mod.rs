@@ -31,7 +31,7 @@ use rocelab_fabric::{
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpSegment};
-use rocelab_transport::{Content, Counters, Packet as RdmaPacket, Standing};
+use rocelab_transport::{Backlog, Content, Counters, Packet as RdmaPacket, Standing};
 use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::{Cnm, TelemetryHeader};
 
@@ -239,6 +239,12 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug + Send {
         None
     }
 
+    /// What its TCP has accepted since, if it has any: of which flow, and how much (bytes).
+    #[inline]
+    fn poll_accepted(&mut self) -> Option<(Option<u32>, u64)> {
+        None
+    }
+
     /// What its TCP counted, if it has any.
     fn tcp_counters(&self) -> Option<&TcpCounters> {
         None
@@ -319,10 +325,26 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug + Send {
         None
     }
 
+    /// Whether there are any [`backlogs`](Self::backlogs).
+    fn has_backlogs(&self) -> bool {
+        false
+    }
+
+    /// The queue pairs that have data to send and an open window, where there are queue pairs. In no
+    /// order; one may come twice.
+    fn backlogs(&self) -> impl Iterator<Item = Backlog> {
+        std::iter::empty()
+    }
+
     /// The flow that a queue pair belongs to, where packets name queue pairs.
     fn flow_of(&self, qpn: u32) -> Option<u32> {
         _ = qpn;
         None
+    }
+
+    /// The flow that a packet belongs to which arrived here, if it is a flow's.
+    fn flow_in(&self, packet: &Self::Packet) -> Option<u32> {
+        self.flow_of(packet.as_rdma()?.dest_qp())
     }
 
     /// The connection of an application that a queue pair belongs to.

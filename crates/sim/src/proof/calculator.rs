@@ -81,7 +81,25 @@ pub struct HeadroomAnswer {
     pub shared_bytes: u64,
     /// How many lossless classes fit into the rest, at most 8.
     pub classes_that_fit: u32,
+    /// The same, counted the other way.
+    pub other_count: OtherCount,
 }
+
+/// What a class needs and how many fit, counted in bytes where the question was in cells, and in cells of
+/// [`COMMON_CELL`] where it was in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct OtherCount {
+    /// A memory cell (bytes).
+    pub cell_bytes: u64,
+    /// What one class keeps at all ports, reserves included (bytes).
+    pub class_bytes: u64,
+    /// How many lossless classes fit, at most 8.
+    pub classes_that_fit: u32,
+}
+
+/// The memory cell of the switches that the published counts of classes are about (bytes): see
+/// `docs/headroom.md`.
+pub const COMMON_CELL: Bytes = Bytes::new(208);
 
 /// The largest frame of RoCE v2 over IPv4 with this path MTU (bytes, FCS included): a full packet
 /// of an RDMA WRITE with immediate data.
@@ -110,10 +128,12 @@ impl HeadroomQuestion {
             cell: self.cell,
         };
         let headroom = HeadroomSum::from(hop.terms());
-        let each = headroom.total_bytes.saturating_add(self.reserve.get());
-        let class_bytes = each.saturating_mul(u64::from(self.ports));
+        let class_bytes = self.class(&hop);
         let shared_bytes = self.shared.of(self.buffer.get());
-        let fit = (self.buffer.get() - shared_bytes) / class_bytes;
+        let classes = |class: u64| count_classes(self.buffer.get() - shared_bytes, class);
+        let is_in_cells = self.cell > Bytes::new(1);
+        let other =
+            LosslessHop { cell: if is_in_cells { Bytes::new(1) } else { COMMON_CELL }, ..hop };
         Ok(HeadroomAnswer {
             rate_bps: self.rate.bits_per_second(),
             delay_ps: self.delay.ps(),
@@ -130,8 +150,19 @@ impl HeadroomQuestion {
             class_bytes,
             buffer_bytes: self.buffer.get(),
             shared_bytes,
-            classes_that_fit: u32::try_from(fit).map_or(8, |fit| fit.min(8)),
+            classes_that_fit: classes(class_bytes),
+            other_count: OtherCount {
+                cell_bytes: other.cell.get(),
+                class_bytes: self.class(&other),
+                classes_that_fit: classes(self.class(&other)),
+            },
         })
+    }
+
+    /// What one class keeps at all ports (bytes).
+    fn class(&self, hop: &LosslessHop) -> u64 {
+        let each = hop.terms().total().get().saturating_add(self.reserve.get());
+        each.saturating_mul(u64::from(self.ports))
     }
 
     fn check(&self) -> Result<(), QuestionError> {
@@ -171,6 +202,11 @@ impl HeadroomQuestion {
         }
         Ok(())
     }
+}
+
+/// How many classes fit into some memory, at most 8. Sizes in bytes.
+pub(super) fn count_classes(memory: u64, class: u64) -> u32 {
+    u32::try_from(memory.checked_div(class).unwrap_or(8)).map_or(8, |fit| fit.min(8))
 }
 
 /// To six decimals.
@@ -221,6 +257,7 @@ impl fmt::Display for HeadroomAnswer {
             if fit == 1 { "" } else { "es" },
             if fit == 1 { "s" } else { "" }
         )?;
+        writeln!(f, "{}", self.other_count)?;
         if self.response_of_rate_bps.is_some() {
             writeln!(
                 f,
@@ -229,6 +266,17 @@ impl fmt::Display for HeadroomAnswer {
             )?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for OtherCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (fit, class) = (self.classes_that_fit, Bytes::new(self.class_bytes));
+        match self.cell_bytes {
+            1 => f.write_str("Counted in bytes, as if memory had no cells, ")?,
+            cell => write!(f, "Counted in cells of {cell} B, ")?,
+        }
+        write!(f, "a class keeps {class}, and {fit} fit{}.", if fit == 1 { "s" } else { "" })
     }
 }
 
@@ -290,6 +338,21 @@ mod tests {
         ] {
             let both = [9, 12].map(|mb| with(mb, percent, ahead, cell));
             assert_eq!((both[0], both[1]), expected, "{percent} {ahead} {cell}");
+        }
+    }
+
+    #[test]
+    fn the_other_count_is_the_answer_to_the_same_question_with_the_other_cell() {
+        for mb in [9, 12] {
+            let [bytes, cells] = [1, 208].map(|cell| {
+                let cell = Bytes::new(cell);
+                HeadroomQuestion { cell, ..question(mb) }.answer().unwrap()
+            });
+            for (one, other) in [(&bytes, &cells), (&cells, &bytes)] {
+                assert_eq!(one.other_count.cell_bytes, other.cell_bytes);
+                assert_eq!(one.other_count.class_bytes, other.class_bytes);
+                assert_eq!(one.other_count.classes_that_fit, other.classes_that_fit);
+            }
         }
     }
 

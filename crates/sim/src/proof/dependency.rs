@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rocelab_fabric::topology::spanning_tree_over;
 use rocelab_fabric::{
     BufferDependencies, DependencyCycle, LinkFailures, NodeId, RouteError, Routes,
 };
 use serde::Serialize;
 
-use super::flooding::{WithFlooding, flooded_hosts};
+use super::ProofStage;
+use super::flooding::{WithFlooding, flooded_hosts, floods_for_the_silent};
+use super::own_failures::{self, OwnFailures};
 use crate::Plan;
 
 /// Cyclic buffer dependency of all frames from any host to any other, of each lossless priority.
@@ -23,6 +24,12 @@ pub struct DependencyFinding {
     /// If there is a cycle: that of the scenario's own flows and their acknowledgements, of all
     /// priorities together.
     pub cycle_of_flows: Option<String>,
+    /// Where switches flood for hosts that live and are silent for `mac_ageing`: the egress queues of a cycle
+    /// that such frames close. Then it is not proved that there is none, and failures are not looked into.
+    pub cycle_of_silent: Option<String>,
+    /// What follows from the scenario's own failures that change routes; none where there are none, or if
+    /// there is a cycle before.
+    pub own_failures: Option<OwnFailures>,
     /// After the failure of each single link between switches; none if there is a cycle before.
     pub failures: Option<FailureProof>,
 }
@@ -53,7 +60,15 @@ impl DependencyFinding {
     /// How many cycles were found: one, or one after a failure.
     pub(super) fn faults(&self) -> usize {
         let after = self.failures.as_ref().is_some_and(|failures| failures.first.is_some());
-        usize::from(self.cycle.is_some() || after)
+        let own = self.own_failures.as_ref().is_some_and(|own| own.cycle.is_some());
+        usize::from(self.cycle.is_some() || after || own)
+    }
+
+    /// How many things keep it from being proved that there is no cycle.
+    pub(super) fn doubts(&self) -> usize {
+        let own = self.own_failures.as_ref();
+        let mixed = own.is_some_and(|own| own.cycle_of_mixed.is_some());
+        usize::from(self.cycle_of_silent.is_some()) + usize::from(mixed)
     }
 }
 
@@ -61,25 +76,71 @@ impl DependencyFinding {
 ///
 /// # Errors
 /// If the topology has no routes.
-pub(super) fn find(plan: &Plan) -> Result<DependencyFinding, RouteError> {
+pub(super) fn find(
+    plan: &Plan,
+    tell: &mut dyn FnMut(ProofStage),
+) -> Result<DependencyFinding, RouteError> {
+    tell(ProofStage::Dependency);
     let topology = &plan.topology;
     let routes = plan.routes(&plan.active_links)?;
     let all = of_all_pairs(plan, &routes, &plan.active_links);
     let cycle = all.find_cycle().map(|cycle| cycle.describe(topology));
-    let (mut cycle_of_flows, mut failures) = (None, None);
+    let (mut cycle_of_flows, mut cycle_of_silent) = (None, None);
+    let (mut own, mut failures) = (None, None);
     if cycle.is_some() {
         let cycle = of_flows(plan, &routes).find_cycle();
         cycle_of_flows = cycle.map(|cycle| cycle.describe(topology));
     } else {
-        failures = Some(after_failures(plan, &all));
+        let silent = with_silent(plan, &routes, &plan.active_links);
+        cycle_of_silent = silent.find_cycle().map(|cycle| cycle.describe(topology));
+        if cycle_of_silent.is_none() {
+            tell(ProofStage::Failures);
+            own = own_failures::find(plan, &silent);
+            failures = Some(after_failures(plan, &silent));
+        }
     }
     Ok(DependencyFinding {
         buffers: all.buffers(),
         dependencies: all.count(),
         cycle,
         cycle_of_flows,
+        cycle_of_silent,
+        own_failures: own,
         failures,
     })
+}
+
+/// Those [of all pairs](of_all_pairs), and of what routers flood for any host because nothing was heard of it
+/// for long, where they do.
+pub(super) fn with_silent(plan: &Plan, routes: &Routes, active: &[bool]) -> BufferDependencies {
+    let mut dependencies = of_all_pairs(plan, routes, active);
+    if floods_for_the_silent(plan) {
+        let hosts: Vec<_> = one_host_of_each_switch(plan, routes, &BTreeSet::new()).collect();
+        dependencies.add_destinations(&plan.topology, routes, &hosts, Some(active));
+    }
+    dependencies
+}
+
+/// How much work it is to find those [of all pairs](of_all_pairs), in comparisons of two sets of destinations: each
+/// switch compares what enters by a port with what leaves by another, for each group of destinations, and
+/// each destination that counts by itself is followed along all links.
+pub(super) fn steps_of_all_pairs(plan: &Plan) -> u64 {
+    /// Routes and tables, for each link.
+    const EACH_LINK: u64 = 32;
+    let topology = &plan.topology;
+    let adjacency = topology.adjacency();
+    let (mut pairs_of_ports, mut destinations) = (0u64, 0);
+    for switch in topology.switches() {
+        let far = adjacency.ports_of(switch);
+        let inner = far.iter().filter(|port| topology.is_switch(port.node)).count();
+        pairs_of_ports += (inner * inner) as u64;
+        destinations += usize::from(inner < far.len());
+    }
+    let links = topology.links.len() as u64;
+    let mut alone = flooded_hosts(plan);
+    alone.extend(plan.static_routes.iter().map(|route| route.destination));
+    let groups = destinations.div_ceil(BufferDependencies::GROUP) as u64;
+    links * (EACH_LINK + alone.len() as u64) + groups * (links + pairs_of_ports)
 }
 
 /// Those of all frames from any host to any other. A host to which there are static routes counts by
@@ -89,20 +150,32 @@ fn of_all_pairs(plan: &Plan, routes: &Routes, active: &[bool]) -> BufferDependen
     let topology = &plan.topology;
     let mut alone = flooded_hosts(plan);
     alone.extend(routes.static_destinations());
-    if alone.is_empty() {
-        return BufferDependencies::of_all_pairs(topology, routes);
-    }
-    let adjacency = topology.adjacency();
-    let others = topology.switches().filter_map(|switch| {
-        let mut far = adjacency.ports_of(switch).iter().map(|port| port.node);
-        far.find(|node| topology.is_host(*node) && !alone.contains(node))
-    });
     let mut dependencies = BufferDependencies::new(topology);
-    let routes = WithFlooding::new(plan, routes, active);
-    for destination in alone.iter().copied().chain(others) {
-        dependencies.add_destination(&routes, destination, topology.hosts());
+    let others: Vec<_> = one_host_of_each_switch(plan, routes, &alone).collect();
+    dependencies.add_destinations(topology, routes, &others, None);
+    if !alone.is_empty() {
+        let routes = WithFlooding::new(plan, routes, active);
+        for destination in alone {
+            dependencies.add_destination(&routes, destination, topology.hosts());
+        }
     }
     dependencies
+}
+
+/// A host of each switch that has any whose link is active, but for those that count `alone`.
+fn one_host_of_each_switch<'a>(
+    plan: &'a Plan,
+    routes: &'a Routes,
+    alone: &'a BTreeSet<NodeId>,
+) -> impl Iterator<Item = NodeId> + 'a {
+    let topology = &plan.topology;
+    let adjacency = topology.adjacency();
+    topology.switches().filter_map(move |switch| {
+        let mut far = adjacency.ports_of(switch).iter().map(|port| port.node);
+        far.find(|&node| {
+            topology.is_host(node) && routes.is_attached(node) && !alone.contains(&node)
+        })
+    })
 }
 
 /// Those of the flows, their acknowledgements, and the connections of applications.
@@ -134,7 +207,8 @@ fn after_failures(plan: &Plan, before: &BufferDependencies) -> FailureProof {
         let links = links.count();
         return FailureProof { links, examined: links, first: None, spanning_tree };
     }
-    let (links, examined, first) = if !is_by_hand && flooded_hosts(plan).is_empty() {
+    let floods = floods_for_the_silent(plan) || !flooded_hosts(plan).is_empty();
+    let (links, examined, first) = if !is_by_hand && !floods {
         let found = LinkFailures::new(topology, &plan.active_links).search(before);
         (found.links, found.examined, found.cycle)
     } else {
@@ -167,7 +241,7 @@ fn after_each_failure(plan: &Plan) -> (usize, usize, Option<(u32, DependencyCycl
     for (place, &link) in failing[..affordable].iter().enumerate() {
         let active = active_without(plan, link);
         let Ok(routes) = plan.routes(&active) else { continue };
-        if let Some(cycle) = of_all_pairs(plan, &routes, &active).find_cycle() {
+        if let Some(cycle) = with_silent(plan, &routes, &active).find_cycle() {
             return (failing.len(), place + 1, Some((link, cycle)));
         }
     }
@@ -177,9 +251,6 @@ fn after_each_failure(plan: &Plan) -> (usize, usize, Option<(u32, DependencyCycl
 /// For each link whether frames cross it when one has failed, and all routes have been made anew.
 fn active_without(plan: &Plan, failed: u32) -> Vec<bool> {
     let mut up = plan.topology.all_links_active();
-    if !plan.failures.spanning_tree {
-        up.clone_from(&plan.active_links);
-    }
     up[failed as usize] = false;
-    if plan.failures.spanning_tree { spanning_tree_over(&plan.topology, &up) } else { up }
+    own_failures::active_over(plan, up)
 }

@@ -8,6 +8,7 @@ use rocelab_units::Bytes;
 use serde::Serialize;
 
 use super::Verdict;
+use super::calculator::{COMMON_CELL, count_classes};
 use super::flooding::may_flood;
 use crate::Plan;
 
@@ -124,6 +125,9 @@ pub struct MemoryFinding {
     pub shared_bytes: u64,
     /// How many lossless priorities fit, at most 8, if half of the memory is to be shared.
     pub classes_with_half_shared: u64,
+    /// The same if memory were handed out in cells of [`COMMON_CELL`] and headroom were what ports then
+    /// need; none where the scenario has cells.
+    pub classes_in_common_cells: Option<u64>,
 }
 
 /// Kinds of ports, and kinds of switches.
@@ -159,13 +163,15 @@ pub(super) fn find(plan: &Plan) -> (Vec<HeadroomFinding>, Vec<MemoryFinding>) {
                 finding.examples.push(name.clone());
             }
         }
-        let memory = memory(plan, switch, &configured);
-        let key = (memory.ports, memory.class_bytes, memory.buffer_bytes, memory.shared_bytes);
+        let memory = memory(plan, switch, &configured, &hops);
+        let sizes = (memory.class_bytes, memory.buffer_bytes, memory.shared_bytes);
+        let key = (memory.ports, sizes, memory.classes_in_common_cells);
         switches.entry(key).or_insert((0, switch)).0 += 1;
     }
     let memory = switches.into_values().map(|(switches, example)| {
-        let configured = plan.headroom(example, &adjacency);
-        MemoryFinding { switches, ..memory(plan, example, &configured) }
+        let (configured, hops) =
+            (plan.headroom(example, &adjacency), hops(plan, example, &adjacency));
+        MemoryFinding { switches, ..memory(plan, example, &configured, &hops) }
     });
     let memory = memory.collect();
     (ports.into_values().collect(), memory)
@@ -203,12 +209,19 @@ pub(super) fn is_lossless(plan: &Plan, switch: NodeId) -> bool {
 }
 
 /// How one switch's memory is divided.
-fn memory(plan: &Plan, switch: NodeId, headroom: &[Bytes]) -> MemoryFinding {
+fn memory(plan: &Plan, switch: NodeId, headroom: &[Bytes], hops: &[LosslessHop]) -> MemoryFinding {
     let config = plan.switch_at(switch);
     let ports = headroom.len() as u64;
     let sum = headroom.iter().fold(0u64, |sum, headroom| sum.saturating_add(headroom.get()));
     let class_bytes = sum.saturating_add(config.reserve.get().saturating_mul(ports));
     let buffer_bytes = config.buffer.get();
+    let with_half_shared = |class: u64| u64::from(count_classes(buffer_bytes / 2, class));
+    let in_cells = |hop: &LosslessHop| LosslessHop { cell: COMMON_CELL, ..*hop }.terms().total();
+    let in_common_cells = || {
+        let needed =
+            hops.iter().map(|hop| in_cells(hop).get().saturating_add(config.reserve.get()));
+        with_half_shared(needed.fold(0, u64::saturating_add))
+    };
     MemoryFinding {
         switches: 1,
         example: plan.topology.nodes[switch as usize].name.clone(),
@@ -218,7 +231,8 @@ fn memory(plan: &Plan, switch: NodeId, headroom: &[Bytes]) -> MemoryFinding {
         classes: config.lossless.len() as u64,
         headroom_pool_bytes: config.headroom_pool.map(Bytes::get),
         shared_bytes: BufferLayout::new(config, headroom).map_or(0, |layout| layout.shared),
-        classes_with_half_shared: (buffer_bytes / 2).checked_div(class_bytes).unwrap_or(8).min(8),
+        classes_with_half_shared: with_half_shared(class_bytes),
+        classes_in_common_cells: (config.cell <= Bytes::new(1)).then(in_common_cells),
     }
 }
 

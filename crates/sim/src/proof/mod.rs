@@ -11,25 +11,31 @@ mod flooding;
 mod headroom;
 mod lossy;
 mod marking;
+mod own_failures;
 mod pauses;
 mod priorities;
 mod receivers;
 mod routing_loop;
+mod starvation;
 mod text;
 
 use serde::Serialize;
 
 use crate::Plan;
 
-pub use calculator::{HeadroomAnswer, HeadroomQuestion, QuestionError, frame_of_mtu};
+pub use calculator::{
+    COMMON_CELL, HeadroomAnswer, HeadroomQuestion, OtherCount, QuestionError, frame_of_mtu,
+};
 pub use dependency::{CycleAfterFailure, DependencyFinding, FailureProof};
 pub use egress_limit::EgressLimitFinding;
 pub use headroom::{HeadroomDoubt, HeadroomFinding, HeadroomSum, MemoryFinding};
 pub use lossy::LossyPriority;
 pub use marking::{MarkingFinding, ThresholdInput, kmin_limit, xoff_with};
+pub use own_failures::OwnFailures;
 pub use pauses::{PauseFinding, ShortPause, UnheardPause};
 pub use receivers::ReceiverFinding;
 pub use routing_loop::RoutingLoop;
+pub use starvation::StarvedPriority;
 // What questions and answers are made of, for callers that have no other use for quantities.
 pub use rocelab_units::{Bandwidth, Bytes, Duration, Length, Ratio};
 
@@ -43,6 +49,38 @@ pub enum Verdict {
     Refuted,
     /// Neither: it depends on the traffic, or on what is not looked into.
     Open,
+}
+
+/// What is looked into, in this order: in large networks the two of buffer dependency take longest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProofStage {
+    /// Static routes, and what flows meet.
+    Traffic,
+    /// Headroom, limits and pauses.
+    Memory,
+    /// Buffer dependency.
+    Dependency,
+    /// Buffer dependency after failures.
+    Failures,
+    /// Marks before pauses.
+    Marking,
+}
+
+impl ProofStage {
+    /// All, in their order.
+    pub const ALL: [Self; 5] =
+        [Self::Traffic, Self::Memory, Self::Dependency, Self::Failures, Self::Marking];
+
+    /// What it is about.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Traffic => "ways of flows",
+            Self::Memory => "headroom",
+            Self::Dependency => "buffer dependency",
+            Self::Failures => "buffer dependency after failures",
+            Self::Marking => "marks before pauses",
+        }
+    }
 }
 
 /// What was proved of a plan, and what was refuted.
@@ -66,6 +104,8 @@ pub struct Proof {
     pub routing_loops: Vec<RoutingLoop>,
     /// RDMA that is not lossless: no fault, but seldom what was meant.
     pub lossy_priorities: Vec<LossyPriority>,
+    /// Priorities that others leave nothing for a while.
+    pub starved: Vec<StarvedPriority>,
     /// What was not looked into, and why.
     pub not_checked: Vec<String>,
 }
@@ -74,24 +114,33 @@ impl Proof {
     /// Proves or refutes. Of a plan of the profile `hpcc-ns3`, whose rules for memory, pauses and
     /// routes are its own, nothing.
     pub fn of(plan: &Plan) -> Self {
+        Self::watched(plan, &mut |_| ())
+    }
+
+    /// As [`of`](Self::of), and tells each stage as it begins.
+    pub fn watched(plan: &Plan, tell: &mut dyn FnMut(ProofStage)) -> Self {
+        tell(ProofStage::Traffic);
         let mut proof = Self::default();
         if plan.profile.hpcc_ns3().is_some() {
             return proof;
         }
         proof.routing_loops = RoutingLoop::all_of(plan);
         proof.lossy_priorities = LossyPriority::all_of(plan);
+        proof.starved = StarvedPriority::all_of(plan);
         if !plan.topology.switches().any(|switch| headroom::is_lossless(plan, switch)) {
             proof.not_checked.push("no priority is lossless".into());
             return proof;
         }
+        tell(ProofStage::Memory);
         (proof.headroom, proof.memory) = headroom::find(plan);
         proof.egress_limits = egress_limit::find(plan);
         proof.pauses = pauses::find(plan);
         proof.receivers = receivers::find(plan);
-        match dependency::find(plan) {
+        match dependency::find(plan, tell) {
             Ok(finding) => proof.buffer_dependency = Some(finding),
             Err(error) => proof.not_checked.push(format!("buffer dependency: {error}")),
         }
+        tell(ProofStage::Marking);
         proof.not_checked.extend(beside_the_proof(plan).into_iter().map(Into::into));
         proof.marking = marking::find(plan);
         if proof.marking.is_empty() {
@@ -106,7 +155,8 @@ impl Proof {
 
     /// How many things are worth a warning.
     pub fn warnings(&self) -> usize {
-        self.routing_loops.len() + self.lossy_priorities.len()
+        let dependency = self.buffer_dependency.as_ref().map_or(0, DependencyFinding::doubts);
+        dependency + self.routing_loops.len() + self.lossy_priorities.len() + self.starved.len()
     }
 
     /// How many things were found wrong.
@@ -124,14 +174,13 @@ impl Proof {
 
 /// What happens in a scenario and is not part of what is proved of it.
 fn beside_the_proof(plan: &Plan) -> Vec<&'static str> {
-    let failures = "the scenario's failures and faults: the proofs are for a network without them";
+    let failures = "the scenario's failures and faults: the proofs are for a network without them, but \
+                    for buffer dependency, which follows its routes";
     let watchdog = "`watchdog.switch`: it drops lossless frames of queues that are paused for long";
-    let silent = "buffer dependency of what is flooded for hosts that live and are silent";
     let loses = plan.topology.links.iter().any(|link| link.loss > 0.0);
     let happens = [
         (!plan.failures.steps.is_empty() || !plan.faults.is_empty() || loses, failures),
         (plan.failures.switch_watchdog.is_some(), watchdog),
-        (flooding::floods_for_the_silent(plan), silent),
     ];
     happens.into_iter().filter(|&(happens, _)| happens).map(|(_, message)| message).collect()
 }

@@ -5,9 +5,9 @@ use std::fmt;
 use rocelab_units::{Bandwidth, Bytes, Duration};
 
 use super::{
-    DependencyFinding, EgressLimitFinding, HeadroomDoubt, HeadroomFinding, HeadroomSum,
-    LossyPriority, MarkingFinding, MemoryFinding, PauseFinding, Proof, ReceiverFinding, ShortPause,
-    UnheardPause, Verdict,
+    COMMON_CELL, DependencyFinding, EgressLimitFinding, HeadroomDoubt, HeadroomFinding,
+    HeadroomSum, LossyPriority, MarkingFinding, MemoryFinding, OwnFailures, PauseFinding, Proof,
+    ReceiverFinding, ShortPause, UnheardPause, Verdict,
 };
 
 impl fmt::Display for Proof {
@@ -42,6 +42,9 @@ impl fmt::Display for Proof {
         }
         for finding in &self.lossy_priorities {
             warning(f, "lossy priority", format_args!("{finding}"))?;
+        }
+        for finding in &self.starved {
+            warning(f, "starved priority", format_args!("{finding}"))?;
         }
         for message in &self.not_checked {
             note(f, "not checked", format_args!("{message}"))?;
@@ -258,7 +261,11 @@ impl fmt::Display for MemoryFinding {
         }
         let fit = self.classes_with_half_shared;
         let classes = if fit == 1 { "class" } else { "classes" };
-        write!(f, "; {shared} shared; with half of it shared, {fit} such {classes} would fit")
+        write!(f, "; {shared} shared; with half of it shared, {fit} such {classes} would fit")?;
+        match self.classes_in_common_cells {
+            Some(fit) => write!(f, " ({fit} with cells of {} B)", COMMON_CELL.get()),
+            None => Ok(()),
+        }
     }
 }
 
@@ -266,10 +273,20 @@ fn dependency(f: &mut fmt::Formatter<'_>, finding: &DependencyFinding) -> fmt::R
     const NAME: &str = "buffer dependency";
     let (count, buffers) = (finding.dependencies, finding.buffers);
     match &finding.cycle {
-        None => {
-            let text = format_args!("no cycle among {count} dependencies of {buffers} buffers");
-            line(f, NAME, true, text)?;
-        }
+        None => match &finding.cycle_of_silent {
+            None => {
+                let text = format_args!("no cycle among {count} dependencies of {buffers} buffers");
+                line(f, NAME, true, text)?;
+            }
+            Some(silent) => {
+                let text = format_args!(
+                    "not proved: frames for a host that is not heard of for `layer2.learning.mac_ageing` are \
+                     flooded, and with those pauses can wait in a circle: {silent}; give `mac_ageing` no less \
+                     than `arp_timeout`, or `layer2.drop_incomplete_arp = true`"
+                );
+                warning(f, NAME, text)?;
+            }
+        },
         Some(cycle) => {
             line(f, NAME, false, format_args!("pauses can wait in a circle: {cycle}"))?;
             match &finding.cycle_of_flows {
@@ -277,6 +294,9 @@ fn dependency(f: &mut fmt::Formatter<'_>, finding: &DependencyFinding) -> fmt::R
                 None => note(f, "", format_args!("the scenario's own flows close none"))?,
             }
         }
+    }
+    if let Some(own) = &finding.own_failures {
+        own_failures(f, own)?;
     }
     let Some(failures) = &finding.failures else { return Ok(()) };
     let (links, examined) = (failures.links, failures.examined);
@@ -298,6 +318,35 @@ fn dependency(f: &mut fmt::Formatter<'_>, finding: &DependencyFinding) -> fmt::R
         return note(f, AFTER, text);
     }
     line(f, AFTER, true, format_args!("no cycle after any of {links} single failures"))
+}
+
+fn own_failures(f: &mut fmt::Formatter<'_>, own: &OwnFailures) -> fmt::Result {
+    const NAME: &str = "own failures";
+    let (changes, examined) = (own.changes, own.examined);
+    match (&own.cycle, &own.cycle_of_mixed) {
+        (Some(cycle), _) => {
+            line(f, NAME, false, format_args!("pauses can wait in a circle: {cycle}"))?;
+        }
+        (None, Some(cycle)) => {
+            let text = format_args!(
+                "not proved: while frames wait by the routes of before, pauses can wait in a circle: {cycle}"
+            );
+            warning(f, NAME, text)?;
+        }
+        (None, None) if examined > 0 => {
+            let text =
+                format_args!("no cycle as the scenario's failures change routes, {examined} times");
+            let holds_for_all = own.not_examined_from_ps.is_none();
+            if holds_for_all { line(f, NAME, true, text) } else { note(f, NAME, text) }?;
+        }
+        (None, None) => {}
+    }
+    let Some(since) = own.not_examined_from_ps else { return Ok(()) };
+    let (left_out, since) = (changes - examined, Duration::from_ps(since));
+    let text = format_args!(
+        "not proved for {left_out} of {changes} changes of routes, from {since} on: it would take too long"
+    );
+    note(f, NAME, text)
 }
 
 impl fmt::Display for MarkingFinding {

@@ -225,11 +225,27 @@ impl Scenario {
     /// The files that the scenario names: flow lists, distributions, topologies. A copy of the
     /// scenario needs copies of them at the same relative paths.
     pub fn input_files(&self) -> Vec<PathBuf> {
-        let mut files = self.workload.files();
-        files.extend(self.topology_file());
+        let mut files: Vec<_> = self.input_keys().into_iter().map(|(_, file)| file).collect();
         files.sort();
         files.dedup();
         files
+    }
+
+    /// The same, each with the key that names it.
+    pub fn input_keys(&self) -> Vec<(String, PathBuf)> {
+        let mut files = self.workload.files();
+        files.extend(self.topology_file().map(|file| ("topology.file.path".to_owned(), file)));
+        files
+    }
+
+    /// An error at `key`, in the place where the scenario has it.
+    pub fn error_at(&self, key: &str, problem: String, fix: String) -> ScenarioError {
+        self.document.report(Fault::at(key, problem).help(fix))
+    }
+
+    /// The file that it was read from.
+    pub fn file(&self) -> &Path {
+        self.document.file()
     }
 
     /// The folder that relative paths start from: the scenario file's own.

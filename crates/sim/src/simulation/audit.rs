@@ -61,15 +61,20 @@ impl<P: Profile> WholeNetwork<'_, P> {
         }
         let flows = self.plan().flows.iter().filter(|flow| flow.is_tcp());
         let completed = flows.map(|flow| flow.bytes).sum();
-        let delivered = self.tcp_counters().payload_delivered;
-        if completed == delivered {
-            return Ok(());
-        }
-        Err(AuditError::Payload { completed, delivered })
+        let counters = self.tcp_counters();
+        equal(completed, counters.payload_delivered)?;
+        equal(completed, counters.payload_accepted)
+    }
+
+    /// What goodput is made of is what hosts accepted.
+    fn audit_accepted(self) -> Result<(), AuditError> {
+        let hosts = self.nic_counters().payload_accepted + self.tcp_counters().payload_accepted;
+        equal(hosts, self.accepted_bytes())
     }
 
     /// A duplicated datagram is delivered twice, and nobody minds.
     fn audit_payload(self) -> Result<(), AuditError> {
+        self.audit_accepted()?;
         self.audit_segments()?;
         if !self.plan().service().is_reliable() {
             return Ok(());
@@ -81,11 +86,16 @@ impl<P: Profile> WholeNetwork<'_, P> {
         let flows = self.plan().flows.iter().filter(|flow| !flow.is_tcp());
         let flows: u64 = flows.map(|flow| flow.bytes).sum();
         let operations: u64 = self.parts().map(|part| part.payload_of_operations()).sum();
-        let completed = flows + operations;
-        let delivered = self.nic_counters().payload_delivered;
-        if completed == delivered {
-            return Ok(());
-        }
-        Err(AuditError::Payload { completed, delivered })
+        let counters = self.nic_counters();
+        equal(flows + operations, counters.payload_delivered)?;
+        equal(flows + operations, counters.payload_accepted)
     }
+}
+
+/// Payload that was completed is payload that was delivered, each byte once.
+fn equal(completed: u64, delivered: u64) -> Result<(), AuditError> {
+    if completed == delivered {
+        return Ok(());
+    }
+    Err(AuditError::Payload { completed, delivered })
 }

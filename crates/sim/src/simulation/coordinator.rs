@@ -17,14 +17,15 @@ use rocelab_units::{Bytes, Duration, SimTime};
 use super::Ending;
 use super::parts::Running;
 use crate::Plan;
-use crate::network::{Deadlock, FlowEnd, FlowFailure, Standstill, StuckQueue};
+use crate::network::{Deadlock, FlowEnd, FlowFailure, Standstill, StuckQueue, every_nth_look};
 use crate::profile::Profile;
 use crate::scenario::OnDeadlock;
 
 /// Time between two looks at whether the run is over. Fixed, and in simulated time, so that the
 /// end of a run does not depend on the machine or on partitions.
 const WINDOW: Duration = Duration::from_us(10);
-/// Time between two searches for deadlocks: at its multiples, whatever happens around them.
+/// Time between two searches for deadlocks, and for queue pairs that do not send though they could: at
+/// its multiples, whatever happens around them.
 const DEADLOCK_INTERVAL: Duration = Duration::from_us(100);
 /// How long frames may stay in the network after the last flow's end without one arriving.
 const DRAIN_LIMIT: Duration = Duration::from_ms(10);
@@ -169,6 +170,8 @@ pub(super) struct Coordinator {
     /// When something was last seen to have moved, and how much had.
     pub(super) last_progress: (SimTime, u64),
     stall_limit: Duration,
+    /// Of how many looks one is for queue pairs that do not send though they could.
+    idle_backlog_looks: u64,
 }
 
 impl Coordinator {
@@ -188,6 +191,7 @@ impl Coordinator {
             },
             last_progress: (SimTime::ZERO, 0),
             stall_limit: stall_limit(&plan),
+            idle_backlog_looks: every_nth_look(plan.topology.host_count() as u64),
             plan,
         }
     }
@@ -197,7 +201,8 @@ impl Coordinator {
         &mut self,
         all: &mut A,
     ) -> Result<ControlFlow<Ending, SimTime>, A::Error> {
-        let stop = self.plan.stop.map_or(SimTime::NEVER, P::last_instant);
+        // Nothing happens later: sums of times do not wrap.
+        let stop = self.plan.stop.map_or(SimTime::LATEST, P::last_instant);
         let next = all.next();
         if self.deadlocked_before(all, next.unwrap_or(SimTime::NEVER).min(stop))? {
             return Ok(ControlFlow::Break(Ending::Deadlocked));
@@ -265,8 +270,9 @@ impl Coordinator {
         Ok(if ends { Ending::Deadlocked } else { Ending::Stopped })
     }
 
-    /// Looks for deadlocks if that is due before `next`, when something happens again: in the
-    /// network as it is until then. True if the run ends with what is found.
+    /// Looks for deadlocks, and for queue pairs that do not send though they could, if that is due
+    /// before `next`, when something happens again: in the network as it is until then. True if the
+    /// run ends with a deadlock.
     fn deadlocked_before<P: Profile, A: Assembly<P>>(
         &mut self,
         all: &mut A,
@@ -278,6 +284,14 @@ impl Coordinator {
         let due = self.deadlock_look;
         let intervals = next.ps().div_ceil(DEADLOCK_INTERVAL.ps());
         self.deadlock_look = SimTime::from_ps(intervals.saturating_mul(DEADLOCK_INTERVAL.ps()));
+        let look = due.ps() / DEADLOCK_INTERVAL.ps();
+        if look.is_multiple_of(self.idle_backlog_looks) {
+            // Without an event to come and a `stop`, the run ends here.
+            let until = if next == SimTime::LATEST { due } else { next };
+            for part in all.parts() {
+                part.network.look_for_idle_backlogs(due, until);
+            }
+        }
         let found = self.look_for_deadlock(all, due)?;
         let ends = found && self.plan.on_deadlock == OnDeadlock::Stop;
         if ends {
@@ -359,7 +373,7 @@ impl Coordinator {
 
     fn end_lost_flow<P: Profile>(&self, all: &mut impl Assembly<P>, flow: u32, undelivered: u64) {
         let Some(part) = all.part_with(self.plan.flows[flow as usize].source) else { return };
-        part.network.note_sampled_end(flow, false);
+        part.network.note_sampled_end(flow);
         part.network.end_lost_flow(&FlowEnd {
             flow,
             status: CompletionStatus::Flushed,

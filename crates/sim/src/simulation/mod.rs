@@ -153,11 +153,11 @@ impl<P: Profile> Simulation<P> {
         self.collected.take()
     }
 
-    /// A flow of TCP ended before the run did, and its source has not come to know: what its destination
-    /// has counts as acknowledged in its last sample.
+    /// A flow of TCP ended before the run did, and its source has not come to know: it is not sampled any
+    /// more.
     fn note_known(&mut self, flow: u32) {
         let source = self.network().plan().flows[flow as usize].source;
-        self.parts.part_of(source).network.note_sampled_end(flow, true);
+        self.parts.part_of(source).network.note_sampled_end(flow);
     }
 
     fn collect_records(&mut self) {

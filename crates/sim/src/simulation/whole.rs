@@ -10,8 +10,9 @@ use rocelab_units::SimTime;
 use super::parts::Running;
 use crate::Plan;
 use crate::network::{
-    Deadlock, FaultCounts, FullQueue, IntegrityReport, LinkUse, Network, OpenOperation, PortView,
-    ReceiverCounts, StuckQueuePair, Totals, Traversals, WaitingPackets, digest_of,
+    Accepted, Deadlock, FaultCounts, FullQueue, IdleBacklog, IntegrityReport, LinkUse, Network,
+    OpenOperation, PortView, ReceiverCounts, StuckQueuePair, Totals, Traversals, WaitingPackets,
+    digest_of,
 };
 use crate::profile::Profile;
 
@@ -256,6 +257,39 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
         let mut stuck: Vec<_> = self.parts().flat_map(of_part).collect();
         stuck.sort_by_key(StuckQueuePair::place);
         stuck
+    }
+
+    /// The queue pairs that could send and did not, in the order of time.
+    pub(crate) fn idle_backlogs(self) -> Vec<(NodeId, IdleBacklog)> {
+        let mut all: Vec<_> = self.parts().flat_map(Network::idle_backlogs).collect();
+        all.sort_by_key(|(node, found)| (found.since, *node, found.qpn));
+        all
+    }
+
+    /// The flow that a queue pair of a host belongs to.
+    pub(crate) fn flow_of(self, host: NodeId, qpn: u32) -> Option<u32> {
+        self.part_of(host).flow_of(host, qpn)
+    }
+
+    /// Whether the NIC of a host is in a storm of pauses.
+    pub(crate) fn is_in_storm(self, host: NodeId) -> bool {
+        self.part_of(host).is_in_storm(host)
+    }
+
+    /// How much hosts accepted.
+    pub(crate) fn accepted_bytes(self) -> u64 {
+        self.parts().map(Network::accepted_bytes).sum()
+    }
+
+    /// What hosts accepted.
+    pub fn accepted(self) -> Accepted {
+        let mut parts = self.parts().map(Network::accepted);
+        // There is at least one part.
+        let mut sum = parts.next().unwrap_or_else(|| self.parts[0].network.accepted());
+        for part in parts {
+            sum.add(&part);
+        }
+        sum
     }
 
     /// The egress queues of switches that hold frames, in order.

@@ -1,6 +1,6 @@
 //! Flows one by one: in the scenario, in a CSV file, or in a file of the HPCC simulator.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rocelab_transport::Algorithm;
 use rocelab_units::{Bytes, Duration, SimTime};
@@ -118,8 +118,9 @@ impl Workload for Parameters {
         }
     }
 
-    fn files(&self) -> Vec<PathBuf> {
-        self.csv.iter().chain(&self.reference).cloned().collect()
+    fn files(&self) -> Vec<(&'static str, &Path)> {
+        let csv = self.csv.iter().map(|file| ("csv", file.as_path()));
+        csv.chain(self.reference.iter().map(|file| ("reference", file.as_path()))).collect()
     }
 
     fn files_mut(&mut self) -> Vec<&mut PathBuf> {

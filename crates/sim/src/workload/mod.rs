@@ -57,8 +57,8 @@ pub(crate) trait Workload {
         String::new()
     }
 
-    /// The files that it reads, as the scenario names them.
-    fn files(&self) -> Vec<PathBuf> {
+    /// The files that it reads, as the scenario names them, each with its key in the workload's table.
+    fn files(&self) -> Vec<(&'static str, &Path)> {
         Vec::new()
     }
 
@@ -220,8 +220,13 @@ workloads! {
 }
 
 impl WorkloadConfig {
-    /// The files that the workloads read, as the scenario names them.
-    pub fn files(&self) -> Vec<PathBuf> {
-        self.items().iter().flat_map(|(_, item)| item.files()).collect()
+    /// The files that the workloads read, as the scenario names them, each with its key.
+    pub(crate) fn files(&self) -> Vec<(String, PathBuf)> {
+        let mut all = Vec::new();
+        for (name, item) in self.items() {
+            let files = item.files().into_iter();
+            all.extend(files.map(|(key, file)| (format!("{name}.{key}"), file.to_owned())));
+        }
+        all
     }
 }

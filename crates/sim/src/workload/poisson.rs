@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rocelab_engine::RngStream;
 use rocelab_fabric::NodeId;
@@ -113,8 +113,8 @@ impl Workload for Parameters {
         Ok(flows)
     }
 
-    fn files(&self) -> Vec<PathBuf> {
-        self.distribution_file.iter().cloned().collect()
+    fn files(&self) -> Vec<(&'static str, &Path)> {
+        self.distribution_file.iter().map(|file| ("distribution_file", file.as_path())).collect()
     }
 
     fn files_mut(&mut self) -> Vec<&mut PathBuf> {

@@ -43,6 +43,8 @@ fn a_row_for_each_operation_and_a_summary_of_all() {
     latencies.sort_unstable();
     let said = disk.latency_ps.unwrap();
     assert_eq!((said.min, said.p50, said.max), (latencies[0], latencies[99], latencies[199]));
+    assert_eq!((said.p99, said.p999), (latencies[197], latencies[199]));
+    assert_eq!(said.supported(rocelab_results::Statistic::P999), None, "of 200 values");
     assert!(rows.is_sorted_by_key(|row| row.end_ps));
 }
 

@@ -16,8 +16,9 @@ use crate::support::{
 const EXECUTIONS: [(u32, usize); 3] = [(2, 2), (3, 1), (8, 2)];
 
 /// Scenarios with one switch, which no program cuts.
-const UNCUT: [&str; 12] = [
+const UNCUT: [&str; 13] = [
     "connect-cm",
+    "dcqcn-presets",
     "dcqcn-stability",
     "dcqcn-two-flows",
     "hpcc-incast",

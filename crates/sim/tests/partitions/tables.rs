@@ -19,6 +19,21 @@ fn routers_that_forget() {
     }
 }
 
+/// Addresses that are asked for again and again: whoever goes on from a checkpoint has when every host was
+/// asked for last, and so has the checkpoint after it.
+#[test]
+fn routers_that_ask_all_the_time() {
+    let text = clos(
+        "",
+        &format!(
+            "[layer2]\nlearning = {{ mac_ageing = \"1us\", arp_timeout = \"9us\" }}\n\
+             [congestion_control.none]\n{}",
+            flows("1MB", &[(0, 2), (3, 1)])
+        ),
+    );
+    assert_cuts_change_nothing(&text, &["/layer2/mac_aged", "/layer2/floods"]);
+}
+
 /// Bridges learn, flood, and forget as the spanning tree changes.
 #[test]
 fn bridges_whose_tree_changes() {

@@ -10,7 +10,9 @@ mod flooding;
 mod headroom;
 mod lossless;
 mod ring;
+mod starvation;
 mod static_routes;
+mod ways;
 
 fn plan(text: &str) -> Plan {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("headroom.toml");

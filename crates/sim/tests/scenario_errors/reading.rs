@@ -288,8 +288,8 @@ fn values_of_the_wrong_type_or_range() {
             place: "s.toml:1",
             key: "stop",
             value: "\"5000000s\"",
-            message: "does not reach that far",
-            help: "give at most",
+            message: "too large a duration",
+            help: "the largest is 4611686s",
         },
     );
 }

@@ -121,11 +121,11 @@ fn flows_without_end() {
     check(
         &workload("[workload.permutation]\nbytes = \"1KB\"\nstart = \"18000000s\"\n"),
         Expected {
-            place: "s.toml:4",
-            key: "workload.permutation",
-            value: "",
-            message: "1KB from 18000000s on do not end within",
-            help: "start earlier",
+            place: "s.toml:6",
+            key: "workload.permutation.start",
+            value: "\"18000000s\"",
+            message: "too large a duration",
+            help: "the largest is 4611686s",
         },
     );
     check(

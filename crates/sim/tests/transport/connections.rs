@@ -1,6 +1,9 @@
 //! `connect = "cm"`: flows whose connections are made by messages.
 
+use std::path::Path;
+
 use rocelab_sim::Ending;
+use rocelab_sim::Scenario;
 use rocelab_sim::network::FlowFailure;
 use rocelab_transport::CompletionStatus;
 
@@ -101,6 +104,69 @@ fn who_is_never_answered_fails_with_that_reason() {
     // One and three more, none of which was answered.
     assert_eq!(datagrams(&run), 4);
     assert_eq!(run.report().failed, [0]);
+}
+
+/// Times of connection management on 1 km of cable, which take 20.1 us there and back.
+fn far(cm: &str) -> String {
+    text(&format!("cm = {cm}"), "write", "").replace("cable = \"3m\"", "cable = \"1km\"")
+}
+
+/// What the scenario says to no effect.
+fn notes(text: &str) -> Vec<String> {
+    let scenario = Scenario::parse(text, Path::new("connections.toml"), &[]).expect("it is read");
+    let plan = scenario.plan().expect("it runs");
+    scenario.without_effect(&plan).iter().map(|note| note.message().to_owned()).collect()
+}
+
+#[test]
+fn times_that_are_shorter_than_the_round_trip_are_told() {
+    let status = |text: &str| {
+        let run = run(text);
+        let [end] = run.ends[..] else { panic!("one flow: {:?}", run.ends) };
+        (end.failure, run.counters().late_connections)
+    };
+    // A REQ waits for 2 x 4.096 us and 8.192 us.
+    let never = far("{ response_timeout = 1, packet_lifetime = 0, retries = 0 }");
+    let [note] = &notes(&never)[..] else { panic!("{:?}", notes(&never)) };
+    assert!(note.contains("no connection is made by a REQ that is sent once"), "{note}");
+    assert!(note.contains("waits for 16.384us"), "{note}");
+    assert_eq!(status(&never), (Some(FlowFailure::ConnectionTimedOut), 1));
+
+    let in_vain = far("{ response_timeout = 1, packet_lifetime = 0, retries = 1 }");
+    let [note] = &notes(&in_vain)[..] else { panic!("{:?}", notes(&in_vain)) };
+    assert!(note.contains("a REQ waits for 16.384us and a REP for 8.192us, so both"), "{note}");
+    assert_eq!(status(&in_vain), (None, 0));
+
+    // A packet lifetime of 8.192 us is enough for the REQ.
+    let reply_in_vain = far("{ response_timeout = 1, packet_lifetime = 1, retries = 1 }");
+    let [note] = &notes(&reply_in_vain)[..] else { panic!("{:?}", notes(&reply_in_vain)) };
+    assert!(note.contains("a REP waits for 8.192us, so it is sent again"), "{note}");
+    assert!(!note.contains("REQ"), "{note}");
+    assert_eq!(status(&reply_in_vain), (None, 0));
+
+    // What the note says is enough: 4.096 us x 2^3.
+    let enough = far("{ response_timeout = 3, packet_lifetime = 0, retries = 0 }");
+    assert_eq!(notes(&enough), [""; 0]);
+    assert_eq!(status(&enough), (None, 0));
+    assert_eq!(notes(&text("", "write", "")), [""; 0], "the defaults are Linux's");
+}
+
+/// 1 MB of others at 100 Gb/s is 80 us of queue: no message is lost, and each answer comes too late.
+#[test]
+fn an_answer_behind_a_queue_is_told_from_one_that_is_lost() {
+    let cm = "cm = { response_timeout = 3, packet_lifetime = 0, retries = 0 }";
+    let others = "[[workload.flows]]\nlist = [\
+                  { from = \"host-1\", to = \"host-0\", bytes = \"2MB\" },\
+                  { from = \"host-2\", to = \"host-0\", bytes = \"2MB\" },\
+                  { from = \"host-1\", to = \"host-0\", bytes = \"1KB\", start = \"60us\" }]\n";
+    let text = text(cm, "write", others).replace("[workload.flows]\n", "[[workload.flows]]\n");
+    assert_eq!(notes(&text), [""; 0]);
+    let run = run(&text);
+    let failed = run.ends.iter().filter_map(|end| end.failure).collect::<Vec<_>>();
+    assert_eq!(failed, [FlowFailure::ConnectionTimedOut]);
+    assert_eq!(run.counters().late_connections, 1);
+    let totals = run.simulation.network().totals(run.simulation.now());
+    assert_eq!(totals.frames_dropped, 0);
 }
 
 #[test]

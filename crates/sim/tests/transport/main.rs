@@ -11,3 +11,4 @@ mod keys;
 mod support;
 mod tcp_captured;
 mod unreliable;
+mod verbs_together;

@@ -52,6 +52,20 @@ fn every_router_takes_one_off() {
     }
 }
 
+/// While a leaf reboots, nobody knows a way from the senders behind it. What waits in the spine by then has
+/// crossed as many routers all the same.
+#[test]
+fn frames_whose_way_is_gone_show_what_they_crossed() {
+    let network = LEAF_SPINE.replace("leaves = 2", "leaves = 3");
+    let network = network.split("[workload").next().unwrap_or_default();
+    let text = format!(
+        "stop = \"200us\"\n{network}[workload.incast]\nsenders = 5\nreceiver = \"host-3\"\nbytes = \"100KB\"\n\
+         [[failure]]\nkind = \"switch-reboot\"\nswitch = \"leaf-0\"\nat = \"5us\"\nlasts = \"20us\"\n"
+    );
+    // What host-2 sends crosses one router, all else three.
+    assert_eq!(hop_limits(&text, "hops-reboot"), [61, 62, 63, 64]);
+}
+
 #[test]
 fn layer_2_switches_leave_it() {
     assert_eq!(hop_limits(&format!("[roce]\nversion = 1\n{LEAF_SPINE}"), "hops-1"), [64]);

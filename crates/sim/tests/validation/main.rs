@@ -2,6 +2,8 @@
 //! time: from the header layouts, IEEE 802.3 and the papers, not from the simulator's own code.
 //! `docs/validation.md` lists every claim with its source and the figures measured.
 
+mod alone;
+mod alone_on_other_ways;
 mod closed_form;
 mod conservation;
 mod deadlock;

@@ -190,22 +190,23 @@ fn connections_that_are_over_are_forgotten() {
     }
 }
 
-/// What was acknowledged of a flow in each interval, and what the application had beyond that at its
-/// end, are all of it; and its window is told.
+/// What the receiver accepted of a flow in each interval is all of it together; and its window is
+/// told.
 #[test]
 fn samples_of_a_flow_add_up() {
     let text = one_flow("10Gbps", "1MB", "");
     let mut run = run(&format!("{text}[sample.rates]\ninterval = \"20us\"\n"));
     run.simulation.finish_samples();
     run.records.extend(run.simulation.take_records());
-    let (mut acknowledged, mut windows) = (0, Vec::new());
+    let (mut accepted, mut windows) = (0, Vec::new());
     for record in &run.records {
-        if let RecordKind::Rate(rate) = record.kind {
-            acknowledged += rate.bytes;
-            windows.extend(rate.allowed.and_then(|allowed| allowed.window));
+        match record.kind {
+            RecordKind::Rate(rate) => windows.extend(rate.allowed.window),
+            RecordKind::Goodput(goodput) => accepted += goodput.bytes,
+            _ => {}
         }
     }
-    assert_eq!(acknowledged, 1_000_000);
+    assert_eq!(accepted, 1_000_000);
     assert!(windows.len() > 3 && windows[0] >= 14_600 && windows.is_sorted(), "{windows:?}");
 }
 

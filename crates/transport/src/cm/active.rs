@@ -49,7 +49,13 @@ impl ConnectionManager {
 
     pub(super) fn receive_rep(&mut self, source: u32, rep: &Rep<'_>) -> Taken {
         let id = rep.remote_communication_id;
-        let Some(connection) = self.connections.get_mut(&id) else { return Taken::Discarded };
+        let Some(connection) = self.connections.get_mut(&id) else {
+            if self.given_up.get(&id) == Some(&source) {
+                self.given_up.remove(&id);
+                self.events.push_back(CmEvent::AnsweredLate { connection: ConnectionId(id) });
+            }
+            return Taken::Discarded;
+        };
         if connection.parameters.peer != source {
             return Taken::Discarded;
         }

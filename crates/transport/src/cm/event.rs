@@ -53,6 +53,12 @@ pub enum CmEvent {
         /// The message without an answer: REQ or REP.
         message: CmAttribute,
     },
+    /// The peer's answer to a REQ came after all, when the connection had been given up. It was not there in
+    /// time because the timers are shorter than the round-trip time, or because messages were lost before.
+    AnsweredLate {
+        /// The connection, which no longer exists.
+        connection: ConnectionId,
+    },
     /// The peer wants to disconnect: to be answered by
     /// [`disconnect`](super::ConnectionManager::disconnect).
     DisconnectRequested {

@@ -33,6 +33,8 @@ pub struct ConnectionManager {
     pub(super) undecided: BTreeSet<u32>,
     /// Those that wait for an RTU, by queue pair number.
     pub(super) awaiting_rtu: BTreeMap<u32, u32>,
+    /// Active ones that were given up, whose answer may still come, and who is to give it.
+    pub(super) given_up: BTreeMap<u32, u32>,
     /// When which connection has something to do.
     timers: BTreeSet<(SimTime, u32)>,
     pub(super) next_id: u32,
@@ -42,7 +44,7 @@ pub struct ConnectionManager {
 }
 
 rocelab_state::state!(ConnectionManager {
-    values: listeners, connections, by_peer, undecided, awaiting_rtu, timers, next_id, outbox,
+    values: listeners, connections, by_peer, undecided, awaiting_rtu, given_up, timers, next_id, outbox,
         events, counters;
     kept: config
 });
@@ -59,6 +61,7 @@ impl ConnectionManager {
             by_peer: BTreeMap::new(),
             undecided: BTreeSet::new(),
             awaiting_rtu: BTreeMap::new(),
+            given_up: BTreeMap::new(),
             timers: BTreeSet::new(),
             outbox: VecDeque::new(),
             events: VecDeque::new(),
@@ -173,7 +176,11 @@ impl ConnectionManager {
                 return;
             }
         };
+        let peer = connection.parameters.peer;
         self.remove(id);
+        if message == CmAttribute::Req {
+            self.given_up.insert(id, peer);
+        }
         self.events.push_back(CmEvent::TimedOut { connection: ConnectionId(id), message });
     }
 
@@ -184,6 +191,7 @@ impl ConnectionManager {
                 let id = self.next_id;
                 self.next_id = self.next_id.wrapping_add(1);
                 if id != 0 && !self.connections.contains_key(&id) {
+                    self.given_up.remove(&id);
                     return Ok(id);
                 }
             }

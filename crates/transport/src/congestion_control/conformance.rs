@@ -55,7 +55,8 @@ impl Model {
     fn new(algorithm: &Algorithm, line_rate: Bandwidth) -> Self {
         let base_rtt = Duration::from_us(5);
         let bdp = line_rate.bytes_in(base_rtt).get();
-        let control = algorithm.build(&Path { line_rate, base_rtt, bdp, path_mtu: 1024 });
+        let control =
+            algorithm.build(&Path { line_rate, base_rtt, bdp, path_mtu: 1024, others: 0 });
         let feedback = algorithm.feedback(line_rate);
         let now = SimTime::ZERO;
         Self { control, feedback, line_rate, now, acknowledged: 0, switch_bytes: 0 }

@@ -85,6 +85,17 @@ pub struct Path {
     pub bdp: u64,
     /// Payload of a full packet (bytes).
     pub path_mtu: u32,
+    /// Other queue pairs of the NIC that have sent and are not done as this one starts.
+    pub others: u32,
+}
+
+impl Path {
+    /// An equal share of the sender's port for the queue pair and the others of its NIC, rounded down, at
+    /// least 1 bit/s.
+    pub fn share(&self) -> Bandwidth {
+        let share = self.line_rate.bits_per_second() / (u64::from(self.others) + 1);
+        Bandwidth::from_bps(share.max(1))
+    }
 }
 
 /// An acknowledgement, positive or negative.

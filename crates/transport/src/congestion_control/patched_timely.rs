@@ -16,13 +16,14 @@
 //! ```
 //!
 //! `t_ref` is `t_low` unless it is given. Form, `w`, `beta`, `t_ref` and the segment are those of
-//! the paper, which uses one `beta` for both decreases; thresholds, `delta` and the rest those of
-//! TIMELY.
+//! the paper, which uses one `beta` for both decreases; thresholds, `delta`, the rate at the start and
+//! the rest those of TIMELY.
 
 use rocelab_units::{Bandwidth, Bytes, Duration, Ratio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::timely::default_step;
 use super::{Ack, CongestionControl, Definition, Feedback, InvalidParameter, Path, arithmetic};
 
 pub(super) const SUMMARY: &str = "TIMELY with a reference delay, so that shares become equal";
@@ -41,8 +42,9 @@ pub struct Parameters {
     /// The round-trip time that is wanted; t_low if left out. Above 0s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub t_ref: Option<Duration>,
-    /// Additive increase step.
-    pub delta: Bandwidth,
+    /// Additive increase step; 10Mbps per 10Gbps of line rate if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<Bandwidth>,
     /// Multiplicative decrease factor up to t_high, above 0 and at most 1.
     pub beta: Ratio,
     /// Multiplicative decrease factor above t_high, above 0 and at most 1; the paper's is `beta`.
@@ -63,7 +65,7 @@ impl Default for Parameters {
             t_low: Duration::from_us(50),
             t_high: Duration::from_us(500),
             t_ref: None,
-            delta: Bandwidth::from_mbps(10),
+            delta: None,
             beta: Ratio::new(8, 1_000),
             beta_high: Ratio::new(8, 1_000),
             ewma_weight: Ratio::new(7, 8),
@@ -101,16 +103,18 @@ impl Definition for Parameters {
         for (key, ratio) in shares {
             InvalidParameter::unless_share(key, ratio)?;
         }
-        InvalidParameter::unless_moving("delta", self.delta)?;
+        self.delta.map_or(Ok(()), |delta| InvalidParameter::unless_moving("delta", delta))?;
         InvalidParameter::unless_moving("min_rate", self.min_rate)
     }
 
     fn build(&self, path: &Path) -> Box<dyn CongestionControl> {
         let bits = |rate: Bandwidth| rate.bits_per_second() as f64;
+        let min_rate = self.min_rate.min(path.line_rate);
         Box::new(PatchedTimely {
-            rate: bits(path.line_rate),
+            rate: bits(path.share().max(min_rate)),
             line_rate: path.line_rate,
-            min_rate: bits(self.min_rate.min(path.line_rate)),
+            min_rate: bits(min_rate),
+            delta: bits(self.delta.unwrap_or_else(|| default_step(path.line_rate))),
             parameters: self.clone(),
             previous_rtt: None,
             difference: 0.0,
@@ -126,6 +130,7 @@ struct PatchedTimely {
     line_rate: Bandwidth,
     /// Bits per second.
     min_rate: f64,
+    delta: f64,
     rate: f64,
     previous_rtt: Option<Duration>,
     /// Smoothed difference of successive round-trip times [ps].
@@ -136,18 +141,17 @@ struct PatchedTimely {
 
 rocelab_state::state!(PatchedTimely {
     values: rate, previous_rtt, difference, acked_bytes;
-    kept: parameters, line_rate, min_rate
+    kept: parameters, line_rate, min_rate, delta
 });
 
 impl PatchedTimely {
     fn update(&mut self, previous: Duration, rtt: Duration) {
         let Parameters { t_low, t_high, .. } = self.parameters;
-        let delta = self.parameters.delta.bits_per_second() as f64;
         let newest = picoseconds(rtt) - picoseconds(previous);
         let weight = self.parameters.ewma_weight.as_f64();
         self.difference = (1.0 - weight) * self.difference + weight * newest;
         let rate = if rtt < t_low {
-            self.rate + delta
+            self.rate + self.delta
         } else if rtt > t_high {
             let beyond = 1.0 - picoseconds(t_high) / picoseconds(rtt);
             self.rate * (1.0 - self.parameters.beta_high.as_f64() * beyond)
@@ -156,7 +160,7 @@ impl PatchedTimely {
             let reference = picoseconds(self.parameters.t_ref.unwrap_or(t_low));
             let excess = (picoseconds(rtt) - reference) / reference;
             let kept = 1.0 - self.parameters.beta.as_f64() * cut * excess;
-            delta * (1.0 - cut) + self.rate * kept
+            self.delta * (1.0 - cut) + self.rate * kept
         };
         self.rate = rate.clamp(self.min_rate, self.line_rate.bits_per_second() as f64);
     }

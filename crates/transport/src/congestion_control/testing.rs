@@ -7,7 +7,13 @@ use super::{Ack, CongestionControl, Path, Telemetry};
 /// A path of 10 us with packets of 1000 bytes.
 pub(super) fn path(line_rate: Bandwidth) -> Path {
     let base_rtt = Duration::from_us(10);
-    Path { line_rate, base_rtt, bdp: line_rate.bytes_in(base_rtt).get(), path_mtu: 1_000 }
+    Path {
+        line_rate,
+        base_rtt,
+        bdp: line_rate.bytes_in(base_rtt).get(),
+        path_mtu: 1_000,
+        others: 0,
+    }
 }
 
 /// An acknowledgement that says nothing but two positions (bytes).

@@ -11,13 +11,17 @@
 //! otherwise       rate *= 1 - beta gradient
 //! ```
 //!
+//! A new queue pair starts at an equal share of its host's link: C / (N + 1), with C the line rate and N
+//! the other queue pairs of the NIC that have sent and are not done. The step `delta` is 10 Mbit/s for a NIC of 10
+//! Gbit/s, and in proportion for others.
+//!
 //! The paper's segments leave in one burst, whose serialisation it subtracts. Here every packet is
 //! paced and a round-trip time is that of one packet, so nothing is subtracted.
 //!
 //! With `preset = "hpcc"` it is the TIMELY of HPCC's ns-3 simulator: one update a round trip, when
 //! a packet is acknowledged that was sent after the last one; times in whole nanoseconds and rates
 //! in whole bits per second; a hyper increase also below `t_low`, and only after `hai_after`
-//! increases before it; and the last line is `rate *= max(0, 1 - beta gradient)`.
+//! increases before it; it starts at the line rate; and the last line is `rate *= max(0, 1 - beta gradient)`.
 
 mod per_round_trip;
 mod per_segment;
@@ -34,8 +38,15 @@ pub(super) const SUMMARY: &str = "the rate follows the gradient of the round-tri
 pub(super) const REFERENCE: &str = "Mittal et al., TIMELY: RTT-based Congestion Control for the \
     Datacenter, SIGCOMM 2015";
 
-/// The line rate for which HPCC's scripts give their steps.
+/// The line rate for which the step of 10 Mbit/s is meant: that of the paper's NICs, and the one to which
+/// HPCC's scripts relate theirs.
 const REFERENCE_RATE: Bandwidth = Bandwidth::from_gbps(10);
+
+/// The additive increase step of a NIC of this rate, so that each has the same number of steps to go.
+pub(super) fn default_step(line_rate: Bandwidth) -> Bandwidth {
+    arithmetic::scaled(Bandwidth::from_mbps(10), REFERENCE_RATE, line_rate)
+        .max(Bandwidth::from_bps(1))
+}
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,7 +59,7 @@ pub struct Parameters {
     pub t_low: Duration,
     /// Above this round-trip time the rate always falls.
     pub t_high: Duration,
-    /// Additive increase step. Paper 10Mbps, hpcc 10Mbps per 10Gbps of line rate.
+    /// Additive increase step; 10Mbps per 10Gbps of line rate if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delta: Option<Bandwidth>,
     /// Multiplicative decrease factor, above 0 and at most 1.
@@ -104,10 +115,7 @@ impl Default for Parameters {
 
 impl Parameters {
     fn step(&self, line_rate: Bandwidth) -> Bandwidth {
-        self.delta.unwrap_or_else(|| match self.preset {
-            Preset::Paper => Bandwidth::from_mbps(10),
-            Preset::Hpcc => arithmetic::scaled(Bandwidth::from_mbps(10), REFERENCE_RATE, line_rate),
-        })
+        self.delta.unwrap_or_else(|| default_step(line_rate))
     }
 
     fn hyper_step(&self, line_rate: Bandwidth) -> Bandwidth {
@@ -167,7 +175,7 @@ impl Definition for Parameters {
 
     fn build(&self, path: &Path) -> Box<dyn CongestionControl> {
         match self.preset {
-            Preset::Paper => Box::new(PerSegment::new(self, path.line_rate)),
+            Preset::Paper => Box::new(PerSegment::new(self, path)),
             Preset::Hpcc => Box::new(PerRoundTrip::new(self, path.line_rate)),
         }
     }

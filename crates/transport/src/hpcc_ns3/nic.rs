@@ -158,7 +158,9 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         let (before, delivered) = (receiver.expected(), receiver.delivered());
         let answer = receiver.receive(now, packet.sequence, packet.payload_len, &self.config);
         let expected = receiver.expected();
-        self.counters.payload_delivered += u64::from(receiver.delivered() - delivered);
+        let new = u64::from(receiver.delivered() - delivered);
+        self.counters.payload_delivered += new;
+        self.counters.payload_accepted += new;
         match packet.sequence.cmp(&before) {
             Ordering::Less => self.counters.duplicates += 1,
             Ordering::Equal => {}

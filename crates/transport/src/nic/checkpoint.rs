@@ -2,7 +2,9 @@
 
 use rocelab_state::{Result, State, load_value, save_value, unfit};
 
-use super::{FIRST_QPN, MAX_QPN, Nic};
+use rocelab_units::SimTime;
+
+use super::{FIRST_QPN, MAX_QPN, Nic, Timer};
 use crate::QueuePairConfig;
 use crate::queue_pair::{QueuePair, Schedule};
 
@@ -10,12 +12,13 @@ use crate::queue_pair::{QueuePair, Schedule};
 /// the simulation, use [`Nic::load_with`].
 impl State for Nic {
     fn save(&self, to: &mut Vec<u8>) -> Result {
-        let Self { config: _, queue_pairs, ready, paced, timers, shared } = self;
+        let Self { config: _, queue_pairs, ready, paced, paced_entries, pacing: _, timers, shared } =
+            self;
         let numbers: Vec<u32> = self.queue_pairs().map(QueuePair::qpn).collect();
         save_value(&(queue_pairs.len() as u64, numbers), to)?;
         self.queue_pairs().try_for_each(|queue_pair| queue_pair.save(to))?;
         save_value(&ready.in_order(), to)?;
-        save_value(&(paced, timers, shared), to)
+        save_value(&(paced, paced_entries, timers, shared), to)
     }
 
     fn load(&mut self, from: &mut &[u8]) -> Result {
@@ -43,11 +46,40 @@ impl Nic {
             queue_pair.load(from)?;
         }
         self.load_ready(&load_value::<Vec<u32>>(from)?)?;
-        (self.paced, self.timers, self.shared) = load_value(from)?;
+        (self.paced, self.paced_entries) = load_value(from)?;
+        (self.timers, self.shared) = load_value(from)?;
+        self.check_pacing()?;
         if self.paced.reach().max(self.timers.reach()) > self.queue_pairs.len() {
             return Err(unfit("a queue pair's timer"));
         }
         Ok(())
+    }
+
+    /// Counts the queue pairs that wait for pacing credit, each of which has an entry that is not late, and
+    /// checks how many controllers are said to be awake.
+    fn check_pacing(&mut self) -> Result {
+        let mut entries: Vec<Timer> = self.paced.entries().collect();
+        entries.sort_unstable();
+        let has_entry =
+            |time, index| time == SimTime::NEVER || entries.binary_search(&(time, index)).is_ok();
+        let all_there = (0..).zip(&self.paced_entries).all(|(index, &time)| has_entry(time, index));
+        let paced = (0..).zip(&self.queue_pairs).filter_map(|(index, queue_pair)| {
+            let queue_pair = queue_pair.as_deref()?;
+            (queue_pair.schedule == Schedule::Paced).then(|| (index, queue_pair.release()))
+        });
+        self.pacing = 0;
+        for (index, release) in paced {
+            let entry: Option<&SimTime> = self.paced_entries.get::<usize>(index);
+            if entry.is_none_or(|&entry| entry > release) {
+                return Err(unfit("the pacing of queue pairs"));
+            }
+            self.pacing += 1;
+        }
+        let awake = self.queue_pairs().filter(|queue_pair| queue_pair.is_awake()).count();
+        let fits = all_there
+            && self.paced_entries.len() == self.queue_pairs.len()
+            && awake == self.shared.active as usize;
+        if fits { Ok(()) } else { Err(unfit("the pacing of queue pairs")) }
     }
 
     /// Sees to it that there are queue pairs of these numbers, and no others.

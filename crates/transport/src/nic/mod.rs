@@ -11,6 +11,7 @@ mod verbs;
 use rocelab_units::SimTime;
 use rocelab_wire::TelemetryHeader;
 
+pub use self::looking::Backlog;
 use self::ready::ReadyRings;
 pub(crate) use self::shared::Shared;
 pub use self::timers::Timer;
@@ -41,13 +42,18 @@ const MAX_QPN: u32 = 0x00ff_ffff;
 pub struct Nic {
     /// By queue pair number minus [`FIRST_QPN`].
     queue_pairs: Vec<Option<Box<QueuePair>>>,
-    /// Queue pairs that wait for pacing credit.
+    /// Queue pairs that wait for pacing credit. The earliest entry of each is never late, and is
+    /// checked again when it expires.
     paced: Timers,
     /// At most one live entry a queue pair, checked again when it expires.
     timers: Timers,
     ready: ReadyRings,
     shared: Shared,
     config: NicConfig,
+    /// How many queue pairs wait for pacing credit.
+    pacing: u32,
+    /// The time of the earliest entry in `paced`, by queue pair; [`SimTime::NEVER`] if it has none.
+    paced_entries: Vec<SimTime>,
 }
 
 impl Nic {
@@ -64,6 +70,8 @@ impl Nic {
             paced: Timers::default(),
             timers: Timers::default(),
             shared: Shared::default(),
+            pacing: 0,
+            paced_entries: Vec::new(),
         }
     }
 
@@ -93,6 +101,7 @@ impl Nic {
         if self.queue_pairs.len() <= index {
             self.queue_pairs.resize_with(index + 1, || None);
             self.ready.resize(index + 1);
+            self.paced_entries.resize(index + 1, SimTime::NEVER);
         }
         self.queue_pairs[index] = Some(Box::new(QueuePair::new(&config, &self.config, state)));
     }
@@ -101,9 +110,12 @@ impl Nic {
     /// into the control queues still leaves. Returns whether there was one.
     pub fn destroy_queue_pair(&mut self, qpn: u32) -> bool {
         let Some(index) = self.index_of(qpn) else { return false };
-        let Some(queue_pair) = self.queue_pairs[index as usize].take() else { return false };
-        if queue_pair.schedule == Schedule::Ready {
-            self.ready.remove(queue_pair.priority(), index);
+        let Some(mut queue_pair) = self.queue_pairs[index as usize].take() else { return false };
+        queue_pair.leave(&mut self.shared);
+        match queue_pair.schedule {
+            Schedule::Ready => self.ready.remove(queue_pair.priority(), index),
+            Schedule::Paced => self.pacing -= 1,
+            Schedule::Idle => {}
         }
         true
     }
@@ -287,21 +299,32 @@ impl Nic {
         let Some(queue_pair) = self.queue_pairs[index as usize].as_deref_mut() else { return };
         let belongs = if !queue_pair.has_data() {
             Schedule::Idle
-        } else if queue_pair.release() <= now {
+        } else if queue_pair.may_leave(now, &mut self.shared.active) {
             Schedule::Ready
         } else {
             Schedule::Paced
         };
         if belongs != queue_pair.schedule {
-            if queue_pair.schedule == Schedule::Ready {
-                self.ready.remove(queue_pair.priority(), index);
+            match queue_pair.schedule {
+                Schedule::Ready => self.ready.remove(queue_pair.priority(), index),
+                Schedule::Paced => self.pacing -= 1,
+                Schedule::Idle => {}
             }
             match belongs {
                 Schedule::Ready => self.ready.push(queue_pair.priority(), index),
-                Schedule::Paced => self.paced.push(queue_pair.release(), index),
+                Schedule::Paced => self.pacing += 1,
                 Schedule::Idle => {}
             }
             queue_pair.schedule = belongs;
+        }
+        // A higher rate ends the gap sooner; if a lower one ends it later, the entry is early.
+        if belongs == Schedule::Paced {
+            let release = queue_pair.release();
+            let entry = &mut self.paced_entries[index as usize];
+            if release < *entry {
+                *entry = release;
+                self.paced.push(release, index);
+            }
         }
         let timeout = queue_pair.poll_timeout();
         if timeout < queue_pair.timer_entry {
@@ -313,8 +336,12 @@ impl Nic {
     /// Moves the queue pairs whose pacing credit has come into their rings.
     #[inline]
     fn release_paced(&mut self, now: SimTime) {
-        while let Some((_, index)) = self.paced.pop_due(now) {
-            self.settle(now, index);
+        while let Some((due, index)) = self.paced.pop_due(now) {
+            let entry = &mut self.paced_entries[index as usize];
+            if *entry == due {
+                *entry = SimTime::NEVER;
+                self.settle(now, index);
+            }
         }
     }
 }

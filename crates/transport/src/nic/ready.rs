@@ -101,15 +101,19 @@ impl ReadyRings {
         Some(index)
     }
 
-    /// All that are in a ring, in the order of arrival.
-    pub(super) fn in_order(&self) -> Vec<u32> {
+    /// All that are in a ring, ring by ring.
+    pub(super) fn indices(&self) -> impl Iterator<Item = u32> + '_ {
         let next = |&index: &u32| self.links.get(index as usize).map(|link| link.next);
-        let ring = |ring: &Ring| {
-            let is_one = |index: &u32| *index != NONE;
+        let is_one = |index: &u32| *index != NONE;
+        self.rings.iter().flat_map(move |ring| {
             let first = Some(ring.first).filter(is_one);
             core::iter::successors(first, move |index| next(index).filter(is_one))
-        };
-        let mut indices: Vec<u32> = self.rings.iter().flat_map(ring).collect();
+        })
+    }
+
+    /// All that are in a ring, in the order of arrival.
+    pub(super) fn in_order(&self) -> Vec<u32> {
+        let mut indices: Vec<u32> = self.indices().collect();
         indices.sort_unstable_by_key(|&index| self.links[index as usize].arrival);
         indices
     }

@@ -1,6 +1,6 @@
 //! What the queue pairs of a NIC share.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use super::control::ControlQueues;
 use crate::receive_queue::SharedReceiveQueues;
@@ -16,7 +16,8 @@ use crate::{
 #[repr(C)]
 pub(crate) struct Shared {
     pub(crate) completions: VecDeque<Completion>,
-    /// None: every access is allowed, and nobody looks at what is there.
+    /// None: every access is allowed, and nobody looks at what is there. Only the owner of the NIC
+    /// changes that: what arrives for one queue pair must not change the rules of the others.
     pub(crate) memory: Option<Box<Memory>>,
     pub(crate) counters: Counters,
     pub(crate) control: ControlQueues,
@@ -28,6 +29,10 @@ pub(crate) struct Shared {
     pub(crate) source: u32,
     /// What goes beside the packet that left last.
     pub(crate) departing: Option<Content>,
+    /// What atomic operations wrote, by address, while there is no memory to look at; zero elsewhere.
+    words: BTreeMap<u64, u64>,
+    /// Queue pairs that have sent and are not done.
+    pub(crate) active: u32,
 }
 
 impl Shared {
@@ -42,6 +47,23 @@ impl Shared {
     /// Who sent the datagram that is received.
     pub(crate) fn source_of(&self, packet: &Packet) -> Option<DatagramSource> {
         packet.deth().map(|deth| DatagramSource { host: self.source, qpn: deth.src_qp })
+    }
+
+    /// Stores `change(value)` in the eight bytes at `address`, and gives the value before.
+    pub(crate) fn exchange(&mut self, address: u64, change: impl FnOnce(u64) -> u64) -> u64 {
+        if let Some(memory) = &mut self.memory {
+            return memory.exchange(address, change);
+        }
+        let word = self.words.entry(address).or_default();
+        let before = *word;
+        *word = change(before);
+        before
+    }
+
+    /// Gives the NIC memory to look at, in place of all that was there.
+    pub(super) fn set_memory(&mut self, memory: Memory) {
+        self.words.clear();
+        self.memory = Some(Box::new(memory));
     }
 
     /// Puts the payload at `address` beside a packet that leaves, where memory holds bytes.

@@ -41,9 +41,14 @@ impl Timers {
         self.0.pop().map(|Reverse(entry)| entry)
     }
 
+    /// All entries, in no order.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Timer> + '_ {
+        self.0.iter().map(|&Reverse(entry)| entry)
+    }
+
     /// One more than the highest index.
     pub(super) fn reach(&self) -> usize {
-        self.0.iter().map(|&Reverse((_, index))| index as usize + 1).max().unwrap_or(0)
+        self.entries().map(|(_, index)| index as usize + 1).max().unwrap_or(0)
     }
 }
 

@@ -50,6 +50,11 @@ impl Nic {
         self.shared.control.push_with_content(transmit, content);
     }
 
+    /// Counts a connection whose answer came when it had been given up.
+    pub const fn note_late_connection(&mut self) {
+        self.shared.counters.late_connections += 1;
+    }
+
     /// Posts a receive request to a queue pair that has a queue of
     /// [its own](crate::ReceiveQueueConfig::Own).
     ///
@@ -99,12 +104,13 @@ impl Nic {
     }
 
     /// Gives the NIC memory to look at; without, every access is allowed. What was there before is
-    /// replaced.
+    /// replaced. A message that has begun to arrive ends as it began: unchecked, if nothing was
+    /// checked before.
     pub fn set_memory(&mut self, memory: Memory) {
-        self.shared.memory = Some(Box::new(memory));
+        self.shared.set_memory(memory);
     }
 
-    /// The memory behind the NIC, if it has any to look at.
+    /// The memory behind the NIC, if it [was given](Self::set_memory) any to look at.
     pub fn memory(&self) -> Option<&Memory> {
         self.shared.memory.as_deref()
     }

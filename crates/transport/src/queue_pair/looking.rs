@@ -13,7 +13,18 @@ pub struct OutstandingWork {
     pub end_psn: u32,
 }
 
+/// Headers of a data packet behind its encapsulation, ICRC and FCS, preamble and gap, at the most
+/// (bytes): BTH, RETH and immediate data.
+const HEADERS_AND_GAP: u32 = 12 + 16 + 4 + 4 + 4 + 20;
+
 impl QueuePair {
+    /// The bytes that a packet of the path MTU takes on the wire, preamble and gap included, at the
+    /// most.
+    pub(crate) fn largest_frame(&self) -> u32 {
+        let encapsulation = u32::from(self.address.encapsulation_len);
+        self.profile.path_mtu.bytes() + encapsulation + HEADERS_AND_GAP
+    }
+
     /// Work that is posted and not completed, oldest first.
     pub fn outstanding(&self) -> impl Iterator<Item = OutstandingWork> + '_ {
         self.requester.outstanding()

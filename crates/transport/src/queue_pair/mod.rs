@@ -215,6 +215,21 @@ impl QueuePair {
         self.pacer.release()
     }
 
+    /// Whether its controller is there and awake.
+    pub(crate) const fn is_awake(&self) -> bool {
+        self.pacer.is_active()
+    }
+
+    /// Whether pacing lets a data frame leave at `now`. Timers that expired while there was nothing to
+    /// send may have raised the rate since. `active` is as in [`Pacer::wake`].
+    #[inline]
+    pub(crate) fn may_leave(&mut self, now: SimTime, active: &mut u32) -> bool {
+        if self.pacer.release() > now {
+            self.pacer.wake(now, active);
+        }
+        self.pacer.release() <= now
+    }
+
     /// When [`handle_timeout`](Self::handle_timeout) has something to do.
     #[inline]
     pub(crate) fn poll_timeout(&self) -> SimTime {
@@ -322,10 +337,15 @@ impl QueuePair {
 
     /// Without work its rate interests nobody.
     #[inline]
-    fn rest_if_done(&mut self) {
+    fn rest_if_done(&mut self, shared: &mut Shared) {
         if self.requester.messages_outstanding() == 0 && !self.responder.has_data() {
-            self.pacer.sleep();
+            self.pacer.sleep(&mut shared.active);
         }
+    }
+
+    /// It goes, whatever it had to do.
+    pub(crate) fn leave(&mut self, shared: &mut Shared) {
+        self.pacer.sleep(&mut shared.active);
     }
 
     /// The oldest work request ends with `status`, those after it are flushed, and so are receive
@@ -336,7 +356,7 @@ impl QueuePair {
         if let Some(unreliable) = &mut self.unreliable {
             unreliable.abandon(shared);
         }
-        self.pacer.sleep();
+        self.pacer.sleep(&mut shared.active);
         let mut status = status;
         for message in self.requester.drain() {
             shared.completions.push_back(ended(self.qpn, message.id, message.operation, status));

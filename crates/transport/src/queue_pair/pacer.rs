@@ -27,7 +27,8 @@ pub(super) struct Pacer {
     timeout: SimTime,
     asleep: bool,
     counts_sent_bytes: bool,
-    /// When the next data frame may leave.
+    /// When the next data frame may leave: worked out anew when a frame leaves, and when the rate
+    /// changes.
     release: SimTime,
     line_rate: Bandwidth,
     feedback: Feedback,
@@ -68,29 +69,62 @@ impl Pacer {
         }
     }
 
-    /// Data will leave: builds the controller, if that was not done before, or wakes it.
+    /// Data will leave: builds the controller, if that was not done before, or wakes it. `active` counts
+    /// the queue pairs of the NIC whose controllers are awake. One whose packets are not `acknowledged`
+    /// starts as if it were alone, since nothing would raise its rate.
     #[inline]
-    pub(super) fn start(&mut self, now: SimTime, profile: &QueuePairProfile) {
+    pub(super) fn start(
+        &mut self,
+        now: SimTime,
+        profile: &QueuePairProfile,
+        active: &mut u32,
+        acknowledged: impl FnOnce() -> bool,
+    ) {
         if self.control.is_none() {
-            self.control = Some(self.build(profile));
-            self.refresh();
-        } else if self.asleep {
+            let others = if acknowledged() { *active } else { 0 };
+            self.control = Some(self.build(profile, others));
+            self.refresh(now);
             self.asleep = false;
+            *active += 1;
+        } else {
+            self.wake(now, active);
+        }
+    }
+
+    /// There is something to send again: serves the timers that expired meanwhile, which may have
+    /// raised the rate. `active` counts the queue pairs of the NIC whose controllers are awake.
+    #[inline]
+    pub(super) fn wake(&mut self, now: SimTime, active: &mut u32) {
+        if self.asleep {
+            self.asleep = false;
+            *active += 1;
             self.handle_timeout(now);
         }
     }
 
-    /// Builds the controller.
-    pub(super) fn build(&mut self, profile: &QueuePairProfile) -> Box<dyn CongestionControl> {
-        let control = profile.congestion_control.build(&path(profile, self.line_rate));
+    /// Builds the controller, beside so many `others` that are awake in the NIC.
+    pub(super) fn build(
+        &mut self,
+        profile: &QueuePairProfile,
+        others: u32,
+    ) -> Box<dyn CongestionControl> {
+        let path = Path { others, ..path(profile, self.line_rate) };
+        let control = profile.congestion_control.build(&path);
         self.counts_sent_bytes = control.counts_sent_bytes();
         control
     }
 
-    /// There is nothing to send, and nothing to wait for.
+    /// There is nothing to send, and nothing to wait for. `active` is as in [`start`](Self::start).
     #[inline]
-    pub(super) const fn sleep(&mut self) {
+    pub(super) const fn sleep(&mut self, active: &mut u32) {
+        *active -= self.is_active() as u32;
         self.asleep = true;
+    }
+
+    /// Whether the controller is there and awake.
+    #[inline]
+    pub(super) const fn is_active(&self) -> bool {
+        self.control.is_some() && !self.asleep
     }
 
     /// A data frame begins to leave.
@@ -100,11 +134,25 @@ impl Pacer {
             && let Some(control) = &mut self.control
             && control.on_sent(&Sent { now, bytes: u64::from(frame_len) })
         {
-            self.refresh();
+            self.refresh(now);
         }
+        self.release = now;
         if self.rate < self.line_rate {
             let paced = Bytes::new(u64::from(frame_len) + PREAMBLE_AND_GAP);
             self.release = now.saturating_add(self.rate.transmission_time(paced));
+        }
+    }
+
+    /// A change of the rate moves the next departure, in either direction, as in a NIC's rate limiter:
+    /// what is left of the gap passes at the new rate.
+    fn change_rate(&mut self, now: SimTime, rate: Bandwidth) {
+        let left = u128::from(self.release.since(now).ps());
+        let old = core::mem::replace(&mut self.rate, rate).min(self.line_rate);
+        if left > 0 {
+            let bits = left * u128::from(old.bits_per_second());
+            let left = bits.div_ceil(u128::from(rate.min(self.line_rate).bits_per_second()));
+            let left = Duration::from_ps(u64::try_from(left).unwrap_or(u64::MAX));
+            self.release = now.saturating_add(left);
         }
     }
 
@@ -132,7 +180,7 @@ impl Pacer {
             ecn_echo: acknowledged.becn && self.feedback == Feedback::EcnEcho,
             telemetry: acknowledged.telemetry,
         };
-        self.tell(|control| control.on_ack(&ack));
+        self.tell(now, |control| control.on_ack(&ack));
     }
 
     pub(super) fn on_cnp(&mut self, now: SimTime) {
@@ -140,7 +188,7 @@ impl Pacer {
             if self.asleep {
                 self.handle_timeout(now);
             }
-            self.tell(|control| control.on_cnp(now));
+            self.tell(now, |control| control.on_cnp(now));
         }
     }
 
@@ -150,20 +198,20 @@ impl Pacer {
             if self.asleep {
                 self.handle_timeout(now);
             }
-            self.tell(|control| control.on_cnm(now, feedback));
+            self.tell(now, |control| control.on_cnm(now, feedback));
         }
     }
 
     /// What left before gives no round-trip time any more: it may be sent twice.
     pub(super) fn on_loss(&mut self, now: SimTime, timeout: bool) {
         self.probes.clear();
-        self.tell(|control| control.on_loss(&LossEvent { now, timeout }));
+        self.tell(now, |control| control.on_loss(&LossEvent { now, timeout }));
     }
 
     /// Serves the timers that have expired, each with the time that it was set to.
     pub(super) fn handle_timeout(&mut self, now: SimTime) {
         if self.timeout <= now {
-            self.tell(|control| {
+            self.tell(now, |control| {
                 while let Some((timer, time)) = due(control, now) {
                     control.expire(timer, time);
                 }
@@ -224,19 +272,22 @@ impl Pacer {
         newest
     }
 
-    fn tell(&mut self, what: impl FnOnce(&mut dyn CongestionControl)) {
+    fn tell(&mut self, now: SimTime, what: impl FnOnce(&mut dyn CongestionControl)) {
         if let Some(control) = &mut self.control {
             what(control.as_mut());
-            self.refresh();
+            self.refresh(now);
         }
     }
 
-    fn refresh(&mut self) {
+    fn refresh(&mut self, now: SimTime) {
         let Some(control) = &mut self.control else { return };
         // A transmission time exists from 1 bit/s on.
-        self.rate = control.rate().max(Bandwidth::from_bps(1));
+        let rate = control.rate().max(Bandwidth::from_bps(1));
         self.window = control.window().unwrap_or(u64::MAX).max(1);
         self.timeout = control.timers().map_or(SimTime::NEVER, |timers| timers.next());
+        if rate != self.rate {
+            self.change_rate(now, rate);
+        }
     }
 }
 
@@ -246,6 +297,7 @@ fn path(profile: &QueuePairProfile, line_rate: Bandwidth) -> Path {
         base_rtt: profile.base_rtt,
         bdp: line_rate.bytes_in(profile.base_rtt).get(),
         path_mtu: profile.path_mtu.bytes(),
+        others: 0,
     }
 }
 
@@ -306,7 +358,7 @@ mod tests {
         let recorder = Recorder { acks: Log::default(), expired: Log::default(), timers };
         let logs = (Arc::clone(&recorder.acks), Arc::clone(&recorder.expired));
         pacer.control = Some(Box::new(recorder));
-        pacer.refresh();
+        pacer.refresh(SimTime::ZERO);
         (pacer, logs.0, logs.1)
     }
 
@@ -369,9 +421,12 @@ mod tests {
     fn a_sleeper_s_timers_wake_nobody_and_are_served_at_their_times() {
         let (mut pacer, _, expired) = recording(Feedback::None);
         assert_eq!(pacer.timeout(), at(10));
-        pacer.sleep();
-        assert_eq!(pacer.timeout(), SimTime::NEVER);
-        pacer.start(at(35), &profile());
+        let mut active = 1;
+        pacer.sleep(&mut active);
+        pacer.sleep(&mut active);
+        assert_eq!((pacer.timeout(), active), (SimTime::NEVER, 0));
+        pacer.start(at(35), &profile(), &mut active, || true);
+        assert_eq!(active, 1);
         assert_eq!(*expired.lock().unwrap(), [10, 20, 30].map(at));
         assert_eq!(pacer.timeout(), at(40));
     }

@@ -143,28 +143,39 @@ impl QueuePair {
     fn on_response(&mut self, now: SimTime, packet: &Packet, shared: &mut Shared) {
         let (qpn, Shared { completions, counters, memory, arriving, .. }) =
             (self.qpn, &mut *shared);
+        let keeps_packets = self.responder.keeps_partial_messages();
+        let mut accepted = 0;
         let complete = |message: &Message, original| {
             if message.operation.awaits_response() {
                 counters.messages_delivered += 1;
                 counters.payload_delivered += u64::from(message.length);
+                if !keeps_packets {
+                    counters.payload_accepted += u64::from(message.length);
+                }
             }
             completions.push_back(success(qpn, message, original));
         };
         let accept = |address: u64| {
+            let result = packet.atomic_ack_eth().map(|ack| ack.original_remote_data);
+            accepted =
+                result.map_or(packet.payload_len().into(), |result| size_of_val(&result) as u64);
             let Some(memory) = memory else { return };
             if let Some(content) = arriving {
                 memory.store(address, content.payload());
-            } else if let Some(ack) = packet.atomic_ack_eth() {
-                memory.store(address, &ack.original_remote_data.to_le_bytes());
+            } else if let Some(result) = result {
+                memory.store(address, &result.to_le_bytes());
             }
         };
         let progress = self.requester.on_response(now, packet, complete, accept);
+        if keeps_packets {
+            shared.counters.payload_accepted += accepted;
+        }
         if progress.stale {
             shared.counters.duplicates += 1;
         } else if progress.loss || progress.advanced_to.is_none() {
             shared.counters.out_of_order += 1;
         }
-        self.after_progress(now, &progress, false, Telemetry::None);
+        self.after_progress(now, &progress, false, Telemetry::None, shared);
     }
 
     /// An acknowledgement that says what arrived behind a gap.
@@ -181,7 +192,7 @@ impl QueuePair {
         let progress = self.requester.on_selective_ack(now, packet.psn(), sack, |message, _| {
             completions.push_back(success(qpn, message, 0));
         });
-        self.after_progress(now, &progress, packet.becn(), Telemetry::None);
+        self.after_progress(now, &progress, packet.becn(), Telemetry::None, shared);
     }
 
     fn on_acknowledge(
@@ -223,7 +234,7 @@ impl QueuePair {
                 return;
             }
         };
-        self.after_progress(now, &progress, packet.becn(), telemetry);
+        self.after_progress(now, &progress, packet.becn(), telemetry, shared);
     }
 
     fn after_progress(
@@ -232,6 +243,7 @@ impl QueuePair {
         progress: &Progress,
         becn: bool,
         telemetry: Telemetry<'_>,
+        shared: &mut Shared,
     ) {
         if let Some(reached) = progress.advanced_to {
             let (position, next_position) = self.requester.positions();
@@ -243,7 +255,7 @@ impl QueuePair {
         if progress.loss {
             self.pacer.on_loss(now, false);
         }
-        self.rest_if_done();
+        self.rest_if_done(shared);
     }
 
     /// The peer refused the request packet `psn`; what precedes it arrived. A READ before it whose
@@ -255,7 +267,9 @@ impl QueuePair {
         });
         match refused {
             Refused::Stale => shared.counters.discarded += 1,
-            Refused::Later(progress) => self.after_progress(now, &progress, false, Telemetry::None),
+            Refused::Later(progress) => {
+                self.after_progress(now, &progress, false, Telemetry::None, shared);
+            }
             Refused::Now => self.fail(status_of(code), shared),
         }
     }

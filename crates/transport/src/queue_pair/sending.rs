@@ -15,7 +15,9 @@ impl QueuePair {
     /// The next data packet: READ responses and requests take turns.
     #[inline]
     pub(crate) fn transmit(&mut self, now: SimTime, shared: &mut Shared) -> Option<Transmit> {
-        self.pacer.start(now, &self.profile);
+        let acknowledged =
+            || self.unreliable.is_none() && self.requester.messages_outstanding() > 0;
+        self.pacer.start(now, &self.profile, &mut shared.active, acknowledged);
         let responds = self.responder.has_data()
             && (self.prefers_responses || !self.requester.can_send(self.pacer.window()));
         self.prefers_responses = !responds;
@@ -81,7 +83,7 @@ impl QueuePair {
         let (qpn, completions) = (self.qpn, &mut shared.completions);
         self.requester
             .settle_sent(now, |message, _| completions.push_back(success(qpn, message, 0)));
-        self.rest_if_done();
+        self.rest_if_done(shared);
         Some(transmit)
     }
 
@@ -115,7 +117,7 @@ impl QueuePair {
             while let Some(released) = self.responder.take_released() {
                 self.acknowledge_late(&released, shared);
             }
-            self.rest_if_done();
+            self.rest_if_done(shared);
         }
         Some(transmit)
     }

@@ -113,6 +113,7 @@ impl Unreliable {
             return self.give_up(shared);
         }
         message.bytes = message.bytes.saturating_add(u32::from(packet.payload_len()));
+        shared.counters.payload_accepted += u64::from(packet.payload_len());
         self.message = Some(message);
         if opcode.is_last() || opcode.is_only() {
             self.message = None;

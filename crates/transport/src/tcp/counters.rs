@@ -31,6 +31,8 @@ pub struct TcpCounters {
     pub ecn_reductions: u64,
     /// Payload handed to applications, in order (bytes).
     pub payload_delivered: u64,
+    /// Payload accepted, each byte once: what waits for an earlier byte too (bytes).
+    pub payload_accepted: u64,
     /// Segments for a connection that does not exist, or that make no sense to it.
     pub discarded: u64,
 }
@@ -51,6 +53,7 @@ impl core::ops::AddAssign<&Self> for TcpCounters {
         self.timeouts += other.timeouts;
         self.ecn_reductions += other.ecn_reductions;
         self.payload_delivered += other.payload_delivered;
+        self.payload_accepted += other.payload_accepted;
         self.discarded += other.discarded;
     }
 }

@@ -34,6 +34,8 @@ pub struct TcpHost {
     timers: Timers,
     completions: VecDeque<TcpCompletion>,
     counters: TcpCounters,
+    /// What was accepted since somebody asked last: by which connection, and how much (bytes).
+    accepted: VecDeque<(u32, u64)>,
     /// What travels beside the segment that left last.
     departing: SackBlocks,
 }
@@ -99,6 +101,7 @@ impl TcpHost {
             timers: Timers::default(),
             completions: VecDeque::new(),
             counters: TcpCounters::default(),
+            accepted: VecDeque::new(),
             departing: SackBlocks::default(),
             config,
         }
@@ -287,6 +290,13 @@ impl TcpHost {
         self.completions.pop_front()
     }
 
+    /// Payload that a connection has accepted, each byte once (bytes). To be asked after
+    /// [`receive`](Self::receive) and [`handle_timeout`](Self::handle_timeout).
+    #[inline]
+    pub fn poll_accepted(&mut self) -> Option<(u32, u64)> {
+        self.accepted.pop_front()
+    }
+
     /// What was counted so far.
     pub const fn counters(&self) -> &TcpCounters {
         &self.counters
@@ -323,7 +333,12 @@ impl TcpHost {
             }
             (TcpEnd::Receiver(receiver), 1..) => {
                 counters.data_received += 1;
+                let before = counters.payload_accepted;
                 receiver.receive(now, segment, counters);
+                let accepted = counters.payload_accepted - before;
+                if accepted > 0 {
+                    self.accepted.push_back((segment.connection, accepted));
+                }
             }
             _ => counters.discarded += 1,
         }

@@ -220,6 +220,7 @@ impl TcpReceiver {
     /// Out of order: kept, and told at once (RFC 5681).
     fn keep(&mut self, part: Range, counters: &mut TcpCounters) {
         let new = self.arrived.insert(part);
+        counters.payload_accepted += new;
         if new > 0 {
             counters.out_of_order += 1;
         } else {
@@ -233,6 +234,7 @@ impl TcpReceiver {
     fn deliver(&mut self, now: SimTime, end: Position, counters: &mut TcpCounters) {
         let before = self.next;
         let fills = !self.arrived.is_empty();
+        let waited = self.arrived.bytes();
         self.next = end;
         // What came may cover several ranges: messages are cut otherwise when they are sent again.
         while let Some(end) = self.arrived.take_first_through(self.next) {
@@ -240,6 +242,8 @@ impl TcpReceiver {
         }
         let new = self.next - before;
         counters.payload_delivered += new;
+        // Of what is delivered, that which waited counted when it came.
+        counters.payload_accepted += new - (waited - self.arrived.bytes());
         self.unacknowledged += new;
         let quick = self.quick_acks > 0;
         self.quick_acks = self.quick_acks.saturating_sub(1);

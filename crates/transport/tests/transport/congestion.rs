@@ -1,11 +1,13 @@
 //! Congestion control on the wire: notifications, their interval, and the rates that follow.
 
+use std::sync::Arc;
+
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{Operation, Packet, QueuePairProfile, QueuePairState, Service};
-use rocelab_units::{Duration, SimTime};
+use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::{Cnm, Ecn, Opcode};
 
-use crate::pair::{Fate, Pair, QPN, algorithm, profile, work};
+use crate::pair::{Fate, Pair, QPN, algorithm, ends, profile, work};
 
 fn marked(parameters: &str) -> Pair {
     marked_on(Service::ReliableConnection, parameters)
@@ -178,4 +180,67 @@ fn switches_slow_those_who_listen_to_them() {
     assert!(tagged && !untagged);
     assert_eq!(frame_len, plain_len + 4);
     assert_eq!(rate * 4, line_rate * 3, "32/128 of the rate is taken");
+}
+
+/// Four queue pairs between two NICs of 100G, which start one after the other.
+fn starting(name: &str) -> Pair {
+    let mut pair = Pair::without_queue_pairs(Bandwidth::from_gbps(100));
+    let profile =
+        QueuePairProfile { congestion_control: algorithm(name, "t_low = \"1us\""), ..profile() };
+    let profile = Arc::new(profile);
+    for index in 0..4 {
+        pair.connect(ends(&profile, index));
+    }
+    pair
+}
+
+/// The rate of a queue pair of one side, in Mbit/s.
+fn mbps(pair: &Pair, side: usize, index: u32) -> u64 {
+    pair.nics[side].queue_pair(QPN + index).unwrap().rate().bits_per_second() / 1_000_000
+}
+
+#[test]
+fn timely_starts_a_queue_pair_at_a_share_among_those_that_are_not_done() {
+    for name in ["timely", "patched-timely"] {
+        let mut pair = starting(name);
+        for index in 0..3 {
+            pair.post(0, QPN + index, work(0, Operation::Write, 50_000));
+            // The first packet leaves; nothing is answered yet.
+            while mbps(&pair, 0, index) == 100_000 && index > 0 {
+                assert!(pair.nics[0].poll_transmit(SimTime::ZERO, 0).is_some());
+            }
+            if index == 0 {
+                assert!(pair.nics[0].poll_transmit(SimTime::ZERO, 0).is_some());
+            }
+        }
+        let rates = [0, 1, 2].map(|index| mbps(&pair, 0, index));
+        assert_eq!(rates, [100_000, 50_000, 33_333], "{name}");
+        // One that is gone counts no more.
+        assert!(pair.nics[0].destroy_queue_pair(QPN));
+        assert!(pair.nics[0].destroy_queue_pair(QPN + 1));
+        pair.post(0, QPN + 3, work(0, Operation::Write, 50_000));
+        while mbps(&pair, 0, 3) == 100_000 {
+            assert!(pair.nics[0].poll_transmit(SimTime::from_ps(1_000_000_000), 0).is_some());
+        }
+        assert_eq!(mbps(&pair, 0, 3), 50_000, "{name}");
+    }
+}
+
+#[test]
+fn one_that_starts_when_all_others_are_done_has_the_whole_link_and_so_has_read_data() {
+    let mut pair = starting("timely");
+    for index in 0..3 {
+        pair.post(0, QPN + index, work(index.into(), Operation::Write, 1_000));
+        pair.drive();
+        assert_eq!(mbps(&pair, 0, index), 100_000, "{index}");
+    }
+    // Nothing would raise the rate of a responder, which hears of no acknowledgement.
+    let mut pair = starting("timely");
+    for index in 0..4 {
+        pair.post(0, QPN + index, work(0, Operation::Read, 500_000));
+    }
+    pair.drive();
+    for index in 0..4 {
+        assert_eq!(mbps(&pair, 1, index), 100_000, "{index}");
+    }
 }

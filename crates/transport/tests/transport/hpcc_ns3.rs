@@ -63,8 +63,13 @@ fn nic(algorithm: &str) -> (Nic<u64>, Outside) {
 
 fn start(nic: &mut Nic<u64>, number: u32, size: u32, window: u64) {
     let flow = Flow { number, destination: 9, ports: 100 << 16 | 10_000, size, priority: 3 };
-    let path =
-        Path { line_rate: LINE, base_rtt: Duration::from_us(4), bdp: window, path_mtu: 1_000 };
+    let path = Path {
+        line_rate: LINE,
+        base_rtt: Duration::from_us(4),
+        bdp: window,
+        path_mtu: 1_000,
+        others: 0,
+    };
     nic.start(at(0), &flow, &path, window);
 }
 

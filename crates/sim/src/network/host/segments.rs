@@ -61,6 +61,7 @@ impl<P: Profile> Network<P> {
         let what = segment.fingerprint();
         state.digest = mix(state.digest ^ key.time.ps() ^ what.rotate_left(17));
         state.end_host.receive_segment(&mut context, segment, sack);
+        self.note_segments_accepted(key, host);
         self.after_host(key, host, true, queue);
     }
 }

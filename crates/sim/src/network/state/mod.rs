@@ -101,10 +101,10 @@ impl Network<Roce> {
         let built = std::mem::take(queue);
         queue.foresee(built.foresight());
         self.load_common(&mut &saved.common[..])?;
+        saved.sums.put_everywhere(self)?;
         if self.part.number() == 0 {
             saved.sums.put(self)?;
         }
-        saved.sums.put_everywhere(self);
         for node in self.own_nodes() {
             let bytes = saved.nodes.get(&node).ok_or_else(|| unfit("the nodes"))?;
             let mut rest = &bytes[..];

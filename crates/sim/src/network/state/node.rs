@@ -4,6 +4,7 @@ use rocelab_fabric::{NodeId, PacketId};
 use rocelab_state::{Result, State, load_value, save_value, unfit};
 
 use super::super::host_pauses::Storms;
+use super::super::idle_backlog::HostBacklogs;
 use super::super::link_rates::PortRates;
 use super::super::sampling::Measured;
 use super::super::watchdog::Storm;
@@ -54,6 +55,7 @@ impl Network<Roce> {
         save_value(&self.starts.left(plan, node), to)?;
         save_value(&self.outages.storms.get(&host), to)?;
         save_value(&self.next_identification(host), to)?;
+        save_value(&self.idle_backlogs.by_host.get(&host), to)?;
         if let Some(receiver) = self.receivers.get(&host) {
             receiver.save(to)?;
             self.save_packets(&receiver.waiting, to)?;
@@ -73,6 +75,9 @@ impl Network<Roce> {
         let next: Option<u16> = load_value(from)?;
         if let (Some(notes), Some(next)) = (&mut self.notes, next) {
             notes.identify_from(host, next);
+        }
+        if let Some(seen) = load_value::<Option<HostBacklogs>>(from)? {
+            self.idle_backlogs.by_host.insert(host, seen);
         }
         if let Some(receiver) = self.receivers.get_mut(&host) {
             receiver.load(from)?;
@@ -206,6 +211,11 @@ impl Network<Roce> {
                     self.sampling.flows[place].save(to)?;
                 }
             }
+            if let Measured::Goodput(places) = &sampler.what {
+                for &place in places {
+                    self.sampling.received[place].save(to)?;
+                }
+            }
         }
         Ok(())
     }
@@ -217,6 +227,11 @@ impl Network<Roce> {
             if let Measured::Rates(places) = &sampler.what {
                 for &place in places {
                     self.sampling.flows[place].load(from)?;
+                }
+            }
+            if let Measured::Goodput(places) = &sampler.what {
+                for &place in places {
+                    self.sampling.received[place].load(from)?;
                 }
             }
         }

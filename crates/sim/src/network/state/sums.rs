@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use rocelab_fabric::NodeId;
+use rocelab_results::DeliveryLog;
 use rocelab_state::{BorshDeserialize, BorshSerialize, Result, unfit};
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
@@ -18,6 +19,8 @@ pub(super) struct Sums {
     /// But for open connections, which each part counts down.
     operations: Operations,
     opcodes: Vec<u64>,
+    /// What hosts accepted of flows of RDMA, of TCP, and of each application.
+    deliveries: Vec<DeliveryLog>,
     totals: SavedTotals,
     mac_entries: MacEntries,
     /// When IP addresses were resolved.
@@ -58,6 +61,7 @@ impl Sums {
                 payload,
             },
             opcodes: network.opcodes.to_vec(),
+            deliveries: network.deliveries.logs().cloned().collect(),
             totals: SavedTotals::of(&network.totals),
             mac_entries: tables.map(|tables| tables.counts).unwrap_or_default(),
             resolved: tables.map(|tables| tables.resolved.clone()).unwrap_or_default(),
@@ -67,7 +71,16 @@ impl Sums {
 
     /// Adds what other parts have.
     pub(super) fn add(&mut self, other: Self) {
-        let Self { flows, operations, opcodes, totals, mac_entries, resolved, flow_ends } = other;
+        let Self {
+            flows,
+            operations,
+            opcodes,
+            deliveries,
+            totals,
+            mac_entries,
+            resolved,
+            flow_ends,
+        } = other;
         self.flows.started += flows.started;
         self.flows.completed += flows.completed;
         self.flows.failed += flows.failed;
@@ -79,10 +92,22 @@ impl Sums {
         for (sum, count) in self.opcodes.iter_mut().zip(opcodes) {
             *sum += count;
         }
+        if self.deliveries.is_empty() {
+            self.deliveries = deliveries;
+        } else {
+            for (sum, log) in self.deliveries.iter_mut().zip(&deliveries) {
+                sum.merge(log);
+            }
+        }
         self.totals.add(totals);
         self.mac_entries.learnt += mac_entries.learnt;
         self.mac_entries.aged += mac_entries.aged;
-        self.resolved.extend(resolved);
+        // Every part went on from all of them and has asked for its own hosts since: of the others it has
+        // what is older.
+        for (host, since) in resolved {
+            let latest = self.resolved.entry(host).or_insert(since);
+            *latest = since.max(*latest);
+        }
         self.flow_ends.extend(flow_ends);
     }
 
@@ -97,6 +122,9 @@ impl Sums {
             return Err(unfit("the opcodes"));
         }
         network.opcodes.copy_from_slice(&self.opcodes);
+        for (log, saved) in network.deliveries.logs_mut().zip(&self.deliveries) {
+            log.clone_from(saved);
+        }
         network.totals = self.totals.to_totals()?;
         if let Some(tables) = &mut network.tables {
             tables.counts = self.mac_entries;
@@ -105,13 +133,27 @@ impl Sums {
     }
 
     /// Gives a part, whichever it is, what it may look up.
-    pub(super) fn put_everywhere(&self, network: &mut Network<Roce>) {
+    ///
+    /// # Errors
+    /// If it does not fit.
+    pub(super) fn put_everywhere(&self, network: &mut Network<Roce>) -> Result {
+        let fits = network.deliveries.logs().count() == self.deliveries.len();
+        if !fits || !self.deliveries.iter().all(DeliveryLog::is_sound) {
+            return Err(unfit("what was delivered"));
+        }
+        // A branch may start its flows at other times.
+        for (log, saved) in network.deliveries.logs_mut().zip(&self.deliveries) {
+            if log.origin_ps() != saved.origin_ps() {
+                *log = DeliveryLog::with_origin(saved.origin_ps());
+            }
+        }
         if let Some(tables) = &mut network.tables {
             tables.resolved.clone_from(&self.resolved);
         }
         if let Some(ends) = &mut network.flow_ends {
             ends.by_flow.clone_from(&self.flow_ends);
         }
+        Ok(())
     }
 }
 

@@ -54,7 +54,7 @@ impl ByteSequenceHost {
         };
         let window = if rules.has_window { bdp } else { 0 };
         let path_mtu = rules.payload_bytes;
-        (Path { line_rate: self.line_rate, base_rtt, bdp: window, path_mtu }, window)
+        (Path { line_rate: self.line_rate, base_rtt, bdp: window, path_mtu, others: 0 }, window)
     }
 }
 
@@ -200,6 +200,10 @@ impl EndHost<HpccNs3> for ByteSequenceHost {
         let sender = self.nic.sender(number)?;
         let allowed = Allowed { rate: sender.rate(), window: sender.window() };
         Some(FlowProgress { acknowledged: sender.acknowledged(), allowed: Some(allowed) })
+    }
+
+    fn flow_in(&self, packet: &Packet) -> Option<u32> {
+        Some(packet.flow)
     }
 
     fn counters(&self) -> &Counters {

@@ -144,6 +144,7 @@ impl VerbsHost {
                     failure: Some(failure),
                 }),
                 Change::Over(flow) => self.close(plan, now, flow),
+                Change::AnsweredLate => self.nic.note_late_connection(),
             }
         }
         let Some(connections) = &mut self.connections else { return };

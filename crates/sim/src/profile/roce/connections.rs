@@ -36,6 +36,8 @@ pub(super) enum Change {
     Failed(u32, FlowFailure),
     /// The connection of the flow is over.
     Over(u32),
+    /// An answer came when its connection had been given up.
+    AnsweredLate,
 }
 
 /// A host's connections.
@@ -204,6 +206,7 @@ impl Connections {
                 CmEvent::TimedOut { connection, .. } => {
                     self.fail(connection, FlowFailure::ConnectionTimedOut);
                 }
+                CmEvent::AnsweredLate { .. } => self.changes.push_back(Change::AnsweredLate),
                 CmEvent::DisconnectRequested { connection } => {
                     let _ = self.manager.disconnect(now, connection);
                 }

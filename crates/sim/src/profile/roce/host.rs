@@ -9,9 +9,9 @@ use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpHost, TcpSegment};
 use rocelab_transport::{
-    AddressHandle, Completion, CompletionStatus, Content, Counters, FIRST_QPN, Memory, Nic,
-    NicConfig, Operation, Packet as RdmaPacket, QueuePair, QueuePairConfig, ReceiveQueueConfig,
-    Standing, WorkRequest,
+    AddressHandle, Backlog, Completion, CompletionStatus, Content, Counters, FIRST_QPN, Memory,
+    Nic, NicConfig, Operation, Packet as RdmaPacket, QueuePair, QueuePairConfig,
+    ReceiveQueueConfig, Standing, WorkRequest,
 };
 use rocelab_units::SimTime;
 use rocelab_wire::{Cnm, Ecn, Psn, TelemetryHeader, TelemetryKind, encapsulation_len};
@@ -490,6 +490,11 @@ impl EndHost<Roce> for VerbsHost {
         self.tcp.as_ref()?.flow_of(connection)
     }
 
+    #[inline]
+    fn poll_accepted(&mut self) -> Option<(Option<u32>, u64)> {
+        if self.is_plain { None } else { self.tcp.as_mut()?.poll_accepted() }
+    }
+
     fn tcp_counters(&self) -> Option<&TcpCounters> {
         self.tcp.as_ref().map(|tcp| tcp.counters())
     }
@@ -561,7 +566,7 @@ impl EndHost<Roce> for VerbsHost {
     fn will_send(&self) -> bool {
         let connections = self.connections.as_ref();
         let works = self.apps.as_ref().is_some_and(|apps| apps.next_due() != SimTime::NEVER);
-        self.nic.next_release() != SimTime::NEVER
+        self.nic.is_pacing()
             || connections.is_some_and(|one| one.poll_timeout() != SimTime::NEVER)
             || works
             || self.tcp.as_ref().is_some_and(|tcp| tcp.poll_timeout() != SimTime::NEVER)
@@ -615,6 +620,14 @@ impl EndHost<Roce> for VerbsHost {
 
     fn standing(&self, qpn: u32) -> Option<Standing> {
         self.nic.queue_pair(qpn).map(QueuePair::standing)
+    }
+
+    fn has_backlogs(&self) -> bool {
+        self.nic.has_backlogs()
+    }
+
+    fn backlogs(&self) -> impl Iterator<Item = Backlog> {
+        self.nic.backlogs()
     }
 
     fn flow_of(&self, qpn: u32) -> Option<u32> {

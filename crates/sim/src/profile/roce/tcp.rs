@@ -156,6 +156,12 @@ impl HostTcp {
         Some((departing, sack))
     }
 
+    /// What a flow has accepted, as the stack handed it on: which, and how much (bytes).
+    pub(super) fn poll_accepted(&mut self) -> Option<(Option<u32>, u64)> {
+        let (connection, bytes) = self.host.poll_accepted()?;
+        Some((self.flow_of(connection), bytes))
+    }
+
     pub(super) const fn host(&self) -> &TcpHost {
         &self.host
     }

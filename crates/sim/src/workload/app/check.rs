@@ -60,7 +60,8 @@ impl Common<'_> {
                 .help("give at least 1, or leave it out")
         })?;
         let connections = self.peers.connections(site)?;
-        let enough = u32::from(self.pace.queue_depth).saturating_mul(longest_turn(&kinds));
+        let open = self.pace.count.unwrap_or(u64::MAX).min(self.pace.queue_depth.into());
+        let enough = u32::try_from(open).unwrap_or(u32::MAX).saturating_mul(longest_turn(&kinds));
         let plan = AppPlan {
             name: self.name.map_or_else(|| default_name(site.name), str::to_owned),
             kinds,
@@ -69,7 +70,8 @@ impl Common<'_> {
             start: self.pace.start,
             until: self.pace.until,
             think_time: self.pace.think_time,
-            receive_depth: self.receive_depth.unwrap_or(enough),
+            // More would never be taken.
+            receive_depth: self.receive_depth.map_or(enough, |depth| depth.min(enough)),
         };
         Ok(App { plan, connections, priority })
     }

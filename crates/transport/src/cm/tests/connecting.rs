@@ -191,3 +191,45 @@ fn data_counts_as_ready_to_use() {
     hosts.assert_established_once();
     assert_eq!(hosts.sent, [(ACTIVE, Req), (PASSIVE, Rep), (ACTIVE, Rtu)]);
 }
+
+/// An answer that comes when nobody waits any more is told once, however often it comes.
+#[test]
+fn an_answer_that_comes_too_late() {
+    let mut hosts = Hosts::new(&[]);
+    for manager in &mut hosts.managers {
+        // 2 x 4.096 us there and back, 4 us for the answer; the way takes 20 us.
+        (manager.config.response_timeout, manager.config.packet_lifetime) = (0, 0);
+        manager.config.max_cm_retries = 1;
+    }
+    hosts.delay = Duration::from_us(20);
+    let connection = hosts.connect();
+    hosts.run();
+    let message = Req;
+    assert_eq!(
+        hosts.events[0],
+        [CmEvent::TimedOut { connection, message }, CmEvent::AnsweredLate { connection }]
+    );
+    assert_eq!(hosts.sent.iter().filter(|&&sent| sent == (PASSIVE, Rep)).count(), 4);
+}
+
+/// A late answer counts if it is the peer's, as one in time does.
+#[test]
+fn a_late_answer_of_someone_else_is_none() {
+    let mut hosts = Hosts::new(&[]);
+    for manager in &mut hosts.managers {
+        (manager.config.response_timeout, manager.config.packet_lifetime) = (0, 0);
+        manager.config.max_cm_retries = 1;
+    }
+    hosts.delay = Duration::from_us(20);
+    let connection = hosts.connect();
+    hosts.run_until(SimTime::ZERO + Duration::from_us(30));
+    let timed_out = CmEvent::TimedOut { connection, message: Req };
+    assert_eq!(hosts.events[0], std::slice::from_ref(&timed_out));
+    let reply = hosts.on_the_wire.iter().find(|(_, source, _)| *source == PASSIVE);
+    let reply = reply.expect("a REP is under way").2.mad;
+    hosts.managers[0].receive(hosts.now, PASSIVE + 1, &reply);
+    hosts.step();
+    assert_eq!(hosts.events[0], std::slice::from_ref(&timed_out));
+    hosts.run();
+    assert_eq!(hosts.events[0], [timed_out, CmEvent::AnsweredLate { connection }]);
+}

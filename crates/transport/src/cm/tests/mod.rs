@@ -46,6 +46,8 @@ struct Hosts {
     sent: Vec<(u32, CmAttribute)>,
     events: [Vec<CmEvent>; 2],
     passive: Passive,
+    /// How long a message is on its way.
+    delay: Duration,
     /// What `accept` said.
     accepted: Option<ConnectionParameters>,
 }
@@ -69,6 +71,7 @@ impl Hosts {
             sent: Vec::new(),
             events: [Vec::new(), Vec::new()],
             passive: Passive::Accepts,
+            delay: DELAY,
             accepted: None,
         }
     }
@@ -127,7 +130,7 @@ impl Hosts {
                 let nth = self.count_sent(kind);
                 self.sent.push((host, kind));
                 if !self.losses.contains(&(kind, nth)) {
-                    self.on_the_wire.push((self.now + DELAY, host, message));
+                    self.on_the_wire.push((self.now + self.delay, host, message));
                 }
             }
         }

@@ -42,6 +42,7 @@ fn check(parameters: &str, rates: [u64; 12], window: u64) {
         base_rtt: Duration::from_ns(4_160),
         bdp: 52_000,
         path_mtu: 1_000,
+        others: 0,
     });
     for ((acknowledged, sent, records), expected) in SCRIPT.into_iter().zip(rates) {
         assert!(!control.repaces() || acknowledged > 2_000, "the first one sets no rate");
@@ -183,7 +184,8 @@ fn without_a_window_a_standing_queue_is_without_measure() {
     // infinity times 0, NaN, and the quotient 2^63, which is cut to the line rate.
     let parameters: Parameters = toml::from_str("max_stage = 0").unwrap();
     let (line_rate, base_rtt) = (Bandwidth::from_gbps(100), Duration::from_ns(4_160));
-    let mut control = parameters.build(&Path { line_rate, base_rtt, bdp: 0, path_mtu: 1_000 });
+    let mut control =
+        parameters.build(&Path { line_rate, base_rtt, bdp: 0, path_mtu: 1_000, others: 0 });
     for (time, queue, expected) in [
         (1_000, 0, 100_000_000_000),
         (1_100, 90_000, 95_040_000_000),

@@ -18,6 +18,7 @@ fn the_curve_with_one_additive_stage() {
         base_rtt: Duration::from_ns(4_160),
         bdp: 52_000,
         path_mtu: 1_000,
+        others: 0,
     });
     for (acknowledged, sent, field, expected) in [
         (1_000, 60_000, 200, 100_000_000_000),

@@ -3,7 +3,7 @@
 use rocelab_units::{Bandwidth, Duration};
 
 use super::Parameters;
-use crate::congestion_control::{Ack, CongestionControl, arithmetic};
+use crate::congestion_control::{Ack, CongestionControl, Path, arithmetic};
 
 /// The state of one queue pair.
 #[derive(Debug)]
@@ -39,15 +39,16 @@ rocelab_state::state!(PerSegment {
 });
 
 impl PerSegment {
-    pub(super) fn new(parameters: &Parameters, line_rate: Bandwidth) -> Self {
+    pub(super) fn new(parameters: &Parameters, path: &Path) -> Self {
         let bits = |rate: Bandwidth| rate.bits_per_second() as f64;
+        let (line_rate, min_rate) = (path.line_rate, parameters.floor(path.line_rate));
         Self {
             t_low: parameters.t_low,
             t_high: parameters.t_high,
             delta: bits(parameters.step(line_rate)),
             hyper_increase: bits(parameters.hyper_step(line_rate)),
-            min_rate: bits(parameters.floor(line_rate)),
-            rate: bits(line_rate),
+            min_rate: bits(min_rate),
+            rate: bits(path.share().max(min_rate)),
             line_rate,
             beta: parameters.beta.as_f64(),
             ewma_weight: parameters.ewma_weight.as_f64(),
@@ -109,12 +110,13 @@ mod tests {
 
     use super::*;
     use crate::congestion_control::Telemetry;
+    use crate::congestion_control::testing::path;
 
     /// Rates [Gb/s] after each of a script of round-trip times [us], a segment each, on 10G. The
     /// rate is cut off to whole bits, and doubles of tens of Gb/s are exact to some of 1e-6 bit/s.
     #[track_caller]
     fn check(script: &[(u64, f64)]) {
-        let mut timely = PerSegment::new(&Parameters::default(), Bandwidth::from_gbps(10));
+        let mut timely = PerSegment::new(&Parameters::default(), &path(Bandwidth::from_gbps(10)));
         for (row, &(rtt, gbps)) in script.iter().enumerate() {
             timely.on_ack(&Ack {
                 now: SimTime::ZERO,
@@ -138,6 +140,25 @@ mod tests {
         let rising = 10.0 * (1.0 - 0.8 * 0.4375);
         let calm = rising * (1.0 - 0.8 * 0.054_687_5);
         check(&[(90, 10.0), (100, rising), (100, calm), (60, calm + 0.01), (40, calm + 0.02)]);
+    }
+
+    #[test]
+    fn a_queue_pair_starts_at_its_share_of_the_port_and_not_below_the_least_rate() {
+        for (gbps, others, mbps) in
+            [(10, 0, 10_000), (10, 3, 2_500), (100, 1, 50_000), (10, 999, 100)]
+        {
+            let path = Path { others, ..path(Bandwidth::from_gbps(gbps)) };
+            let timely = PerSegment::new(&Parameters::default(), &path);
+            assert_eq!(timely.rate(), Bandwidth::from_mbps(mbps), "{gbps} {others}");
+        }
+    }
+
+    #[test]
+    fn the_step_is_in_proportion_to_the_line_rate() {
+        for (gbps, mbps) in [(10, 10), (100, 100), (400, 400)] {
+            let timely = PerSegment::new(&Parameters::default(), &path(Bandwidth::from_gbps(gbps)));
+            assert_eq!(timely.delta, f64::from(mbps) * 1e6);
+        }
     }
 
     #[test]

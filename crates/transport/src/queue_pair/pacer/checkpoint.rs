@@ -38,11 +38,15 @@ impl Pacer {
         from: &mut &[u8],
     ) -> Result {
         (self.asleep, self.release, self.probes) = load_value(from)?;
-        if !load_value::<bool>(from)? {
-            return Ok(());
+        if load_value::<bool>(from)? {
+            self.load_control(profile, from)?;
         }
+        Ok(())
+    }
+
+    fn load_control(&mut self, profile: &QueuePairProfile, from: &mut &[u8]) -> Result {
         let answers = load_value(from)?;
-        let mut control = self.build(profile);
+        let mut control = self.build(profile, 0); // Its rate is loaded.
         checkpoint::load(&profile.congestion_control, control.as_mut(), from)?;
         self.control = Some(control);
         (self.rate, self.window, self.timeout) = answers;

@@ -19,20 +19,38 @@ pub(in crate::queue_pair) struct Admission {
     taken: Option<ReceiveRequest>,
     /// Where the payload of the message that is arriving begins; nowhere if that is not known.
     address: Option<u64>,
-    /// Room for its payload (bytes).
-    room: u32,
-    /// What the RETH of a WRITE announced (bytes).
-    announced: u32,
+    /// What its length is checked against; nothing if its first packet was not looked at, because
+    /// there was no memory yet.
+    bounds: Option<Bounds>,
     rnr_timer: u8,
     qpn: u32,
     results: AtomicResults,
 }
 
 rocelab_state::state!(Admission {
-    values: taken, address, room, announced, results;
+    values: taken, address, bounds, results;
     states: queue;
     kept: rnr_timer, qpn
 });
+
+/// How long a message may be.
+#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
+enum Bounds {
+    /// A SEND: room for its payload (bytes).
+    Send(u32),
+    /// A WRITE: what its RETH announced (bytes).
+    Write(u32),
+}
+
+impl Bounds {
+    /// Whether a message may have come to `bytes`, and end there if it ends.
+    const fn allow(self, bytes: u32, ends: bool) -> bool {
+        match self {
+            Self::Send(room) => bytes <= room,
+            Self::Write(announced) => bytes == announced || bytes < announced && !ends,
+        }
+    }
+}
 
 /// Why a packet is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +82,7 @@ impl Admission {
             queue: ReceiveQueue::new(config.receive_queue),
             taken: None,
             address: None,
-            room: 0,
-            announced: 0,
+            bounds: None,
             rnr_timer: config.profile.rnr_timer & 0x1f,
             qpn: config.qpn,
             results: AtomicResults::default(),
@@ -121,19 +138,18 @@ impl Admission {
                 return Ok(());
             }
             self.address = Some(reth.virtual_address);
-            (self.room, self.announced) = (reth.dma_length, reth.dma_length);
+            self.bounds = Some(Bounds::Write(reth.dma_length));
         }
         if opcode.has_atomic_eth() {
-            return check_atomic(packet, shared);
+            return Ok(()); // It is checked as it is executed.
         }
         let starts_send = opcode.is_send() && (opcode.is_first() || opcode.is_only());
         if starts_send || opcode.has_immdt() {
             self.take_receive(starts_send, shared)?;
         }
-        let payload = u32::from(packet.payload_len());
+        let bytes = so_far.saturating_add(u32::from(packet.payload_len()));
         let ends = opcode.is_last() || opcode.is_only();
-        let short = ends && opcode.is_rdma_write() && so_far + payload != self.announced;
-        if so_far + payload > self.room || short {
+        if !self.bounds.is_none_or(|bounds| bounds.allow(bytes, ends)) {
             return Err(Refusal::Length);
         }
         self.store(so_far, shared);
@@ -148,7 +164,7 @@ impl Admission {
         bytes: u32,
         shared: &mut Shared,
     ) {
-        self.address = None;
+        self.forget_message();
         let invalidated = packet.ieth().map(|ieth| ieth.r_key);
         if let (Some(r_key), Some(memory)) = (invalidated, &mut shared.memory) {
             memory.invalidate(r_key);
@@ -165,7 +181,7 @@ impl Admission {
 
     /// The message that was arriving will not be completed; its receive request serves the next.
     pub(in crate::queue_pair) const fn forget_message(&mut self) {
-        self.address = None;
+        (self.address, self.bounds) = (None, None);
     }
 
     /// The queue pair has failed: the receive request of the message that was arriving ends with
@@ -206,12 +222,12 @@ impl Admission {
         match self.taken {
             Some(request) if is_send => {
                 self.address = Some(request.address);
-                self.room = request.length;
+                self.bounds = Some(Bounds::Send(request.length));
             }
             Some(_) => {}
             None if self.queue.is_endless() => {
                 if is_send {
-                    (self.address, self.room) = (None, u32::MAX);
+                    (self.address, self.bounds) = (None, Some(Bounds::Send(u32::MAX)));
                 }
             }
             None => return Err(Refusal::NotReady),
@@ -227,7 +243,8 @@ impl Admission {
     }
 }
 
-fn check_atomic(packet: &Packet, shared: &Shared) -> Result<(), Refusal> {
+/// Whether an atomic operation may be executed.
+pub(super) fn check_atomic(packet: &Packet, shared: &Shared) -> Result<(), Refusal> {
     let Some(atomic) = packet.atomic_eth(shared.arriving_operands()) else {
         return Err(Refusal::Invalid);
     };
@@ -255,8 +272,7 @@ pub(super) fn execute_atomic(packet: &Packet, shared: &mut Shared) -> u64 {
     let operands = shared.arriving_operands();
     let Some(atomic) = packet.atomic_eth(operands) else { return 0 };
     let swaps = packet.opcode() == Opcode::RcCompareSwap;
-    let memory = shared.memory.get_or_insert_default();
-    memory.exchange(atomic.virtual_address, |value| match (swaps, value == atomic.compare) {
+    shared.exchange(atomic.virtual_address, |value| match (swaps, value == atomic.compare) {
         (true, true) => atomic.swap_or_add,
         (true, false) => value,
         (false, _) => value.wrapping_add(atomic.swap_or_add),

@@ -9,8 +9,8 @@ use rocelab_state::{Result as StateResult, State, load_value, save_value};
 use rocelab_units::SimTime;
 use rocelab_wire::{NakCode, Opcode, Syndrome};
 
-use self::admission::execute_atomic;
 pub(super) use self::admission::{Admission, Refusal};
+use self::admission::{check_atomic, execute_atomic};
 pub(super) use self::answers::{Acknowledge, Detailed, ReadData, Released};
 use self::answers::{Answers, Detail};
 use self::coalescing::Coalescing;
@@ -186,6 +186,10 @@ impl Responder {
         packet: &Packet,
         shared: &mut Shared,
     ) -> Answer {
+        // It counted when it came. If it is refused now, it comes again.
+        if let Some(early) = &mut self.early {
+            early.count_to(self.expected + 1);
+        }
         self.accept(now, packet, shared)
     }
 
@@ -232,6 +236,11 @@ impl Responder {
         }
     }
 
+    /// Whether packets that were accepted stay so. If not, they count with the last one of their message.
+    pub(super) const fn keeps_partial_messages(&self) -> bool {
+        self.keeps_partial_messages
+    }
+
     /// The sequence number of the next request packet in order.
     pub(super) const fn expected(&self) -> Sequence {
         self.expected
@@ -267,11 +276,18 @@ impl Responder {
         }
         self.expected += 1;
         message.bytes += u32::from(packet.payload_len());
+        let has_counted = self.early.as_ref().is_some_and(|early| sequence < early.counted_to());
+        if self.keeps_partial_messages && !has_counted {
+            shared.counters.payload_accepted += u64::from(packet.payload_len());
+        }
         if opcode.is_last() || opcode.is_only() {
             self.message = None;
             self.count_request();
             shared.counters.messages_delivered += 1;
             shared.counters.payload_delivered += u64::from(message.bytes);
+            if !self.keeps_partial_messages {
+                shared.counters.payload_accepted += u64::from(message.bytes);
+            }
             if let Some(admission) = &mut self.admission {
                 admission.complete(packet, message.bytes, shared);
             }
@@ -356,6 +372,8 @@ impl Responder {
         }
         if !early.keep(sequence, held) {
             shared.counters.duplicates += 1;
+        } else if sequence >= early.counted_to() && read.is_none() {
+            shared.counters.payload_accepted += u64::from(packet.payload_len());
         }
         let detail = Detail::Arrived(early.sack(self.expected, sequence));
         self.forget_owed();
@@ -412,6 +430,11 @@ impl Responder {
 
     /// A READ or atomic operation that is in order.
     fn execute(&mut self, sequence: Sequence, packet: &Packet, shared: &mut Shared) -> Answer {
+        if packet.opcode().is_atomic()
+            && let Err(refusal) = check_atomic(packet, shared)
+        {
+            return self.refuse(refusal);
+        }
         if self.answers.reads() >= self.max_dest_rd_atomic {
             return self.refuse(Refusal::Invalid);
         }

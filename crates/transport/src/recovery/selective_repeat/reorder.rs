@@ -20,15 +20,17 @@ pub(crate) struct Held {
 #[derive(Debug)]
 pub(crate) struct ReorderBuffer {
     held: BTreeMap<Sequence, Held>,
+    /// Packets before it counted as accepted when they came, ahead of their turn.
+    counted_to: Sequence,
     reach: u64,
 }
 
-rocelab_state::state!(ReorderBuffer { values: held; kept: reach });
+rocelab_state::state!(ReorderBuffer { values: held, counted_to; kept: reach });
 
 impl ReorderBuffer {
     /// An empty one, for what a requester sends that has at most so many packets in flight.
     pub(crate) fn new(max_outstanding: u32) -> Self {
-        Self { held: BTreeMap::new(), reach: u64::from(max_outstanding) }
+        Self { held: BTreeMap::new(), counted_to: 0, reach: u64::from(max_outstanding) }
     }
 
     /// How far ahead a packet may be that is kept. No requester of this profile sends so far.
@@ -39,6 +41,16 @@ impl ReorderBuffer {
     /// Keeps a packet; whether it was not there yet.
     pub(crate) fn keep(&mut self, sequence: Sequence, held: Held) -> bool {
         self.held.insert(sequence, held).is_none()
+    }
+
+    /// Packets before it have counted as accepted: they do so once.
+    pub(crate) const fn counted_to(&self) -> Sequence {
+        self.counted_to
+    }
+
+    /// Packets before `sequence` have counted.
+    pub(crate) fn count_to(&mut self, sequence: Sequence) {
+        self.counted_to = self.counted_to.max(sequence);
     }
 
     /// Whether a packet is kept.

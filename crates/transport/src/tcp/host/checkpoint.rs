@@ -23,6 +23,7 @@ impl State for TcpHost {
             timers,
             completions,
             counters,
+            accepted: _, // Somebody has asked for it.
             departing,
         } = self;
         save_value(config.parameters.congestion_control.name(), to)?;

@@ -1,0 +1,458 @@
+//! What must hold of a run, whatever its scenario.
+
+use std::io::Cursor;
+
+use rocelab_capture::{CaptureReader, Verifier};
+use rocelab_results::{
+    FlowRecord, FlowStatus, LinkRecord, OperationRecord, OperationStatus, RateSample, RunInfo,
+    UtilisationSample,
+};
+use rocelab_sim::Ending;
+use rocelab_sim::Scenario;
+use rocelab_sim::proof::Verdict;
+use rocelab_units::Bandwidth;
+use serde::de::DeserializeOwned;
+use toml::Value;
+
+use crate::Violation;
+use crate::carry_out::{Bench, Ran, guarded};
+use crate::scenario::Made;
+
+/// Drops of copies that nobody misses: of frames that were flooded.
+const HARMLESS: [&str; 2] = ["foreign_destination", "filtered"];
+/// Faults of captures that do not hold all packets of a host.
+const GAPS: [&str; 3] = ["psn_gap", "answers_nothing", "answered_early"];
+/// The rate that algorithms keep to by default, at the least (bit/s).
+const DEFAULT_FLOOR: u64 = 1_000_000;
+/// What one frame adds to its payload at the most (bytes).
+const OVERHEAD: u64 = 300;
+
+/// A run and its results, read.
+struct Seen<'a> {
+    ran: &'a Ran,
+    made: &'a Made,
+    flows: Vec<FlowRecord<'static>>,
+    operations: Vec<OperationRecord<'static>>,
+    links: Vec<LinkRecord<'static>>,
+}
+
+type Law = fn(&Seen<'_>) -> Result<(), String>;
+
+/// Laws by name, in the order in which they are asked.
+const LAWS: &[(&str, Law)] = &[
+    ("counts", counts),
+    ("integrity", integrity),
+    ("failed", failed),
+    ("unfinished", unfinished),
+    ("deadlock", deadlock),
+    ("lossless", lossless),
+    ("slowdown", slowdown),
+    ("rate", rate),
+    ("samples", samples),
+    ("capture", capture),
+];
+
+/// Whether all of them hold.
+pub(crate) fn check(bench: &Bench, made: &Made, ran: &Ran) -> Result<(), Violation> {
+    guarded(|| {
+        resolved(bench).map_err(|text| Violation::new("resolved", text))?;
+        // It is only to be there: a panic is caught.
+        let table = rocelab_report::summary_table(&ran.summary, &RunInfo::default(), &bench.file);
+        if table.is_empty() {
+            return Err(Violation::new("report", "the table of the run is empty"));
+        }
+        let seen = Seen {
+            ran,
+            made,
+            flows: rows(ran, "flows.csv")?,
+            operations: rows(ran, "operations.csv")?,
+            links: rows(ran, "links.csv")?,
+        };
+        LAWS.iter()
+            .try_for_each(|&(name, law)| law(&seen).map_err(|text| Violation::new(name, text)))
+    })
+}
+
+/// The rows of a file of the results; none if there is no such file.
+fn rows<T: DeserializeOwned>(ran: &Ran, file: &str) -> Result<Vec<T>, Violation> {
+    let bytes = ran.files.get(file).map(Vec::as_slice).unwrap_or_default();
+    let rows: Result<Vec<T>, csv::Error> = csv::Reader::from_reader(bytes).deserialize().collect();
+    rows.map_err(|error| Violation::new("counts", format!("{file}: {error}")))
+}
+
+impl Seen<'_> {
+    fn key(&self, section: &str, key: &str) -> Option<&Value> {
+        self.made.table.get(section)?.get(key)
+    }
+
+    /// Whether something was lost, or may be late for longer than anybody waits.
+    fn has_trouble(&self) -> bool {
+        let summary = &self.ran.summary;
+        let acted = summary.faults.iter().any(|rule| rule.acted > 0);
+        let stuck = !summary.deadlocks.is_empty() || summary.storms > 0;
+        self.lost() > 0 || acted || !summary.failures.is_empty() || stuck
+    }
+
+    /// Frames that were dropped and that somebody misses.
+    fn lost(&self) -> u64 {
+        let drops = &self.ran.summary.drops.by_reason;
+        let floods = self.ran.summary.layer2.is_some_and(|layer2| layer2.floods > 0);
+        let counts = |reason: &str| !(floods && HARMLESS.contains(&reason));
+        drops.iter().filter(|(reason, _)| counts(reason)).map(|(_, frames)| frames).sum()
+    }
+
+    /// No frame waits longer, and no answer to it: all queues, pauses, cables and switches, one after the
+    /// other, and all payload ahead of it (ps).
+    fn longest_wait(&self) -> u64 {
+        let slowest = self.slowest_rate();
+        let time = |bytes: u64, rate: u64| {
+            let bits = u128::from(bytes) * 8_000_000_000_000;
+            u64::try_from(bits / u128::from(rate.max(1))).unwrap_or(u64::MAX)
+        };
+        let sum = |total: u64, more: u64| total.saturating_add(more);
+        let slow = |link: &LinkRecord<'_>| time(link.max_queue_bytes, link.rate_bps.min(slowest));
+        let queues = self.links.iter().map(slow);
+        let pauses = self.links.iter().map(|link| link.paused_ps);
+        let busiest =
+            self.links.iter().map(|link| time(link.bytes + 20 * link.frames, link.rate_bps));
+        let topology = &self.ran.plan.topology;
+        let cables = topology.links.iter().map(|link| 2 * link.delay.ps());
+        let switches = topology.switches().count() as u64 * 2 * 20_000_000;
+        let all = queues.chain(pauses).chain(cables).fold(switches, sum);
+        // What a host sends at the lowest rate before it asks for an acknowledgement, or a slow receiver has.
+        let interval = self.key("roce", "ack_interval").and_then(Value::as_integer).unwrap_or(1);
+        let packets = interval.unsigned_abs().saturating_add(8);
+        let packets = packets * (u64::from(self.ran.plan.path_mtu()) + OVERHEAD);
+        let receivers = self.ran.summary.slow_receivers.iter().map(|one| one.max_bytes);
+        let paced = time(packets + receivers.max().unwrap_or(0), slowest.min(DEFAULT_FLOOR));
+        [all, paced, busiest.max().unwrap_or(0)].into_iter().fold(all, sum)
+    }
+
+    /// The lowest rate that the scenario names, of links, shapers, receivers and algorithms (bit/s).
+    fn slowest_rate(&self) -> u64 {
+        fn lowest(value: &Value) -> u64 {
+            match value {
+                Value::Table(table) => table.values().map(lowest).min().unwrap_or(u64::MAX),
+                Value::Array(array) => array.iter().map(lowest).min().unwrap_or(u64::MAX),
+                Value::String(text) => {
+                    text.parse().map_or(u64::MAX, |rate: Bandwidth| rate.bits_per_second())
+                }
+                _ => u64::MAX,
+            }
+        }
+        self.made.table.values().map(lowest).min().unwrap_or(u64::MAX)
+    }
+
+    /// How long a requester waits in all for an acknowledgement (ps); for ever without a timer. By go-back-0
+    /// what comes late says nothing of the message that was begun anew.
+    fn patience(&self) -> u64 {
+        let number = |key, default| {
+            self.key("roce", key).and_then(Value::as_integer).unwrap_or(default).unsigned_abs()
+        };
+        let timer = number("ack_timeout", 14);
+        let one = match timer {
+            0 => u64::MAX,
+            _ => 4_096_000 << timer,
+        };
+        let one = if self.key("roce", "timeouts").is_some() { 100_000_000 } else { one };
+        let recovery = self.key("roce", "recovery").and_then(Value::as_str);
+        if recovery == Some("go-back-0") {
+            one
+        } else {
+            one.saturating_mul(1 + number("retry_count", 7))
+        }
+    }
+
+    /// How long a host waits in all for a connection (ps).
+    fn connection_patience(&self) -> u64 {
+        let cm = self.key("roce", "cm");
+        let number = |key, default| {
+            let value = cm.and_then(|cm| cm.get(key)).and_then(Value::as_integer);
+            value.unwrap_or(default).unsigned_abs()
+        };
+        let exponents = [number("response_timeout", 20), number("packet_lifetime", 18)];
+        // A REP waits for a packet's lifetime alone.
+        let one = exponents.map(|exponent| 4_096_000_u64 << exponent).into_iter().min();
+        one.unwrap_or(0).saturating_mul(1 + number("retries", 15))
+    }
+}
+
+/// The scenario with its defaults reads back as itself.
+fn resolved(bench: &Bench) -> Result<(), String> {
+    let scenario = Scenario::load(&bench.file, &[]).map_err(|error| error.to_string())?;
+    let text = scenario.resolved().to_toml().map_err(|error| error.to_string())?;
+    let again = Scenario::parse(&text, &bench.file, &[]).map_err(|error| error.to_string())?;
+    again.plan().map_err(|error| format!("the resolved scenario is refused: {error}"))?;
+    let twice = again.resolved().to_toml().map_err(|error| error.to_string())?;
+    if text == twice { Ok(()) } else { Err("the resolved scenario resolves otherwise".to_owned()) }
+}
+
+/// Files and summary count the same.
+fn counts(seen: &Seen<'_>) -> Result<(), String> {
+    let summary = &seen.ran.summary;
+    let with = |wanted: fn(FlowStatus) -> bool| {
+        seen.flows.iter().filter(|flow| wanted(flow.status)).count() as u64
+    };
+    let completed = with(|status| status == FlowStatus::Completed);
+    let unfinished = with(|status| status == FlowStatus::Unfinished);
+    let all = seen.flows.len() as u64;
+    let found = (all, completed, all - completed - unfinished, unfinished);
+    let flows = summary.flows;
+    let told = (flows.total, flows.completed, flows.failed, flows.unfinished);
+    if found != told {
+        return Err(format!("flows.csv has {found:?} flows, the summary {told:?}"));
+    }
+    let drops = seen.ran.files.get("drops.csv").map(Vec::as_slice).unwrap_or_default();
+    let drops = csv::Reader::from_reader(drops).into_records().count() as u64;
+    if drops != summary.drops.total {
+        return Err(format!("drops.csv has {drops} drops, the summary {}", summary.drops.total));
+    }
+    let late = |end: Option<u64>| end.is_some_and(|end| end > summary.simulated_ps);
+    let ends = seen.flows.iter().map(|flow| flow.fct_ps.map(|fct| flow.start_ps + fct));
+    if ends.chain(seen.operations.iter().map(|operation| operation.end_ps)).any(late) {
+        return Err(format!("something ended after the run, at {} ps", summary.simulated_ps));
+    }
+    Ok(())
+}
+
+/// No promise of the transport is broken.
+fn integrity(seen: &Seen<'_>) -> Result<(), String> {
+    match &seen.ran.summary.integrity {
+        Some(integrity) if integrity.violations > 0 => Err(format!("{:?}", integrity.found)),
+        _ => Ok(()),
+    }
+}
+
+/// What failed has a cause that the scenario contains.
+fn failed(seen: &Seen<'_>) -> Result<(), String> {
+    let trouble = seen.has_trouble();
+    for flow in &seen.flows {
+        let has_cause = match flow.status {
+            FlowStatus::Completed | FlowStatus::Unfinished => true,
+            FlowStatus::RetryExceeded => trouble || gives_up(seen),
+            FlowStatus::ConnectionTimedOut => {
+                trouble || seen.connection_patience() < seen.longest_wait()
+            }
+            FlowStatus::MessagesLost => trouble,
+            _ => false,
+        };
+        if !has_cause {
+            return Err(format!(
+                "flow {} failed without a cause: {}",
+                flow.flow,
+                flow.status.name()
+            ));
+        }
+    }
+    let mut flushed = None;
+    for operation in &seen.operations {
+        let has_cause = match operation.status {
+            OperationStatus::Completed | OperationStatus::Unfinished => true,
+            OperationStatus::RetryExceeded => trouble || gives_up(seen),
+            OperationStatus::RnrRetryExceeded => {
+                let retries = seen.key("roce", "rnr_retry").and_then(Value::as_integer);
+                seen.ran.summary.rnr_naks > 0 && retries.is_some_and(|retries| retries < 7)
+            }
+            OperationStatus::Flushed => {
+                flushed = flushed.or(Some(operation.connection));
+                true
+            }
+            OperationStatus::RemoteInvalidRequest | OperationStatus::RemoteAccess => false,
+        };
+        if !has_cause {
+            let name = operation.status.name();
+            let (connection, number) = (operation.connection, operation.operation);
+            return Err(format!("operation {connection}:{number} failed without a cause: {name}"));
+        }
+    }
+    // With one that failed, others of its connection end.
+    let first = |connection: u32| {
+        seen.operations.iter().any(|operation| {
+            let is_end = !matches!(
+                operation.status,
+                OperationStatus::Completed | OperationStatus::Unfinished | OperationStatus::Flushed
+            );
+            operation.connection == connection && is_end
+        })
+    };
+    // The server's queue pair may have failed, or work that is no operation's.
+    match flushed.filter(|&connection| !trouble && !first(connection)) {
+        Some(connection) => Err(format!("connection {connection} was flushed for no reason")),
+        None => Ok(()),
+    }
+}
+
+/// Whether requesters give up although nothing is lost: their timers are shorter than
+/// the round-trip time.
+fn gives_up(seen: &Seen<'_>) -> bool {
+    seen.ran.summary.timeouts > 0 && seen.patience() < seen.longest_wait()
+}
+
+/// What did not end was under way, or something was lost.
+fn unfinished(seen: &Seen<'_>) -> Result<(), String> {
+    let summary = &seen.ran.summary;
+    let operations: u64 = summary.operations.iter().map(|app| app.unfinished).sum();
+    let open = summary.flows.unfinished + operations;
+    // A server whose queue pair fails leaves its client alone, and a client starts nothing after that.
+    let alone = seen.has_trouble() || summary.operations.iter().any(|app| app.failed > 0);
+    match seen.ran.ending {
+        Ending::Finished if summary.flows.unfinished > 0 || operations > 0 && !alone => {
+            Err(format!("{open} are open, and the run has finished"))
+        }
+        Ending::Stalled
+            if !seen.has_trouble() && summary.rnr_naks == 0 && summary.timeouts == 0 =>
+        {
+            let stalled = summary.stalled.as_ref().map(ToString::to_string).unwrap_or_default();
+            Err(format!("{open} are open, and nothing moves: {stalled}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// No deadlock where none is possible.
+fn deadlock(seen: &Seen<'_>) -> Result<(), String> {
+    let proof = &seen.ran.proof;
+    let is_proved = proof.not_checked.iter().all(|text| text.starts_with("marks before"))
+        && proof.buffer_dependency.as_ref().is_some_and(|found| {
+            let own = found.own_failures.as_ref();
+            let may_close =
+                own.is_some_and(|own| own.cycle.is_some() || own.cycle_of_mixed.is_some());
+            found.cycle.is_none() && found.cycle_of_silent.is_none() && !may_close
+        })
+        && proof.pauses.is_empty();
+    match seen.ran.summary.deadlocks.first() {
+        Some(deadlock) if is_proved => Err(format!("`check` finds no cycle; {deadlock}")),
+        _ => Ok(()),
+    }
+}
+
+/// Nothing lossless is dropped where that is proved.
+fn lossless(seen: &Seen<'_>) -> Result<(), String> {
+    let proof = &seen.ran.proof;
+    let verdicts = (proof.headroom.iter().map(|finding| finding.verdict()))
+        .chain(proof.egress_limits.iter().map(|finding| finding.verdict()))
+        .chain(proof.receivers.iter().map(|finding| finding.verdict()));
+    let is_proved = proof.not_checked.iter().all(|text| text.starts_with("marks before"))
+        && proof.pauses.is_empty()
+        && verdicts.into_iter().all(|verdict| verdict == Verdict::Proved)
+        && !proof.headroom.is_empty();
+    let buffer = ["headroom_exceeded", "shared_exhausted", "egress_limit", "receiver_full"];
+    let dropped: Vec<String> = (seen.ran.summary.lossless_drops.iter())
+        .filter(|(reason, _)| buffer.contains(&reason.as_str()))
+        .map(|(reason, frames)| format!("{reason} {frames}"))
+        .collect();
+    if is_proved && !dropped.is_empty() {
+        return Err(format!("`check` proves that nothing is dropped: {}", dropped.join(", ")));
+    }
+    Ok(())
+}
+
+/// Nothing is faster than in the empty network, as long as its links are the ones that carry frames.
+fn slowdown(seen: &Seen<'_>) -> Result<(), String> {
+    let reroutes = ["link-down", "switch-reboot"];
+    if reroutes.iter().any(|kind| seen.ran.summary.failures.contains_key(*kind)) {
+        return Ok(());
+    }
+    for flow in &seen.flows {
+        let Some(fct) = flow.fct_ps else { continue };
+        if fct < flow.ideal_fct_ps {
+            let (number, ideal) = (flow.flow, flow.ideal_fct_ps);
+            return Err(format!("flow {number} took {fct} ps, and ideally takes {ideal} ps"));
+        }
+    }
+    Ok(())
+}
+
+/// Nobody has more than the links carry.
+fn rate(seen: &Seen<'_>) -> Result<(), String> {
+    let rate_of = |node: &str| {
+        let own = seen.links.iter().filter(|link| link.from == node);
+        own.map(|link| link.rate_bps).max().unwrap_or(0)
+    };
+    for flow in &seen.flows {
+        let most = rate_of(&flow.source).min(rate_of(&flow.destination));
+        if flow.goodput_bps().is_some_and(|goodput| goodput > most) {
+            return Err(format!("flow {} got more than {most} bit/s", flow.flow));
+        }
+    }
+    for link in &seen.links {
+        if link.utilisation.as_f64() > 1.000_001 {
+            let (from, port) = (&link.from, link.from_port);
+            return Err(format!("{from}:{port} is used by {}", link.utilisation));
+        }
+    }
+    Ok(())
+}
+
+/// Nor in any interval, but for the frame at its edge.
+fn samples(seen: &Seen<'_>) -> Result<(), String> {
+    let interval = |what: &str| {
+        let text = seen.key("sample", what)?.get("interval")?.as_str()?;
+        Some(text.strip_suffix("ns")?.parse::<u64>().ok()?.saturating_mul(1_000))
+    };
+    let frame = |interval_ps: u64, bytes: u64| bytes as f64 * 8e12 / interval_ps.max(1) as f64;
+    let mtu = u64::from(seen.ran.plan.path_mtu().max(9_000)) + OVERHEAD;
+    let failed = |violation: Violation| violation.text;
+    if let Some(interval) = interval("utilisation") {
+        let rows: Vec<UtilisationSample<'_>> =
+            rows(seen.ran, "samples/utilisation.csv").map_err(failed)?;
+        for row in rows {
+            let used = row.rate_bps as f64;
+            let rate = used / row.utilisation.as_f64().max(1e-9);
+            // The last interval may be shorter.
+            let is_whole = row.time_ps.is_multiple_of(interval);
+            if is_whole && used > rate * 1.001 + frame(interval, mtu) {
+                return Err(format!(
+                    "{}:{} sent {used} bit/s at {} ps",
+                    row.node, row.port, row.time_ps
+                ));
+            }
+        }
+    }
+    // A message that may be thrown away counts when all of it is there.
+    let recovery = seen.key("roce", "recovery").and_then(Value::as_str);
+    let is_gradual = recovery != Some("go-back-0") && !seen.has_trouble();
+    let Some(interval) = interval("rates").filter(|_| is_gradual) else { return Ok(()) };
+    let rows: Vec<RateSample<'_>> = rows(seen.ran, "samples/rates.csv").map_err(failed)?;
+    for row in rows.iter().filter(|row| row.time_ps.is_multiple_of(interval)) {
+        let flow = &seen.ran.plan.flows[usize::try_from(row.flow).unwrap_or(0)];
+        let hosts = [flow.source, flow.destination];
+        let names = hosts.map(|host| seen.ran.plan.topology.nodes[host as usize].name.as_str());
+        let own = seen.links.iter().filter(|link| names.contains(&&*link.from));
+        let most = own.map(|link| link.rate_bps).min().unwrap_or(0) as f64;
+        let Some(goodput) = row.goodput_bps else { continue };
+        let goodput = goodput as f64;
+        if goodput > most + frame(interval, mtu) {
+            return Err(format!(
+                "flow {} got {goodput} bit/s at {} ps of {most}",
+                row.flow, row.time_ps
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A capture of a sound network has no faults.
+fn capture(seen: &Seen<'_>) -> Result<(), String> {
+    let floods = seen.ran.summary.layer2.is_some_and(|layer2| layer2.floods > 0);
+    let captures = seen.ran.files.iter().filter(|(name, _)| name.contains(".pcap"));
+    for (name, bytes) in captures {
+        let mut reader =
+            CaptureReader::new(Cursor::new(bytes)).map_err(|error| format!("{name}: {error}"))?;
+        let mut verifier = Verifier::new();
+        while let Some(frame) = reader.next_frame() {
+            let frame = frame.map_err(|error| format!("{name}: {error}"))?;
+            let verified = verifier.verify(&frame);
+            let faults = verified.faults.iter().map(ToString::to_string);
+            // Where all packets are to or from one host, a port that they are flooded to looks like its own.
+            let judged =
+                |fault: &String| !floods || !GAPS.iter().any(|name| fault.starts_with(name));
+            if let Some(fault) = faults.into_iter().find(judged)
+                && !seen.has_trouble()
+            {
+                return Err(format!("{name}: frame {}: {fault}", verified.number));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! What is captured and sampled.
+
+use toml::Table;
+
+use super::{Shape, names, number, table};
+
+impl Shape {
+    pub(super) fn looking(&mut self) {
+        if self.random.once_in(6) {
+            let capture = self.capture();
+            self.set("capture", capture);
+        }
+        if self.random.once_in(4) {
+            let sample = self.sample();
+            self.set("sample", sample);
+        }
+    }
+
+    fn capture(&mut self) -> Table {
+        let ports: Vec<String> = (0..self.random.within(1..=2)).map(|_| self.port()).collect();
+        let mut capture = table([("ports", names(&ports))]);
+        if self.random.once_in(2) {
+            capture.insert("format".to_owned(), "pcap".into());
+        }
+        if self.random.once_in(2) {
+            capture.insert("fcs".to_owned(), true.into());
+        }
+        if self.random.once_in(4) {
+            let length = self.random.pick(&[1, 40, 64, 96, 128, 300]);
+            capture.insert("snap_length".to_owned(), number(length));
+        }
+        capture
+    }
+
+    fn sample(&mut self) -> Table {
+        let mut sample = Table::new();
+        for what in ["queues", "marks", "utilisation", "rates"] {
+            if !self.random.once_in(2) {
+                continue;
+            }
+            let interval = self.random.within(self.span / 100..=self.span / 4).max(1_000);
+            let mut one = table([("interval", Self::time(interval))]);
+            if what != "rates" {
+                one.insert("ports".to_owned(), names(&[self.port()]));
+            } else if self.flows == 0 {
+                continue;
+            } else if self.random.once_in(3) {
+                let flows = vec![number(self.random.within(0..=self.flows - 1))];
+                one.insert("flows".to_owned(), flows.into());
+            }
+            sample.insert(what.to_owned(), one.into());
+        }
+        sample
+    }
+}

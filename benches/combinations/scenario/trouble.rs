@@ -1,0 +1,165 @@
+//! What breaks, and who is slow.
+
+use toml::{Table, Value};
+
+use super::{Shape, names, number, table};
+
+impl Shape {
+    pub(super) fn trouble(&mut self) {
+        if self.random.once_in(6) {
+            let count = self.random.within(1..=3);
+            let all: Vec<Value> = (0..count).map(|_| self.failure().into()).collect();
+            self.set("failure", all);
+            if self.random.once_in(3) {
+                let convergence = self.random.magnitude(1..=50_000);
+                self.set("convergence", Self::time(convergence));
+            }
+        }
+        if self.random.once_in(6) {
+            let count = self.random.within(1..=3);
+            let all: Vec<Value> = (0..count).map(|_| self.fault().into()).collect();
+            self.set("faults", all);
+        }
+        if self.random.once_in(8) {
+            let receiver = self.slow_receiver();
+            self.set("slow_receiver", vec![Value::from(receiver)]);
+        }
+        if self.random.once_in(8) {
+            let watchdog = self.watchdog();
+            self.set("watchdog", watchdog);
+        }
+    }
+
+    fn failure(&mut self) -> Table {
+        let kinds = ["link-down", "link-rate", "switch-reboot", "pause-storm", "host-down"];
+        let kind = self.random.pick(&kinds);
+        let at = self.moment();
+        let mut failure = table([("kind", kind.into()), ("at", Self::time(at))]);
+        let mut put = |key: &str, value: Value| failure.insert(key.to_owned(), value);
+        match kind {
+            "link-down" | "link-rate" => {
+                let (end, _) = self.random.pick(&self.links);
+                let port = self.port_of(&end);
+                put("port", port.into());
+                if kind == "link-rate" {
+                    put("rate", self.random.pick(&["100Mbps", "1Gbps", "7Gbps"]).into());
+                }
+            }
+            "switch-reboot" => {
+                put("switch", self.random.pick(&self.switches).into());
+            }
+            _ => {
+                put("host", self.random.pick(&self.hosts).into());
+            }
+        }
+        if self.random.once_in(8) {
+            return failure;
+        }
+        let lasts = self.random.magnitude(1..=self.span.max(2));
+        put("lasts", Self::time(lasts));
+        if self.random.once_in(4) {
+            put("repeat", number(self.random.within(2..=5)));
+            put("interval", Self::time(lasts + self.random.magnitude(1..=self.span.max(2))));
+        }
+        failure
+    }
+
+    fn fault(&mut self) -> Table {
+        let action = self.random.pick(&["drop", "duplicate", "reorder", "delay", "corrupt"]);
+        let mut fault = table([("action", action.into())]);
+        let mut put = |key: &str, value: Value| fault.insert(key.to_owned(), value);
+        match action {
+            "reorder" => {
+                put("behind", number(self.random.within(1..=20)));
+                if self.random.once_in(2) {
+                    put("delay", self.random.pick(&["1us", "20us"]).into());
+                }
+            }
+            "delay" => {
+                put("delay", self.random.pick(&["1ns", "500ns", "10us", "1ms"]).into());
+            }
+            "corrupt" => {
+                put("part", self.random.pick(&["payload", "header", "icrc"]).into());
+            }
+            _ => {}
+        }
+        match self.random.within(0..=4) {
+            0 => {
+                put("nth", number(self.random.within(1..=50)));
+            }
+            1 => {
+                put("every", number(self.random.within(10..=500)));
+            }
+            2 => {
+                put("pattern", "ip-identification".into());
+            }
+            _ => {
+                put("probability", self.random.pick(&[0.001, 0.01, 0.05]).into());
+            }
+        }
+        if self.random.once_in(3) {
+            let classes = ["data", "request", "response", "ack", "nak", "PFC"];
+            // What has a payload, can have it changed.
+            let count = if action == "corrupt" { 1 } else { classes.len() };
+            put("opcode", self.random.pick(&classes[..count]).into());
+        }
+        let is_once = fault.contains_key("nth");
+        let mut put = |key: &str, value: Value| fault.insert(key.to_owned(), value);
+        if !is_once && self.random.once_in(4) {
+            put("count", number(self.random.within(1..=20)));
+        }
+        if self.flows > 0 && !self.tcp && self.random.once_in(6) {
+            put("flow", number(self.random.within(0..=self.flows - 1)));
+        }
+        if self.random.once_in(4) {
+            let node = self.random.pick(&self.hosts);
+            put(self.random.pick(&["from", "to"]), node.into());
+        }
+        if self.random.once_in(4) {
+            put("after", Self::time(self.random.within(0..=self.span)));
+        }
+        fault
+    }
+
+    fn slow_receiver(&mut self) -> Table {
+        let hosts = self.random.some(&self.hosts, 2);
+        let mut receiver = table([("hosts", names(&hosts))]);
+        if self.random.once_in(2) {
+            let rate = self.slowest / self.random.pick(&[1, 2, 3, 10]);
+            receiver.insert("rate".to_owned(), format!("{rate}bps").into());
+        }
+        let headroom = self.headroom * 2 * (1 + self.lossless.len() as u64);
+        if headroom > 200_000 || self.random.once_in(3) {
+            let buffer = headroom + self.random.magnitude(20_000..=1_000_000);
+            receiver.insert("buffer".to_owned(), Self::bytes(buffer));
+        }
+        if self.random.once_in(3) {
+            let translation = table([
+                ("entries", number(self.random.magnitude(1..=4_096))),
+                ("miss", self.random.pick(&["100ns", "500ns", "2us"]).into()),
+                ("memory", self.random.pick(&["1MiB", "64MiB"]).into()),
+            ]);
+            receiver.insert("translation".to_owned(), translation.into());
+        }
+        receiver
+    }
+
+    fn watchdog(&mut self) -> Table {
+        let mut watchdog = Table::new();
+        let times = ["5us", "20us", "100us", "1ms"];
+        if self.random.once_in(2) {
+            let switch = table([
+                ("detect", self.random.pick(&times).into()),
+                ("restore", self.random.pick(&times).into()),
+                ("poll", self.random.pick(&times).into()),
+                ("action", self.random.pick(&["drop", "forward"]).into()),
+            ]);
+            watchdog.insert("switch".to_owned(), switch.into());
+        }
+        if watchdog.is_empty() || self.random.once_in(2) {
+            let nic = table([("detect", self.random.pick(&times).into())]);
+            watchdog.insert("nic".to_owned(), nic.into());
+        }
+        watchdog
+    }
+}

@@ -1,0 +1,91 @@
+//! How long a flow lasts, and what it carries meanwhile.
+
+use std::time::Duration;
+
+/// The time from a flow's first packet to its last.
+///
+/// A capture gives each frame one time: that of its beginning, or of its end. From the first to the last
+/// of them, all frames but one have passed: not the last if these are beginnings, not the first if they
+/// are ends. So the larger of the two does not count, and no rate is above that of the link.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Span {
+    pub(super) first: Duration,
+    pub(super) last: Duration,
+    /// New payload that has the first time, in bytes.
+    at_first: u64,
+    /// New payload that has the last time, in bytes.
+    at_last: u64,
+    /// All new payload, in bytes.
+    bytes: u64,
+}
+
+impl Span {
+    /// Begins with a packet.
+    pub(super) fn at(time: Duration) -> Self {
+        Self { first: time, last: time, ..Self::default() }
+    }
+
+    /// A packet comes.
+    pub(super) fn extend(&mut self, time: Duration) {
+        if time > self.last {
+            (self.last, self.at_last) = (time, 0);
+        }
+    }
+
+    /// It brings so much new payload, in bytes.
+    pub(super) fn add(&mut self, time: Duration, payload: u64) {
+        self.bytes += payload;
+        if time == self.first {
+            self.at_first += payload;
+        }
+        if time == self.last {
+            self.at_last += payload;
+        }
+    }
+
+    /// New payload by time, in bit/s; none if that is no time.
+    pub(super) fn rate_bps(&self) -> Option<u64> {
+        let ns = self.last.saturating_sub(self.first).as_nanos();
+        let bits = u128::from(self.bytes - self.at_first.max(self.at_last)) * 8;
+        u64::try_from((bits * 1_000_000_000).checked_div(ns)?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets one behind the other: what they carry by the time that one takes.
+    #[test]
+    fn a_saturated_link_has_the_rate_of_one_packet_by_its_time() {
+        for packets in 2..20_u64 {
+            let mut span = Span::at(Duration::from_nanos(500));
+            for number in 0..packets {
+                let time = Duration::from_nanos(500 + 100 * number);
+                span.extend(time);
+                span.add(time, 1_000);
+            }
+            assert_eq!(span.rate_bps(), Some(80_000_000_000), "{packets} packets");
+        }
+    }
+
+    #[test]
+    fn whichever_end_the_times_are_of_the_rate_is_not_above_the_link() {
+        // 8 Gb/s: a byte takes 1 ns.
+        for sizes in [[4_000, 100], [100, 4_000]] {
+            for shift in [0, 1] {
+                let mut span =
+                    Span::at(Duration::from_nanos(if shift == 1 { sizes[0] } else { 0 }));
+                let mut now = 0;
+                for size in sizes {
+                    let time = Duration::from_nanos(now + shift * size);
+                    span.extend(time);
+                    span.add(time, size);
+                    now += size;
+                }
+                assert!(span.rate_bps() <= Some(8_000_000_000), "{sizes:?} {shift}");
+            }
+        }
+        assert_eq!(Span::at(Duration::ZERO).rate_bps(), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! Files that commands read. Nothing that a command writes may replace or remove one of them.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use rocelab_results::is_name_of_results;
+use rocelab_sim::Scenario;
+
+use crate::failure::Failure;
+
+/// Files that a command reads.
+#[derive(Default)]
+pub(crate) struct Inputs<'a>(Vec<Input<'a>>);
+
+struct Input<'a> {
+    path: PathBuf,
+    /// What it is to the user.
+    what: String,
+    /// The scenario and the key that name it, if any do.
+    named_by: Option<(&'a Scenario, String)>,
+}
+
+impl<'a> Inputs<'a> {
+    /// A single file.
+    pub(crate) fn file(path: &Path, what: &str) -> Self {
+        Self(vec![Input { path: path.to_owned(), what: what.to_owned(), named_by: None }])
+    }
+
+    /// A scenario and the files that it names.
+    pub(crate) fn of_scenario(scenario: &'a Scenario) -> Self {
+        let mut inputs = Self::file(scenario.file(), "the scenario itself");
+        for (key, file) in scenario.input_keys() {
+            let what = format!("the file of {key} in {}", scenario.file().display());
+            let path = scenario.folder().join(file);
+            inputs.0.push(Input { path, what, named_by: Some((scenario, key)) });
+        }
+        inputs
+    }
+
+    /// The files of a results directory, but for pages that were drawn of it.
+    pub(crate) fn of_results(directory: &Path) -> Self {
+        let mut files = Vec::new();
+        collect(directory, &mut files);
+        let is_page = |file: &PathBuf| file.extension().is_some_and(|ending| ending == "html");
+        files.retain(|file| !is_page(file));
+        let what = format!("a file of the results in {}", directory.display());
+        let input = |path| Input { path, what: what.clone(), named_by: None };
+        Self(files.into_iter().map(input).collect())
+    }
+
+    /// These and others.
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self
+    }
+
+    /// Refuses to write the file at `path`, which the user named by `option`, over one of them.
+    pub(crate) fn refuse_writing(&self, option: &str, path: &Path) -> Result<(), Failure> {
+        let Some(input) = self.0.iter().find(|input| is_same_file(&input.path, path)) else {
+            return Ok(());
+        };
+        let shown = path.display();
+        Err(Failure::Input(format!(
+            "{option} = {shown}: is {}, which would be lost; name another file",
+            input.what
+        )))
+    }
+
+    /// Refuses to remove `folders` if that would remove one of them. The results go to `directory`.
+    pub(crate) fn refuse_removing(
+        &self,
+        folders: &[PathBuf],
+        directory: &Path,
+    ) -> Result<(), Failure> {
+        let folders: Vec<_> =
+            folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+        for input in &self.0 {
+            let places = places_of(&input.path);
+            let is_within = |folder: &&PathBuf| {
+                places.iter().any(|place| place.starts_with(folder) && place != *folder)
+            };
+            if let Some(folder) = folders.iter().find(is_within) {
+                return Err(input.within(folder, directory));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Input<'_> {
+    /// It is in a folder that results at `directory` would remove.
+    fn within(&self, folder: &Path, directory: &Path) -> Failure {
+        let folder = crate::run::shown(folder).display();
+        let problem = format!(
+            "is in {folder}, which results in {} would remove",
+            crate::run::shown(directory).display()
+        );
+        let fix = "copy it elsewhere, or name another directory with --out".to_owned();
+        match &self.named_by {
+            Some((scenario, key)) => scenario.error_at(key, problem, fix).into(),
+            None => Failure::Input(format!("{}: {problem}; {fix}", self.path.display())),
+        }
+    }
+}
+
+/// Whether a file that a scenario names is put beside it in the results. Those above its folder cannot
+/// be, nor those that are called like something of the results.
+pub(crate) fn is_copied(file: &Path) -> bool {
+    let below = file.components().all(|part| matches!(part, Component::Normal(_)));
+    below && !is_name_of_results(file)
+}
+
+/// All files below a folder.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            collect(&entry.path(), files);
+        } else {
+            files.push(entry.path());
+        }
+    }
+}
+
+/// Whether two paths lead to one file: by links and other spellings too.
+#[cfg(unix)]
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let id = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    matches!((id(one), id(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Whether two paths lead to one file: by symbolic links and other spellings too.
+#[cfg(not(unix))]
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Where a path leads: every symbolic link on its way, and its end. To remove any of them is to lose
+/// the file.
+fn places_of(path: &Path) -> Vec<PathBuf> {
+    /// More links than operating systems follow.
+    const MOST_LINKS: usize = 64;
+    let Ok(absolute) = std::path::absolute(path) else { return Vec::new() };
+    let parts = |path: &Path| path.components().map(|part| part.as_os_str().to_owned()).collect();
+    let mut rest: VecDeque<OsString> = parts(&absolute);
+    let (mut here, mut places) = (PathBuf::new(), Vec::new());
+    while let Some(part) = rest.pop_front() {
+        if part == ".." {
+            here.pop();
+            continue;
+        }
+        let next = here.join(&part);
+        match fs::read_link(&next) {
+            Ok(target) if places.len() < MOST_LINKS => {
+                places.push(next);
+                let target: VecDeque<OsString> = parts(&target);
+                for part in target.into_iter().rev() {
+                    rest.push_front(part);
+                }
+            }
+            _ => here = next,
+        }
+    }
+    places.push(here);
+    places
+}

@@ -1,0 +1,228 @@
+//! The dependencies of many destinations at once, a bit for each.
+//!
+//! Where a switch forwards by the destination alone, and all hosts send, nobody need follow each
+//! destination's frames through the network. Of each switch it is worked out which destinations'
+//! frames come there; the frames on a link are those of them that the sender forwards by it. What entered by
+//! one port waits for another if there is a destination both of what enters and of what leaves.
+
+use super::{BufferDependencies, Ports};
+use crate::Routes;
+use crate::topology::{NodeId, Topology};
+
+/// Words of a set: destinations are looked at in groups, so that a set is one cache line.
+const WORDS: usize = 8;
+
+/// A bit for each destination of a group.
+type Set = [u64; WORDS];
+
+const NOTHING: Set = [0; WORDS];
+
+impl BufferDependencies {
+    /// How many destinations [`add_destinations`](Self::add_destinations) looks at together.
+    pub const GROUP: usize = WORDS * 64;
+
+    /// Those of all frames from any host to any other, as [`of_all_pairs`](Self::of_all_pairs) finds them
+    /// for [`Routes`]; what `routes` says of one attached host of a switch must hold for all that are.
+    pub fn of_shortest_paths(topology: &Topology, routes: &Routes) -> Self {
+        let mut all = Self::new(topology);
+        let host_of = |switch: NodeId| {
+            let mut far = all.ports.adjacency.ports_of(switch).iter().map(|port| port.node);
+            far.find(|&node| all.ports.is_host[node as usize] && routes.is_attached(node))
+        };
+        let destinations: Vec<_> = topology.switches().filter_map(host_of).collect();
+        all.add_destinations(topology, routes, &destinations, None);
+        all
+    }
+
+    /// Adds what frames from all hosts to the hosts `destinations` bring about, as
+    /// [`add_destination`](Self::add_destination) does for each.
+    ///
+    /// With `flooded`, the last switch of each of them also sends them by all ports to other switches whose
+    /// links are active in that list (by index into [`Topology::links`]), but for that where they came in;
+    /// and those drop them.
+    pub fn add_destinations(
+        &mut self,
+        topology: &Topology,
+        routes: &Routes,
+        destinations: &[NodeId],
+        flooded: Option<&[bool]>,
+    ) {
+        let (together, alone): (Vec<_>, Vec<_>) =
+            destinations.iter().partition(|&&host| self.can_be_grouped(routes, host));
+        for destination in alone {
+            self.add_destination(routes, destination, topology.hosts());
+        }
+        let switches = Switches::new(topology, &self.ports, routes);
+        for group in together.chunks(Self::GROUP) {
+            let forwarding = Forwarding::new(&self.ports, routes, &switches, group);
+            let waits = forwarding.waits(flooded);
+            for (ingress, port) in waits {
+                self.add(ingress, port);
+            }
+        }
+    }
+
+    /// Whether a destination has a column in the table, and is behind one switch only.
+    fn can_be_grouped(&self, routes: &Routes, host: NodeId) -> bool {
+        routes.column_of(host).is_some() && self.ports.adjacency.ports_of(host).len() == 1
+    }
+}
+
+/// The switches, numbered one after the other.
+struct Switches {
+    nodes: Vec<NodeId>,
+    /// By node; meaningless of a host.
+    numbers: Vec<u32>,
+    /// The rows of their routes.
+    rows: Vec<usize>,
+    has_hosts: Vec<bool>,
+}
+
+impl Switches {
+    fn new(topology: &Topology, ports: &Ports, routes: &Routes) -> Self {
+        let nodes: Vec<NodeId> = topology.switches().collect();
+        let mut numbers = vec![0; topology.nodes.len()];
+        for (number, &node) in (0..).zip(&nodes) {
+            numbers[node as usize] = number;
+        }
+        let is_host = |node: NodeId| ports.is_host[node as usize];
+        let has_host =
+            |&node: &NodeId| ports.adjacency.ports_of(node).iter().any(|far| is_host(far.node));
+        let has_hosts = nodes.iter().map(has_host).collect();
+        let rows = nodes.iter().map(|&node| routes.row_of(node).unwrap_or(0)).collect();
+        Self { nodes, numbers, rows, has_hosts }
+    }
+
+    fn number(&self, node: NodeId) -> usize {
+        self.numbers[node as usize] as usize
+    }
+}
+
+/// What becomes of the frames of a group of destinations.
+struct Forwarding<'a> {
+    ports: &'a Ports,
+    switches: &'a Switches,
+    /// Row by row, and port by port: whose frames leave there.
+    leaves: Vec<Set>,
+    /// Ports of a row.
+    width: usize,
+    /// By switch: the destinations that are attached there.
+    own: Vec<Set>,
+    /// By switch: whose frames come there.
+    comes: Vec<Set>,
+}
+
+impl<'a> Forwarding<'a> {
+    fn new(ports: &'a Ports, routes: &Routes, switches: &'a Switches, group: &[NodeId]) -> Self {
+        let count = |&node: &NodeId| ports.adjacency.ports_of(node).len();
+        let width = switches.nodes.iter().map(count).max().unwrap_or(0);
+        let rows = routes.row_count();
+        let mut leaves = vec![NOTHING; rows * width];
+        let mut own = vec![NOTHING; switches.nodes.len()];
+        let mut all = NOTHING;
+        for (place, &host) in group.iter().enumerate() {
+            let Some((switch, column)) = routes.column_of(host) else { continue };
+            insert(&mut own[switches.number(switch)], place);
+            insert(&mut all, place);
+            for row in 0..rows {
+                for &port in routes.ports_in(row, column) {
+                    if usize::from(port) < width {
+                        insert(&mut leaves[row * width + usize::from(port)], place);
+                    }
+                }
+            }
+        }
+        let comes = switches.has_hosts.iter().map(|&has| if has { all } else { NOTHING }).collect();
+        let mut forwarding = Self { ports, switches, leaves, width, own, comes };
+        forwarding.spread();
+        forwarding
+    }
+
+    /// Whose frames a switch sends by a port.
+    fn sent_by(&self, number: usize, port: usize) -> Set {
+        let leaves = &self.leaves[self.switches.rows[number] * self.width + port];
+        std::array::from_fn(|word| {
+            self.comes[number][word] & leaves[word] & !self.own[number][word]
+        })
+    }
+
+    /// The ports of a switch that lead to others: number, index, and the switch behind it.
+    fn inner_ports(&self, number: usize) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        let node = self.switches.nodes[number];
+        let first = self.ports.adjacency.first_port_index(node);
+        let count = self.ports.adjacency.ports_of(node).len();
+        let joined = (0..count).filter(move |&port| self.ports.joins_switches(first + port));
+        joined.map(move |port| {
+            let far = self.ports.owners[self.ports.peers[first + port] as usize];
+            (port, first + port, self.switches.number(far))
+        })
+    }
+
+    /// Works out what comes where, from the switches with hosts on.
+    fn spread(&mut self) {
+        let mut is_open = self.switches.has_hosts.clone();
+        let mut open: Vec<usize> = (0..is_open.len()).filter(|&number| is_open[number]).collect();
+        let mut head = 0;
+        while let Some(&number) = open.get(head) {
+            head += 1;
+            is_open[number] = false;
+            let ports: Vec<_> = self.inner_ports(number).collect();
+            for (port, _, far) in ports {
+                let sent = self.sent_by(number, port);
+                let grown: Set = std::array::from_fn(|word| self.comes[far][word] | sent[word]);
+                if grown != self.comes[far] {
+                    self.comes[far] = grown;
+                    if !is_open[far] {
+                        is_open[far] = true;
+                        open.push(far);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Indices of ingress ports, and the ports of their switches that what entered waits for.
+    fn waits(&self, flooded: Option<&[bool]>) -> Vec<(usize, usize)> {
+        let mut waits = Vec::new();
+        for number in 0..self.switches.nodes.len() {
+            let ports: Vec<_> = self.inner_ports(number).collect();
+            let sent: Vec<Set> =
+                ports.iter().map(|&(port, ..)| self.sent_by(number, port)).collect();
+            for &(in_port, index, far) in &ports {
+                let peer = self.ports.peers[index] as usize;
+                let far_first = self.ports.adjacency.first_port_index(self.switches.nodes[far]);
+                let entered = self.sent_by(far, peer - far_first);
+                if entered == NOTHING {
+                    continue;
+                }
+                let floods = flooded.filter(|_| meet(&entered, &self.own[number]));
+                for (&(port, _, _), sent) in ports.iter().zip(&sent) {
+                    let is_flooded = || {
+                        floods.is_some_and(|active| {
+                            port != in_port && self.is_active(number, port, active)
+                        })
+                    };
+                    if meet(&entered, sent) || is_flooded() {
+                        waits.push((index, port));
+                    }
+                }
+            }
+        }
+        waits
+    }
+
+    fn is_active(&self, number: usize, port: usize, active: &[bool]) -> bool {
+        let link = self.ports.adjacency.ports_of(self.switches.nodes[number])[port].link;
+        active.get(link as usize) == Some(&true)
+    }
+}
+
+fn insert(set: &mut Set, place: usize) {
+    set[place / 64] |= 1 << (place % 64);
+}
+
+/// Whether two sets have anything in common.
+#[inline]
+fn meet(a: &Set, b: &Set) -> bool {
+    a.iter().zip(b).fold(0, |common, (a, b)| common | (a & b)) != 0
+}

@@ -1,0 +1,63 @@
+//! Goodput in words, with the time that it is over.
+
+use rocelab_results::{Goodput, GoodputRule};
+
+use crate::numbers::{memory, rate, time};
+
+/// The rate, and the rule in short.
+pub(crate) fn headline(bps: Option<u64>, goodput: Option<&Goodput>) -> String {
+    let Some(bps) = bps else { return "none: nothing was delivered".to_owned() };
+    match goodput.map(|goodput| goodput.rule) {
+        Some(GoodputRule::BetweenStarts) => format!("{} between starts", rate(bps)),
+        Some(GoodputRule::Until95Percent) => format!("{} until 95 % arrived", rate(bps)),
+        // Of an older build, which counted completed flows.
+        None if bps == 0 => "none: no flow completed".to_owned(),
+        None => format!("{} from first start to last end", rate(bps)),
+    }
+}
+
+/// The rate with its rule and time, and the tail if there is one: what each is called, and its text.
+pub(crate) fn lines(bps: Option<u64>, goodput: Option<&Goodput>) -> Vec<(&'static str, String)> {
+    let mut text = headline(bps, goodput);
+    let Some(goodput) = goodput else { return vec![("Goodput", text)] };
+    text = match goodput.rule {
+        GoodputRule::BetweenStarts => {
+            format!("{}, from the first to the last start", rate(goodput.bps()))
+        }
+        GoodputRule::Until95Percent => format!("{}, until 95 % had arrived", rate(goodput.bps())),
+    };
+    text += &format!(": {}", time(goodput.duration_ps));
+    let tail = goodput.tail.map(|tail| {
+        let (bytes, lasted) = (memory(tail.bytes), time(tail.duration_ps));
+        ("Goodput tail", format!("the last 5 %: {bytes} in {lasted}"))
+    });
+    std::iter::once(("Goodput", text)).chain(tail).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use rocelab_results::GoodputTail;
+
+    use super::*;
+
+    #[test]
+    fn the_rule_is_told() {
+        let tail = GoodputTail { bytes: 5_000_000, duration_ps: 2_000_000_000 };
+        let until = Goodput {
+            rule: GoodputRule::Until95Percent,
+            bytes: 95_000_000,
+            duration_ps: 1_000_000_000,
+            tail: Some(tail),
+        };
+        let expected = [
+            ("Goodput", "760.00 Gbit/s, until 95 % had arrived: 1.00 ms".to_owned()),
+            ("Goodput tail", "the last 5 %: 5.00 MB in 2.00 ms".to_owned()),
+        ];
+        assert_eq!(lines(Some(until.bps()), Some(&until)), expected);
+        let between = Goodput { rule: GoodputRule::BetweenStarts, tail: None, ..until };
+        let expected = "760.00 Gbit/s, from the first to the last start: 1.00 ms";
+        assert_eq!(lines(Some(between.bps()), Some(&between)), [("Goodput", expected.to_owned())]);
+        assert_eq!(headline(None, None), "none: nothing was delivered");
+        assert_eq!(headline(Some(0), None), "none: no flow completed");
+    }
+}

@@ -1,0 +1,265 @@
+//! Payload that receivers accepted, by time.
+
+/// Bins of an octave of time: a power of two.
+const BINS: u64 = 1 << BINS_LOG2;
+
+const BINS_LOG2: u32 = 11;
+
+/// Octaves of 64 bits of time. Octave 0 has the times below [`BINS`].
+const OCTAVES: usize = (u64::BITS - BINS_LOG2 + 1) as usize;
+
+/// Payload that receivers accepted, in bins whose width grows with the time since the log's origin.
+///
+/// From one power of two of picoseconds to the next there are 2,048 bins of equal width. So a time is
+/// known to 1 / 2,048 of the time from the [origin](Self::with_origin) to it, and what comes later does
+/// not change that. Bytes are exact, and within a bin spread evenly.
+///
+/// What is in a log does not depend on the order in which it came, nor on how many logs it was
+/// [put together](Self::merge) from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
+pub struct DeliveryLog {
+    /// Where the first bin begins (ps).
+    origin_ps: u64,
+    /// Bytes by octave and bin; no bins in an octave in which nothing came.
+    octaves: Vec<Vec<u64>>,
+}
+
+/// Where the bin of a time is.
+#[derive(Clone, Copy)]
+struct Place {
+    octave: usize,
+    bin: usize,
+}
+
+impl Place {
+    /// Of a time since the origin (ps).
+    #[inline]
+    const fn of(offset_ps: u64) -> Self {
+        let octave = u64::BITS - (offset_ps >> BINS_LOG2).leading_zeros();
+        let bin = (offset_ps >> octave.saturating_sub(1)) & (BINS - 1);
+        Self { octave: octave as usize, bin: bin as usize }
+    }
+}
+
+/// The first picosecond of a bin since the origin, and the logarithm of its width.
+const fn start_and_width_log2(octave: u32, bin: u64) -> (u64, u32) {
+    match octave {
+        0 => (bin, 0),
+        _ => ((BINS + bin) << (octave - 1), octave - 1),
+    }
+}
+
+impl DeliveryLog {
+    /// An empty log whose bins begin at `origin_ps`, in picoseconds.
+    pub const fn with_origin(origin_ps: u64) -> Self {
+        Self { origin_ps, octaves: Vec::new() }
+    }
+
+    /// Where the first bin begins, in picoseconds.
+    pub const fn origin_ps(&self) -> u64 {
+        self.origin_ps
+    }
+
+    /// Whether it is one that can have come about.
+    pub fn is_sound(&self) -> bool {
+        let fits = |bins: &Vec<u64>| bins.is_empty() || bins.len() as u64 == BINS;
+        let total: u128 = self.octaves.iter().flatten().map(|bytes| u128::from(*bytes)).sum();
+        // More would come near to what the sums can hold.
+        self.octaves.len() <= OCTAVES
+            && self.octaves.iter().all(fits)
+            && total <= u128::from(u64::MAX >> 1)
+    }
+
+    /// Notes `bytes` of payload that were accepted at `time_ps`. What comes before the origin counts in
+    /// the first bin.
+    #[inline]
+    pub fn add(&mut self, time_ps: u64, bytes: u64) {
+        let place = Place::of(time_ps.saturating_sub(self.origin_ps));
+        let bins = self.octaves.get_mut(place.octave);
+        if let Some(bin) = bins.and_then(|bins| bins.get_mut(place.bin)) {
+            *bin += bytes;
+        } else {
+            self.add_in_new_octave(place, bytes);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_in_new_octave(&mut self, place: Place, bytes: u64) {
+        self.bins_mut(place.octave)[place.bin] += bytes;
+    }
+
+    /// All bins of an octave.
+    fn bins_mut(&mut self, octave: usize) -> &mut [u64] {
+        let octaves = self.octaves.len().max(octave + 1);
+        self.octaves.resize(octaves, Vec::new());
+        let bins = &mut self.octaves[octave];
+        bins.resize(1 << BINS_LOG2, 0);
+        bins
+    }
+
+    /// Adds what another log of the same origin has.
+    pub fn merge(&mut self, other: &Self) {
+        debug_assert_eq!(self.origin_ps, other.origin_ps, "logs of the same flows");
+        for (octave, bins) in other.octaves.iter().enumerate().filter(|(_, bins)| !bins.is_empty())
+        {
+            let sums = self.bins_mut(octave).iter_mut();
+            sums.zip(bins).for_each(|(sum, bytes)| *sum += bytes);
+        }
+    }
+
+    /// Adds what another log has, whose origin is not earlier. Its bins are then as narrow as those here
+    /// or narrower, and each goes as a whole to where its middle is.
+    pub fn merge_later(&mut self, other: &Self) {
+        if self.origin_ps == other.origin_ps {
+            return self.merge(other);
+        }
+        for (start, width_log2, bytes) in other.filled() {
+            let middle = start + (1 << width_log2) / 2;
+            self.add(other.origin_ps.saturating_add(middle), bytes);
+        }
+    }
+
+    /// Bins with something in them, in order: start since the origin (ps), logarithm of the width, bytes.
+    fn filled(&self) -> impl Iterator<Item = (u64, u32, u64)> {
+        (0..).zip(&self.octaves).flat_map(|(octave, bins)| {
+            let filled = (0..BINS).zip(bins).filter(|(_, bytes)| **bytes > 0);
+            filled.map(move |(bin, &bytes)| {
+                let (start, width_log2) = start_and_width_log2(octave, bin);
+                (start, width_log2, bytes)
+            })
+        })
+    }
+
+    /// All of it (bytes).
+    pub fn total(&self) -> u64 {
+        self.octaves.iter().flatten().sum()
+    }
+
+    /// What was accepted before a time, in bytes.
+    pub fn bytes_before(&self, time_ps: u64) -> u64 {
+        let offset = time_ps.saturating_sub(self.origin_ps);
+        let before = self.filled().take_while(|(start, ..)| *start < offset);
+        let parts = before.map(|(start, width_log2, bytes)| {
+            let within = (offset - start).min(1 << width_log2);
+            let part = (u128::from(bytes) * u128::from(within)) >> width_log2;
+            u64::try_from(part).unwrap_or(bytes)
+        });
+        parts.sum()
+    }
+
+    /// The first time, in picoseconds, by which so many bytes were accepted; `None` if there are fewer.
+    pub fn time_of(&self, bytes: u64) -> Option<u64> {
+        let mut before = 0;
+        for (start, width_log2, bin) in self.filled() {
+            if before + bin >= bytes {
+                let missing = u128::from(bytes - before) << width_log2;
+                let within = u64::try_from(missing.div_ceil(bin.into())).unwrap_or(u64::MAX);
+                return Some(self.origin_ps.saturating_add(start).saturating_add(within));
+            }
+            before += bin;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn log(deliveries: &[(u64, u64)]) -> DeliveryLog {
+        let mut log = DeliveryLog::with_origin(1_000);
+        deliveries.iter().for_each(|&(time, bytes)| log.add(time, bytes));
+        log
+    }
+
+    proptest! {
+        #[test]
+        fn order_and_parts_do_not_matter(
+            deliveries in prop::collection::vec((0_u64..1 << 50, 0_u64..9_000), 1..200),
+            cut in 0_usize..200,
+        ) {
+            let whole = log(&deliveries);
+            let (one, other) = deliveries.split_at(cut.min(deliveries.len()));
+            let mut other = log(&other.iter().rev().copied().collect::<Vec<_>>());
+            other.merge(&log(one));
+            prop_assert_eq!(&whole, &other);
+        }
+
+        /// By the definition, of every delivery by itself.
+        #[test]
+        fn bytes_are_exact_and_times_are_to_a_2048th(
+            deliveries in prop::collection::vec((1_000_u64..1 << 50, 1_u64..9_000), 1..200),
+            share in 0_u64..1_000,
+        ) {
+            let log = log(&deliveries);
+            let total: u64 = deliveries.iter().map(|(_, bytes)| bytes).sum();
+            prop_assert_eq!(log.total(), total);
+            let before = |time| {
+                deliveries.iter().filter(|(at, _)| *at < time).map(|(_, bytes)| bytes).sum::<u64>()
+            };
+            // Of the time itself, not of the last one.
+            let fuzz = |time: u64| (time - 1_000) / 2_048 + 2;
+            let last = deliveries.iter().map(|(time, _)| *time).max().unwrap();
+            prop_assert_eq!(log.bytes_before(last + fuzz(last)), total);
+            let time = 1_000 + (last - 1_000) * share / 1_000;
+            let found = log.bytes_before(time);
+            prop_assert!(before(time - fuzz(time)) <= found && found <= before(time + fuzz(time)));
+            let bytes = (total * share / 1_000).max(1);
+            let found = log.time_of(bytes).unwrap();
+            prop_assert!(before(found + fuzz(found)) >= bytes);
+            prop_assert!(before(found - fuzz(found)) < bytes);
+            prop_assert_eq!(log.time_of(total + 1), None);
+        }
+
+        /// A log of an earlier origin than those that it takes in is as exact as any.
+        #[test]
+        fn logs_of_later_origins_can_be_taken_in(
+            deliveries in prop::collection::vec((1_000_u64..1 << 50, 1_u64..9_000), 1..50),
+            origin in 0_u64..1_000,
+            share in 1_u64..=1_000,
+        ) {
+            let own = log(&deliveries);
+            let mut all = DeliveryLog::with_origin(origin);
+            all.merge_later(&own);
+            prop_assert_eq!(all.total(), own.total());
+            let bytes = (own.total() * share / 1_000).max(1);
+            let (time, expected) = (all.time_of(bytes).unwrap(), own.time_of(bytes).unwrap());
+            prop_assert!(time.abs_diff(expected) <= 2 * (expected - origin) / 2_048 + 2);
+        }
+    }
+
+    #[test]
+    fn what_comes_late_does_not_make_early_times_coarse() {
+        let mut log = DeliveryLog::default();
+        (1..=1_000).for_each(|packet| log.add(packet * 1_000, 100));
+        let alone = log.time_of(95_000);
+        log.add(u64::MAX, 1);
+        assert_eq!(log.time_of(95_000), alone);
+        assert!(alone.unwrap().abs_diff(950_000) <= 950_000 / 2_048);
+    }
+
+    #[test]
+    fn every_time_is_in_the_bin_that_covers_it() {
+        let edges = (0..64).flat_map(|bit| [1_u64 << bit, (1 << bit) + 1, (1 << bit) - 1]);
+        for offset in edges.chain([u64::MAX, 12_345_678_901]) {
+            let Place { octave, bin } = Place::of(offset);
+            assert!(octave < OCTAVES && (bin as u64) < BINS);
+            let (start, width_log2) =
+                start_and_width_log2(u32::try_from(octave).unwrap(), bin as u64);
+            assert!(start <= offset && offset - start < 1 << width_log2, "{offset}");
+        }
+    }
+
+    #[test]
+    fn times_up_to_the_last_have_a_place() {
+        let log = log(&[(0, 1), (1_000, 2), (u64::MAX, 4)]);
+        assert_eq!((log.total(), log.bytes_before(u64::MAX)), (7, 6));
+        assert_eq!(log.time_of(7), Some(u64::MAX));
+        assert!(log.is_sound());
+        assert_eq!(DeliveryLog::default().time_of(1), None);
+        assert_eq!(DeliveryLog::default().bytes_before(5), 0);
+    }
+}

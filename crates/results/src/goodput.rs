@@ -1,0 +1,216 @@
+//! Goodput: the payload that receivers accepted, over a time in which the run was busy.
+
+use serde::{Deserialize, Serialize};
+
+use crate::DeliveryLog;
+use crate::flow::bits_per_second;
+
+/// How fast payload came to its receivers.
+///
+/// A few flows that take long after all others are done would divide a mean over the whole run by any
+/// number. So the time that the mean is over leaves them out, by a [rule](GoodputRule) that depends on
+/// when flows started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Goodput {
+    /// Over which time.
+    pub rule: GoodputRule,
+    /// Payload that was accepted in that time (bytes).
+    pub bytes: u64,
+    /// How long it is, above zero (ps).
+    pub duration_ps: u64,
+    /// What came after it, where the rule leaves a tail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tail: Option<GoodputTail>,
+}
+
+/// The time that goodput is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GoodputRule {
+    /// From the first start to the last one, where these span at least half of the run: flows came all
+    /// the time.
+    BetweenStarts,
+    /// From the first start until 95 % of all payload was accepted that was accepted at all.
+    #[serde(rename = "until-95-percent")]
+    Until95Percent,
+}
+
+/// The last 5 % of the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GoodputTail {
+    /// Payload (bytes).
+    pub bytes: u64,
+    /// From when 95 % had been accepted to the end of the run (ps).
+    pub duration_ps: u64,
+}
+
+/// When flows, or operations, started, and when the last of them ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
+pub struct RunSpan {
+    /// The first start (ps).
+    pub first_start_ps: u64,
+    /// The last start (ps).
+    pub last_start_ps: u64,
+    /// The last completion; the end of the run if something did not complete (ps).
+    pub end_ps: u64,
+}
+
+impl RunSpan {
+    /// Of something that started at a time, and is not known to have ended.
+    pub const fn starting_at(start_ps: u64) -> Self {
+        Self { first_start_ps: start_ps, last_start_ps: start_ps, end_ps: start_ps }
+    }
+
+    /// Of both.
+    #[must_use]
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            first_start_ps: self.first_start_ps.min(other.first_start_ps),
+            last_start_ps: self.last_start_ps.max(other.last_start_ps),
+            end_ps: self.end_ps.max(other.end_ps),
+        }
+    }
+
+    /// The same that goes on at least until then (ps).
+    #[must_use]
+    pub fn until(self, end_ps: u64) -> Self {
+        Self { end_ps: self.end_ps.max(end_ps), ..self }
+    }
+}
+
+impl Goodput {
+    /// Of what receivers accepted; `None` if that is nothing, or no time passed.
+    pub fn of(accepted: &DeliveryLog, run: RunSpan) -> Option<Self> {
+        let RunSpan { first_start_ps, last_start_ps, end_ps } = run;
+        let starting = last_start_ps.saturating_sub(first_start_ps);
+        let all = end_ps.saturating_sub(first_start_ps);
+        if starting > 0 && u128::from(starting) * 2 >= all.into() {
+            let before = accepted.bytes_before(first_start_ps);
+            let bytes = accepted.bytes_before(last_start_ps).saturating_sub(before);
+            if bytes > 0 {
+                let rule = GoodputRule::BetweenStarts;
+                return Some(Self { rule, bytes, duration_ps: starting, tail: None });
+            }
+        }
+        let total = accepted.total();
+        let bytes = total - total / 20;
+        let reached = if bytes > 0 { accepted.time_of(bytes)?.min(end_ps) } else { return None };
+        let duration_ps = reached.saturating_sub(first_start_ps);
+        let tail =
+            GoodputTail { bytes: total - bytes, duration_ps: end_ps.saturating_sub(reached) };
+        let rule = GoodputRule::Until95Percent;
+        (duration_ps > 0).then_some(Self { rule, bytes, duration_ps, tail: Some(tail) })
+    }
+
+    /// In bit/s, rounded down.
+    pub fn bps(&self) -> u64 {
+        bits_per_second(self.bytes, self.duration_ps).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const US: u64 = 1_000_000;
+
+    /// Flows of `bytes` each that are accepted evenly over the time that each is open (us).
+    fn log(flows: &[(u64, u64, u64)]) -> (DeliveryLog, RunSpan) {
+        let mut log = DeliveryLog::with_origin(flows.iter().map(|flow| flow.0).min().unwrap() * US);
+        let spans = flows.iter().map(|&(start, end, bytes)| {
+            for packet in 0..1_000 {
+                log.add(start * US + (end - start) * US * (packet + 1) / 1_000, bytes / 1_000);
+            }
+            RunSpan::starting_at(start * US).until(end * US)
+        });
+        let span = spans.reduce(RunSpan::with).unwrap();
+        (log, span)
+    }
+
+    fn is_about(found: u64, expected: f64) -> bool {
+        (found as f64 / expected - 1.0).abs() < 2e-3
+    }
+
+    #[test]
+    fn one_slow_flow_does_not_divide_the_goodput_of_all_others() {
+        // Ten flows of 100 Gbit/s for 100 us, and one that takes three times as long.
+        let mut flows = vec![(0, 100, 1_250_000); 10];
+        flows.push((0, 300, 50_000));
+        let (log, span) = log(&flows);
+        let goodput = Goodput::of(&log, span).unwrap();
+        assert_eq!(goodput.rule, GoodputRule::Until95Percent);
+        assert!(is_about(goodput.bps(), 1e12 + 50_000.0 * 8.0 / 300e-6), "{goodput:?}");
+        let tail = goodput.tail.unwrap();
+        assert_eq!(tail.bytes, 12_550_000 / 20);
+        assert!(tail.duration_ps > 200 * US, "{tail:?}");
+    }
+
+    /// The bins of the log must not widen with the time of the last delivery.
+    #[test]
+    fn a_tail_of_any_length_leaves_the_goodput_as_it_is() {
+        // Ten flows of 100 Gbit/s for 100 us, and one of 50 KB that takes 10,000 times as long.
+        for end in [1_000, 100_000, 1_000_000, 1_000_000_000] {
+            let mut flows = vec![(0, 100, 1_250_000); 10];
+            flows.push((0, end, 50_000));
+            let (log, span) = log(&flows);
+            let goodput = Goodput::of(&log, span).unwrap();
+            assert_eq!(goodput.rule, GoodputRule::Until95Percent);
+            assert!((goodput.bps() as f64 / 1e12 - 1.0).abs() < 0.01, "{end}: {goodput:?}");
+        }
+    }
+
+    #[test]
+    fn flows_that_come_all_the_time_are_measured_while_they_come() {
+        // One each 10 us, which takes 5 us; the last one takes 900.
+        let mut flows: Vec<_> = (0..100).map(|k| (10 * k, 10 * k + 5, 1_000_000)).collect();
+        flows.push((1_000, 1_900, 1_000_000));
+        let (log, span) = log(&flows);
+        let goodput = Goodput::of(&log, span).unwrap();
+        assert_eq!((goodput.rule, goodput.tail), (GoodputRule::BetweenStarts, None));
+        assert_eq!(goodput.duration_ps, 1_000 * US);
+        assert!(is_about(goodput.bps(), 1e6 * 8.0 / 10e-6), "{goodput:?}");
+        // A run that goes on for longer is not one of flows that come all the time.
+        let longer = Goodput::of(&log, span.until(2_001 * US)).unwrap();
+        assert_eq!(longer.rule, GoodputRule::Until95Percent);
+    }
+
+    #[test]
+    fn no_window_is_zero() {
+        let empty = DeliveryLog::default();
+        for span in [RunSpan::starting_at(0), RunSpan::starting_at(0).until(5)] {
+            assert_eq!(Goodput::of(&empty, span), None);
+        }
+        let mut at_once = DeliveryLog::with_origin(7);
+        at_once.add(7, 100);
+        assert_eq!(Goodput::of(&at_once, RunSpan::starting_at(7)), None);
+        // Nothing comes between the two starts.
+        let mut late = DeliveryLog::default();
+        late.add(100, 1_000);
+        let span = RunSpan::starting_at(0).with(RunSpan::starting_at(90)).until(101);
+        let goodput = Goodput::of(&late, span).unwrap();
+        assert_eq!((goodput.rule, goodput.bytes), (GoodputRule::Until95Percent, 950));
+        assert_eq!(goodput.duration_ps, 101);
+    }
+
+    proptest! {
+        #[test]
+        fn no_run_has_a_window_of_nothing(
+            deliveries in prop::collection::vec((0_u64..1 << 45, 0_u64..9_000), 0..50),
+            starts in prop::array::uniform2(0_u64..1 << 45),
+            end in 0_u64..1 << 46,
+        ) {
+            let origin = starts[0].min(starts[1]);
+            let mut log = DeliveryLog::with_origin(origin);
+            deliveries.iter().for_each(|&(time, bytes)| log.add(time, bytes));
+            let span = starts.map(RunSpan::starting_at).into_iter().reduce(RunSpan::with).unwrap();
+            let goodput = Goodput::of(&log, span.until(end));
+            if let Some(goodput) = goodput {
+                prop_assert!(goodput.duration_ps > 0 && goodput.bytes > 0);
+                prop_assert!(goodput.duration_ps <= span.until(end).end_ps - origin);
+                prop_assert!(goodput.bytes <= log.total());
+            }
+        }
+    }
+}

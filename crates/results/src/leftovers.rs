@@ -1,0 +1,399 @@
+//! What killed runs leave, and how it is known that nobody needs it any more.
+//!
+//! Results grow in `.NAME.partial-PID`. What they replace steps aside into `.NAME.replaced-PID`, and
+//! checkpoints that are removed do so too. Such a folder holds the file `lock`, with the name of the host,
+//! and the run holds a lock on that file. The operating system gives the lock back when the process ends,
+//! also if it is killed. So a folder is a leftover if it has such a name, its `lock` is of this host, and
+//! can be locked.
+//!
+//! All else stays: folders without that file, which others or earlier versions made; complete results that
+//! could not be moved, out of which it was taken; those of other hosts, whose locks a file system may not
+//! show; and those on a file system that has no locks.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+/// The file by which a folder of a run is known, and on which the run holds a lock.
+pub(crate) const LOCK: &str = "lock";
+/// Old results within what stepped aside, until new ones stand in their place.
+const OLD: &str = "results";
+/// The same, or checkpoints, when nobody needs them any more.
+const REMOVED: &str = "removed";
+
+/// A folder that a run keeps while it lasts, and its lock, where the file system has locks.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) path: PathBuf,
+    lock: Option<File>,
+}
+
+impl Held {
+    /// Takes out what makes it a leftover when this run has ended: it stays then.
+    pub(crate) fn keep(&self) -> io::Result<()> {
+        gone(fs::remove_file(self.path.join(LOCK)))
+    }
+
+    /// The lock alone, of a folder that gets another name.
+    pub(crate) fn into_lock(self) -> Option<File> {
+        self.lock
+    }
+}
+
+/// What a hidden folder beside results is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// It grows.
+    Partial,
+    /// It stepped aside.
+    Replaced,
+}
+
+impl Kind {
+    const ALL: [Self; 2] = [Self::Partial, Self::Replaced];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Partial => "partial",
+            Self::Replaced => "replaced",
+        }
+    }
+}
+
+/// A new folder `.NAME.partial-PID` in `parent`, or the first free `.NAME.partial-PID-N`: a process may
+/// write the same results twice at once, and process numbers come again.
+pub(crate) fn create_partial(parent: &Path, name: &OsStr) -> io::Result<Held> {
+    create(parent, name, Kind::Partial)
+}
+
+fn create(parent: &Path, name: &OsStr, kind: Kind) -> io::Result<Held> {
+    for attempt in 0_u32.. {
+        let path = parent.join(hidden_name(name, kind, attempt));
+        match fs::create_dir(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) => return Err(error),
+        }
+        match mark(&path) {
+            Ok(lock) => return Ok(Held { path, lock }),
+            // Somebody has removed the empty folder.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                let _ = remove(&path);
+                return Err(error);
+            }
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// Writes the lock file of a new folder. It says nothing before it is locked, so nobody takes the folder
+/// for a leftover; nor ever, if it cannot be locked.
+fn mark(folder: &Path) -> io::Result<Option<File>> {
+    let mut file = File::create_new(folder.join(LOCK))?;
+    if file.try_lock().is_err() {
+        return Ok(None);
+    }
+    if let Some(host) = host() {
+        writeln!(file, "{}{} on {host}", MARK, std::process::id())?;
+    }
+    Ok(Some(file))
+}
+
+/// What a lock file begins with.
+const MARK: &str = "rocelab ";
+
+/// The name of this host, where the operating system tells it.
+fn host() -> Option<String> {
+    let told = fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let told = told.or_else(|| std::env::var("HOSTNAME").ok());
+    let told = told.or_else(|| std::env::var("COMPUTERNAME").ok())?;
+    let name = told.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Whether a run on this host has made the folder.
+fn is_marked(folder: &Path) -> bool {
+    let path = folder.join(LOCK);
+    let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
+    let text = if is_file { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
+    let said = text.strip_prefix(MARK).and_then(|rest| rest.trim_end().split_once(" on "));
+    said.is_some_and(|(_, named)| host().is_some_and(|host| host == named))
+}
+
+/// The lock of a folder that a run on this host has made, and left.
+fn take(folder: &Path) -> Option<File> {
+    if !is_marked(folder) {
+        return None;
+    }
+    let path = folder.join(LOCK);
+    // Some file systems lock only what may be written.
+    let file = OpenOptions::new().write(true).open(&path).ok()?;
+    file.try_lock().ok()?;
+    is_still_at(&file, &path).then_some(file)
+}
+
+/// Moves results at `path` aside, into a new folder `.NAME.replaced-PID` beside them.
+pub(crate) fn move_aside(path: &Path) -> io::Result<Aside> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::NotFound.into());
+    };
+    let aside = Aside(create(parent, name, Kind::Replaced)?);
+    if let Err(error) = fs::rename(path, aside.0.path.join(OLD)) {
+        let _ = remove(&aside.0.path);
+        return Err(error);
+    }
+    Ok(aside)
+}
+
+/// What stepped aside.
+#[derive(Debug)]
+pub(crate) struct Aside(Held);
+
+impl Aside {
+    /// Moves it back.
+    pub(crate) fn back(self, path: &Path) -> io::Result<()> {
+        fs::rename(self.0.path.join(OLD), path)?;
+        remove(&self.0.path)
+    }
+
+    /// Removes it. Whoever is killed meanwhile leaves nothing that would be taken for results.
+    pub(crate) fn remove(self) -> io::Result<()> {
+        fs::rename(self.0.path.join(OLD), self.0.path.join(REMOVED))?;
+        remove(&self.0.path)
+    }
+}
+
+/// Gives what stepped aside for results that never came its place again.
+pub(crate) fn restore(parent: &Path) {
+    for (path, kind, name) in hidden_in(parent) {
+        let (old, place) = (path.join(OLD), parent.join(name));
+        if kind != Kind::Replaced || !is_only_copy(&path, &place) {
+            continue;
+        }
+        let Some(_lock) = take(&path) else { continue };
+        if is_only_copy(&path, &place) && fs::rename(old, place).is_ok() {
+            let _ = remove(&path);
+        }
+    }
+}
+
+/// Whether what stepped aside is old results that nothing has replaced.
+fn is_only_copy(aside: &Path, place: &Path) -> bool {
+    aside.join(OLD).is_dir() && place.symlink_metadata().is_err()
+}
+
+/// Removes what killed runs have left in `parent`. Whatever cannot be removed stays: it is in nobody's
+/// way.
+pub(crate) fn sweep(parent: &Path) {
+    for (path, _, name) in hidden_in(parent) {
+        let Some(_lock) = take(&path) else { continue };
+        if !is_only_copy(&path, &parent.join(name)) {
+            let _ = remove(&path);
+        }
+    }
+}
+
+/// The folders that [`restore`] and [`sweep`] may touch.
+pub(crate) fn candidates(parent: &Path) -> Vec<PathBuf> {
+    hidden_in(parent).into_iter().map(|(path, ..)| path).filter(|path| is_marked(path)).collect()
+}
+
+/// Removes a folder of a run. What tells that it is one goes last: whoever is killed meanwhile leaves
+/// something that can still be told.
+pub(crate) fn remove(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() == LOCK {
+            continue;
+        }
+        let path = entry.path();
+        gone(if entry.file_type()?.is_dir() {
+            fs::remove_dir_all(path)
+        } else {
+            fs::remove_file(path)
+        })?;
+    }
+    gone(fs::remove_dir_all(folder))
+}
+
+/// What is no longer there need not be removed.
+pub(crate) fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+fn hidden_name(name: &OsStr, kind: Kind, attempt: u32) -> OsString {
+    let mut hidden = OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}-{}", kind.word(), std::process::id()));
+    if attempt > 0 {
+        hidden.push(format!("-{attempt}"));
+    }
+    hidden
+}
+
+/// Folders in `parent` that are called as those of runs are, with the name of the results.
+fn hidden_in(parent: &Path) -> Vec<(PathBuf, Kind, String)> {
+    let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
+    let of_run = |entry: fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        let (kind, results) = parse(&name)?;
+        let is_folder = entry.file_type().ok()?.is_dir();
+        is_folder.then(|| (entry.path(), kind, results.to_owned()))
+    };
+    entries.flatten().filter_map(of_run).collect()
+}
+
+/// Takes `.NAME.partial-PID` or `.NAME.partial-PID-N` apart.
+fn parse(name: &str) -> Option<(Kind, &str)> {
+    let rest = name.strip_prefix('.')?;
+    Kind::ALL.into_iter().find_map(|kind| {
+        let (results, numbers) = rest.rsplit_once(&format!(".{}-", kind.word()))?;
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
+        let (process, attempt) = numbers.split_once('-').unwrap_or((numbers, "0"));
+        (!results.is_empty() && is_number(process) && is_number(attempt)).then_some((kind, results))
+    })
+}
+
+/// Whether an open file is the one that is called so now.
+#[cfg(unix)]
+fn is_still_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let id = |found: fs::Metadata| (found.dev(), found.ino());
+    let (Ok(open), Ok(named)) = (file.metadata(), path.symlink_metadata()) else { return false };
+    id(open) == id(named)
+}
+
+#[cfg(not(unix))]
+fn is_still_at(_: &File, path: &Path) -> bool {
+    path.is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder of a run that was killed.
+    fn left(parent: &Path, name: &str, files: &[&str]) {
+        let folder = parent.join(name);
+        fs::create_dir_all(&folder).unwrap();
+        drop(mark(&folder).unwrap());
+        for file in files {
+            let file = folder.join(file);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "x").unwrap();
+        }
+    }
+
+    fn names(parent: &Path) -> Vec<String> {
+        let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string();
+        let mut names: Vec<_> =
+            fs::read_dir(parent).unwrap().map(|entry| name(entry).unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn only_names_of_runs_are_taken_apart() {
+        assert!(parse(".a.b.partial-12").is_some_and(|(_, name)| name == "a.b"));
+        assert!(parse(".a.replaced-12-3").is_some_and(|(_, name)| name == "a"));
+        for name in ["a.partial-1", ".a.partial-", ".a.partial-1x", ".partial-1", ".a.partial-1-"] {
+            assert!(parse(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_killed_run_left_goes_and_all_else_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let at = parent.path();
+        left(at, ".a.partial-1", &["scenario.resolved.toml", "flows.csv"]);
+        left(at, ".a.partial-2-1", &[]);
+        left(at, "a.partial-4", &[]);
+        fs::write(at.join(".a.partial-0"), "a file").unwrap();
+        let alive = create_partial(at, OsStr::new("a")).unwrap();
+        let own = alive.path.file_name().unwrap().to_str().unwrap().to_owned();
+        assert_eq!(candidates(at).len(), 3);
+        sweep(at);
+        assert_eq!(names(at), [".a.partial-0", &own, "a.partial-4"]);
+        drop(alive);
+        sweep(at);
+        assert_eq!(names(at), [".a.partial-0", "a.partial-4"]);
+    }
+
+    /// A run may still write them: one that has not come to its lock, one of an earlier version, one of
+    /// another host.
+    #[test]
+    fn folders_without_a_lock_of_this_host_stay() {
+        let parent = tempfile::tempdir().unwrap();
+        let at = parent.path();
+        fs::create_dir(at.join(".a.partial-1")).unwrap();
+        fs::create_dir(at.join(".a.partial-2")).unwrap();
+        fs::write(at.join(".a.partial-2/scenario.resolved.toml"), "x").unwrap();
+        for (number, text) in [(3, ""), (4, "rocelab 4 on another-host-of-ours\n"), (5, "mine")] {
+            let folder = at.join(format!(".a.partial-{number}"));
+            fs::create_dir(&folder).unwrap();
+            fs::write(folder.join(LOCK), text).unwrap();
+        }
+        let before = names(at);
+        restore(at);
+        sweep(at);
+        assert_eq!(names(at), before);
+        assert_eq!(candidates(at), [""; 0].map(PathBuf::from));
+    }
+
+    #[test]
+    fn a_folder_is_there_however_often_others_sweep() {
+        let parent = tempfile::tempdir().unwrap();
+        let at = parent.path();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let order = std::sync::atomic::Ordering::Relaxed;
+            scope.spawn(|| {
+                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                    sweep(at);
+                }
+            });
+            for _ in 0..500 {
+                let made = create_partial(at, OsStr::new("a")).map(|held| {
+                    let is_there = held.path.is_dir();
+                    let _ = remove(&held.path);
+                    is_there
+                });
+                if made.is_err() || made.is_ok_and(|is_there| !is_there) {
+                    done.store(true, order);
+                    panic!("a folder is gone");
+                }
+            }
+            done.store(true, order);
+        });
+    }
+
+    #[test]
+    fn what_stepped_aside_for_nothing_comes_back() {
+        let parent = tempfile::tempdir().unwrap();
+        let at = parent.path();
+        let place = at.join("a");
+        fs::create_dir(&place).unwrap();
+        fs::write(place.join("flows.csv"), "x").unwrap();
+        let aside = move_aside(&place).unwrap();
+        restore(at);
+        sweep(at);
+        assert!(!place.exists() && aside.0.path.exists(), "a run needs it");
+        drop(aside);
+        sweep(at);
+        assert!(!place.exists() && names(at).len() == 1, "it is the only copy");
+        restore(at);
+        assert_eq!((names(at), names(&place)), (vec!["a".into()], vec!["flows.csv".into()]));
+        // Once the new results stand there, the old ones are not needed; nor is what is half removed.
+        left(at, ".a.replaced-7", &["results/flows.csv"]);
+        left(at, ".b.replaced-8", &["removed/flows.csv"]);
+        restore(at);
+        assert_eq!(names(at), [".a.replaced-7", ".b.replaced-8", "a"]);
+        sweep(at);
+        assert_eq!(names(at), ["a"]);
+    }
+}
