@@ -4,14 +4,15 @@
 //! checkpoints that are removed do so too. Such a folder holds the file `lock`, with the name of the host,
 //! and the run holds a lock on that file. The operating system gives the lock back when the process ends,
 //! also if it is killed. So a folder is a leftover if it has such a name, its `lock` is of this host, and
-//! can be locked.
+//! can be locked. So is an empty one, and one in which that file alone stands and says nothing: whoever was
+//! killed there had not begun to write, or had removed all else.
 //!
 //! All else stays: folders without that file, which others or earlier versions made; complete results that
 //! could not be moved, out of which it was taken; those of other hosts, whose locks a file system may not
 //! show; and those on a file system that has no locks.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -88,15 +89,22 @@ fn create(parent: &Path, name: &OsStr, kind: Kind) -> io::Result<Held> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Writes the lock file of a new folder. It says nothing before it is locked, so nobody takes the folder
-/// for a leftover; nor ever, if it cannot be locked.
+/// Writes the lock file of a new folder. It says nothing before it is locked, nor ever, if it cannot be.
+///
+/// # Errors
+/// [`io::ErrorKind::NotFound`] if somebody took the folder for a leftover meanwhile.
 fn mark(folder: &Path) -> io::Result<Option<File>> {
-    let mut file = File::create_new(folder.join(LOCK))?;
-    if file.try_lock().is_err() {
-        return Ok(None);
+    let path = folder.join(LOCK);
+    let mut file = File::create_new(&path)?;
+    match file.try_lock() {
+        Ok(()) if is_still_at(&file, &path) => {}
+        Ok(()) | Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::NotFound.into()),
+        Err(TryLockError::Error(_)) => return Ok(None),
     }
     if let Some(host) = host() {
-        writeln!(file, "{}{} on {host}", MARK, std::process::id())?;
+        // At once: whoever is killed leaves all of it, or nothing.
+        let said = format!("{MARK}{} on {host}\n", std::process::id());
+        file.write_all(said.as_bytes())?;
     }
     Ok(Some(file))
 }
@@ -122,11 +130,25 @@ fn is_marked(folder: &Path) -> bool {
     said.is_some_and(|(_, named)| host().is_some_and(|host| host == named))
 }
 
+/// Whether nothing but a lock file that says nothing is there.
+fn is_bare(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    let is_lock = |entry: io::Result<fs::DirEntry>| {
+        entry.is_ok_and(|entry| {
+            let is_empty = entry.metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
+            is_empty && entry.file_name() == LOCK
+        })
+    };
+    entries.into_iter().all(is_lock)
+}
+
 /// The lock of a folder that a run on this host has made, and left.
 fn take(folder: &Path) -> Option<File> {
-    if !is_marked(folder) {
-        return None;
-    }
+    if is_marked(folder) { lock(folder) } else { None }
+}
+
+/// The lock of a folder, unless another process holds it.
+fn lock(folder: &Path) -> Option<File> {
     let path = folder.join(LOCK);
     // Some file systems lock only what may be written.
     let file = OpenOptions::new().write(true).open(&path).ok()?;
@@ -188,11 +210,26 @@ fn is_only_copy(aside: &Path, place: &Path) -> bool {
 /// way.
 pub(crate) fn sweep(parent: &Path) {
     for (path, _, name) in hidden_in(parent) {
+        if is_bare(&path) {
+            remove_bare(&path);
+            continue;
+        }
         let Some(_lock) = take(&path) else { continue };
         if !is_only_copy(&path, &parent.join(name)) {
             let _ = remove(&path);
         }
     }
+}
+
+/// Removes a folder in which nothing has been written, or nothing is left. Its run may be about to begin:
+/// it then finds the folder gone, or the lock held, and makes another.
+fn remove_bare(folder: &Path) {
+    let held = lock(folder);
+    if held.is_some() && is_bare(folder) {
+        let _ = fs::remove_file(folder.join(LOCK));
+    }
+    // Fails unless it is empty.
+    let _ = fs::remove_dir(folder);
 }
 
 /// The folders that [`restore`] and [`sweep`] may touch.
@@ -324,16 +361,18 @@ mod tests {
         assert_eq!(names(at), [".a.partial-0", "a.partial-4"]);
     }
 
-    /// A run may still write them: one that has not come to its lock, one of an earlier version, one of
-    /// another host.
+    /// A run may still write them: one where the file system has no locks, one of an earlier version, one
+    /// of another host.
     #[test]
     fn folders_without_a_lock_of_this_host_stay() {
         let parent = tempfile::tempdir().unwrap();
         let at = parent.path();
-        fs::create_dir(at.join(".a.partial-1")).unwrap();
-        fs::create_dir(at.join(".a.partial-2")).unwrap();
-        fs::write(at.join(".a.partial-2/scenario.resolved.toml"), "x").unwrap();
-        for (number, text) in [(3, ""), (4, "rocelab 4 on another-host-of-ours\n"), (5, "mine")] {
+        for number in [2, 3] {
+            fs::create_dir(at.join(format!(".a.partial-{number}"))).unwrap();
+            fs::write(at.join(format!(".a.partial-{number}/scenario.resolved.toml")), "x").unwrap();
+        }
+        fs::write(at.join(".a.partial-3/lock"), "").unwrap();
+        for (number, text) in [(4, "rocelab 4 on another-host-of-ours\n"), (5, "mine")] {
             let folder = at.join(format!(".a.partial-{number}"));
             fs::create_dir(&folder).unwrap();
             fs::write(folder.join(LOCK), text).unwrap();
@@ -343,6 +382,24 @@ mod tests {
         sweep(at);
         assert_eq!(names(at), before);
         assert_eq!(candidates(at), [""; 0].map(PathBuf::from));
+    }
+
+    /// Whoever is killed while it makes or removes a folder leaves no word of whose it is.
+    #[test]
+    fn folders_that_hold_nothing_go_unless_their_lock_is_held() {
+        let parent = tempfile::tempdir().unwrap();
+        let at = parent.path();
+        for number in 1..=3 {
+            fs::create_dir(at.join(format!(".a.replaced-{number}"))).unwrap();
+        }
+        fs::write(at.join(".a.replaced-2/lock"), "").unwrap();
+        let held = File::create_new(at.join(".a.replaced-3/lock")).unwrap();
+        held.try_lock().unwrap();
+        sweep(at);
+        assert_eq!(names(at), [".a.replaced-3"]);
+        drop(held);
+        sweep(at);
+        assert_eq!(names(at), [""; 0]);
     }
 
     #[test]
