@@ -142,21 +142,23 @@ fn kill_processes(bench: &Bench, ran: &Ran, random: &mut Random) -> Result<u64, 
     let mut most_us = 2_000;
     loop {
         let mut child = command(bench, &every, random)?.spawn().map_err(failed)?;
+        let mut is_killed = false;
         if killed < MOST_KILLS {
             std::thread::sleep(WallTime::from_micros(random.within(0..=most_us)));
             most_us += most_us / 2;
             if child.try_wait().is_ok_and(|ended| ended.is_none()) {
+                is_killed = true;
                 killed += 1;
                 child.kill().map_err(failed)?;
             }
         }
         let output = child.wait_with_output().map_err(failed)?;
         match output.status.code() {
-            None => {}
+            None if is_killed => {}
             Some(0 | 1) => break,
-            Some(code) => {
+            _ => {
                 let message = String::from_utf8_lossy(&output.stderr);
-                let text = format!("exit code {code} after {killed} kills: {}", message.trim());
+                let text = format!("{} after {killed} kills: {}", output.status, message.trim());
                 return Err(Violation::new("kill", text));
             }
         }

@@ -135,7 +135,7 @@ fn with_checksum(content: &[u8]) -> Vec<u8> {
     file
 }
 
-/// A file with some bytes changed, each by three: its place, and what it becomes.
+/// A file with some bytes changed, each by four: three for its place, one for what it becomes.
 fn changed(file: &[u8], changes: &[u8]) -> Vec<u8> {
     let mut content = file[head() + 4..].to_vec();
     for change in changes.chunks_exact(4) {

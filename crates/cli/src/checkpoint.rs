@@ -76,6 +76,7 @@ pub(crate) fn begin(
     let begun = || -> Result<_, Failure> {
         let directory = ResultsDir::with_checkpoints(&checkpoints, overwrite)?;
         write_scenario(scenario, &directory)?;
+        directory.remove_leftovers();
         let inputs = inputs_in(&checkpoints.working_path())?;
         Ok((directory, inputs))
     };
@@ -126,11 +127,11 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
     let CheckpointSettings { ref scenario, keep, .. } = from.settings;
     check_inputs(&checkpoints.working_path(), &from.settings)?;
     let (read, plan) = plan_of(&checkpoints.working_path(), scenario, &[])?;
-    let replaced: &[_] = match from.settings.overwrite() {
-        Overwrite::Replace => &[checkpoints.results_path().to_owned()],
-        Overwrite::Refuse => &[],
-    };
-    Inputs::of_scenario(&read).refuse_removing(replaced, checkpoints.results_path())?;
+    let results = checkpoints.results_path();
+    let mut removed = ResultsDir::removed_for(results, from.settings.overwrite())?;
+    // They go last, when nothing is read from there any more.
+    removed.retain(|folder| !checkpoints.working_path().starts_with(folder));
+    Inputs::of_scenario(&read).refuse_removing(&removed, results)?;
     let directory = ResultsDir::going_on(&checkpoints, from.settings.overwrite(), &from.files);
     let directory = directory.map_err(|error| match error {
         ResultsError::Exists { path } | ResultsError::NotResults { path } => Failure::Input(format!(
@@ -321,6 +322,7 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
     directory.begin_with(&from.files, &results)?;
     check_past(&before, &plan, from.time)?;
     write_scenario(&scenario, &directory)?;
+    directory.remove_leftovers();
     if !arguments.quiet {
         tell!("branching at {}", shown_time(from.time));
     }

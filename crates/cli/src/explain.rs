@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use rocelab_results::Results;
+use rocelab_results::{Results, SCENARIO_TOML};
 use rocelab_sim::explain::{ExplainError, Explained, Selection, Survey, explain, survey};
 use rocelab_sim::{Plan, Progress};
 
@@ -58,7 +58,7 @@ enum Answer {
 /// was paused.
 pub(crate) fn execute(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     let results = crate::report::open(&arguments.path)?;
-    let scenario = arguments.path.join("scenario.resolved.toml");
+    let scenario = arguments.path.join(SCENARIO_TOML);
     let stages = Stages::of_one(false, "planning");
     let loaded = rocelab_sim::reference::load(&scenario, &[])?;
     let mut plan = loaded.scenario.plan()?;

@@ -108,6 +108,7 @@ fn lead_one(
     Checkpoints::clear_way(&path, arguments.overwrite())?;
     let directory = ResultsDir::create(path, arguments.overwrite())?;
     write_scenario(scenario, &directory)?;
+    directory.remove_leftovers();
     let partitions = partitions(arguments, ranks);
     let before = cost();
     let (outcome, mut info, has_stop) =

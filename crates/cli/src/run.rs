@@ -290,6 +290,7 @@ fn run_one(
     directory: ResultsDir,
 ) -> Result<Exit, Failure> {
     write_scenario(scenario, &directory)?;
+    directory.remove_leftovers();
     let (outcome, info, has_stop) =
         carrying.run(plan, &directory, |plan, directory, execution, observe| {
             rocelab_sim::run(plan, directory, execution, observe)
@@ -366,7 +367,7 @@ fn prove_writable(
     Ok(())
 }
 
-/// Puts the resolved scenario into the results of a run that nothing refuses any more.
+/// Puts the resolved scenario and what it reads into the results.
 pub(crate) fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Result<(), Failure> {
     let resolved = scenario.resolved().anchored(|file| !is_copied(file));
     let resolved =
@@ -375,9 +376,7 @@ pub(crate) fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Res
         .to_toml()
         .map_err(|error| Failure::Input(format!("the scenario cannot be written out: {error}")))?;
     directory.write_text(SCENARIO_TOML, &text)?;
-    copy_inputs(scenario, directory.working_path())?;
-    directory.remove_leftovers();
-    Ok(())
+    copy_inputs(scenario, directory.working_path())
 }
 
 /// Puts the files that the scenario names beside it, so that it runs again from there.

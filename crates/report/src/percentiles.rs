@@ -1,6 +1,6 @@
 //! Percentiles in words: those that are known, and what they are of.
 
-use rocelab_results::{Distribution, FlowCounts, Statistic};
+use rocelab_results::{Distribution, FlowCounts, OperationCounts, Statistic};
 
 use crate::numbers::count;
 
@@ -31,10 +31,21 @@ pub(crate) fn percentile_text<T: Copy>(
 /// Of how many flows percentiles are, if not all completed.
 pub(crate) fn completed_of<T>(of: &Distribution<T>, flows: &FlowCounts) -> Option<String> {
     let FlowCounts { total, failed, unfinished, .. } = *flows;
+    finished_of(of, "flows", [total, unfinished, failed])
+}
+
+/// Of how many operations of an application they are, if not all completed.
+pub(crate) fn operations_of(app: &OperationCounts) -> Option<String> {
+    let of = app.latency_ps.as_ref()?;
+    finished_of(of, "operations", [app.total, app.unfinished, app.failed])
+}
+
+fn finished_of<T>(of: &Distribution<T>, what: &str, numbers: [u64; 3]) -> Option<String> {
     (of.missing > 0).then(|| {
-        let [values, total, unfinished, failed] = [of.values, total, unfinished, failed].map(count);
+        let [total, unfinished, failed] = numbers.map(count);
+        let values = count(of.values);
         format!(
-            "of {total} flows, {values} finished ({unfinished} unfinished, {failed} failed, ranked \
+            "of {total} {what}, {values} finished ({unfinished} unfinished, {failed} failed, ranked \
              last); >= at least"
         )
     })

@@ -9,7 +9,7 @@ use rocelab_results::{
 
 use crate::frozen::{held, roots};
 use crate::numbers::{count, counted, in_unit, memory, rounded_count, time, time_unit};
-use crate::percentiles::{completed_of, percentile_texts};
+use crate::percentiles::{completed_of, operations_of, percentile_texts};
 use crate::{goodput, idle_queue_pair_texts};
 
 /// Width of the names on the left.
@@ -175,6 +175,11 @@ fn operations(table: &mut String, summary: &Summary) {
         if let Some(latency) = &app.latency_ps {
             line(table, "", &format!("{}/s, {goodput}", rounded_count(app.per_second)));
             line(table, "", &format!("latency {}", latency_text(latency)));
+        } else if app.goodput.is_some() {
+            line(table, "", &goodput);
+        }
+        for text in operations_of(app).iter().flat_map(|text| wrapped(text, COLUMNS - NARROW)) {
+            line(table, "", &text);
         }
     }
 }

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use crate::ResultsError;
-use crate::sample_intervals::SCENARIO;
+use crate::{ResultsError, SCENARIO_TOML};
 
 /// The section that names an algorithm.
 const SECTION: &str = "congestion_control";
@@ -34,7 +33,7 @@ impl AlgorithmChoice {
 
 /// All of them in the order of their sections; none if there is no such file.
 pub(crate) fn read(folder: &Path) -> Result<Vec<AlgorithmChoice>, ResultsError> {
-    let path = folder.join(SCENARIO);
+    let path = folder.join(SCENARIO_TOML);
     if !path.exists() {
         return Ok(Vec::new());
     }
@@ -84,7 +83,7 @@ mod tests {
 
     fn read_from(text: &str) -> Vec<AlgorithmChoice> {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(SCENARIO), text).unwrap();
+        std::fs::write(folder.path().join(SCENARIO_TOML), text).unwrap();
         read(folder.path()).unwrap()
     }
 

@@ -321,10 +321,7 @@ impl Checkpoints {
     /// # Errors
     /// [`ResultsError::Write`].
     pub fn remove(self) -> Result<(), ResultsError> {
-        // What is half removed has another name.
-        leftovers::move_aside(&self.folder)
-            .and_then(leftovers::Aside::remove)
-            .map_err(ResultsError::write(&self.folder))
+        leftovers::discard(&self.folder).map_err(ResultsError::write(&self.folder))
     }
 
     /// The folder of checkpoints of results at `results`.

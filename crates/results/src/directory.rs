@@ -273,21 +273,20 @@ impl ResultsDir {
     /// results are still there.
     pub fn finish(mut self, summary: &Summary, run: &RunInfo) -> Result<PathBuf, ResultsError> {
         self.write_json(SUMMARY_JSON, summary)?;
-        // What is complete is no leftover, wherever it ends.
-        if let Some(held) = &self.held {
-            held.keep().map_err(ResultsError::write(&self.partial))?;
-        }
         self.write_json(RUN_JSON, run)?;
         // From here on the results are worth keeping, wherever they end.
         self.kept = true;
-        match self.take_place() {
-            Ok(()) => Ok(self.path.clone()),
-            Err(source) => Err(ResultsError::NotMoved {
-                partial: self.partial.clone(),
-                path: self.path.clone(),
-                source,
-            }),
+        let moved = self.take_place();
+        let path = if moved.is_ok() { &self.path } else { &self.partial };
+        // What is complete is no leftover. A kill before this leaves a file in it that nobody looks at.
+        if let Some(held) = &self.held {
+            held.keep(path).map_err(ResultsError::write(path))?;
         }
+        moved.map(|()| self.path.clone()).map_err(|source| ResultsError::NotMoved {
+            partial: self.partial.clone(),
+            path: self.path.clone(),
+            source,
+        })
     }
 
     fn write_json<T: Serialize>(&self, name: &str, value: &T) -> Result<(), ResultsError> {

@@ -4,15 +4,14 @@
 //! checkpoints that are removed do so too. Such a folder holds the file `lock`, with the name of the host,
 //! and the run holds a lock on that file. The operating system gives the lock back when the process ends,
 //! also if it is killed. So a folder is a leftover if it has such a name, its `lock` is of this host, and
-//! can be locked. So is an empty one, and one in which that file alone stands and says nothing: whoever was
-//! killed there had not begun to write, or had removed all else.
+//! can be locked. So is an empty one: whoever was killed there had not begun to write, or had removed all.
 //!
-//! All else stays: folders without that file, which others or earlier versions made; complete results that
-//! could not be moved, out of which it was taken; those of other hosts, whose locks a file system may not
-//! show; and those on a file system that has no locks.
+//! All else stays: folders with files but not that one, which others or earlier versions made; complete
+//! results that could not be moved, out of which it was taken; those of other hosts, whose locks a file
+//! system may not show; and those on a file system that has no locks.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -31,9 +30,10 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Takes out what makes it a leftover when this run has ended: it stays then.
-    pub(crate) fn keep(&self) -> io::Result<()> {
-        gone(fs::remove_file(self.path.join(LOCK)))
+    /// Takes out what makes it a leftover when this run has ended, now that it is called `path`: it stays
+    /// then.
+    pub(crate) fn keep(&self, path: &Path) -> io::Result<()> {
+        gone(fs::remove_file(path.join(LOCK)))
     }
 
     /// The lock alone, of a folder that gets another name.
@@ -89,24 +89,56 @@ fn create(parent: &Path, name: &OsStr, kind: Kind) -> io::Result<Held> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Writes the lock file of a new folder. It says nothing before it is locked, nor ever, if it cannot be.
+/// Gives a new folder its lock file. It says nothing if it cannot be locked.
 ///
 /// # Errors
-/// [`io::ErrorKind::NotFound`] if somebody took the folder for a leftover meanwhile.
+/// [`io::ErrorKind::NotFound`] if somebody took the empty folder for a leftover.
 fn mark(folder: &Path) -> io::Result<Option<File>> {
     let path = folder.join(LOCK);
+    let said = host().map(|host| format!("{MARK}{} on {host}\n", std::process::id()));
+    let said = said.unwrap_or_default();
+    if let Some(file) = unnamed(folder, &said)
+        && give_name(&file, &path).is_ok()
+    {
+        return Ok(Some(file));
+    }
     let mut file = File::create_new(&path)?;
-    match file.try_lock() {
-        Ok(()) if is_still_at(&file, &path) => {}
-        Ok(()) | Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::NotFound.into()),
-        Err(TryLockError::Error(_)) => return Ok(None),
+    if file.try_lock().is_err() {
+        return Ok(None);
     }
-    if let Some(host) = host() {
-        // At once: whoever is killed leaves all of it, or nothing.
-        let said = format!("{MARK}{} on {host}\n", std::process::id());
-        file.write_all(said.as_bytes())?;
-    }
+    file.write_all(said.as_bytes())?;
     Ok(Some(file))
+}
+
+/// A locked file of this text without a name, so that whoever is killed before it gets one leaves nothing;
+/// where operating system and file system have such.
+#[cfg(target_os = "linux")]
+fn unnamed(folder: &Path, text: &str) -> Option<File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::open(folder, flags, Mode::from(0o666)).ok()?);
+    file.try_lock().ok()?;
+    file.write_all(text.as_bytes()).ok()?;
+    Some(file)
+}
+
+/// Gives such a file its name.
+#[cfg(target_os = "linux")]
+fn give_name(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD};
+    use std::os::fd::AsRawFd as _;
+    let open = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(rustix::fs::linkat(CWD, open, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unnamed(_: &Path, _: &str) -> Option<File> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn give_name(_: &File, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// What a lock file begins with.
@@ -130,25 +162,11 @@ fn is_marked(folder: &Path) -> bool {
     said.is_some_and(|(_, named)| host().is_some_and(|host| host == named))
 }
 
-/// Whether nothing but a lock file that says nothing is there.
-fn is_bare(folder: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(folder) else { return false };
-    let is_lock = |entry: io::Result<fs::DirEntry>| {
-        entry.is_ok_and(|entry| {
-            let is_empty = entry.metadata().is_ok_and(|found| found.is_file() && found.len() == 0);
-            is_empty && entry.file_name() == LOCK
-        })
-    };
-    entries.into_iter().all(is_lock)
-}
-
 /// The lock of a folder that a run on this host has made, and left.
 fn take(folder: &Path) -> Option<File> {
-    if is_marked(folder) { lock(folder) } else { None }
-}
-
-/// The lock of a folder, unless another process holds it.
-fn lock(folder: &Path) -> Option<File> {
+    if !is_marked(folder) {
+        return None;
+    }
     let path = folder.join(LOCK);
     // Some file systems lock only what may be written.
     let file = OpenOptions::new().write(true).open(&path).ok()?;
@@ -158,15 +176,25 @@ fn lock(folder: &Path) -> Option<File> {
 
 /// Moves results at `path` aside, into a new folder `.NAME.replaced-PID` beside them.
 pub(crate) fn move_aside(path: &Path) -> io::Result<Aside> {
+    move_to(path, OLD).map(Aside)
+}
+
+/// Removes the folder at `path` for good. What is half removed has another name.
+pub(crate) fn discard(path: &Path) -> io::Result<()> {
+    remove(&move_to(path, REMOVED)?.path)
+}
+
+/// Moves what is at `path` into a new folder `.NAME.replaced-PID` beside it, and calls it so there.
+fn move_to(path: &Path, called: &str) -> io::Result<Held> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::NotFound.into());
     };
-    let aside = Aside(create(parent, name, Kind::Replaced)?);
-    if let Err(error) = fs::rename(path, aside.0.path.join(OLD)) {
-        let _ = remove(&aside.0.path);
+    let held = create(parent, name, Kind::Replaced)?;
+    if let Err(error) = fs::rename(path, held.path.join(called)) {
+        let _ = remove(&held.path);
         return Err(error);
     }
-    Ok(aside)
+    Ok(held)
 }
 
 /// What stepped aside.
@@ -210,8 +238,8 @@ fn is_only_copy(aside: &Path, place: &Path) -> bool {
 /// way.
 pub(crate) fn sweep(parent: &Path) {
     for (path, _, name) in hidden_in(parent) {
-        if is_bare(&path) {
-            remove_bare(&path);
+        // Fails unless it is empty. A run that is about to write there makes another.
+        if fs::remove_dir(&path).is_ok() {
             continue;
         }
         let Some(_lock) = take(&path) else { continue };
@@ -221,18 +249,7 @@ pub(crate) fn sweep(parent: &Path) {
     }
 }
 
-/// Removes a folder in which nothing has been written, or nothing is left. Its run may be about to begin:
-/// it then finds the folder gone, or the lock held, and makes another.
-fn remove_bare(folder: &Path) {
-    let held = lock(folder);
-    if held.is_some() && is_bare(folder) {
-        let _ = fs::remove_file(folder.join(LOCK));
-    }
-    // Fails unless it is empty.
-    let _ = fs::remove_dir(folder);
-}
-
-/// The folders that [`restore`] and [`sweep`] may touch.
+/// The folders that [`restore`] and [`sweep`] may touch, but for empty ones.
 pub(crate) fn candidates(parent: &Path) -> Vec<PathBuf> {
     hidden_in(parent).into_iter().map(|(path, ..)| path).filter(|path| is_marked(path)).collect()
 }
@@ -367,12 +384,9 @@ mod tests {
     fn folders_without_a_lock_of_this_host_stay() {
         let parent = tempfile::tempdir().unwrap();
         let at = parent.path();
-        for number in [2, 3] {
-            fs::create_dir(at.join(format!(".a.partial-{number}"))).unwrap();
-            fs::write(at.join(format!(".a.partial-{number}/scenario.resolved.toml")), "x").unwrap();
-        }
-        fs::write(at.join(".a.partial-3/lock"), "").unwrap();
-        for (number, text) in [(4, "rocelab 4 on another-host-of-ours\n"), (5, "mine")] {
+        fs::create_dir(at.join(".a.partial-2")).unwrap();
+        fs::write(at.join(".a.partial-2/scenario.resolved.toml"), "x").unwrap();
+        for (number, text) in [(3, ""), (4, "rocelab 4 on another-host-of-ours\n"), (5, "mine")] {
             let folder = at.join(format!(".a.partial-{number}"));
             fs::create_dir(&folder).unwrap();
             fs::write(folder.join(LOCK), text).unwrap();
@@ -384,22 +398,27 @@ mod tests {
         assert_eq!(candidates(at), [""; 0].map(PathBuf::from));
     }
 
-    /// Whoever is killed while it makes or removes a folder leaves no word of whose it is.
+    /// Whoever is killed while it makes or removes a folder leaves an empty one.
     #[test]
-    fn folders_that_hold_nothing_go_unless_their_lock_is_held() {
+    fn empty_folders_go() {
         let parent = tempfile::tempdir().unwrap();
         let at = parent.path();
-        for number in 1..=3 {
-            fs::create_dir(at.join(format!(".a.replaced-{number}"))).unwrap();
-        }
-        fs::write(at.join(".a.replaced-2/lock"), "").unwrap();
-        let held = File::create_new(at.join(".a.replaced-3/lock")).unwrap();
-        held.try_lock().unwrap();
+        fs::create_dir(at.join(".a.replaced-1")).unwrap();
+        fs::create_dir(at.join(".a.checkpoints")).unwrap();
         sweep(at);
-        assert_eq!(names(at), [".a.replaced-3"]);
-        drop(held);
-        sweep(at);
-        assert_eq!(names(at), [""; 0]);
+        assert_eq!(names(at), [".a.checkpoints"]);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_lock_has_no_name_before_it_says_whose_it_is() {
+        let parent = tempfile::tempdir().unwrap();
+        let file = unnamed(parent.path(), "rocelab 1 on vm\n").unwrap();
+        assert_eq!(names(parent.path()), [""; 0]);
+        let path = parent.path().join(LOCK);
+        give_name(&file, &path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "rocelab 1 on vm\n");
+        assert!(File::open(&path).unwrap().try_lock().is_err());
     }
 
     #[test]

@@ -41,8 +41,18 @@ pub struct OperationCounts {
 pub struct KindCounts {
     /// Those that are done.
     pub completed: u64,
-    /// From start to end, in picoseconds.
+    /// From start to end, in picoseconds. Those that started and are not done rank last; those that never
+    /// started are of no kind.
     pub latency_ps: Option<Distribution<u64>>,
+}
+
+/// Operations of one kind.
+#[derive(Clone, Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
+struct OfKind {
+    /// Of those that are done.
+    latencies_ps: Vec<u64>,
+    /// Those that started and are not.
+    missing: u64,
 }
 
 /// Gathers what a summary says of an application's operations: exactly, so it keeps a number of
@@ -50,7 +60,7 @@ pub struct KindCounts {
 #[derive(Clone, Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct OperationStatistics {
     /// By name of the kind.
-    latencies_ps: BTreeMap<String, Vec<u64>>,
+    kinds: BTreeMap<String, OfKind>,
     completed: u64,
     failed: u64,
     unfinished: u64,
@@ -66,7 +76,12 @@ impl OperationStatistics {
         let span = RunSpan::starting_at(operation.start_ps);
         let span = operation.end_ps.map_or(span, |end| span.until(end));
         self.starts = Some(self.starts.map_or(span, |starts| starts.with(span)));
+        let kind = match self.kinds.get_mut(operation.kind.as_ref()) {
+            Some(kind) => kind,
+            None => self.kinds.entry(operation.kind.clone().into_owned()).or_default(),
+        };
         let (Some(latency), Some(end)) = (operation.latency_ps, operation.end_ps) else {
+            kind.missing += 1;
             if operation.status == OperationStatus::Unfinished {
                 self.unfinished += 1;
             } else {
@@ -75,12 +90,7 @@ impl OperationStatistics {
             return;
         };
         self.completed += 1;
-        match self.latencies_ps.get_mut(operation.kind.as_ref()) {
-            Some(latencies) => latencies.push(latency),
-            None => {
-                self.latencies_ps.insert(operation.kind.clone().into_owned(), vec![latency]);
-            }
-        }
+        kind.latencies_ps.push(latency);
         let (first, last) = self.span_ps.unwrap_or((operation.start_ps, end));
         self.span_ps = Some((first.min(operation.start_ps), last.max(end)));
     }
@@ -102,16 +112,17 @@ impl OperationStatistics {
         let goodput = run.and_then(|run| Goodput::of(accepted, run));
         let span = self.span_ps.map_or(0, |(first, last)| last - first);
         let rate = u128::from(self.completed) * PS_PER_SECOND;
-        let mut all: Vec<u64> = self.latencies_ps.values().flatten().copied().collect();
-        let kind = |(name, latencies): (&String, &Vec<u64>)| {
+        let mut all: Vec<u64> =
+            self.kinds.values().flat_map(|kind| &kind.latencies_ps).copied().collect();
+        let kind = |(name, kind): (&String, &OfKind)| {
+            let mut latencies = kind.latencies_ps.clone();
             let counts = KindCounts {
                 completed: latencies.len() as u64,
-                // Of which kind those are that are missing is not known of all.
-                latency_ps: Distribution::of(&mut latencies.clone()),
+                latency_ps: Distribution::with_missing(&mut latencies, kind.missing),
             };
             (name.clone(), counts)
         };
-        let several = self.latencies_ps.len() > 1;
+        let several = self.kinds.len() > 1;
         OperationCounts {
             app: app.to_owned(),
             total,
@@ -122,11 +133,7 @@ impl OperationStatistics {
             goodput_bps: goodput.map(|goodput| goodput.bps()),
             goodput,
             latency_ps: Distribution::with_missing(&mut all, missing),
-            kinds: if several {
-                self.latencies_ps.iter().map(kind).collect()
-            } else {
-                BTreeMap::new()
-            },
+            kinds: if several { self.kinds.iter().map(kind).collect() } else { BTreeMap::new() },
         }
     }
 }
@@ -181,7 +188,9 @@ mod tests {
         assert_eq!(counts.goodput_bps, Some(380 * 8 * 1_000_000_000_000 / 4_001));
         assert_eq!(goodput.tail.unwrap().duration_ps, 10_000 - 4_001);
         assert_eq!(counts.latency_ps.unwrap().missing, 2);
-        assert_eq!(counts.kinds["read"].latency_ps.unwrap().max, 3_000);
+        let read = counts.kinds["read"].latency_ps.unwrap();
+        assert_eq!((read.max, read.missing), (3_000, 2));
+        assert_eq!(counts.kinds["write"].latency_ps.unwrap().missing, 0);
         assert_eq!(counts.latency_ps.unwrap().min, 2_000);
         assert_eq!(statistics.counts("storage", Some(10), &accepted, 10_000).unfinished, 7);
     }

@@ -6,9 +6,7 @@ use std::path::Path;
 use rocelab_units::Duration;
 use serde::Deserialize;
 
-use crate::ResultsError;
-
-pub(crate) const SCENARIO: &str = "scenario.resolved.toml";
+use crate::{ResultsError, SCENARIO_TOML};
 
 /// What matters here of `scenario.resolved.toml`.
 #[derive(Deserialize)]
@@ -25,7 +23,7 @@ struct Sampling {
 
 /// The intervals by the names of their sections; none if there is no such file.
 pub(crate) fn read(folder: &Path) -> Result<BTreeMap<String, Duration>, ResultsError> {
-    let path = folder.join(SCENARIO);
+    let path = folder.join(SCENARIO_TOML);
     if !path.exists() {
         return Ok(BTreeMap::new());
     }
@@ -41,7 +39,7 @@ mod tests {
 
     fn read_from(text: &str) -> Result<BTreeMap<String, Duration>, ResultsError> {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(SCENARIO), text).unwrap();
+        std::fs::write(folder.path().join(SCENARIO_TOML), text).unwrap();
         read(folder.path())
     }
 
@@ -60,6 +58,6 @@ mod tests {
     fn what_is_wrong_is_named() {
         let error = read_from("[sample.marks]\ninterval = \"10 parsecs\"\n").unwrap_err();
         let error = error.to_string();
-        assert!(error.contains(SCENARIO) && error.contains("10 parsecs"), "{error}");
+        assert!(error.contains(SCENARIO_TOML) && error.contains("10 parsecs"), "{error}");
     }
 }

@@ -43,11 +43,12 @@ impl Span {
         }
     }
 
-    /// New payload by time, in bit/s; none if that is no time.
+    /// New payload by time, in bit/s; none if that is no time, or all of it came at one end.
     pub(super) fn rate_bps(&self) -> Option<u64> {
         let ns = self.last.saturating_sub(self.first).as_nanos();
-        let bits = u128::from(self.bytes - self.at_first.max(self.at_last)) * 8;
-        u64::try_from((bits * 1_000_000_000).checked_div(ns)?).ok()
+        let bytes = self.bytes - self.at_first.max(self.at_last);
+        let rate = (u128::from(bytes) * 8 * 1_000_000_000).checked_div(ns)?;
+        u64::try_from(rate).ok().filter(|_| bytes > 0)
     }
 }
 
@@ -87,5 +88,10 @@ mod tests {
             }
         }
         assert_eq!(Span::at(Duration::ZERO).rate_bps(), None);
+        // Payload in one packet, and a packet without: how long it took is not known.
+        let mut span = Span::at(Duration::ZERO);
+        span.add(Duration::ZERO, 4_000);
+        span.extend(Duration::from_nanos(100));
+        assert_eq!(span.rate_bps(), None);
     }
 }

@@ -141,8 +141,33 @@ fn links_do_not_hide_an_input() {
     }
 }
 
+#[cfg(unix)]
 #[test]
-fn a_branch_and_a_resumed_run_remove_no_input() {
+fn a_resumed_run_removes_no_input() {
+    let desk = Desk::with_small();
+    desk.write("elsewhere/mine.csv", FLOWS.replace("1000", "100000000000000"));
+    desk.write("own.toml", reading(desk.path("elsewhere/mine.csv").to_str().unwrap()));
+    let every = ["--checkpoint-every", "10us", "--force", "--quiet"];
+    let mut run = desk.program(&[&["run", "own.toml", "--out", "new"][..], &every].concat());
+    let mut child = run.spawn().expect("it starts");
+    let is_begun = || desk.tree().iter().any(|path| path.ends_with(".checkpoint"));
+    let mut looks = 0;
+    while !is_begun() && looks < 600 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        looks += 1;
+    }
+    child.kill().expect("it lasts");
+    child.wait().expect("it ends");
+    // What it reads has come to stand in what it replaces.
+    desk.succeeds(&["run", "small.toml", "--out", "other"]);
+    fs::rename(desk.path("other"), desk.path("new")).unwrap();
+    fs::rename(desk.path("elsewhere"), desk.path("new/elsewhere")).unwrap();
+    std::os::unix::fs::symlink(desk.path("new/elsewhere"), desk.path("elsewhere")).unwrap();
+    refused(&desk, &["resume", "new"], &["mine.csv", "new"]);
+}
+
+#[test]
+fn a_branch_removes_no_input() {
     let desk = Desk::with_small();
     let every = ["--checkpoint-every", "10us", "--keep-checkpoints"];
     desk.succeeds(&["run", "small.toml", "--out", "old"]);

@@ -22,8 +22,9 @@ const KINDS = [["slowdown", "Slowdown", "ratio"], ["fct", "Flow completion time"
 
 // `runs` is [name, completion] of each run; the name is empty if there is only one.
 function completionFigures(runs) {
-  const known = runs.filter(([, completion]) => completion.buckets.length > 0);
-  if (known.length === 0) return [quietly("No flow completed.")];
+  const known = runs.filter(([, completion]) => completion.flows > 0);
+  const bySizes = runs.length === 1 && runs[0][1].buckets.length > 0 ? [sizeTable(runs[0][1])] : [];
+  if (known.length === 0) return [quietly("No flow completed."), ...bySizes];
   const figures = KINDS.flatMap(([kind, title, quantity]) => [
     chart({
       id: `${kind}-by-size`, title: `${title} by size`, note: [known.length > 1 ? `${SHARES[sharedBy(known, kind)]}.` : "", completedOf(known)].join(" ").trim(),
@@ -34,7 +35,7 @@ function completionFigures(runs) {
     }),
     distribution(known, kind, title, quantity),
   ]);
-  return [html("div", { class: "grid" }, figures), ...(runs.length === 1 ? [sizeTable(runs[0][1])] : [])];
+  return [html("div", { class: "grid" }, figures), ...bySizes];
 }
 
 // Few flows do not support a high percentile: `null`.

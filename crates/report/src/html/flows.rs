@@ -11,7 +11,7 @@ const CDF_POINTS: usize = 400;
 /// What became of the completed flows.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Completion {
-    /// By payload, smallest first; those of which no flow completed are left out.
+    /// By payload, smallest first.
     pub(crate) buckets: Vec<Bucket>,
     /// Flows that completed.
     pub(crate) flows: u64,
@@ -34,8 +34,8 @@ pub(crate) struct Bucket {
     pub(crate) flows: u64,
     /// Those that did not.
     pub(crate) missing: u64,
-    /// Median, 95th, 99th percentile and greatest completion time (ps), of those that completed; without
-    /// those percentiles that so few do not support.
+    /// Median, 95th, 99th percentile and greatest completion time (ps); those that did not complete rank
+    /// last. Without those that are not known: of so few, or because of those.
     pub(crate) fct: [Option<u64>; 4],
     /// The same of the slowdowns (millionths).
     pub(crate) slowdown: [Option<u64>; 4],
@@ -49,41 +49,47 @@ pub(crate) struct Cdf {
     pub(crate) shares: Vec<u64>,
 }
 
-/// The completed of `flows`.
+/// What became of some flows.
+#[derive(Default)]
+struct Group {
+    /// Completion times (ps) and slowdowns (millionths) of those that completed.
+    values: [Vec<u64>; 2],
+    /// Those that did not.
+    missing: u64,
+}
+
+/// What became of `flows`.
 pub(crate) fn completion(flows: &[FlowRecord<'_>]) -> Completion {
-    let mut groups: BTreeMap<(u64, u64), [Vec<u64>; 2]> = BTreeMap::new();
-    let mut all = [Vec::new(), Vec::new()];
-    let mut missing: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+    let mut groups: BTreeMap<(u64, u64), Group> = BTreeMap::new();
+    let mut all = Group::default();
     for flow in flows {
-        let (Some(fct), Some(slowdown)) = (flow.fct_ps, flow.slowdown()) else {
-            *missing.entry(size_class(flow.bytes)).or_default() += u64::from(flow.fct_ps.is_none());
-            continue;
-        };
-        let group = groups.entry(size_class(flow.bytes)).or_default();
-        for lists in [group, &mut all] {
-            lists[0].push(fct);
-            lists[1].push(slowdown.0);
+        for group in [groups.entry(size_class(flow.bytes)).or_default(), &mut all] {
+            match (flow.fct_ps, flow.slowdown()) {
+                (Some(fct), Some(slowdown)) => {
+                    group.values[0].push(fct);
+                    group.values[1].push(slowdown.0);
+                }
+                (fct, _) => group.missing += u64::from(fct.is_none()),
+            }
         }
     }
-    let buckets = groups.into_iter().filter_map(|((from, below), [mut fct, mut slowdown])| {
-        let flows = fct.len() as u64;
-        let missing = missing.get(&(from, below)).copied().unwrap_or(0);
-        let (fct, slowdown) =
-            (percentiles(&mut fct, missing)?, percentiles(&mut slowdown, missing)?);
-        Some(Bucket { from, below, flows, missing, fct, slowdown })
-    });
-    let buckets = buckets.collect();
-    let [fct, slowdown] = all;
-    let (flows, missing) = (fct.len() as u64, missing.values().sum());
-    Completion { buckets, flows, missing, fct: cdf(fct, missing), slowdown: cdf(slowdown, missing) }
+    let bucket = |((from, below), group): ((u64, u64), Group)| {
+        let (flows, missing) = (group.values[0].len() as u64, group.missing);
+        let [fct, slowdown] = group.values.map(|mut values| percentiles(&mut values, missing));
+        Bucket { from, below, flows, missing, fct, slowdown }
+    };
+    let Group { values, missing } = all;
+    let flows = values[0].len() as u64;
+    let [fct, slowdown] = values.map(|values| cdf(values, missing));
+    Completion { buckets: groups.into_iter().map(bucket).collect(), flows, missing, fct, slowdown }
 }
 
 /// Median, 95th and 99th percentile where they are known, and the greatest of those that are.
-fn percentiles(values: &mut [u64], missing: u64) -> Option<[Option<u64>; 4]> {
-    let of = Distribution::with_missing(values, missing)?;
+fn percentiles(values: &mut [u64], missing: u64) -> [Option<u64>; 4] {
+    let Some(of) = Distribution::with_missing(values, missing) else { return [None; 4] };
     let known = |statistic| of.supported(statistic).filter(|_| !of.is_lower_bound(statistic));
     let [p50, p95, p99] = [Statistic::P50, Statistic::P95, Statistic::P99].map(known);
-    Some([p50, p95, p99, Some(of.max)])
+    [p50, p95, p99, Some(of.max)]
 }
 
 /// The class of sizes that `bytes` is in: 1, 2 or 5 times a power of ten, up to the next of these.
@@ -168,18 +174,33 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn flows_that_did_not_complete_are_left_out() {
-        let flows = [flow(0, 100, Some(2_000)), flow(1, 150, None), flow(2, 3_000, Some(5_000))];
+    fn flows_that_did_not_complete_are_counted_and_rank_last() {
+        let flows = [
+            flow(0, 100, Some(2_000)),
+            flow(1, 150, None),
+            flow(2, 3_000, Some(5_000)),
+            flow(3, 70_000, None),
+        ];
         let completion = completion(&flows);
         let (fct, slowdown) = (
             [Some(2_000), None, None, Some(2_000)],
             [Some(2_000_000), None, None, Some(2_000_000)],
         );
         let expected = Bucket { from: 100, below: 200, flows: 1, missing: 1, fct, slowdown };
-        assert_eq!((completion.flows, completion.missing), (2, 1));
-        assert_eq!(completion.buckets.len(), 2);
+        assert_eq!((completion.flows, completion.missing), (2, 2));
+        assert_eq!(completion.buckets.len(), 3);
         assert_eq!(completion.buckets[0], expected);
-        let cdf = Cdf { values: vec![2_000, 5_000], shares: vec![333_333, 666_666] };
+        // A size of which none completed is the one to look at.
+        let last = Bucket {
+            from: 50_000,
+            below: 100_000,
+            flows: 0,
+            missing: 1,
+            fct: [None; 4],
+            slowdown: [None; 4],
+        };
+        assert_eq!(completion.buckets[2], last);
+        let cdf = Cdf { values: vec![2_000, 5_000], shares: vec![250_000, 500_000] };
         assert_eq!(completion.fct, cdf);
     }
 

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use rocelab_results::{Millionths, RunInfo, Summary};
+use rocelab_results::{Millionths, OperationCounts, RunInfo, Summary};
 use serde::Serialize;
 
 use super::cycles::sentence;
 use crate::numbers::{count, counted, time};
-use crate::percentiles::{completed_of, percentile_texts};
+use crate::percentiles::{completed_of, operations_of, percentile_texts};
 use crate::summary_table::by_kind;
 use crate::{frozen_text, goodput, idle_queue_pair_texts};
 
@@ -50,8 +50,8 @@ pub(crate) struct Overview {
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) facts: Vec<Fact>,
     pub(crate) percentiles: Vec<Percentiles>,
-    /// Of how many flows these are, if not all completed.
-    pub(crate) completed: Option<String>,
+    /// Of how many flows and operations these are, where not all completed.
+    pub(crate) completed: Vec<String>,
 }
 
 /// Out of `summary.json` and `run.json`.
@@ -60,8 +60,17 @@ pub(crate) fn overview(summary: &Summary, run: &RunInfo) -> Overview {
         verdicts: verdicts(summary),
         facts: facts(summary, run),
         percentiles: percentiles(summary),
-        completed: summary.fct_ps.as_ref().and_then(|fct| completed_of(fct, &summary.flows)),
+        completed: completed(summary),
     }
+}
+
+fn completed(summary: &Summary) -> Vec<String> {
+    let flows = summary.fct_ps.as_ref().and_then(|fct| completed_of(fct, &summary.flows));
+    let flows = flows.map(|text| format!("Percentiles of flows: {text}."));
+    let of_app = |app: &OperationCounts| {
+        operations_of(app).map(|text| format!("Percentiles of {}: {text}.", app.app))
+    };
+    flows.into_iter().chain(summary.operations.iter().filter_map(of_app)).collect()
 }
 
 fn verdict(level: Level, text: String) -> Verdict {
