@@ -16,7 +16,7 @@ use rocelab_fabric::topology::{
 };
 use rocelab_fabric::{
     BufferDependencies, DependencyCycle, FloodedRoutes, LinkFailures, NodeId, RouteFunction,
-    Routes, StaticRoutes, Topology, TopologyConfig,
+    Routes, StaticRoute, StaticRoutes, Topology, TopologyConfig,
 };
 use rocelab_units::{Bandwidth, Duration};
 
@@ -279,17 +279,24 @@ impl RouteFunction for LastFloods<'_> {
     ) -> &'a [u16] {
         let last = self.adjacency.ports_of(destination)[0].node;
         let ports = self.adjacency.ports_of(switch);
-        if ports[usize::from(in_port)].node == last {
-            return &[];
+        let forwards = self.routes.next_hops(switch, destination);
+        let from = ports[usize::from(in_port)];
+        if from.node == last {
+            let links = self.adjacency.ports_of(last);
+            let mut sent = self.routes.next_hops(last, destination).iter();
+            if !sent.any(|&port| links[usize::from(port)].link == from.link) {
+                return &[];
+            }
         }
         if switch != last {
-            return self.routes.next_hops(switch, destination);
+            return forwards;
         }
         let others = (0..).zip(ports).filter(|&(port, far)| {
             port != in_port && self.active.get(far.link as usize) == Some(&true)
         });
         scratch.clear();
         scratch.extend(others.map(|(port, _)| port));
+        scratch.extend(forwards);
         scratch
     }
 }
@@ -326,6 +333,11 @@ fn assert_together(topology: &Topology, active: &[bool]) {
         one_by_one.add_destination(&routes, destination, topology.hosts());
     }
     assert_same(topology, &together, &one_by_one);
+    assert_hosts_together(topology, &routes, active);
+}
+
+/// The hosts that are attached, together and one after the other, with flooding and without.
+fn assert_hosts_together(topology: &Topology, routes: &Routes, active: &[bool]) {
     let adjacency = topology.adjacency();
     let attached = |&host: &NodeId| {
         let ports = adjacency.ports_of(host);
@@ -333,14 +345,50 @@ fn assert_together(topology: &Topology, active: &[bool]) {
         ports.len() == 1 && topology.is_switch(ports[0].node) && is_up(ports[0].link)
     };
     let hosts: Vec<_> = topology.hosts().filter(attached).collect();
-    let mut flooded = BufferDependencies::new(topology);
-    flooded.add_destinations(topology, &routes, &hosts, Some(active));
-    let floods = LastFloods { routes: &routes, adjacency, active };
-    let mut expected = BufferDependencies::new(topology);
+    let floods = LastFloods { routes, adjacency: topology.adjacency(), active };
+    let (mut expected, mut with_flooding) =
+        (BufferDependencies::new(topology), BufferDependencies::new(topology));
     for &destination in &hosts {
-        expected.add_destination(&floods, destination, topology.hosts());
+        expected.add_destination(routes, destination, topology.hosts());
+        with_flooding.add_destination(&floods, destination, topology.hosts());
     }
-    assert_same(topology, &flooded, &expected);
+    for (flooded, expected) in [(None, expected), (Some(active), with_flooding)] {
+        let mut together = BufferDependencies::new(topology);
+        together.add_destinations(topology, routes, &hosts, flooded);
+        assert_same(topology, &together, &expected);
+    }
+}
+
+/// Routes that lead anywhere, by what `choices` say of the switch, the host and the ports.
+fn anywhere(topology: &Topology, choices: &[(usize, usize, u16)]) -> Vec<StaticRoute> {
+    let adjacency = topology.adjacency();
+    let (hosts, switches): (Vec<_>, Vec<_>) =
+        (topology.hosts().collect(), topology.switches().collect());
+    let route = |&(switch, host, port): &(usize, usize, u16)| {
+        let switch: NodeId = switches[switch % switches.len()];
+        let count = adjacency.ports_of(switch).len().max(1) as u16;
+        let ports = [port, port / 256].map(|port| port % count).to_vec();
+        StaticRoute { switch, destination: hosts[host % hosts.len()], ports }
+    };
+    choices.iter().map(route).collect()
+}
+
+#[test]
+fn destinations_with_static_routes_are_followed_by_themselves_with_flooding_too() {
+    let choices = prop::collection::vec((any::<usize>(), any::<usize>(), any::<u16>()), 1..6);
+    runner(1_000)
+        .run(&(network(), choices), |(topology, choices)| {
+            let mut broken = topology.all_links_active();
+            broken.iter_mut().step_by(4).for_each(|link| *link = false);
+            for active in [topology.all_links_active(), broken] {
+                let by_hand = anywhere(&topology, &choices);
+                let routes = Routes::new(&topology, &active).unwrap();
+                let routes = routes.with_static_routes(&by_hand, &active);
+                assert_hosts_together(&topology, &routes, &active);
+            }
+            Ok(())
+        })
+        .unwrap();
 }
 
 #[test]

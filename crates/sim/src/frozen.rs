@@ -7,18 +7,18 @@ use rocelab_results::{FrozenRecord, FrozenRoot};
 use rocelab_transport::Standing;
 use rocelab_units::{Bytes, Duration, SimTime};
 
-use crate::Plan;
 use crate::network::{StuckQueue, StuckQueuePair};
 use crate::pause_tree::{PauseTree, Root};
 use crate::profile::Profile;
 use crate::simulation::Simulation;
+use crate::{FailureChange, Plan};
 
 /// No congestion holds a queue for so long without a break.
 const LONG: Duration = Duration::from_ms(10);
 
 /// What cannot move any more, of flows those that have not `ended`; none if all can.
 ///
-/// Frozen is a flow, or the connection of an open operation, whose host's port is paused, or of which
+/// Frozen is a flow of RDMA, or the connection of an open operation, whose host's port is paused, or of which
 /// packets wait in a queue that is, by a pause that does not end: it comes of a storm of a NIC that goes
 /// on, or of a deadlock, or it has gone on for [`LONG`] and ten times as long as one frame can ask for.
 pub(crate) fn frozen<P: Profile>(
@@ -47,10 +47,14 @@ pub(crate) fn frozen<P: Profile>(
     (!subjects.is_empty()).then_some(FrozenRecord { flows, connections, since_ps: since, roots })
 }
 
-/// How long a pause lasts that is taken for one without end, whatever it comes of.
+/// How long a pause lasts that is taken for one without end, whatever it comes of. A failure may lower a rate.
 fn long(plan: &Plan) -> Duration {
-    let slowest = plan.topology.links.iter().map(|link| link.rate);
-    let slowest = slowest.filter(|rate| rate.bits_per_second() > 0).min();
+    let whole = plan.topology.links.iter().map(|link| link.rate);
+    let lowered = plan.failures.steps.iter().filter_map(|step| match step.change {
+        FailureChange::LinkRate(_, rate) => Some(rate),
+        _ => None,
+    });
+    let slowest = whole.chain(lowered).filter(|rate| rate.bits_per_second() > 0).min();
     let pause = u64::from(u16::MAX) * u64::from(rocelab_fabric::QUANTUM_BITS / 8);
     slowest.map_or(LONG, |rate| LONG.max(rate.transmission_time(Bytes::new(pause)) * 10))
 }
@@ -85,5 +89,30 @@ impl<P: Profile> Judge<'_, P> {
     /// Whether a NIC is in a storm.
     fn storms(&self, host: NodeId) -> bool {
         self.plan.topology.is_host(host) && self.simulation.network().is_in_storm(host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::Scenario;
+
+    #[test]
+    fn a_pause_is_long_by_the_lowest_rate_that_a_link_ever_has() {
+        let plan = |failure: &str| {
+            let text = format!(
+                "topology = {{ single-switch = {{ hosts = 3, link = {{ rate = \"100Gbps\", cable = \"3m\" }} }} }}\n\
+                 workload = {{ incast = [{{ senders = 2, bytes = \"8MB\" }}] }}\n{failure}"
+            );
+            let scenario = Scenario::parse(&text, Path::new("slow.toml"), &[]);
+            scenario.and_then(|scenario| scenario.plan()).unwrap_or_else(|error| panic!("{error}"))
+        };
+        assert_eq!(long(&plan("")), LONG);
+        let failure = "[[failure]]\nkind = \"link-rate\"\nport = \"host-0\"\nrate = \"1Gbps\"\nat = \"1ms\"\n\
+                       lasts = \"9ms\"\n";
+        // Ten pauses of 65535 quanta of 512 bits, at 1 Gbit/s.
+        assert_eq!(long(&plan(failure)), Duration::from_ns(335_539_200));
     }
 }

@@ -17,6 +17,8 @@
 //! By the rules of HPCC's ns-3 simulator it is what that simulator takes it for.
 
 mod any_path;
+mod ground;
+mod kept;
 mod messages;
 mod paths;
 mod segments;
@@ -36,7 +38,7 @@ use self::paths::{ShortestPaths, Ways};
 use self::segments::Segments;
 use self::standalone::StandaloneTimes;
 use self::train::{Hop, Train};
-use self::ways::Way;
+use self::ways::{Question, Way};
 use crate::plan::{FlowPlan, Plan, Verb};
 
 /// The completion time of `flow` in the unloaded network of `plan`. For many flows, ask an
@@ -97,17 +99,20 @@ impl UnloadedNetwork {
         if let Some(standalone) = &mut self.standalone {
             return standalone.of(flow);
         }
-        let ways = self.paths.between(flow.source, flow.destination);
+        let ways = self.paths.between(flow.source, flow.destination, Question::Quickest);
         if let (true, Some(segments)) = (flow.is_tcp(), &self.segments) {
             let forward = ways.forward.iter().map(Way::quickest);
             let times = forward.map(|hops| segments.delivery(flow.bytes, &hops));
             return times.min().unwrap_or_default();
         }
-        let times = each_way(&ways, Way::quickest).map(|(forward, backward)| {
+        let backward: Vec<_> = ways.backward.iter().map(Way::quickest).collect();
+        let times = ways.forward.iter().filter_map(|forward| {
+            let forward = forward.quickest();
+            let backward = backward.iter().map(|hops| Route::new(hops)).collect();
             if flow.verb == Verb::Read {
-                self.read(flow, &forward, &backward)
+                self.read(flow, &forward, backward)
             } else {
-                self.acknowledged(flow, &forward, &backward)
+                self.acknowledged(flow, &forward, backward)
             }
         });
         Duration::from_ps(times.min().unwrap_or_default())
@@ -136,7 +141,7 @@ impl UnloadedNetwork {
         let mut longest = None;
         for flow in flows.filter(|flow| seen.insert((flow.source, flow.destination))) {
             let len = self.frames.len(Opcode::UdSendOnly, MAD_LEN as u64);
-            let ways = self.paths.between(flow.source, flow.destination);
+            let ways = self.paths.between(flow.source, flow.destination, Question::Quickest);
             let times = each_way(&ways, Way::quickest)
                 .map(|(forward, backward)| there_and_back(&forward, len, &backward, len));
             let time = Duration::from_ps(times.min().unwrap_or_default());
@@ -154,7 +159,7 @@ impl UnloadedNetwork {
 
     /// The longest round trip of a full packet and its acknowledgement, in ps.
     fn round_trip(&mut self, flow: &FlowPlan) -> u64 {
-        let ways = self.paths.between(flow.source, flow.destination);
+        let ways = self.paths.between(flow.source, flow.destination, Question::Slowest);
         let frames = self.frames_of(flow);
         let data_len = frames.len(Opcode::RcRdmaWriteMiddle, frames.path_mtu);
         let ack_len = frames.len(Opcode::RcAcknowledge, 0);
@@ -170,13 +175,17 @@ impl UnloadedNetwork {
         Frames { telemetry, cn_tag, ..self.frames }
     }
 
-    /// SEND and WRITE: data there, acknowledgements back.
-    fn acknowledged(&self, flow: &FlowPlan, forward: &[Hop], backward: &[Hop]) -> u64 {
+    /// SEND and WRITE: data there, acknowledgements back, over the quickest way back. None if there is no way back.
+    fn acknowledged(
+        &self,
+        flow: &FlowPlan,
+        forward: &[Hop],
+        mut backward: Vec<Route<'_>>,
+    ) -> Option<u64> {
         let mut there = Route::new(forward);
-        let mut back = Route::new(backward);
         let frames = self.frames_of(flow);
         let ack_len = frames.len(Opcode::RcAcknowledge, 0);
-        let mut completion = 0;
+        let mut completions = vec![0; backward.len()];
         for bytes in flow.messages() {
             let message = Message::new(flow.verb, bytes, self.frames.path_mtu);
             for segment in message.segments() {
@@ -184,40 +193,46 @@ impl UnloadedNetwork {
                 let len = frames.len(opcode.unwrap_or(segment.opcode), segment.payload);
                 let arrivals = there.carry(Train::at(0, segment.count, len));
                 if !self.service.is_reliable() {
-                    completion = arrivals.last();
+                    completions.fill(arrivals.last());
                     continue;
                 }
                 let Some(interval) = self.ack_interval else {
                     // One that its time sends brings no telemetry back.
                     let len = self.frames.len(Opcode::RcAcknowledge, 0);
-                    completion =
-                        Route::new(backward).carry(Train::at(arrivals.last(), 1, len)).last();
+                    let ack = Train::at(arrivals.last(), 1, len);
+                    for (back, completion) in backward.iter().zip(&mut completions) {
+                        *completion = Route::new(back.hops).carry(ack.clone()).last();
+                    }
                     continue;
                 };
                 if let Some(acks) = arrivals.every(segment.acknowledged(interval), ack_len) {
-                    completion = back.carry(acks).last();
+                    for (back, completion) in backward.iter_mut().zip(&mut completions) {
+                        *completion = back.carry(acks.clone()).last();
+                    }
                 }
             }
         }
-        completion
+        completions.into_iter().min()
     }
 
-    /// READ: requests there, data back.
-    fn read(&self, flow: &FlowPlan, forward: &[Hop], backward: &[Hop]) -> u64 {
+    /// READ: requests there, data back, over the quickest way back. None if there is no way back.
+    fn read(&self, flow: &FlowPlan, forward: &[Hop], mut backward: Vec<Route<'_>>) -> Option<u64> {
         let mut there = Route::new(forward);
-        let mut back = Route::new(backward);
         let frames = Frames { telemetry: None, ..self.frames_of(flow) };
         let request_len = frames.len(Opcode::RcRdmaReadRequest, 0);
-        let mut completion = 0;
+        let mut completions = vec![0; backward.len()];
         for bytes in flow.messages() {
             let asked = there.carry(Train::at(0, 1, request_len)).last();
             let message = Message::new(flow.verb, bytes, self.frames.path_mtu);
             for segment in message.segments() {
                 let len = frames.len(segment.opcode, segment.payload);
-                completion = back.carry(Train::at(asked, segment.count, len)).last();
+                let data = Train::at(asked, segment.count, len);
+                for (back, completion) in backward.iter_mut().zip(&mut completions) {
+                    *completion = back.carry(data.clone()).last();
+                }
             }
         }
-        completion
+        completions.into_iter().min()
     }
 }
 

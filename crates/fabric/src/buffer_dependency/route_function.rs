@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Routes;
-use crate::topology::{Adjacency, NodeId, Topology};
+use crate::topology::{Adjacency, Neighbour, NodeId, Topology};
 
 /// By which ports a switch may forward.
 pub trait RouteFunction {
@@ -107,6 +107,59 @@ impl<R: RouteFunction, F: Fn(NodeId, NodeId) -> bool> RouteFunction for FloodedR
         let all = ports.take(self.adjacency.ports_of(switch).len());
         scratch.clear();
         scratch.extend(all.filter(|&(port, &part)| part && port != in_port).map(|(port, _)| port));
+        scratch
+    }
+}
+
+/// Routes, and copies of what is for a host that its last switch sends by all ports but that where it came
+/// from. Other switches drop the copies.
+#[derive(Debug)]
+pub(super) struct LastSwitchFloods<'a> {
+    routes: &'a Routes,
+    adjacency: Adjacency,
+    /// For each link whether copies cross it.
+    active: &'a [bool],
+}
+
+impl<'a> LastSwitchFloods<'a> {
+    pub(super) fn new(topology: &Topology, routes: &'a Routes, active: &'a [bool]) -> Self {
+        Self { routes, adjacency: topology.adjacency(), active }
+    }
+
+    /// Whether a node is the last one before a host.
+    fn is_last(&self, node: NodeId, host: NodeId) -> bool {
+        self.adjacency.ports_of(host).iter().any(|far| far.node == node)
+    }
+
+    /// Whether a switch takes only copies from where `far` leads.
+    fn brings_copies(&self, far: Neighbour, host: NodeId) -> bool {
+        self.is_last(far.node, host)
+            && !self.routes.forwards_over(&self.adjacency, far.node, host, far.link)
+    }
+}
+
+impl RouteFunction for LastSwitchFloods<'_> {
+    fn next_hops<'a>(
+        &'a self,
+        switch: NodeId,
+        in_port: u16,
+        destination: NodeId,
+        scratch: &'a mut Vec<u16>,
+    ) -> &'a [u16] {
+        let links = self.adjacency.ports_of(switch);
+        let before = links.get(usize::from(in_port)).copied();
+        if before.is_some_and(|before| self.brings_copies(before, destination)) {
+            return &[];
+        }
+        let forwards = self.routes.next_hops(switch, destination);
+        if !self.is_last(switch, destination) {
+            return forwards;
+        }
+        let is_active = |link: u32| self.active.get(link as usize) == Some(&true);
+        let copies = (0u16..).zip(links).filter(|(_, far)| is_active(far.link));
+        scratch.clear();
+        scratch.extend(copies.map(|(port, _)| port).filter(|&port| port != in_port));
+        scratch.extend_from_slice(forwards);
         scratch
     }
 }

@@ -5,6 +5,7 @@
 //! frames come there; the frames on a link are those of them that the sender forwards by it. What entered by
 //! one port waits for another if there is a destination both of what enters and of what leaves.
 
+use super::route_function::LastSwitchFloods;
 use super::{BufferDependencies, Ports};
 use crate::Routes;
 use crate::topology::{NodeId, Topology};
@@ -39,7 +40,7 @@ impl BufferDependencies {
     ///
     /// With `flooded`, the last switch of each of them also sends them by all ports to other switches whose
     /// links are active in that list (by index into [`Topology::links`]), but for that where they came in;
-    /// and those drop them.
+    /// and those drop them. What it forwards to another switch by a static route is no such copy: that goes on.
     pub fn add_destinations(
         &mut self,
         topology: &Topology,
@@ -49,15 +50,33 @@ impl BufferDependencies {
     ) {
         let (together, alone): (Vec<_>, Vec<_>) =
             destinations.iter().partition(|&&host| self.can_be_grouped(routes, host));
-        for destination in alone {
-            self.add_destination(routes, destination, topology.hosts());
-        }
+        self.add_alone(topology, routes, alone, flooded);
         let switches = Switches::new(topology, &self.ports, routes);
         for group in together.chunks(Self::GROUP) {
             let forwarding = Forwarding::new(&self.ports, routes, &switches, group);
             let waits = forwarding.waits(flooded);
             for (ingress, port) in waits {
                 self.add(ingress, port);
+            }
+        }
+    }
+
+    /// Follows the frames to each of these hosts by themselves.
+    fn add_alone(
+        &mut self,
+        topology: &Topology,
+        routes: &Routes,
+        destinations: Vec<NodeId>,
+        flooded: Option<&[bool]>,
+    ) {
+        if destinations.is_empty() {
+            return;
+        }
+        let floods = flooded.map(|active| LastSwitchFloods::new(topology, routes, active));
+        for destination in destinations {
+            match &floods {
+                Some(floods) => self.add_destination(floods, destination, topology.hosts()),
+                None => self.add_destination(routes, destination, topology.hosts()),
             }
         }
     }

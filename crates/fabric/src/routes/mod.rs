@@ -122,6 +122,20 @@ impl Routes {
         ports.get(hash::reduce(mixed, ports.len())).copied()
     }
 
+    /// Whether `switch` may forward to the host `destination` over a link; of the same network's `adjacency`.
+    pub fn forwards_over(
+        &self,
+        adjacency: &Adjacency,
+        switch: NodeId,
+        destination: NodeId,
+        link: u32,
+    ) -> bool {
+        let ports = adjacency.ports_of(switch);
+        let is_link =
+            |port: &u16| ports.get(usize::from(*port)).is_some_and(|far| far.link == link);
+        self.next_hops(switch, destination).iter().any(is_link)
+    }
+
     /// The row of a switch.
     pub(crate) fn row_of(&self, switch: NodeId) -> Option<usize> {
         self.rows.get(switch as usize).filter(|&&row| row != NONE).map(|&row| row as usize)

@@ -4,28 +4,32 @@
 //! which least passes, nor has a slowest link that is faster than that of the widest path. No link is faster than
 //! the fastest of the topology.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use rocelab_fabric::topology::Adjacency;
-use rocelab_fabric::{NodeId, Topology};
+use rocelab_fabric::NodeId;
 use rocelab_units::{Bandwidth, Duration};
 
+use super::ground::Ground;
+use super::kept::{Kept, PerSwitch};
 use super::ways::{Step, Way};
 
-/// Bounds on the paths from each switch that was asked for to all others.
+/// What is kept of the limits from all switches (bytes).
+const MOST_BYTES: usize = 256 << 20;
+
+/// Bounds on the paths from each switch that was asked for to all others with hosts.
 #[derive(Debug)]
 pub(super) struct AnyPath {
     /// The highest rate between switches.
     fastest: Bandwidth,
     /// Whether any switch cuts through.
     cuts_through: bool,
-    limits: BTreeMap<NodeId, Vec<Option<Limits>>>,
+    limits: Kept<NodeId, PerSwitch<Limits>>,
 }
 
 /// What no path to a switch is below, each over another path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Limits {
-    links: usize,
+    links: u32,
     delay: Duration,
     /// No path has a slowest link that is faster.
     rate: Bandwidth,
@@ -42,29 +46,26 @@ impl Limits {
 }
 
 impl AnyPath {
-    pub(super) fn new(topology: &Topology, cuts_through: &[bool]) -> Self {
+    pub(super) fn new(ground: &Ground) -> Self {
+        let topology = &ground.topology;
         let between = |a, b| topology.is_switch(a) && topology.is_switch(b);
         let links = topology.links.iter().filter(|link| between(link.a, link.b));
         Self {
             fastest: links.map(|link| link.rate).max().unwrap_or_default(),
-            cuts_through: cuts_through.contains(&true),
-            limits: BTreeMap::new(),
+            cuts_through: ground.cuts_through.contains(&true),
+            limits: Kept::new(MOST_BYTES),
         }
     }
 
-    /// A way that no path is quicker than from one switch to another, with the links of hosts before and
-    /// behind it; none if no links join them.
+    /// A way that no path is quicker than from one switch with hosts to another, with the links of hosts before
+    /// and behind it; none if no links join them.
     pub(super) fn bound(
         &mut self,
-        topology: &Topology,
-        adjacency: &Adjacency,
-        latencies: &[Duration],
+        ground: &Ground,
         (from, to): (NodeId, NodeId),
         (up, down): (Step, Step),
     ) -> Option<Way> {
-        let limits =
-            self.limits.entry(from).or_insert_with(|| limits(topology, adjacency, latencies, from));
-        let limits = limits[to as usize]?;
+        let limits = self.limits(ground, from, to)?;
         let cuts_through = self.cuts_through;
         let (mut first, mut links) = (up, limits.links);
         if limits.rate < up.rate.min(down.rate).min(self.fastest) {
@@ -78,30 +79,44 @@ impl AnyPath {
         let delay = limits.delay + down.delay;
         Some(way.then_at_best(Step { delay, cuts_through, ..down }))
     }
+
+    fn limits(&mut self, ground: &Ground, from: NodeId, to: NodeId) -> Option<Limits> {
+        if self.limits.get(from).is_none() {
+            let all = limits(ground, from);
+            let limits = PerSwitch::new(ground, |switch| all[switch], |limits| limits);
+            let bytes = limits.bytes(|_| size_of::<Limits>());
+            self.limits.insert(from, limits, bytes);
+        }
+        self.limits.get(from)?.get(ground.end_place(to)).copied()
+    }
+
+    /// From how many switches limits are kept.
+    #[cfg(test)]
+    pub(super) fn roots(&self) -> usize {
+        self.limits.len()
+    }
 }
 
-/// By node, from one switch.
-fn limits(
-    topology: &Topology,
-    adjacency: &Adjacency,
-    latencies: &[Duration],
-    from: NodeId,
-) -> Vec<Option<Limits>> {
-    let mut limits = vec![None; topology.nodes.len()];
+/// By place among the switches, from one of them.
+fn limits(ground: &Ground, from: NodeId) -> Vec<Option<Limits>> {
+    let mut limits = vec![None; ground.switches()];
     let rate = Bandwidth::from_bps(u64::MAX);
-    limits[from as usize] = Some(Limits { links: 0, delay: Duration::ZERO, rate });
-    let mut waits = vec![false; topology.nodes.len()];
+    limits[ground.place(from)] = Some(Limits { links: 0, delay: Duration::ZERO, rate });
+    let mut waits = vec![false; ground.switches()];
     let mut open = VecDeque::from([from]);
     while let Some(node) = open.pop_front() {
-        waits[node as usize] = false;
-        let Some(here) = limits[node as usize] else { continue };
-        for port in adjacency.ports_of(node).iter().filter(|port| topology.is_switch(port.node)) {
-            let link = &topology.links[port.link as usize];
-            let next = port.node as usize;
+        waits[ground.place(node)] = false;
+        let Some(here) = limits[ground.place(node)] else { continue };
+        for &port in ground.adjacency.ports_of(node) {
+            if !ground.topology.is_switch(port.node) {
+                continue;
+            }
+            let step = ground.step(node, port);
+            let next = ground.place(port.node);
             let over = Limits {
                 links: here.links + 1,
-                delay: here.delay + link.delay + latencies[next],
-                rate: here.rate.min(link.rate),
+                delay: here.delay + step.delay,
+                rate: here.rate.min(step.rate),
             };
             let best = limits[next].map_or(over, |known: Limits| known.best_of(over));
             if limits[next] != Some(best) {

@@ -5,50 +5,44 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use rocelab_fabric::topology::{Adjacency, Neighbour};
-use rocelab_fabric::{NodeId, Routes, Topology};
-use rocelab_units::Duration;
+use rocelab_fabric::topology::Neighbour;
+use rocelab_fabric::{NodeId, Routes};
 
 use super::any_path::AnyPath;
-use super::ways::{SetNumber, Step, Way, WaySets};
+use super::ground::Ground;
+use super::kept::{Kept, PerSwitch};
+use super::ways::{Candidate, Question, SetNumber, Way, WaySets, candidates};
 use crate::plan::{FailureChange, Plan};
 
-/// Sets of ways that are remembered, at most: more come up only where hardly two paths are alike.
-const MOST_SETS: usize = 1 << 16;
+/// What is kept of the ways from all switches, and of those by static routes (bytes).
+const MOST_BYTES: usize = 256 << 20;
 
-/// The ways of equal cost from each switch that was asked for to all others.
+/// The ways of equal cost from each switch that was asked for to all others with hosts.
 #[derive(Debug)]
 pub(super) struct ShortestPaths {
-    topology: Topology,
+    ground: Ground,
     /// Where static routes may lead elsewhere, and the hosts to which they do.
     by_hand: Option<Routes>,
     by_hand_to: BTreeSet<NodeId>,
     /// Ways by static routes, from a switch to a host.
-    static_ways: BTreeMap<(NodeId, NodeId), StaticWays>,
+    static_ways: Kept<(NodeId, NodeId), StaticWays>,
     /// Whether frames can take other paths in the run than those of its beginning.
     routes_change: bool,
     any_path: AnyPath,
     active: Vec<bool>,
-    adjacency: Adjacency,
-    /// The position of each switch among the switches, by node.
-    switch_index: Vec<u32>,
-    switches: usize,
-    trees: BTreeMap<NodeId, Tree>,
-    sets: WaySets,
-    /// By node: the time that frames spend in it, and whether they cut through.
-    latencies: Vec<Duration>,
-    cuts_through: Vec<bool>,
+    trees: Kept<NodeId, Tree>,
 }
 
-/// For each switch, the ways from the root to it; [`NO_WAY`] where there is none.
-type Tree = Vec<SetNumber>;
+/// For each switch with hosts, the ways from the root to it.
+type Tree = PerSwitch<Vec<Candidate>>;
 
+/// The number of the set of ways to a switch that there are none to.
 const NO_WAY: SetNumber = SetNumber::MAX;
 
 /// The ways that static routes make.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct StaticWays {
-    set: SetNumber,
+    ways: Vec<Candidate>,
     /// Whether routes lead in a circle, so that not all ways are in the set.
     has_circles: bool,
 }
@@ -62,60 +56,48 @@ pub(super) struct Ways {
 
 impl ShortestPaths {
     pub(super) fn new(plan: &Plan) -> Self {
-        let topology = plan.topology.clone();
-        let mut switch_index = vec![0; topology.nodes.len()];
-        let mut switches = 0;
-        for switch in topology.switches() {
-            switch_index[switch as usize] = switches;
-            switches += 1;
-        }
-        let nodes = || (0u32..).take(topology.nodes.len());
-        let latencies: Vec<_> = nodes().map(|node| plan.latency_of(node)).collect();
-        let cuts_through: Vec<_> = nodes().map(|node| plan.cuts_through(node)).collect();
+        let ground = Ground::new(plan);
         let is_by_hand = !plan.static_routes.is_empty();
         let by_hand = is_by_hand.then(|| plan.routes(&plan.active_links).ok()).flatten();
         let by_hand_to = by_hand.iter().flat_map(Routes::static_destinations).collect();
         Self {
-            any_path: AnyPath::new(&topology, &cuts_through),
-            latencies,
-            cuts_through,
+            any_path: AnyPath::new(&ground),
+            ground,
             by_hand,
             by_hand_to,
-            static_ways: BTreeMap::new(),
+            static_ways: Kept::new(MOST_BYTES),
             routes_change: routes_change(plan),
             active: plan.active_links.clone(),
-            adjacency: topology.adjacency(),
-            topology,
-            switch_index,
-            switches: switches as usize,
-            trees: BTreeMap::new(),
-            sets: WaySets::default(),
+            trees: Kept::new(MOST_BYTES),
         }
     }
 
-    /// The ways from host to host and back; empty if no links join them.
-    pub(super) fn between(&mut self, from: NodeId, to: NodeId) -> Ways {
+    /// The ways from host to host and back, of which one may be what is asked for; empty if no links join them.
+    pub(super) fn between(&mut self, from: NodeId, to: NodeId, question: Question) -> Ways {
         let is_plain = |host| !self.by_hand_to.contains(host);
         if !self.routes_change && [from, to].iter().all(is_plain) {
-            let forward = self.shortest(from, to);
+            let forward = self.shortest(from, to, question);
             if !forward.is_empty() {
                 return Ways { backward: forward.iter().map(Way::reversed).collect(), forward };
             }
         }
-        Ways { forward: self.one_way(from, to), backward: self.one_way(to, from) }
+        let forward = self.one_way(from, to, question);
+        Ways { forward, backward: self.one_way(to, from, question) }
     }
 
-    fn one_way(&mut self, from: NodeId, to: NodeId) -> Vec<Way> {
+    fn one_way(&mut self, from: NodeId, to: NodeId, question: Question) -> Vec<Way> {
         let (mut ways, mut are_all) = if self.by_hand_to.contains(&to) {
-            self.by_routes(from, to)
+            self.by_routes(from, to, question)
         } else {
-            (self.shortest(from, to), true)
+            (self.shortest(from, to, question), true)
         };
         if ways.is_empty() {
             // Nothing arrives by these routes. A time for what would is of use all the same.
-            (ways, are_all) = (self.shortest(from, to), false);
+            (ways, are_all) = (self.shortest(from, to, question), false);
         }
-        if self.routes_change || !are_all {
+        // The bound is slower than no way, so that it is the slowest only if it is alone.
+        let asks = question == Question::Quickest || ways.is_empty();
+        if asks && (self.routes_change || !are_all) {
             ways.extend(self.bound_on_all(from, to));
         }
         ways
@@ -123,74 +105,75 @@ impl ShortestPaths {
 
     /// What no path over the links of the topology is quicker than, if there is one over several switches.
     fn bound_on_all(&mut self, from: NodeId, to: NodeId) -> Option<Way> {
-        let (first, last) = (self.access(from)?, self.access(to)?);
+        let ground = &self.ground;
+        let (first, last) = (ground.access(from)?, ground.access(to)?);
         if first.node == to || first.node == last.node {
             return None;
         }
-        let up = self.step(from, first);
-        let down = self.step(last.node, Neighbour { node: to, link: last.link });
-        self.any_path.bound(
-            &self.topology,
-            &self.adjacency,
-            &self.latencies,
-            (first.node, last.node),
-            (up, down),
-        )
+        let up = ground.step(from, first);
+        let down = ground.step(last.node, Neighbour { node: to, link: last.link });
+        self.any_path.bound(ground, (first.node, last.node), (up, down))
     }
 
-    fn shortest(&mut self, from: NodeId, to: NodeId) -> Vec<Way> {
-        let (Some(first), Some(last)) = (self.access(from), self.access(to)) else {
+    fn shortest(&mut self, from: NodeId, to: NodeId, question: Question) -> Vec<Way> {
+        let (Some(first), Some(last)) = (self.ground.access(from), self.ground.access(to)) else {
             return Vec::new();
         };
-        let up = Way::default().then(self.step(from, first));
+        let up = Way::default().then(self.ground.step(from, first));
         if first.node == to {
             return vec![up];
         }
-        let down = self.step(last.node, Neighbour { node: to, link: last.link });
-        let index = self.switch_index[last.node as usize] as usize;
-        let set = self.tree(first.node)[index];
-        self.sets.ways(set).iter().map(|way| up.followed_by(way).then(down)).collect()
+        let down = self.ground.step(last.node, Neighbour { node: to, link: last.link });
+        self.plant(first.node);
+        let place = self.ground.end_place(last.node);
+        let tree = self.trees.get(first.node);
+        let ways = tree.and_then(|tree| tree.get(place)).map_or(&[][..], Vec::as_slice);
+        let ways = ways.iter().filter_map(|candidate| candidate.of(question));
+        ways.map(|way| up.followed_by(way).then(down)).collect()
     }
 
     /// Over all ports that routes allow, and whether these are all ways.
-    fn by_routes(&mut self, from: NodeId, to: NodeId) -> (Vec<Way>, bool) {
-        let Some(first) = self.access(from) else { return (Vec::new(), false) };
-        let up = Way::default().then(self.step(from, first));
+    fn by_routes(&mut self, from: NodeId, to: NodeId, question: Question) -> (Vec<Way>, bool) {
+        let Some(first) = self.ground.access(from) else { return (Vec::new(), false) };
+        let up = Way::default().then(self.ground.step(from, first));
         if first.node == to {
             return (vec![up], true);
         }
-        self.limit_sets();
         let key = (first.node, to);
-        let known = self.static_ways.get(&key).copied();
-        let found = known.unwrap_or_else(|| self.static_ways(first.node, to));
-        self.static_ways.insert(key, found);
-        let ways = self.sets.ways(found.set).iter().map(|way| up.followed_by(way)).collect();
-        (ways, !found.has_circles)
+        if self.static_ways.get(key).is_none() {
+            let found = self.static_ways(first.node, to);
+            let bytes = size_of::<StaticWays>() + bytes_of(&found.ways);
+            self.static_ways.insert(key, found, bytes);
+        }
+        let Some(found) = self.static_ways.get(key) else { return (Vec::new(), false) };
+        let ways = found.ways.iter().filter_map(|candidate| candidate.of(question));
+        (ways.map(|way| up.followed_by(way)).collect(), !found.has_circles)
     }
 
     /// The sets of ways to all switches that frames can come by, in an order in which all ways to a
     /// switch are complete before it is looked at. Each switch is looked at once, circles or not.
-    fn static_ways(&mut self, start: NodeId, to: NodeId) -> StaticWays {
+    fn static_ways(&self, start: NodeId, to: NodeId) -> StaticWays {
         let (order, has_circles) = self.order_of_switches(start, to);
         let places: BTreeMap<NodeId, usize> =
             order.iter().enumerate().map(|(place, &node)| (node, place)).collect();
+        let mut known = WaySets::default();
         let mut sets = vec![NO_WAY; order.len()];
         sets[0] = WaySets::HERE;
         let mut there = NO_WAY;
         for (place, &node) in order.iter().enumerate() {
             for port in self.static_ports(node, to) {
-                let next = self.adjacency.ports_of(node)[usize::from(port)];
+                let next = self.ground.adjacency.ports_of(node)[usize::from(port)];
                 // One that is not behind this one closes a circle.
                 let behind = places.get(&next.node).copied().filter(|&behind| behind > place);
-                let longer = self.sets.then(sets[place], self.step(node, next));
+                let longer = known.then(sets[place], self.ground.step(node, next));
                 if next.node == to {
-                    there = self.united(there, longer);
+                    there = united(&mut known, there, longer);
                 } else if let Some(behind) = behind {
-                    sets[behind] = self.united(sets[behind], longer);
+                    sets[behind] = united(&mut known, sets[behind], longer);
                 }
             }
         }
-        StaticWays { set: there, has_circles }
+        StaticWays { ways: candidates(known.ways(there)), has_circles }
     }
 
     /// The switches by which frames from a switch to a host can come, each before those behind it, and
@@ -208,8 +191,8 @@ impl ShortestPaths {
                 open.pop();
                 continue;
             };
-            let next = self.adjacency.ports_of(node)[usize::from(port)].node;
-            if self.topology.is_host(next) {
+            let next = self.ground.adjacency.ports_of(node)[usize::from(port)].node;
+            if self.ground.topology.is_host(next) {
                 continue;
             }
             match is_done.get(&next) {
@@ -228,80 +211,69 @@ impl ShortestPaths {
         self.by_hand.as_ref().map_or_else(Vec::new, |routes| routes.next_hops(switch, to).to_vec())
     }
 
-    /// The ways of both sets, of which either may be none.
-    fn united(&mut self, a: SetNumber, b: SetNumber) -> SetNumber {
-        if a == NO_WAY { b } else { self.sets.union(a, b) }
-    }
-
-    /// What a host is connected to.
-    fn access(&self, host: NodeId) -> Option<Neighbour> {
-        self.adjacency.ports_of(host).first().copied()
-    }
-
-    /// From a node over a link.
-    fn step(&self, from: NodeId, to: Neighbour) -> Step {
-        let link = &self.topology.links[to.link as usize];
-        Step {
-            rate: link.rate,
-            delay: link.delay + self.latencies[to.node as usize],
-            cuts_through: self.cuts_through[from as usize],
-        }
-    }
-
-    fn limit_sets(&mut self) {
-        if self.sets.len() > MOST_SETS {
-            self.trees.clear();
-            self.static_ways.clear();
-            self.sets = WaySets::default();
-        }
-    }
-
-    fn tree(&mut self, root: NodeId) -> &Tree {
-        self.limit_sets();
-        if !self.trees.contains_key(&root) {
+    /// Sees to it that the ways from a switch are known.
+    fn plant(&mut self, root: NodeId) {
+        if self.trees.get(root).is_none() {
             let tree = self.grown(root);
-            self.trees.insert(root, tree);
+            let bytes = tree.bytes(|ways| bytes_of(ways));
+            self.trees.insert(root, tree, bytes);
         }
-        &self.trees[&root]
     }
 
-    /// Breadth first: the ways to a switch are complete before any that is farther is looked at.
-    fn grown(&mut self, root: NodeId) -> Tree {
-        let mut tree: Tree = vec![NO_WAY; self.switches];
-        let mut distances = vec![u32::MAX; self.switches];
-        let index = |this: &Self, node: NodeId| this.switch_index[node as usize] as usize;
-        let start = index(self, root);
-        (tree[start], distances[start]) = (WaySets::HERE, 0);
+    /// The ways from a switch. The sets that they are made of go with the work on it: those of one root are few
+    /// where paths are alike, and of no use to another where they are not.
+    fn grown(&self, root: NodeId) -> Tree {
+        let mut known = WaySets::default();
+        let sets = self.sets_from(root, &mut known);
+        let set = |switch: usize| Some(sets[switch]).filter(|&set| set != NO_WAY);
+        PerSwitch::new(&self.ground, set, |set| candidates(known.ways(set)))
+    }
+
+    /// Breadth first: the ways to a switch are complete before any that is farther is looked at. By place
+    /// among the switches.
+    fn sets_from(&self, root: NodeId, known: &mut WaySets) -> Vec<SetNumber> {
+        let ground = &self.ground;
+        let mut sets = vec![NO_WAY; ground.switches()];
+        let mut distances = vec![u32::MAX; ground.switches()];
+        let start = ground.place(root);
+        (sets[start], distances[start]) = (WaySets::HERE, 0);
         let mut open = VecDeque::from([root]);
-        let (mut left, mut farthest) = (self.switches.saturating_sub(1), 0);
+        let (mut left, mut farthest) = (ground.switches().saturating_sub(1), 0);
         while let Some(node) = open.pop_front() {
-            let here = index(self, node);
+            let here = ground.place(node);
             if left == 0 && distances[here] == farthest {
                 break; // All ways are found, long before all links have been looked at.
             }
-            for place in 0..self.adjacency.ports_of(node).len() {
-                let port = self.adjacency.ports_of(node)[place];
-                if !self.active[port.link as usize] || self.topology.is_host(port.node) {
+            for &port in ground.adjacency.ports_of(node) {
+                if !self.active[port.link as usize] || ground.topology.is_host(port.node) {
                     continue;
                 }
-                let there = index(self, port.node);
+                let there = ground.place(port.node);
                 if distances[there] <= distances[here] {
                     continue;
                 }
-                let set = self.sets.then(tree[here], self.step(node, port));
+                let set = known.then(sets[here], ground.step(node, port));
                 if distances[there] == u32::MAX {
                     distances[there] = distances[here] + 1;
                     open.push_back(port.node);
                     farthest = distances[there];
                     left -= 1;
-                    tree[there] = set;
-                } else {
-                    tree[there] = self.sets.union(tree[there], set);
                 }
+                sets[there] = united(known, sets[there], set);
             }
         }
-        tree
+        sets
     }
+}
+
+/// The ways of both sets, of which the first may be none.
+fn united(known: &mut WaySets, a: SetNumber, b: SetNumber) -> SetNumber {
+    if a == NO_WAY { b } else { known.union(a, b) }
+}
+
+/// Bytes that are held for a set of ways.
+fn bytes_of(ways: &[Candidate]) -> usize {
+    size_of::<Vec<Candidate>>() + ways.iter().map(Candidate::bytes).sum::<usize>()
 }
 
 /// Whether frames can take other paths in the run than those of its beginning: after a link has failed,
@@ -316,4 +288,82 @@ fn routes_change(plan: &Plan) -> bool {
     plan.link_failure().is_some()
         || plan.failures.steps.iter().any(|step| is_change(step.change))
         || (!plan.tables.are_complete() && !plan.failures.spanning_tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+    use std::path::Path;
+
+    use rocelab_engine::RngStream;
+
+    use super::*;
+    use crate::Scenario;
+
+    /// Switches in a grid of four rows, each with a host, where no two links have the same delay.
+    fn plan(columns: u64, more: &str) -> Plan {
+        let hosts = columns * 4;
+        let mut stream = RngStream::new(3, "grid");
+        let (mut links, mut count) = (String::new(), 0);
+        let mut link = |a: u64, b: u64| {
+            let delay = 100 + stream.below(10_000);
+            writeln!(links, "{a} {b} 100Gbps {delay}ns 0").unwrap();
+            count += 1;
+        };
+        for switch in 0..hosts {
+            link(switch, hosts + switch);
+            if switch % 4 < 3 {
+                link(hosts + switch, hosts + switch + 1);
+            }
+            if switch + 4 < hosts {
+                link(hosts + switch, hosts + switch + 4);
+            }
+        }
+        let switches: Vec<String> = (hosts..2 * hosts).map(|node| node.to_string()).collect();
+        let file = format!("{} {hosts} {count}\n{}\n{links}", 2 * hosts, switches.join(" "));
+        let name =
+            std::env::temp_dir().join(format!("rocelab-grid-{}-{columns}.txt", std::process::id()));
+        std::fs::write(&name, file).expect("a file can be written");
+        let text = format!(
+            "[topology.file]\npath = {:?}\nformat = \"edge-list\"\n{more}\n\
+             [workload.incast]\nsenders = 3\nreceiver = \"host-9\"\nbytes = \"10KB\"\n",
+            name.display().to_string()
+        );
+        let scenario = Scenario::parse(&text, Path::new("grid.toml"), &[]);
+        scenario.and_then(|scenario| scenario.plan()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    const QUESTIONS: [Question; 2] = [Question::Quickest, Question::Slowest];
+
+    #[test]
+    fn little_memory_gives_the_same_ways_and_keeps_the_last_root() {
+        for more in ["", "[[failure]]\nkind = \"link-down\"\nport = \"host-0\"\nat = \"9us\"\n"] {
+            let plan = plan(4, more);
+            let mut ample = ShortestPaths::new(&plan);
+            let mut scarce = ShortestPaths::new(&plan);
+            (scarce.trees, scarce.static_ways) = (Kept::new(1), Kept::new(1));
+            for (from, to) in (0..16).flat_map(|a| (0..16).map(move |b| (a, b))) {
+                for question in QUESTIONS {
+                    let [wide, narrow] = [&mut ample, &mut scarce].map(|paths| {
+                        let ways = paths.between(from, to, question);
+                        [ways.forward, ways.backward]
+                    });
+                    assert_eq!(wide, narrow, "{from} {to}");
+                    assert_eq!(scarce.trees.len(), 1);
+                }
+            }
+            assert_eq!(ample.trees.len(), 16, "each root is grown once");
+        }
+    }
+
+    #[test]
+    fn the_slowest_way_takes_no_bound_on_all_paths() {
+        let failure = "[[failure]]\nkind = \"link-down\"\nport = \"host-0\"\nat = \"9us\"\n";
+        let plan = plan(3, failure);
+        let mut paths = ShortestPaths::new(&plan);
+        let shortest = paths.between(0, 11, Question::Slowest).forward.len();
+        assert_eq!(paths.any_path.roots(), 0);
+        assert_eq!(paths.between(0, 11, Question::Quickest).forward.len(), shortest + 1);
+        assert_eq!(paths.any_path.roots(), 2, "there and back");
+    }
 }

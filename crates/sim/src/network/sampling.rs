@@ -89,6 +89,7 @@ pub(super) struct SampledFlow {
 
 rocelab_state::state!(SampledFlow { values: ended; kept: flow });
 
+/// A flow whose receiver is here.
 #[derive(Debug)]
 pub(super) struct ReceivedFlow {
     flow: u32,

@@ -53,6 +53,7 @@ pub use profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
 pub use receivers::SlowReceiver;
 pub(crate) use resolve::default_ecn;
 pub use switches::SwitchOverrides;
+pub(crate) use switches::queues;
 pub use tables::{MissingEntries, TablesPlan};
 pub use tcp::TcpPlan;
 

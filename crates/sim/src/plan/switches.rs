@@ -49,6 +49,11 @@ impl Plan {
         named.map_or(priority, |(_, &queue)| queue)
     }
 
+    /// The ports with parameters of their own, in the order of nodes.
+    pub(crate) fn ports_of_their_own(&self) -> impl Iterator<Item = (NodeId, u16)> + '_ {
+        self.switch_overrides.of_port.keys().copied()
+    }
+
     /// Whether frames cut through a switch.
     pub fn cuts_through(&self, node: NodeId) -> bool {
         self.topology.is_switch(node)
@@ -117,7 +122,7 @@ fn code_point(trust: Trust, roce: &RocePlan, sent: u8) -> Option<(u8, u8)> {
 }
 
 /// The egress queue of each priority.
-fn queues(config: &SwitchConfig) -> [u8; 8] {
+pub(crate) fn queues(config: &SwitchConfig) -> [u8; 8] {
     let mut queues = [0, 1, 2, 3, 4, 5, 6, 7];
     for (priority, &queue) in &config.queue_of {
         queues[usize::from(priority.number())] = queue;

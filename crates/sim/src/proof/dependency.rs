@@ -84,6 +84,7 @@ pub(super) fn find(
     let topology = &plan.topology;
     let routes = plan.routes(&plan.active_links)?;
     let all = of_all_pairs(plan, &routes, &plan.active_links);
+    let (buffers, dependencies) = (all.buffers(), all.count());
     let cycle = all.find_cycle().map(|cycle| cycle.describe(topology));
     let (mut cycle_of_flows, mut cycle_of_silent) = (None, None);
     let (mut own, mut failures) = (None, None);
@@ -91,8 +92,10 @@ pub(super) fn find(
         let cycle = of_flows(plan, &routes).find_cycle();
         cycle_of_flows = cycle.map(|cycle| cycle.describe(topology));
     } else {
-        let silent = with_silent(plan, &routes, &plan.active_links);
-        cycle_of_silent = silent.find_cycle().map(|cycle| cycle.describe(topology));
+        let silent = and_silent(plan, &routes, &plan.active_links, all);
+        // Without flooding for them, they are those that have no cycle.
+        let cycle = floods_for_the_silent(plan).then(|| silent.find_cycle()).flatten();
+        cycle_of_silent = cycle.map(|cycle| cycle.describe(topology));
         if cycle_of_silent.is_none() {
             tell(ProofStage::Failures);
             own = own_failures::find(plan, &silent);
@@ -100,8 +103,8 @@ pub(super) fn find(
         }
     }
     Ok(DependencyFinding {
-        buffers: all.buffers(),
-        dependencies: all.count(),
+        buffers,
+        dependencies,
         cycle,
         cycle_of_flows,
         cycle_of_silent,
@@ -113,9 +116,21 @@ pub(super) fn find(
 /// Those [of all pairs](of_all_pairs), and of what routers flood for any host because nothing was heard of it
 /// for long, where they do.
 pub(super) fn with_silent(plan: &Plan, routes: &Routes, active: &[bool]) -> BufferDependencies {
-    let mut dependencies = of_all_pairs(plan, routes, active);
+    and_silent(plan, routes, active, of_all_pairs(plan, routes, active))
+}
+
+/// As [`with_silent`], where those [of all pairs](of_all_pairs) are known. A host to which there are static routes
+/// counts by itself here too: its frames come in by other ports.
+fn and_silent(
+    plan: &Plan,
+    routes: &Routes,
+    active: &[bool],
+    mut dependencies: BufferDependencies,
+) -> BufferDependencies {
     if floods_for_the_silent(plan) {
-        let hosts: Vec<_> = one_host_of_each_switch(plan, routes, &BTreeSet::new()).collect();
+        let alone: BTreeSet<_> = routes.static_destinations().collect();
+        let mut hosts: Vec<_> = one_host_of_each_switch(plan, routes, &alone).collect();
+        hosts.extend(alone);
         dependencies.add_destinations(&plan.topology, routes, &hosts, Some(active));
     }
     dependencies
@@ -137,10 +152,16 @@ pub(super) fn steps_of_all_pairs(plan: &Plan) -> u64 {
         destinations += usize::from(inner < far.len());
     }
     let links = topology.links.len() as u64;
+    let by_hand: BTreeSet<_> = plan.static_routes.iter().map(|route| route.destination).collect();
     let mut alone = flooded_hosts(plan);
-    alone.extend(plan.static_routes.iter().map(|route| route.destination));
+    alone.extend(&by_hand);
     let groups = destinations.div_ceil(BufferDependencies::GROUP) as u64;
-    links * (EACH_LINK + alone.len() as u64) + groups * (links + pairs_of_ports)
+    let (mut alone, mut groups) = (alone.len() as u64, groups);
+    if floods_for_the_silent(plan) {
+        // All of it again, with what is flooded.
+        (alone, groups) = (alone + by_hand.len() as u64, groups * 2);
+    }
+    links * (EACH_LINK + alone) + groups * (links + pairs_of_ports)
 }
 
 /// Those of all frames from any host to any other. A host to which there are static routes counts by

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rocelab_fabric::topology::Adjacency;
+use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{NodeId, RouteFunction, Routes};
 use rocelab_wire::Encapsulation;
 
@@ -90,6 +90,13 @@ impl<'a> WithFlooding<'a> {
         let last = || self.adjacency.ports_of(host).first().map(|port| port.node);
         self.hosts.contains(&host) && (self.is_bridged || last() == Some(node))
     }
+
+    /// Whether a router takes only copies of what is flooded from where `far` leads.
+    fn brings_copies(&self, far: Neighbour, host: NodeId) -> bool {
+        !self.is_bridged
+            && self.floods(far.node, host)
+            && !self.routes.forwards_over(&self.adjacency, far.node, host, far.link)
+    }
 }
 
 impl RouteFunction for WithFlooding<'_> {
@@ -101,17 +108,20 @@ impl RouteFunction for WithFlooding<'_> {
         scratch: &'a mut Vec<u16>,
     ) -> &'a [u16] {
         let links = self.adjacency.ports_of(switch);
-        let before = links.get(usize::from(in_port)).map(|port| port.node);
-        if !self.is_bridged && before.is_some_and(|before| self.floods(before, destination)) {
+        let before = links.get(usize::from(in_port)).copied();
+        if before.is_some_and(|before| self.brings_copies(before, destination)) {
             return &[];
         }
+        let forwards = self.routes.next_hops(switch, destination);
         if !self.floods(switch, destination) {
-            return self.routes.next_hops(switch, destination);
+            return forwards;
         }
         let is_active = |link: u32| self.active.get(link as usize) == Some(&true);
         let others = (0u16..).zip(links).filter(|(_, link)| is_active(link.link));
         scratch.clear();
         scratch.extend(others.map(|(number, _)| number).filter(|&port| port != in_port));
+        // A static route of the last router to another one is followed as it is.
+        scratch.extend(forwards.iter().filter(|_| !self.is_bridged));
         scratch
     }
 }

@@ -13,7 +13,8 @@ use crate::{FailureChange, Plan};
 /// What follows from the scenario's own failures, in their order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OwnFailures {
-    /// How many other sets of links carry frames at some time than at the beginning.
+    /// How many other sets of links carry frames at some time than at the beginning. Where not all are examined,
+    /// one of the others counts each time that it comes.
     pub changes: usize,
     /// How many of these were examined: as many of the first as are not too costly.
     pub examined: usize,
@@ -36,21 +37,22 @@ pub(super) fn find(plan: &Plan, before: &BufferDependencies) -> Option<OwnFailur
 
 /// As [`find`], with a bound on the work, in [steps](super::dependency::steps_of_all_pairs).
 fn find_within(plan: &Plan, before: &BufferDependencies, most_steps: u64) -> Option<OwnFailures> {
-    let changes = link_states(plan);
-    if changes.is_empty() {
+    let affordable = most_steps / steps_of_all_pairs(plan).max(1);
+    let affordable = usize::try_from(affordable).unwrap_or(usize::MAX);
+    let LinkStates { states, left_out, left_out_from } =
+        LinkStates::of(plan, affordable, most_steps);
+    if states.is_empty() && left_out == 0 {
         return None;
     }
-    let affordable = most_steps / steps_of_all_pairs(plan).max(1);
-    let affordable = changes.len().min(usize::try_from(affordable).unwrap_or(usize::MAX));
     let mut own = OwnFailures {
-        changes: changes.len(),
+        changes: states.len() + left_out,
         examined: 0,
-        not_examined_from_ps: changes.get(affordable).map(|state| state.since.ps()),
+        not_examined_from_ps: left_out_from.map(SimTime::ps),
         cycle: None,
         cycle_of_mixed: None,
     };
     let mut mixed = before.clone();
-    for state in &changes[..affordable] {
+    for state in &states {
         own.examined += 1;
         let active = &state.active(plan);
         // Routes that would be none of all are left as they were.
@@ -72,7 +74,6 @@ fn find_within(plan: &Plan, before: &BufferDependencies, most_steps: u64) -> Opt
 
 /// Which links carry frames from some time on.
 struct LinkState {
-    since: SimTime,
     /// Those of which that is not as at the beginning; few, where all links are many.
     changed: Vec<u32>,
 }
@@ -88,36 +89,135 @@ impl LinkState {
     }
 }
 
-/// For each time that routes are made anew, which links carry frames; each state once, and not that of the
-/// beginning.
-fn link_states(plan: &Plan) -> Vec<LinkState> {
-    let mut down: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut states = Vec::new();
-    let mut known_down: BTreeSet<Vec<u32>> = BTreeSet::new();
-    let mut known = BTreeSet::from([Vec::new()]);
-    for step in &plan.failures.steps {
-        match step.change {
-            FailureChange::LinkDown(link) => *down.entry(link).or_default() += 1,
-            FailureChange::LinkUp(link) => {
-                let failures = down.remove(&link).unwrap_or(0);
-                if failures > 1 {
-                    down.insert(link, failures - 1);
+/// Which links carry frames when routes are made anew: each state once, and not that of the beginning.
+#[derive(Default)]
+struct LinkStates {
+    /// As many of the first as are looked into.
+    states: Vec<LinkState>,
+    /// How often the links that are down were others after that, and when that was first.
+    left_out: usize,
+    left_out_from: Option<SimTime>,
+}
+
+impl LinkStates {
+    /// At most so many, with a bound on the work to tell them apart.
+    fn of(plan: &Plan, most: usize, most_steps: u64) -> Self {
+        let mut found = Self::default();
+        let mut down = DownLinks::default();
+        let mut known = KnownStates::new(most_steps);
+        for step in &plan.failures.steps {
+            match step.change {
+                FailureChange::LinkDown(link) => down.add(link),
+                FailureChange::LinkUp(link) => down.remove(link),
+                FailureChange::Reroute if std::mem::take(&mut down.are_others) => {
+                    found.note(step.at, &mut known, &down, (plan, most));
                 }
+                _ => {}
             }
-            FailureChange::Reroute => {
-                let now_down: Vec<u32> = down.keys().copied().collect();
-                if !known_down.insert(now_down.clone()) {
-                    continue;
+        }
+        found
+    }
+
+    fn note(
+        &mut self,
+        at: SimTime,
+        known: &mut KnownStates,
+        down: &DownLinks,
+        (plan, most): (&Plan, usize),
+    ) {
+        if self.left_out == 0 {
+            match known.judge(plan, down) {
+                Judgement::Known => return,
+                Judgement::New(changed) if self.states.len() < most => {
+                    self.states.push(LinkState { changed });
+                    return;
                 }
-                let changed = changed_without(plan, now_down);
-                if known.insert(changed.clone()) {
-                    states.push(LinkState { since: step.at, changed });
-                }
+                Judgement::New(_) | Judgement::TooMuchWork => {}
             }
-            _ => {}
+        }
+        self.left_out += 1;
+        self.left_out_from.get_or_insert(at);
+    }
+}
+
+/// The links that are down, with how many failures hold each.
+#[derive(Default)]
+struct DownLinks {
+    failures: BTreeMap<u32, u32>,
+    /// Whether others are down than when routes were last made anew; or were in between.
+    are_others: bool,
+}
+
+impl DownLinks {
+    fn add(&mut self, link: u32) {
+        let failures = self.failures.entry(link).or_default();
+        *failures += 1;
+        self.are_others |= *failures == 1;
+    }
+
+    fn remove(&mut self, link: u32) {
+        let failures = self.failures.remove(&link).unwrap_or(0);
+        match failures {
+            0 => {}
+            1 => self.are_others = true,
+            _ => {
+                self.failures.insert(link, failures - 1);
+            }
         }
     }
-    states
+}
+
+/// The states that have been seen, as long as that takes no more than a bound of work; and so of memory.
+struct KnownStates {
+    steps_left: u64,
+    /// By the links that are down, and by those that carry frames.
+    down: BTreeSet<Vec<u32>>,
+    changed: BTreeSet<Vec<u32>>,
+}
+
+/// What is known of a state.
+enum Judgement {
+    Known,
+    /// It is new, and these links carry frames there and not at the beginning, or the other way round.
+    New(Vec<u32>),
+    TooMuchWork,
+}
+
+impl KnownStates {
+    fn new(most_steps: u64) -> Self {
+        let changed = BTreeSet::from([Vec::new()]);
+        Self { steps_left: most_steps, down: BTreeSet::new(), changed }
+    }
+
+    fn judge(&mut self, plan: &Plan, down: &DownLinks) -> Judgement {
+        /// To keep each link that is down, and to make a tree over each link.
+        const EACH_DOWN: u64 = 16;
+        const EACH_OF_TREE: u64 = 16;
+        let tree = if plan.failures.spanning_tree { plan.topology.links.len() as u64 } else { 0 };
+        if !self.affords(EACH_DOWN * down.failures.len() as u64) {
+            return Judgement::TooMuchWork;
+        }
+        let now_down: Vec<u32> = down.failures.keys().copied().collect();
+        if self.down.contains(&now_down) {
+            return Judgement::Known;
+        }
+        if !self.affords(EACH_OF_TREE * tree) {
+            return Judgement::TooMuchWork;
+        }
+        self.down.insert(now_down.clone());
+        let changed = changed_without(plan, now_down);
+        if self.changed.insert(changed.clone()) {
+            Judgement::New(changed)
+        } else {
+            Judgement::Known
+        }
+    }
+
+    fn affords(&mut self, steps: u64) -> bool {
+        let left = self.steps_left.checked_sub(steps);
+        self.steps_left = left.unwrap_or(0);
+        left.is_some()
+    }
 }
 
 /// The links that carry frames at the beginning and not while these are down, or the other way round.
@@ -196,6 +296,36 @@ mod tests {
             let left_out = format!("not proved for {} of 5 changes of routes", 5 - examined);
             assert_eq!(text.contains(&left_out), from_us.is_some(), "{text}");
         }
+    }
+
+    #[test]
+    fn states_are_told_apart_and_kept_as_long_as_that_is_affordable() {
+        let plan = plan(4, 5);
+        let states = |most, steps| {
+            let found = LinkStates::of(&plan, most, steps);
+            (found.states.len(), found.left_out, found.left_out_from.map(SimTime::ps))
+        };
+        assert_eq!(states(9, u64::MAX), (5, 0, None));
+        // One link that is down, then two, then three: each takes 16 steps.
+        assert_eq!(states(9, 16 * (1 + 2 + 3)), (3, 2, Some(40_000_000)));
+        assert_eq!(states(9, 15), (0, 5, Some(10_000_000)));
+        assert_eq!(states(2, u64::MAX), (2, 3, Some(30_000_000)));
+        let tree = |version: &str| {
+            let text = format!(
+                "stop = \"1ms\"\n[topology.leaf-spine]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+                 host_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+                 fabric_link = {{ rate = \"100Gbps\", cable = \"30m\" }}\n[roce]\nversion = {version}\n\
+                 [congestion_control.none]\n\
+                 [[failure]]\nkind = \"link-down\"\nport = \"spine-0:0\"\nat = \"10us\"\n\
+                 [workload.incast]\nsenders = 2\nreceiver = \"host-3\"\nbytes = \"10KB\"\n"
+            );
+            let scenario = Scenario::parse(&text, Path::new("tree.toml"), &[]);
+            let plan = scenario.and_then(|scenario| scenario.plan());
+            let plan = plan.unwrap_or_else(|error| panic!("{error}"));
+            LinkStates::of(&plan, 9, 16).states.len()
+        };
+        assert_eq!(tree("2"), 1);
+        assert_eq!(tree("1"), 0, "a tree over eight links takes more");
     }
 
     #[test]

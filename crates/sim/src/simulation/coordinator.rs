@@ -284,12 +284,9 @@ impl Coordinator {
         let due = self.deadlock_look;
         let intervals = next.ps().div_ceil(DEADLOCK_INTERVAL.ps());
         self.deadlock_look = SimTime::from_ps(intervals.saturating_mul(DEADLOCK_INTERVAL.ps()));
-        let look = due.ps() / DEADLOCK_INTERVAL.ps();
-        if look.is_multiple_of(self.idle_backlog_looks) {
-            // Without an event to come and a `stop`, the run ends here.
-            let until = if next == SimTime::LATEST { due } else { next };
+        if let Some((now, until)) = idle_look(due, next, self.idle_backlog_looks) {
             for part in all.parts() {
-                part.network.look_for_idle_backlogs(due, until);
+                part.network.look_for_idle_backlogs(now, until);
             }
         }
         let found = self.look_for_deadlock(all, due)?;
@@ -398,6 +395,18 @@ fn window_after(time: SimTime) -> SimTime {
     SimTime::from_ps(windows.saturating_mul(WINDOW.ps()))
 }
 
+/// When queue pairs that do not send are looked for, of all looks from the one that is `due` up to `next`, when
+/// something happens again: the first one that is one of every `nth`. And until when nothing happens.
+fn idle_look(due: SimTime, next: SimTime, nth: u64) -> Option<(SimTime, SimTime)> {
+    if next == SimTime::LATEST {
+        // Without an event to come and a `stop`, the run ends here.
+        return Some((due, due));
+    }
+    let look = (due.ps() / DEADLOCK_INTERVAL.ps()).checked_next_multiple_of(nth)?;
+    let time = SimTime::from_ps(look.checked_mul(DEADLOCK_INTERVAL.ps())?);
+    (time < next).then_some((time, next))
+}
+
 /// How long nothing moves in a network that is stalled and in no other: longer than a frame takes
 /// over the slowest link, a pause lasts, and a lost packet waits to be sent again.
 fn stall_limit(plan: &Plan) -> Duration {
@@ -409,4 +418,33 @@ fn stall_limit(plan: &Plan) -> Duration {
         limit = limit.max(slowest.transmission_time(Bytes::new(pause)) * 2);
     }
     limit.max(plan.common_queue_pair().ack_timeout.duration().unwrap_or_default() * 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn at(us: u64) -> SimTime {
+        SimTime::from_ps(us * 1_000_000)
+    }
+
+    #[test]
+    fn a_look_that_lies_in_a_silent_gap_is_made() {
+        for (due, next, nth, look) in [
+            // Every look, at the time that it is due.
+            (300, 310, 1, Some(300)),
+            (300, 900, 1, Some(300)),
+            // Every fourth: at its own time, in a short gap and in a long one; and not where it lies outside.
+            (400, 410, 4, Some(400)),
+            (300, 410, 4, Some(400)),
+            (500, 1_700, 4, Some(800)),
+            (300, 400, 4, None),
+            (500, 799, 4, None),
+        ] {
+            let expected = look.map(|look| (at(look), at(next)));
+            assert_eq!(idle_look(at(due), at(next), nth), expected, "{due} {next} {nth}");
+        }
+        // The run ends.
+        assert_eq!(idle_look(at(300), SimTime::LATEST, 4), Some((at(300), at(300))));
+    }
 }

@@ -102,3 +102,26 @@ fn links_of_hosts_that_go_down_close_the_circle_only_where_tables_learn() {
         assert!(proof.headroom.iter().all(|finding| finding.doubts.is_empty()), "{proof}");
     }
 }
+
+/// Every host may be silent for longer than its MAC entry lives: both leaves flood, and so do they for a host to
+/// which there is a static route, the first one of its leaf or another.
+#[test]
+fn flooding_for_the_silent_counts_beside_static_routes() {
+    let network = "stop = \"1ms\"\n[topology.leaf-spine]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+        host_link = { rate = \"40Gbps\", cable = \"3m\" }\n\
+        fabric_link = { rate = \"40Gbps\", cable = \"30m\" }\n[congestion_control.none]\n\
+        [layer2]\nlearning = { mac_ageing = \"100us\", arp_timeout = \"50ms\" }\n\
+        [workload.incast]\nsenders = 2\nreceiver = \"host-3\"\nbytes = \"10KB\"\n";
+    let route = |host: u32| {
+        format!(
+            "[[route]]\nswitch = \"leaf-0\"\ndestinations = [\"host-{host}\"]\nnext_hop = \"spine-0\"\n"
+        )
+    };
+    let each = [String::new(), route(2), route(3), [route(2), route(3)].concat()];
+    for routes in each {
+        let proof = Proof::of(&plan(&format!("{network}{routes}")));
+        let found = proof.buffer_dependency.as_ref().expect("it was looked into");
+        assert!(found.cycle.is_none(), "{proof}");
+        assert!(found.cycle_of_silent.is_some(), "{routes}\n{proof}");
+    }
+}

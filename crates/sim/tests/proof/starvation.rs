@@ -29,7 +29,8 @@ fn tcp_behind_rdma_that_fills_a_link_is_told_and_gets_nothing() {
     let text = scenario("scheduler = \"strict\"", "50MB");
     let found = starved(&text);
     let [one] = &found[..] else { panic!("{found:?}") };
-    assert_eq!((one.priority, one.is_tcp, one.flows, one.behind), (0, true, 1, 3));
+    assert_eq!((one.priority, one.is_tcp, one.flows), (0, true, 1));
+    assert_eq!(one.behind, [3]);
     assert_eq!((one.port.as_str(), one.ports), ("switch-0:0", 1));
     // 2 x 50 MB at 100 Gbit/s.
     assert_eq!(one.longest_ps, 8_000_000_000);
@@ -75,7 +76,8 @@ fn rdma_may_starve_rdma_and_one_sender_on_a_slow_link_starves_nobody() {
     };
     let found = starved(&text("100Gbps"));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((found[0].priority, found[0].is_tcp, found[0].behind), (3, false, 4));
+    assert_eq!((found[0].priority, found[0].is_tcp), (3, false));
+    assert_eq!(found[0].behind, [4]);
     assert!(starved(&text("40Gbps")).is_empty());
 }
 
@@ -117,8 +119,56 @@ fn only_who_sends_at_one_time_fills_a_port_and_only_who_is_there_is_starved() {
         let found = starved(&in_turn(0, low));
         assert_eq!(!found.is_empty(), is_starved, "{low}: {found:?}");
         if let [one] = &found[..] {
-            assert_eq!((one.priority, one.behind, one.flows, one.ports), (1, 3, 1, 1));
+            assert_eq!((one.priority, one.flows, one.ports), (1, 1, 1));
+            assert_eq!(one.behind, [3]);
             assert_eq!(one.longest_ps, 6_400_000_000);
+        }
+    }
+}
+
+/// Two hosts at half of the rate of the link in the middle, each of its own priority or with its own transport, and a
+/// third one in turn with a short flow of a lower one.
+fn halves(first: &str, second: &str, switch: &str) -> String {
+    let flow = |host: u32, bytes: &str, more: &str| {
+        format!(
+            "[[workload.flows]]\nlist = [\n{{ from = \"host-{host}\", to = \"host-{}\", bytes = \"{bytes}\" }},\n]\n{more}\n",
+            host + 3
+        )
+    };
+    format!(
+        "stop = \"30ms\"\n[topology.dumbbell]\nleft = 3\nright = 3\n\
+         host_link = {{ rate = \"50Gbps\", cable = \"3m\" }}\n\
+         bottleneck = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[switch]\n{switch}\n\
+         [congestion_control.none]\n{}{}{}",
+        flow(0, "50MB", first),
+        flow(1, "50MB", second),
+        flow(2, "1MB", "priority = 1")
+    )
+}
+
+#[test]
+fn what_goes_first_fills_a_port_together_whatever_its_priorities_and_transport() {
+    let (three, four, tcp) =
+        ("priority = 3", "priority = 4", "transport = \"tcp\"\n[tcp]\npriority = 4");
+    let lossless = "lossless = [3, 4]";
+    for (first, second, switch, behind) in [
+        (three, four, lossless, &[3, 4][..]),
+        (three, tcp, "", &[3, 4]),
+        (three, three, "", &[3]),
+        // In the queues of others, in one queue, and in one with the lower priority.
+        (three, four, "lossless = [3, 4]\nqueue_of = { 3 = 6, 4 = 2 }", &[3, 4]),
+        (three, four, "lossless = [3, 4]\nqueue_of = { 4 = 3 }", &[3, 4]),
+        (three, four, "lossless = [3, 4]\nqueue_of = { 4 = 1 }", &[]),
+        (three, four, "lossless = [3, 4]\nshapers = { 4 = { rate = \"40Gbps\" } }", &[]),
+    ] {
+        let text = halves(first, second, switch);
+        let found: Vec<_> = starved(&text).into_iter().filter(|one| one.priority == 1).collect();
+        let case = format!("{first} {second} {switch}: {found:?}");
+        assert_eq!(found.first().map_or(&[][..], |one| &one.behind), behind, "{case}");
+        // 50 MB at 50 Gbit/s.
+        assert!(found.iter().all(|one| one.longest_ps == 8_000_000_000), "{case}");
+        if let ([one], [_, _]) = (&found[..], behind) {
+            assert!(one.to_string().contains("priorities 3 and 4 together can fill"), "{one}");
         }
     }
 }

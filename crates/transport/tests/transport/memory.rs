@@ -191,7 +191,7 @@ fn atomics_are_executed_once_whatever_is_lost() {
 }
 
 #[test]
-fn a_crooked_atomic_address_is_an_invalid_request() {
+fn an_unaligned_atomic_address_is_an_invalid_request() {
     let mut pair = pair_with(64, Access::ALL);
     let fetch_add = Operation::FetchAdd { add: 1 };
     pair.post(0, QPN, WorkRequest::new(0, fetch_add, 8).to(REMOTE + 4, KEY));

@@ -114,37 +114,61 @@ fn the_next_departure_follows_the_present_rate() {
 /// of it moves its end, sooner and later.
 #[test]
 fn what_is_left_of_a_gap_passes_at_the_new_rate() {
-    // HPCC's form: the first cut comes 4.001 us after the first CNP, to half of the rate.
-    let congestion_control = algorithm("dcqcn", "preset = \"nvidia\"\nmin_rate = \"1Mbps\"");
-    let mut pair = Pair::new(QueuePairProfile { congestion_control, ..profile() });
-    pair.rule = Box::new(|sent| if is_data(sent) { Fate::Mark } else { Fate::Deliver });
-    pair.post(0, QPN, work(0, Operation::Write, 20_000_000));
+    let parameters = "preset = \"nvidia\"\nmin_rate = \"1Mbps\"";
+    for operation in [Operation::Write, Operation::Read] {
+        // Every cut comes in a gap that the one before has made.
+        let mut pair = marked(parameters, operation, 20_000_000, SimTime::NEVER);
+        let [falls, _] = changes_within_gaps(&mut pair, operation, at(0), at(1_000));
+        assert!(falls > 3, "{operation:?}: {falls}");
+        // The gap at the floor is long enough for the increase timer.
+        let mut pair = marked(parameters, operation, 4_000_000, at(600));
+        pair.latency = Duration::from_us(200);
+        let [_, rises] = changes_within_gaps(&mut pair, operation, at(700), at(1_500));
+        assert!(rises > 0, "{operation:?}");
+    }
+}
+
+/// How often the sender's rate fell and rose within a gap, seen at looks 10 ns apart; each time what is left of the
+/// gap must pass at the new rate.
+fn changes_within_gaps(
+    pair: &mut Pair,
+    operation: Operation,
+    from: SimTime,
+    until: SimTime,
+) -> [u32; 2] {
+    const STEP: u64 = 10_000;
+    let sender = usize::from(operation == Operation::Read);
     let mut before: Option<(usize, Bandwidth, SimTime, SimTime)> = None;
     let mut moved = [0_u32; 2];
-    for step in 1..100_000_u64 {
-        pair.drive_until(SimTime::from_ps(step * 10_000));
-        let queue_pair = pair.nics[0].queue_pair(QPN).unwrap();
-        let Standing::MaySend(release) = queue_pair.standing() else { break };
-        let seen = (pair.log.len(), queue_pair.rate(), release, pair.now);
-        if let Some((log, rate, end, then)) = before
-            && log == seen.0
+    for step in from.ps() / STEP..until.ps() / STEP {
+        pair.drive_until(SimTime::from_ps(step * STEP));
+        let queue_pair = pair.nics[sender].queue_pair(QPN).unwrap();
+        let Standing::MaySend(release) = queue_pair.standing() else {
+            before = None;
+            continue;
+        };
+        let departures = pair.log.iter().filter(|sent| sent.side == sender && is_data(sent));
+        let seen = (departures.count(), queue_pair.rate(), release, pair.now);
+        if let Some((departures, rate, end, then)) = before
+            && departures == seen.0
             && rate != seen.1
             && end > pair.now
         {
-            // The rate changed between two looks, 10 ns apart.
+            // The rate changed between two looks.
             let passes = |left: Duration| {
                 let bits = u128::from(left.ps()) * u128::from(rate.bits_per_second());
                 u64::try_from(bits / u128::from(seen.1.bits_per_second())).unwrap()
             };
             let (least, most) = (passes(end.since(pair.now)), passes(end.since(then)));
             let left = release.since(pair.now).ps();
-            let most = most.max(least) + 20_000;
-            assert!((least.saturating_sub(20_000)..=most).contains(&left), "{least} {left} {most}");
+            let most = most.max(least) + 2 * STEP;
+            let least = least.saturating_sub(2 * STEP);
+            assert!((least..=most).contains(&left), "{operation:?} {least} {left} {most}");
             moved[usize::from(seen.1 > rate)] += 1;
         }
         before = Some(seen);
     }
-    assert!(moved[0] > 3, "{moved:?}");
+    moved
 }
 
 /// Runs with random marks and delays in small steps. Returns how often the rate changed within a gap.
@@ -166,6 +190,7 @@ fn follow(name: &str, parameters: &str, operation: Operation) -> u32 {
     pair.post(0, QPN, work(0, operation, 20_000_000));
     let side = usize::from(operation == Operation::Read);
     let (mut moved, mut seen) = (0, None);
+    let (mut fastest, mut before) = (LINE_RATE, LINE_RATE);
     for step in 1..40_000_u64 {
         // The delay of the wire varies, for algorithms that measure it.
         pair.latency = Duration::from_us([1, 30, 300, 60][(step / 2_000 % 4) as usize]);
@@ -176,6 +201,10 @@ fn follow(name: &str, parameters: &str, operation: Operation) -> u32 {
         let queue_pair = pair.nics[side].queue_pair(QPN).unwrap();
         let rate = queue_pair.rate();
         moved += u32::from(seen.is_some_and(|(time, old)| time == last.time && old != rate));
+        // Since the look before the last departure.
+        let is_same_gap = seen.is_some_and(|(time, _)| time == last.time);
+        fastest = rate.max(if is_same_gap { fastest } else { before });
+        before = rate;
         seen = Some((last.time, rate));
         let Standing::MaySend(release) = queue_pair.standing() else { continue };
         let frame = Bytes::new(u64::from(last.transmit.frame_len) + 20);
@@ -186,6 +215,11 @@ fn follow(name: &str, parameters: &str, operation: Operation) -> u32 {
             left <= rate.transmission_time(frame) + Duration::from_ns(1),
             "{what}: {left} left"
         );
+        // Nor is the whole gap shorter than one at the highest rate meanwhile.
+        if fastest < LINE_RATE {
+            let gap = release.since(last.time) + Duration::from_ns(1);
+            assert!(gap >= fastest.transmission_time(frame), "{what}: {gap}, too early");
+        }
         let due = release.max(last.time + LINE_RATE.transmission_time(frame));
         assert!(due >= pair.now, "{what}: due {due}");
     }

@@ -286,7 +286,7 @@ fn a_message_that_has_begun_is_not_checked_against_memory_that_came_later() {
 
 /// Also the first one at a NIC without memory.
 #[test]
-fn the_first_atomic_operation_at_a_crooked_address_is_refused() {
+fn the_first_atomic_operation_at_an_unaligned_address_is_refused() {
     let mut pair = Pair::new(profile());
     let fetch_add = Operation::FetchAdd { add: 1 };
     pair.post(0, QPN, work(0, fetch_add, 8).to(0x1004, 5));

@@ -25,25 +25,45 @@ impl Interval {
     }
 }
 
+/// A time for which a port is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Filled {
+    pub(super) interval: Interval,
+    /// The priorities of what fills it (bit p).
+    pub(super) priorities: u8,
+}
+
+/// What a source sends.
+#[derive(Clone, Copy, Default)]
+struct Sending {
+    until: u64,
+    /// How fast (bit/s).
+    rate: u64,
+    /// Of which priorities (bit p).
+    priorities: u8,
+}
+
 /// What is sent to a port as a fluid: each source sends its flows one after the other at its rate, and what comes
 /// faster than the port sends waits there.
 pub(super) struct Filling {
     port_rate: u128,
     /// All is worked out until here (ps).
     now: u64,
-    /// Those that send: until when (ps), and how fast (bit/s).
-    sources: BTreeMap<NodeId, (u64, u64)>,
+    /// Those that send.
+    sources: BTreeMap<NodeId, Sending>,
     /// The same by their ends.
     ends: BTreeSet<(u64, NodeId)>,
+    /// How many of them send each priority.
+    senders: [u32; 8],
     /// The sum of their rates (bit/s).
     arriving: u128,
     /// What waits (bit/s x ps).
     backlog: u128,
-    /// Since when the port is full (ps).
-    since: Option<u64>,
+    /// Since when the port is full (ps), and of which priorities.
+    full: Option<(u64, u8)>,
     /// Shorter ones are forgotten (ps).
     least: u64,
-    intervals: Vec<Interval>,
+    filled: Vec<Filled>,
 }
 
 impl Filling {
@@ -54,42 +74,59 @@ impl Filling {
             now: 0,
             sources: BTreeMap::new(),
             ends: BTreeSet::new(),
+            senders: [0; 8],
             arriving: 0,
             backlog: 0,
-            since: None,
+            full: None,
             least,
-            intervals: Vec::new(),
+            filled: Vec::new(),
         }
     }
 
-    /// A source has more to send, for so long at this rate (bit/s); in the order of `start` (ps).
-    pub(super) fn add(&mut self, start: u64, source: NodeId, rate: u64, lasts: u64) {
+    /// A source has more to send, for so long at this rate (bit/s), of one priority; in the order of `start` (ps).
+    pub(super) fn add(
+        &mut self,
+        start: u64,
+        (source, priority): (NodeId, u8),
+        rate: u64,
+        lasts: u64,
+    ) {
         // Who ends as another starts leaves no gap.
         self.end_sources(|end| end < start);
         self.run_to(start);
-        let (until, old) = self.sources.get(&source).copied().unwrap_or((start, 0));
-        self.ends.remove(&(until, source));
-        let (until, rate) = (until.saturating_add(lasts), rate.max(old));
-        self.sources.insert(source, (until, rate));
-        self.ends.insert((until, source));
-        self.arriving += u128::from(rate - old);
+        let idle = Sending { until: start, ..Sending::default() };
+        let old = self.sources.get(&source).copied().unwrap_or(idle);
+        self.ends.remove(&(old.until, source));
+        let bit = 1 << (priority & 7);
+        self.senders[usize::from(priority & 7)] += u32::from(old.priorities & bit == 0);
+        let new = Sending {
+            until: old.until.saturating_add(lasts),
+            rate: rate.max(old.rate),
+            priorities: old.priorities | bit,
+        };
+        self.sources.insert(source, new);
+        self.ends.insert((new.until, source));
+        self.arriving += u128::from(new.rate - old.rate);
         self.judge();
     }
 
     /// When the port was full, if nothing more is added.
-    pub(super) fn finish(mut self) -> Vec<Interval> {
+    pub(super) fn finish(mut self) -> Vec<Filled> {
         self.end_sources(|_| true);
         self.run_to(u64::MAX);
         self.close(u64::MAX);
-        self.intervals
+        self.filled
     }
 
     fn end_sources(&mut self, is_over: impl Fn(u64) -> bool) {
         while let Some(&(end, source)) = self.ends.first().filter(|(end, _)| is_over(*end)) {
             self.run_to(end);
             self.ends.remove(&(end, source));
-            let rate = self.sources.remove(&source).map_or(0, |(_, rate)| rate);
-            self.arriving -= u128::from(rate);
+            let ended = self.sources.remove(&source).unwrap_or_default();
+            self.arriving -= u128::from(ended.rate);
+            for (priority, senders) in self.senders.iter_mut().enumerate() {
+                *senders -= u32::from(ended.priorities >> priority & 1);
+            }
             self.judge();
         }
     }
@@ -113,18 +150,21 @@ impl Filling {
 
     /// Whether the port is full from now on.
     fn judge(&mut self) {
-        if self.arriving >= self.port_rate {
-            self.since.get_or_insert(self.now);
-        } else if self.backlog == 0 {
+        if self.arriving < self.port_rate && self.backlog == 0 {
             self.close(self.now);
+        } else if self.arriving >= self.port_rate || self.full.is_some() {
+            let senders = self.senders.iter().enumerate();
+            let present = senders.filter(|(_, senders)| **senders > 0);
+            let present = present.fold(0, |mask, (priority, _)| mask | 1 << priority);
+            self.full.get_or_insert((self.now, 0)).1 |= present;
         }
     }
 
     fn close(&mut self, until: u64) {
-        let Some(since) = self.since.take() else { return };
+        let Some((since, priorities)) = self.full.take() else { return };
         let interval = Interval { since, until };
         if interval.length() >= self.least {
-            self.intervals.push(interval);
+            self.filled.push(Filled { interval, priorities });
         }
     }
 }
@@ -160,10 +200,11 @@ mod tests {
         let giga = 1_000_000_000;
         let mut filling = Filling::new(100 * giga, MS);
         for &(start, source, rate, lasts) in flows {
-            filling.add(start * MS, source, rate * giga, lasts * MS);
+            filling.add(start * MS, (source, 3), rate * giga, lasts * MS);
         }
-        let intervals = filling.finish();
-        intervals.iter().map(|one| (one.since / MS, one.until / MS)).collect()
+        let filled = filling.finish();
+        assert!(filled.iter().all(|one| one.priorities == 1 << 3));
+        filled.iter().map(|one| (one.interval.since / MS, one.interval.until / MS)).collect()
     }
 
     #[test]
@@ -179,6 +220,25 @@ mod tests {
         assert_eq!(filled(&[(0, 1, 100, 2), (5, 1, 100, 3)]), [(0, 2), (5, 8)]);
         assert_eq!(filled(&[(0, 1, 100, 2), (2, 2, 100, 3), (3, 2, 100, 1)]), [(0, 6)]);
         assert_eq!(filled(&[]), []);
+    }
+
+    #[test]
+    fn priorities_that_fill_a_port_are_those_that_are_sent_meanwhile() {
+        let mut filling = Filling::new(100, 10);
+        // Of 2 before, of 3 and 4 together, of 5 while what they left waits, of 6 after.
+        for (start, source, priority, rate, lasts) in [
+            (0, 1, 2, 50, 10),
+            (20, 2, 3, 100, 20),
+            (25, 3, 4, 50, 15),
+            (42, 4, 5, 1, 1),
+            (90, 5, 6, 50, 10),
+        ] {
+            filling.add(start, (source, priority), rate, lasts);
+        }
+        let filled = filling.finish();
+        assert_eq!(filled.len(), 1, "{filled:?}");
+        let expected = 1 << 3 | 1 << 4 | 1 << 5;
+        assert_eq!((filled[0].interval.since, filled[0].priorities), (20, expected));
     }
 
     #[test]

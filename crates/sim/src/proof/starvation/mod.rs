@@ -7,17 +7,16 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use rocelab_fabric::NodeId;
 use rocelab_units::{Bandwidth, Bytes, Duration};
 use serde::Serialize;
 
 use crate::{FlowPlan, Plan};
 
-use filling::{Filling, Interval, Waiting};
-use paths::{Paths, Place, Visit};
+use filling::{Filled, Filling, Interval, Waiting};
+use paths::{Paths, Place, Port, Visit};
 
-/// A priority whose frames wait at ports where a higher one, scheduled strictly before it, can send at the line
-/// rate for long.
+/// A priority whose frames wait at ports where higher ones, scheduled strictly before it, can together send at the
+/// line rate for long.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StarvedPriority {
     /// The priority with which hosts send what waits.
@@ -26,8 +25,8 @@ pub struct StarvedPriority {
     pub is_tcp: bool,
     /// Flows of it that are at such a port in that time, and connections of applications through it; each once.
     pub flows: u64,
-    /// The priority of those flows that go first.
-    pub behind: u8,
+    /// Where that lasts longest: the priorities of those flows that go first and fill the port together.
+    pub behind: Vec<u8>,
     /// Where that lasts longest: the egress port.
     pub port: String,
     /// For how long those that go first can fill that port (ps).
@@ -82,52 +81,51 @@ impl Search<'_> {
         order
     }
 
-    /// Places with work for [`LEAST`] in all the run, and others of lower queues behind them.
-    fn busy_for_long(&self) -> Vec<Place> {
-        let mut work: BTreeMap<Place, u64> = BTreeMap::new();
+    /// Levels with work for [`LEAST`] in all the run, and with others of lower queues behind them. A queue that
+    /// a shaper holds back adds no work.
+    fn busy_for_long(&self) -> Vec<Level> {
+        let mut work: BTreeMap<Level, u64> = BTreeMap::new();
         for flow in self.flows() {
             self.paths.follow_flow(flow, |visit| {
-                let work = work.entry(visit.place).or_default();
-                *work = work.saturating_add(time_of(flow, visit.port_rate));
+                let work = work.entry(Level::of(visit.place)).or_default();
+                let lasts = if visit.is_shaped { 0 } else { time_of(flow, visit.port_rate) };
+                *work = work.saturating_add(lasts);
             });
         }
         for connection in &self.plan.connections {
             self.paths.follow_connection(connection, |visit| {
-                work.entry(visit.place).or_default();
+                work.entry(Level::of(visit.place)).or_default();
             });
         }
-        let is_first = |place: Place| {
-            let lower = Place::first_of(place.port, 0)..Place::first_of(place.port, place.queue);
-            work.range(lower).next().is_some()
-        };
-        let long = work.iter().filter(|&(_, &work)| work >= LEAST.ps()).map(|(&place, _)| place);
-        long.filter(|&place| is_first(place) && !self.paths.is_shaped(place)).collect()
+        busy_levels(&work)
     }
 
-    /// When those that send to these places can fill the ports, for [`LEAST`] or longer.
-    fn filled(&self, order: &[&FlowPlan], busy: Vec<Place>) -> BTreeMap<Place, Vec<Interval>> {
-        let mut places: BTreeMap<Place, Option<Filling>> =
-            busy.into_iter().map(|place| (place, None)).collect();
+    /// When those that send to these levels can fill the ports, for [`LEAST`] or longer.
+    fn filled(&self, order: &[&FlowPlan], busy: Vec<Level>) -> FilledLevels {
+        let mut levels: BTreeMap<Level, Option<Filling>> =
+            busy.into_iter().map(|level| (level, None)).collect();
         for flow in order {
             self.paths.follow_flow(flow, |visit| {
-                let Some(place) = places.get_mut(&visit.place) else { return };
-                let new = || Filling::new(visit.port_rate.bits_per_second(), LEAST.ps());
+                if visit.is_shaped {
+                    return;
+                }
+                let from = (visit.source, flow.priority);
                 let (rate, lasts) = (visit.source_rate, time_of(flow, visit.source_rate));
-                let filling = place.get_or_insert_with(new);
-                filling.add(flow.start.ps(), visit.source, rate.bits_per_second(), lasts);
+                let own = Level::of(visit.place);
+                for (_, level) in levels.range_mut(own.lowest()..=own) {
+                    let new = || Filling::new(visit.port_rate.bits_per_second(), LEAST.ps());
+                    let filling = level.get_or_insert_with(new);
+                    filling.add(flow.start.ps(), from, rate.bits_per_second(), lasts);
+                }
             });
         }
-        let filled = places.into_iter().filter_map(|(place, filling)| Some((place, filling?)));
-        let filled = filled.map(|(place, filling)| (place, filling.finish()));
-        filled.filter(|(_, intervals)| !intervals.is_empty()).collect()
+        let filled = levels.into_iter().filter_map(|(level, filling)| Some((level, filling?)));
+        let filled = filled.map(|(level, filling)| (level, filling.finish()));
+        filled.filter(|(_, filled)| !filled.is_empty()).collect()
     }
 
     /// Those that are there meanwhile, in lower queues.
-    fn starved(
-        &self,
-        order: &[&FlowPlan],
-        filled: &BTreeMap<Place, Vec<Interval>>,
-    ) -> Vec<StarvedPriority> {
+    fn starved(&self, order: &[&FlowPlan], filled: &FilledLevels) -> Vec<StarvedPriority> {
         let mut findings = Findings { filled, found: BTreeMap::new(), user: 0 };
         let mut waiting: BTreeMap<Place, Waiting> = BTreeMap::new();
         for flow in order {
@@ -152,6 +150,44 @@ impl Search<'_> {
     }
 }
 
+/// The queues of a port from one on, all of which go before those below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Level {
+    port: Port,
+    lowest_queue: u8,
+}
+
+/// For each level the times for which it fills its port, in their order.
+type FilledLevels = BTreeMap<Level, Vec<Filled>>;
+
+impl Level {
+    /// The highest one that a place belongs to.
+    fn of(place: Place) -> Self {
+        Self { port: place.port, lowest_queue: place.queue }
+    }
+
+    /// All of its port.
+    fn lowest(self) -> Self {
+        Self { lowest_queue: 0, ..self }
+    }
+}
+
+/// The levels of ports with work for [`LEAST`] or longer, and a queue below; by the work of each queue (ps).
+fn busy_levels(work: &BTreeMap<Level, u64>) -> Vec<Level> {
+    let mut levels = Vec::new();
+    let mut above: Option<(Port, u64)> = None;
+    let mut queues = work.iter().rev().peekable();
+    while let Some((&level, &own)) = queues.next() {
+        let higher = above.filter(|(port, _)| *port == level.port).map_or(0, |(_, work)| work);
+        let all = own.saturating_add(higher);
+        above = Some((level.port, all));
+        if all >= LEAST.ps() && queues.peek().is_some_and(|(lower, _)| lower.port == level.port) {
+            levels.push(level);
+        }
+    }
+    levels
+}
+
 /// How long a flow's bytes take at a rate (ps).
 fn time_of(flow: &FlowPlan, rate: Bandwidth) -> u64 {
     rate.transmission_time(Bytes::new(flow.bytes)).ps()
@@ -159,9 +195,9 @@ fn time_of(flow: &FlowPlan, rate: Bandwidth) -> u64 {
 
 /// What was found of those that wait.
 struct Findings<'a> {
-    filled: &'a BTreeMap<Place, Vec<Interval>>,
-    /// By their priority, whether that is TCP, and the priority of those that go first.
-    found: BTreeMap<(u8, bool, u8), Finding>,
+    filled: &'a FilledLevels,
+    /// By their priority, and whether that is TCP.
+    found: BTreeMap<(u8, bool), Finding>,
     /// The number of the flow or connection that is followed.
     user: u64,
 }
@@ -170,45 +206,47 @@ struct Findings<'a> {
 struct Finding {
     users: u64,
     last_user: u64,
-    ports: BTreeMap<(NodeId, u16), u64>,
+    /// How long each port is full at the longest (ps), and the priorities that fill it (bit p).
+    ports: BTreeMap<Port, (u64, u8)>,
 }
 
 impl<'a> Findings<'a> {
-    /// The times for which higher queues fill the port of a place.
-    fn filled_before(&self, place: Place) -> impl Iterator<Item = (&'a Place, &'a Vec<Interval>)> {
-        let higher = Place::first_of(place.port, place.queue + 1)..Place::first_of(place.port, 8);
-        self.filled.range(higher)
+    /// The times for which higher queues fill the port of a place: for each level above it.
+    fn filled_before(&self, place: Place) -> impl Iterator<Item = &'a Vec<Filled>> {
+        let level = |lowest_queue| Level { port: place.port, lowest_queue };
+        self.filled.range(level(place.queue + 1)..=level(u8::MAX)).map(|(_, filled)| filled)
     }
 
     /// What is there for this time.
     fn add(&mut self, visit: &Visit, time: Interval) {
         let place = visit.place;
-        let all = self.filled_before(place).flat_map(|(first, intervals)| {
+        let all = self.filled_before(place).flat_map(|filled| {
             // They are in their order, and apart.
-            let begin = intervals.partition_point(|interval| interval.until <= time.since);
-            let met =
-                intervals[begin..].iter().take_while(move |interval| time.overlaps(**interval));
-            met.map(move |interval| (interval.length(), first.priority))
+            let begin = filled.partition_point(|one| one.interval.until <= time.since);
+            let met = filled[begin..].iter().take_while(move |one| time.overlaps(one.interval));
+            met.map(|one| (one.interval.length(), one.priorities))
         });
-        let Some((length, behind)) = all.max() else { return };
-        let finding = self.found.entry((place.priority, place.is_tcp, behind)).or_default();
+        let Some(longest) = all.max() else { return };
+        let finding = self.found.entry((place.priority, place.is_tcp)).or_default();
         // Users are followed one after the other.
         finding.users += u64::from(finding.last_user != self.user);
         finding.last_user = self.user;
-        let longest = finding.ports.entry(place.port).or_default();
-        *longest = length.max(*longest);
+        let before = finding.ports.entry(place.port).or_default();
+        *before = longest.max(*before);
     }
 }
 
 impl Finding {
-    fn named(self, (priority, is_tcp, behind): (u8, bool, u8), plan: &Plan) -> StarvedPriority {
-        let longest = self.ports.iter().max_by_key(|&(&port, &length)| (length, Reverse(port)));
-        let ((node, port), longest_ps) = longest.map_or(((0, 0), 0), |(&port, &ps)| (port, ps));
+    fn named(self, (priority, is_tcp): (u8, bool), plan: &Plan) -> StarvedPriority {
+        let ports = self.ports.iter();
+        let longest = ports.max_by_key(|&(&port, &(length, _))| (length, Reverse(port)));
+        let ((node, port), (longest_ps, behind)) =
+            longest.map_or(((0, 0), (0, 0)), |(&port, &longest)| (port, longest));
         StarvedPriority {
             priority,
             is_tcp,
             flows: self.users,
-            behind,
+            behind: (0..8).filter(|priority| behind >> priority & 1 == 1).collect(),
             port: format!("{}:{port}", plan.topology.nodes[node as usize].name),
             longest_ps,
             ports: self.ports.len() as u64,
@@ -216,9 +254,22 @@ impl Finding {
     }
 }
 
+/// Such as `priority 3`, or `priorities 3 and 4 together`.
+fn named_priorities(priorities: &[u8]) -> String {
+    match priorities {
+        [] => "what goes first".to_owned(),
+        [one] => format!("priority {one}"),
+        [others @ .., last] => {
+            let others: Vec<String> = others.iter().map(u8::to_string).collect();
+            format!("priorities {} and {last} together", others.join(", "))
+        }
+    }
+}
+
 impl fmt::Display for StarvedPriority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { priority, behind, port, .. } = self;
+        let Self { priority, port, .. } = self;
+        let behind = named_priorities(&self.behind);
         let what = match (self.is_tcp, self.flows) {
             (true, 1) => "a flow of TCP".to_owned(),
             (true, flows) => format!("{flows} flows of TCP"),
@@ -227,7 +278,7 @@ impl fmt::Display for StarvedPriority {
         };
         write!(
             f,
-            "`switch.scheduler` is strict, and priority {behind} can fill {port} for {}: meanwhile priority \
+            "`switch.scheduler` is strict, and {behind} can fill {port} for {}: meanwhile priority \
              {priority} ({what}) gets nothing there",
             Duration::from_ps(self.longest_ps)
         )?;

@@ -1,29 +1,28 @@
 //! The egress ports with strict scheduling that flows and connections pass.
 
+use std::collections::BTreeMap;
+
 use rocelab_fabric::topology::Adjacency;
-use rocelab_fabric::{NodeId, Routes, SchedulerConfig};
+use rocelab_fabric::{NodeId, Routes, SchedulerConfig, SwitchConfig};
 use rocelab_units::Bandwidth;
 
+use crate::plan::queues;
 use crate::{ConnectionPlan, FlowPlan, Plan, Verb};
+
+/// An egress port: its node, and its number there.
+pub(super) type Port = (NodeId, u16);
 
 /// A queue of an egress port, and which of its frames: by the priority with which hosts send them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     /// The egress port.
-    pub(super) port: (NodeId, u16),
+    pub(super) port: Port,
     /// The number of its queue.
     pub(super) queue: u8,
     /// The priority with which hosts send.
     pub(super) priority: u8,
     /// Whether that is TCP.
     pub(super) is_tcp: bool,
-}
-
-impl Place {
-    /// Where the places of a queue of a port begin, in their order.
-    pub(super) fn first_of(port: (NodeId, u16), queue: u8) -> Self {
-        Self { port, queue, priority: 0, is_tcp: false }
-    }
 }
 
 /// A place on a path.
@@ -36,6 +35,27 @@ pub(super) struct Visit {
     pub(super) source_rate: Bandwidth,
     /// The rate of the port.
     pub(super) port_rate: Bandwidth,
+    /// Whether a shaper keeps its queue from sending at that rate.
+    pub(super) is_shaped: bool,
+}
+
+/// What a strict port does with frames.
+#[derive(Clone, Copy)]
+struct Rules {
+    /// The queue of those of each priority with which hosts send.
+    queues: [u8; 8],
+    has_shapers: bool,
+}
+
+impl Rules {
+    /// By what a port goes by, and the priority in its switch of each one that hosts send with; none if it is not
+    /// strict.
+    fn new(config: &SwitchConfig, classes: [u8; 8]) -> Option<Self> {
+        let queues = queues(config);
+        let queue = |class: u8| queues[usize::from(class & 7)];
+        (config.scheduler == SchedulerConfig::Strict)
+            .then(|| Self { queues: classes.map(queue), has_shapers: !config.shapers.is_empty() })
+    }
 }
 
 /// Follows frames along their routes.
@@ -43,6 +63,10 @@ pub(super) struct Paths<'a> {
     plan: &'a Plan,
     routes: Routes,
     adjacency: Adjacency,
+    /// By node; none of hosts, nor of switches that are not strict.
+    of_switches: Vec<Option<Rules>>,
+    /// Of those ports that have parameters of their own.
+    of_ports: BTreeMap<Port, Option<Rules>>,
 }
 
 /// Who sends to whom, and with which priority.
@@ -56,7 +80,22 @@ struct Sent {
 
 impl<'a> Paths<'a> {
     pub(super) fn new(plan: &'a Plan, routes: Routes) -> Self {
-        Self { plan, routes, adjacency: plan.topology.adjacency() }
+        let mut of_switches = vec![None; plan.topology.nodes.len()];
+        for switch in plan.topology.switches() {
+            let classes = plan.priorities_in(switch);
+            of_switches[switch as usize] = Rules::new(plan.switch_at(switch), classes);
+        }
+        let is_of_switch = |&(node, _): &Port| plan.topology.is_switch(node);
+        let rules =
+            |(node, port): Port| Rules::new(plan.port_at(node, port), plan.priorities_in(node));
+        let ports = plan.ports_of_their_own().filter(is_of_switch);
+        let of_ports = ports.map(|port| (port, rules(port))).collect();
+        Self { plan, routes, adjacency: plan.topology.adjacency(), of_switches, of_ports }
+    }
+
+    fn rules(&self, port: Port) -> Option<Rules> {
+        let own = if self.of_ports.is_empty() { None } else { self.of_ports.get(&port) };
+        own.copied().unwrap_or_else(|| self.of_switches[port.0 as usize])
     }
 
     /// Visits where the data of a flow go.
@@ -99,24 +138,22 @@ impl<'a> Paths<'a> {
             let Some(port) = self.routes.egress(node, sent.to, sent.hash) else { return };
             let Some(&next) = self.adjacency.ports_of(node).get(usize::from(port)) else { return };
             let port_rate = self.rate_of(next.link);
-            if self.plan.port_at(node, port).scheduler == SchedulerConfig::Strict {
-                let class = self.plan.priorities_in(node)[usize::from(sent.priority & 7)];
-                let queue = self.plan.queue_of(node, port, class);
+            if let Some(rules) = self.rules((node, port)) {
+                let queue = rules.queues[usize::from(sent.priority & 7)];
                 let (priority, is_tcp) = (sent.priority, sent.is_tcp);
                 let place = Place { port: (node, port), queue, priority, is_tcp };
-                visit(Visit { place, source: sent.from, source_rate, port_rate });
+                let is_shaped = rules.has_shapers && self.is_shaped(&place, port_rate);
+                visit(Visit { place, source: sent.from, source_rate, port_rate, is_shaped });
             }
             source_rate = source_rate.min(port_rate);
             node = next.node;
         }
     }
 
-    /// Whether a shaper keeps a queue from sending at its port's rate.
-    pub(super) fn is_shaped(&self, place: Place) -> bool {
+    fn is_shaped(&self, place: &Place, port_rate: Bandwidth) -> bool {
         let (node, port) = place.port;
-        let rate = self.rate_of(self.adjacency.ports_of(node)[usize::from(port)].link);
         let mut shapers = self.plan.port_at(node, port).shapers.iter();
-        shapers.any(|(of, one)| of.number() == place.queue && one.rate < rate)
+        shapers.any(|(of, one)| of.number() == place.queue && one.rate < port_rate)
     }
 
     fn rate_of(&self, link: u32) -> Bandwidth {

@@ -61,7 +61,7 @@ pub(in crate::queue_pair) enum Refusal {
     Access,
     /// It is longer, or shorter, than announced, or than the buffer.
     Length,
-    /// It makes no sense: its opcode, or a crooked address.
+    /// It makes no sense: its opcode, or an unaligned address.
     Invalid,
 }
 
