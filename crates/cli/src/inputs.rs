@@ -92,9 +92,9 @@ impl<'a> Inputs<'a> {
 impl Input<'_> {
     /// It is in a folder that results at `directory` would remove.
     fn within(&self, folder: &Path, directory: &Path) -> Failure {
-        let folder = crate::run::shown(folder).display();
         let problem = format!(
-            "is in {folder}, which results in {} would remove",
+            "is in {}, which results in {} would remove",
+            folder.display(),
             crate::run::shown(directory).display()
         );
         let fix = "copy it elsewhere, or name another directory with --out".to_owned();

@@ -16,7 +16,7 @@ pub(crate) fn headline(bps: Option<u64>, goodput: Option<&Goodput>) -> String {
     }
 }
 
-/// The rate with its rule and time, and the tail if there is one: what each is called, and its text.
+/// The rate with its rule and time, and what came after that: what each is called, and its text.
 pub(crate) fn lines(bps: Option<u64>, goodput: Option<&Goodput>) -> Vec<(&'static str, String)> {
     let mut text = headline(bps, goodput);
     let Some(goodput) = goodput else { return vec![("Goodput", text)] };
@@ -29,7 +29,14 @@ pub(crate) fn lines(bps: Option<u64>, goodput: Option<&Goodput>) -> Vec<(&'stati
     text += &format!(": {}", time(goodput.duration_ps));
     let tail = goodput.tail.map(|tail| {
         let (bytes, lasted) = (memory(tail.bytes), time(tail.duration_ps));
-        ("Goodput tail", format!("the last 5 %: {bytes} in {lasted}"))
+        match goodput.rule {
+            GoodputRule::Until95Percent => {
+                ("Goodput tail", format!("the last 5 %: {bytes} in {lasted}"))
+            }
+            GoodputRule::BetweenStarts => {
+                ("Goodput rest", format!("after the last start: {bytes} in {lasted}"))
+            }
+        }
     });
     std::iter::once(("Goodput", text)).chain(tail).collect()
 }
@@ -54,9 +61,12 @@ mod tests {
             ("Goodput tail", "the last 5 %: 5.00 MB in 2.00 ms".to_owned()),
         ];
         assert_eq!(lines(Some(until.bps()), Some(&until)), expected);
-        let between = Goodput { rule: GoodputRule::BetweenStarts, tail: None, ..until };
-        let expected = "760.00 Gbit/s, from the first to the last start: 1.00 ms";
-        assert_eq!(lines(Some(between.bps()), Some(&between)), [("Goodput", expected.to_owned())]);
+        let between = Goodput { rule: GoodputRule::BetweenStarts, ..until };
+        let expected = [
+            ("Goodput", "760.00 Gbit/s, from the first to the last start: 1.00 ms".to_owned()),
+            ("Goodput rest", "after the last start: 5.00 MB in 2.00 ms".to_owned()),
+        ];
+        assert_eq!(lines(Some(between.bps()), Some(&between)), expected);
         assert_eq!(headline(None, None), "none: nothing was delivered");
         assert_eq!(headline(Some(0), None), "none: no flow completed");
     }

@@ -148,6 +148,14 @@ impl DeliveryLog {
         parts.sum()
     }
 
+    /// Where the bin of a time begins, in picoseconds: what was accepted before that is known exactly.
+    pub fn bin_start(&self, time_ps: u64) -> u64 {
+        let Place { octave, bin } = Place::of(time_ps.saturating_sub(self.origin_ps));
+        let octave = u32::try_from(octave).unwrap_or(u32::MAX);
+        let (start, _) = start_and_width_log2(octave, bin as u64);
+        self.origin_ps.saturating_add(start)
+    }
+
     /// The first time, in picoseconds, by which so many bytes were accepted; `None` if there are fewer.
     pub fn time_of(&self, bytes: u64) -> Option<u64> {
         let mut before = 0;
@@ -250,6 +258,7 @@ mod tests {
             let (start, width_log2) =
                 start_and_width_log2(u32::try_from(octave).unwrap(), bin as u64);
             assert!(start <= offset && offset - start < 1 << width_log2, "{offset}");
+            assert_eq!(DeliveryLog::default().bin_start(offset), start);
         }
     }
 

@@ -18,7 +18,7 @@ pub struct Goodput {
     pub bytes: u64,
     /// How long it is, above zero (ps).
     pub duration_ps: u64,
-    /// What came after it, where the rule leaves a tail.
+    /// What came after it; left out by older builds where flows came all the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail: Option<GoodputTail>,
 }
@@ -28,19 +28,21 @@ pub struct Goodput {
 #[serde(rename_all = "kebab-case")]
 pub enum GoodputRule {
     /// From the first start to the last one, where these span at least half of the run: flows came all
-    /// the time.
+    /// the time. It ends with the last bin of the [log](DeliveryLog) that ends by the last start, so up to
+    /// 1 / 2,048 earlier: what comes after that start is not in it.
     BetweenStarts,
     /// From the first start until 95 % of all payload was accepted that was accepted at all.
     #[serde(rename = "until-95-percent")]
     Until95Percent,
 }
 
-/// The last 5 % of the payload.
+/// What came after the time that goodput is over: by one rule the last 5 % of the payload, by the other what
+/// came after the last start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoodputTail {
     /// Payload (bytes).
     pub bytes: u64,
-    /// From when 95 % had been accepted to the end of the run (ps).
+    /// From the end of that time to the end of the run (ps).
     pub duration_ps: u64,
 }
 
@@ -84,15 +86,21 @@ impl Goodput {
         let RunSpan { first_start_ps, last_start_ps, end_ps } = run;
         let starting = last_start_ps.saturating_sub(first_start_ps);
         let all = end_ps.saturating_sub(first_start_ps);
+        let total = accepted.total();
         if starting > 0 && u128::from(starting) * 2 >= all.into() {
             let before = accepted.bytes_before(first_start_ps);
-            let bytes = accepted.bytes_before(last_start_ps).saturating_sub(before);
-            if bytes > 0 {
+            let until = accepted.bin_start(last_start_ps);
+            let bytes = accepted.bytes_before(until).saturating_sub(before);
+            let duration_ps = until.saturating_sub(first_start_ps);
+            if bytes > 0 && duration_ps > 0 {
                 let rule = GoodputRule::BetweenStarts;
-                return Some(Self { rule, bytes, duration_ps: starting, tail: None });
+                let rest = GoodputTail {
+                    bytes: total - before - bytes,
+                    duration_ps: end_ps.saturating_sub(until),
+                };
+                return Some(Self { rule, bytes, duration_ps, tail: Some(rest) });
             }
         }
-        let total = accepted.total();
         let bytes = total - total / 20;
         let reached = if bytes > 0 { accepted.time_of(bytes)?.min(end_ps) } else { return None };
         let duration_ps = reached.saturating_sub(first_start_ps);
@@ -168,12 +176,30 @@ mod tests {
         flows.push((1_000, 1_900, 1_000_000));
         let (log, span) = log(&flows);
         let goodput = Goodput::of(&log, span).unwrap();
-        assert_eq!((goodput.rule, goodput.tail), (GoodputRule::BetweenStarts, None));
-        assert_eq!(goodput.duration_ps, 1_000 * US);
+        assert_eq!(goodput.rule, GoodputRule::BetweenStarts);
+        assert!(goodput.duration_ps <= 1_000 * US && is_about(goodput.duration_ps, 1e9));
+        let rest = goodput.tail.unwrap();
+        assert_eq!(rest.bytes, log.total() - goodput.bytes);
+        assert_eq!(rest.duration_ps, 1_900 * US - goodput.duration_ps);
         assert!(is_about(goodput.bps(), 1e6 * 8.0 / 10e-6), "{goodput:?}");
         // A run that goes on for longer is not one of flows that come all the time.
         let longer = Goodput::of(&log, span.until(2_001 * US)).unwrap();
         assert_eq!(longer.rule, GoodputRule::Until95Percent);
+    }
+
+    /// What comes within a 2,048th after the last start is not what came before it.
+    #[test]
+    fn what_comes_after_the_last_start_is_not_counted() {
+        for last in [9_001, 10_000, 10_003, 16_775, 16_780] {
+            let mut log = DeliveryLog::default();
+            log.add(US, 1_000);
+            (1..=10_000).for_each(|packet| log.add(last * US + packet * 82_000, 1_000));
+            let starts = RunSpan::starting_at(0).with(RunSpan::starting_at(last * US));
+            let goodput = Goodput::of(&log, starts.until((last + 820) * US)).unwrap();
+            assert_eq!((goodput.rule, goodput.bytes), (GoodputRule::BetweenStarts, 1_000));
+            assert!(is_about(goodput.duration_ps, (last * US) as f64), "{goodput:?}");
+            assert_eq!(goodput.tail.unwrap().bytes, 10_000_000);
+        }
     }
 
     #[test]
@@ -209,7 +235,8 @@ mod tests {
             if let Some(goodput) = goodput {
                 prop_assert!(goodput.duration_ps > 0 && goodput.bytes > 0);
                 prop_assert!(goodput.duration_ps <= span.until(end).end_ps - origin);
-                prop_assert!(goodput.bytes <= log.total());
+                let rest = goodput.tail.map_or(0, |tail| tail.bytes);
+                prop_assert!(goodput.bytes + rest <= log.total());
             }
         }
     }

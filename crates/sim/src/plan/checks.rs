@@ -101,7 +101,7 @@ pub(super) fn check_switch(switch: &SwitchConfig) -> Result<(), Fault> {
         ensure(size.is_none_or(|size| size <= switch.buffer), || {
             Fault::at(key, format!("that is more than the buffer of {}", switch.buffer))
                 .value(size.unwrap_or_default())
-                .help("give a part of the buffer")
+                .help("give a part of the buffer, or a larger switch.buffer")
         })?;
     }
     check_memory(switch)?;

@@ -57,7 +57,7 @@ pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Loaded, Scena
         });
     }
     let text =
-        std::fs::read_to_string(path).map_err(|error| ScenarioError::unreadable(path, &error))?;
+        rocelab_fabric::read_text(path).map_err(|error| ScenarioError::unreadable(path, &error))?;
     parse_config(&text, path, overrides)
 }
 

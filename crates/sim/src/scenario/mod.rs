@@ -162,7 +162,7 @@ impl Scenario {
     /// If the file cannot be read, is no TOML, or has a key or value that does not exist. What
     /// concerns several values together is found by [`Scenario::plan`].
     pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
-        let text = std::fs::read_to_string(path)
+        let text = rocelab_fabric::read_text(path)
             .map_err(|error| ScenarioError::unreadable(path, &error))?;
         Self::parse(&text, path, overrides)
     }

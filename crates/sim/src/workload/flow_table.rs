@@ -1,5 +1,6 @@
 //! Comma-separated tables whose errors name file, line and column.
 
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -179,9 +180,13 @@ impl<'a> Row<'a> {
 /// The text of `file`, which may be relative to `folder` and which the scenario names at `key`.
 pub(crate) fn read_input(folder: &Path, file: &Path, key: &str) -> Result<String, Fault> {
     let path = folder.join(file);
-    std::fs::read_to_string(&path).map_err(|error| {
-        Fault::at(key, format!("`{}` cannot be read: {error}", path.display()))
-            .help("give a path relative to the scenario's folder")
+    rocelab_fabric::read_text(&path).map_err(|error| {
+        let help = match error.kind() {
+            ErrorKind::InvalidData => "give a file of text in UTF-8",
+            ErrorKind::InvalidInput | ErrorKind::IsADirectory => "give a file",
+            _ => "give a path relative to the scenario's folder",
+        };
+        Fault::at(key, format!("`{}` cannot be read: {error}", path.display())).help(help)
     })
 }
 

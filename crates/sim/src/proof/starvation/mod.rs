@@ -266,6 +266,15 @@ fn named_priorities(priorities: &[u8]) -> String {
     }
 }
 
+/// A time in words, to four digits and more (ps).
+fn rounded(time_ps: u64) -> Duration {
+    let mut step = 1;
+    while time_ps / step >= 100_000 {
+        step *= 10;
+    }
+    Duration::from_ps(time_ps / step * step)
+}
+
 impl fmt::Display for StarvedPriority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { priority, port, .. } = self;
@@ -280,7 +289,7 @@ impl fmt::Display for StarvedPriority {
             f,
             "`switch.scheduler` is strict, and {behind} can fill {port} for {}: meanwhile priority \
              {priority} ({what}) gets nothing there",
-            Duration::from_ps(self.longest_ps)
+            rounded(self.longest_ps)
         )?;
         match self.ports {
             0 | 1 => {}
