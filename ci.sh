@@ -74,13 +74,13 @@ combinations() {
         --seconds 60 --count 4000 --parts 600 --kills 200
 }
 
-# The release program, the two scenarios that the README shows, and the page of a run of 320 servers
+# The release program, the scenarios that the README shows, and the page of a run of 320 servers
 # in a browser.
 program() {
     local results
     cargo build --release
     results=$(mktemp -d)
-    for scenario in incast-v2 incast-v1; do
+    for scenario in dcqcn-incast incast-v2 incast-v1; do
         "${CARGO_TARGET_DIR:-target}/release/rocelab" run "scenarios/$scenario.toml" \
             --out "$results/$scenario"
     done

@@ -13,7 +13,7 @@ use rocelab_units::{Duration, SimTime};
 use crate::answer;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::inputs::Inputs;
+use crate::inputs::{COPY_OR_OUT, Inputs};
 use crate::interrupt::Interrupt;
 use crate::run::{Carrying, ExecutionArguments, key_and_value, shown, write_scenario};
 
@@ -110,6 +110,10 @@ pub(crate) struct ResumeArguments {
     quiet: bool,
 }
 
+/// What to do where going on would remove what the run reads.
+const PUT_BACK: &str = "move it out of there and have its path lead to it, as when the run began, or begin \
+                        anew with rocelab run and another --out";
+
 /// Goes on from the last checkpoint.
 pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen();
@@ -131,7 +135,7 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
     let mut removed = ResultsDir::removed_for(results, from.settings.overwrite())?;
     // They go last, when nothing is read from there any more.
     removed.retain(|folder| !checkpoints.working_path().starts_with(folder));
-    Inputs::of_scenario(&read).refuse_removing(&removed, results)?;
+    Inputs::of_scenario(&read).refuse_removing(&removed, results, PUT_BACK)?;
     let directory = ResultsDir::going_on(&checkpoints, from.settings.overwrite(), &from.files);
     let directory = directory.map_err(|error| match error {
         ResultsError::Exists { path } | ResultsError::NotResults { path } => Failure::Input(format!(
@@ -316,7 +320,8 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
     let (scenario, plan) = plan_of(&results, name, &arguments.set)?;
     let inputs = Inputs::of_scenario(&read).and(Inputs::of_scenario(&scenario));
     let removed = ResultsDir::removed_for(&arguments.out, overwrite)?;
-    inputs.and(Inputs::of_results(&results)).refuse_removing(&removed, &arguments.out)?;
+    let inputs = inputs.and(Inputs::of_results(&results));
+    inputs.refuse_removing(&removed, &arguments.out, COPY_OR_OUT)?;
     Checkpoints::check_way(&arguments.out, overwrite)?;
     let mut directory = ResultsDir::create(&arguments.out, overwrite)?;
     directory.begin_with(&from.files, &results)?;

@@ -10,6 +10,9 @@ use rocelab_sim::Scenario;
 
 use crate::failure::Failure;
 
+/// What to do where a command that has `--out` would remove what it reads.
+pub(crate) const COPY_OR_OUT: &str = "copy it elsewhere, or name another directory with --out";
+
 /// Files that a command reads.
 #[derive(Default)]
 pub(crate) struct Inputs<'a>(Vec<Input<'a>>);
@@ -68,11 +71,13 @@ impl<'a> Inputs<'a> {
         )))
     }
 
-    /// Refuses to remove `folders` if that would remove one of them. The results go to `directory`.
+    /// Refuses to remove `folders` if that would remove one of them. The results go to `directory`; `fix` is
+    /// what the user can do.
     pub(crate) fn refuse_removing(
         &self,
         folders: &[PathBuf],
         directory: &Path,
+        fix: &str,
     ) -> Result<(), Failure> {
         let folders: Vec<_> =
             folders.iter().filter_map(|folder| folder.canonicalize().ok()).collect();
@@ -82,7 +87,7 @@ impl<'a> Inputs<'a> {
                 places.iter().any(|place| place.starts_with(folder) && place != *folder)
             };
             if let Some(folder) = folders.iter().find(is_within) {
-                return Err(input.within(folder, directory));
+                return Err(input.within(folder, directory, fix));
             }
         }
         Ok(())
@@ -91,15 +96,14 @@ impl<'a> Inputs<'a> {
 
 impl Input<'_> {
     /// It is in a folder that results at `directory` would remove.
-    fn within(&self, folder: &Path, directory: &Path) -> Failure {
+    fn within(&self, folder: &Path, directory: &Path, fix: &str) -> Failure {
         let problem = format!(
             "is in {}, which results in {} would remove",
             folder.display(),
             crate::run::shown(directory).display()
         );
-        let fix = "copy it elsewhere, or name another directory with --out".to_owned();
         match &self.named_by {
-            Some((scenario, key)) => scenario.error_at(key, problem, fix).into(),
+            Some((scenario, key)) => scenario.error_at(key, problem, fix.to_owned()).into(),
             None => Failure::Input(format!("{}: {problem}; {fix}", self.path.display())),
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo, SCENARIO_TOML};
-use rocelab_sim::proof::{LossyPriority, RoutingLoop, StarvedPriority};
+use rocelab_sim::proof::{LossyPriority, ProofStage, RoutingLoop, StarvedPriority};
 use rocelab_sim::reference::Loaded;
 use rocelab_sim::{Execution, Outcome, Plan, Progress, RunError, Scenario};
 
@@ -16,7 +16,7 @@ use crate::answer;
 use crate::checkpoint::{self, CheckpointArguments};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::inputs::{Inputs, is_copied};
+use crate::inputs::{COPY_OR_OUT, Inputs, is_copied};
 use crate::interrupt::Interrupt;
 use crate::progress::{Bar, Stages, Stopwatch};
 use crate::resources;
@@ -204,15 +204,18 @@ pub(crate) fn run_all(
 
 /// What is seldom meant, before it runs.
 fn tell_warnings(path: &Path, plan: &Plan) {
-    for finding in RoutingLoop::all_of(plan) {
-        tell!("warning: {}: {finding}", path.display());
+    for warning in find_warnings(plan) {
+        tell!("warning: {}: {warning}", path.display());
     }
-    for finding in LossyPriority::all_of(plan) {
-        tell!("warning: {}: {finding}", path.display());
-    }
-    for finding in StarvedPriority::all_of(plan) {
-        tell!("warning: {}: {finding}", path.display());
-    }
+}
+
+/// The same in words. All flows are followed, and it is shown meanwhile that this goes on.
+fn find_warnings(plan: &Plan) -> Vec<String> {
+    let _stages = Stages::of_one(false, ProofStage::Traffic.name());
+    let loops = RoutingLoop::all_of(plan).into_iter().map(|finding| finding.to_string());
+    let lossy = LossyPriority::all_of(plan).into_iter().map(|finding| finding.to_string());
+    let starved = StarvedPriority::all_of(plan).into_iter().map(|finding| finding.to_string());
+    loops.chain(lossy).chain(starved).collect()
 }
 
 /// Whether no two scenarios have results in one directory, where one would replace the other's.
@@ -238,7 +241,7 @@ fn check_inputs_stay(arguments: &RunArguments, all: &[ToRun]) -> Result<(), Fail
     for ToRun { plan, .. } in all {
         let directory = arguments.directory_for(plan);
         let removed = ResultsDir::removed_for(&directory, arguments.overwrite())?;
-        inputs.refuse_removing(&removed, &directory)?;
+        inputs.refuse_removing(&removed, &directory, COPY_OR_OUT)?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ pub(crate) fn headline(bps: Option<u64>, goodput: Option<&Goodput>) -> String {
     match goodput.map(|goodput| goodput.rule) {
         Some(GoodputRule::BetweenStarts) => format!("{} between starts", rate(bps)),
         Some(GoodputRule::Until95Percent) => format!("{} until 95 % arrived", rate(bps)),
+        Some(GoodputRule::WholeRun) => format!("{} over the whole run", rate(bps)),
         // Of an older build, which counted completed flows.
         None if bps == 0 => "none: no flow completed".to_owned(),
         None => format!("{} from first start to last end", rate(bps)),
@@ -25,12 +26,15 @@ pub(crate) fn lines(bps: Option<u64>, goodput: Option<&Goodput>) -> Vec<(&'stati
             format!("{}, from the first to the last start", rate(goodput.bps()))
         }
         GoodputRule::Until95Percent => format!("{}, until 95 % had arrived", rate(goodput.bps())),
+        GoodputRule::WholeRun => {
+            format!("{}, whole run, since much never arrived", rate(goodput.bps()))
+        }
     };
     text += &format!(": {}", time(goodput.duration_ps));
     let tail = goodput.tail.map(|tail| {
         let (bytes, lasted) = (memory(tail.bytes), time(tail.duration_ps));
         match goodput.rule {
-            GoodputRule::Until95Percent => {
+            GoodputRule::Until95Percent | GoodputRule::WholeRun => {
                 ("Goodput tail", format!("the last 5 %: {bytes} in {lasted}"))
             }
             GoodputRule::BetweenStarts => {

@@ -113,7 +113,7 @@ fn percentiles(summary: &Summary) -> String {
         return String::new();
     };
     let unit = time_unit(fct.p50);
-    let completed = completed_of(fct, &summary.flows);
+    let completed = completed_of(summary);
     let fct = percentile_texts(fct, |ps| in_unit(ps, unit));
     let slowdown = percentile_texts(slowdown, |ratio| format!("{ratio:.2}"));
     let names = ["min", "mean", "p50", "p95", "p99", "p99.9", "max"].map(str::to_owned);

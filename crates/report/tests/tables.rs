@@ -42,8 +42,9 @@ fn summary() -> Summary {
             duration_ps: 1_306_066_334,
             tail: Some(GoodputTail { bytes: 800_000, duration_ps: 96_402_802 }),
         }),
-        fct_ps: Distribution::with_missing(&mut fct_ps, 2),
-        slowdown: Distribution::with_missing(&mut slowdown, 2).map(Distribution::into_millionths),
+        fct_ps: Distribution::with_missing(&mut fct_ps, &Missing::never(2)),
+        slowdown: Distribution::with_missing(&mut slowdown, &Missing::never(2))
+            .map(Distribution::into_millionths),
         frozen: Some(FrozenRecord {
             flows: 1,
             since_ps: 1_002_003_004,
@@ -186,7 +187,7 @@ fn transports_fit_80_columns() {
         flows,
         goodput_bps: Some(93_104_000_000),
         goodput: summary().goodput,
-        fct_ps: Distribution::with_missing(&mut [12_345_678_901; 200], 6),
+        fct_ps: Distribution::with_missing(&mut [12_345_678_901; 200], &Missing::never(6)),
         slowdown: None,
     };
     let transports = ["rdma", "tcp"].map(|name| (name.to_owned(), own.clone())).into();

@@ -7,7 +7,7 @@
 
 mod file_lengths;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -21,11 +21,13 @@ use crate::leftovers;
 use crate::{Overwrite, ResultsError};
 
 /// What a checkpoint begins with.
-const MAGIC: [u8; 8] = *b"rocelab\x05";
+const MAGIC: [u8; 8] = *b"rocelab\x06";
 /// The ending of its file.
 const ENDING: &str = "checkpoint";
 /// The ending of its file while it is written.
 const UNFINISHED: &str = "partial";
+/// Digits of its name: those of the longest time.
+const DIGITS: usize = 20;
 /// The folder of the results while they grow.
 const WORKING: &str = "results";
 
@@ -142,7 +144,8 @@ impl Checkpoints {
     ///
     /// # Errors
     /// [`ResultsError::BrokenOff`] or [`ResultsError::Kept`] if there are checkpoints of an earlier run;
-    /// [`ResultsError::InUse`], [`ResultsError::Unnamed`], [`ResultsError::NotWritable`].
+    /// [`ResultsError::NotCheckpoints`], [`ResultsError::InUse`], [`ResultsError::Unnamed`],
+    /// [`ResultsError::NotWritable`].
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self, ResultsError> {
         Self::clear_way(path, overwrite)?;
         let results = resolve(path)?;
@@ -171,19 +174,28 @@ impl Checkpoints {
     }
 
     /// Whether checkpoints of an earlier run are not in the way of results at `path`, or may be replaced.
+    /// It makes and removes nothing.
     ///
     /// # Errors
     /// [`ResultsError::BrokenOff`], [`ResultsError::Kept`], [`ResultsError::InUse`],
-    /// [`ResultsError::Unnamed`].
+    /// [`ResultsError::Unnamed`]; [`ResultsError::NotCheckpoints`] if the folder is somebody else's.
     pub fn check_way(path: &Path, overwrite: Overwrite) -> Result<(), ResultsError> {
         let results = resolve(path)?;
-        if !exists(&folder_of(&results)) {
+        let folder = folder_of(&results);
+        if !exists(&folder) {
             return Ok(());
         }
-        let checkpoints = Self::open(&results)?;
+        if !is_ours(&folder) {
+            return Err(ResultsError::NotCheckpoints { path: folder });
+        }
+        if exists(&folder.join(leftovers::LOCK)) {
+            lock(&folder)?;
+        }
         match overwrite {
-            Overwrite::Refuse if checkpoints.is_over() => Err(ResultsError::Kept { path: results }),
-            Overwrite::Refuse => Err(ResultsError::BrokenOff { path: results }),
+            Overwrite::Refuse if folder.join(WORKING).is_dir() => {
+                Err(ResultsError::BrokenOff { path: results })
+            }
+            Overwrite::Refuse => Err(ResultsError::Kept { path: results }),
             Overwrite::Replace => Ok(()),
         }
     }
@@ -201,15 +213,15 @@ impl Checkpoints {
         }
     }
 
-    /// The folder beside results at `path`.
+    /// The folder beside results at `path`. Checkpoints in it that were never complete go.
     ///
     /// # Errors
-    /// [`ResultsError::NoCheckpoints`] if there is none; [`ResultsError::InUse`],
-    /// [`ResultsError::Unnamed`].
+    /// [`ResultsError::NoCheckpoints`] if there is none, or only somebody else's;
+    /// [`ResultsError::InUse`], [`ResultsError::Unnamed`].
     pub fn open(path: &Path) -> Result<Self, ResultsError> {
         let results = resolve(path)?;
         let folder = folder_of(&results);
-        if !folder.is_dir() {
+        if !is_ours(&folder) {
             return Err(ResultsError::NoCheckpoints { path: results });
         }
         let lock = lock(&folder)?;
@@ -221,9 +233,9 @@ impl Checkpoints {
     /// Removes checkpoints that were not complete when their run was killed.
     fn remove_unfinished(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
-        for path in entries.flatten().map(|entry| entry.path()) {
-            if path.extension().is_some_and(|ending| ending == UNFINISHED) {
-                let _ = fs::remove_file(path);
+        for entry in entries.flatten() {
+            if time_in(&entry.file_name(), UNFINISHED).is_some() {
+                let _ = fs::remove_file(entry.path());
             }
         }
     }
@@ -245,7 +257,10 @@ impl Checkpoints {
 
     /// Whether results at `path` still grow in such a folder, or did until the run was broken off.
     pub fn hold_growing(path: &Path) -> bool {
-        resolve(path).is_ok_and(|results| folder_of(&results).join(WORKING).is_dir())
+        resolve(path).is_ok_and(|results| {
+            let folder = folder_of(&results);
+            folder.join(WORKING).is_dir() && is_ours(&folder)
+        })
     }
 
     /// Whether `path` is that of their results, or in those or in the folder.
@@ -271,10 +286,7 @@ impl Checkpoints {
         let failed = |error| ResultsError::read(&self.folder)(error);
         let mut times = Vec::new();
         for entry in fs::read_dir(&self.folder).map_err(failed)? {
-            let path = entry.map_err(failed)?.path();
-            let is_one = path.extension().is_some_and(|ending| ending == ENDING);
-            let time = path.file_stem().and_then(|stem| stem.to_str()?.parse().ok());
-            times.extend(time.filter(|_| is_one).map(SimTime::from_ps));
+            times.extend(time_in(&entry.map_err(failed)?.file_name(), ENDING));
         }
         times.sort_unstable();
         Ok(times)
@@ -330,7 +342,7 @@ impl Checkpoints {
     }
 
     fn path_of(&self, time: SimTime) -> PathBuf {
-        self.folder.join(format!("{:020}.{ENDING}", time.ps()))
+        self.folder.join(format!("{:0DIGITS$}.{ENDING}", time.ps()))
     }
 }
 
@@ -341,6 +353,36 @@ fn folder_of(results: &Path) -> PathBuf {
     let mut name = results.file_name().map_or_else(OsString::new, OsString::from);
     name.push(".checkpoints");
     results.with_file_name(name)
+}
+
+/// The time of a checkpoint whose file is called so, with that ending.
+fn time_in(name: &OsStr, ending: &str) -> Option<SimTime> {
+    let digits = name.to_str()?.strip_suffix(ending)?.strip_suffix('.')?;
+    let is_time = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_time).map(SimTime::from_ps)
+}
+
+/// Whether a run has made the folder: its lock file says so, or it holds checkpoints and nothing that is
+/// not of a run.
+fn is_ours(folder: &Path) -> bool {
+    folder.is_dir() && (leftovers::is_of_a_run(folder) || holds_only_checkpoints(folder))
+}
+
+/// The same of a folder whose lock file does not say whose it is, as on a host without a name.
+fn holds_only_checkpoints(folder: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    let mut are_any = false;
+    for entry in entries {
+        let Ok(entry) = entry else { return false };
+        let name = entry.file_name();
+        let is_one = time_in(&name, ENDING).is_some();
+        are_any |= is_one;
+        let is_beside = name == WORKING || name == leftovers::LOCK;
+        if !is_one && !is_beside && time_in(&name, UNFINISHED).is_none() {
+            return false;
+        }
+    }
+    are_any
 }
 
 fn lock(folder: &Path) -> Result<File, ResultsError> {
@@ -407,6 +449,76 @@ mod tests {
         let all = [0, 5, 10].map(|us| checkpoint(us, true));
         all.iter().for_each(|one| checkpoints.save(one).unwrap());
         assert_eq!(checkpoints.times().unwrap(), all.map(|one| one.time));
+    }
+
+    /// Names and contents of a folder.
+    fn files(folder: &Path) -> Vec<(OsString, String)> {
+        let read = |entry: io::Result<fs::DirEntry>| {
+            let entry = entry.unwrap();
+            (entry.file_name(), fs::read_to_string(entry.path()).unwrap_or_default())
+        };
+        let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(read).collect();
+        files.sort();
+        files
+    }
+
+    /// A user's folder may be called as ours are.
+    #[test]
+    fn a_folder_of_others_is_refused_and_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let mine = "years of work";
+        let foreign: [&[(&str, &str)]; 6] = [
+            &[],
+            &[("thesis.txt", mine), ("download.partial", mine)],
+            &[("lock", ""), ("thesis.txt", mine), ("00000000000000000007.checkpoint", "")],
+            &[("lock", ""), ("results", mine)],
+            &[("7.checkpoint", mine), ("lock", "")],
+            &[("00000000000000000007.partial", mine), ("lock", "mine")],
+        ];
+        for (number, content) in foreign.into_iter().enumerate() {
+            let results = parent.path().join(number.to_string());
+            let folder = folder_of(&results);
+            fs::create_dir(&folder).unwrap();
+            content.iter().for_each(|(name, text)| fs::write(folder.join(name), text).unwrap());
+            let before = files(&folder);
+            for overwrite in [Overwrite::Refuse, Overwrite::Replace] {
+                for refused in [
+                    Checkpoints::check_way(&results, overwrite),
+                    Checkpoints::clear_way(&results, overwrite),
+                    Checkpoints::create(&results, overwrite).map(drop),
+                ] {
+                    let error = refused.unwrap_err();
+                    assert!(matches!(error, ResultsError::NotCheckpoints { .. }), "{error}");
+                    assert!(error.to_string().contains("--out"), "{error}");
+                }
+            }
+            let none = Checkpoints::open(&results);
+            assert!(matches!(none, Err(ResultsError::NoCheckpoints { .. })));
+            assert_eq!(files(&folder), before);
+        }
+    }
+
+    /// As on a host without a name.
+    #[test]
+    fn checkpoints_are_ours_without_a_lock_file_that_says_so() {
+        let parent = tempfile::tempdir().unwrap();
+        let results = parent.path().join("results");
+        drop(Checkpoints::create(&results, Overwrite::Refuse).unwrap());
+        let folder = folder_of(&results);
+        fs::write(folder.join("lock"), "").unwrap();
+        fs::write(folder.join("00000000000000000007.checkpoint"), "").unwrap();
+        fs::write(folder.join("00000000000000000008.partial"), "").unwrap();
+        let before = files(&folder);
+        let refused = Checkpoints::check_way(&results, Overwrite::Refuse);
+        assert!(matches!(refused, Err(ResultsError::BrokenOff { .. })));
+        Checkpoints::check_way(&results, Overwrite::Replace).unwrap();
+        assert_eq!(files(&folder), before, "looking changes nothing");
+        let opened = Checkpoints::open(&results).unwrap();
+        assert_eq!(opened.times().unwrap(), [SimTime::from_ps(7)]);
+        assert_eq!(files(&folder).len(), before.len() - 1, "half of one goes");
+        drop(opened);
+        Checkpoints::clear_way(&results, Overwrite::Replace).unwrap();
+        assert!(!folder.exists());
     }
 
     #[test]

@@ -300,7 +300,8 @@ impl ResultsDir {
         write().map_err(ResultsError::write(&path))
     }
 
-    /// Renames the temporary directory; an old one steps aside first and is removed last.
+    /// Renames the temporary directory; an old one steps aside first and is removed last. If that fails,
+    /// the new results stand in their place all the same, and a later run removes the old ones.
     fn take_place(&self) -> io::Result<()> {
         if !exists(&self.path) {
             return fs::rename(&self.partial, &self.path);
@@ -316,7 +317,8 @@ impl ResultsDir {
             aside.back(&self.path)?;
             return Err(error);
         }
-        aside.remove()
+        let _ = aside.remove();
+        Ok(())
     }
 }
 

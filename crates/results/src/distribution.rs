@@ -8,9 +8,9 @@ use crate::Millionths;
 /// Least, mean, greatest and percentiles of a set of values, some of which may be missing.
 ///
 /// Percentiles are by the nearest-rank definition: the p-th percentile of n values is the one at rank
-/// ceil(p / 100 x n) of them in ascending order. Missing values count, as greater than all others. So a
-/// rank is either that of a value that is known, or it is among the missing ones: then the greatest known
-/// value is a [lower bound](Self::is_lower_bound).
+/// ceil(p / 100 x n) of them in ascending order. [`Missing`] values count too: each is at least its bound, or
+/// greater than all others. A percentile is exact if it is the same whether they are as small or as large as they
+/// can be. Otherwise it is a [lower bound](Self::is_lower_bound): what it is if they are as small as they can be.
 ///
 /// A percentile of few values says little. The p-th needs 1 / (1 - p / 100) of them
 /// ([`Statistic::needs`]); those that have fewer are [unsupported](Self::unsupported).
@@ -19,12 +19,13 @@ pub struct Distribution<T> {
     /// Number of known values; 0 in results of older builds, which do not say.
     #[serde(default)]
     pub values: u64,
-    /// Those that are missing: of flows or operations that did not complete.
+    /// Those that are missing: of flows or operations that started and did not complete.
     #[serde(default)]
     pub missing: u64,
     /// Least.
     pub min: T,
-    /// Arithmetic mean of the known values, rounded half up to the value's resolution.
+    /// Arithmetic mean of the known values and of the bounds of those that are missing and have one, rounded half
+    /// up to the value's resolution.
     pub mean: T,
     /// Median.
     pub p50: T,
@@ -34,7 +35,7 @@ pub struct Distribution<T> {
     pub p99: T,
     /// 99.9th percentile.
     pub p999: T,
-    /// Greatest of the known values.
+    /// Greatest of the known values and of these bounds.
     pub max: T,
     /// Which of these are only lower bounds.
     #[serde(default, skip_serializing_if = "Statistics::is_empty")]
@@ -42,6 +43,27 @@ pub struct Distribution<T> {
     /// Percentiles that so few values do not support.
     #[serde(default, skip_serializing_if = "Statistics::is_empty")]
     pub unsupported: Statistics,
+}
+
+/// What is known of values that are missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// Of each that may still come, what it is at least: the time since an open flow started.
+    pub at_least: Vec<u64>,
+    /// Those that never come, and so are greater than all others.
+    pub never: u64,
+}
+
+impl Missing {
+    /// So many of which nothing is known.
+    pub const fn never(count: u64) -> Self {
+        Self { at_least: Vec::new(), never: count }
+    }
+
+    /// How many there are.
+    pub const fn count(&self) -> u64 {
+        self.never.saturating_add(self.at_least.len() as u64)
+    }
 }
 
 /// One of the numbers that describe a distribution, of those that missing values change.
@@ -198,33 +220,37 @@ impl<T: Copy> Distribution<T> {
 impl Distribution<u64> {
     /// The distribution of `values`, which it sorts; `None` of no values.
     pub fn of(values: &mut [u64]) -> Option<Self> {
-        Self::with_missing(values, 0)
+        Self::with_missing(values, &Missing::default())
     }
 
-    /// The distribution of `values`, which it sorts, and of so many that are missing, as greater than all
-    /// of these; `None` of no values.
-    pub fn with_missing(values: &mut [u64], missing: u64) -> Option<Self> {
+    /// The distribution of `values`, which it sorts, and of others that are missing; `None` of no values.
+    pub fn with_missing(values: &mut [u64], missing: &Missing) -> Option<Self> {
         values.sort_unstable();
-        let (min, max) = (*values.first()?, *values.last()?);
-        let known = values.len() as u64;
-        let total = known.saturating_add(missing);
-        let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
-        let mean = (sum + u128::from(known) / 2) / u128::from(known);
-        let at_rank = |one: Statistic| {
-            let place = usize::try_from(one.rank(total).saturating_sub(1)).ok();
-            place.and_then(|place| values.get(place)).copied().unwrap_or(max)
+        let min = *values.first()?;
+        let mut least: Vec<u64> = values.iter().chain(&missing.at_least).copied().collect();
+        least.sort_unstable();
+        let max = *least.last()?;
+        let total = (values.len() as u64).saturating_add(missing.count());
+        let at_rank = |of: &[u64], one: Statistic| {
+            let place = usize::try_from(one.rank(total).saturating_sub(1)).ok()?;
+            of.get(place).copied()
+        };
+        let value = |one| at_rank(&least, one).unwrap_or(max);
+        let is_exact = |one: Statistic| match one {
+            Statistic::Mean => missing.count() == 0,
+            _ => at_rank(values, one).is_some_and(|most| most == value(one)),
         };
         Some(Self {
-            values: known,
-            missing,
+            values: values.len() as u64,
+            missing: missing.count(),
             min,
-            mean: u64::try_from(mean).unwrap_or(max),
-            p50: at_rank(Statistic::P50),
-            p95: at_rank(Statistic::P95),
-            p99: at_rank(Statistic::P99),
-            p999: at_rank(Statistic::P999),
+            mean: mean(&least),
+            p50: value(Statistic::P50),
+            p95: value(Statistic::P95),
+            p99: value(Statistic::P99),
+            p999: value(Statistic::P999),
             max,
-            at_least: Statistic::ALL.into_iter().filter(|one| one.rank(total) > known).collect(),
+            at_least: Statistic::ALL.into_iter().filter(|one| !is_exact(*one)).collect(),
             unsupported: Statistics::unsupported_by(total),
         })
     }
@@ -245,6 +271,13 @@ impl Distribution<u64> {
             unsupported: self.unsupported,
         }
     }
+}
+
+/// Rounded half up; of at least one value.
+fn mean(values: &[u64]) -> u64 {
+    let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
+    let count = (values.len() as u128).max(1);
+    u64::try_from((sum + count / 2) / count).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -277,7 +310,7 @@ mod tests {
             mut values in prop::collection::vec(0_u64..50, 1..1_200),
             missing in prop_oneof![Just(0_u64), 0_u64..1_200],
         ) {
-            let of = Distribution::with_missing(&mut values.clone(), missing).unwrap();
+            let of = Distribution::with_missing(&mut values.clone(), &Missing::never(missing)).unwrap();
             values.reverse();
             let max = *values.iter().max().unwrap();
             prop_assert_eq!((of.min, of.max), (*values.iter().min().unwrap(), max));
@@ -288,6 +321,35 @@ mod tests {
                 prop_assert_eq!(of.supported(one), told);
             }
             prop_assert_eq!(of.is_lower_bound(Statistic::Mean), missing > 0);
+        }
+    }
+
+    proptest! {
+        /// Whatever becomes of those that are open: what is told holds of all of them in the end.
+        #[test]
+        fn bounds_hold_of_what_comes_in_the_end(
+            known in prop::collection::vec(0_u64..50, 1..60),
+            open in prop::collection::vec((0_u64..50, 0_u64..50), 0..60),
+            never in 0_u64..20,
+        ) {
+            let at_least = open.iter().map(|(bound, _)| *bound).collect();
+            let told = Distribution::with_missing(&mut known.clone(), &Missing { at_least, never });
+            let told = told.unwrap();
+            let ends = open.iter().map(|(bound, more)| bound + more);
+            let mut all: Vec<u64> = known.iter().copied().chain(ends).collect();
+            let end = Distribution::with_missing(&mut all, &Missing::never(never)).unwrap();
+            prop_assert_eq!(told.total(), end.total());
+            for one in Statistic::ALL {
+                let (Some(told_value), Some(end_value)) = (told.supported(one), end.supported(one))
+                else {
+                    continue;
+                };
+                if told.is_lower_bound(one) {
+                    prop_assert!(told_value <= end_value, "{:?}", one);
+                } else {
+                    prop_assert_eq!(told_value, end_value, "{:?}", one);
+                }
+            }
         }
     }
 
@@ -322,18 +384,18 @@ mod tests {
     /// Of ten flows of which five did not complete, the median is the fifth, the slowest that did.
     #[test]
     fn ranks_are_those_among_all_and_missing_ones_are_last() {
-        let of = Distribution::with_missing(&mut [5, 1, 4, 2, 3], 5).unwrap();
+        let of = Distribution::with_missing(&mut [5, 1, 4, 2, 3], &Missing::never(5)).unwrap();
         assert_eq!((of.p50, of.is_lower_bound(Statistic::P50)), (5, false));
-        let of = Distribution::with_missing(&mut [5, 1, 4, 2, 3], 2).unwrap();
+        let of = Distribution::with_missing(&mut [5, 1, 4, 2, 3], &Missing::never(2)).unwrap();
         assert_eq!((of.p50, of.is_lower_bound(Statistic::P50)), (4, false));
-        let of = Distribution::with_missing(&mut [5, 1, 4, 2, 3], 6).unwrap();
+        let of = Distribution::with_missing(&mut [5, 1, 4, 2, 3], &Missing::never(6)).unwrap();
         assert_eq!((of.p50, of.is_lower_bound(Statistic::P50)), (5, true));
         assert!(of.is_lower_bound(Statistic::Mean) && of.is_lower_bound(Statistic::Max));
     }
 
     #[test]
     fn json_has_every_number_and_names_those_to_be_careful_with() {
-        let of = Distribution::with_missing(&mut [1, 2], 2).unwrap();
+        let of = Distribution::with_missing(&mut [1, 2], &Missing::never(2)).unwrap();
         let json = serde_json::to_value(of).unwrap();
         assert_eq!((&json["p50"], &json["p95"]), (&2.into(), &2.into()));
         assert_eq!((&json["values"], &json["missing"]), (&2.into(), &2.into()));
@@ -359,7 +421,7 @@ mod tests {
 
     #[test]
     fn damaged_counts_do_no_harm() {
-        let of = Distribution::with_missing(&mut [1, 2], u64::MAX).unwrap();
+        let of = Distribution::with_missing(&mut [1, 2], &Missing::never(u64::MAX)).unwrap();
         assert_eq!((of.total(), of.p50), (u64::MAX, 2));
         assert_eq!(Distribution { values: 0, ..of }.completed(u64::MAX, u64::MAX).max, 2);
     }

@@ -62,6 +62,16 @@ pub enum ResultsError {
         /// The directory, or a file in its place.
         path: PathBuf,
     },
+    /// What is called as a folder of checkpoints is none.
+    #[error(
+        "{} was not written by rocelab, so nothing there is replaced, --force or not: name another \
+         directory with --out, or move it away",
+        path.display()
+    )]
+    NotCheckpoints {
+        /// The folder, or a file in its place.
+        path: PathBuf,
+    },
     /// The path cannot name a new directory: `/`, `..`, or empty.
     #[error("{path:?} does not name a directory to create: give one with --out")]
     Unnamed {
@@ -146,6 +156,7 @@ impl ResultsError {
             | Self::NoCheckpoints { .. }
             | Self::InUse { .. }
             | Self::NotResults { .. }
+            | Self::NotCheckpoints { .. }
             | Self::Unnamed { .. }
             | Self::NotWritable { .. }
             | Self::Read { .. }

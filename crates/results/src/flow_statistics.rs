@@ -1,15 +1,16 @@
 //! Flows, counted and ranked.
 
-use crate::{Distribution, FlowCounts, FlowRecord, FlowStatus, MessageCounts, Millionths};
+use crate::{Distribution, FlowCounts, FlowRecord, FlowStatus, MessageCounts, Millionths, Missing};
 
-/// Gathers what a summary says of all flows: exactly, so it keeps two numbers of each completed
-/// one.
+/// Gathers what a summary says of all flows: exactly, so it keeps two numbers of each one.
 #[derive(Clone, Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct FlowStatistics {
     counts: FlowCounts,
     messages: MessageCounts,
     fct_ps: Vec<u64>,
     slowdown: Vec<u64>,
+    /// Of those that are open, or were not begun: when they start, and the ideal completion time (ps).
+    open: Vec<(u64, u64)>,
     /// When the last of the completed ones completed.
     last_end_ps: Option<u64>,
 }
@@ -20,7 +21,10 @@ impl FlowStatistics {
         self.counts.total += 1;
         match flow.status {
             FlowStatus::Completed => self.counts.completed += 1,
-            FlowStatus::Unfinished => self.counts.unfinished += 1,
+            FlowStatus::Unfinished => {
+                self.counts.unfinished += 1;
+                self.open.push((flow.start_ps, flow.ideal_fct_ps));
+            }
             _ => self.counts.failed += 1,
         }
         let delivered = flow.messages_delivered.unwrap_or(0);
@@ -50,21 +54,40 @@ impl FlowStatistics {
         self.last_end_ps.filter(|_| self.counts.completed == self.counts.total)
     }
 
-    /// Completion times of the completed flows, in picoseconds; the others are missing.
-    pub fn fct_ps(&self) -> Option<Distribution<u64>> {
-        Distribution::with_missing(&mut self.fct_ps.clone(), self.without(&self.fct_ps))
+    /// Completion times at the end of a run, in picoseconds. Those of open flows are at least the time since their
+    /// start, and failed ones never complete. Flows that have not started are left out.
+    pub fn fct_ps(&self, end_ps: u64) -> Option<Distribution<u64>> {
+        let open = self.started_by(end_ps).map(|(start, _)| end_ps - start);
+        let missing = Missing { at_least: open.collect(), never: self.counts.failed };
+        Distribution::with_missing(&mut self.fct_ps.clone(), &missing)
     }
 
-    /// Slowdowns of the completed flows; those of the others, and of flows without an ideal time, are
-    /// missing.
-    pub fn slowdown(&self) -> Option<Distribution<Millionths>> {
-        let missing = self.without(&self.slowdown);
-        Some(Distribution::with_missing(&mut self.slowdown.clone(), missing)?.into_millionths())
+    /// Slowdowns likewise. Nothing is known of those of completed flows without an ideal time.
+    pub fn slowdown(&self, end_ps: u64) -> Option<Distribution<Millionths>> {
+        let open = self.started_by(end_ps);
+        let (with, without): (Vec<_>, Vec<_>) = open.partition(|&(_, ideal)| ideal > 0);
+        let least = |(start, ideal)| Millionths::ratio(end_ps - start, ideal).map(|of| of.0);
+        let unknown = (self.fct_ps.len() - self.slowdown.len() + without.len()) as u64;
+        let missing = Missing {
+            // No flow is faster than in the idle network.
+            at_least: with
+                .into_iter()
+                .filter_map(least)
+                .map(|of| of.max(Millionths::ONE.0))
+                .collect(),
+            never: self.counts.failed + unknown,
+        };
+        Some(Distribution::with_missing(&mut self.slowdown.clone(), &missing)?.into_millionths())
     }
 
-    /// Flows that have no such value.
-    fn without(&self, values: &[u64]) -> u64 {
-        self.counts.total - values.len() as u64
+    /// How many flows were to start after the end of a run.
+    pub fn not_started(&self, end_ps: u64) -> u64 {
+        self.counts.unfinished - self.started_by(end_ps).count() as u64
+    }
+
+    /// Flows that are open at `end_ps`, with their start and ideal completion time.
+    fn started_by(&self, end_ps: u64) -> impl Iterator<Item = (u64, u64)> {
+        self.open.iter().copied().filter(move |(start, _)| *start <= end_ps)
     }
 }
 
@@ -106,10 +129,29 @@ mod tests {
         assert_eq!(statistics.end_ps(), None);
         let counts = FlowCounts { total: 4, completed: 2, failed: 1, unfinished: 1 };
         assert_eq!(statistics.counts(), counts);
-        let fct = statistics.fct_ps().unwrap();
+        let fct = statistics.fct_ps(90_000).unwrap();
         assert_eq!((fct.values, fct.missing, fct.max), (2, 2, 100_000));
-        assert_eq!(statistics.slowdown().unwrap().min, Millionths::ONE);
-        assert_eq!(statistics.slowdown().unwrap().max, Millionths(1_250_000));
+        // The flow that is open has taken 90 or 240 ns.
+        let slowdown = statistics.slowdown(90_000).unwrap();
+        assert_eq!((slowdown.min, slowdown.max), (Millionths::ONE, Millionths(1_250_000)));
+        let (fct, slowdown) =
+            (statistics.fct_ps(240_000).unwrap(), statistics.slowdown(240_000).unwrap());
+        assert_eq!((fct.max, slowdown.max), (240_000, Millionths(3_000_000)));
+        assert!(fct.is_lower_bound(crate::Statistic::Max));
+    }
+
+    /// Most of a run's flows are still to come when it is stopped.
+    #[test]
+    fn flows_that_have_not_started_are_left_out() {
+        let mut statistics = FlowStatistics::default();
+        statistics.add(&flow(0, Some(80_000), FlowStatus::Completed));
+        for start in [50_000, 100_001, 200_000] {
+            statistics.add(&flow(start, None, FlowStatus::Unfinished));
+        }
+        assert_eq!(statistics.not_started(100_000), 2);
+        let fct = statistics.fct_ps(100_000).unwrap();
+        assert_eq!((fct.values, fct.missing, fct.p50, fct.max), (1, 1, 50_000, 80_000));
+        assert_eq!(statistics.counts().unfinished, 3);
     }
 
     #[test]
@@ -120,7 +162,7 @@ mod tests {
             FlowRecord { ideal_fct_ps: 0, ..flow(0, Some(80_000), FlowStatus::Completed) };
         assert_eq!(without.slowdown(), None);
         statistics.add(&without);
-        let (fct, slowdown) = (statistics.fct_ps().unwrap(), statistics.slowdown().unwrap());
+        let (fct, slowdown) = (statistics.fct_ps(0).unwrap(), statistics.slowdown(0).unwrap());
         assert_eq!((fct.values, fct.missing), (2, 0));
         assert_eq!((slowdown.values, slowdown.missing), (1, 1));
     }
@@ -141,7 +183,7 @@ mod tests {
     fn no_flows_have_no_distribution() {
         let statistics = FlowStatistics::default();
         assert_eq!(statistics.end_ps(), None);
-        assert_eq!(statistics.fct_ps(), None);
-        assert_eq!(statistics.slowdown(), None);
+        assert_eq!(statistics.fct_ps(0), None);
+        assert_eq!(statistics.slowdown(0), None);
     }
 }

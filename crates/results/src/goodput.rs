@@ -18,7 +18,7 @@ pub struct Goodput {
     pub bytes: u64,
     /// How long it is, above zero (ps).
     pub duration_ps: u64,
-    /// What came after it; left out by older builds where flows came all the time.
+    /// What came after it. None over the whole run; left out by older builds where flows came all the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail: Option<GoodputTail>,
 }
@@ -31,9 +31,13 @@ pub enum GoodputRule {
     /// the time. It ends with the last bin of the [log](DeliveryLog) that ends by the last start, so up to
     /// 1 / 2,048 earlier: what comes after that start is not in it.
     BetweenStarts,
-    /// From the first start until 95 % of all payload was accepted that was accepted at all.
+    /// From the first start until 95 % of all payload was accepted that was accepted at all. It holds where that is
+    /// [most](is_most) of what started.
     #[serde(rename = "until-95-percent")]
     Until95Percent,
+    /// From the first start to the end of the run: much of what started never arrived, and the time without it
+    /// counts.
+    WholeRun,
 }
 
 /// What came after the time that goodput is over: by one rule the last 5 % of the payload, by the other what
@@ -44,6 +48,11 @@ pub struct GoodputTail {
     pub bytes: u64,
     /// From the end of that time to the end of the run (ps).
     pub duration_ps: u64,
+}
+
+/// Whether a part is 95 % of a whole, or more.
+pub fn is_most(part: u64, whole: u64) -> bool {
+    u128::from(part) * 20 >= u128::from(whole) * 19
 }
 
 /// When flows, or operations, started, and when the last of them ended.
@@ -81,8 +90,9 @@ impl RunSpan {
 }
 
 impl Goodput {
-    /// Of what receivers accepted; `None` if that is nothing, or no time passed.
-    pub fn of(accepted: &DeliveryLog, run: RunSpan) -> Option<Self> {
+    /// Of what receivers accepted, and whether [most](is_most) of what started arrived; `None` if nothing was accepted,
+    /// or no time passed.
+    pub fn of(accepted: &DeliveryLog, run: RunSpan, has_mostly_arrived: bool) -> Option<Self> {
         let RunSpan { first_start_ps, last_start_ps, end_ps } = run;
         let starting = last_start_ps.saturating_sub(first_start_ps);
         let all = end_ps.saturating_sub(first_start_ps);
@@ -100,6 +110,11 @@ impl Goodput {
                 };
                 return Some(Self { rule, bytes, duration_ps, tail: Some(rest) });
             }
+        }
+        if !has_mostly_arrived {
+            let rule = GoodputRule::WholeRun;
+            let whole = Self { rule, bytes: total, duration_ps: all, tail: None };
+            return (total > 0 && all > 0).then_some(whole);
         }
         let bytes = total - total / 20;
         let reached = if bytes > 0 { accepted.time_of(bytes)?.min(end_ps) } else { return None };
@@ -147,7 +162,7 @@ mod tests {
         let mut flows = vec![(0, 100, 1_250_000); 10];
         flows.push((0, 300, 50_000));
         let (log, span) = log(&flows);
-        let goodput = Goodput::of(&log, span).unwrap();
+        let goodput = Goodput::of(&log, span, true).unwrap();
         assert_eq!(goodput.rule, GoodputRule::Until95Percent);
         assert!(is_about(goodput.bps(), 1e12 + 50_000.0 * 8.0 / 300e-6), "{goodput:?}");
         let tail = goodput.tail.unwrap();
@@ -163,7 +178,7 @@ mod tests {
             let mut flows = vec![(0, 100, 1_250_000); 10];
             flows.push((0, end, 50_000));
             let (log, span) = log(&flows);
-            let goodput = Goodput::of(&log, span).unwrap();
+            let goodput = Goodput::of(&log, span, true).unwrap();
             assert_eq!(goodput.rule, GoodputRule::Until95Percent);
             assert!((goodput.bps() as f64 / 1e12 - 1.0).abs() < 0.01, "{end}: {goodput:?}");
         }
@@ -175,7 +190,7 @@ mod tests {
         let mut flows: Vec<_> = (0..100).map(|k| (10 * k, 10 * k + 5, 1_000_000)).collect();
         flows.push((1_000, 1_900, 1_000_000));
         let (log, span) = log(&flows);
-        let goodput = Goodput::of(&log, span).unwrap();
+        let goodput = Goodput::of(&log, span, true).unwrap();
         assert_eq!(goodput.rule, GoodputRule::BetweenStarts);
         assert!(goodput.duration_ps <= 1_000 * US && is_about(goodput.duration_ps, 1e9));
         let rest = goodput.tail.unwrap();
@@ -183,7 +198,7 @@ mod tests {
         assert_eq!(rest.duration_ps, 1_900 * US - goodput.duration_ps);
         assert!(is_about(goodput.bps(), 1e6 * 8.0 / 10e-6), "{goodput:?}");
         // A run that goes on for longer is not one of flows that come all the time.
-        let longer = Goodput::of(&log, span.until(2_001 * US)).unwrap();
+        let longer = Goodput::of(&log, span.until(2_001 * US), true).unwrap();
         assert_eq!(longer.rule, GoodputRule::Until95Percent);
     }
 
@@ -195,27 +210,43 @@ mod tests {
             log.add(US, 1_000);
             (1..=10_000).for_each(|packet| log.add(last * US + packet * 82_000, 1_000));
             let starts = RunSpan::starting_at(0).with(RunSpan::starting_at(last * US));
-            let goodput = Goodput::of(&log, starts.until((last + 820) * US)).unwrap();
+            let goodput = Goodput::of(&log, starts.until((last + 820) * US), true).unwrap();
             assert_eq!((goodput.rule, goodput.bytes), (GoodputRule::BetweenStarts, 1_000));
             assert!(is_about(goodput.duration_ps, (last * US) as f64), "{goodput:?}");
             assert_eq!(goodput.tail.unwrap().bytes, 10_000_000);
         }
     }
 
+    /// Two flows of which one never gets anywhere: the time in which nothing comes counts.
+    #[test]
+    fn what_never_arrives_makes_the_goodput_that_of_the_whole_run() {
+        let (log, span) = log(&[(0, 100, 1_250_000)]);
+        let goodput = Goodput::of(&log, span.until(2_000 * US), is_most(log.total(), 2_500_000));
+        let expected = Goodput {
+            rule: GoodputRule::WholeRun,
+            bytes: 1_250_000,
+            duration_ps: 2_000 * US,
+            tail: None,
+        };
+        assert_eq!(goodput, Some(expected));
+        assert!(is_most(95, 100) && !is_most(94, 100) && is_most(0, 0));
+        assert_eq!(Goodput::of(&DeliveryLog::default(), span, false), None);
+    }
+
     #[test]
     fn no_window_is_zero() {
         let empty = DeliveryLog::default();
         for span in [RunSpan::starting_at(0), RunSpan::starting_at(0).until(5)] {
-            assert_eq!(Goodput::of(&empty, span), None);
+            assert_eq!(Goodput::of(&empty, span, true), None);
         }
         let mut at_once = DeliveryLog::with_origin(7);
         at_once.add(7, 100);
-        assert_eq!(Goodput::of(&at_once, RunSpan::starting_at(7)), None);
+        assert_eq!(Goodput::of(&at_once, RunSpan::starting_at(7), true), None);
         // Nothing comes between the two starts.
         let mut late = DeliveryLog::default();
         late.add(100, 1_000);
         let span = RunSpan::starting_at(0).with(RunSpan::starting_at(90)).until(101);
-        let goodput = Goodput::of(&late, span).unwrap();
+        let goodput = Goodput::of(&late, span, true).unwrap();
         assert_eq!((goodput.rule, goodput.bytes), (GoodputRule::Until95Percent, 950));
         assert_eq!(goodput.duration_ps, 101);
     }
@@ -231,7 +262,7 @@ mod tests {
             let mut log = DeliveryLog::with_origin(origin);
             deliveries.iter().for_each(|&(time, bytes)| log.add(time, bytes));
             let span = starts.map(RunSpan::starting_at).into_iter().reduce(RunSpan::with).unwrap();
-            let goodput = Goodput::of(&log, span.until(end));
+            let goodput = Goodput::of(&log, span.until(end), true);
             if let Some(goodput) = goodput {
                 prop_assert!(goodput.duration_ps > 0 && goodput.bytes > 0);
                 prop_assert!(goodput.duration_ps <= span.until(end).end_ps - origin);

@@ -1,16 +1,21 @@
 //! What killed runs leave, and how it is known that nobody needs it any more.
 //!
 //! Results grow in `.NAME.partial-PID`. What they replace steps aside into `.NAME.replaced-PID`, and
-//! checkpoints that are removed do so too. Such a folder holds the file `lock`, with the name of the host,
-//! and the run holds a lock on that file. The operating system gives the lock back when the process ends,
-//! also if it is killed. So a folder is a leftover if it has such a name, its `lock` is of this host, and
-//! can be locked. So is an empty one: whoever was killed there had not begun to write, or had removed all.
+//! checkpoints that are removed do so too. Such a folder holds the file `lock`, with the name of the host
+//! and the id of its boot, and the run holds a lock on that file. The operating system gives the lock back
+//! when the process ends, also if it is killed. So a folder is a leftover if it has such a name, its `lock`
+//! is of this host, and can be locked. So is an empty one: whoever was killed there had not begun to write,
+//! or had removed all.
+//!
+//! Another boot is an earlier one of this host, or one of another host with the same name. Which it is, is
+//! known only on a file system of one machine: there the lock alone decides. Elsewhere such folders stay.
 //!
 //! All else stays: folders with files but not that one, which others or earlier versions made; complete
 //! results that could not be moved, out of which it was taken; those of other hosts, whose locks a file
 //! system may not show; and those on a file system that has no locks.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -95,8 +100,9 @@ fn create(parent: &Path, name: &OsStr, kind: Kind) -> io::Result<Held> {
 /// [`io::ErrorKind::NotFound`] if somebody took the empty folder for a leftover.
 fn mark(folder: &Path) -> io::Result<Option<File>> {
     let path = folder.join(LOCK);
-    let said = host().map(|host| format!("{MARK}{} on {host}\n", std::process::id()));
-    let said = said.unwrap_or_default();
+    // On a host without a name nobody can tell later whether the run is gone, but whose folder it is.
+    let host = Host::this().map(|host| format!(" on {host}")).unwrap_or_default();
+    let said = format!("{MARK}{}{host}\n", std::process::id());
     if let Some(file) = unnamed(folder, &said)
         && give_name(&file, &path).is_ok()
     {
@@ -144,22 +150,84 @@ fn give_name(_: &File, _: &Path) -> io::Result<()> {
 /// What a lock file begins with.
 const MARK: &str = "rocelab ";
 
-/// The name of this host, where the operating system tells it.
-fn host() -> Option<String> {
-    let told = fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let told = told.or_else(|| std::env::var("HOSTNAME").ok());
-    let told = told.or_else(|| std::env::var("COMPUTERNAME").ok())?;
-    let name = told.trim();
-    (!name.is_empty()).then(|| name.to_owned())
+/// What stands between a host's name and its boot.
+const BOOT: &str = " boot ";
+
+/// A host, from one boot to the next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Host {
+    name: String,
+    /// What no other boot has; none where the operating system does not tell it.
+    boot: Option<String>,
+}
+
+impl Host {
+    /// This one, where the operating system tells its name.
+    fn this() -> Option<Self> {
+        let told = fs::read_to_string("/proc/sys/kernel/hostname").ok();
+        let told = told.or_else(|| std::env::var("HOSTNAME").ok());
+        let name = told.or_else(|| std::env::var("COMPUTERNAME").ok())?.trim().to_owned();
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
+        let boot = boot.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
+        (!name.is_empty()).then_some(Self { name, boot })
+    }
+
+    /// The one that a lock file names. Those of earlier versions name no boot.
+    fn named_in(text: &str) -> Option<Self> {
+        let (_, host) = text.strip_prefix(MARK)?.trim_end().split_once(" on ")?;
+        let (name, boot) = match host.split_once(BOOT) {
+            Some((name, boot)) => (name, Some(boot.to_owned())),
+            None => (host, None),
+        };
+        Some(Self { name: name.to_owned(), boot })
+    }
+
+    /// Whether `other` is this host, so that it sees the locks of this one. On a file system of one machine
+    /// the name is enough.
+    fn is(&self, other: &Self, is_local: impl FnOnce() -> bool) -> bool {
+        self.name == other.name && (self.boot == other.boot || is_local())
+    }
+}
+
+impl fmt::Display for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let boot = self.boot.iter().flat_map(|boot| [BOOT, boot.as_str()]);
+        f.write_str(&self.name)?;
+        boot.into_iter().try_for_each(|part| f.write_str(part))
+    }
+}
+
+/// What the lock file of a folder says; nothing if there is none.
+fn text_in(folder: &Path) -> String {
+    let path = folder.join(LOCK);
+    let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
+    if is_file { fs::read_to_string(path).unwrap_or_default() } else { String::new() }
+}
+
+/// Whether the lock file of a folder says that a run has made it, on whatever host.
+pub(crate) fn is_of_a_run(folder: &Path) -> bool {
+    text_in(folder).starts_with(MARK)
 }
 
 /// Whether a run on this host has made the folder.
 fn is_marked(folder: &Path) -> bool {
-    let path = folder.join(LOCK);
-    let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
-    let text = if is_file { fs::read_to_string(path).unwrap_or_default() } else { String::new() };
-    let said = text.strip_prefix(MARK).and_then(|rest| rest.trim_end().split_once(" on "));
-    said.is_some_and(|(_, named)| host().is_some_and(|host| host == named))
+    let named = Host::named_in(&text_in(folder));
+    named.zip(Host::this()).is_some_and(|(named, this)| this.is(&named, || is_local(folder)))
+}
+
+/// Whether a folder is on a file system that only one machine has, as far as that is known.
+#[cfg(target_os = "linux")]
+fn is_local(folder: &Path) -> bool {
+    /// `f_type` of ext2 to ext4, XFS, Btrfs, F2FS, ZFS and tmpfs, of statfs(2).
+    const LOCAL: [u32; 6] =
+        [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x2fc1_2fc1, 0x0102_1994];
+    let kind = rustix::fs::statfs(folder).ok().and_then(|found| u32::try_from(found.f_type).ok());
+    kind.is_some_and(|kind| LOCAL.contains(&kind))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_local(_: &Path) -> bool {
+    false
 }
 
 /// The lock of a folder that a run on this host has made, and left.
@@ -396,6 +464,25 @@ mod tests {
         sweep(at);
         assert_eq!(names(at), before);
         assert_eq!(candidates(at), [""; 0].map(PathBuf::from));
+    }
+
+    #[test]
+    fn another_boot_is_of_this_host_only_where_no_other_host_can_be() {
+        let host = |boot: Option<&str>| Host { name: "vm".into(), boot: boot.map(str::to_owned) };
+        let this = host(Some("b1"));
+        for boot in [None, Some("b1"), Some("b2")] {
+            let named = Host::named_in(&format!("rocelab 7 on {}\n", host(boot))).unwrap();
+            assert_eq!(named, host(boot));
+            assert!(this.is(&named, || true), "{boot:?}");
+            assert_eq!(this.is(&named, || false), boot == Some("b1"), "{boot:?}");
+        }
+        let other = Host { name: "other".into(), ..this.clone() };
+        assert!(!this.is(&other, || true));
+        // Where there are no boots to tell, the name is all that is known.
+        assert!(host(None).is(&host(None), || false));
+        assert_eq!(Host::named_in("mine"), None);
+        #[cfg(target_os = "linux")]
+        assert!(!is_local(Path::new("/proc")) && Host::this().unwrap().boot.is_some());
     }
 
     /// Whoever is killed while it makes or removes a folder leaves an empty one.

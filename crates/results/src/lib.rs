@@ -52,7 +52,7 @@
 //! let summary = Summary {
 //!     scenario: "incast".into(),
 //!     flows: statistics.counts(),
-//!     slowdown: statistics.slowdown(),
+//!     slowdown: statistics.slowdown(90_000_000),
 //!     ..Summary::default()
 //! };
 //! directory.finish(&summary, &RunInfo::default())?;
@@ -105,14 +105,14 @@ pub use algorithms::AlgorithmChoice;
 pub use checkpoints::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths, InputFile};
 pub use delivery_log::DeliveryLog;
 pub use directory::{Overwrite, ResultsDir, clear_leftovers};
-pub use distribution::{Distribution, Statistic, Statistics};
+pub use distribution::{Distribution, Missing, Statistic, Statistics};
 pub use drop::DropRecord;
 pub use error::{ErrorKind, ResultsError};
 pub use flow::{FlowRecord, FlowStatus};
 pub use flow_statistics::FlowStatistics;
 pub use flow_writer::FlowWriter;
 pub use frozen::{FrozenRecord, FrozenRoot};
-pub use goodput::{Goodput, GoodputRule, GoodputTail, RunSpan};
+pub use goodput::{Goodput, GoodputRule, GoodputTail, RunSpan, is_most};
 pub use idle_queue_pair::IdleQueuePairRecord;
 pub use link::LinkRecord;
 pub use millionths::Millionths;

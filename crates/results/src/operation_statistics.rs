@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DeliveryLog, Distribution, Goodput, OperationRecord, OperationStatus, RunSpan};
+use crate::{
+    DeliveryLog, Distribution, Goodput, Missing, OperationRecord, OperationStatus, RunSpan, is_most,
+};
 
 const PS_PER_SECOND: u128 = 1_000_000_000_000;
 
@@ -29,7 +31,7 @@ pub struct OperationCounts {
     /// Over which time that is; left out where it is not, and by older builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goodput: Option<Goodput>,
-    /// From start to end of the completed ones, in picoseconds.
+    /// From start to end, in picoseconds, of those that started: see [`KindCounts::latency_ps`].
     pub latency_ps: Option<Distribution<u64>>,
     /// The same of each kind; left out where there is only one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -41,8 +43,8 @@ pub struct OperationCounts {
 pub struct KindCounts {
     /// Those that are done.
     pub completed: u64,
-    /// From start to end, in picoseconds. Those that started and are not done rank last; those that never
-    /// started are of no kind.
+    /// From start to end, in picoseconds. Of those that are open it is at least the time since their start, and
+    /// failed ones rank last; those that never started are of no kind.
     pub latency_ps: Option<Distribution<u64>>,
 }
 
@@ -51,8 +53,17 @@ pub struct KindCounts {
 struct OfKind {
     /// Of those that are done.
     latencies_ps: Vec<u64>,
-    /// Those that started and are not.
-    missing: u64,
+    /// Starts of those that are open (ps).
+    open: Vec<u64>,
+    failed: u64,
+}
+
+impl OfKind {
+    /// Those that started and are not done, at the end of a run (ps).
+    fn missing(&self, end_ps: u64) -> Missing {
+        let at_least = self.open.iter().map(|start| end_ps.saturating_sub(*start)).collect();
+        Missing { at_least, never: self.failed }
+    }
 }
 
 /// Gathers what a summary says of an application's operations: exactly, so it keeps a number of
@@ -81,11 +92,12 @@ impl OperationStatistics {
             None => self.kinds.entry(operation.kind.clone().into_owned()).or_default(),
         };
         let (Some(latency), Some(end)) = (operation.latency_ps, operation.end_ps) else {
-            kind.missing += 1;
             if operation.status == OperationStatus::Unfinished {
                 self.unfinished += 1;
+                kind.open.push(operation.start_ps);
             } else {
                 self.failed += 1;
+                kind.failed += 1;
             }
             return;
         };
@@ -109,16 +121,23 @@ impl OperationStatistics {
         let total = planned.unwrap_or(started);
         let missing = total.saturating_sub(self.completed);
         let run = self.starts.map(|run| if missing > 0 { run.until(end_ps) } else { run });
-        let goodput = run.and_then(|run| Goodput::of(accepted, run));
+        let has_mostly_arrived = is_most(self.completed, started);
+        let goodput = run.and_then(|run| Goodput::of(accepted, run, has_mostly_arrived));
         let span = self.span_ps.map_or(0, |(first, last)| last - first);
         let rate = u128::from(self.completed) * PS_PER_SECOND;
         let mut all: Vec<u64> =
             self.kinds.values().flat_map(|kind| &kind.latencies_ps).copied().collect();
+        let of_all = self.kinds.values().map(|kind| kind.missing(end_ps));
+        let of_all = of_all.fold(Missing::default(), |mut all, kind| {
+            all.at_least.extend(kind.at_least);
+            all.never += kind.never;
+            all
+        });
         let kind = |(name, kind): (&String, &OfKind)| {
             let mut latencies = kind.latencies_ps.clone();
             let counts = KindCounts {
                 completed: latencies.len() as u64,
-                latency_ps: Distribution::with_missing(&mut latencies, kind.missing),
+                latency_ps: Distribution::with_missing(&mut latencies, &kind.missing(end_ps)),
             };
             (name.clone(), counts)
         };
@@ -132,7 +151,7 @@ impl OperationStatistics {
             per_second: rate.checked_div(span.into()).map_or(0, saturated),
             goodput_bps: goodput.map(|goodput| goodput.bps()),
             goodput,
-            latency_ps: Distribution::with_missing(&mut all, missing),
+            latency_ps: Distribution::with_missing(&mut all, &of_all),
             kinds: if several { self.kinds.iter().map(kind).collect() } else { BTreeMap::new() },
         }
     }

@@ -21,14 +21,14 @@ pub struct TransportFlows {
 }
 
 impl TransportFlows {
-    /// Of flows with such statistics, of which so much was delivered.
-    pub fn of(statistics: &FlowStatistics, goodput: Option<Goodput>) -> Self {
+    /// Of flows with such statistics, of which so much was delivered, at the end of a run (ps).
+    pub fn of(statistics: &FlowStatistics, goodput: Option<Goodput>, end_ps: u64) -> Self {
         Self {
             flows: statistics.counts(),
             goodput_bps: goodput.map(|goodput| goodput.bps()),
             goodput,
-            fct_ps: statistics.fct_ps(),
-            slowdown: statistics.slowdown(),
+            fct_ps: statistics.fct_ps(end_ps),
+            slowdown: statistics.slowdown(end_ps),
         }
     }
 }

@@ -4,7 +4,9 @@
 //! is over first, since hashes choose freely among paths of equal cost. So it is a lower bound, which a
 //! flow alone in the network reaches if its path is among the quickest. Where the routes can change in the
 //! run, because links fail or frames are flooded, it is a lower bound over all paths on the topology's
-//! links, which may not be reached: a path with more links can be quicker than a shortest one. A frame of L bytes that starts at a port
+//! links, which may not be reached: a path with more links can be quicker than a shortest one. Where routes
+//! change while a flow is under way, its frames can be on several paths at once, and the bound is over that too.
+//! A frame of L bytes that starts at a port
 //! of rate R reaches the other end (8 + L) x 8 / R + delay later (preamble before it), and the next
 //! one may start after (8 + L + 12) x 8 / R (interpacket gap behind it); times that are no whole
 //! picoseconds round up. Hosts take no time, and nobody paces below the line rate. A SEND or WRITE
@@ -29,7 +31,7 @@ mod ways;
 use std::collections::BTreeSet;
 
 use rocelab_transport::{QueuePairProfile, Recovery, Service};
-use rocelab_units::Duration;
+use rocelab_units::{Duration, SimTime};
 use rocelab_wire::cm::MAD_LEN;
 use rocelab_wire::{CnTag, Encapsulation, Opcode, TelemetryKind, frame_len};
 
@@ -100,6 +102,20 @@ impl UnloadedNetwork {
             return standalone.of(flow);
         }
         let ways = self.paths.between(flow.source, flow.destination, Question::Quickest);
+        self.completion_time_over(flow, &ways)
+    }
+
+    /// The same of a flow that was over at `end`, or open until then. Where routes changed meanwhile, its frames
+    /// may have gone over several paths side by side: then no link but those of the two hosts holds them up.
+    pub fn completion_time_until(&mut self, flow: &FlowPlan, end: SimTime) -> Duration {
+        let hosts = (flow.source, flow.destination);
+        match self.paths.over_several(hosts, (flow.start, end)) {
+            Some(ways) if self.standalone.is_none() => self.completion_time_over(flow, &ways),
+            _ => self.completion_time(flow),
+        }
+    }
+
+    fn completion_time_over(&self, flow: &FlowPlan, ways: &Ways) -> Duration {
         if let (true, Some(segments)) = (flow.is_tcp(), &self.segments) {
             let forward = ways.forward.iter().map(Way::quickest);
             let times = forward.map(|hops| segments.delivery(flow.bytes, &hops));

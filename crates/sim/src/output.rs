@@ -314,15 +314,16 @@ impl<'a> Output<'a> {
             _ => None,
         };
         let repeated = end.retransmitted_packets;
-        Ok(self.flow(end.flow, status, Some(end.finished), repeated, undelivered)?)
+        Ok(self.flow(end.flow, status, end.finished, repeated, undelivered)?)
     }
 
-    /// Writes a flow; `undelivered` of its messages have not arrived, where that is known.
+    /// Writes a flow that was over at `end`, or open until then; `undelivered` of its messages have not arrived,
+    /// where that is known.
     fn flow(
         &mut self,
         flow: u32,
         status: FlowStatus,
-        finished: Option<SimTime>,
+        end: SimTime,
         retransmitted_packets: u64,
         undelivered: Option<u64>,
     ) -> Result<(), ResultsError> {
@@ -332,7 +333,7 @@ impl<'a> Output<'a> {
             FlowStatus::Completed => Some(messages),
             _ => undelivered.map(|undelivered| messages.saturating_sub(undelivered)),
         };
-        let completed = finished.filter(|_| status == FlowStatus::Completed);
+        let completed = (status == FlowStatus::Completed).then_some(end);
         let (source_qpn, destination_qpn) = numbers(plan);
         let record = FlowRecord {
             flow: u64::from(flow),
@@ -349,7 +350,7 @@ impl<'a> Output<'a> {
             packets: self.packets_of(plan),
             start_ps: plan.start.ps(),
             fct_ps: completed.map(|end| end.since(plan.start).ps()),
-            ideal_fct_ps: self.ideal.completion_time(plan).ps(),
+            ideal_fct_ps: self.ideal.completion_time_until(plan, end).ps(),
             retransmitted_packets,
             messages_delivered,
             status,
@@ -483,18 +484,18 @@ impl<'a> Output<'a> {
         simulation: &Simulation<P>,
         ending: Ending,
     ) -> Result<Summary, RunError> {
+        let now = simulation.now();
         for (flow, ended) in (0u32..).zip(self.ended.clone()) {
             if !ended {
                 let repeated = simulation.network().retransmitted_packets(flow);
                 let undelivered = simulation.network().undelivered_messages(flow);
-                self.flow(flow, FlowStatus::Unfinished, None, repeated, undelivered)?;
+                self.flow(flow, FlowStatus::Unfinished, now, repeated, undelivered)?;
             }
         }
         for open in simulation.network().open_operations() {
             let record = self.operation(&open);
             self.write_operation(open.connection, &record)?;
         }
-        let now = simulation.now();
         links::write(self.plan, self.directory, simulation.network(), now)?;
         let accepted = simulation.network().accepted();
         let mut summary = Summary {
@@ -536,7 +537,7 @@ impl<'a> Output<'a> {
                 Transport::Tcp => &accepted.segments,
             };
             let goodput = goodput(self.plan, statistics, Some(transport), log, now);
-            (transport.name().to_owned(), TransportFlows::of(statistics, goodput))
+            (transport.name().to_owned(), TransportFlows::of(statistics, goodput, now.ps()))
         };
         self.by_transport.iter().map(of).collect()
     }

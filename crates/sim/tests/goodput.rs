@@ -95,11 +95,21 @@ fn what_arrived_of_unfinished_flows_counts() {
         assert_eq!((summary.flows.completed, summary.flows.unfinished), (0, 2));
         let goodput = summary.goodput.unwrap();
         // The flow that was to start later is none of the starts.
-        assert_eq!(goodput.rule, GoodputRule::Until95Percent, "{verb}");
+        assert_eq!(goodput.rule, GoodputRule::WholeRun, "{verb}");
         assert!(is_about(goodput.bps(), FULL), "{verb}: {goodput:?}");
-        let tail = goodput.tail.unwrap();
-        assert_eq!(goodput.duration_ps + tail.duration_ps, 500_000_000, "{verb}");
+        assert_eq!((goodput.duration_ps, goodput.tail), (500_000_000, None), "{verb}");
     }
+}
+
+/// A link fails for good: the time in which nothing arrives any more counts.
+#[test]
+fn a_run_whose_traffic_dies_has_the_goodput_of_all_its_time() {
+    let list = "[workload.flows]\nlist = [{ from = \"host-1\", to = \"host-0\", bytes = \"1GB\" }]\n\
+                [[failure]]\nkind = \"link-down\"\nport = \"host-0:0\"\nat = \"1ms\"\n";
+    let text = format!("stop = \"20ms\"\n[congestion_control.none]\n{}", star(list));
+    let goodput = run("dies", &text).0.goodput.unwrap();
+    assert_eq!((goodput.rule, goodput.duration_ps), (GoodputRule::WholeRun, 20_000_000_000));
+    assert!(is_about(goodput.bps(), FULL / 20.0), "{goodput:?}");
 }
 
 #[test]

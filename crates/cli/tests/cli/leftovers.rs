@@ -159,4 +159,24 @@ fn the_folders_of_others_stay() {
     for file in kept {
         assert_eq!(desk.text(file), "years of work", "{file}");
     }
+    let called_as_ours = ["one.checkpoints/thesis.txt", "one.checkpoints/download.partial"];
+    for file in called_as_ours {
+        desk.write(file, "years of work");
+    }
+    let run = ["run", "small.toml", "--out", "one"];
+    let every = ["--checkpoint-every", "10us"];
+    let before = desk.tree();
+    for more in [vec![], vec!["--force"], every.to_vec(), [&every[..], &["--force"]].concat()] {
+        let refused = desk.rocelab(&[&run[..], &more].concat());
+        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    }
+    let refused = desk.rocelab(&[&run[..], &["--force"]].concat());
+    for part in ["one.checkpoints", "not written by rocelab", "--out"] {
+        assert!(refused.stderr.contains(part), "{}", refused.stderr);
+    }
+    assert_eq!(desk.succeeds(&["resume", "one"]), "one is complete\n");
+    assert_eq!(desk.tree(), before);
+    for file in called_as_ours {
+        assert_eq!(desk.text(file), "years of work", "{file}");
+    }
 }

@@ -64,12 +64,12 @@ fn a_stop_does_not_excuse_flows_that_are_frozen() {
     assert!((400..=510).contains(&flows), "{summary:#}");
     assert_eq!(summary["frozen"]["roots"][0]["root"], "host-0", "{summary:#}");
     assert!(frozen.stdout.contains("\nFrozen           "), "{frozen:?}");
-    let completed =
-        "\nof 560 flows, 50 finished (510 unfinished, 0 failed, ranked last); >= at least\n";
+    let completed = "\nof 560 flows, 50 finished (510 unfinished, 0 failed); >= at least\n";
     assert!(frozen.stdout.contains(completed), "{frozen:?}");
-    // The median of 560 is among the 510 that did not end.
+    // The median of 560 is among the 510 that did not end, and is at least as long as they have been open.
     let fct = &summary["fct_ps"];
-    assert_eq!((&fct["p50"], &fct["at_least"][1]), (&fct["max"], &"p50".into()), "{fct:#}");
+    assert_eq!(fct["at_least"][1], "p50", "{fct:#}");
+    assert!(fct["p50"].as_u64() > fct["min"].as_u64().map(|least| 2 * least), "{fct:#}");
     // A watchdog lets the flows go on, and drops frames for it.
     let nic = run(&["nic", "--set", "watchdog.nic.detect=5ms"]);
     assert_eq!(desk.json("nic/summary.json").get("frozen"), None, "{nic:?}");

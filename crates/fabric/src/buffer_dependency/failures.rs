@@ -149,9 +149,15 @@ impl Targets {
         }
         let mut pairs = Vec::new();
         let mut ways = SoleWays::new(topology, whole, &self.has_hosts);
+        // The last target of which nobody needs a link.
+        let mut free: Option<NodeId> = None;
         for (number, &(target, _)) in (0..).zip(&self.switches) {
-            let links = ways.to(target).into_iter();
-            pairs.extend(links.map(|link| (places[link as usize], number)));
+            if free.is_some_and(|free| ways.are_twins(free, target)) {
+                continue;
+            }
+            let links = ways.to(target);
+            free = links.is_empty().then_some(target);
+            pairs.extend(links.into_iter().map(|link| (places[link as usize], number)));
         }
         pairs.sort_unstable();
         Changes { pairs }

@@ -65,6 +65,18 @@ impl SoleWays {
         }
     }
 
+    /// Whether two switches have links to the same others, in the same order. Then all others are as far from the
+    /// one as from the other, over the same ways but for the last link: if nobody needs a link to the one, nobody
+    /// does to the other.
+    pub(super) fn are_twins(&self, a: NodeId, b: NodeId) -> bool {
+        let far = |node: NodeId| {
+            let switch = self.numbers[node as usize] as usize;
+            let links = &self.neighbours[self.starts[switch]..self.starts[switch + 1]];
+            links.iter().map(|&(far, _)| far)
+        };
+        far(a).eq(far(b))
+    }
+
     /// The links without which some switch with hosts is farther from the switch `target`, or out of reach;
     /// each once.
     pub(super) fn to(&mut self, target: NodeId) -> Vec<u32> {

@@ -126,6 +126,12 @@ impl SwitchGraph {
         let switch = switch as usize;
         &self.edges[self.starts[switch]..self.starts[switch + 1]]
     }
+
+    /// Whether two switches have links to the same others, in the same order.
+    fn are_twins(&self, a: u32, b: u32) -> bool {
+        let far = |switch| self.edges(switch).iter().map(|edge| edge.to);
+        a != b && far(a).eq(far(b))
+    }
 }
 
 /// A search from one switch over all others, reused for the next.
@@ -176,25 +182,85 @@ impl<'a> Search<'a> {
     }
 }
 
+/// The column of a switch with hosts: what leads there from every switch.
+struct Column<'a> {
+    search: Search<'a>,
+    /// The switch; none at first.
+    origin: Option<u32>,
+    /// By switch; nothing at the origin.
+    cells: Vec<PortSetId>,
+    ports: Vec<u16>,
+}
+
+impl<'a> Column<'a> {
+    fn new(graph: &'a SwitchGraph, empty: PortSetId) -> Self {
+        let cells = vec![empty; graph.ids.len()];
+        Self { search: Search::new(graph), origin: None, cells, ports: Vec::new() }
+    }
+
+    /// That of the next switch.
+    fn turn_to(&mut self, origin: u32, sets: &mut PortSetBuilder) {
+        match self.origin.replace(origin) {
+            Some(before) if self.search.graph.are_twins(before, origin) => {
+                self.turn_to_twin(before, origin, sets);
+            }
+            _ => self.search_from(origin, sets),
+        }
+        self.cells[origin as usize] = sets.empty();
+    }
+
+    fn search_from(&mut self, origin: u32, sets: &mut PortSetBuilder) {
+        self.search.run(origin);
+        if self.search.order.len() < self.cells.len() {
+            self.cells.fill(sets.empty()); // Some are out of reach.
+        }
+        for place in 1..self.search.order.len() {
+            self.look_up(self.search.order[place], sets);
+        }
+    }
+
+    /// From a switch to one with the same neighbours. All others are as far from the one as from the other, and so
+    /// forward to it as they did, but for the neighbours.
+    fn turn_to_twin(&mut self, before: u32, origin: u32, sets: &mut PortSetBuilder) {
+        self.search.distances.swap(before as usize, origin as usize);
+        let graph = self.search.graph;
+        for edge in graph.edges(origin) {
+            self.look_up(edge.to, sets);
+        }
+        self.look_up(before, sets);
+    }
+
+    fn look_up(&mut self, switch: u32, sets: &mut PortSetBuilder) {
+        self.search.next_hops(switch, &mut self.ports);
+        let cell = &mut self.cells[switch as usize];
+        *cell = sets.intern(&self.ports, *cell);
+    }
+}
+
+/// Columns side by side, one cache line of each row: rows are long, and far from each other.
+const BLOCK: usize = 16;
+
 /// The cells of all switches, switch by switch.
 fn fill(graph: &SwitchGraph, destinations: &[NodeId], sets: &mut PortSetBuilder) -> Vec<PortSetId> {
     let (columns, empty) = (destinations.len(), sets.empty());
     let mut cells = vec![empty; graph.ids.len() * columns];
-    let mut search = Search::new(graph);
-    let mut ports = Vec::new();
     // The switches are in ascending order, as are those with hosts.
     let numbers: Vec<u32> = (0..)
         .zip(&graph.ids)
         .filter(|(_, id)| destinations.binary_search(id).is_ok())
         .map(|(number, _)| number)
         .collect();
-    for (column, &origin) in numbers.iter().enumerate() {
-        search.run(origin);
-        for &switch in &search.order[1..] {
-            search.next_hops(switch, &mut ports);
-            let row = switch as usize * columns;
-            let guess = cells[row + column.saturating_sub(1)];
-            cells[row + column] = sets.intern(&ports, guess);
+    let mut column = Column::new(graph, empty);
+    let mut block = vec![empty; graph.ids.len() * BLOCK];
+    for (number, origins) in numbers.chunks(BLOCK).enumerate() {
+        for (place, &origin) in origins.iter().enumerate() {
+            column.turn_to(origin, sets);
+            let places = block.iter_mut().skip(place).step_by(BLOCK);
+            places.zip(&column.cells).for_each(|(place, &cell)| *place = cell);
+        }
+        let rows = cells.chunks_exact_mut(columns).zip(block.chunks_exact(BLOCK));
+        for (row, block) in rows {
+            row[number * BLOCK..][..origins.len()].copy_from_slice(&block[..origins.len()]);
         }
     }
     // A switch never looks itself up: let its own column be as the one beside it, so that

@@ -25,27 +25,37 @@ function completionFigures(runs) {
   const known = runs.filter(([, completion]) => completion.flows > 0);
   const bySizes = runs.length === 1 && runs[0][1].buckets.length > 0 ? [sizeTable(runs[0][1])] : [];
   if (known.length === 0) return [quietly("No flow completed."), ...bySizes];
-  const figures = KINDS.flatMap(([kind, title, quantity]) => [
+  const figures = KINDS.flatMap(([kind, title, quantity]) => (
+    figuresOf(known.filter(([, completion]) => completion[kind].values.length > 0), kind, title, quantity)));
+  return [html("div", { class: "grid" }, figures), ...bySizes];
+}
+
+// A flow that completed has no slowdown if it has no ideal time.
+function figuresOf(known, kind, title, quantity) {
+  if (known.length === 0) return [];
+  return [
     chart({
-      id: `${kind}-by-size`, title: `${title} by size`, note: [known.length > 1 ? `${SHARES[sharedBy(known, kind)]}.` : "", completedOf(known)].join(" ").trim(),
+      id: `${kind}-by-size`, title: `${title} by size`, note: [known.length > 1 ? `${SHARES[sharedBy(known, kind)]}.` : "", completedOf(known, kind)].join(" ").trim(),
       x: { title: "Flow size", quantity: "bytes", log: true, values: sizes(known) },
       y: { title, quantity, log: true },
       curves: known.flatMap(([name, completion]) => (known.length > 1 ? [sharedBy(known, kind)] : [0, 1, 2, 3].filter((share) => hasShare(completion, kind, share))).map((share) => (
         { label: known.length > 1 ? name : SHARES[share], points: true, values: bySize(known, completion, kind, share) }))),
     }),
     distribution(known, kind, title, quantity),
-  ]);
-  return [html("div", { class: "grid" }, figures), ...bySizes];
+  ];
 }
 
 // Few flows do not support a high percentile: `null`.
 const hasShare = (completion, kind, share) => completion.buckets.some((bucket) => bucket[kind][share] !== null);
 // The highest percentile that all runs have of some size, or else the greatest value.
 const sharedBy = (runs, kind) => [2, 1, 0].find((share) => runs.every(([, completion]) => hasShare(completion, kind, share))) ?? 3;
-// How many flows completed, if not all did: the others count as slower.
-function completedOf(runs) {
-  const of = ([name, completion]) => `${name ? `${name}: ` : ""}${completion.flows} finished of ${completion.flows + completion.missing}`;
-  const some = runs.filter(([, completion]) => completion.missing > 0).map(of);
+// How many flows completed, or have a slowdown, if not all do: the others count as slower.
+function completedOf(runs, kind) {
+  const known = (completion) => (kind === "slowdown" ? completion.slowdowns : completion.flows);
+  const all = (completion) => completion.flows + completion.missing;
+  const word = (completion) => (known(completion) < completion.flows ? "with an ideal time finished" : "finished");
+  const of = ([name, completion]) => `${name ? `${name}: ` : ""}${known(completion)} ${word(completion)} of ${all(completion)}`;
+  const some = runs.filter(([, completion]) => known(completion) < all(completion)).map(of);
   return some.length > 0 ? `${some.join("; ")}; the others count as slower.` : "";
 }
 
@@ -60,7 +70,7 @@ function distribution(runs, kind, title, quantity) {
   const tables = runs.map(([, completion]) => [completion[kind].values, completion[kind].shares.map((share) => share / 1e4)]);
   const joined = uPlot.join(tables.map(([values, shares]) => lastOfEqual(values, shares)));
   return chart({
-    id: `${kind}-cdf`, title: `${title}, distribution`, note: completedOf(runs), stepped: true,
+    id: `${kind}-cdf`, title: `${title}, distribution`, note: completedOf(runs, kind), stepped: true,
     x: { title, quantity, log: true, values: joined[0] }, y: { title: "Flows", quantity: "percent", high: 100 },
     curves: runs.map(([name], index) => ({ label: name || "flows", values: joined[index + 1] })),
   });

@@ -88,5 +88,5 @@ fn run(
     for (sampled, samples) in SAMPLED.iter().zip(&samples(results, &ports)?) {
         timelines.extend(samples.iter().map(|one| timelines::largest(sampled, one, span)));
     }
-    Ok(Run { name, completion: completion(flows), timelines })
+    Ok(Run { name, completion: completion(flows, span.run_ps), timelines })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_results::{Distribution, FlowRecord, Statistic};
+use rocelab_results::{Distribution, FlowRecord, FlowStatus, Millionths, Missing, Statistic};
 use serde::Serialize;
 
 /// Points of a distribution that are drawn.
@@ -17,6 +17,8 @@ pub(crate) struct Completion {
     pub(crate) flows: u64,
     /// Flows that did not.
     pub(crate) missing: u64,
+    /// Flows that have a slowdown: those that completed and have an ideal time.
+    pub(crate) slowdowns: u64,
     /// Of completion times (ps).
     pub(crate) fct: Cdf,
     /// Of slowdowns (millionths).
@@ -37,7 +39,7 @@ pub(crate) struct Bucket {
     /// Median, 95th, 99th percentile and greatest completion time (ps); those that did not complete rank
     /// last. Without those that are not known: of so few, or because of those.
     pub(crate) fct: [Option<u64>; 4],
-    /// The same of the slowdowns (millionths).
+    /// The same of the slowdowns (millionths). Flows without an ideal time rank last too.
     pub(crate) slowdown: [Option<u64>; 4],
 }
 
@@ -49,47 +51,79 @@ pub(crate) struct Cdf {
     pub(crate) shares: Vec<u64>,
 }
 
+/// Values of some flows.
+#[derive(Default)]
+struct Values {
+    known: Vec<u64>,
+    missing: Missing,
+}
+
+impl Values {
+    /// A value, or of an open flow what it is at least, or neither.
+    fn add(&mut self, value: Option<u64>, at_least: Option<u64>) {
+        match (value, at_least) {
+            (Some(value), _) => self.known.push(value),
+            (None, Some(bound)) => self.missing.at_least.push(bound),
+            (None, None) => self.missing.never += 1,
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.known.len() as u64
+    }
+}
+
 /// What became of some flows.
 #[derive(Default)]
 struct Group {
-    /// Completion times (ps) and slowdowns (millionths) of those that completed.
-    values: [Vec<u64>; 2],
-    /// Those that did not.
-    missing: u64,
+    /// Completion times (ps).
+    fct: Values,
+    /// Slowdowns (millionths). A flow that completed has none if it has no ideal time.
+    slowdown: Values,
 }
 
-/// What became of `flows`.
-pub(crate) fn completion(flows: &[FlowRecord<'_>]) -> Completion {
+/// What became of `flows` that started by the end of the run (ps).
+pub(crate) fn completion(flows: &[FlowRecord<'_>], end_ps: u64) -> Completion {
     let mut groups: BTreeMap<(u64, u64), Group> = BTreeMap::new();
     let mut all = Group::default();
-    for flow in flows {
+    for flow in flows.iter().filter(|flow| flow.start_ps <= end_ps) {
+        let is_open = flow.status == FlowStatus::Unfinished;
+        let since_start = is_open.then(|| end_ps - flow.start_ps);
+        let at_least = since_start.and_then(|time| Millionths::ratio(time, flow.ideal_fct_ps));
+        let at_least = at_least.map(|ratio| ratio.0.max(Millionths::ONE.0));
         for group in [groups.entry(size_class(flow.bytes)).or_default(), &mut all] {
-            match (flow.fct_ps, flow.slowdown()) {
-                (Some(fct), Some(slowdown)) => {
-                    group.values[0].push(fct);
-                    group.values[1].push(slowdown.0);
-                }
-                (fct, _) => group.missing += u64::from(fct.is_none()),
-            }
+            group.fct.add(flow.fct_ps, since_start);
+            group.slowdown.add(flow.slowdown().map(|slowdown| slowdown.0), at_least);
         }
     }
-    let bucket = |((from, below), group): ((u64, u64), Group)| {
-        let (flows, missing) = (group.values[0].len() as u64, group.missing);
-        let [fct, slowdown] = group.values.map(|mut values| percentiles(&mut values, missing));
-        Bucket { from, below, flows, missing, fct, slowdown }
-    };
-    let Group { values, missing } = all;
-    let flows = values[0].len() as u64;
-    let [fct, slowdown] = values.map(|values| cdf(values, missing));
-    Completion { buckets: groups.into_iter().map(bucket).collect(), flows, missing, fct, slowdown }
+    Completion {
+        buckets: groups.into_iter().map(|(size, group)| bucket(size, group)).collect(),
+        flows: all.fct.count(),
+        missing: all.fct.missing.count(),
+        slowdowns: all.slowdown.count(),
+        fct: cdf(all.fct.known, all.fct.missing.count()),
+        slowdown: cdf(all.slowdown.known, all.slowdown.missing.count()),
+    }
+}
+
+/// What became of flows of a size.
+fn bucket((from, below): (u64, u64), mut group: Group) -> Bucket {
+    Bucket {
+        from,
+        below,
+        flows: group.fct.count(),
+        missing: group.fct.missing.count(),
+        fct: percentiles(&mut group.fct.known, &group.fct.missing),
+        slowdown: percentiles(&mut group.slowdown.known, &group.slowdown.missing),
+    }
 }
 
 /// Median, 95th and 99th percentile where they are known, and the greatest of those that are.
-fn percentiles(values: &mut [u64], missing: u64) -> [Option<u64>; 4] {
+fn percentiles(values: &mut [u64], missing: &Missing) -> [Option<u64>; 4] {
     let Some(of) = Distribution::with_missing(values, missing) else { return [None; 4] };
     let known = |statistic| of.supported(statistic).filter(|_| !of.is_lower_bound(statistic));
     let [p50, p95, p99] = [Statistic::P50, Statistic::P95, Statistic::P99].map(known);
-    [p50, p95, p99, Some(of.max)]
+    [p50, p95, p99, values.last().copied()]
 }
 
 /// The class of sizes that `bytes` is in: 1, 2 or 5 times a power of ten, up to the next of these.
@@ -181,7 +215,7 @@ pub(crate) mod tests {
             flow(2, 3_000, Some(5_000)),
             flow(3, 70_000, None),
         ];
-        let completion = completion(&flows);
+        let completion = completion(&flows, 10_000_000);
         let (fct, slowdown) = (
             [Some(2_000), None, None, Some(2_000)],
             [Some(2_000_000), None, None, Some(2_000_000)],
@@ -202,6 +236,23 @@ pub(crate) mod tests {
         assert_eq!(completion.buckets[2], last);
         let cdf = Cdf { values: vec![2_000, 5_000], shares: vec![250_000, 500_000] };
         assert_eq!(completion.fct, cdf);
+    }
+
+    #[test]
+    fn flows_without_an_ideal_time_have_a_completion_time_and_no_slowdown() {
+        let without = FlowRecord { ideal_fct_ps: 0, ..flow(0, 100, Some(2_000)) };
+        let completion =
+            completion(&[without, flow(1, 150, Some(5_000)), flow(2, 160, None)], 10_000_000);
+        assert_eq!((completion.flows, completion.missing, completion.slowdowns), (2, 1, 1));
+        let fct = Cdf { values: vec![2_000, 5_000], shares: vec![333_333, 666_666] };
+        assert_eq!(completion.fct, fct);
+        let slowdown = Cdf { values: vec![5_000_000], shares: vec![333_333] };
+        assert_eq!(completion.slowdown, slowdown);
+        // The median of three is at rank 2.
+        let bucket = &completion.buckets[0];
+        assert_eq!((bucket.flows, bucket.missing), (2, 1));
+        assert_eq!(bucket.fct, [Some(5_000), None, None, Some(5_000)]);
+        assert_eq!(bucket.slowdown, [None, None, None, Some(5_000_000)]);
     }
 
     #[test]

@@ -65,8 +65,7 @@ pub(crate) fn overview(summary: &Summary, run: &RunInfo) -> Overview {
 }
 
 fn completed(summary: &Summary) -> Vec<String> {
-    let flows = summary.fct_ps.as_ref().and_then(|fct| completed_of(fct, &summary.flows));
-    let flows = flows.map(|text| format!("Percentiles of flows: {text}."));
+    let flows = completed_of(summary).map(|text| format!("Percentiles of flows: {text}."));
     let of_app = |app: &OperationCounts| {
         operations_of(app).map(|text| format!("Percentiles of {}: {text}.", app.app))
     };

@@ -72,7 +72,7 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
         begin_ps: window.begin_ps,
         end_ps,
         bins: BINS,
-        completion: completion(&flows),
+        completion: completion(&flows, summary.simulated_ps),
         timelines,
         map: map(&ports, &places, &pauses, &samples, &summary.deadlocks, window),
         lanes,

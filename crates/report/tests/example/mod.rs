@@ -50,8 +50,8 @@ pub(crate) fn write(folder: &Path, name: &str, scale: u64) -> PathBuf {
         roce_version: 2,
         simulated_ps: END_PS,
         flows: statistics.counts(),
-        fct_ps: statistics.fct_ps(),
-        slowdown: statistics.slowdown(),
+        fct_ps: statistics.fct_ps(END_PS),
+        slowdown: statistics.slowdown(END_PS),
         ..Summary::default()
     };
     summary.pfc.pauses = pauses;

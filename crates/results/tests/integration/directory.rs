@@ -149,6 +149,29 @@ fn finished_results_hold_no_lock() {
     }
 }
 
+/// Where root runs this, nothing keeps the old results from being removed.
+#[cfg(unix)]
+#[test]
+fn new_results_are_in_their_place_even_if_old_ones_cannot_be_removed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = sample::write(&folder.path().join("r"), Overwrite::Refuse).unwrap();
+    let held = path.join("held");
+    fs::create_dir(&held).unwrap();
+    fs::write(held.join("notes.txt"), "old").unwrap();
+    fs::set_permissions(&held, fs::Permissions::from_mode(0o500)).unwrap();
+    assert_eq!(sample::write(&path, Overwrite::Replace).unwrap(), path);
+    assert!(!names(&path).contains(&"lock".to_owned()) && !path.join("held").exists());
+    for name in names(folder.path()).into_iter().filter(|name| name != "r") {
+        let held = folder.path().join(name).join("removed/held");
+        fs::set_permissions(&held, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    let other = ResultsDir::create(folder.path().join("other"), Overwrite::Refuse).unwrap();
+    other.remove_leftovers();
+    drop(other);
+    assert_eq!(names(folder.path()), ["r"]);
+}
+
 /// The names of a user's folders may look like ours.
 #[test]
 fn folders_beside_results_that_may_be_a_users_stay() {
@@ -166,6 +189,18 @@ fn folders_beside_results_that_may_be_a_users_stay() {
     let mut expected = kept.to_vec();
     expected.sort_unstable();
     assert_eq!(names(folder.path()), expected);
+    // One that is called just as ours is in the way, and stays.
+    let foreign = folder.path().join("r.checkpoints");
+    fs::create_dir(&foreign).unwrap();
+    for file in ["thesis.txt", "download.partial"] {
+        fs::write(foreign.join(file), "mine").unwrap();
+    }
+    for overwrite in [Overwrite::Refuse, Overwrite::Replace] {
+        let error = Checkpoints::clear_way(&path, overwrite).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::BadInput);
+        assert!(error.to_string().contains("r.checkpoints was not written by rocelab"), "{error}");
+        assert_eq!(names(&foreign), ["download.partial", "thesis.txt"]);
+    }
 }
 
 #[test]

@@ -192,6 +192,7 @@ fn goodput() -> Option<Goodput> {
     Goodput::of(
         &accepted(5_000_000_000, 0, 400_000),
         RunSpan::starting_at(0).until(401_365_000_000),
+        true,
     )
 }
 
@@ -212,8 +213,8 @@ pub(crate) fn summary() -> Summary {
         flows: statistics.counts(),
         goodput_bps: goodput.map(|goodput| goodput.bps()),
         goodput,
-        fct_ps: statistics.fct_ps(),
-        slowdown: statistics.slowdown(),
+        fct_ps: statistics.fct_ps(20_000_000_000),
+        slowdown: statistics.slowdown(20_000_000_000),
         transports: BTreeMap::new(),
         tcp: Some(TcpCounts {
             segments: 20,

@@ -80,6 +80,28 @@ impl AnyPath {
         Some(way.then_at_best(Step { delay, cuts_through, ..down }))
     }
 
+    /// As [`Self::bound`] for frames of which each may take another path. They go one after the other over the
+    /// links of both hosts alone, of which the slower one is put first: it holds up a message no more there than
+    /// where it is. Between them each frame takes its time for itself.
+    pub(super) fn bound_on_several(
+        &mut self,
+        ground: &Ground,
+        (from, to): (NodeId, NodeId),
+        (up, down): (Step, Step),
+    ) -> Option<Way> {
+        let limits = self.limits(ground, from, to)?;
+        let cuts_through = self.cuts_through;
+        let (first, last) = (up.rate.min(down.rate), up.rate.max(down.rate));
+        let slowest = limits.rate.min(self.fastest);
+        let way = Way::default().then_at_best(Step { rate: first, ..up });
+        let between = |rate| Step { rate, delay: Duration::ZERO, cuts_through };
+        let links = [slowest].into_iter().chain(std::iter::repeat(self.fastest));
+        let links = links.take(limits.links as usize);
+        let way = links.fold(way, |way, rate| way.then_side_by_side(between(rate)));
+        let delay = limits.delay + down.delay;
+        Some(way.then_side_by_side(Step { rate: last, delay, cuts_through }))
+    }
+
     fn limits(&mut self, ground: &Ground, from: NodeId, to: NodeId) -> Option<Limits> {
         if self.limits.get(from).is_none() {
             let all = limits(ground, from);

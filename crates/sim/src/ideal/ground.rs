@@ -1,5 +1,7 @@
 //! What paths are made of: nodes, links, and the time that frames spend on them.
 
+use std::collections::BTreeMap;
+
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{NodeId, Topology};
 use rocelab_units::Duration;
@@ -21,6 +23,8 @@ pub(super) struct Ground {
     switches: usize,
     /// The places among the switches of those with hosts.
     ends: Vec<u32>,
+    /// By place among those with hosts: the first with the same links to the same other switches.
+    twins: Vec<NodeId>,
 }
 
 /// The place of a switch without hosts among those with hosts.
@@ -44,7 +48,7 @@ impl Ground {
             }
             switches += 1;
         }
-        Self {
+        let mut ground = Self {
             latencies: nodes().map(|node| plan.latency_of(node)).collect(),
             cuts_through: nodes().map(|node| plan.cuts_through(node)).collect(),
             topology,
@@ -53,7 +57,37 @@ impl Ground {
             end_places,
             switches: switches as usize,
             ends,
-        }
+            twins: Vec::new(),
+        };
+        ground.twins = ground.find_twins(&plan.active_links);
+        ground
+    }
+
+    fn find_twins(&self, active: &[bool]) -> Vec<NodeId> {
+        let mut first = BTreeMap::new();
+        let has_hosts = |&switch: &NodeId| self.end_place(switch) != NOWHERE as usize;
+        let ends = self.topology.switches().filter(has_hosts);
+        ends.map(|switch| *first.entry(self.links_between(switch, active)).or_insert(switch))
+            .collect()
+    }
+
+    /// All that the ways from and to a switch go by of it: where its active links to other switches lead, in their
+    /// order, and the steps there and back.
+    fn links_between(&self, switch: NodeId, active: &[bool]) -> Vec<(NodeId, [Step; 2])> {
+        let ports = self.adjacency.ports_of(switch).iter();
+        let ports = ports.filter(|far| self.topology.is_switch(far.node));
+        let ports = ports.filter(|far| active.get(far.link as usize) == Some(&true));
+        let steps = |far: Neighbour| {
+            let back = Neighbour { node: switch, link: far.link };
+            [self.step(switch, far), self.step(far.node, back)]
+        };
+        ports.map(|&far| (far.node, steps(far))).collect()
+    }
+
+    /// The first switch to and from which ways are as those of a switch with hosts, but that each is where the
+    /// other one is.
+    pub(super) fn twin_of(&self, switch: NodeId) -> NodeId {
+        self.twins.get(self.end_place(switch)).copied().unwrap_or(switch)
     }
 
     /// How many switches there are.

@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rocelab_fabric::topology::Neighbour;
 use rocelab_fabric::{NodeId, Routes};
+use rocelab_units::SimTime;
 
 use super::any_path::AnyPath;
 use super::ground::Ground;
 use super::kept::{Kept, PerSwitch};
-use super::ways::{Candidate, Question, SetNumber, Way, WaySets, candidates};
+use super::ways::{Candidate, Question, SetNumber, Step, Way, WaySets, candidates};
 use crate::plan::{FailureChange, Plan};
 
 /// What is kept of the ways from all switches, and of those by static routes (bytes).
@@ -27,7 +28,7 @@ pub(super) struct ShortestPaths {
     /// Ways by static routes, from a switch to a host.
     static_ways: Kept<(NodeId, NodeId), StaticWays>,
     /// Whether frames can take other paths in the run than those of its beginning.
-    routes_change: bool,
+    changes: RouteChanges,
     any_path: AnyPath,
     active: Vec<bool>,
     trees: Kept<NodeId, Tree>,
@@ -66,7 +67,7 @@ impl ShortestPaths {
             by_hand,
             by_hand_to,
             static_ways: Kept::new(MOST_BYTES),
-            routes_change: routes_change(plan),
+            changes: RouteChanges::of(plan),
             active: plan.active_links.clone(),
             trees: Kept::new(MOST_BYTES),
         }
@@ -75,7 +76,7 @@ impl ShortestPaths {
     /// The ways from host to host and back, of which one may be what is asked for; empty if no links join them.
     pub(super) fn between(&mut self, from: NodeId, to: NodeId, question: Question) -> Ways {
         let is_plain = |host| !self.by_hand_to.contains(host);
-        if !self.routes_change && [from, to].iter().all(is_plain) {
+        if !self.changes.are_any() && [from, to].iter().all(is_plain) {
             let forward = self.shortest(from, to, question);
             if !forward.is_empty() {
                 return Ways { backward: forward.iter().map(Way::reversed).collect(), forward };
@@ -97,14 +98,37 @@ impl ShortestPaths {
         }
         // The bound is slower than no way, so that it is the slowest only if it is alone.
         let asks = question == Question::Quickest || ways.is_empty();
-        if asks && (self.routes_change || !are_all) {
+        if asks && (self.changes.are_any() || !are_all) {
             ways.extend(self.bound_on_all(from, to));
         }
         ways
     }
 
+    /// The ways there and back where frames may take several paths between two times, if there are several switches
+    /// on the way.
+    pub(super) fn over_several(
+        &mut self,
+        (from, to): (NodeId, NodeId),
+        between: (SimTime, SimTime),
+    ) -> Option<Ways> {
+        if !self.changes.are_within(between) {
+            return None;
+        }
+        let (ends, steps) = self.ends(from, to)?;
+        let forward = vec![self.any_path.bound_on_several(&self.ground, ends, steps)?];
+        let (ends, steps) = self.ends(to, from)?;
+        let backward = vec![self.any_path.bound_on_several(&self.ground, ends, steps)?];
+        Some(Ways { forward, backward })
+    }
+
     /// What no path over the links of the topology is quicker than, if there is one over several switches.
     fn bound_on_all(&mut self, from: NodeId, to: NodeId) -> Option<Way> {
+        let (ends, steps) = self.ends(from, to)?;
+        self.any_path.bound(&self.ground, ends, steps)
+    }
+
+    /// The switches of two hosts, if these are two, and the links to the first and from the last.
+    fn ends(&self, from: NodeId, to: NodeId) -> Option<((NodeId, NodeId), (Step, Step))> {
         let ground = &self.ground;
         let (first, last) = (ground.access(from)?, ground.access(to)?);
         if first.node == to || first.node == last.node {
@@ -112,7 +136,7 @@ impl ShortestPaths {
         }
         let up = ground.step(from, first);
         let down = ground.step(last.node, Neighbour { node: to, link: last.link });
-        self.any_path.bound(ground, (first.node, last.node), (up, down))
+        Some(((first.node, last.node), (up, down)))
     }
 
     fn shortest(&mut self, from: NodeId, to: NodeId, question: Question) -> Vec<Way> {
@@ -124,9 +148,16 @@ impl ShortestPaths {
             return vec![up];
         }
         let down = self.ground.step(last.node, Neighbour { node: to, link: last.link });
-        self.plant(first.node);
-        let place = self.ground.end_place(last.node);
-        let tree = self.trees.get(first.node);
+        let root = self.ground.twin_of(first.node);
+        self.plant(root);
+        // Seen from a twin each of the two is where the other one is.
+        let far = match last.node {
+            node if node == first.node => root,
+            node if node == root => first.node,
+            node => node,
+        };
+        let place = self.ground.end_place(far);
+        let tree = self.trees.get(root);
         let ways = tree.and_then(|tree| tree.get(place)).map_or(&[][..], Vec::as_slice);
         let ways = ways.iter().filter_map(|candidate| candidate.of(question));
         ways.map(|way| up.followed_by(way).then(down)).collect()
@@ -276,18 +307,41 @@ fn bytes_of(ways: &[Candidate]) -> usize {
     size_of::<Vec<Candidate>>() + ways.iter().map(Candidate::bytes).sum::<usize>()
 }
 
-/// Whether frames can take other paths in the run than those of its beginning: after a link has failed,
-/// or because they are flooded where there is more than one path.
-fn routes_change(plan: &Plan) -> bool {
-    let is_change = |change: FailureChange| {
-        matches!(
-            change,
-            FailureChange::LinkDown(_) | FailureChange::LinkUp(_) | FailureChange::Reroute
-        )
-    };
-    plan.link_failure().is_some()
-        || plan.failures.steps.iter().any(|step| is_change(step.change))
-        || (!plan.tables.are_complete() && !plan.failures.spanning_tree)
+/// When frames can begin to take other paths than before.
+#[derive(Debug, Default)]
+struct RouteChanges {
+    /// At any time: frames are flooded where there is more than one path.
+    always: bool,
+    /// After a link has failed or is mended, in ascending order.
+    at: Vec<SimTime>,
+}
+
+impl RouteChanges {
+    fn of(plan: &Plan) -> Self {
+        let is_change = |change: FailureChange| {
+            matches!(
+                change,
+                FailureChange::LinkDown(_) | FailureChange::LinkUp(_) | FailureChange::Reroute
+            )
+        };
+        let steps = plan.failures.steps.iter().filter(|step| is_change(step.change));
+        let mut at: Vec<SimTime> = steps.map(|step| step.at).collect();
+        at.extend(plan.link_failure().map(|(at, _)| at));
+        at.sort_unstable();
+        let always = !plan.tables.are_complete() && !plan.failures.spanning_tree;
+        Self { always, at }
+    }
+
+    /// Whether there are any in the run.
+    fn are_any(&self) -> bool {
+        self.always || !self.at.is_empty()
+    }
+
+    /// Whether there are any between two times, both included.
+    fn are_within(&self, (start, end): (SimTime, SimTime)) -> bool {
+        let first = self.at.partition_point(|&at| at < start);
+        self.always || self.at.get(first).is_some_and(|&at| at <= end)
+    }
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub(super) struct Hop {
     pub(super) delay: Duration,
     /// Whether the switch at its end acts on the first 64 bytes.
     pub(super) cuts_through: bool,
+    /// Whether frames may cross it side by side, as they do where each may take another path.
+    pub(super) is_parallel: bool,
 }
 
 impl Hop {
@@ -81,7 +83,20 @@ impl Train {
     /// The arrivals behind `hop`, whose port is free from `free` on, and afterwards from the new
     /// `free` on.
     pub(super) fn cross(self, hop: &Hop, free: &mut u64) -> Self {
-        if self.count == 1 { self.cross_alone(hop, free) } else { self.cross_in_row(hop, free) }
+        match self.count {
+            _ if hop.is_parallel => self.cross_side_by_side(hop),
+            1 => self.cross_alone(hop, free),
+            _ => self.cross_in_row(hop, free),
+        }
+    }
+
+    /// As [`Self::cross`] where no frame waits for another.
+    fn cross_side_by_side(mut self, hop: &Hop) -> Self {
+        let flight = hop.flight(self.len);
+        for line in &mut self.lines {
+            line.first = line.first.saturating_add(flight);
+        }
+        self
     }
 
     /// As [`Self::cross`] for one frame, whose lines are points: the latest one is all that counts.
@@ -159,6 +174,7 @@ mod tests {
                     rate: rates[usize::try_from(stream.below(7)).unwrap()],
                     delay: Duration::from_ps(stream.below(1_000_000)),
                     cuts_through: false,
+                    is_parallel: false,
                 })
                 .collect();
             let trains: Vec<(u64, u64, u64)> = (0..1 + stream.below(6))
@@ -190,7 +206,8 @@ mod tests {
 
     #[test]
     fn endless_trains_stick_at_the_end_of_time() {
-        let hop = Hop { rate: Bandwidth::from_bps(1), delay: Duration::ZERO, cuts_through: false };
+        let rate = Bandwidth::from_bps(1);
+        let hop = Hop { rate, delay: Duration::ZERO, cuts_through: false, is_parallel: false };
         let mut free = 0;
         assert_eq!(Train::at(0, u64::MAX, 1500).cross(&hop, &mut free).last(), u64::MAX);
         assert_eq!(free, u64::MAX);

@@ -40,6 +40,8 @@ enum Kind {
     Real,
     /// A link that is no slower than any of several: switches beside it cut through at any rates.
     Quickest,
+    /// A link that is no slower than any of several, over which frames go side by side.
+    Parallel,
     /// A link that is no faster than any of several: switches beside it do not cut through.
     Slowest,
 }
@@ -63,6 +65,11 @@ impl Way {
     /// With one link more at the end that is a bound: what lies beside it cuts through if it can at all.
     pub(super) fn then_at_best(&self, step: Step) -> Self {
         self.with(step, Kind::Quickest)
+    }
+
+    /// As [`Self::then_at_best`], where no frame waits for another: each may go over another link.
+    pub(super) fn then_side_by_side(&self, step: Step) -> Self {
+        self.with(step, Kind::Parallel)
     }
 
     fn with(&self, step: Step, kind: Kind) -> Self {
@@ -110,6 +117,7 @@ impl Way {
             rate: link.rate,
             delay: delay.take().unwrap_or_default(),
             cuts_through: next.is_some_and(|next| link.cuts_through_to(next)),
+            is_parallel: link.kind == Kind::Parallel,
         };
         self.links.iter().zip(next).map(hop).collect()
     }
@@ -187,7 +195,8 @@ impl Link {
             return false;
         }
         // What leaves by a faster port would run dry.
-        next.cuts_through && (kinds.contains(&Kind::Quickest) || next.rate <= self.rate)
+        let is_bound = [Kind::Quickest, Kind::Parallel].iter().any(|kind| kinds.contains(kind));
+        next.cuts_through && (is_bound || next.rate <= self.rate)
     }
 }
 

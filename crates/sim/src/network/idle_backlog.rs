@@ -2,15 +2,15 @@
 //! fault in the model: a departure that was forgotten, or a pacing gap that does not follow the rate.
 //!
 //! Looks are at fixed times of the simulation, and cost nothing in between. A host is looked at where its
-//! port is idle. What is seen twice, with no frame and no pause in between, lasted from one look to the
-//! next.
+//! port is idle. A queue pair that is seen twice, and sent no data in between, waited from one look to the
+//! next, whatever else left the port: if that was not paused, and had room.
 
 use std::collections::BTreeMap;
 
 use rocelab_fabric::{NodeId, Serialisation};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::Backlog;
-use rocelab_units::{Duration, SimTime};
+use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 
 use super::stuck::is_up;
 use super::{Host, Network, Role};
@@ -55,11 +55,40 @@ pub(super) struct IdleBacklogs {
 /// What was seen of one host.
 #[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(super) struct HostBacklogs {
-    /// Frames that its port had sent at the last look, and the time that it had been paused.
-    port: (u64, Duration),
-    /// The queue pairs that could send at the last look, and when that was first seen.
-    waiting: Vec<(u32, SimTime)>,
+    /// Its port at the last look.
+    port: PortUse,
+    /// The queue pairs that could send at the last look.
+    waiting: Vec<Waiting>,
     found: Vec<IdleBacklog>,
+}
+
+/// How a port had been used up to a look.
+#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
+struct PortUse {
+    at: SimTime,
+    /// What it had sent, preambles and gaps included (bytes).
+    sent: u64,
+    /// The time that it had been paused, summed over priorities.
+    paused: Duration,
+}
+
+/// A queue pair that could send at a look.
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+struct Waiting {
+    qpn: u32,
+    /// How much of its data had left (packets).
+    departures: u32,
+    /// The first look that saw it.
+    since: SimTime,
+}
+
+impl PortUse {
+    /// Whether a queue pair could have sent since the look `before`: no pause, and no other traffic for
+    /// most of the time.
+    fn had_room_since(&self, before: &Self, rate: Bandwidth) -> bool {
+        let sending = rate.transmission_time(Bytes::new(self.sent.saturating_sub(before.sent)));
+        self.paused == before.paused && sending * 2 <= self.at.since(before.at)
+    }
 }
 
 impl<P: Profile> Network<P> {
@@ -73,9 +102,11 @@ impl<P: Profile> Network<P> {
                 continue;
             }
             let port = &self.ports[self.hosts[number as usize].port as usize];
-            let standing = (port.counters.frames, port.port.paused_time(now));
+            let gaps = port.counters.frames * self.plan.gap_bytes();
+            let (sent, paused) = (port.counters.bytes + gaps, port.port.paused_time(now));
+            let rate = port.port.link().rate();
             let seen = self.idle_backlogs.by_host.entry(number).or_default();
-            seen.look(standing, &backlogs, (now, until));
+            seen.look(PortUse { at: now, sent, paused }, rate, &backlogs, until);
         }
     }
 
@@ -87,15 +118,11 @@ impl<P: Profile> Network<P> {
             return Vec::new();
         }
         let (paused, line_rate) = (port.port.paused(), port.port.link().rate());
-        let idle = now.since(port.port.free_at());
-        // One that is paced as it should be has sent within a packet time.
-        let is_late = |backlog: &Backlog| {
+        let could_send = |backlog: &Backlog| {
             let rate = backlog.rate.bits_per_second();
-            idle > backlog.packet_time
-                && paused & 1 << backlog.priority == 0
-                && rate > line_rate.bits_per_second() / LEAST_SHARE
+            paused & 1 << backlog.priority == 0 && rate > line_rate.bits_per_second() / LEAST_SHARE
         };
-        let mut backlogs: Vec<Backlog> = host.end_host.backlogs().filter(is_late).collect();
+        let mut backlogs: Vec<Backlog> = host.end_host.backlogs().filter(could_send).collect();
         backlogs.sort_unstable_by_key(|backlog| backlog.qpn);
         backlogs.dedup_by_key(|backlog| backlog.qpn);
         backlogs
@@ -131,22 +158,24 @@ impl IdleBacklogs {
 }
 
 impl HostBacklogs {
-    fn look(
-        &mut self,
-        port: (u64, Duration),
-        backlogs: &[Backlog],
-        (now, until): (SimTime, SimTime),
-    ) {
-        let before = if self.port == port { std::mem::take(&mut self.waiting) } else { Vec::new() };
+    /// The idle port of `rate`, and what could be sent there. Nothing happens before `until`.
+    fn look(&mut self, port: PortUse, rate: Bandwidth, backlogs: &[Backlog], until: SimTime) {
+        let mut before = std::mem::take(&mut self.waiting);
+        if !port.had_room_since(&self.port, rate) {
+            before.clear();
+        }
         self.port = port;
-        self.waiting.clear();
         for backlog in backlogs {
-            let known = before.iter().find(|(qpn, _)| *qpn == backlog.qpn);
-            let since = known.map_or(now, |(_, since)| *since);
-            self.waiting.push((backlog.qpn, since));
-            if until.since(since) > backlog.packet_time * PACKET_TIMES {
+            let Backlog { qpn, departures, .. } = *backlog;
+            let same = |known: &&Waiting| (known.qpn, known.departures) == (qpn, departures);
+            let since = before.iter().find(same).map_or(port.at, |known| known.since);
+            self.waiting.push(Waiting { qpn, departures, since });
+            let limit = backlog.packet_time * PACKET_TIMES;
+            if until.since(since) > limit {
+                // Where nothing ever happens again, there is no other end.
+                let until = if until == SimTime::LATEST { port.at + limit } else { until };
                 let rate_bps = backlog.rate.bits_per_second();
-                self.keep(IdleBacklog { qpn: backlog.qpn, since, until, rate_bps });
+                self.keep(IdleBacklog { qpn, since, until, rate_bps });
             }
         }
     }
@@ -166,42 +195,85 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
-    use rocelab_units::Bandwidth;
+    use rocelab_transport::Standing;
 
     use super::*;
+    use crate::profile::roce::Roce;
     use crate::{Scenario, Simulation};
 
     const fn at(us: u64) -> SimTime {
         SimTime::from_ps(us * 1_000_000)
     }
 
+    const LINE: Bandwidth = Bandwidth::from_gbps(100);
+
     fn backlog(qpn: u32) -> Backlog {
         let rate = Bandwidth::from_gbps(1);
-        Backlog { qpn, priority: 3, rate, packet_time: Duration::from_us(10) }
+        let packet_time = Duration::from_us(10);
+        Backlog { qpn, priority: 3, rate, packet_time, departures: 5 }
+    }
+
+    /// A look at a time (us) at a port that has sent so much (bytes).
+    fn look(seen: &mut HostBacklogs, us: u64, sent: u64, backlogs: &[Backlog]) {
+        let port = PortUse { at: at(us), sent, paused: Duration::ZERO };
+        seen.look(port, LINE, backlogs, at(us));
     }
 
     #[test]
     fn what_lasts_for_more_than_20_packet_times_is_kept_once() {
         let mut seen = HostBacklogs::default();
-        for look in [100, 200, 300, 400] {
-            seen.look((7, Duration::ZERO), &[backlog(17)], (at(look), at(look)));
-            assert_eq!(seen.found.is_empty(), look <= 300, "200 us are not more than 200 us");
+        for us in [100, 200, 300, 400] {
+            look(&mut seen, us, 7, &[backlog(17)]);
+            assert_eq!(seen.found.is_empty(), us <= 300, "200 us are not more than 200 us");
         }
-        seen.look((7, Duration::ZERO), &[backlog(17), backlog(18)], (at(500), at(512)));
+        let port = PortUse { at: at(500), sent: 7, paused: Duration::ZERO };
+        seen.look(port, LINE, &[backlog(17), backlog(18)], at(512));
         let expected =
             IdleBacklog { qpn: 17, since: at(100), until: at(512), rate_bps: 1_000_000_000 };
         assert_eq!(seen.found, [expected]);
     }
 
     #[test]
-    fn a_frame_or_a_pause_in_between_begins_it_anew() {
-        for other in [(8, Duration::ZERO), (7, Duration::from_ns(1))] {
+    fn a_departure_a_pause_or_a_busy_port_begins_it_anew() {
+        let departed = Backlog { departures: 6, ..backlog(17) };
+        // 625 kB are 50 us at 100 Gb/s, a third of the time; twice as much is more than half.
+        for (sent, paused, then, is_found) in [
+            (625_000, 0, backlog(17), true),
+            (1_250_000, 0, backlog(17), false),
+            (0, 1, backlog(17), false),
+            (0, 0, departed, false),
+        ] {
             let mut seen = HostBacklogs::default();
-            seen.look((7, Duration::ZERO), &[backlog(17)], (at(100), at(100)));
-            seen.look(other, &[backlog(17)], (at(250), at(250)));
-            seen.look(other, &[backlog(17)], (at(400), at(400)));
-            assert!(seen.found.is_empty());
+            look(&mut seen, 100, 0, &[backlog(17)]);
+            for us in [250, 400] {
+                let port = PortUse { at: at(us), sent, paused: Duration::from_ns(paused) };
+                seen.look(port, LINE, &[then], at(us));
+            }
+            assert_eq!(!seen.found.is_empty(), is_found, "{sent} {paused} {then:?}");
         }
+    }
+
+    /// One sends at every look, another one does not.
+    #[test]
+    fn others_that_send_hide_nothing() {
+        let mut seen = HostBacklogs::default();
+        for (departures, us) in [(5, 100), (6, 200), (7, 300), (8, 400)] {
+            let sends = Backlog { departures, ..backlog(17) };
+            look(&mut seen, us, us * 1_000, &[sends, backlog(18)]);
+        }
+        let found: Vec<_> = seen.found.iter().map(|found| (found.qpn, found.since)).collect();
+        assert_eq!(found, [(18, at(100))]);
+    }
+
+    /// One look is enough, and the end that is told is a time of the run.
+    #[test]
+    fn what_never_ends_is_found_at_once() {
+        let mut seen = HostBacklogs::default();
+        let port = PortUse { at: at(100), ..PortUse::default() };
+        seen.look(port, LINE, &[backlog(17)], SimTime::LATEST);
+        let expected =
+            IdleBacklog { qpn: 17, since: at(100), until: at(300), rate_bps: 1_000_000_000 };
+        assert_eq!(seen.found, [expected]);
     }
 
     const INCAST: &str = r#"
@@ -211,25 +283,57 @@ mod tests {
         workload = { incast = [{ senders = 4, bytes = "8MB" }] }
     "#;
 
-    fn incast() -> Simulation {
-        let scenario = Scenario::parse(INCAST, Path::new("incast.toml"), &[]);
+    /// Each of the four senders has two queue pairs, and data comes to it, too.
+    const TWO_WAYS: &str = r#"
+        topology = { single-switch = { hosts = 5, link = { rate = "400Gbps", cable = "3m" } } }
+        roce = { path_mtu = 4096 }
+        switch = { lossless = [3, 4] }
+        congestion_control = { dcqcn = { preset = "nvidia" } }
+        workload.incast = [{ senders = 4, bytes = "8MB" }, { senders = 4, bytes = "8MB" }]
+        workload.permutation = { bytes = "16MB" }
+    "#;
+
+    fn simulation(text: &str) -> Simulation {
+        let scenario = Scenario::parse(text, Path::new("idle.toml"), &[]);
         let plan = scenario.and_then(|scenario| scenario.plan());
         let plan = plan.unwrap_or_else(|error| panic!("{error}"));
         Simulation::new(Arc::new(plan)).expect("a plan becomes a network")
     }
 
-    /// Rates rise and fall, queue pairs wait for credit, and their ports are paused.
+    /// Rates rise and fall, queue pairs wait for credit, and their ports are paused; both ways, with
+    /// several priorities and slow receivers.
     #[test]
     fn nothing_is_found_where_pacing_follows_the_rate() {
-        let mut simulation = incast();
-        simulation.run_to_end();
-        assert_eq!(simulation.network().idle_backlogs(), []);
+        let paper = |text: &str| text.replace("nvidia", "paper");
+        let slow = |text: &str| {
+            format!("{text}\nslow_receiver = [{{ hosts = [\"host-1\"], rate = \"50Gbps\" }}]\n")
+        };
+        let classes = TWO_WAYS.replace("[{", "[{ priority = 4,");
+        let permutation = INCAST.replace(
+            r#"incast = [{ senders = 4, bytes = "8MB" }]"#,
+            r#"permutation = { bytes = "8MB" }"#,
+        );
+        assert_ne!(permutation, INCAST);
+        for text in [
+            INCAST.to_owned(),
+            paper(INCAST),
+            permutation.clone(),
+            paper(&permutation),
+            TWO_WAYS.to_owned(),
+            slow(TWO_WAYS),
+            slow(&paper(TWO_WAYS)),
+            classes,
+        ] {
+            let mut simulation = simulation(&text);
+            simulation.run_to_end();
+            assert_eq!(simulation.network().idle_backlogs(), [], "{text}");
+        }
     }
 
     /// Departures that are forgotten: events stand still while time goes on.
     #[test]
     fn what_does_not_send_is_found() {
-        let mut simulation = incast();
+        let mut simulation = simulation(INCAST);
         simulation.advance(2_000);
         let now = simulation.now();
         let network = simulation.network_mut();
@@ -242,6 +346,71 @@ mod tests {
         for (node, idle) in found {
             assert!((1..=4).contains(&node), "the senders");
             assert_eq!((idle.since, idle.until), (looks[0], looks[2]));
+        }
+    }
+
+    /// Nothing is left that could happen, and there is one look.
+    #[test]
+    fn what_is_forgotten_for_ever_is_found() {
+        let mut simulation = simulation(INCAST);
+        simulation.advance(2_000);
+        let look = simulation.now() + Duration::from_us(50);
+        simulation.network_mut().look_for_idle_backlogs(look, SimTime::LATEST);
+        let found = simulation.network().idle_backlogs();
+        assert!(!found.is_empty());
+        for (_, idle) in found {
+            assert!(idle.since == look && idle.until < look + Duration::from_ms(1));
+        }
+    }
+
+    /// Puts off the departure of a queue pair that waits for pacing credit, by hours, and tells whose.
+    /// The state of its host holds the time in each place that says when it may send.
+    fn withhold(network: &mut Network<Roce>, now: SimTime) -> Option<(NodeId, u32)> {
+        let waits = |host: &Host<Roce>| {
+            let times = host.end_host.backlogs().filter_map(|backlog| {
+                let Standing::MaySend(due) = host.end_host.standing(backlog.qpn)? else {
+                    return None;
+                };
+                (due > now).then_some((backlog.qpn, due))
+            });
+            times.min()
+        };
+        let (number, (qpn, due)) =
+            network.hosts.iter().enumerate().find_map(|(n, host)| Some((n, waits(host)?)))?;
+        let host = &mut network.hosts[number];
+        let mut state = Vec::new();
+        host.end_host.save(&mut network.shared, &mut state).expect("a state");
+        let later = (due + Duration::from_ms(10_000_000)).ps().to_le_bytes();
+        let due = due.ps().to_le_bytes();
+        for place in 0..state.len() - due.len() {
+            if state[place..].starts_with(&due) {
+                state[place..place + due.len()].copy_from_slice(&later);
+            }
+        }
+        host.end_host.load(&network.plan, &mut network.shared, &mut &state[..]).expect("it fits");
+        Some((host.node, qpn))
+    }
+
+    /// One of two queue pairs of a host, to which data comes: acknowledgements and the other one's data
+    /// leave its port.
+    #[test]
+    fn a_departure_that_is_withheld_is_found_beside_other_traffic() {
+        let mut simulation = simulation(TWO_WAYS);
+        let withheld = loop {
+            assert_eq!(simulation.advance(1_000), None, "some queue pair is paced");
+            let now = simulation.now();
+            if let Some(withheld) = withhold(simulation.network_mut(), now) {
+                break withheld;
+            }
+        };
+        let since = simulation.now();
+        let end = since + Duration::from_ms(5);
+        while simulation.now() < end && simulation.advance(1_000).is_none() {}
+        let found = simulation.network().idle_backlogs();
+        assert!(!found.is_empty());
+        for (node, idle) in found {
+            assert_eq!((node, idle.qpn), withheld);
+            assert!(idle.since > since);
         }
     }
 }

@@ -6,7 +6,7 @@ use rocelab_fabric::NodeId;
 use rocelab_results::{
     DeliveryLog, EcnCounts, FaultRuleCounts, FlowStatistics, Goodput, IdleQueuePairRecord,
     IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, PfcCounts, RunSpan,
-    SlowReceiverRecord, Summary, TcpCounts,
+    SlowReceiverRecord, Summary, TcpCounts, is_most,
 };
 use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
@@ -55,8 +55,8 @@ pub(super) fn summary<P: Profile>(
         flows: statistics.counts(),
         goodput_bps: goodput.map(|goodput| goodput.bps()),
         goodput,
-        fct_ps: statistics.fct_ps(),
-        slowdown: statistics.slowdown(),
+        fct_ps: statistics.fct_ps(simulation.now().ps()),
+        slowdown: statistics.slowdown(simulation.now().ps()),
         messages: counts_messages(plan).then(|| statistics.messages()),
         drops,
         lossless_drops: BTreeMap::new(),
@@ -119,9 +119,13 @@ pub(super) fn goodput(
 ) -> Option<Goodput> {
     let flows = plan.flows.iter().filter(|flow| flow.start <= end);
     let flows = flows.filter(|flow| transport.is_none_or(|transport| flow.transport == transport));
-    let started = flows.map(|flow| RunSpan::starting_at(flow.start.ps())).reduce(RunSpan::with);
+    let mut offered = 0_u64;
+    let started = flows
+        .inspect(|flow| offered = offered.saturating_add(flow.bytes))
+        .map(|flow| RunSpan::starting_at(flow.start.ps()))
+        .reduce(RunSpan::with);
     let end = statistics.end_ps().unwrap_or(end.ps());
-    Goodput::of(accepted, started?.until(end))
+    Goodput::of(accepted, started?.until(end), is_most(accepted.total(), offered))
 }
 
 /// How many failures of each kind began.

@@ -1,6 +1,7 @@
 //! Whether pauses can wait for each other in a circle.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use rocelab_fabric::{
     BufferDependencies, DependencyCycle, LinkFailures, NodeId, RouteError, Routes,
@@ -72,17 +73,84 @@ impl DependencyFinding {
     }
 }
 
+/// Why no dependencies were searched.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum NotSearched {
+    /// The topology has no routes.
+    Routes(RouteError),
+    /// It would take too long.
+    TooMuchWork {
+        /// Hosts whose frames are followed by themselves.
+        alone: usize,
+        links: usize,
+    },
+}
+
+impl fmt::Display for NotSearched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Routes(error) => error.fmt(f),
+            Self::TooMuchWork { alone, links } => write!(
+                f,
+                "not proved, it would take too long: {links} links, and {alone} hosts with static routes or \
+                 flooding, each of which counts by itself"
+            ),
+        }
+    }
+}
+
+/// Work that may be done, in [steps](steps_of_all_pairs).
+struct Budget {
+    left: u64,
+}
+
+impl Budget {
+    /// Some ten seconds, for all that is searched of a plan.
+    const ALL: u64 = 2_000_000_000;
+    /// Steps along links that take as long as two of these, see [`LinkFailures::with_most_steps`].
+    const ALONG_LINKS_FOR_TWO: u64 = 3;
+
+    /// Takes the work of a search, if it is affordable.
+    fn take(&mut self, steps: u64) -> bool {
+        let left = self.left.checked_sub(steps);
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
+    }
+
+    /// How many searches of so much work are affordable, all that is left.
+    fn affords(&self, each: u64) -> usize {
+        usize::try_from(self.left / each.max(1)).unwrap_or(usize::MAX)
+    }
+
+    fn steps_along_links(&self) -> u64 {
+        (self.left / 2).saturating_mul(Self::ALONG_LINKS_FOR_TWO)
+    }
+}
+
 /// Searches the plan's routes.
 ///
 /// # Errors
-/// If the topology has no routes.
+/// If the topology has no routes, or if it would take too long.
 pub(super) fn find(
     plan: &Plan,
     tell: &mut dyn FnMut(ProofStage),
-) -> Result<DependencyFinding, RouteError> {
+) -> Result<DependencyFinding, NotSearched> {
+    find_within(plan, tell, Budget { left: Budget::ALL })
+}
+
+/// As [`find`], with a bound on the work.
+fn find_within(
+    plan: &Plan,
+    tell: &mut dyn FnMut(ProofStage),
+    mut budget: Budget,
+) -> Result<DependencyFinding, NotSearched> {
     tell(ProofStage::Dependency);
     let topology = &plan.topology;
-    let routes = plan.routes(&plan.active_links)?;
+    if !budget.take(steps_of_all_pairs(plan)) {
+        let (alone, links) = (hosts_alone(plan).len(), topology.links.len());
+        return Err(NotSearched::TooMuchWork { alone, links });
+    }
+    let routes = plan.routes(&plan.active_links).map_err(NotSearched::Routes)?;
     let all = of_all_pairs(plan, &routes, &plan.active_links);
     let (buffers, dependencies) = (all.buffers(), all.count());
     let cycle = all.find_cycle().map(|cycle| cycle.describe(topology));
@@ -98,8 +166,10 @@ pub(super) fn find(
         cycle_of_silent = cycle.map(|cycle| cycle.describe(topology));
         if cycle_of_silent.is_none() {
             tell(ProofStage::Failures);
-            own = own_failures::find(plan, &silent);
-            failures = Some(after_failures(plan, &silent));
+            own = own_failures::find(plan, &silent, budget.left);
+            let examined = own.as_ref().map_or(0, |own| own.examined as u64);
+            budget.left = budget.left.saturating_sub(examined * steps_of_all_pairs(plan));
+            failures = Some(after_failures(plan, &silent, &budget));
         }
     }
     Ok(DependencyFinding {
@@ -142,6 +212,8 @@ fn and_silent(
 pub(super) fn steps_of_all_pairs(plan: &Plan) -> u64 {
     /// Routes and tables, for each link.
     const EACH_LINK: u64 = 32;
+    /// To follow frames along a link takes as long as so many comparisons.
+    const EACH_FOLLOWED: u64 = 8;
     let topology = &plan.topology;
     let adjacency = topology.adjacency();
     let (mut pairs_of_ports, mut destinations) = (0u64, 0);
@@ -153,15 +225,21 @@ pub(super) fn steps_of_all_pairs(plan: &Plan) -> u64 {
     }
     let links = topology.links.len() as u64;
     let by_hand: BTreeSet<_> = plan.static_routes.iter().map(|route| route.destination).collect();
-    let mut alone = flooded_hosts(plan);
-    alone.extend(&by_hand);
     let groups = destinations.div_ceil(BufferDependencies::GROUP) as u64;
-    let (mut alone, mut groups) = (alone.len() as u64, groups);
+    let (mut alone, mut groups) = (hosts_alone(plan).len() as u64, groups);
     if floods_for_the_silent(plan) {
         // All of it again, with what is flooded.
         (alone, groups) = (alone + by_hand.len() as u64, groups * 2);
     }
-    links * (EACH_LINK + alone) + groups * (links + pairs_of_ports)
+    let compared = groups.saturating_mul(links + pairs_of_ports);
+    links.saturating_mul(EACH_LINK + EACH_FOLLOWED * alone).saturating_add(compared)
+}
+
+/// The hosts that count by themselves: those with static routes, and those that frames are flooded for.
+fn hosts_alone(plan: &Plan) -> BTreeSet<NodeId> {
+    let mut alone = flooded_hosts(plan);
+    alone.extend(plan.static_routes.iter().map(|route| route.destination));
+    alone
 }
 
 /// Those of all frames from any host to any other. A host to which there are static routes counts by
@@ -216,7 +294,7 @@ fn of_flows(plan: &Plan, routes: &Routes) -> BufferDependencies {
     dependencies
 }
 
-fn after_failures(plan: &Plan, before: &BufferDependencies) -> FailureProof {
+fn after_failures(plan: &Plan, before: &BufferDependencies, budget: &Budget) -> FailureProof {
     let topology = &plan.topology;
     let is_by_hand = !plan.static_routes.is_empty();
     let spanning_tree = !is_by_hand && plan.active_links.iter().any(|active| !active);
@@ -230,10 +308,11 @@ fn after_failures(plan: &Plan, before: &BufferDependencies) -> FailureProof {
     }
     let floods = floods_for_the_silent(plan) || !flooded_hosts(plan).is_empty();
     let (links, examined, first) = if !is_by_hand && !floods {
-        let found = LinkFailures::new(topology, &plan.active_links).search(before);
+        let search = LinkFailures::new(topology, &plan.active_links);
+        let found = search.with_most_steps(budget.steps_along_links()).search(before);
         (found.links, found.examined, found.cycle)
     } else {
-        after_each_failure(plan)
+        after_each_failure(plan, budget)
     };
     let first = first.map(|(link, cycle)| {
         let name = |node: NodeId| &topology.nodes[node as usize].name;
@@ -248,17 +327,17 @@ fn after_failures(plan: &Plan, before: &BufferDependencies) -> FailureProof {
 
 /// Links between switches, how many of their failures were examined, and the first that leads to a
 /// cycle. With static routes or flooding, all dependencies are collected anew after each.
-fn after_each_failure(plan: &Plan) -> (usize, usize, Option<(u32, DependencyCycle)>) {
-    /// Some ten seconds, in steps along links.
-    const MOST_STEPS: usize = 300_000_000;
+fn after_each_failure(
+    plan: &Plan,
+    budget: &Budget,
+) -> (usize, usize, Option<(u32, DependencyCycle)>) {
     let topology = &plan.topology;
     let failing: Vec<u32> = (0..)
         .zip(&topology.links)
         .filter(|(_, link)| topology.is_switch(link.a) && topology.is_switch(link.b))
         .map(|(number, _)| number)
         .collect();
-    let each = topology.links.len() * (topology.switches().count() + plan.static_routes.len());
-    let affordable = failing.len().min(MOST_STEPS / each.max(1));
+    let affordable = failing.len().min(budget.affords(steps_of_all_pairs(plan)));
     for (place, &link) in failing[..affordable].iter().enumerate() {
         let active = active_without(plan, link);
         let Ok(routes) = plan.routes(&active) else { continue };
@@ -274,4 +353,39 @@ fn active_without(plan: &Plan, failed: u32) -> Vec<bool> {
     let mut up = plan.topology.all_links_active();
     up[failed as usize] = false;
     own_failures::active_over(plan, up)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::Scenario;
+
+    /// Leaves and spines, where one leaf has a static route to a host of the other.
+    fn plan() -> Plan {
+        let text = "stop = \"1ms\"\n[topology.leaf-spine]\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\
+                    host_link = { rate = \"100Gbps\", cable = \"3m\" }\n\
+                    fabric_link = { rate = \"100Gbps\", cable = \"30m\" }\n[congestion_control.none]\n\
+                    [[route]]\nswitch = \"leaf-0\"\ndestinations = [\"host-3\"]\nnext_hop = \"spine-1\"\n\
+                    [workload.incast]\nsenders = 2\nreceiver = \"host-3\"\nbytes = \"10KB\"\n";
+        let scenario = Scenario::parse(text, Path::new("routes.toml"), &[]);
+        let plan = scenario.and_then(|scenario| scenario.plan());
+        plan.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn all_that_is_searched_shares_one_budget() {
+        let plan = plan();
+        let each = steps_of_all_pairs(&plan);
+        let found = |left| find_within(&plan, &mut |_| (), Budget { left });
+        let too_much = found(each - 1).expect_err("it is not affordable");
+        assert_eq!(too_much, NotSearched::TooMuchWork { alone: 1, links: 8 });
+        assert!(too_much.to_string().contains("not proved"), "{too_much}");
+        for (searches, examined) in [(1, 0), (2, 1), (4, 3), (5, 4), (9, 4)] {
+            let finding = found(each * searches).expect("the first search is affordable");
+            let failures = finding.failures.expect("there is no cycle");
+            assert_eq!((failures.links, failures.examined), (4, examined), "{searches}");
+        }
+    }
 }

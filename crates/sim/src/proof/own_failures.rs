@@ -28,11 +28,16 @@ pub struct OwnFailures {
 }
 
 /// Looks at the routes whenever they are made anew; none if they never are. A frame waits where the routes of its
-/// arrival sent it, so that those of before count too. `before` has no cycle.
-pub(super) fn find(plan: &Plan, before: &BufferDependencies) -> Option<OwnFailures> {
+/// arrival sent it, so that those of before count too. `before` has no cycle. Takes at most `steps_left`, in
+/// [steps](super::dependency::steps_of_all_pairs).
+pub(super) fn find(
+    plan: &Plan,
+    before: &BufferDependencies,
+    steps_left: u64,
+) -> Option<OwnFailures> {
     /// Some two seconds.
     const MOST_STEPS: u64 = 100_000_000;
-    find_within(plan, before, MOST_STEPS)
+    find_within(plan, before, steps_left.min(MOST_STEPS))
 }
 
 /// As [`find`], with a bound on the work, in [steps](super::dependency::steps_of_all_pairs).

@@ -399,8 +399,8 @@ fn window_after(time: SimTime) -> SimTime {
 /// something happens again: the first one that is one of every `nth`. And until when nothing happens.
 fn idle_look(due: SimTime, next: SimTime, nth: u64) -> Option<(SimTime, SimTime)> {
     if next == SimTime::LATEST {
-        // Without an event to come and a `stop`, the run ends here.
-        return Some((due, due));
+        // Without an event to come and a `stop`, all stays as it is for ever.
+        return Some((due, next));
     }
     let look = (due.ps() / DEADLOCK_INTERVAL.ps()).checked_next_multiple_of(nth)?;
     let time = SimTime::from_ps(look.checked_mul(DEADLOCK_INTERVAL.ps())?);
@@ -444,7 +444,8 @@ mod tests {
             let expected = look.map(|look| (at(look), at(next)));
             assert_eq!(idle_look(at(due), at(next), nth), expected, "{due} {next} {nth}");
         }
-        // The run ends.
-        assert_eq!(idle_look(at(300), SimTime::LATEST, 4), Some((at(300), at(300))));
+        // The run ends: what could send now never will.
+        let for_ever = (at(300), SimTime::LATEST);
+        assert_eq!(idle_look(at(300), SimTime::LATEST, 4), Some(for_ever));
     }
 }

@@ -172,3 +172,45 @@ fn what_goes_first_fills_a_port_together_whatever_its_priorities_and_transport()
         }
     }
 }
+
+/// A host with much RDMA and TCP to one other, and what others send there.
+fn beside_its_own(others: &str) -> String {
+    format!(
+        "stop = \"30ms\"\n[topology.single-switch]\nhosts = 4\nlink = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+         [switch]\nlossless = [3, 4]\n[congestion_control.none]\n\
+         [[workload.flows]]\nlist = [\n{{ from = \"host-1\", to = \"host-0\", bytes = \"50MB\" }},\n{others}]\n\
+         [[workload.flows]]\nlist = [\n{{ from = \"host-1\", to = \"host-0\", bytes = \"100MB\" }},\n]\ntransport = \"tcp\"\n"
+    )
+}
+
+#[test]
+fn a_host_that_shares_its_own_link_does_not_starve_itself() {
+    let flow = |from: u32, bytes: &str, priority: u32| {
+        format!(
+            "{{ from = \"host-{from}\", to = \"host-0\", bytes = \"{bytes}\", priority = {priority} }},\n"
+        )
+    };
+    // Alone, with two priorities of RDMA, and with another host that fills the port for too short a time.
+    for others in [String::new(), flow(1, "50MB", 4), flow(2, "100KB", 3)] {
+        let found = starved(&beside_its_own(&others));
+        assert!(found.is_empty(), "{others}: {found:?}");
+    }
+    let found = starved(&beside_its_own(&flow(2, "50MB", 3)));
+    let [one] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((one.is_tcp, one.flows, &one.behind[..]), (true, 1, &[3][..]));
+    // 50 MB of the other host in 4 ms, and meanwhile half of the 50 MB of its own: 6 ms of the port.
+    assert_eq!(one.longest_ps, 6_000_000_000);
+}
+
+/// Half of its link is more than a slower port carries, or fills the port together with what others send.
+#[test]
+fn a_host_starves_itself_where_its_share_fills_the_port() {
+    let text = beside_its_own("").replace(
+        "[topology.single-switch]\nhosts = 4\nlink = { rate = \"100Gbps\", cable = \"3m\" }",
+        "[topology.leaf-spine]\nleaves = 2\nspines = 1\nhosts_per_leaf = 1\n\
+         host_link = { rate = \"100Gbps\", cable = \"3m\" }\n\
+         fabric_link = { rate = \"40Gbps\", cable = \"3m\" }",
+    );
+    let found = starved(&text);
+    assert!(found.iter().any(|one| one.is_tcp && one.behind == [3]), "{found:?}");
+}

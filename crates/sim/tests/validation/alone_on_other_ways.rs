@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use rocelab_engine::RngStream;
-use rocelab_sim::ideal_fct;
+use rocelab_sim::{UnloadedNetwork, ideal_fct};
 use rocelab_transport::CompletionStatus;
 
 use crate::support::{Run, plan, try_plan, write_file};
@@ -29,7 +29,8 @@ fn times_of(run: &Run) -> Vec<(u64, u64)> {
     completed
         .map(|end| {
             let flow = &run.plan.flows[end.flow as usize];
-            (end.finished.since(flow.start).ps(), ideal_fct(&run.plan, flow).ps())
+            let ideal = UnloadedNetwork::new(&run.plan).completion_time_until(flow, end.finished);
+            (end.finished.since(flow.start).ps(), ideal.ps())
         })
         .collect()
 }
@@ -94,6 +95,42 @@ fn a_longer_path_is_quicker_than_the_one_that_fails() {
     );
     let found = times(&text);
     assert!(found.len() == 1 && found[0].0 >= found[0].1, "{found:?}");
+}
+
+/// A link that goes down for a moment moves a flow to the other spine while its first frames are on their way. The
+/// receiver gets frames from both at once, faster than one link of the fabric carries them.
+#[test]
+fn a_flow_that_changes_its_path_is_on_two_at_once() {
+    let mut quicker_than_one_path = 0;
+    for (verb, bytes) in
+        [("write", 20_000), ("send", 40_000), ("read", 20_000), ("write", 1_000_000)]
+    {
+        for (service, port) in [("rdma", 1), ("rdma", 2), ("tcp", 1), ("tcp", 2)] {
+            let flow = format!(
+                "{{ from = \"host-0\", to = \"host-1\", bytes = \"{bytes}B\", transport = \"{service}\" }}"
+            );
+            let text = leaf_spine(
+                2,
+                2,
+                &format!(
+                    "roce = {{ recovery = \"selective-repeat\" }}\n[congestion_control.none]\n\
+                     [workload.flows]\nverb = \"{verb}\"\nlist = [{flow}]\n[[failure]]\n\
+                     kind = \"link-down\"\nport = \"leaf-0:{port}\"\nat = \"1ps\"\nlasts = \"1us\"\n"
+                ),
+            );
+            let slow_fabric = "fabric_link = { rate = \"40Gbps\", cable = \"30m\" }";
+            let text =
+                text.replace("fabric_link = { rate = \"100Gbps\", cable = \"3m\" }", slow_fabric);
+            let Ok(plan) = try_plan(&text) else { continue };
+            let mut run = Run::new(plan);
+            run.finish();
+            let found = times_of(&run);
+            assert!(found.len() == 1 && found[0].0 >= found[0].1, "{text}: {found:?}");
+            let over_one = UnloadedNetwork::new(&run.plan).completion_time(&run.plan.flows[0]);
+            quicker_than_one_path += u32::from(found[0].0 < over_one.ps());
+        }
+    }
+    assert!(quicker_than_one_path > 0);
 }
 
 /// Three stages, each over one of three switches: one near and slow, one far and fast.

@@ -6,6 +6,7 @@ mod alone;
 mod alone_on_other_ways;
 mod closed_form;
 mod conservation;
+mod dcqcn_presets;
 mod deadlock;
 mod determinism;
 mod ecmp;

@@ -50,10 +50,7 @@ impl ConnectionManager {
     pub(super) fn receive_rep(&mut self, source: u32, rep: &Rep<'_>) -> Taken {
         let id = rep.remote_communication_id;
         let Some(connection) = self.connections.get_mut(&id) else {
-            if self.given_up.get(&id) == Some(&source) {
-                self.given_up.remove(&id);
-                self.events.push_back(CmEvent::AnsweredLate { connection: ConnectionId(id) });
-            }
+            self.note_late_answer(source, id);
             return Taken::Discarded;
         };
         if connection.parameters.peer != source {
@@ -79,6 +76,14 @@ impl ConnectionManager {
                 Taken::Duplicate
             }
             _ => Taken::Discarded,
+        }
+    }
+
+    /// A REP or REJ that names no connection: tells, once, if it answers a REQ that was given up.
+    pub(super) fn note_late_answer(&mut self, source: u32, id: u32) {
+        if self.given_up.get(&id) == Some(&source) {
+            self.given_up.remove(&id);
+            self.events.push_back(CmEvent::AnsweredLate { connection: ConnectionId(id) });
         }
     }
 

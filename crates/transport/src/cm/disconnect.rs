@@ -125,7 +125,13 @@ impl ConnectionManager {
     }
 
     pub(super) fn receive_rej(&mut self, now: SimTime, source: u32, rej: &Rej<'_>) -> Taken {
-        let Some(id) = self.rejected(source, rej) else { return Taken::Discarded };
+        let Some(id) = self.rejected(source, rej) else {
+            // Who gives up its own request answers none.
+            if rej.reason != RejectReason::TIMEOUT {
+                self.note_late_answer(source, rej.remote_communication_id);
+            }
+            return Taken::Discarded;
+        };
         let Some(connection) = self.connections.get(&id) else { return Taken::Discarded };
         match connection.state {
             State::ReqSent | State::ReqReceived | State::RepSent => {

@@ -17,6 +17,8 @@ pub struct Backlog {
     pub rate: Bandwidth,
     /// The time of a packet of the path MTU at that rate.
     pub packet_time: Duration,
+    /// Its data packets that have left, requests and READ data alike, modulo 2^32.
+    pub departures: u32,
 }
 
 impl Nic {
@@ -56,6 +58,7 @@ impl Nic {
             priority: queue_pair.priority(),
             rate,
             packet_time: rate.transmission_time(packet),
+            departures: queue_pair.departures(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a queue pair has posted and has received, to be looked at from outside.
 
+use rocelab_wire::CnTag;
+
 use super::{QueuePair, QueuePairState};
 
 /// Work that is posted and not completed.
@@ -13,8 +15,9 @@ pub struct OutstandingWork {
     pub end_psn: u32,
 }
 
-/// Headers of a data packet behind its encapsulation, ICRC and FCS, preamble and gap, at the most
-/// (bytes): BTH, RETH and immediate data.
+/// Headers of a data packet with payload behind its encapsulation, ICRC and FCS, preamble and gap, at
+/// the most (bytes): BTH, RETH and immediate data. Telemetry and a CN-TAG come on top. An AtomicETH is
+/// longer, but goes without payload.
 const HEADERS_AND_GAP: u32 = 12 + 16 + 4 + 4 + 4 + 20;
 
 impl QueuePair {
@@ -22,7 +25,15 @@ impl QueuePair {
     /// most.
     pub(crate) fn largest_frame(&self) -> u32 {
         let encapsulation = u32::from(self.address.encapsulation_len);
-        self.profile.path_mtu.bytes() + encapsulation + HEADERS_AND_GAP
+        let telemetry = self.pacer.feedback().telemetry().map_or(0, |kind| kind.header_len());
+        let tag = if self.pacer.is_notified() { CnTag::LEN } else { 0 };
+        let extras = u32::try_from(telemetry + tag).unwrap_or(0);
+        self.profile.path_mtu.bytes() + encapsulation + extras + HEADERS_AND_GAP
+    }
+
+    /// Its data packets that have left, requests and READ data alike, modulo 2^32.
+    pub(crate) const fn departures(&self) -> u32 {
+        self.pacer.departures()
     }
 
     /// Work that is posted and not completed, oldest first.

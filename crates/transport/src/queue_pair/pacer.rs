@@ -27,6 +27,8 @@ pub(super) struct Pacer {
     timeout: SimTime,
     asleep: bool,
     counts_sent_bytes: bool,
+    /// Data frames that have left, modulo 2^32.
+    departures: u32,
     /// When the next data frame may leave: worked out anew when a frame leaves, and when the rate
     /// changes.
     release: SimTime,
@@ -62,6 +64,7 @@ impl Pacer {
             timeout: SimTime::NEVER,
             asleep: false,
             counts_sent_bytes: false,
+            departures: 0,
             release: SimTime::ZERO,
             line_rate,
             feedback: profile.congestion_control.feedback(line_rate),
@@ -92,7 +95,9 @@ impl Pacer {
     }
 
     /// There is something to send again: serves the timers that expired meanwhile, which may have
-    /// raised the rate. `active` counts the queue pairs of the NIC whose controllers are awake.
+    /// raised the rate. What is left of a gap then passes at the new rate from `now` on: between the
+    /// timers and `now` it passed at the old one, so that it may end later than if it had been awake.
+    /// `active` counts the queue pairs of the NIC whose controllers are awake.
     #[inline]
     pub(super) fn wake(&mut self, now: SimTime, active: &mut u32) {
         if self.asleep {
@@ -137,6 +142,7 @@ impl Pacer {
             self.refresh(now);
         }
         self.release = now;
+        self.departures = self.departures.wrapping_add(1);
         if self.rate < self.line_rate {
             let paced = Bytes::new(u64::from(frame_len) + PREAMBLE_AND_GAP);
             self.release = now.saturating_add(self.rate.transmission_time(paced));
@@ -229,6 +235,11 @@ impl Pacer {
     #[inline]
     pub(super) const fn release(&self) -> SimTime {
         self.release
+    }
+
+    /// Data frames that have left, modulo 2^32.
+    pub(super) const fn departures(&self) -> u32 {
+        self.departures
     }
 
     /// The most unacknowledged payload (bytes).

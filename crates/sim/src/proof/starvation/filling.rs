@@ -33,6 +33,14 @@ pub(super) struct Filled {
     pub(super) priorities: u8,
 }
 
+/// All that a port was full of.
+pub(super) struct FilledTimes {
+    /// In their order.
+    pub(super) times: Vec<Filled>,
+    /// Who has sent.
+    pub(super) sources: BTreeSet<NodeId>,
+}
+
 /// What a source sends.
 #[derive(Clone, Copy, Default)]
 struct Sending {
@@ -51,7 +59,9 @@ pub(super) struct Filling {
     now: u64,
     /// Those that send.
     sources: BTreeMap<NodeId, Sending>,
-    /// The same by their ends.
+    /// All that have sent.
+    all_sources: BTreeSet<NodeId>,
+    /// Those that send by their ends.
     ends: BTreeSet<(u64, NodeId)>,
     /// How many of them send each priority.
     senders: [u32; 8],
@@ -73,6 +83,7 @@ impl Filling {
             port_rate: port_rate.into(),
             now: 0,
             sources: BTreeMap::new(),
+            all_sources: BTreeSet::new(),
             ends: BTreeSet::new(),
             senders: [0; 8],
             arriving: 0,
@@ -105,17 +116,18 @@ impl Filling {
             priorities: old.priorities | bit,
         };
         self.sources.insert(source, new);
+        self.all_sources.insert(source);
         self.ends.insert((new.until, source));
         self.arriving += u128::from(new.rate - old.rate);
         self.judge();
     }
 
     /// When the port was full, if nothing more is added.
-    pub(super) fn finish(mut self) -> Vec<Filled> {
+    pub(super) fn finish(mut self) -> FilledTimes {
         self.end_sources(|_| true);
         self.run_to(u64::MAX);
         self.close(u64::MAX);
-        self.filled
+        FilledTimes { times: self.filled, sources: self.all_sources }
     }
 
     fn end_sources(&mut self, is_over: impl Fn(u64) -> bool) {
@@ -202,7 +214,7 @@ mod tests {
         for &(start, source, rate, lasts) in flows {
             filling.add(start * MS, (source, 3), rate * giga, lasts * MS);
         }
-        let filled = filling.finish();
+        let filled = filling.finish().times;
         assert!(filled.iter().all(|one| one.priorities == 1 << 3));
         filled.iter().map(|one| (one.interval.since / MS, one.interval.until / MS)).collect()
     }
@@ -235,7 +247,7 @@ mod tests {
         ] {
             filling.add(start, (source, priority), rate, lasts);
         }
-        let filled = filling.finish();
+        let filled = filling.finish().times;
         assert_eq!(filled.len(), 1, "{filled:?}");
         let expected = 1 << 3 | 1 << 4 | 1 << 5;
         assert_eq!((filled[0].interval.since, filled[0].priorities), (20, expected));

@@ -6,13 +6,15 @@ mod paths;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 
+use rocelab_fabric::NodeId;
 use rocelab_units::{Bandwidth, Bytes, Duration};
 use serde::Serialize;
 
 use crate::{FlowPlan, Plan};
 
-use filling::{Filled, Filling, Interval, Waiting};
+use filling::{Filled, FilledTimes, Filling, Interval, Waiting};
 use paths::{Paths, Place, Port, Visit};
 
 /// A priority whose frames wait at ports where higher ones, scheduled strictly before it, can together send at the
@@ -57,11 +59,15 @@ impl StarvedPriority {
         }
         let order = search.flows_by_start();
         let filled = search.filled(&order, busy);
-        if filled.is_empty() { Vec::new() } else { search.starved(&order, &filled) }
+        if filled.is_empty() {
+            return Vec::new();
+        }
+        let apart = search.with_one_shared(&order, search.who_waits_for_itself(&filled));
+        search.starved(&order, &Levels { filled, apart })
     }
 }
 
-/// Follows all flows, up to three times. What is kept of each flow and port would be large, so each time
+/// Follows all flows, up to five times. What is kept of each flow and port would be large, so each time
 /// looks only at those places that the one before has left.
 struct Search<'a> {
     plan: &'a Plan,
@@ -106,32 +112,75 @@ impl Search<'_> {
             busy.into_iter().map(|level| (level, None)).collect();
         for flow in order {
             self.paths.follow_flow(flow, |visit| {
-                if visit.is_shaped {
-                    return;
-                }
-                let from = (visit.source, flow.priority);
-                let (rate, lasts) = (visit.source_rate, time_of(flow, visit.source_rate));
                 let own = Level::of(visit.place);
                 for (_, level) in levels.range_mut(own.lowest()..=own) {
                     let new = || Filling::new(visit.port_rate.bits_per_second(), LEAST.ps());
-                    let filling = level.get_or_insert_with(new);
-                    filling.add(flow.start.ps(), from, rate.bits_per_second(), lasts);
+                    add(level.get_or_insert_with(new), flow, &visit);
                 }
             });
         }
         let filled = levels.into_iter().filter_map(|(level, filling)| Some((level, filling?)));
         let filled = filled.map(|(level, filling)| (level, filling.finish()));
-        filled.filter(|(_, filled)| !filled.is_empty()).collect()
+        filled.filter(|(_, filled)| !filled.times.is_empty()).collect()
+    }
+
+    /// The levels that a source sends to and waits behind, each with as many such sources as are affordable.
+    fn who_waits_for_itself(&self, filled: &FilledLevels) -> Apart<Filling> {
+        /// Of a level with more of them it is taken that none shares its link.
+        const MOST_SOURCES: usize = 64;
+        let mut apart: Apart<Filling> = BTreeMap::new();
+        let mut note = |visit: Visit| {
+            for (&level, filled) in filled.range(above(visit.place)) {
+                if filled.sources.contains(&visit.source) {
+                    let sources = apart.entry(level).or_default();
+                    if sources.len() <= MOST_SOURCES {
+                        let filling = Filling::new(visit.port_rate.bits_per_second(), LEAST.ps());
+                        sources.entry(visit.source).or_insert(filling);
+                    }
+                }
+            }
+        };
+        self.flows().for_each(|flow| self.paths.follow_flow(flow, &mut note));
+        for connection in &self.plan.connections {
+            self.paths.follow_connection(connection, &mut note);
+        }
+        apart.retain(|_, sources| sources.len() <= MOST_SOURCES);
+        apart
+    }
+
+    /// When levels are filled if one source has half of its link for them: it shares the link with what it sends
+    /// itself to the queue that waits.
+    fn with_one_shared(
+        &self,
+        order: &[&FlowPlan],
+        mut apart: Apart<Filling>,
+    ) -> Apart<Vec<Filled>> {
+        let order = if apart.is_empty() { &[][..] } else { order };
+        for flow in order {
+            self.paths.follow_flow(flow, |visit| {
+                let own = Level::of(visit.place);
+                for (_, sources) in apart.range_mut(own.lowest()..=own) {
+                    for (&source, filling) in sources {
+                        let shares = source == visit.source;
+                        let visit = if shares { visit.with_half_of_its_link() } else { visit };
+                        add(filling, flow, &visit);
+                    }
+                }
+            });
+        }
+        let finished = |(source, filling): (NodeId, Filling)| (source, filling.finish().times);
+        let of_level = |sources: BTreeMap<NodeId, Filling>| sources.into_iter().map(finished);
+        apart.into_iter().map(|(level, sources)| (level, of_level(sources).collect())).collect()
     }
 
     /// Those that are there meanwhile, in lower queues.
-    fn starved(&self, order: &[&FlowPlan], filled: &FilledLevels) -> Vec<StarvedPriority> {
-        let mut findings = Findings { filled, found: BTreeMap::new(), user: 0 };
+    fn starved(&self, order: &[&FlowPlan], levels: &Levels) -> Vec<StarvedPriority> {
+        let mut findings = Findings { levels, found: BTreeMap::new(), user: 0 };
         let mut waiting: BTreeMap<Place, Waiting> = BTreeMap::new();
         for flow in order {
             findings.user += 1;
             self.paths.follow_flow(flow, |visit| {
-                if findings.filled_before(visit.place).next().is_some() {
+                if levels.filled_before(&visit).next().is_some() {
                     let place = waiting.entry(visit.place).or_default();
                     let lasts =
                         [visit.source_rate, visit.port_rate].map(|rate| time_of(flow, rate));
@@ -157,8 +206,52 @@ struct Level {
     lowest_queue: u8,
 }
 
-/// For each level the times for which it fills its port, in their order.
-type FilledLevels = BTreeMap<Level, Vec<Filled>>;
+/// For each level when it fills its port.
+type FilledLevels = BTreeMap<Level, FilledTimes>;
+
+/// For some levels what holds of them without each of some sources.
+type Apart<T> = BTreeMap<Level, BTreeMap<NodeId, T>>;
+
+/// The levels that fill their ports.
+struct Levels {
+    filled: FilledLevels,
+    /// The same for a source that waits behind it, and shares its link with what it sends there.
+    apart: Apart<Vec<Filled>>,
+}
+
+impl Levels {
+    /// The times for which the port of a place is filled in higher queues: for each level above it.
+    fn filled_before(&self, visit: &Visit) -> impl Iterator<Item = &[Filled]> {
+        let source = visit.source;
+        self.filled.range(above(visit.place)).map(move |(level, filled)| {
+            let apart = self.apart.get(level).and_then(|sources| sources.get(&source));
+            apart.unwrap_or(&filled.times).as_slice()
+        })
+    }
+}
+
+/// The levels of a port that go before a place.
+fn above(place: Place) -> RangeInclusive<Level> {
+    let level = |lowest_queue| Level { port: place.port, lowest_queue };
+    level(place.queue + 1)..=level(u8::MAX)
+}
+
+impl Visit {
+    /// The same of a source that shares its own link with another queue.
+    fn with_half_of_its_link(self) -> Self {
+        let half = Bandwidth::from_bps(self.host_rate.bits_per_second() / 2);
+        Self { source_rate: self.source_rate.min(half), ..self }
+    }
+}
+
+/// Adds what a flow brings to a port; nothing from a queue that a shaper holds back.
+fn add(filling: &mut Filling, flow: &FlowPlan, visit: &Visit) {
+    if !visit.is_shaped {
+        let (rate, lasts) = (visit.source_rate, time_of(flow, visit.source_rate));
+        let from = (visit.source, flow.priority);
+        filling.add(flow.start.ps(), from, rate.bits_per_second(), lasts);
+    }
+}
 
 impl Level {
     /// The highest one that a place belongs to.
@@ -195,7 +288,7 @@ fn time_of(flow: &FlowPlan, rate: Bandwidth) -> u64 {
 
 /// What was found of those that wait.
 struct Findings<'a> {
-    filled: &'a FilledLevels,
+    levels: &'a Levels,
     /// By their priority, and whether that is TCP.
     found: BTreeMap<(u8, bool), Finding>,
     /// The number of the flow or connection that is followed.
@@ -210,17 +303,11 @@ struct Finding {
     ports: BTreeMap<Port, (u64, u8)>,
 }
 
-impl<'a> Findings<'a> {
-    /// The times for which higher queues fill the port of a place: for each level above it.
-    fn filled_before(&self, place: Place) -> impl Iterator<Item = &'a Vec<Filled>> {
-        let level = |lowest_queue| Level { port: place.port, lowest_queue };
-        self.filled.range(level(place.queue + 1)..=level(u8::MAX)).map(|(_, filled)| filled)
-    }
-
+impl Findings<'_> {
     /// What is there for this time.
     fn add(&mut self, visit: &Visit, time: Interval) {
         let place = visit.place;
-        let all = self.filled_before(place).flat_map(|filled| {
+        let all = self.levels.filled_before(visit).flat_map(|filled| {
             // They are in their order, and apart.
             let begin = filled.partition_point(|one| one.interval.until <= time.since);
             let met = filled[begin..].iter().take_while(move |one| time.overlaps(one.interval));

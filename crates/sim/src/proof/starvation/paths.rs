@@ -31,6 +31,8 @@ pub(super) struct Visit {
     pub(super) place: Place,
     /// Who sends.
     pub(super) source: NodeId,
+    /// The rate of the source's own link.
+    pub(super) host_rate: Bandwidth,
     /// The rate of the slowest link on the path from the source to this port.
     pub(super) source_rate: Bandwidth,
     /// The rate of the port.
@@ -129,7 +131,8 @@ impl<'a> Paths<'a> {
     fn follow(&self, sent: &Sent, mut visit: impl FnMut(Visit)) {
         let Some(first) = self.adjacency.ports_of(sent.from).first() else { return };
         let mut node = first.node;
-        let mut source_rate = self.rate_of(first.link);
+        let host_rate = self.rate_of(first.link);
+        let mut source_rate = host_rate;
         // A static route may lead in a circle.
         for _ in 0..self.plan.topology.nodes.len() {
             if node == sent.to || !self.plan.topology.is_switch(node) {
@@ -143,7 +146,8 @@ impl<'a> Paths<'a> {
                 let (priority, is_tcp) = (sent.priority, sent.is_tcp);
                 let place = Place { port: (node, port), queue, priority, is_tcp };
                 let is_shaped = rules.has_shapers && self.is_shaped(&place, port_rate);
-                visit(Visit { place, source: sent.from, source_rate, port_rate, is_shaped });
+                let source = sent.from;
+                visit(Visit { place, source, host_rate, source_rate, port_rate, is_shaped });
             }
             source_rate = source_rate.min(port_rate);
             node = next.node;

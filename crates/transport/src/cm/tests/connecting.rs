@@ -233,3 +233,21 @@ fn a_late_answer_of_someone_else_is_none() {
     hosts.run();
     assert_eq!(hosts.events[0], [timed_out, CmEvent::AnsweredLate { connection }]);
 }
+
+/// A rejection is an answer, too.
+#[test]
+fn a_rejection_that_comes_too_late() {
+    let mut hosts = Hosts::new(&[]);
+    for manager in &mut hosts.managers {
+        (manager.config.response_timeout, manager.config.packet_lifetime) = (0, 0);
+        manager.config.max_cm_retries = 1;
+    }
+    hosts.delay = Duration::from_us(20);
+    hosts.passive = Passive::Rejects;
+    let connection = hosts.connect();
+    hosts.run();
+    assert_eq!(
+        hosts.events[0],
+        [CmEvent::TimedOut { connection, message: Req }, CmEvent::AnsweredLate { connection }]
+    );
+}

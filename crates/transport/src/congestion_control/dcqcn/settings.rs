@@ -83,8 +83,8 @@ pub enum Preset {
     /// their simulator's `dcqcn`, where timers take note of congestion and no byte counter runs.
     Hpcc,
     /// The form of adapters with the default registers of NVIDIA's (`mlxconfig`, "DCQCN CC
-    /// Parameters"). Their byte counter (rpg_byte_reset) and gain (rpg_gd) are not modelled: what
-    /// the numbers in these registers mean is not published.
+    /// Parameters"). Their gain (rpg_gd = 11) is the cut by alpha / 2. Their byte counter
+    /// (rpg_byte_reset) is not modelled: sources do not agree on its unit.
     Nvidia,
 }
 

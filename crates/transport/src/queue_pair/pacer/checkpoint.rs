@@ -21,12 +21,13 @@ impl Pacer {
             timeout,
             asleep,
             counts_sent_bytes: _,
+            departures,
             release,
             line_rate: _,
             feedback: _,
             probes,
         } = self;
-        save_value(&(asleep, release, probes, control.is_some()), to)?;
+        save_value(&(asleep, release, departures, probes, control.is_some()), to)?;
         let Some(control) = control else { return Ok(()) };
         save_value(&(rate, window, timeout), to)?;
         checkpoint::save(&profile.congestion_control, control.as_ref(), to)
@@ -37,7 +38,7 @@ impl Pacer {
         profile: &QueuePairProfile,
         from: &mut &[u8],
     ) -> Result {
-        (self.asleep, self.release, self.probes) = load_value(from)?;
+        (self.asleep, self.release, self.departures, self.probes) = load_value(from)?;
         if load_value::<bool>(from)? {
             self.load_control(profile, from)?;
         }
