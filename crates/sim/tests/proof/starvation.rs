@@ -198,8 +198,9 @@ fn a_host_that_shares_its_own_link_does_not_starve_itself() {
     let found = starved(&beside_its_own(&flow(2, "50MB", 3)));
     let [one] = &found[..] else { panic!("{found:?}") };
     assert_eq!((one.is_tcp, one.flows, &one.behind[..]), (true, 1, &[3][..]));
-    // 50 MB of the other host in 4 ms, and meanwhile half of the 50 MB of its own: 6 ms of the port.
-    assert_eq!(one.longest_ps, 6_000_000_000);
+    // 50 MB of the other host come in 4 ms, and 50 MB of its own at half of the rate in 8 ms: all of that time the
+    // port is full of them, or of what waits.
+    assert_eq!(one.longest_ps, 8_000_000_000);
 }
 
 /// Half of its link is more than a slower port carries, or fills the port together with what others send.
