@@ -257,6 +257,7 @@ pub(crate) fn scenario_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
         if file.extension().is_some_and(|ending| ending == "toml") || file.ends_with(CONFIG) {
+            refuse_to_wait_for(&file)?;
             files.push(file);
         } else {
             files.extend(config_in(file)?);
@@ -270,6 +271,18 @@ pub(crate) fn scenario_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
         )));
     }
     Ok(files)
+}
+
+/// A pipe in a folder of scenarios would be read until somebody writes to it. Named by itself, as by
+/// `<(...)` of a shell, it is meant.
+fn refuse_to_wait_for(file: &Path) -> Result<(), Failure> {
+    match std::fs::metadata(file) {
+        Ok(found) if !found.is_file() && !found.is_dir() => Err(Failure::Input(format!(
+            "{}: is no file: move it out of this folder, or name the scenarios one by one",
+            file.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The `config.txt` in what may be a folder, and may have one. A folder that cannot be looked into

@@ -300,10 +300,11 @@ fn statistic(key: &str) -> Option<Statistic> {
     Statistic::ALL.into_iter().find(|statistic| statistic.name() == key)
 }
 
-/// A figure of a run in words: goodput with its rule, percentiles with how many flows they are of and
+/// A figure of a run in words: the simulated time with whether the run was interrupted, goodput with its rule, percentiles with how many flows they are of and
 /// whether they are only lower bounds.
 fn figure_text(run: &Summary, name: &str, value: Option<u64>, unit: &str) -> String {
     match (name, name.split_once(' ')) {
+        ("Simulated", _) if run.incomplete => format!("{}, INTERRUPTED", text(value, unit)),
         ("Goodput", _) => goodput::headline(run.goodput_bps, run.goodput.as_ref()),
         ("FCT of", _) => fct(run)
             .map_or("-".to_owned(), |of| format!("{} of {}", count(of.values), count(of.total()))),

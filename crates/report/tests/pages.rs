@@ -153,6 +153,22 @@ fn runs_are_compared_to_the_first() {
 }
 
 #[test]
+fn a_comparison_says_which_run_was_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = [1, 2].map(|scale| example::write(folder.path(), "same", scale));
+    let summary = runs[1].join("summary.json");
+    let text = std::fs::read_to_string(&summary).unwrap();
+    let interrupted = text.replace("\"incomplete\": false", "\"incomplete\": true");
+    assert_ne!(text, interrupted);
+    std::fs::write(&summary, interrupted).unwrap();
+    let comparison = Comparison::of(&runs.map(|path| Results::open(path).unwrap()));
+    let simulated = &comparison.figures[0];
+    assert_eq!(simulated.name, "Simulated");
+    let is_said = |text: &String| text.ends_with(", INTERRUPTED");
+    assert_eq!(simulated.texts.iter().map(is_said).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
 fn vendored_files_are_those_that_are_written_down() {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
     let readme = std::fs::read_to_string(assets.join("README.md")).unwrap();

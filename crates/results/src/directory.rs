@@ -56,7 +56,8 @@ impl ResultsDir {
     /// # Errors
     /// All of kind [`BadInput`](crate::ErrorKind::BadInput), all before anything is simulated:
     /// [`Exists`](ResultsError::Exists), [`NotResults`](ResultsError::NotResults),
-    /// [`Unnamed`](ResultsError::Unnamed), [`NotWritable`](ResultsError::NotWritable).
+    /// [`HoldsOthers`](ResultsError::HoldsOthers), [`Unnamed`](ResultsError::Unnamed),
+    /// [`NotWritable`](ResultsError::NotWritable).
     pub fn create(path: impl AsRef<Path>, overwrite: Overwrite) -> Result<Self, ResultsError> {
         let path = resolve(path.as_ref())?;
         restore(&path);
@@ -377,9 +378,30 @@ fn check_in_the_way(path: &Path, overwrite: Overwrite) -> Result<(), ResultsErro
     }
     match overwrite {
         Overwrite::Refuse => Err(ResultsError::Exists { path: path.to_owned() }),
-        Overwrite::Replace if is_ours(&path.join(RUN_JSON)) => Ok(()),
+        Overwrite::Replace if is_ours(&path.join(RUN_JSON)) => match other_results_in(path) {
+            Some(others) => Err(ResultsError::HoldsOthers { path: path.to_owned(), others }),
+            None => Ok(()),
+        },
         Overwrite::Replace => Err(ResultsError::NotResults { path: path.to_owned() }),
     }
+}
+
+/// Results of another run somewhere below `path`, which would go with those of `path` itself. Links are
+/// not followed: removing them removes nothing behind them.
+fn other_results_in(path: &Path) -> Option<PathBuf> {
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                let below = entry.path();
+                if is_ours(&below.join(RUN_JSON)) {
+                    return Some(below);
+                }
+                folders.push(below);
+            }
+        }
+    }
+    None
 }
 
 /// Creates what is missing of `parent`; returns what that was, innermost first.

@@ -62,6 +62,19 @@ pub enum ResultsError {
         /// The directory, or a file in its place.
         path: PathBuf,
     },
+    /// The directory was to be replaced, but results of another run are below it.
+    #[error(
+        "{} holds results of another run, {}, which --force does not remove: name another directory \
+         with --out, or move them away",
+        path.display(),
+        others.display()
+    )]
+    HoldsOthers {
+        /// The directory.
+        path: PathBuf,
+        /// The results below it.
+        others: PathBuf,
+    },
     /// What is called as a folder of checkpoints is none.
     #[error(
         "{} was not written by rocelab, so nothing there is replaced, --force or not: name another \
@@ -156,6 +169,7 @@ impl ResultsError {
             | Self::NoCheckpoints { .. }
             | Self::InUse { .. }
             | Self::NotResults { .. }
+            | Self::HoldsOthers { .. }
             | Self::NotCheckpoints { .. }
             | Self::Unnamed { .. }
             | Self::NotWritable { .. }

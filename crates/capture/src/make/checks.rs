@@ -34,6 +34,18 @@ pub(super) fn check_document(document: &Document, kind: Encapsulation) -> Result
     Ok(())
 }
 
+/// The time between two of `frames` frames (ns), if the last one leaves while simulated time, in picoseconds
+/// of 64 bits, lasts.
+pub(super) fn interval(document: &Document, frames: usize) -> Result<u64, Fault> {
+    let Some(interval) = &document.interval_ns else { return Ok(1_000) };
+    let most = (u64::MAX / 1_000) / (frames as u64).max(1);
+    if *interval.get_ref() > most {
+        let what = "the last frame would leave after 2^64 ps, the end of simulated time";
+        return Err(Fault::new("interval_ns", interval, what, format!("write at most {most}")));
+    }
+    Ok(*interval.get_ref())
+}
+
 /// Refuses keys that mean nothing to the packets of a message.
 pub(super) fn check_packets(message: &Message, opcodes: &Opcodes) -> Result<(), Fault> {
     let any = |has: fn(Opcode) -> bool| opcodes.all().any(has);

@@ -15,7 +15,7 @@ pub(super) struct Document {
     #[serde(default)]
     pub(super) fcs: bool,
     /// Time between two frames (ns).
-    pub(super) interval_ns: Option<u64>,
+    pub(super) interval_ns: Option<Spanned<u64>>,
     pub(super) source: Option<Spanned<String>>,
     pub(super) destination: Option<Spanned<String>>,
     pub(super) source_mac: Option<Spanned<String>>,

@@ -69,8 +69,9 @@ impl Recipe {
             let fault = Fault::missing("message", "there is none", "add a table [[message]]");
             return Err(located(fault));
         }
-        let interval_ns = document.interval_ns.unwrap_or(1_000);
-        Ok(Self { frames: builder.finish(), fcs: document.fcs, interval_ns })
+        let frames = builder.finish();
+        let interval_ns = checks::interval(&document, frames.len()).map_err(located)?;
+        Ok(Self { frames, fcs: document.fcs, interval_ns })
     }
 
     /// The frames, in the order of the file, with their FCS if the description asks for it.
@@ -92,12 +93,11 @@ impl Recipe {
             snap_length: 0,
         };
         let mut writer = CaptureWriter::new(format, output, &[interface])?;
-        let mut time = 0_u64;
-        for frame in &self.frames {
+        for (index, frame) in (0_u64..).zip(&self.frames) {
             let len = u32::try_from(frame.len()).map_err(io::Error::other)?;
-            let time_ps = SimTime::from_ps(time.saturating_mul(1_000));
-            writer.write_frame(0, time_ps, Direction::Outbound, frame, len)?;
-            time = time.saturating_add(self.interval_ns);
+            // `parse` saw to it that the last of these times is one.
+            let time = SimTime::from_ps(index * self.interval_ns * 1_000);
+            writer.write_frame(0, time, Direction::Outbound, frame, len)?;
         }
         writer.finish()
     }

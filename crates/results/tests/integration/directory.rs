@@ -97,6 +97,18 @@ fn a_failed_forced_run_keeps_the_old_results() {
 }
 
 #[test]
+fn force_removes_no_results_of_others_below() {
+    let folder = tempfile::tempdir().unwrap();
+    let above = sample::write(&folder.path().join("r"), Overwrite::Refuse).unwrap();
+    let below = sample::write(&above.join("sweep/of/seeds"), Overwrite::Refuse).unwrap();
+    let error = refused(&above, Overwrite::Replace);
+    assert!(matches!(&error, ResultsError::HoldsOthers { others, .. } if *others == below), "{error}");
+    assert!(below.join("run.json").exists());
+    fs::remove_dir_all(&below).unwrap();
+    sample::write(&above, Overwrite::Replace).unwrap();
+}
+
+#[test]
 fn force_touches_only_what_has_a_run_json_of_ours() {
     let folder = tempfile::tempdir().unwrap();
     let foreign = folder.path().join("thesis");

@@ -167,6 +167,7 @@ impl HeadroomQuestion {
 
     fn check(&self) -> Result<(), QuestionError> {
         const MOST: u64 = 1_000_000;
+        const MOST_MEMORY: Bytes = Bytes::new(1_000_000_000_000);
         let refuse = |key, value: &dyn fmt::Display, fix: &str| {
             Err(QuestionError { key, value: value.to_string(), fix: fix.to_owned() })
         };
@@ -195,6 +196,11 @@ impl HeadroomQuestion {
         }
         if self.ports == 0 {
             return refuse("ports", &self.ports, "give at least 1");
+        }
+        for (key, size) in [("buffer", self.buffer), ("reserve", self.reserve)] {
+            if size > MOST_MEMORY {
+                return refuse(key, &size, "give at most 1TB");
+            }
         }
         if self.shared.numerator() > self.shared.denominator() {
             let fix = "give the part of the buffer that is shared, 0 to 1, such as 0.5";
@@ -369,6 +375,8 @@ mod tests {
             HeadroomQuestion { path_mtu: 9_000, ..q },
             HeadroomQuestion { largest_frame: Some(Bytes::new(1_105)), ..q },
             HeadroomQuestion { cell: Bytes::ZERO, ..q },
+            HeadroomQuestion { buffer: Bytes::new(u64::MAX / 2), ..q },
+            HeadroomQuestion { reserve: Bytes::new(u64::MAX / 2), ..q },
             HeadroomQuestion { shared: Ratio::new(3, 2), ..q },
         ];
         for question in all {
