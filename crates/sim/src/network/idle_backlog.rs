@@ -46,10 +46,12 @@ pub(crate) struct IdleBacklog {
     pub(crate) rate_bps: u64,
 }
 
-/// By place among the hosts: of those alone that have something to be told.
+/// By place among the hosts: of those alone at which a look has met something.
 #[derive(Debug, Default)]
 pub(super) struct IdleBacklogs {
     pub(super) by_host: BTreeMap<u32, HostBacklogs>,
+    /// What the last look met at its last host. Kept for its memory: looks come as long as a run lasts.
+    met: Vec<Backlog>,
 }
 
 /// What was seen of one host.
@@ -95,9 +97,10 @@ impl<P: Profile> Network<P> {
     /// Looks at every host that is here, at `now`. Nothing happens anywhere before `until`.
     #[cold]
     pub(crate) fn look_for_idle_backlogs(&mut self, now: SimTime, until: SimTime) {
+        let mut met = std::mem::take(&mut self.idle_backlogs.met);
         for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
-            let backlogs = self.idle_backlogs_of(&self.hosts[number as usize], now);
-            if backlogs.is_empty() {
+            self.idle_backlogs_of(&self.hosts[number as usize], now, &mut met);
+            if met.is_empty() {
                 self.idle_backlogs.forget_waiting(number);
                 continue;
             }
@@ -106,26 +109,27 @@ impl<P: Profile> Network<P> {
             let (sent, paused) = (port.counters.bytes + gaps, port.port.paused_time(now));
             let rate = port.port.link().rate();
             let seen = self.idle_backlogs.by_host.entry(number).or_default();
-            seen.look(PortUse { at: now, sent, paused }, rate, &backlogs, until);
+            seen.look(PortUse { at: now, sent, paused }, rate, &met, until);
         }
+        self.idle_backlogs.met = met;
     }
 
-    /// What could be sent at `now` by a host whose port is idle.
-    fn idle_backlogs_of(&self, host: &Host<P>, now: SimTime) -> Vec<Backlog> {
+    /// Fills `backlogs` with what could be sent at `now` by a host whose port is idle.
+    fn idle_backlogs_of(&self, host: &Host<P>, now: SimTime, backlogs: &mut Vec<Backlog>) {
+        backlogs.clear();
         let port = &self.ports[host.port as usize];
         let is_idle = port.port.free_at() <= now && host.down == 0 && is_up(port);
         if !is_idle || !host.end_host.has_backlogs() {
-            return Vec::new();
+            return;
         }
         let (paused, line_rate) = (port.port.paused(), port.port.link().rate());
         let could_send = |backlog: &Backlog| {
             let rate = backlog.rate.bits_per_second();
             paused & 1 << backlog.priority == 0 && rate > line_rate.bits_per_second() / LEAST_SHARE
         };
-        let mut backlogs: Vec<Backlog> = host.end_host.backlogs().filter(could_send).collect();
+        backlogs.extend(host.end_host.backlogs().filter(could_send));
         backlogs.sort_unstable_by_key(|backlog| backlog.qpn);
         backlogs.dedup_by_key(|backlog| backlog.qpn);
-        backlogs
     }
 
     /// All that was found at hosts that are here, with their nodes.
@@ -150,9 +154,6 @@ impl IdleBacklogs {
     fn forget_waiting(&mut self, host: u32) {
         if let Some(seen) = self.by_host.get_mut(&host) {
             seen.waiting.clear();
-            if seen.found.is_empty() {
-                self.by_host.remove(&host);
-            }
         }
     }
 }
@@ -160,15 +161,18 @@ impl IdleBacklogs {
 impl HostBacklogs {
     /// The idle port of `rate`, and what could be sent there. Nothing happens before `until`.
     fn look(&mut self, port: PortUse, rate: Bandwidth, backlogs: &[Backlog], until: SimTime) {
-        let mut before = std::mem::take(&mut self.waiting);
+        // Those of the look before stay at the front until these are behind them.
+        let mut before = self.waiting.len();
         if !port.had_room_since(&self.port, rate) {
-            before.clear();
+            self.waiting.clear();
+            before = 0;
         }
         self.port = port;
         for backlog in backlogs {
             let Backlog { qpn, departures, .. } = *backlog;
             let same = |known: &&Waiting| (known.qpn, known.departures) == (qpn, departures);
-            let since = before.iter().find(same).map_or(port.at, |known| known.since);
+            let known = self.waiting[..before].iter().find(same);
+            let since = known.map_or(port.at, |known| known.since);
             self.waiting.push(Waiting { qpn, departures, since });
             let limit = backlog.packet_time * PACKET_TIMES;
             if until.since(since) > limit {
@@ -178,6 +182,7 @@ impl HostBacklogs {
                 self.keep(IdleBacklog { qpn, since, until, rate_bps });
             }
         }
+        self.waiting.drain(..before);
     }
 
     fn keep(&mut self, found: IdleBacklog) {
