@@ -57,6 +57,38 @@ fn gaps(file: &[u8]) -> (usize, usize) {
     (faults, told)
 }
 
+/// The opcodes that follow no other of their kind.
+fn out_of_sequence(file: &[u8]) -> usize {
+    let mut verifier = Verifier::default();
+    let mut reader = CaptureReader::new(file).unwrap();
+    let mut count = 0;
+    while let Some(frame) = reader.next_frame() {
+        let faults = verifier.verify(&frame.unwrap()).faults;
+        count += faults.iter().filter(|one| matches!(one, Fault::OpcodeSequence { .. })).count();
+    }
+    count
+}
+
+/// The second half of a read is lost, and asked for again: its responses begin anew where the others broke
+/// off. If requests take another way, nothing in the capture tells that.
+#[test]
+fn responses_may_begin_anew_where_requests_are_not_seen() {
+    let text = "path_mtu = 1024\n[[message]]\nverb = \"read\"\npsn = 7\nbytes = 6144\n\
+        [[message]]\nverb = \"read-response\"\nbytes = 6144\nomit = [3, 4, 5]\n\
+        [[message]]\nverb = \"read\"\npsn = 10\nbytes = 3072\n\
+        [[message]]\nverb = \"read-response\"\nbytes = 3072\n";
+    let recipe = Recipe::parse("test.toml".as_ref(), text).unwrap();
+    let frames = recipe.frames();
+    assert_eq!(frames.len(), 8);
+    let with = |packets: &[usize]| {
+        capture(packets.iter().map(|&packet| (0, &frames[packet])).collect::<Vec<_>>())
+    };
+    assert_eq!(out_of_sequence(&with(&[0, 1, 2, 3, 4, 5, 6, 7])), 0);
+    assert_eq!(out_of_sequence(&with(&[1, 2, 3, 5, 6, 7])), 0);
+    // All requests pass here, and nobody asked.
+    assert_eq!(out_of_sequence(&with(&[0, 1, 2, 3, 5, 6, 7])), 1);
+}
+
 /// What a link failure moves from one uplink to the other, and back. Ten packets are on these interfaces,
 /// their acknowledgement on either of them, or both.
 #[test]

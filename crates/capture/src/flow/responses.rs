@@ -33,6 +33,20 @@ pub(super) struct Responses {
 }
 
 impl Responses {
+    /// Whether a response begins, at the PSN that has to come next, while others have not come to their end.
+    /// That is right if the read was asked for again from there.
+    pub(super) fn is_broken_off_by(&self, response: &Response) -> bool {
+        let opcode = response.step.opcode;
+        (opcode.is_first() || opcode.is_only())
+            && matches!(self.position, Position::Within(_))
+            && self.last.map(|last| last.wrapping_add(1)) == Some(response.psn)
+    }
+
+    /// A request that the capture does not hold may have asked for what comes next.
+    pub(super) fn expect_any(&mut self) {
+        self.position = Position::Unknown;
+    }
+
     /// Takes a read response.
     pub(super) fn observe_read(
         &mut self,

@@ -268,6 +268,11 @@ impl FlowTable {
         self.count_response(id, response, observations);
         let peer = self.peer_for(id, response, faults, observations);
         let peer_id = peer;
+        if self.flows[id as usize].responses.is_broken_off_by(response)
+            && peer.is_none_or(|peer| !self.all_pass(peer, response.psn, 1))
+        {
+            self.flows[id as usize].responses.expect_any();
+        }
         let two =
             peer.and_then(|peer| self.flows.get_disjoint_mut([id as usize, peer as usize]).ok());
         let is_read = response.step.opcode.is_rdma_read_response();
