@@ -281,7 +281,10 @@ fn what_cannot_be_or_has_no_effect_is_refused() {
             "2:19: udp_source_port = 5: RoCE v1 has no UDP; leave it out, or write version = 2",
         ),
         (
-            format!("interval_ns = 9223372036854776\n{}", message("verb = \"write\"\nbytes = 2000")),
+            format!(
+                "interval_ns = 9223372036854776\n{}",
+                message("verb = \"write\"\nbytes = 2000")
+            ),
             "1:15: interval_ns = 9223372036854776: the last frame would leave after 2^64 ps, the end of \
              simulated time; write at most 9223372036854775",
         ),

@@ -102,7 +102,10 @@ fn force_removes_no_results_of_others_below() {
     let above = sample::write(&folder.path().join("r"), Overwrite::Refuse).unwrap();
     let below = sample::write(&above.join("sweep/of/seeds"), Overwrite::Refuse).unwrap();
     let error = refused(&above, Overwrite::Replace);
-    assert!(matches!(&error, ResultsError::HoldsOthers { others, .. } if *others == below), "{error}");
+    assert!(
+        matches!(&error, ResultsError::HoldsOthers { others, .. } if *others == below),
+        "{error}"
+    );
     assert!(below.join("run.json").exists());
     fs::remove_dir_all(&below).unwrap();
     sample::write(&above, Overwrite::Replace).unwrap();
