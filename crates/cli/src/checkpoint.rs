@@ -143,6 +143,11 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
              it away, and resume then",
             shown(&path).display()
         )),
+        ResultsError::HoldsOthers { others, .. } => Failure::Input(format!(
+            "{} is of another run, and would be removed with the results that this one replaces: move it \
+             away, and resume then",
+            shown(&others).display()
+        )),
         other => other.into(),
     })?;
     directory.remove_leftovers();

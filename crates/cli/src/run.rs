@@ -257,12 +257,12 @@ pub(crate) fn scenario_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     for entry in std::fs::read_dir(path).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
         if file.extension().is_some_and(|ending| ending == "toml") || file.ends_with(CONFIG) {
-            refuse_to_wait_for(&file)?;
             files.push(file);
         } else {
             files.extend(config_in(file)?);
         }
     }
+    files.iter().try_for_each(|file| refuse_to_wait_for(file))?;
     files.sort();
     if files.is_empty() {
         let path = path.display();

@@ -300,8 +300,8 @@ fn statistic(key: &str) -> Option<Statistic> {
     Statistic::ALL.into_iter().find(|statistic| statistic.name() == key)
 }
 
-/// A figure of a run in words: the simulated time with whether the run was interrupted, goodput with its rule, percentiles with how many flows they are of and
-/// whether they are only lower bounds.
+/// A figure of a run in words: the simulated time with whether the run was interrupted, goodput with its rule,
+/// percentiles with how many flows they are of and whether they are only lower bounds.
 fn figure_text(run: &Summary, name: &str, value: Option<u64>, unit: &str) -> String {
     match (name, name.split_once(' ')) {
         ("Simulated", _) if run.incomplete => format!("{}, INTERRUPTED", text(value, unit)),

@@ -13,9 +13,7 @@ pub(crate) fn percentile_texts<T: Copy>(
     of: &Distribution<T>,
     text: impl Fn(T) -> String,
 ) -> [String; 7] {
-    let [mean, p50, p95, p99, p999, max] =
-        Statistic::ALL.map(|statistic| percentile_text(of, statistic, &text));
-    [text(of.min), mean, p50, p95, p99, p999, max]
+    Statistic::ALL.map(|statistic| percentile_text(of, statistic, &text))
 }
 
 /// One of them.

@@ -386,15 +386,16 @@ fn check_in_the_way(path: &Path, overwrite: Overwrite) -> Result<(), ResultsErro
     }
 }
 
-/// Results of another run somewhere below `path`, which would go with those of `path` itself. Links are
-/// not followed: removing them removes nothing behind them.
+/// Results of another run somewhere below `path`, or what one that goes on or was killed has there, which
+/// would go with the results at `path` itself. Links are not followed: removing them removes nothing behind
+/// them.
 fn other_results_in(path: &Path) -> Option<PathBuf> {
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 let below = entry.path();
-                if is_ours(&below.join(RUN_JSON)) {
+                if is_ours(&below.join(RUN_JSON)) || leftovers::is_of_a_run(&below) {
                     return Some(below);
                 }
                 folders.push(below);

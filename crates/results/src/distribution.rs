@@ -22,10 +22,9 @@ pub struct Distribution<T> {
     /// Those that are missing: of flows or operations that started and did not complete.
     #[serde(default)]
     pub missing: u64,
-    /// Least.
+    /// Least of the known values and of the bounds of those that are missing and have one.
     pub min: T,
-    /// Arithmetic mean of the known values and of the bounds of those that are missing and have one, rounded half
-    /// up to the value's resolution.
+    /// Arithmetic mean of them, rounded half up to the value's resolution.
     pub mean: T,
     /// Median.
     pub p50: T,
@@ -35,7 +34,7 @@ pub struct Distribution<T> {
     pub p99: T,
     /// 99.9th percentile.
     pub p999: T,
-    /// Greatest of the known values and of these bounds.
+    /// Greatest of them.
     pub max: T,
     /// Which of these are only lower bounds.
     #[serde(default, skip_serializing_if = "Statistics::is_empty")]
@@ -69,6 +68,8 @@ impl Missing {
 /// One of the numbers that describe a distribution, of those that missing values change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic {
+    /// Least value.
+    Min,
     /// Arithmetic mean.
     Mean,
     /// Median.
@@ -85,11 +86,13 @@ pub enum Statistic {
 
 impl Statistic {
     /// All of them.
-    pub const ALL: [Self; 6] = [Self::Mean, Self::P50, Self::P95, Self::P99, Self::P999, Self::Max];
+    pub const ALL: [Self; 7] =
+        [Self::Min, Self::Mean, Self::P50, Self::P95, Self::P99, Self::P999, Self::Max];
 
     /// Its key in `summary.json`.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Min => "min",
             Self::Mean => "mean",
             Self::P50 => "p50",
             Self::P95 => "p95",
@@ -102,7 +105,7 @@ impl Statistic {
     /// The least number of values that support it: of so many, one lies above a high percentile or is it.
     pub const fn needs(self) -> u64 {
         match self {
-            Self::Mean | Self::P50 | Self::Max => 1,
+            Self::Min | Self::Mean | Self::P50 | Self::Max => 1,
             Self::P95 => 20,
             Self::P99 => 100,
             Self::P999 => 1_000,
@@ -113,6 +116,7 @@ impl Statistic {
     /// needs too.
     const fn rank(self, values: u64) -> u64 {
         let per_mille = match self {
+            Self::Min => return 1,
             Self::P50 => 500,
             Self::P95 => 950,
             Self::P99 => 990,
@@ -163,7 +167,9 @@ impl<'de> Deserialize<'de> for Statistics {
         let names = Vec::<String>::deserialize(deserializer)?;
         let known = |name: &String| {
             let known = Statistic::ALL.into_iter().find(|one| one.name() == name);
-            known.ok_or_else(|| D::Error::custom(format!("{name} is neither mean nor percentile")))
+            known.ok_or_else(|| {
+                D::Error::custom(format!("{name} is neither min, mean, max nor percentile"))
+            })
         };
         names.iter().map(known).collect()
     }
@@ -173,6 +179,7 @@ impl<T: Copy> Distribution<T> {
     /// One of the numbers, if there are enough values for it.
     pub fn supported(&self, one: Statistic) -> Option<T> {
         let value = match one {
+            Statistic::Min => self.min,
             Statistic::Mean => self.mean,
             Statistic::P50 => self.p50,
             Statistic::P95 => self.p95,
@@ -226,7 +233,7 @@ impl Distribution<u64> {
     /// The distribution of `values`, which it sorts, and of others that are missing; `None` of no values.
     pub fn with_missing(values: &mut [u64], missing: &Missing) -> Option<Self> {
         values.sort_unstable();
-        let min = *values.first()?;
+        values.first()?;
         let mut least: Vec<u64> = values.iter().chain(&missing.at_least).copied().collect();
         least.sort_unstable();
         let max = *least.last()?;
@@ -243,7 +250,7 @@ impl Distribution<u64> {
         Some(Self {
             values: values.len() as u64,
             missing: missing.count(),
-            min,
+            min: value(Statistic::Min),
             mean: mean(&least),
             p50: value(Statistic::P50),
             p95: value(Statistic::P95),
@@ -321,6 +328,7 @@ mod tests {
                 prop_assert_eq!(of.supported(one), told);
             }
             prop_assert_eq!(of.is_lower_bound(Statistic::Mean), missing > 0);
+            prop_assert!(!of.is_lower_bound(Statistic::Min));
         }
     }
 

@@ -80,11 +80,6 @@ impl FlowStatistics {
         Some(Distribution::with_missing(&mut self.slowdown.clone(), &missing)?.into_millionths())
     }
 
-    /// How many flows were to start after the end of a run.
-    pub fn not_started(&self, end_ps: u64) -> u64 {
-        self.counts.unfinished - self.started_by(end_ps).count() as u64
-    }
-
     /// Flows that are open at `end_ps`, with their start and ideal completion time.
     fn started_by(&self, end_ps: u64) -> impl Iterator<Item = (u64, u64)> {
         self.open.iter().copied().filter(move |(start, _)| *start <= end_ps)
@@ -148,9 +143,9 @@ mod tests {
         for start in [50_000, 100_001, 200_000] {
             statistics.add(&flow(start, None, FlowStatus::Unfinished));
         }
-        assert_eq!(statistics.not_started(100_000), 2);
         let fct = statistics.fct_ps(100_000).unwrap();
         assert_eq!((fct.values, fct.missing, fct.p50, fct.max), (1, 1, 50_000, 80_000));
+        assert_eq!((fct.min, fct.is_lower_bound(crate::Statistic::Min)), (50_000, true));
         assert_eq!(statistics.counts().unfinished, 3);
     }
 

@@ -93,12 +93,15 @@ fn a_folder_that_cannot_be_looked_into_is_not_passed_over() {
 #[cfg(unix)]
 #[test]
 fn a_pipe_among_scenarios_is_not_waited_for() {
-    let desk = Desk::with_small();
-    let made = std::process::Command::new("mkfifo").arg(desk.path("pipe.toml")).status();
-    assert!(made.unwrap().success());
-    let ended = desk.rocelab(&["check", "."]);
-    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
-    assert!(ended.stderr.starts_with("error: ./pipe.toml: is no file: "), "{ended:?}");
+    for pipe in ["pipe.toml", "case/config.txt"] {
+        let desk = Desk::with_small();
+        desk.write("case/notes.txt", "");
+        let made = std::process::Command::new("mkfifo").arg(desk.path(pipe)).status();
+        assert!(made.unwrap().success());
+        let ended = desk.rocelab(&["check", "."]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+        assert!(ended.stderr.starts_with(&format!("error: ./{pipe}: is no file: ")), "{ended:?}");
+    }
 }
 
 /// What `check --json` says of a scenario, and how it ended.

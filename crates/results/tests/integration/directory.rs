@@ -108,6 +108,15 @@ fn force_removes_no_results_of_others_below() {
     );
     assert!(below.join("run.json").exists());
     fs::remove_dir_all(&below).unwrap();
+    // Nor what a run that has not ended keeps there.
+    let checkpoints = Checkpoints::create(&below, Overwrite::Refuse).unwrap();
+    let error = refused(&above, Overwrite::Replace);
+    assert!(matches!(error, ResultsError::HoldsOthers { .. }), "{error}");
+    drop(checkpoints);
+    let growing = ResultsDir::create(&below, Overwrite::Refuse).unwrap();
+    assert!(matches!(refused(&above, Overwrite::Replace), ResultsError::HoldsOthers { .. }));
+    drop(growing);
+    fs::remove_dir_all(above.join("sweep")).unwrap();
     sample::write(&above, Overwrite::Replace).unwrap();
 }
 

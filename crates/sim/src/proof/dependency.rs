@@ -90,11 +90,16 @@ impl fmt::Display for NotSearched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Routes(error) => error.fmt(f),
-            Self::TooMuchWork { alone, links } => write!(
-                f,
-                "not proved, it would take too long: {links} links, and {alone} hosts with static routes or \
-                 flooding, each of which counts by itself"
-            ),
+            Self::TooMuchWork { alone, links } => {
+                write!(f, "not proved, it would take too long: {links} links")?;
+                match alone {
+                    0 => Ok(()),
+                    _ => write!(
+                        f,
+                        ", and {alone} hosts with static routes or flooding, each of which counts by itself"
+                    ),
+                }
+            }
         }
     }
 }

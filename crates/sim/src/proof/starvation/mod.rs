@@ -128,12 +128,15 @@ impl Search<'_> {
     fn who_waits_for_itself(&self, filled: &FilledLevels) -> Apart<Filling> {
         /// Of a level with more of them it is taken that none shares its link.
         const MOST_SOURCES: usize = 64;
+        /// Each flow is added once for each of these sources; some seconds of that are affordable.
+        const MOST_ADDED: usize = 2_000_000;
+        let most_sources = MOST_SOURCES.min(MOST_ADDED / self.flows().count().max(1));
         let mut apart: Apart<Filling> = BTreeMap::new();
         let mut note = |visit: Visit| {
             for (&level, filled) in filled.range(above(visit.place)) {
                 if filled.sources.contains(&visit.source) {
                     let sources = apart.entry(level).or_default();
-                    if sources.len() <= MOST_SOURCES {
+                    if sources.len() <= most_sources {
                         let filling = Filling::new(visit.port_rate.bits_per_second(), LEAST.ps());
                         sources.entry(visit.source).or_insert(filling);
                     }
@@ -144,7 +147,7 @@ impl Search<'_> {
         for connection in &self.plan.connections {
             self.paths.follow_connection(connection, &mut note);
         }
-        apart.retain(|_, sources| sources.len() <= MOST_SOURCES);
+        apart.retain(|_, sources| sources.len() <= most_sources);
         apart
     }
 
