@@ -1,0 +1,89 @@
+//! The structure of the simulator, as a table: rooms, what they use, cycles, and large types.
+//!
+//! ```console
+//! $ cargo run -p rocelab-structure
+//! $ cargo run -p rocelab-structure -- --write
+//! ```
+//!
+//! It reads the sources as text: `use` declarations and paths, types, and what is implemented for them. Tests are
+//! left out. The answer is Markdown; `--write` puts it into `ARCHITECTURE.md`.
+
+mod cycles;
+mod names;
+mod report;
+mod rooms;
+mod source;
+mod types;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use self::names::Names;
+use self::source::Source;
+
+/// What can go wrong here: all of it ends the program with a message.
+type Failure = Box<dyn std::error::Error>;
+
+/// Describes the structure of the simulator: rooms, cycles, and large types.
+#[derive(Debug, Parser)]
+#[command(name = "structure")]
+struct Arguments {
+    /// Put the tables into ARCHITECTURE.md.
+    #[arg(long)]
+    write: bool,
+    /// Show every arrow between two rooms that runs up, file by file.
+    #[arg(long)]
+    arrows: bool,
+}
+
+fn main() -> ExitCode {
+    match execute(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn execute(arguments: &Arguments) -> Result<(), Failure> {
+    let sources = source::read(&repository().join("crates"))?;
+    let names = Names::of(&sources);
+    let arrows = names.arrows(&sources);
+    let text = report::tables(&sources, &arrows);
+    if arguments.arrows {
+        print!("{}", report::arrows_up(&sources, &arrows));
+    }
+    print!("{text}");
+    if arguments.write {
+        write(&repository().join("ARCHITECTURE.md"), &text)?;
+    }
+    Ok(())
+}
+
+/// The root of the repository.
+fn repository() -> &'static Path {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own)
+}
+
+/// Puts the tables into the page between the two lines that mark their place.
+fn write(page: &Path, tables: &str) -> Result<(), Failure> {
+    let [begin, end] = ["begin", "end"].map(|mark| format!("<!-- structure: {mark} -->\n"));
+    let text = std::fs::read_to_string(page)?;
+    let place = text.split_once(&begin).zip(text.split_once(&end));
+    let ((before, _), (_, after)) =
+        place.ok_or_else(|| format!("{}: no place for the tables", page.display()))?;
+    std::fs::write(page, format!("{before}{begin}{}\n{end}{after}", tables.trim_end()))?;
+    Ok(())
+}
+
+/// An arrow for each file that one takes names from: the places of both among the sources.
+type Arrows = Vec<(usize, usize)>;
+
+/// The paths of files, shortened for people.
+fn shown(source: &Source) -> String {
+    source.path.display().to_string()
+}

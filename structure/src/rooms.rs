@@ -1,0 +1,63 @@
+//! Rooms: crates, and the parts of the largest one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::Arrows;
+use crate::source::Source;
+
+/// The crates whose modules are rooms of their own.
+const HOUSES: [&str; 1] = ["rocelab_sim"];
+
+/// Where a file belongs.
+pub(crate) fn room(source: &Source) -> String {
+    let package = source.module[0].trim_start_matches("rocelab_");
+    let package = if package == "rocelab" { "cli" } else { package };
+    match source.module.get(1) {
+        Some(module) if HOUSES.contains(&source.module[0].as_str()) => {
+            format!("{package}::{module}")
+        }
+        _ => package.to_owned(),
+    }
+}
+
+/// Lines and arrows of each room.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    pub(crate) files: usize,
+    pub(crate) lines: usize,
+    /// Rooms that it uses, with the number of arrows.
+    pub(crate) uses: BTreeMap<String, usize>,
+}
+
+/// All rooms by name.
+pub(crate) fn rooms(sources: &[Source], arrows: &Arrows) -> BTreeMap<String, Room> {
+    let mut rooms: BTreeMap<String, Room> = BTreeMap::new();
+    for source in sources {
+        let room = rooms.entry(room(source)).or_default();
+        room.files += 1;
+        room.lines += source.lines;
+    }
+    for &(from, to) in arrows {
+        let (from, to) = (room(&sources[from]), room(&sources[to]));
+        if from != to {
+            *rooms.entry(from).or_default().uses.entry(to).or_default() += 1;
+        }
+    }
+    rooms
+}
+
+/// The rooms from top to bottom: an order in which the fewest rooms use one above them, as far as can be told by
+/// taking away again and again a room that nobody uses, or, in a cycle, that fewest use.
+pub(crate) fn floors(rooms: &BTreeMap<String, Room>) -> Vec<String> {
+    let mut left: BTreeSet<&String> = rooms.keys().collect();
+    let mut floors = Vec::new();
+    while !left.is_empty() {
+        let users = |name: &&String| -> usize {
+            left.iter().filter_map(|other| rooms[*other].uses.get(*name)).sum()
+        };
+        let Some(top) = left.iter().copied().min_by_key(users) else { break };
+        left.remove(top);
+        floors.push(top.clone());
+    }
+    floors
+}
