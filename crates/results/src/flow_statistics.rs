@@ -49,9 +49,10 @@ impl FlowStatistics {
         self.messages
     }
 
-    /// When the last flow completed, in picoseconds, if all did.
-    pub fn end_ps(&self) -> Option<u64> {
-        self.last_end_ps.filter(|_| self.counts.completed == self.counts.total)
+    /// When the last flow completed, in picoseconds, if all did that had started by the end of a run.
+    pub fn end_ps(&self, run_end_ps: u64) -> Option<u64> {
+        let all_completed = self.counts.failed == 0 && self.started_by(run_end_ps).next().is_none();
+        self.last_end_ps.filter(|_| all_completed)
     }
 
     /// Completion times at the end of a run, in picoseconds. Those of open flows are at least the time since their
@@ -118,10 +119,10 @@ mod tests {
         let mut statistics = FlowStatistics::default();
         statistics.add(&flow(100_000, Some(80_000), FlowStatus::Completed));
         statistics.add(&flow(50_000, Some(100_000), FlowStatus::Completed));
-        assert_eq!(statistics.end_ps(), Some(180_000));
+        assert_eq!(statistics.end_ps(200_000), Some(180_000));
         statistics.add(&flow(0, None, FlowStatus::Unfinished));
         statistics.add(&flow(0, None, FlowStatus::RetryExceeded));
-        assert_eq!(statistics.end_ps(), None);
+        assert_eq!(statistics.end_ps(200_000), None);
         let counts = FlowCounts { total: 4, completed: 2, failed: 1, unfinished: 1 };
         assert_eq!(statistics.counts(), counts);
         let fct = statistics.fct_ps(90_000).unwrap();
@@ -140,9 +141,12 @@ mod tests {
     fn flows_that_have_not_started_are_left_out() {
         let mut statistics = FlowStatistics::default();
         statistics.add(&flow(0, Some(80_000), FlowStatus::Completed));
-        for start in [50_000, 100_001, 200_000] {
+        for start in [100_001, 200_000] {
             statistics.add(&flow(start, None, FlowStatus::Unfinished));
         }
+        assert_eq!(statistics.end_ps(100_000), Some(80_000), "those do not count");
+        statistics.add(&flow(50_000, None, FlowStatus::Unfinished));
+        assert_eq!(statistics.end_ps(100_000), None);
         let fct = statistics.fct_ps(100_000).unwrap();
         assert_eq!((fct.values, fct.missing, fct.p50, fct.max), (1, 1, 50_000, 80_000));
         assert_eq!((fct.min, fct.is_lower_bound(crate::Statistic::Min)), (50_000, true));
@@ -177,7 +181,7 @@ mod tests {
     #[test]
     fn no_flows_have_no_distribution() {
         let statistics = FlowStatistics::default();
-        assert_eq!(statistics.end_ps(), None);
+        assert_eq!(statistics.end_ps(0), None);
         assert_eq!(statistics.fct_ps(0), None);
         assert_eq!(statistics.slowdown(0), None);
     }

@@ -113,6 +113,24 @@ fn a_run_whose_traffic_dies_has_the_goodput_of_all_its_time() {
 }
 
 #[test]
+fn flows_that_were_to_start_later_do_not_count() {
+    let text = |more: &str| {
+        let flows = star(&format!(
+            "[workload.flows]\nlist = [\n\
+             {{ from = \"host-0\", to = \"host-1\", bytes = \"1MB\" }},\n\
+             {{ from = \"host-2\", to = \"host-3\", bytes = \"1MB\", start = \"100us\" }},\n{more}]\n"
+        ));
+        format!("stop = \"10ms\"\n{flows}")
+    };
+    let later = "{ from = \"host-2\", to = \"host-1\", bytes = \"1MB\", start = \"20ms\" },\n";
+    let [without, with] =
+        [("all-start", ""), ("one-later", later)].map(|(name, more)| run(name, &text(more)).0);
+    assert_eq!((with.flows.unfinished, without.flows.unfinished), (1, 0));
+    assert_eq!(with.goodput, without.goodput);
+    assert_eq!(with.goodput.unwrap().rule, GoodputRule::BetweenStarts);
+}
+
+#[test]
 fn without_payload_there_is_no_goodput() {
     // The first packet is still on its way; or the flow would have started later.
     for (name, stop, start) in [("nothing", "100ns", "0s"), ("later", "20us", "1ms")] {

@@ -124,7 +124,7 @@ pub(super) fn goodput(
         .inspect(|flow| offered = offered.saturating_add(flow.bytes))
         .map(|flow| RunSpan::starting_at(flow.start.ps()))
         .reduce(RunSpan::with);
-    let end = statistics.end_ps().unwrap_or(end.ps());
+    let end = statistics.end_ps(end.ps()).unwrap_or(end.ps());
     Goodput::of(accepted, started?.until(end), is_most(accepted.total(), offered))
 }
 

@@ -14,15 +14,15 @@ use rocelab_transport::{
     ReceiveQueueConfig, Standing, WorkRequest,
 };
 use rocelab_units::SimTime;
-use rocelab_wire::{Cnm, Ecn, Psn, TelemetryHeader, TelemetryKind, encapsulation_len};
+use rocelab_wire::{Psn, TelemetryHeader, encapsulation_len};
 
 use super::Roce;
 use super::app::{HostApps, SlotView};
 use super::connections::Connections;
 use super::integrity::{Integrity, base_address, takes_receives};
 use super::tcp::HostTcp;
-use crate::network::{FlowEnd, HostEnd, OpenOperation, TrafficKind, Violation};
-use crate::profile::{Allowed, Carries, Delivery, Departing, EndHost, FlowProgress, HostPacket};
+use crate::network::{FlowEnd, HostEnd, OpenOperation, Violation};
+use crate::profile::{Allowed, Delivery, Departing, EndHost, FlowProgress};
 use crate::{FlowPlan, Plan, Verb};
 
 type Context<'a> = crate::profile::Context<'a, Roce>;
@@ -637,68 +637,5 @@ impl EndHost<Roce> for VerbsHost {
 
     fn counters(&self) -> &Counters {
         self.nic.counters()
-    }
-}
-
-impl HostPacket for RdmaPacket {
-    #[inline]
-    fn priority(&self) -> u8 {
-        Self::priority(self)
-    }
-
-    #[inline]
-    fn kind(&self) -> TrafficKind {
-        TrafficKind::of(self.opcode())
-    }
-
-    #[inline]
-    fn is_markable(&self) -> bool {
-        self.ecn().is_capable()
-    }
-
-    #[inline]
-    fn mark(&mut self) {
-        self.set_ce();
-    }
-
-    #[inline]
-    fn fingerprint(&self) -> u64 {
-        u64::from(self.dest_qp()) << 40
-            ^ u64::from(self.psn()) << 16
-            ^ u64::from(self.opcode() as u8) << 8
-            ^ u64::from(self.is_ce())
-    }
-
-    #[inline]
-    fn telemetry(&self) -> Carries {
-        match Self::telemetry(self) {
-            None => Carries::Nothing,
-            Some(TelemetryKind::Int) => Carries::Hops,
-            Some(TelemetryKind::Pint) => Carries::Value,
-        }
-    }
-
-    #[inline]
-    fn has_company(&self) -> bool {
-        Self::has_company(self)
-    }
-
-    #[inline]
-    fn has_content(&self) -> bool {
-        Self::has_content(self)
-    }
-
-    #[inline]
-    fn value(&mut self) -> Option<&mut u64> {
-        None
-    }
-
-    fn congestion_notification(qpn: u32, priority: u8, cnm: &Cnm) -> Option<Self> {
-        Some(Self::congestion_notification(qpn, cnm).with_class(priority, Ecn::NotEct))
-    }
-
-    #[inline]
-    fn as_rdma(&self) -> Option<&RdmaPacket> {
-        Some(self)
     }
 }

@@ -8,6 +8,7 @@ mod connections;
 mod host;
 mod integrity;
 mod marking;
+mod packet;
 mod starts;
 mod state;
 mod tcp;
