@@ -42,7 +42,7 @@ pub use buffer_dependency::{
 pub use chain::{Chain, Fifo, PacketId};
 pub use ecn::{EcnMarker, ThresholdMarker};
 pub use flow_control::{FlowControl, OnOffFlowControl, QuantaFlowControl};
-pub use input_file::read_text;
+pub use input_file::{read_named_text, read_text};
 pub use link::{
     INTERPACKET_GAP, Link, MIN_FRAME, PREAMBLE, QUANTUM_BITS, Serialisation, Transmission,
     TruncatingLink, serialisation_ns, truncated_nanoseconds, truncated_nanoseconds_of,

@@ -35,7 +35,7 @@ impl Generate for Parameters {
     fn generate(&self, folder: &Path) -> Result<Topology, TopologyError> {
         let path = folder.join(&self.path);
         let text =
-            crate::read_text(&path).map_err(|error| TopologyError::unreadable(&path, &error))?;
+            crate::read_named_text(&path).map_err(|error| TopologyError::unreadable(&path, &error))?;
         match self.format {
             Format::EdgeList => edge_list::parse(&text, &path),
         }

@@ -180,7 +180,7 @@ impl<'a> Row<'a> {
 /// The text of `file`, which may be relative to `folder` and which the scenario names at `key`.
 pub(crate) fn read_input(folder: &Path, file: &Path, key: &str) -> Result<String, Fault> {
     let path = folder.join(file);
-    rocelab_fabric::read_text(&path).map_err(|error| {
+    rocelab_fabric::read_named_text(&path).map_err(|error| {
         let help = match error.kind() {
             ErrorKind::InvalidData => "give a file of text in UTF-8",
             ErrorKind::InvalidInput | ErrorKind::IsADirectory => "give a file",

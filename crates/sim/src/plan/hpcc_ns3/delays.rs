@@ -12,7 +12,7 @@ pub(super) fn of_links(scenario: &Scenario, topology: &Topology) -> Result<Vec<u
     let exact: Vec<u64> = topology.links.iter().map(|link| whole(link.delay)).collect();
     let TopologyConfig::File(file) = &scenario.topology else { return Ok(exact) };
     let path = scenario.folder().join(&file.path);
-    let text = rocelab_fabric::read_text(&path).map_err(|error| {
+    let text = rocelab_fabric::read_named_text(&path).map_err(|error| {
         Fault::at("topology.file.path", format!("`{}` cannot be read: {error}", path.display()))
             .help("do not change files while they are read")
     })?;
