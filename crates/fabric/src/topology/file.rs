@@ -34,8 +34,8 @@ pub enum Format {
 impl Generate for Parameters {
     fn generate(&self, folder: &Path) -> Result<Topology, TopologyError> {
         let path = folder.join(&self.path);
-        let text =
-            crate::read_named_text(&path).map_err(|error| TopologyError::unreadable(&path, &error))?;
+        let text = crate::read_named_text(&path)
+            .map_err(|error| TopologyError::unreadable(&path, &error))?;
         match self.format {
             Format::EdgeList => edge_list::parse(&text, &path),
         }
