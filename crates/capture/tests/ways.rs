@@ -69,6 +69,23 @@ fn out_of_sequence(file: &[u8]) -> usize {
     count
 }
 
+/// The first copy of a read is lost before the captured port, and the second comes behind a later request.
+/// It brings all PSNs that were missing, since a read takes those of its responses.
+#[test]
+fn a_read_that_comes_late_leaves_no_gap() {
+    let text = "path_mtu = 1024\n[[message]]\nverb = \"write\"\npsn = 7\nbytes = 1024\n\
+        [[message]]\nverb = \"read\"\npsn = 14\nbytes = 2048\n\
+        [[message]]\nverb = \"read\"\npsn = 8\nbytes = 6144\n\
+        [[message]]\nverb = \"read-response\"\nbytes = 6144\n\
+        [[message]]\nverb = \"read-response\"\npsn = 14\nbytes = 2048\n";
+    let recipe = Recipe::parse("test.toml".as_ref(), text).unwrap();
+    let frames: Vec<_> = recipe.frames().to_vec();
+    assert_eq!(gaps(&capture(frames.iter().map(|frame| (0, frame)))), (0, 0));
+    // One that never comes does.
+    let without = frames.iter().enumerate().filter(|(index, _)| !(2..9).contains(index));
+    assert_ne!(gaps(&capture(without.map(|(_, frame)| (0, frame)))), (0, 0));
+}
+
 /// The second half of a read is lost, and asked for again: its responses begin anew where the others broke
 /// off. If requests take another way, nothing in the capture tells that.
 #[test]

@@ -17,6 +17,8 @@ use crate::percentiles::percentile_text;
 pub struct Comparison {
     /// The runs, by what tells them apart.
     pub runs: Vec<String>,
+    /// Of each run, whether it was interrupted: its figures are true up to its simulated time.
+    pub incomplete: Vec<bool>,
     /// The congestion control of the runs, and those of its parameters that differ.
     pub settings: Vec<Setting>,
     /// The figures.
@@ -163,7 +165,8 @@ impl Comparison {
         let algorithms =
             |one: &Results| one.algorithms().unwrap_or_else(|error| vec![unreadable(error)]);
         let settings = Setting::all_of(&results.iter().map(algorithms).collect::<Vec<_>>());
-        Self { runs: run_names(results), settings, figures }
+        let incomplete = summaries.iter().map(|run| run.incomplete).collect();
+        Self { runs: run_names(results), incomplete, settings, figures }
     }
 
     /// The same as JSON. Ends with a newline.

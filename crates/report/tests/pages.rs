@@ -166,6 +166,7 @@ fn a_comparison_says_which_run_was_interrupted() {
     assert_eq!(simulated.name, "Simulated");
     let is_said = |text: &String| text.ends_with(", INTERRUPTED");
     assert_eq!(simulated.texts.iter().map(is_said).collect::<Vec<_>>(), [false, true]);
+    assert_eq!(comparison.incomplete, [false, true]);
 }
 
 #[test]

@@ -335,7 +335,8 @@ impl Drop for ResultsDir {
 }
 
 /// `path` made absolute, and through its symbolic links as far as it exists, so that renaming replaces
-/// the directory and not a link to it.
+/// the directory and not a link to it. A place in the folder of another run is refused: it is removed with
+/// that.
 pub(crate) fn resolve(path: &Path) -> Result<PathBuf, ResultsError> {
     let parent = path.parent().filter(|parent| parent.is_dir()).zip(path.file_name());
     let resolved = match parent {
@@ -343,9 +344,13 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf, ResultsError> {
         Some((parent, name)) => parent.canonicalize().map(|parent| parent.join(name)),
         None => std::path::absolute(path),
     };
-    match resolved {
-        Ok(resolved) if resolved.file_name().is_some() => Ok(resolved),
-        _ => Err(ResultsError::Unnamed { path: path.to_owned() }),
+    let resolved = match resolved {
+        Ok(resolved) if resolved.file_name().is_some() => resolved,
+        _ => return Err(ResultsError::Unnamed { path: path.to_owned() }),
+    };
+    match resolved.ancestors().skip(1).find(|folder| leftovers::is_of_a_run(folder)) {
+        Some(folder) => Err(ResultsError::WithinRun { folder: folder.to_owned(), path: resolved }),
+        None => Ok(resolved),
     }
 }
 

@@ -75,6 +75,20 @@ pub enum ResultsError {
         /// The results below it.
         others: PathBuf,
     },
+    /// The directory would be in the folder that another run keeps its checkpoints or unfinished results
+    /// in, and be removed with it.
+    #[error(
+        "{} is in {}, which is another run's and is removed when that ends or is replaced: name another \
+         directory with --out",
+        path.display(),
+        folder.display()
+    )]
+    WithinRun {
+        /// The directory.
+        path: PathBuf,
+        /// The folder of the other run.
+        folder: PathBuf,
+    },
     /// What is called as a folder of checkpoints is none.
     #[error(
         "{} was not written by rocelab, so nothing there is replaced, --force or not: name another \
@@ -170,6 +184,7 @@ impl ResultsError {
             | Self::InUse { .. }
             | Self::NotResults { .. }
             | Self::HoldsOthers { .. }
+            | Self::WithinRun { .. }
             | Self::NotCheckpoints { .. }
             | Self::Unnamed { .. }
             | Self::NotWritable { .. }

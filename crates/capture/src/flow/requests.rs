@@ -63,6 +63,12 @@ struct Read {
 }
 
 impl Read {
+    /// The one that a request is, if it is one.
+    fn asked_for_by(request: &Request) -> Option<Self> {
+        let is_read = request.step.opcode.is_rdma_read_request();
+        is_read.then_some(Self { start: request.psn, len: request.step.announced })
+    }
+
     /// How many PSNs it takes, at least and at most.
     fn packets(&self, mtus: PathMtus) -> (u32, u32) {
         self.len.map_or((1, FARTHEST), |len| mtus.packets(len))
@@ -174,7 +180,7 @@ impl Requests {
         if !self.started {
             self.start(psn);
         }
-        let novelty = self.find_place(psn, observations);
+        let novelty = self.find_place(request, observations);
         let again = novelty != Novelty::New;
         let answered_by = self.answered_by(psn);
         self.position.step(&request.step, faults);
@@ -238,7 +244,8 @@ impl Requests {
     }
 
     /// Compares with the packets before.
-    fn find_place(&mut self, psn: Psn, observations: &mut Vec<Observation>) -> Novelty {
+    fn find_place(&mut self, request: &Request, observations: &mut Vec<Observation>) -> Novelty {
+        let psn = request.psn;
         match self.place(psn) {
             Place::Next if psn == self.high => return Novelty::New,
             Place::Next => {}
@@ -260,7 +267,10 @@ impl Requests {
                 return Novelty::New;
             }
         }
-        if self.missing.fill(psn, 1) {
+        // A read takes the PSNs of its responses too.
+        let read = Read::asked_for_by(request);
+        let count = read.map_or(1, |read| read.packets(self.mtus).1);
+        if self.missing.fill(psn, count) {
             observations.push(Observation::FillsGap { psn });
             return Novelty::Late;
         }
@@ -327,10 +337,7 @@ impl Requests {
 
     /// The read that a request is, which is remembered.
     fn read(&mut self, request: &Request) -> Option<Read> {
-        if !request.step.opcode.is_rdma_read_request() {
-            return None;
-        }
-        let read = Read { start: request.psn, len: request.step.announced };
+        let read = Read::asked_for_by(request)?;
         remember(&mut self.reads, read, READS);
         Some(read)
     }

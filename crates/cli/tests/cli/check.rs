@@ -406,6 +406,35 @@ fn tcp_to_a_host_that_stays_dead_is_noted() {
 }
 
 #[test]
+fn tcp_that_links_leave_no_way_is_noted() {
+    let text = |failures: &str| {
+        format!(
+            "[topology.leaf-spine]\nleaves = 2\nspines = 2\nhosts_per_leaf = 1\n\
+             host_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+             fabric_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+             [workload.flows]\ntransport = \"tcp\"\n\
+             list = [{{ from = \"host-0\", to = \"host-1\", bytes = \"1MB\" }}]\n{failures}"
+        )
+    };
+    let down = |port: &str, at: &str, more: &str| {
+        format!("[[failure]]\nkind = \"link-down\"\nport = \"{port}\"\nat = \"{at}\"\n{more}")
+    };
+    let told = "no way is left from host-0 to host-1 for a flow of TCP, which never gives up";
+    let of_host = down("host-1:0", "5us", "");
+    assert!(notes(&text(&of_host)).contains(told), "{}", notes(&text(&of_host)));
+    assert_eq!(notes(&text(&down("host-1:0", "5us", "lasts = \"5us\"\n"))), "");
+    // One way of two, then the other.
+    let one = down("leaf-0:spine-0", "5us", "");
+    assert_eq!(notes(&text(&one)), "");
+    let both = format!("{}{one}", down("leaf-1:spine-1", "7us", ""));
+    let said = notes(&text(&both));
+    assert!(said.contains(told) && said.contains("failure[0].port"), "{said}");
+    let reboot = "[[failure]]\nkind = \"switch-reboot\"\nswitch = \"leaf-0\"\nat = \"5us\"\n";
+    let said = notes(&text(reboot));
+    assert!(said.contains(told) && said.contains("failure[0].switch = \"leaf-0\""), "{said}");
+}
+
+#[test]
 fn findings_that_read_alike_name_their_switches() {
     let desk = Desk::new();
     let fabric = "[topology.leaf-spine]\nleaves = 4\nspines = 2\nhosts_per_leaf = 3\n\

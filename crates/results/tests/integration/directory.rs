@@ -97,6 +97,19 @@ fn a_failed_forced_run_keeps_the_old_results() {
 }
 
 #[test]
+fn results_are_not_put_where_another_run_removes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let checkpoints = Checkpoints::create(&folder.path().join("r"), Overwrite::Refuse).unwrap();
+    let within = folder.path().join("r.checkpoints/mine");
+    let error = refused(&within, Overwrite::Refuse);
+    assert!(matches!(&error, ResultsError::WithinRun { path, .. } if *path == within), "{error}");
+    let deeper = Checkpoints::create(&within.join("deeper"), Overwrite::Replace).err();
+    assert!(matches!(deeper, Some(ResultsError::WithinRun { .. })), "{deeper:?}");
+    drop(checkpoints);
+    assert!(matches!(refused(&within, Overwrite::Replace), ResultsError::WithinRun { .. }));
+}
+
+#[test]
 fn force_removes_no_results_of_others_below() {
     let folder = tempfile::tempdir().unwrap();
     let above = sample::write(&folder.path().join("r"), Overwrite::Refuse).unwrap();

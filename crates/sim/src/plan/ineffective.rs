@@ -3,10 +3,9 @@
 use rocelab_fabric::SwitchConfig;
 use rocelab_units::{Duration, SimTime};
 
-use super::{Plan, connection_timers};
+use super::{Plan, connection_timers, endless_tcp};
 use crate::scenario::{
-    EntryState, FailureConfig, FailureKind, Fault, LearningConfig, RoceVersion, Scenario,
-    ScenarioError,
+    EntryState, FailureKind, Fault, LearningConfig, RoceVersion, Scenario, ScenarioError,
 };
 
 impl Scenario {
@@ -30,7 +29,7 @@ impl Scenario {
             .chain(unused_arp_timeout(self))
             .chain(unused_alpha(self))
             .chain(unreachable_xon(self))
-            .chain(endless_tcp(self, plan))
+            .chain(endless_tcp::endless_tcp(self, plan))
             .chain(connection_timers::too_short(plan));
         found.map(|fault| self.document.report(fault)).collect()
     }
@@ -201,24 +200,4 @@ fn unreachable_xon(scenario: &Scenario) -> Option<Fault> {
         let message = format!("that is above `xoff`, {xoff}: senders resume when nothing is left");
         Fault::at("switch.xon_offset", message).help("give no more than `xoff`")
     })
-}
-
-/// TCP from or to a host that stays dead: it tries again until the end, and there is none.
-fn endless_tcp(scenario: &Scenario, plan: &Plan) -> Option<Fault> {
-    if plan.stop.is_some() {
-        return None;
-    }
-    let name = |node: u32| plan.topology.nodes[node as usize].name.as_str();
-    let talks = |host: &str| {
-        let mut tcp = plan.flows.iter().filter(|flow| flow.is_tcp());
-        tcp.any(|flow| name(flow.source) == host || name(flow.destination) == host)
-    };
-    let is_endless = |failure: &FailureConfig| {
-        let dead = failure.kind == FailureKind::HostDown && failure.lasts.is_none();
-        dead && failure.host.as_deref().is_some_and(talks)
-    };
-    let index = scenario.failure.iter().position(is_endless)?;
-    let message =
-        "a flow of TCP begins or ends there, which never gives up: the run may last for ever";
-    Some(Fault::at(format!("failure[{index}].host"), message).help("give a `stop`, or `lasts`"))
 }

@@ -9,6 +9,7 @@ mod checks;
 mod congestion_points;
 mod connection_timers;
 mod connections;
+mod endless_tcp;
 mod failures;
 mod faults;
 mod hop_limit;
