@@ -424,9 +424,9 @@ fn tcp_that_links_leave_no_way_is_noted() {
     assert!(notes(&text(&of_host)).contains(told), "{}", notes(&text(&of_host)));
     assert_eq!(notes(&text(&down("host-1:0", "5us", "lasts = \"5us\"\n"))), "");
     // One way of two, then the other.
-    let one = down("leaf-0:spine-0", "5us", "");
+    let one = down("leaf-0:1", "5us", "");
     assert_eq!(notes(&text(&one)), "");
-    let both = format!("{}{one}", down("leaf-1:spine-1", "7us", ""));
+    let both = format!("{}{one}", down("leaf-1:2", "7us", ""));
     let said = notes(&text(&both));
     assert!(said.contains(told) && said.contains("failure[0].port"), "{said}");
     let reboot = "[[failure]]\nkind = \"switch-reboot\"\nswitch = \"leaf-0\"\nat = \"5us\"\n";

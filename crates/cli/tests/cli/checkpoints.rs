@@ -209,10 +209,15 @@ fn wrong_input_is_told_and_loses_nothing() {
     );
     branch(&["--set", "congestion_control.timely={}"], &["congestion control"]);
     branch(&["--set", "switch.kmin=5KB"], &["kmin"]);
-    for out in ["whole", "./whole", "whole/b", "whole.checkpoints/b", "whole.checkpoints/../whole"]
-    {
+    for (out, why) in [
+        ("whole", "begins with"),
+        ("./whole", "begins with"),
+        ("whole/b", "begins with"),
+        ("whole.checkpoints/b", "another run's"),
+        ("whole.checkpoints/../whole", "begins with"),
+    ] {
         let again = ["branch", "whole", "--out", out, "--force", "--set", "stop=9ms"];
-        fails(&again, &["begins with", "another directory"]);
+        fails(&again, &[why, "another directory"]);
         assert_eq!(desk.tree(), before);
     }
     assert_eq!(desk.succeeds(&["resume", "whole"]), "whole is complete\n");

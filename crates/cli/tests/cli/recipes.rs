@@ -67,7 +67,7 @@ fn copy_repository(copy: &Path) {
     for file in ["Cargo.toml", "Cargo.lock"] {
         fs::copy(repository(file), copy.join(file)).unwrap();
     }
-    for folder in ["crates", "benches", "mpi", "docs", "scenarios"] {
+    for folder in ["crates", "benches", "mpi", "structure", "docs", "scenarios"] {
         copy_folder(&repository(folder), &copy.join(folder));
     }
     // To compile is what takes long here, not to run: what has to be built is not optimised.
