@@ -88,23 +88,23 @@ fn down_for_good(steps: &[FailureStep]) -> BTreeMap<u32, SimTime> {
     held_down.into_iter().map(|(link, (_, since))| (link, since)).collect()
 }
 
-/// A number for each node: equal where there is a way over links that are up. Hosts pass nothing on.
-fn islands(topology: &Topology, is_up: impl Fn(u32) -> bool) -> Vec<u32> {
-    const UNSEEN: u32 = u32::MAX;
+/// A number for each node: equal where there is a way over links that are up.
+fn islands(topology: &Topology, is_up: impl Fn(u32) -> bool) -> Vec<NodeId> {
+    const UNSEEN: NodeId = NodeId::MAX;
     let adjacency = topology.adjacency();
     let mut islands = vec![UNSEEN; topology.nodes.len()];
     let mut reached = Vec::new();
-    for (number, start) in (0..).zip(0..topology.nodes.len()) {
-        if islands[start] != UNSEEN {
+    for start in (0..).take(topology.nodes.len()) {
+        if islands[start as usize] != UNSEEN {
             continue;
         }
-        islands[start] = number;
-        reached.push(start as NodeId);
+        islands[start as usize] = start;
+        reached.push(start);
         while let Some(node) = reached.pop() {
             for neighbour in adjacency.ports_of(node).iter().filter(|port| is_up(port.link)) {
                 let island = &mut islands[neighbour.node as usize];
                 if *island == UNSEEN {
-                    *island = number;
+                    *island = start;
                     reached.push(neighbour.node);
                 }
             }
