@@ -47,17 +47,24 @@ impl<E: Copy> Blocks<E> {
         .flatten()
     }
 
-    /// Moves the events of a bin that was [taken](Bins::take) into a list, in order. They are of one span of
-    /// 2^`width` ps, as if that began at time zero.
+    /// Moves the events of a bin that was [taken](Bins::take) behind those of a list, in order. They are of one span of
+    /// at most 2^`width` ps, which begins at `begin` ps.
     #[inline(always)]
-    pub(crate) fn pour(&mut self, end: u32, width: u32, to: &mut Vec<Scheduled<E>>) {
-        to.clear();
+    pub(crate) fn pour(
+        &mut self,
+        end: u32,
+        (begin, width): (u64, u32),
+        to: &mut Vec<Scheduled<E>>,
+    ) {
+        let before = to.len();
         self.pour_unordered(end, to);
-        if to.len() <= FEW {
-            order_few(to);
+        let events = &mut to[before..];
+        if events.len() <= FEW {
+            order_few(events);
         } else {
-            std::mem::swap(&mut self.unordered, to);
-            order_by_counting(&self.unordered, width - PARTS_BITS, to);
+            self.unordered.clear();
+            self.unordered.extend_from_slice(events);
+            order_by_counting(&self.unordered, (begin, width - PARTS_BITS), events);
         }
     }
 
@@ -73,7 +80,19 @@ impl<E: Copy> Blocks<E> {
         }
     }
 
+    /// Puts an event, made where it goes, behind those that [end](Bins) there; where they end then.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, mut end: u32, key: EventKey, event: impl Fn() -> E) -> u32 {
+        if end.is_multiple_of(BLOCK) {
+            end = self.open(block_of(end), Scheduled { key, event: event() });
+        }
+        let place = &mut self.events[end as usize];
+        (place.key, place.event) = (key, event());
+        end + 1
+    }
+
     /// The first place of a block that is behind the one of `before`, and free so far.
+    #[inline(never)]
     fn open(&mut self, before: u32, filler: Scheduled<E>) -> u32 {
         let block = self.free;
         match self.before.get_mut(block as usize) {
@@ -118,11 +137,16 @@ fn order_few<E: Copy>(events: &mut [Scheduled<E>]) {
     }
 }
 
-/// Puts events into a list in order, by which part of 2^`part` ps they are of.
+/// Puts events into a list of as many in order, by which part of 2^`part` ps since `begin` they are of.
 #[inline(always)]
-fn order_by_counting<E: Copy>(events: &[Scheduled<E>], part: u32, to: &mut Vec<Scheduled<E>>) {
+fn order_by_counting<E: Copy>(
+    events: &[Scheduled<E>],
+    (begin, part): (u64, u32),
+    to: &mut [Scheduled<E>],
+) {
     #[expect(clippy::cast_possible_truncation, reason = "its last bits are what counts")]
-    let part_of = |event: &Scheduled<E>| (event.key.time.ps() >> part) as usize % PARTS;
+    let part_of =
+        |event: &Scheduled<E>| (event.key.time.ps().wrapping_sub(begin) >> part) as usize % PARTS;
     let mut places = [0u32; PARTS];
     for event in events {
         places[part_of(event)] += 1;
@@ -132,9 +156,6 @@ fn order_by_counting<E: Copy>(events: &[Scheduled<E>], part: u32, to: &mut Vec<S
         most = most.max(*place);
         end += std::mem::replace(place, end);
     }
-    // As many as there are, before each is where it belongs.
-    to.clear();
-    to.extend_from_slice(events);
     for event in events {
         let place = &mut places[part_of(event)];
         to[*place as usize] = *event;
@@ -180,20 +201,11 @@ impl Bins {
         event: impl Fn() -> E,
     ) {
         let index = self.index(number);
-        let mut end = self.ends[index];
-        if end.is_multiple_of(BLOCK) {
-            end = self.open(index, blocks, Scheduled { key, event: event() });
+        let end = self.ends[index];
+        if end == 0 {
+            self.occupied[index / 64] |= 1 << (index % 64);
         }
-        let place = &mut blocks.events[end as usize];
-        (place.key, place.event) = (key, event());
-        self.ends[index] = end + 1;
-    }
-
-    /// Where the next event of a bin goes whose last block is full, or that has none.
-    #[inline(never)]
-    fn open<E: Copy>(&mut self, bin: usize, blocks: &mut Blocks<E>, filler: Scheduled<E>) -> u32 {
-        self.occupied[bin / 64] |= 1 << (bin % 64);
-        blocks.open(block_of(self.ends[bin]), filler)
+        self.ends[index] = blocks.push(end, key, event);
     }
 
     /// Where a bin ends; it is empty from now on.

@@ -63,6 +63,8 @@ impl Ord for EventKey {
 pub struct Tie(u64);
 
 impl Tie {
+    /// The first of all.
+    pub const LEAST: Self = Self(0);
     /// Bits of the counter.
     const COUNTER_BITS: u32 = 40;
     /// The largest origin that fits.

@@ -5,16 +5,21 @@
 //! numbers come from one [`RngStream`] for each component.
 
 mod bins;
-mod clusters;
+mod inboxes;
 mod key;
 mod prefetch;
 mod queue;
 mod random;
 mod run;
+mod scheduled;
+mod wheel;
+mod windows;
 
-pub use clusters::Clusters;
 pub use key::{EventKey, InsertionOrder, NodeOrder, Tie, TieCounter, TieOrder};
 pub use prefetch::Place;
-pub use queue::{EventQueue, Foresight, Scheduled};
+pub use queue::EventQueue;
 pub use random::{RngStream, mix};
 pub use run::{Engine, World};
+pub use scheduled::Scheduled;
+pub use wheel::Foresight;
+pub use windows::Windows;

@@ -1,131 +1,29 @@
-//! The event queue: a two-level timing wheel that keeps exact order.
-//!
-//! | level | bin | covers |
-//! |---|---|---|
-//! | 0 | 128 ps to 16 ns, so that some tens of events are in one | the next 4 us |
-//! | 1 | 2^22 ps (4 us) | the next 17 ms |
-//! | overflow | binary heap | the rest |
-//!
-//! A bin is put in order as its turn comes. What is pushed into it from then on goes to its place among the
-//! rest, or, where that is long, to a side heap. Pushing and popping then cost about the same whether ten or
-//! a million events wait, and many events at one instant are no bad case. Where a world is large
-//! ([`EventQueue::foresee`]), the next bin is put in order as the one before it is entered, so that what its
-//! events touch can be asked for in time.
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+//! Events that wait: in one timing wheel, or in an inbox for each unit of a world.
 
 use rocelab_units::SimTime;
 
-use crate::EventKey;
-use crate::bins::{Bins, Blocks};
-use crate::clusters::Inboxes;
+use crate::inboxes::Inboxes;
+use crate::wheel::TimingWheel;
+use crate::{EventKey, Foresight, Scheduled};
 
-/// Picoseconds of a level-1 bin, as a power of two. Level 0 covers as much.
-const FAR_BITS: u32 = 22;
-/// Bins of level 1, as a power of two.
-const FAR_BINS_BITS: u32 = 12;
-/// Picoseconds of the widest and the narrowest level-0 bin, as powers of two.
-const WIDEST: u32 = 14;
-const NARROWEST: u32 = 7;
-/// After so many bins it is seen whether bins of another width were better.
-const TRIAL: u32 = 512;
-/// Bins become narrower if they hold more events than this on average, and wider if fewer.
-const FULL: u64 = 48;
-const EMPTY: u64 = 12;
-/// Up to so many events that wait in the bin being served, another one is put among them.
-const SHORT: usize = 64;
-
-/// An event and its place in the order. Two of them are a cache line, and none is on two.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-pub struct Scheduled<E> {
-    /// Its place in the order.
-    pub key: EventKey,
-    /// What happens.
-    pub event: E,
-}
-
-impl<E> PartialEq for Scheduled<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
-    }
-}
-
-impl<E> Eq for Scheduled<E> {}
-
-impl<E> PartialOrd for Scheduled<E> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<E> Ord for Scheduled<E> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
-    }
-}
-
-/// How many steps of [prefetching](crate::World::prefetch) there are before an event happens. Each costs
-/// instructions and a branch or two that are not to be foretold, so it depends on how much of a world the
-/// caches hold: from one that they hold all of, to one that main memory holds most of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Foresight {
-    /// None.
-    Nothing,
-    /// The first one: what an event touches itself.
-    One,
-    /// A second one in clusters: what that leads to. In a queue for all of a world there is a third.
-    Two,
-    /// A third one everywhere.
-    Three,
-}
+/// No unit.
+const NONE: u32 = u32::MAX;
 
 /// Events that wait, first one first.
+///
+/// Where the units of a world have [windows](crate::Windows) of their own, the wheel holds only what no unit
+/// causes alone, and what is many windows away.
 #[derive(Debug)]
 pub struct EventQueue<E: Copy> {
-    /// The events of the bin being served, in order.
-    current: Vec<Scheduled<E>>,
-    /// How many of them have been.
-    served: usize,
-    foresight: Foresight,
-    /// Whether the next bin is put in order before its turn.
-    looks_far: bool,
-    /// What is in order before its turn.
-    ahead: Ahead<E>,
-    /// What was pushed into the bin being served, or before it, while many waited there.
-    side: BinaryHeap<Reverse<Scheduled<E>>>,
-    /// Picoseconds of a level-0 bin, as a power of two.
-    width: u32,
-    /// The level-0 bin after the one being served, counted from time zero.
-    next: u64,
-    /// The level-1 bin that `next` is in, or the one before it that ends there.
-    far_bin: u64,
-    near: Bins,
-    far: Bins,
-    blocks: Blocks<E>,
-    /// Empty, but for as long as events go from some bins to others.
-    spread: Vec<Scheduled<E>>,
-    overflow: BinaryHeap<Reverse<Scheduled<E>>>,
-    /// Events that are neither in the bin being served nor aside.
-    waiting: usize,
-    /// Bins since the width was looked at, and the events in them.
-    trial: (u32, u64),
-    /// What goes into other queues, where there are any.
-    pub(crate) others: Inboxes<E>,
+    pub(crate) wheel: TimingWheel<E>,
+    pub(crate) inboxes: Inboxes<E>,
+    /// The unit that runs its window; none if events come out of the wheel.
+    unit: u32,
+    /// Events of that unit before this time, in ps, are of this window.
+    end: u64,
+    /// Those that came up in it, last one first.
+    soon: Vec<Scheduled<E>>,
 }
-
-/// The events of the bin that comes next, but for those that were pushed into it since.
-#[derive(Debug)]
-struct Ahead<E> {
-    /// The bin; [`NOWHERE`] if there is none.
-    bin: u64,
-    /// In order; none if there is no bin.
-    events: Vec<Scheduled<E>>,
-}
-
-/// No bin.
-const NOWHERE: u64 = u64::MAX;
 
 impl<E: Copy> Default for EventQueue<E> {
     fn default() -> Self {
@@ -137,29 +35,17 @@ impl<E: Copy> EventQueue<E> {
     /// An empty queue at time zero.
     pub fn new() -> Self {
         Self {
-            current: Vec::new(),
-            served: 0,
-            foresight: Foresight::Nothing,
-            looks_far: false,
-            ahead: Ahead { bin: NOWHERE, events: Vec::new() },
-            side: BinaryHeap::new(),
-            width: WIDEST,
-            next: 0,
-            far_bin: 0,
-            near: Bins::new(FAR_BITS - WIDEST),
-            far: Bins::new(FAR_BINS_BITS),
-            blocks: Blocks::new(),
-            spread: Vec::new(),
-            overflow: BinaryHeap::new(),
-            waiting: 0,
-            trial: (0, 0),
-            others: Inboxes::default(),
+            wheel: TimingWheel::new(),
+            inboxes: Inboxes::none(),
+            unit: NONE,
+            end: 0,
+            soon: Vec::new(),
         }
     }
 
     /// Number of events that wait.
     pub fn len(&self) -> usize {
-        self.waiting + self.side.len() + self.current.len() - self.served
+        self.wheel.len() + self.inboxes.len() + self.soon.len()
     }
 
     /// Whether nothing waits.
@@ -167,7 +53,8 @@ impl<E: Copy> EventQueue<E> {
         self.len() == 0
     }
 
-    /// Adds an event. Keys are unique; a key before the last popped one is served next.
+    /// Adds an event that happens where the one does that is being handled. Keys are unique; a key before the
+    /// last popped one is served next.
     #[inline(always)]
     pub fn push(&mut self, key: EventKey, event: E) {
         self.push_made(key, || event);
@@ -176,353 +63,110 @@ impl<E: Copy> EventQueue<E> {
     /// Adds an event, made where it goes: one that goes through memory is read before it is there.
     #[inline(always)]
     pub fn push_made(&mut self, key: EventKey, event: impl Fn() -> E) {
-        let bin = key.time.ps() >> self.width;
-        if bin.wrapping_sub(self.next) < self.near.len() {
-            self.waiting += 1;
-            self.near.push(bin, &mut self.blocks, key, event);
+        if self.unit == NONE {
+            self.wheel.push_made(key, event);
+        } else if key.time.ps() < self.end {
+            self.push_soon(key, event());
         } else {
-            self.push_aside(bin < self.next, Scheduled { key, event: event() });
+            self.push_into(self.unit, key, event());
         }
     }
 
-    /// Adds an event for one of the other [clusters](crate::Clusters) that a world has: it comes into
-    /// that one's queue, or into this if it is the only one.
-    #[inline(never)] // Hot where there are clusters, and no burden to what is around the call elsewhere.
-    pub fn push_beyond(&mut self, cluster: u16, key: EventKey, event: E) {
-        if let Some(inbox) = self.others.of_mut(cluster) {
-            return inbox.push(Scheduled { key, event });
+    /// Adds an event for a unit other than the one that runs: it comes into that one's inbox, or into the
+    /// wheel if units have none.
+    #[inline(always)]
+    pub fn push_beyond(&mut self, unit: u32, key: EventKey, event: E) {
+        if self.inboxes.are_any() {
+            self.push_into(unit, key, event);
+        } else {
+            self.wheel.push(key, event);
         }
-        self.push(key, event);
     }
 
-    /// Takes the first event.
-    #[inline]
-    pub fn pop(&mut self) -> Option<Scheduled<E>> {
-        self.pop_until(SimTime::NEVER)
+    /// Puts an event into a unit's inbox, or into the wheel if it is many windows away.
+    #[inline(always)]
+    pub(crate) fn push_into(&mut self, unit: u32, key: EventKey, event: E) {
+        if !self.inboxes.push(unit, key, event) {
+            self.wheel.push(key, event);
+        }
     }
 
-    /// Takes the first event if it is not later than `limit`.
-    #[inline(always)] // With all that it calls into the engine's loop, whoever else calls those.
-    pub fn pop_until(&mut self, limit: SimTime) -> Option<Scheduled<E>> {
-        loop {
-            if let Some(first) = self.current.get(self.served) {
-                if !self.side.is_empty() && self.is_aside(first.key) {
-                    return self.pop_aside(limit);
-                }
-                if first.key.time > limit {
-                    return None;
-                }
-                self.served += 1;
-                return Some(*first);
-            }
-            if !self.side.is_empty() {
-                return self.pop_aside(limit);
-            }
-            if self.waiting == 0 || !self.advance(limit) {
-                return None;
-            }
-        }
+    /// Puts an event among those of the window that runs. It is one of the next more often than not.
+    #[inline(always)]
+    fn push_soon(&mut self, key: EventKey, event: E) {
+        let later = self.soon.iter().rposition(|other| other.key > key);
+        self.soon.insert(later.map_or(0, |place| place + 1), Scheduled { key, event });
+    }
+
+    /// A unit runs its events before `end` from now on.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, unit: u32, end: u64) {
+        (self.unit, self.end) = (unit, end);
+    }
+
+    /// No unit runs from now on.
+    #[inline(always)]
+    pub(crate) fn stop(&mut self) {
+        self.unit = NONE;
+    }
+
+    /// What came up in the window that runs and is next: where it stands.
+    #[inline(always)]
+    pub(crate) fn soonest(&self) -> Option<EventKey> {
+        self.soon.last().map(|scheduled| scheduled.key)
+    }
+
+    /// Takes that.
+    #[inline(always)]
+    pub(crate) fn pop_soon(&mut self) -> Option<Scheduled<E>> {
+        self.soon.pop()
     }
 
     /// From now on there are so many steps of prefetching. Where one is not enough, events are looked at before
     /// their bin's turn.
     pub fn foresee(&mut self, foresight: Foresight) {
-        self.foresight = foresight;
-        self.looks_far = foresight > Foresight::One;
-    }
-
-    /// As [`Self::foresee`], of a cluster, whose surroundings are in the cache but for its first events: events are
-    /// looked at only within the bin being served.
-    pub(crate) fn foresee_nearby(&mut self, foresight: Foresight) {
-        self.foresight = foresight;
-        self.looks_far = false;
+        self.wheel.foresee(foresight);
     }
 
     /// How many steps of prefetching there are.
-    #[inline(always)]
     pub fn foresight(&self) -> Foresight {
-        self.foresight
+        self.wheel.foresight()
     }
 
-    /// Whether events are looked at before their bin's turn.
-    #[inline(always)]
-    pub(crate) fn looks_far(&self) -> bool {
-        self.looks_far
+    /// Takes the first event; where units have inboxes, of the wheel.
+    pub fn pop(&mut self) -> Option<Scheduled<E>> {
+        self.wheel.pop()
     }
 
-    /// The event that will be popped when `ahead` others of the current bin have been, as far as
-    /// is known: a guess for prefetching.
-    #[inline(always)]
-    pub fn look_ahead(&self, ahead: usize) -> Option<&E> {
-        self.current.get(self.served + ahead).map(|scheduled| &scheduled.event)
-    }
-
-    /// As [`Self::look_ahead`], of the current bin and the one that comes next.
-    #[inline(always)]
-    pub fn look_beyond(&self, ahead: usize) -> Option<&E> {
-        let place = self.served + ahead;
-        let beyond = || self.ahead.events.get(place - self.current.len());
-        self.current.get(place).or_else(beyond).map(|scheduled| &scheduled.event)
-    }
-
-    /// Whether the event that was popped last is the first of the bin being served: those behind it
-    /// have not been seen by [`Self::look_ahead`].
-    #[inline(always)]
-    pub fn has_begun(&self) -> bool {
-        self.served == 1
-    }
-
-    /// The first event's key. This leaves all where it is: what is pushed before that event has its
-    /// place in a bin yet.
-    #[inline]
+    /// The first event's key; where units have inboxes, of the wheel.
     pub fn peek(&self) -> Option<EventKey> {
-        let current = self.current.get(self.served).map(|s| s.key);
-        let side = self.side.peek().map(|s| s.0.key);
-        match (current, side) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (Some(key), None) | (None, Some(key)) => Some(key),
-            (None, None) => self.peek_waiting(),
-        }
+        self.wheel.peek()
     }
 
-    /// The first key of what is neither in the bin being served nor aside.
-    #[inline(never)]
-    fn peek_waiting(&self) -> Option<EventKey> {
-        let least_of = |end| self.blocks.of(end).map(|scheduled| scheduled.key).min();
-        let near = self.near.next_from(self.next).and_then(|bin| least_of(self.near.end_of(bin)));
-        let ahead = self.ahead.events.first().map(|scheduled| scheduled.key);
-        let least = [near, ahead].into_iter().flatten().min();
-        if least.is_some_and(|key| far_bin_of(key) == self.far_bin) {
-            return least;
-        }
-        let far = self.far.next_from(self.far_bin + 1);
-        let far = far.and_then(|bin| least_of(self.far.end_of(bin)));
-        let overflow = self.overflow.peek().map(|first| first.0.key);
-        [least, far, overflow].into_iter().flatten().min()
+    /// The first event, which stays; where units have inboxes, of the wheel.
+    pub fn first(&mut self) -> Option<&Scheduled<E>> {
+        self.wheel.first()
     }
 
     /// All events that wait, first one first; they stay. Pushed into an empty queue they come out of
     /// that one in the same order.
     pub fn scheduled(&self) -> Vec<Scheduled<E>> {
-        let mut all: Vec<Scheduled<E>> = Vec::with_capacity(self.len());
-        for end in self.near.ends().chain(self.far.ends()) {
-            all.extend(self.blocks.of(end));
-        }
-        all.extend(self.side.iter().chain(&self.overflow).map(|scheduled| scheduled.0));
-        all.extend(&self.current[self.served..]);
-        all.extend(&self.ahead.events);
-        debug_assert!(all.len() == self.len(), "an event is somewhere else");
+        debug_assert!(self.soon.is_empty(), "it is asked between two windows");
+        let mut all = self.wheel.scheduled();
+        all.extend(self.inboxes.scheduled());
         all.sort_unstable_by_key(|scheduled| scheduled.key);
         all
     }
 
-    /// The first event, which stays.
-    #[inline(never)]
-    pub fn first(&mut self) -> Option<&Scheduled<E>> {
-        while self.served == self.current.len() && self.side.is_empty() && self.waiting > 0 {
-            self.advance(SimTime::NEVER);
-        }
-        let key = self.peek()?;
-        let current = self.current.get(self.served).filter(|scheduled| scheduled.key == key);
-        current.or_else(|| self.side.peek().map(|scheduled| &scheduled.0))
+    /// The first window that something happens in, or one behind it, if that begins by `limit`.
+    pub(crate) fn next_window(&self, limit: SimTime) -> Option<u64> {
+        let begins = |window: &u64| self.inboxes.start_of(*window) <= limit;
+        let of_wheel = || self.wheel.peek().map(|key| self.inboxes.window_of(key.time));
+        self.inboxes.next_window().filter(begins).or_else(of_wheel).filter(begins)
     }
 
-    /// Whether what was pushed aside has an event before `key`.
-    #[inline(never)]
-    fn is_aside(&self, key: EventKey) -> bool {
-        self.side.peek().is_some_and(|side| side.0.key < key)
-    }
-
-    #[inline(never)]
-    fn pop_aside(&mut self, limit: SimTime) -> Option<Scheduled<E>> {
-        let first = self.side.peek()?;
-        if first.0.key.time > limit {
-            return None;
-        }
-        self.side.pop().map(|first| first.0)
-    }
-
-    #[inline(never)]
-    fn push_aside(&mut self, is_past: bool, scheduled: Scheduled<E>) {
-        let far_bin = far_bin_of(scheduled.key);
-        if is_past {
-            self.push_current(scheduled);
-        } else if far_bin - self.far_bin < self.far.len() {
-            self.waiting += 1;
-            self.far.push(far_bin, &mut self.blocks, scheduled.key, || scheduled.event);
-        } else {
-            self.waiting += 1;
-            self.overflow.push(Reverse(scheduled));
-        }
-    }
-
-    /// Puts an event among those of the bin being served, or aside.
-    fn push_current(&mut self, scheduled: Scheduled<E>) {
-        let left = &self.current[self.served..];
-        if left.len() > SHORT {
-            return self.side.push(Reverse(scheduled));
-        }
-        // It is among the last more often than not.
-        let before = left.iter().rposition(|other| other.key < scheduled.key);
-        self.current.insert(self.served + before.map_or(0, |place| place + 1), scheduled);
-    }
-
-    /// Makes the next bin that holds something the current one, unless it begins after `limit`: what
-    /// is pushed before it meanwhile has its place in a bin yet. Something does wait.
-    #[inline(always)]
-    fn advance(&mut self, limit: SimTime) -> bool {
-        let near = self.near.next_from(self.next);
-        let first = near.unwrap_or(NOWHERE).min(self.ahead.bin);
-        // What lies further out begins with a later level-1 bin.
-        if first >> self.near_bits() == self.far_bin {
-            if first > limit.ps() >> self.width {
-                return false;
-            }
-            self.enter(first);
-            true
-        } else {
-            self.advance_far(near, limit)
-        }
-    }
-
-    /// As [`Self::advance`], across the border of a level-1 bin. What comes into reach there is
-    /// spread out first: it may hold events of the level-0 bin that is next.
-    #[cold]
-    #[inline(never)]
-    fn advance_far(&mut self, near: Option<u64>, limit: SimTime) -> bool {
-        let near = near.map(|bin| bin >> self.near_bits());
-        let far = self.far.next_from(self.far_bin + 1);
-        let overflow = self.overflow.peek().map(|first| far_bin_of(first.0.key));
-        let Some(first) = [near, far, overflow].into_iter().flatten().min() else { return false };
-        if first > limit.ps() >> FAR_BITS {
-            return false;
-        }
-        self.far_bin = first;
-        self.adapt();
-        self.next = first << self.near_bits();
-        if overflow == Some(first) {
-            self.spread_overflow();
-        }
-        if far == Some(first) {
-            self.spread_far();
-        }
-        match self.near.next_from(self.next) {
-            Some(near) if near <= limit.ps() >> self.width => self.enter(near),
-            _ => return false,
-        }
-        true
-    }
-
-    /// Starts to serve a level-0 bin.
-    #[inline(always)]
-    fn enter(&mut self, bin: u64) {
-        debug_assert!(self.served == self.current.len(), "a bin is left when it is empty");
-        self.next = bin + 1;
-        self.served = 0;
-        if bin == self.ahead.bin {
-            self.enter_ahead();
-        } else {
-            let end = self.near.take(bin);
-            self.blocks.pour(end, self.width, &mut self.current);
-        }
-        self.waiting -= self.current.len();
-        self.trial.0 += 1;
-        self.trial.1 += self.current.len() as u64;
-        if self.looks_far && self.ahead.bin == NOWHERE {
-            self.go_ahead();
-        }
-    }
-
-    /// As [`Self::enter`], of the bin that is in order but for what came since.
-    #[inline(never)]
-    fn enter_ahead(&mut self) {
-        std::mem::swap(&mut self.current, &mut self.ahead.events);
-        self.ahead.events.clear();
-        let since = self.near.take(std::mem::replace(&mut self.ahead.bin, NOWHERE));
-        if since != 0 {
-            self.blocks.pour_unordered(since, &mut self.current);
-            self.current.sort_unstable_by_key(|scheduled| scheduled.key);
-        }
-    }
-
-    /// Puts the next bin that holds something in order, if it is of the same level-1 bin.
-    #[inline(never)]
-    fn go_ahead(&mut self) {
-        let Some(near) = self.near.next_from(self.next) else { return };
-        if near >> self.near_bits() != self.far_bin {
-            return;
-        }
-        self.ahead.bin = near;
-        let end = self.near.take(near);
-        self.blocks.pour(end, self.width, &mut self.ahead.events);
-    }
-
-    /// Moves the events of the level-1 bin that has come into reach to level 0.
-    fn spread_far(&mut self) {
-        let mut events = std::mem::take(&mut self.spread);
-        self.blocks.pour_unordered(self.far.take(self.far_bin), &mut events);
-        for Scheduled { key, event } in events.drain(..) {
-            self.near.push(key.time.ps() >> self.width, &mut self.blocks, key, || event);
-        }
-        self.spread = events;
-    }
-
-    /// Moves what has come within a level-1 bin out of the overflow.
-    fn spread_overflow(&mut self) {
-        while let Some(Reverse(first)) = self.overflow.peek() {
-            if far_bin_of(first.key) > self.far_bin {
-                break;
-            }
-            if let Some(Reverse(Scheduled { key, event })) = self.overflow.pop() {
-                self.near.push(key.time.ps() >> self.width, &mut self.blocks, key, || event);
-            }
-        }
-    }
-
-    /// Level-0 bins of a level-1 bin, as a power of two.
-    #[inline(always)]
-    const fn near_bits(&self) -> u32 {
-        FAR_BITS - self.width
-    }
-
-    /// Makes level-0 bins narrower or wider if those of late held too much or too little. No bin is
-    /// being served, and none before the level-1 bin that is next holds anything.
-    fn adapt(&mut self) {
-        let (bins, events) = self.trial;
-        if bins < TRIAL {
-            return;
-        }
-        self.trial = (0, 0);
-        let bins = u64::from(bins);
-        let mut width = self.width;
-        if events > bins * FULL {
-            width -= (events / (bins * FULL / 2)).ilog2().min(width - NARROWEST);
-        } else if events < bins * EMPTY {
-            width += u32::from(width < WIDEST);
-        }
-        if width != self.width {
-            self.set_width(width);
-        }
-    }
-
-    fn set_width(&mut self, width: u32) {
-        let mut bins = Bins::new(FAR_BITS - width);
-        let mut events = std::mem::take(&mut self.spread);
-        while let Some(bin) = self.near.next_from(self.next) {
-            self.blocks.pour_unordered(self.near.take(bin), &mut events);
-        }
-        for Scheduled { key, event } in events.drain(..) {
-            bins.push(key.time.ps() >> width, &mut self.blocks, key, || event);
-        }
-        self.spread = events;
-        (self.near, self.width) = (bins, width);
+    /// When the first event happens, wherever it waits.
+    pub(crate) fn next(&self) -> SimTime {
+        self.wheel.peek().map_or(SimTime::NEVER, |key| key.time).min(self.inboxes.next())
     }
 }
-
-#[inline]
-fn far_bin_of(key: EventKey) -> u64 {
-    key.time.ps() >> FAR_BITS
-}
-
-#[cfg(test)]
-mod tests;

@@ -2,6 +2,7 @@
 
 use rocelab_units::SimTime;
 
+use crate::wheel::TimingWheel;
 use crate::{EventKey, EventQueue, Foresight, Scheduled};
 
 /// How many events before its turn the only step of an event's [prefetching](World::prefetch) is made.
@@ -30,10 +31,8 @@ pub trait World {
         let _ = event;
     }
 
-    /// The [cluster](crate::Clusters) in which `event` happens; none if it happens in more than one.
-    /// Asked where clusters begin and cease to have queues of their own, and of what such an event
-    /// leads to.
-    fn cluster_of(&self, event: &Self::Event) -> Option<u16> {
+    /// The [unit](crate::Windows) in which `event` happens; none if it happens in more than one.
+    fn unit_of(&self, event: &Self::Event) -> Option<u32> {
         let _ = event;
         None
     }
@@ -101,7 +100,7 @@ pub(crate) struct Ran {
     /// Events executed.
     pub(crate) executed: u64,
     /// When the last of them was, or the beginning if there was none.
-    last: SimTime,
+    pub(crate) last: SimTime,
 }
 
 /// Runs at most `budget` events of a queue that are not later than `limit`. All that waits is not earlier
@@ -115,17 +114,17 @@ pub(crate) fn run_queue<W: World>(
 ) -> Ran {
     let mut ran = Ran { executed: 0, last: begin };
     while ran.executed < budget {
-        let next = queue.pop_until(limit);
+        let next = queue.wheel.pop_until(limit);
         let Some(Scheduled { key, event }) = next else { break };
         debug_assert!(key.time >= ran.last, "an event was scheduled in the past");
         ran.last = key.time;
         ran.executed += 1;
-        match (queue.foresight(), queue.looks_far()) {
+        match (queue.wheel.foresight(), queue.wheel.looks_far()) {
             (Foresight::Nothing, _) => {}
-            (Foresight::One, _) => prefetch_one(queue, world),
-            (Foresight::Two, false) => prefetch_two(queue, world),
-            (Foresight::Three, false) => prefetch_three(queue, world),
-            (Foresight::Two | Foresight::Three, true) => prefetch_far(queue, world),
+            (Foresight::One, _) => prefetch_one(&queue.wheel, world),
+            (Foresight::Two, false) => prefetch_two(&queue.wheel, world),
+            (Foresight::Three, false) => prefetch_three(&queue.wheel, world),
+            (Foresight::Two | Foresight::Three, true) => prefetch_far(&queue.wheel, world),
         }
         world.handle(key, event, queue);
     }
@@ -133,7 +132,7 @@ pub(crate) fn run_queue<W: World>(
 }
 
 #[inline(always)]
-fn prefetch_one<W: World>(queue: &EventQueue<W::Event>, world: &W) {
+fn prefetch_one<W: World>(queue: &TimingWheel<W::Event>, world: &W) {
     if queue.has_begun() {
         prefetch_first::<W, ONE_STEP, 0>(queue, world);
     }
@@ -143,7 +142,7 @@ fn prefetch_one<W: World>(queue: &EventQueue<W::Event>, world: &W) {
 }
 
 #[inline(never)]
-fn prefetch_two<W: World>(queue: &EventQueue<W::Event>, world: &W) {
+fn prefetch_two<W: World>(queue: &TimingWheel<W::Event>, world: &W) {
     if queue.has_begun() {
         prefetch_first::<W, { TWO_STEPS[0] }, 0>(queue, world);
     }
@@ -156,7 +155,7 @@ fn prefetch_two<W: World>(queue: &EventQueue<W::Event>, world: &W) {
 }
 
 #[inline(never)]
-fn prefetch_three<W: World>(queue: &EventQueue<W::Event>, world: &W) {
+fn prefetch_three<W: World>(queue: &TimingWheel<W::Event>, world: &W) {
     if queue.has_begun() {
         prefetch_first::<W, { THREE_STEPS[0] }, 0>(queue, world);
         prefetch_first::<W, { THREE_STEPS[1] }, 1>(queue, world);
@@ -175,7 +174,7 @@ fn prefetch_three<W: World>(queue: &EventQueue<W::Event>, world: &W) {
 /// Makes a step for the `COUNT` next events, which nothing has looked ahead to.
 #[inline(never)]
 fn prefetch_first<W: World, const COUNT: usize, const STEP: usize>(
-    queue: &EventQueue<W::Event>,
+    queue: &TimingWheel<W::Event>,
     world: &W,
 ) {
     for event in (0..COUNT).map_while(|ahead| queue.look_ahead(ahead)) {
@@ -184,7 +183,7 @@ fn prefetch_first<W: World, const COUNT: usize, const STEP: usize>(
 }
 
 #[inline(never)]
-fn prefetch_far<W: World>(queue: &EventQueue<W::Event>, world: &W) {
+fn prefetch_far<W: World>(queue: &TimingWheel<W::Event>, world: &W) {
     if let Some(event) = queue.look_beyond(FAR_STEPS[0]) {
         world.prefetch::<0>(event);
     }
@@ -238,8 +237,6 @@ mod tests {
         assert_eq!(steps(|_| {}), [0, 0, 0]);
         assert_eq!(steps(|queue| queue.foresee(Foresight::Nothing)), [0, 0, 0]);
         assert_eq!(steps(|queue| queue.foresee(Foresight::One)), [90, 0, 0]);
-        assert_eq!(steps(|queue| queue.foresee_nearby(Foresight::Two)), [90, 80, 0]);
-        assert_eq!(steps(|queue| queue.foresee_nearby(Foresight::Three)), [90, 90, 80]);
         let far = steps(|queue| queue.foresee(Foresight::Three));
         assert_eq!(far, steps(|queue| queue.foresee(Foresight::Two)));
         assert!(far.iter().all(|&of| of > 80), "{far:?}: into the next bin");

@@ -21,7 +21,7 @@ use crate::leftovers;
 use crate::{Overwrite, ResultsError};
 
 /// What a checkpoint begins with.
-const MAGIC: [u8; 8] = *b"rocelab\x06";
+const MAGIC: [u8; 8] = *b"rocelab\x07";
 /// The ending of its file.
 const ENDING: &str = "checkpoint";
 /// The ending of its file while it is written.

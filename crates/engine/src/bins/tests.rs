@@ -34,7 +34,8 @@ fn comes_out_in_order(seed: u64, mut within: impl FnMut(&mut RngStream) -> u64) 
             keys.sort_unstable();
             assert_eq!(bins.next_from(from), Some(number));
             assert_eq!(blocks.of(bins.end_of(number)).count(), keys.len());
-            blocks.pour(bins.take(number), WIDTH, &mut poured);
+            poured.clear();
+            blocks.pour(bins.take(number), (number << WIDTH, WIDTH), &mut poured);
             assert!(poured.iter().all(|one| one.event == one.key.time));
             assert_eq!(poured.iter().map(|one| one.key).collect::<Vec<_>>(), keys);
             from = number;

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use rocelab_engine::{EventKey, EventQueue, Foresight, Tie, TieOrder};
 use rocelab_fabric::topology::{Adjacency, Neighbour, Partitioning};
 use rocelab_fabric::{
-    BufferError, Fifo, MIN_FRAME, NodeId, NodeKind, Port, RouteError, Scheduler, Serialisation,
+    BufferError, MIN_FRAME, NodeId, NodeKind, PacketId, Port, RouteError, Scheduler, Serialisation,
 };
 use rocelab_units::{Duration, SimTime};
 use thiserror::Error;
 
-use super::clusters::SAME_CLUSTER;
 use super::contents::Contents;
 use super::crossing::Outbox;
 use super::failure::Rerouted;
@@ -20,6 +19,7 @@ use super::owners::Owners;
 use super::packet::PacketPool;
 use super::part::{Part, PortPlaces};
 use super::telemetry::Telemetry;
+use super::units::SAME_UNIT;
 use super::{
     Event, FarEnd, Flows, Host, Network, NetworkPort, Node, Operations, PortCounters, Role, Switch,
     Totals,
@@ -56,7 +56,7 @@ pub struct Setting<P: Profile> {
     /// Those that were made last as something broke or was mended.
     rerouted: Arc<Rerouted<P>>,
     owners: Option<Arc<Owners>>,
-    clusters: Partitioning,
+    units: Partitioning,
 }
 
 impl<P: Profile> Setting<P> {
@@ -70,7 +70,7 @@ impl<P: Profile> Setting<P> {
             routing: Arc::new(P::routing(&plan, &plan.active_links)?),
             rerouted: Arc::new(Rerouted::default()),
             owners: Owners::new(&plan).map(Arc::new),
-            clusters: super::clusters::clusters_of(&plan),
+            units: super::units::units_of(&plan),
             plan,
         })
     }
@@ -80,9 +80,9 @@ impl<P: Profile> Setting<P> {
         &self.plan
     }
 
-    /// How nodes are put into clusters.
-    pub(crate) fn clusters(&self) -> &Partitioning {
-        &self.clusters
+    /// How nodes are put into units.
+    pub(crate) fn units(&self) -> &Partitioning {
+        &self.units
     }
 
     /// The least time from the start of a frame at one end of any of these links to its arrival at the other,
@@ -182,7 +182,7 @@ impl<P: Profile> Network<P> {
             opcodes: Box::new([0; 256]),
             outbox: Outbox::default(),
             places,
-            clusters: Vec::new(),
+            units: Vec::new(),
             part,
             plan,
         };
@@ -253,7 +253,7 @@ impl<P: Profile> Network<P> {
                 P::flow_control(&self.plan, node, number),
             )
             .with_extras(P::port_extras(&self.plan, node, number)),
-            in_flight: Fifo::default(),
+            last: PacketId::NONE,
             departs_specially: self.telemetry.is_some()
                 || far.cuts_through
                 || matches!(far.role, Role::Elsewhere(_)),
@@ -283,7 +283,7 @@ impl<P: Profile> Network<P> {
             role: self.nodes[node as usize].role,
             first_port: self.nodes[node as usize].first_port,
             number: u16::try_from(number).unwrap_or(u16::MAX),
-            beyond: SAME_CLUSTER,
+            beyond: SAME_UNIT,
             special: lossy,
             cuts_through: self.plan.cuts_through(node),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{Chain, NodeId, PacketId, Serialisation, resumed_priorities};
+use rocelab_fabric::{NodeId, Serialisation, resumed_priorities};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::SimTime;
 
@@ -150,12 +150,13 @@ impl<P: Profile> Network<P> {
 
     /// What waits in switches.
     pub(crate) fn standstill(&self) -> Standstill {
-        let waiting = self.waiting_queues();
+        let resumes = self.resumes_under_way();
+        let waiting = self.waiting_queues(&resumes);
         Standstill { held: self.held_frames(), waiting }
     }
 
     /// Egress queues of switches that hold frames and obey pauses.
-    fn waiting_queues(&self) -> Vec<Waiting> {
+    fn waiting_queues(&self, resumes: &BTreeMap<u32, u8>) -> Vec<Waiting> {
         let mut waiting = Vec::new();
         for port in self.own_ports().iter().filter(|port| port.port.obeyed() != 0) {
             if !matches!(self.nodes[port.node as usize].role, Role::Switch(_)) {
@@ -169,7 +170,7 @@ impl<P: Profile> Network<P> {
                 let obeyed = |priority: u8| Obeyed {
                     priority,
                     since: port.port.paused_since(priority).unwrap_or(SimTime::ZERO),
-                    asked_by: self.asked_by(port, priority),
+                    asked_by: self.asked_by(port, priority, resumes),
                     waits_for: None,
                 };
                 let pauses: Vec<_> = (0..8).filter(is_obeyed).map(obeyed).collect();
@@ -215,27 +216,30 @@ impl<P: Profile> Network<P> {
 
     /// The switch, ingress port and priority that may keep a port paused; none if a host does, if
     /// the link between them is gone, or if the end of the pause is on its way.
-    fn asked_by(&self, port: &NetworkPort<P>, priority: u8) -> Option<Ingress> {
+    fn asked_by(
+        &self,
+        port: &NetworkPort<P>,
+        priority: u8,
+        resumes: &BTreeMap<u32, u8>,
+    ) -> Option<Ingress> {
         let far = &self.ports[port.far.port as usize];
         let alive =
             port.port.free_at() != SimTime::NEVER && port.port.link().rate().bits_per_second() > 0;
-        let ends = port.port.awaits_resume(priority) || self.carries_resume(far, priority);
+        let under_way = resumes.get(&port.far.port).is_some_and(|mask| mask & 1 << priority != 0);
+        let ends = port.port.awaits_resume(priority) || under_way;
         let is_switch = self.plan.topology.is_switch(far.node);
         (alive && is_switch && !ends).then_some((far.node, far.number, priority))
     }
 
-    /// Whether a frame on the link that a port sends on ends a pause of `priority`.
-    fn carries_resume(&self, port: &NetworkPort<P>, priority: u8) -> bool {
-        let mut id = port.in_flight.head();
-        while id != PacketId::NONE {
-            if let Body::Pfc(frame) = &self.pool.get(id).body
-                && resumed_priorities(frame) & 1 << priority != 0
-            {
-                return true;
+    /// By the port that sends: the priorities (bit p) whose pauses frames on its link end.
+    fn resumes_under_way(&self) -> BTreeMap<u32, u8> {
+        let mut resumes = BTreeMap::new();
+        for (port, _, id) in self.pool.on_links() {
+            if let Body::Pfc(frame) = &self.pool.get(id).body {
+                *resumes.entry(port).or_default() |= resumed_priorities(frame);
             }
-            id = self.pool.next(id);
         }
-        false
+        resumes
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rocelab_engine::{EventKey, EventQueue, Tie};
 use rocelab_fabric::topology::spanning_tree_over;
 use rocelab_fabric::{
-    BufferPolicy, Chain, Departure, Fifo, NodeId, PacketId, Serialisation, Topology, TopologyLink,
+    BufferPolicy, Departure, NodeId, PacketId, Serialisation, Topology, TopologyLink,
 };
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Bandwidth, SimTime};
@@ -311,14 +311,9 @@ impl<P: Profile> Network<P> {
         let resume = Pfc { class_enable_vector: 0xff, ..Pfc::default() };
         self.obey_pfc(key, port, &resume, queue);
         self.doom_leaving(port);
-        let mut on_the_link = 0;
-        let mut id = self.ports[port as usize].in_flight.head();
-        while id != PacketId::NONE {
-            on_the_link += 1;
-            id = self.pool.next(id);
-        }
+        let on_the_link = self.pool.on_links().filter(|(sender, ..)| *sender == port).count();
         let state = &mut self.ports[port as usize];
-        state.doomed = on_the_link;
+        state.doomed = u32::try_from(on_the_link).unwrap_or(u32::MAX);
         state.port.cut_off();
         self.flush(key, port, 0xff, DropCause::LinkDown, queue);
     }
@@ -487,18 +482,16 @@ impl<P: Profile> Network<P> {
 
     /// Where frames on links will be forwarded was looked up when they were sent.
     fn reroute_frames_under_way(&mut self) {
-        for port in 0..self.ports.len() {
-            let state = &self.ports[port];
-            let Role::Switch(switch) = state.far.role else { continue };
-            let node = self.switches[switch as usize].node;
-            let mut id = Fifo::head(&state.in_flight);
-            while id != PacketId::NONE {
-                let packet = self.pool.get_mut(id);
-                let (source, destination) = (packet.source, packet.destination);
-                let egress = self.routing.egress(node, source, destination, packet.flow_hash);
-                packet.switch_port = egress.unwrap_or(NO_ROUTE);
-                id = self.pool.next(id);
-            }
+        let to_switches = |(port, _, id): (u32, EventKey, PacketId)| {
+            let far = self.ports[port as usize].far;
+            matches!(far.role, Role::Switch(_)).then_some((far.node, id))
+        };
+        let under_way: Vec<_> = self.pool.on_links().filter_map(to_switches).collect();
+        for (node, id) in under_way {
+            let packet = self.pool.get_mut(id);
+            let (source, destination) = (packet.source, packet.destination);
+            let egress = self.routing.egress(node, source, destination, packet.flow_hash);
+            packet.switch_port = egress.unwrap_or(NO_ROUTE);
         }
     }
 }

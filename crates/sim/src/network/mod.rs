@@ -8,7 +8,6 @@
 mod audit;
 mod build;
 mod capture;
-mod clusters;
 mod congestion;
 mod contents;
 mod crossing;
@@ -43,6 +42,7 @@ mod telemetry;
 mod totals;
 mod translations;
 mod transmit;
+mod units;
 pub(crate) mod watch;
 mod watchdog;
 
@@ -74,7 +74,7 @@ pub use record::{
 };
 use rocelab_engine::{EventKey, EventQueue, Place, Tie, TieOrder, World};
 use rocelab_fabric::topology::Adjacency;
-use rocelab_fabric::{BufferPolicy, Fifo, NodeId, PacketId, Port};
+use rocelab_fabric::{BufferPolicy, NodeId, PacketId, Port};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::SimTime;
 pub(crate) use state::SavedNetwork;
@@ -146,8 +146,8 @@ pub struct Network<P: Profile = Roce> {
     /// Which nodes are here, and where their ports are in `ports`.
     part: Part,
     places: PortPlaces,
-    /// The cluster of each node, if there is more than one.
-    clusters: Vec<u16>,
+    /// The unit of each node, if there is more than one.
+    units: Vec<u32>,
     /// What goes to the other parts.
     outbox: Outbox<PacketOf<P>, MessageOf<P>>,
 }
@@ -178,8 +178,8 @@ enum Role {
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct NetworkPort<P: Profile> {
-    /// Frames on the link, first one first. Only that one has an entry in the event queue.
-    in_flight: Fifo,
+    /// The frame that was sent last; it may be gone.
+    last: PacketId,
     /// The other end of the link.
     far: FarEnd,
     node: NodeId,
@@ -219,8 +219,8 @@ struct FarEnd {
     first_port: u32,
     /// Its number within its node.
     number: u16,
-    /// The cluster of its node, if the sender is not in it.
-    beyond: u16,
+    /// The unit of its node, if the sender is not in it.
+    beyond: u32,
     /// Whether arrivals are captured, may be lost, or are watched by fault rules.
     special: bool,
     /// Whether it is a switch that frames cut through.
@@ -484,7 +484,7 @@ impl<P: Profile> World for Network<P> {
     #[inline]
     fn handle(&mut self, key: EventKey, event: Event, queue: &mut EventQueue<Event>) {
         match event {
-            Event::Arrive { port, .. } => self.arrive(key, port, queue),
+            Event::Arrive { port, packet } => self.arrive(key, port, packet, queue),
             Event::PortFree { port } => self.port_free(key, port, queue),
             Event::PortTimeout { port } => self.port_timeout(key, port, queue),
             Event::NicTimeout { host } => self.host_timeout(key, host, queue),
@@ -517,14 +517,14 @@ impl<P: Profile> World for Network<P> {
         }
     }
 
-    fn cluster_of(&self, event: &Event) -> Option<u16> {
-        self.clusters.get(self.scene_of(event)? as usize).copied()
+    fn unit_of(&self, event: &Event) -> Option<u32> {
+        self.units.get(self.scene_of(event)? as usize).copied()
     }
 }
 
 impl<P: Profile> Network<P> {
-    /// Behind the port and the packet: where it goes on, or the host; then what the switch counts of it and
-    /// the packet that it will be behind on the next link, or its queue pair.
+    /// Behind the port and the packet: where it goes on, or the host; then what the switch counts of it, or its
+    /// queue pair.
     #[inline(always)]
     fn prefetch_arrival<const STEP: usize>(&self, port: &NetworkPort<P>, id: PacketId) {
         let packet = self.pool.get(id);
@@ -541,7 +541,6 @@ impl<P: Profile> Network<P> {
                 let Some(egress) = self.ports.get(egress as usize) else { return };
                 self.prefetch_account(switch, port.far.number, packet);
                 self.prefetch_way(egress, packet);
-                self.prefetch_last_of(egress);
             }
             Role::Host(host) => {
                 if let Body::Rdma(packet) = &packet.body {
@@ -562,8 +561,7 @@ impl<P: Profile> Network<P> {
         }
     }
 
-    /// Behind the port: the packet that waits; then what the switch counts of that, and the packet on the
-    /// link that it will be behind.
+    /// Behind the port: the packet that waits; then what the switch counts of that.
     #[inline(always)]
     fn prefetch_departure<const STEP: usize>(&self, port: &NetworkPort<P>) {
         let waiting = port.port.first_waiting();
@@ -577,7 +575,6 @@ impl<P: Profile> Network<P> {
                 self.prefetch_way(port, packet);
             }
         }
-        self.prefetch_last_of(port);
     }
 
     /// Where a packet goes on from the switch at the other end of the link of a port.
@@ -588,7 +585,7 @@ impl<P: Profile> Network<P> {
         }
     }
 
-    /// The host; then its port; then the packet that will be ahead of the next one.
+    /// The host; then its port.
     #[inline(always)]
     fn prefetch_host<const STEP: usize>(&self, host: u32) {
         if STEP == 0 {
@@ -599,18 +596,8 @@ impl<P: Profile> Network<P> {
             Place::of_element(&self.ports, host.port).prefetch::<4>();
             host.end_host.prefetch_wake_up::<0>();
         } else {
-            self.prefetch_last_of(&self.ports[host.port as usize]);
             host.end_host.prefetch_wake_up::<1>();
         }
-    }
-
-    /// The last packet on the link of a port.
-    #[inline(always)]
-    fn prefetch_last_of(&self, port: &NetworkPort<P>) {
-        // Where there is none, the first of all: a place far from all others would have to be looked for.
-        let last = port.in_flight.tail();
-        let last = if last == PacketId::NONE { PacketId(0) } else { last };
-        self.pool.place_of(last).prefetch::<1>();
     }
 }
 

@@ -12,16 +12,17 @@ use crate::profile::HostPacket;
 /// A switch has no way to a frame's destination.
 pub(crate) const NO_ROUTE: u16 = u16::MAX;
 
+/// The arrival of a frame that is on no link.
+const NOWHERE: EventKey = EventKey { time: SimTime::NEVER, tie: Tie::LEAST };
+
 /// A frame somewhere in the network. Its payload has a length; bytes, where there are any, are
 /// kept beside it.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Packet<R> {
-    /// On a link: when the last bit of the frame behind it arrives, and the place of that in the
-    /// order of events. Kept here so that the next arrival is known without a look at a packet
-    /// that has left the cache.
-    pub(crate) next_arrival: EventKey,
-    /// The packet behind it in its queue or on its link.
+    /// On a link: when it arrives, and the place of that in the order of events. Elsewhere never.
+    arrival: EventKey,
+    /// In a queue: the packet behind it. On a link: the port that sent it.
     next: PacketId,
     /// Hash of the addresses and the entropy field, which equal-cost multipath goes by.
     pub(crate) flow_hash: u32,
@@ -74,7 +75,7 @@ impl<R> Packet<R> {
     #[inline]
     pub(crate) fn new(source: NodeId, destination: NodeId, frame_len: u16, body: Body<R>) -> Self {
         Self {
-            next_arrival: EventKey { time: SimTime::NEVER, tie: Tie::default() },
+            arrival: NOWHERE,
             next: PacketId::NONE,
             flow_hash: 0,
             destination,
@@ -91,20 +92,19 @@ impl<R: Copy> Packet<R> {
     /// only within a part says which link, and when it arrives.
     #[inline]
     pub(crate) fn crossing(&self, link: u32, arrival: EventKey) -> Self {
-        Self { next: PacketId(link), next_arrival: arrival, ..*self }
+        Self { next: PacketId(link), arrival, ..*self }
     }
 
     /// By which link a packet comes from another part, and when it arrives.
     #[inline]
     pub(crate) fn crossed(&self) -> (u32, EventKey) {
-        (self.next.0, self.next_arrival)
+        (self.next.0, self.arrival)
     }
 
     /// The packet as it is in the part that it has come to.
     #[inline]
     pub(crate) fn entered(&self) -> Self {
-        let next_arrival = EventKey { time: SimTime::NEVER, tie: Tie::default() };
-        Self { next: PacketId::NONE, next_arrival, ..*self }
+        Self { next: PacketId::NONE, arrival: NOWHERE, ..*self }
     }
 }
 
@@ -132,12 +132,38 @@ impl<R: Copy> PacketPool<R> {
         id
     }
 
-    /// Takes a packet out of the pool; its id may come again.
+    /// Takes a packet, which is on no link, out of the pool; its id may come again.
     #[inline]
     pub(crate) fn remove(&mut self, id: PacketId) {
+        debug_assert!(self.link_of(id).is_none(), "a frame on a link");
         self.live -= 1;
         self.packets[id.0 as usize].next = self.free.unwrap_or(PacketId::NONE);
         self.free = Some(id);
+    }
+
+    /// Puts a packet on the link that `port` sends on.
+    #[inline(always)]
+    pub(crate) fn put_on_link(&mut self, id: PacketId, port: u32, arrival: EventKey) {
+        let packet = self.get_mut(id);
+        (packet.next, packet.arrival) = (PacketId(port), arrival);
+    }
+
+    /// Takes a packet off its link.
+    #[inline(always)]
+    pub(crate) fn take_off_link(&mut self, id: PacketId) {
+        self.get_mut(id).arrival = NOWHERE;
+    }
+
+    /// The port that sends on the link that a packet is on, if it is on one.
+    pub(crate) fn link_of(&self, id: PacketId) -> Option<u32> {
+        let packet = self.get(id);
+        (packet.arrival != NOWHERE).then_some(packet.next.0)
+    }
+
+    /// All packets on links: the port that sends, when it arrives, and the packet. Looks at the whole pool.
+    pub(crate) fn on_links(&self) -> impl Iterator<Item = (u32, EventKey, PacketId)> + '_ {
+        let ids = (0u32..).map(PacketId).take(self.packets.len());
+        ids.filter_map(|id| self.link_of(id).map(|port| (port, self.get(id).arrival, id)))
     }
 
     /// Where a packet is: to be asked for ahead of time.

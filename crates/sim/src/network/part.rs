@@ -22,8 +22,8 @@ pub struct Cut {
     partitioning: Partitioning,
     /// The links that are cut, ascending.
     links: Vec<u32>,
-    /// The clusters that nodes of a part take turns in, if that was asked for.
-    clusters: Option<Partitioning>,
+    /// The units that run their own windows, if others than the usual ones were asked for.
+    units: Option<Partitioning>,
 }
 
 impl Cut {
@@ -32,25 +32,21 @@ impl Cut {
         Arc::new(Self::by(plan, partitioning, None))
     }
 
-    /// The same, and the nodes of a part take turns by these clusters, even where that takes longer. What a
-    /// run comes to does not depend on it.
-    pub fn with_clusters(
-        plan: &Plan,
-        partitioning: Partitioning,
-        clusters: Partitioning,
-    ) -> Arc<Self> {
-        Arc::new(Self::by(plan, partitioning, Some(clusters)))
+    /// The same, and these units run their own windows; with one, all events of a part are in one queue. What
+    /// a run comes to does not depend on it.
+    pub fn with_units(plan: &Plan, partitioning: Partitioning, units: Partitioning) -> Arc<Self> {
+        Arc::new(Self::by(plan, partitioning, Some(units)))
     }
 
-    fn by(plan: &Plan, partitioning: Partitioning, clusters: Option<Partitioning>) -> Self {
+    fn by(plan: &Plan, partitioning: Partitioning, units: Option<Partitioning>) -> Self {
         let all = (0u32..).zip(&plan.topology.links);
         let links = all.filter(|(_, link)| partitioning.cuts(link)).map(|(number, _)| number);
-        Self { links: links.collect(), partitioning, clusters }
+        Self { links: links.collect(), partitioning, units }
     }
 
-    /// The clusters that nodes of a part take turns in, if that was asked for.
-    pub(crate) fn clusters(&self) -> Option<&Partitioning> {
-        self.clusters.as_ref()
+    /// The units that run their own windows, if others than the usual ones were asked for.
+    pub(crate) fn units(&self) -> Option<&Partitioning> {
+        self.units.as_ref()
     }
 
     /// The number of parts.

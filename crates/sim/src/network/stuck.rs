@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{Chain, NodeId, PacketId, Serialisation};
+use rocelab_fabric::{NodeId, Serialisation};
 use rocelab_transport::Standing;
 use rocelab_units::SimTime;
 
@@ -164,16 +164,7 @@ impl<P: Profile> Network<P> {
 
     /// Whether a frame that goes from host to host is on a link.
     pub(super) fn has_frames_on_links(&self) -> bool {
-        self.ports.iter().any(|port| {
-            let mut id = port.in_flight.head();
-            while id != PacketId::NONE {
-                if self.pool.get(id).body.priority().is_some() {
-                    return true;
-                }
-                id = self.pool.next(id);
-            }
-            false
-        })
+        self.pool.on_links().any(|(.., id)| self.pool.get(id).body.priority().is_some())
     }
 
     /// Notes the packets that wait here.

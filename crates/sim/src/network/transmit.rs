@@ -5,9 +5,9 @@ use rocelab_fabric::{FlowControl, MIN_FRAME, PacketId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
-use super::clusters::SAME_CLUSTER;
 use super::packet::{Body, NO_ROUTE, Packet, PacketPool};
 use super::tcp::Packets;
+use super::units::SAME_UNIT;
 use super::watch::Passed;
 use super::{
     DropCause, Event, FarEnd, FrameDropped, Network, NetworkPort, PacketOf, PauseChange,
@@ -134,7 +134,7 @@ impl<P: Profile> Network<P> {
         }
     }
 
-    /// Puts a frame behind those on a link, of which only the first has an event.
+    /// Puts a frame on a link: into the inbox of the node at its far end.
     #[inline(always)]
     fn join_link(
         (port, state): (u32, &mut NetworkPort<P>),
@@ -143,16 +143,13 @@ impl<P: Profile> Network<P> {
         arrival: EventKey,
         queue: &mut EventQueue<Event>,
     ) {
-        match state.in_flight.tail() {
-            PacketId::NONE if state.far.beyond == SAME_CLUSTER => {
-                queue.push_made(arrival, || Event::Arrive { port, packet: id });
-            }
-            PacketId::NONE => {
-                queue.push_beyond(state.far.beyond, arrival, Event::Arrive { port, packet: id });
-            }
-            ahead => pool.get_mut(ahead).next_arrival = arrival,
+        pool.put_on_link(id, port, arrival);
+        state.last = id;
+        let event = Event::Arrive { port, packet: id };
+        match state.far.beyond {
+            SAME_UNIT => queue.push(arrival, event),
+            unit => queue.push_beyond(unit, arrival, event),
         }
-        state.in_flight.push_back(pool, id);
     }
 
     /// When the switch at the other end acts on a frame that has just started: as its first 64 bytes
@@ -183,17 +180,16 @@ impl<P: Profile> Network<P> {
 
     /// The first frame on the link of `port` reaches the other end.
     #[inline]
-    pub(super) fn arrive(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
-        let sender = &mut self.ports[port as usize];
-        let Some(id) = sender.in_flight.pop_front(&self.pool) else {
-            debug_assert!(false, "an arrival without a frame");
-            return;
-        };
-        if !sender.in_flight.is_empty() {
-            let packet = sender.in_flight.head();
-            queue.push_made(self.pool.get(id).next_arrival, || Event::Arrive { port, packet });
-        }
-        let far = sender.far;
+    pub(super) fn arrive(
+        &mut self,
+        key: EventKey,
+        port: u32,
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        debug_assert!(self.pool.link_of(id) == Some(port), "an arrival without a frame");
+        self.pool.take_off_link(id);
+        let far = self.ports[port as usize].far;
         if far.special {
             return self.arrive_specially(key, port, id, queue);
         }

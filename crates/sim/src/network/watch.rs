@@ -214,12 +214,13 @@ impl Network<Roce> {
     /// The transmitter of a port.
     pub(crate) fn transmitter(&self, port: u32) -> TransmitterView {
         let state = &self.ports[port as usize];
-        let last = state.in_flight.tail();
+        let is_on_link =
+            state.last != PacketId::NONE && self.pool.link_of(state.last) == Some(port);
         TransmitterView {
             started: state.counters.frames,
             free_at: state.port.free_at(),
             is_dead: self.is_dead(port),
-            last: (last != PacketId::NONE).then(|| self.frame(last)),
+            last: is_on_link.then(|| self.frame(state.last)),
             blocked: state.port.blocked(),
             paused: state.port.paused(),
         }

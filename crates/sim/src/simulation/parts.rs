@@ -8,7 +8,7 @@
 
 use std::convert::Infallible;
 
-use rocelab_engine::{Clusters, Engine};
+use rocelab_engine::{Engine, Windows as UnitWindows};
 use rocelab_fabric::NodeId;
 use rocelab_units::{Duration, SimTime};
 
@@ -22,7 +22,7 @@ use crate::profile::Profile;
 pub(super) struct Running<P: Profile> {
     pub(super) engine: Engine<Event>,
     pub(super) network: Network<P>,
-    clusters: Clusters<Event>,
+    units: UnitWindows<Event>,
 }
 
 /// All parts of a network.
@@ -53,29 +53,29 @@ impl<P: Profile> Running<P> {
     pub(super) fn new(setting: &Setting<P>, part: Part) -> Result<Self, BuildError> {
         let mut engine = Engine::new();
         let mut network = Network::of_part(setting, part, &mut engine.queue)?;
-        let clusters = network.cluster(setting);
-        Ok(Self { engine, network, clusters })
+        let units = network.divide(setting);
+        Ok(Self { engine, network, units })
     }
 
     /// Runs to the end of a window.
     pub(super) fn run_until(&mut self, limit: SimTime) {
-        self.clusters.run(&mut self.engine, &mut self.network, limit);
+        self.units.run(&mut self.engine, &mut self.network, limit);
     }
 
     /// Takes in what another part has sent.
     pub(super) fn enter(&mut self, batch: BatchOf<P>) {
-        self.clusters.receive(&mut self.engine, |queue| self.network.enter(batch, queue));
+        self.network.enter(batch, &mut self.engine.queue);
     }
 
     /// When something happens next.
     pub(super) fn next(&self) -> SimTime {
-        self.clusters.next(&self.engine)
+        self.units.next(&self.engine)
     }
 
     /// All that waits to happen is in the queue of the engine from now on, until it
     /// [runs](Self::run_until) on.
     pub(super) fn join(&mut self) -> (&mut Engine<Event>, &mut Network<P>) {
-        self.clusters.join(&mut self.engine);
+        self.units.join(&mut self.engine);
         (&mut self.engine, &mut self.network)
     }
 }
@@ -184,7 +184,10 @@ impl Windows {
             return None;
         }
         let before = |time: SimTime| SimTime::from_ps(time.ps().saturating_sub(1));
-        let reached = before(next.saturating_add(self.lookahead)).max(next);
+        // At a multiple of its length, as windows of units do: so none of those is split.
+        let over = next.ps().checked_rem(self.lookahead.ps()).unwrap_or(0);
+        let begin = SimTime::from_ps(next.ps() - over);
+        let reached = before(begin.saturating_add(self.lookahead)).max(next);
         Some(reached.min(before(self.outside.after(next))).min(limit))
     }
 }
@@ -244,14 +247,13 @@ mod tests {
     }
 
     #[test]
-    fn large_networks_are_in_clusters_while_they_run() {
-        assert!(!after_a_while(4).clusters.are_apart());
-        let mut large = after_a_while(10);
-        assert!(large.clusters.are_apart());
-        let next = large.next();
-        large.join();
-        assert!(!large.clusters.are_apart());
-        assert_eq!(large.engine.queue.peek().map(|key| key.time), Some(next));
+    fn all_that_waits_in_units_can_be_put_into_one_queue() {
+        let mut running = after_a_while(4);
+        let next = running.next();
+        assert_ne!(running.engine.queue.peek().map(|key| key.time), Some(next));
+        running.join();
+        assert_eq!(running.next(), next);
+        assert_eq!(running.engine.queue.peek().map(|key| key.time), Some(next));
     }
 
     fn at(ps: u64) -> SimTime {
@@ -274,7 +276,7 @@ mod tests {
     #[test]
     fn a_window_ends_before_the_first_frame_from_another_part() {
         let windows = windows(&[], None);
-        assert_eq!([0, 7, 9_000].map(|next| end(&windows, next)), [99, 106, 9_099].map(Some));
+        assert_eq!([0, 7, 9_000].map(|next| end(&windows, next)), [99, 99, 9_099].map(Some));
     }
 
     #[test]
@@ -282,7 +284,7 @@ mod tests {
         let windows = windows(&[], None);
         assert_eq!(
             [9_950, 10_000, 10_001].map(|next| end(&windows, next)),
-            [Some(10_000), Some(10_000), None]
+            [Some(9_999), Some(10_000), None]
         );
         assert_eq!(windows.end(SimTime::NEVER, SimTime::from_ps(u64::MAX - 1)), None);
         assert_eq!(windows.end(at(u64::MAX - 5), SimTime::NEVER), Some(at(u64::MAX - 1)));
@@ -294,7 +296,7 @@ mod tests {
         let windows = windows(&[50, 130, 130, 131], None);
         assert_eq!(
             [0, 49, 50, 129, 130, 131, 132].map(|next| end(&windows, next)),
-            [49, 49, 129, 129, 130, 230, 231].map(Some)
+            [49, 49, 99, 129, 130, 199, 199].map(Some)
         );
     }
 
@@ -303,7 +305,7 @@ mod tests {
         let windows = windows(&[150], Some(70));
         assert_eq!(
             [0, 69, 70, 140, 150, 209].map(|next| end(&windows, next)),
-            [69, 69, 139, 149, 209, 209].map(Some)
+            [69, 69, 99, 149, 199, 209].map(Some)
         );
     }
 

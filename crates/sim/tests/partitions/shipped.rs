@@ -9,7 +9,7 @@ use rocelab_sim::{Cut, Execution, Plan, Scenario, Simulation};
 use rocelab_units::Duration;
 
 use crate::support::{
-    assert_same, broken_off, in_clusters, in_parts, node_by_node, on_ranks, plan_in, whole,
+    assert_same, broken_off, in_parts, in_units, node_by_node, on_ranks, plan_in, whole,
 };
 
 /// Parts and workers.
@@ -73,8 +73,8 @@ fn every_execution_of_every_scenario_gives_the_same_bytes() {
             }
         }
         let one = Partitioning::whole(&plan.topology);
-        let clustered = in_clusters(&plan, one, node_by_node(&plan));
-        assert_same(&in_one, &clustered, &format!("{name} with a cluster for each node"));
+        let divided = in_units(&plan, one, node_by_node(&plan));
+        assert_same(&in_one, &divided, &format!("{name} with a unit for each node"));
         assert_same(&in_one, &on_ranks(&plan, 2, 2), &format!("{name} on 2 ranks"));
         if cuts.is_empty() {
             uncut.push(name);
@@ -132,19 +132,19 @@ fn cuts_through_everything_change_nothing() {
     }
 }
 
-/// Large enough for clusters to take turns by themselves, in whole and in parts, saved and gone on from too.
+/// Units and one queue for all of a network, in whole and in parts, saved and gone on from too.
 #[test]
-fn a_large_network_comes_to_the_same_in_clusters() {
+fn a_large_network_comes_to_the_same_in_units() {
     let text = "stop = \"30us\"\n[topology.fat-tree]\nk = 10\n\
                 host_link = { rate = \"100Gbps\", cable = \"3m\" }\n\
                 fabric_link = { rate = \"100Gbps\", cable = \"50m\" }\n\
                 [workload.permutation]\nbytes = \"200KB\"\n";
     let plan = plan_in(text, Path::new(""));
     let one = || Partitioning::whole(&plan.topology);
-    let in_one = in_clusters(&plan, one(), one());
-    assert_same(&in_one, &whole(&plan), "in clusters");
-    assert_same(&in_one, &on_ranks(&plan, 2, 2), "in clusters on 2 ranks");
+    let in_one = in_units(&plan, one(), one());
+    assert_same(&in_one, &whole(&plan), "in units");
+    assert_same(&in_one, &on_ranks(&plan, 2, 2), "in units on 2 ranks");
     let (resumed, times) = broken_off(&plan, Duration::from_us(5));
     assert!(times > 0, "it was not broken off");
-    assert_same(&in_one, &resumed, "in clusters, broken off");
+    assert_same(&in_one, &resumed, "in units, broken off");
 }

@@ -40,13 +40,13 @@ pub(crate) fn in_parts(plan: &Arc<Plan>, partitioning: Partitioning, workers: us
     })
 }
 
-/// The results of a run that is cut like this, whose nodes take turns by these clusters, on one thread.
-pub(crate) fn in_clusters(
+/// The results of a run that is cut like this, whose units are these, on one thread.
+pub(crate) fn in_units(
     plan: &Arc<Plan>,
     partitioning: Partitioning,
-    clusters: Partitioning,
+    units: Partitioning,
 ) -> Results {
-    let cut = Cut::with_clusters(plan, partitioning, clusters);
+    let cut = Cut::with_units(plan, partitioning, units);
     results(
         |directory| Ok(rocelab_sim::run_in_parts(Arc::clone(plan), directory, &cut, 1)?.summary),
     )
@@ -184,11 +184,11 @@ pub(crate) fn assert_plan_can_be_cut(plan: &Arc<Plan>, evidence: &[&str]) -> Res
     }
     assert_same(&whole, &in_parts(plan, node_by_node(plan), 2), "a part for each node");
     let one = Partitioning::whole(&plan.topology);
-    let clustered = in_clusters(plan, one, node_by_node(plan));
-    assert_same(&whole, &clustered, "a cluster for each node");
+    let divided = in_units(plan, one, node_by_node(plan));
+    assert_same(&whole, &divided, "a unit for each node");
     let halves = Partitioning::balanced(&plan.topology, 2);
-    let clustered = in_clusters(plan, halves, node_by_node(plan));
-    assert_same(&whole, &clustered, "a cluster for each node, in two parts");
+    let divided = in_units(plan, halves, node_by_node(plan));
+    assert_same(&whole, &divided, "a unit for each node, in two parts");
     for (ranks, partitions) in RANKS {
         let what = format!("{partitions} parts on {ranks} ranks");
         assert_same(&whole, &on_ranks(plan, ranks, partitions), &what);

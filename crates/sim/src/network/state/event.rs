@@ -1,6 +1,6 @@
 //! What is to happen, in names that hold in every part.
 
-use rocelab_fabric::{NodeId, PacketId};
+use rocelab_fabric::NodeId;
 use rocelab_state::{BorshDeserialize, BorshSerialize, Result, unfit};
 
 use super::super::{Event, Network, Role};
@@ -10,8 +10,6 @@ use crate::profile::roce::Roce;
 /// An event of a network. Ports are named by their nodes and numbers.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub(super) enum SavedEvent {
-    /// Of the first frame on the link that a port sends on.
-    Arrive(NodeId, u16),
     PortFree(NodeId, u16),
     PortTimeout(NodeId, u16),
     NicTimeout(NodeId),
@@ -32,10 +30,6 @@ impl Network<Roce> {
         let port = |port: u32| (self.ports[port as usize].node, self.ports[port as usize].number);
         let host = |host: u32| self.hosts[host as usize].node;
         Some(match event {
-            Event::Arrive { port: sender, .. } => {
-                let (node, number) = port(sender);
-                SavedEvent::Arrive(node, number)
-            }
             Event::PortFree { port: free } => {
                 let (node, number) = port(free);
                 SavedEvent::PortFree(node, number)
@@ -64,6 +58,8 @@ impl Network<Roce> {
                 SavedEvent::Sample(node, u32::try_from(before.count()).unwrap_or(u32::MAX))
             }
             Event::Watchdog => return is_first.then_some(SavedEvent::Watchdog),
+            // It is saved with its packet.
+            Event::Arrive { .. } => return None,
             // By the rules of HPCC's simulator links fail so; there are no checkpoints by them.
             Event::Failure { .. } | Event::LinkFailure { .. } => return None,
         })
@@ -72,7 +68,6 @@ impl Network<Roce> {
     /// A saved event as it is here, if it is.
     pub(super) fn event_of(&self, saved: SavedEvent) -> Result<Option<Event>> {
         Ok(match saved {
-            SavedEvent::Arrive(node, number) => self.arrival(node, number)?,
             SavedEvent::PortFree(node, number) => {
                 self.own_port(node, number)?.map(|port| Event::PortFree { port })
             }
@@ -99,15 +94,6 @@ impl Network<Roce> {
             SavedEvent::Watchdog => Some(Event::Watchdog),
             SavedEvent::Sample(node, place) => self.sampler(node, place)?,
         })
-    }
-
-    fn arrival(&self, node: NodeId, number: u16) -> Result<Option<Event>> {
-        let Some(port) = self.arriving_at(node, number)? else { return Ok(None) };
-        let packet = self.ports[port as usize].in_flight.head();
-        if packet == PacketId::NONE {
-            return Err(unfit("an arrival without a frame"));
-        }
-        Ok(Some(Event::Arrive { port, packet }))
     }
 
     fn sampler(&self, node: NodeId, place: u32) -> Result<Option<Event>> {

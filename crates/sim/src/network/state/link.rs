@@ -1,18 +1,29 @@
 //! One direction of a link: the frames on it and what befalls them.
 
+use rocelab_engine::{EventKey, EventQueue};
 use rocelab_fabric::PacketId;
 use rocelab_state::{Result, State, load_value, save_value};
 use rocelab_units::SimTime;
 
 use super::super::faults::{Direction, HeldBack};
-use super::super::{Network, PortPlaces};
+use super::super::{Event, Network, PortPlaces};
 use crate::profile::roce::Roce;
 
 impl Network<Roce> {
-    pub(super) fn save_link(&mut self, port: u32, to: &mut Vec<u8>) -> Result {
+    /// Of a port that sends here, with the packets on its link in the order in which they arrive.
+    pub(super) fn save_link(
+        &mut self,
+        port: u32,
+        on_link: &[(EventKey, PacketId)],
+        to: &mut Vec<u8>,
+    ) -> Result {
         let state = &self.ports[port as usize];
         save_value(&state.doomed, to)?;
-        self.save_packets(&state.in_flight, to)?;
+        save_value(&(on_link.len() as u64), to)?;
+        for &(arrival, id) in on_link {
+            save_value(&arrival, to)?;
+            self.save_packet(id, to)?;
+        }
         if let Some(dice) = self.shared.loss(port) {
             save_value(dice, to)?;
         }
@@ -25,9 +36,20 @@ impl Network<Roce> {
         saved
     }
 
-    pub(super) fn load_link(&mut self, port: u32, from: &mut &[u8]) -> Result {
+    pub(super) fn load_link(
+        &mut self,
+        port: u32,
+        from: &mut &[u8],
+        queue: &mut EventQueue<Event>,
+    ) -> Result {
         self.ports[port as usize].doomed = load_value(from)?;
-        self.ports[port as usize].in_flight = self.load_queue(from)?;
+        for _ in 0..load_value::<u64>(from)? {
+            let arrival = load_value(from)?;
+            let packet = self.load_packet(from)?;
+            self.pool.put_on_link(packet, port, arrival);
+            self.ports[port as usize].last = packet;
+            queue.push(arrival, Event::Arrive { port, packet });
+        }
         if let Some(dice) = self.shared.loss(port) {
             *dice = load_value(from)?;
         }

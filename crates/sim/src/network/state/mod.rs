@@ -14,7 +14,7 @@ mod sums;
 use std::collections::BTreeMap;
 
 use rocelab_engine::{EventKey, EventQueue, Scheduled};
-use rocelab_fabric::NodeId;
+use rocelab_fabric::{NodeId, PacketId};
 use rocelab_state::{
     BorshDeserialize, BorshSerialize, Result, State, load_value, save_value, unfit,
 };
@@ -73,9 +73,15 @@ impl Network<Roce> {
             self.save_node(node, &mut bytes)?;
             to.nodes.insert(node, bytes);
         }
+        let mut on_links: BTreeMap<u32, Vec<(EventKey, PacketId)>> = BTreeMap::new();
+        for (port, arrival, id) in self.pool.on_links() {
+            on_links.entry(port).or_default().push((arrival, id));
+        }
         for port in self.arriving_ports() {
             let mut bytes = Vec::new();
-            self.save_link(port, &mut bytes)?;
+            let on_link = on_links.get_mut(&port).map_or(&mut [][..], |all| &mut all[..]);
+            on_link.sort_unstable_by_key(|(arrival, _)| *arrival);
+            self.save_link(port, on_link, &mut bytes)?;
             let state = &self.ports[port as usize];
             to.links.insert((state.node, state.number), bytes);
         }
@@ -119,7 +125,7 @@ impl Network<Roce> {
             let state = &self.ports[port as usize];
             let bytes = saved.links.get(&(state.node, state.number));
             let mut rest = &bytes.ok_or_else(|| unfit("the links"))?[..];
-            self.load_link(port, &mut rest)?;
+            self.load_link(port, &mut rest, queue)?;
             is_used_up(rest, "a link")?;
         }
         for &(key, event) in &saved.events {

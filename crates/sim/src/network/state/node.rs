@@ -130,7 +130,7 @@ impl Network<Roce> {
     fn save_port(&mut self, port: u32, to: &mut Vec<u8>) -> Result {
         // What is on the link and what was lost there is saved with the link.
         let NetworkPort {
-            in_flight: _,
+            last: _,
             far: _,
             node: _,
             number: _,

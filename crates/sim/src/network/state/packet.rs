@@ -1,6 +1,5 @@
 //! Packets with all that is kept beside them.
 
-use rocelab_engine::EventKey;
 use rocelab_fabric::{Chain as _, Fifo, NodeId, PacketId};
 use rocelab_state::{BorshDeserialize, BorshSerialize, Result, load_value, save_value, unfit};
 use rocelab_transport::Packet as RdmaPacket;
@@ -13,8 +12,6 @@ use crate::profile::roce::Roce;
 /// A packet without its place.
 #[derive(BorshSerialize, BorshDeserialize)]
 struct SavedPacket {
-    /// When the one behind it arrives, on a link.
-    next_arrival: EventKey,
     flow_hash: u32,
     destination: NodeId,
     source: NodeId,
@@ -43,27 +40,10 @@ impl Network<Roce> {
 
     pub(super) fn save_packet(&self, id: PacketId, to: &mut Vec<u8>) -> Result {
         let packet = self.pool.get(id);
-        let &Packet {
-            next_arrival,
-            flow_hash,
-            destination,
-            source,
-            frame_len,
-            switch_port,
-            body,
-            ..
-        } = packet;
+        let &Packet { flow_hash, destination, source, frame_len, switch_port, body, .. } = packet;
         let company = self.company_of(id);
-        let saved = SavedPacket {
-            next_arrival,
-            flow_hash,
-            destination,
-            source,
-            frame_len,
-            switch_port,
-            body,
-            company,
-        };
+        let saved =
+            SavedPacket { flow_hash, destination, source, frame_len, switch_port, body, company };
         save_value(&saved, to)
     }
 
@@ -80,7 +60,6 @@ impl Network<Roce> {
             return Err(unfit("a packet"));
         }
         let mut packet = Packet::new(saved.source, saved.destination, saved.frame_len, saved.body);
-        packet.next_arrival = saved.next_arrival;
         packet.flow_hash = saved.flow_hash;
         packet.switch_port = saved.switch_port;
         let id = self.pool.insert(packet);

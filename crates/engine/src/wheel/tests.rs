@@ -13,7 +13,7 @@ const FAR: u64 = 100;
 /// Pops and pushes at random, comparing with the oracle. `delay` draws a delay in ps.
 fn agrees(seed: u64, steps: usize, mut delay: impl FnMut(&mut RngStream) -> u64) {
     let mut random = RngStream::new(seed, "queue");
-    let (mut queue, mut oracle) = (EventQueue::new(), Oracle::default());
+    let (mut queue, mut oracle) = (TimingWheel::new(), Oracle::default());
     if seed >= FAR {
         queue.foresee(Foresight::Three);
     }
@@ -54,20 +54,20 @@ fn agrees(seed: u64, steps: usize, mut delay: impl FnMut(&mut RngStream) -> u64)
     while let Some(Reverse(expected)) = oracle.0.pop() {
         assert_eq!(queue.pop().map(|s| s.key), Some(expected));
     }
-    assert!(queue.is_empty() && queue.pop().is_none());
+    assert!(queue.len() == 0 && queue.pop().is_none());
 }
 
 #[test]
 fn events_stay_in_order_while_bins_change() {
     for far in [false, true] {
-        let (mut queue, mut oracle) = (EventQueue::new(), Oracle::default());
+        let (mut queue, mut oracle) = (TimingWheel::new(), Oracle::default());
         if far {
             queue.foresee(Foresight::Three);
         }
         let mut random = RngStream::new(7, "queue");
         let mut ties = TieCounter::new(0);
         let (mut widths, mut waiting) = (vec![queue.width], 0);
-        let mut push = |queue: &mut EventQueue<()>, oracle: &mut Oracle, ps: u64| {
+        let mut push = |queue: &mut TimingWheel<()>, oracle: &mut Oracle, ps: u64| {
             let key = EventKey { time: SimTime::from_ps(ps), tie: ties.reserve() };
             queue.push(key, ());
             oracle.0.push(Reverse(key));
@@ -95,7 +95,7 @@ fn events_stay_in_order_while_bins_change() {
 
 #[test]
 fn bins_are_as_wide_as_is_good() {
-    let mut queue = EventQueue::new();
+    let mut queue = TimingWheel::new();
     let mut ties = TieCounter::new(0);
     let dense = (0..400_000).map(|event| event * 20);
     let sparse = (0..40_000).map(|event| 8_000_000 + event * 2_000);
@@ -152,7 +152,7 @@ fn agrees_with_a_heap_around_bin_borders() {
 #[test]
 fn who_asks_for_the_first_key_can_push_before_it() {
     for late in [100_000, 3_000_000, 5_000_000, 20_000_000_000] {
-        let mut queue = EventQueue::new();
+        let mut queue = TimingWheel::new();
         let mut ties = TieCounter::new(0);
         let mut key = |ps| EventKey { time: SimTime::from_ps(ps), tie: ties.reserve() };
         let last = key(late);
@@ -170,7 +170,7 @@ fn who_asks_for_the_first_key_can_push_before_it() {
 /// What is in order ahead is what comes next.
 #[test]
 fn a_queue_that_looks_far_looks_beyond_the_bin_being_served() {
-    let mut queue = EventQueue::new();
+    let mut queue = TimingWheel::new();
     queue.foresee(Foresight::Three);
     let mut ties = TieCounter::new(0);
     for time in (0..400).map(|event| SimTime::from_ps(event * 1_000)) {
@@ -188,8 +188,8 @@ fn a_queue_that_looks_far_looks_beyond_the_bin_being_served() {
 }
 
 /// An empty queue into which everything that waits in another was pushed.
-fn rebuilt(queue: &EventQueue<usize>) -> EventQueue<usize> {
-    let (mut fresh, all) = (EventQueue::new(), queue.scheduled());
+fn rebuilt(queue: &TimingWheel<usize>) -> TimingWheel<usize> {
+    let (mut fresh, all) = (TimingWheel::new(), queue.scheduled());
     assert_eq!(all.len(), queue.len());
     fresh.foresee(queue.foresight());
     for Scheduled { key, event } in all {
@@ -202,11 +202,11 @@ fn rebuilt(queue: &EventQueue<usize>) -> EventQueue<usize> {
 /// are the same.
 fn goes_on_rebuilt(seed: u64, start: SimTime, mut delay: impl FnMut(&mut RngStream) -> u64) {
     let mut random = RngStream::new(seed, "rebuilt");
-    let mut queue = EventQueue::new();
+    let mut queue = TimingWheel::new();
     if seed >= FAR {
         queue.foresee(Foresight::Three);
     }
-    let (mut ties, mut now, mut other) = (TieCounter::new(0), start, None::<EventQueue<usize>>);
+    let (mut ties, mut now, mut other) = (TieCounter::new(0), start, None::<TimingWheel<usize>>);
     for step in 0..30_000 {
         let growing = step < 10_000;
         for _ in 0..random.below(if growing { 4 } else { 3 }) {
@@ -230,7 +230,7 @@ fn goes_on_rebuilt(seed: u64, start: SimTime, mut delay: impl FnMut(&mut RngStre
     for expected in rest {
         assert_eq!(queue.pop(), Some(expected));
     }
-    assert!(queue.is_empty());
+    assert!(queue.len() == 0);
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn a_queue_that_is_rebuilt_goes_on_as_it_was() {
 /// Wherever an event waits, it is among those that are scheduled.
 #[test]
 fn what_waits_in_every_place_is_scheduled() {
-    let mut queue = EventQueue::new();
+    let mut queue = TimingWheel::new();
     queue.foresee(Foresight::Three);
     let mut ties = TieCounter::new(0);
     let mut key = |ps| EventKey { time: SimTime::from_ps(ps), tie: ties.reserve() };
@@ -282,7 +282,7 @@ fn what_waits_in_every_place_is_scheduled() {
 #[test]
 fn late_events_keep_the_order_among_few_and_among_many() {
     for waiting in [3, SHORT as u64, SHORT as u64 + 1, 1_000] {
-        let mut queue = EventQueue::new();
+        let mut queue = TimingWheel::new();
         let mut ties = TieCounter::new(0);
         let mut key = |ps| EventKey { time: SimTime::from_ps(ps), tie: ties.reserve() };
         (0..=waiting).for_each(|event| queue.push(key(event * 8_000 / waiting / 2), ()));
@@ -298,7 +298,7 @@ fn late_events_keep_the_order_among_few_and_among_many() {
 
 #[test]
 fn the_end_of_time_is_reached() {
-    let mut queue = EventQueue::new();
+    let mut queue = TimingWheel::new();
     let mut ties = TieCounter::new(0);
     for time in [SimTime::NEVER, SimTime::ZERO] {
         queue.push(EventKey { time, tie: ties.reserve() }, ());

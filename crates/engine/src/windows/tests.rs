@@ -1,8 +1,8 @@
-//! A world of nodes that send each other numbers, as one and in clusters.
+//! A world of nodes that send each other numbers, as one and in units.
 
 use rocelab_units::{Duration, SimTime};
 
-use super::{Clusters, TRIAL};
+use super::Windows;
 use crate::{Engine, EventKey, EventQueue, Foresight, TieCounter, World, mix};
 
 const NODES: u32 = 12;
@@ -17,7 +17,7 @@ struct Ring {
     ties: Vec<TieCounter>,
     /// By node: what came to it, in its order.
     heard: Vec<u64>,
-    clusters: u32,
+    units: u32,
     /// Whether nodes send to themselves alone.
     alone: bool,
     /// Until when nodes send.
@@ -25,22 +25,22 @@ struct Ring {
 }
 
 impl Ring {
-    fn new(clusters: u32, until: SimTime) -> Self {
+    fn new(units: u32, until: SimTime) -> Self {
         let ties = (0..=NODES).map(TieCounter::new).collect();
-        Self { ties, heard: vec![0; NODES as usize], clusters, alone: false, until }
+        Self { ties, heard: vec![0; NODES as usize], units, alone: false, until }
     }
 
-    fn cluster(&self, node: u32) -> u16 {
-        u16::try_from(node * self.clusters / NODES).unwrap()
+    fn unit(&self, node: u32) -> u32 {
+        node * self.units / NODES
     }
 
     /// Something that node `from` causes at node `to`.
     fn cause(&mut self, (from, to): (u32, u32), time: SimTime, queue: &mut EventQueue<u32>) {
         let key = EventKey { time, tie: self.ties[from as usize + 1].reserve() };
-        if self.cluster(from) == self.cluster(to) {
+        if self.unit(from) == self.unit(to) {
             queue.push(key, to);
         } else {
-            queue.push_beyond(self.cluster(to), key, to);
+            queue.push_beyond(self.unit(to), key, to);
         }
     }
 
@@ -91,8 +91,8 @@ impl World for Ring {
         }
     }
 
-    fn cluster_of(&self, &node: &u32) -> Option<u16> {
-        (node != EVERYWHERE).then(|| self.cluster(node))
+    fn unit_of(&self, &node: &u32) -> Option<u32> {
+        (node != EVERYWHERE).then(|| self.unit(node))
     }
 }
 
@@ -106,17 +106,14 @@ fn begin(world: &mut Ring, engine: &mut Engine<u32>) {
 }
 
 /// What nodes have heard, and how many events there were, by steps of so long.
-fn run(clusters: u16, step: u64, always: bool, far: bool) -> (Vec<u64>, u64) {
-    let mut world = Ring::new(clusters.into(), SimTime::from_ps(100_000));
+fn run(units: u32, step: u64, far: bool) -> (Vec<u64>, u64) {
+    let mut world = Ring::new(units, SimTime::from_ps(100_000));
     let mut engine = Engine::new();
     if far {
         engine.queue.foresee(Foresight::Three);
     }
     begin(&mut world, &mut engine);
-    let mut all = Clusters::new(clusters, Duration::from_ps(FAR));
-    if always {
-        all = all.always();
-    }
+    let mut all = Windows::new(units, Duration::from_ps(FAR));
     let mut limit = SimTime::ZERO;
     while all.next(&engine) != SimTime::NEVER {
         limit += Duration::from_ps(step);
@@ -134,80 +131,32 @@ fn run(clusters: u16, step: u64, always: bool, far: bool) -> (Vec<u64>, u64) {
 
 #[test]
 fn every_node_hears_the_same_in_its_order() {
-    let one = run(1, 10_000, false, false);
+    let one = run(1, 10_000, false);
     assert!((4_000..100_000).contains(&one.1), "{}", one.1);
-    for clusters in [2, 3, 12] {
+    for units in [2, 3, 12] {
         for step in [10_000, 1_000, 333, 7_001] {
-            assert_eq!(run(clusters, step, true, step == 1_000), one, "{clusters} by {step}");
+            assert_eq!(run(units, step, step == 1_000), one, "{units} by {step}");
         }
-        assert_eq!(run(clusters, 1_000, false, true), one, "{clusters} where that is worth it");
     }
 }
 
-#[test]
-fn clusters_come_about_where_there_is_much_to_do() {
-    let mut world = Ring::new(4, SimTime::from_ps(400_000));
-    let mut engine = Engine::new();
-    begin(&mut world, &mut engine);
-    let mut all = Clusters::new(4, Duration::from_ps(FAR));
-    let mut limit = SimTime::ZERO;
-    while engine.executed() < TRIAL {
-        assert!(!all.are_apart() && all.next(&engine) != SimTime::NEVER);
-        limit += Duration::from_ps(1_000);
-        all.run(&mut engine, &mut world, limit);
-    }
-    assert!(all.are_apart(), "{} events until {limit:?}", engine.executed());
-    // Nobody sends any more: what is left is soon done, and then there is nothing for so long that it is not
-    // worth it.
-    while all.next(&engine) != SimTime::NEVER {
-        limit += Duration::from_ps(1_000);
-        all.run(&mut engine, &mut world, limit);
-    }
-    all.trial.events = TRIAL;
-    all.run(&mut engine, &mut world, SimTime::from_ps(1_000_000_000));
-    assert!(!all.are_apart());
-}
-
-/// Clusters between which nothing is sent have windows without an end but that of the run.
+/// Units between which nothing is sent have windows that are as wide as can be.
 #[test]
 fn islands_hear_the_same_in_their_order() {
-    let run = |clusters: u16, always: bool| {
-        let mut world =
-            Ring { alone: true, ..Ring::new(clusters.into(), SimTime::from_ps(600_000)) };
+    let run = |units: u32| {
+        let mut world = Ring { alone: true, ..Ring::new(units, SimTime::from_ps(600_000)) };
         let mut engine = Engine::new();
         begin(&mut world, &mut engine);
-        let mut all = Clusters::new(clusters, SimTime::NEVER.since(SimTime::ZERO));
-        if always {
-            all = all.always();
-        }
+        let mut all = Windows::new(units, SimTime::NEVER.since(SimTime::ZERO));
         for limit in (1..=70).map(|step| SimTime::from_ps(step * 10_000)) {
             all.run(&mut engine, &mut world, limit);
         }
         assert_eq!(all.next(&engine), SimTime::NEVER);
         (world.heard, engine.executed())
     };
-    let expected = run(1, false);
-    assert!(expected.1 > 2 * TRIAL, "{} events", expected.1);
-    for clusters in [2, 5] {
-        for always in [false, true] {
-            assert!(run(clusters, always) == expected, "{clusters} clusters, {always}");
-        }
+    let expected = run(1);
+    assert!(expected.1 > 20_000, "{} events", expected.1);
+    for units in [2, 5] {
+        assert!(run(units) == expected, "{units} units");
     }
-}
-
-#[test]
-fn clusters_foresee_as_much_as_their_engine_and_within_their_bins() {
-    let mut world = Ring::new(3, SimTime::from_ps(100_000));
-    let mut engine = Engine::new();
-    engine.queue.foresee(Foresight::Three);
-    begin(&mut world, &mut engine);
-    let mut all = Clusters::new(3, Duration::from_ps(FAR)).always();
-    all.run(&mut engine, &mut world, SimTime::from_ps(60));
-    assert!(all.are_apart());
-    for queue in &all.queues {
-        assert_eq!((queue.foresight(), queue.looks_far()), (Foresight::Three, false));
-    }
-    assert_eq!((engine.queue.foresight(), engine.queue.looks_far()), (Foresight::Three, true));
-    all.join(&mut engine);
-    assert_eq!((engine.queue.foresight(), engine.queue.looks_far()), (Foresight::Three, true));
 }
