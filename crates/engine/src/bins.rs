@@ -10,11 +10,10 @@ use crate::{EventKey, Scheduled};
 const BLOCK: u32 = 16;
 /// No block.
 const NONE: u32 = u32::MAX;
-/// Parts of a bin's time that events are counted in, as a power of two.
-const PARTS_BITS: u32 = 6;
-const PARTS: usize = 1 << PARTS_BITS;
 /// Up to so many events are put in order as they come.
 const FEW: usize = 12;
+/// Up to so many are counted in few parts of a bin's time.
+const SOME: usize = 32;
 
 /// Blocks of events, and places for more.
 #[derive(Debug)]
@@ -60,11 +59,14 @@ impl<E: Copy> Blocks<E> {
         self.pour_unordered(end, to);
         let events = &mut to[before..];
         if events.len() <= FEW {
-            order_few(events);
+            return order_few(events);
+        }
+        self.unordered.clear();
+        self.unordered.extend_from_slice(events);
+        if events.len() <= SOME {
+            order_by_counting::<_, 16>(&self.unordered, (begin, width - 4), events);
         } else {
-            self.unordered.clear();
-            self.unordered.extend_from_slice(events);
-            order_by_counting(&self.unordered, (begin, width - PARTS_BITS), events);
+            order_by_counting::<_, 64>(&self.unordered, (begin, width - 6), events);
         }
     }
 
@@ -137,9 +139,9 @@ fn order_few<E: Copy>(events: &mut [Scheduled<E>]) {
     }
 }
 
-/// Puts events into a list of as many in order, by which part of 2^`part` ps since `begin` they are of.
+/// Puts events into a list of as many in order, by which of `PARTS` parts of 2^`part` ps since `begin` they are of.
 #[inline(always)]
-fn order_by_counting<E: Copy>(
+fn order_by_counting<E: Copy, const PARTS: usize>(
     events: &[Scheduled<E>],
     (begin, part): (u64, u32),
     to: &mut [Scheduled<E>],

@@ -6,6 +6,8 @@ use crate::inboxes::Inboxes;
 use crate::wheel::TimingWheel;
 use crate::{EventKey, Foresight, Scheduled};
 
+/// Events that come up in the window of a unit for which there is room from the start.
+const SOON: usize = 64;
 /// No unit.
 const NONE: u32 = u32::MAX;
 
@@ -39,7 +41,7 @@ impl<E: Copy> EventQueue<E> {
             inboxes: Inboxes::none(),
             unit: NONE,
             end: 0,
-            soon: Vec::new(),
+            soon: Vec::with_capacity(SOON),
         }
     }
 

@@ -22,7 +22,7 @@ const LONGEST: u64 = 1 << 34;
 /// whole units.
 const AT_ONCE: usize = 256;
 /// How many events before its turn each step of an event's [prefetching](World::prefetch) is made.
-const STEPS: [usize; 3] = [9, 5, 2];
+const STEPS: [usize; 2] = [6, 3];
 
 /// The units of a world, and how they take turns.
 #[derive(Debug)]
@@ -42,7 +42,12 @@ impl<E: Copy> Windows<E> {
     pub fn new(units: u32, lookahead: Duration) -> Self {
         let length = lookahead.ps().min(LONGEST);
         let units = if length < SHORTEST { 1 } else { units };
-        Self { units, length, work: Vec::new(), ends: Vec::new() }
+        Self {
+            units,
+            length,
+            work: Vec::with_capacity(4 * AT_ONCE),
+            ends: Vec::with_capacity(AT_ONCE),
+        }
     }
 
     /// Runs all that is not later than `limit`.
@@ -137,10 +142,7 @@ impl<E: Copy> Windows<E> {
                 self.ends.push((*unit, self.work.len()));
                 units_left = rest;
             }
-            let ran = match engine.queue.foresight() {
-                Foresight::Nothing => self.run_some::<W, false>(&mut engine.queue, world, before),
-                _ => self.run_some::<W, true>(&mut engine.queue, world, before),
-            };
+            let ran = self.run_some(&mut engine.queue, world, before);
             engine.note(ran);
         }
         engine.queue.inboxes.give_back(units);
@@ -148,7 +150,7 @@ impl<E: Copy> Windows<E> {
 
     /// Runs the units whose events were put in order.
     #[inline(never)] // There is one copy of it for each world: all that is hot is inlined into that.
-    fn run_some<W: World<Event = E>, const FORESEE: bool>(
+    fn run_some<W: World<Event = E>>(
         &self,
         queue: &mut EventQueue<E>,
         world: &mut W,
@@ -156,32 +158,36 @@ impl<E: Copy> Windows<E> {
     ) -> Ran {
         let mut ran = Ran { executed: 0, last: SimTime::ZERO };
         let work = &self.work[..];
+        let foresees = queue.foresight() != Foresight::Nothing;
         let mut place = 0;
         for &(unit, end) in &self.ends {
             queue.begin(unit, before);
+            // All of them, but where something happens in the middle of the window that no unit causes alone.
+            let own = &work[place..end];
+            let stop = place + own.partition_point(|event| event.key.time.ps() < before);
+            let mut last =
+                work[..stop].get(place..).and_then(<[_]>::last).map(|event| event.key.time);
             loop {
-                let next = match work.get(place) {
-                    Some(first)
-                        if place < end && queue.soonest().is_none_or(|soon| first.key < soon) =>
-                    {
-                        if first.key.time.ps() >= before {
-                            break;
-                        }
-                        if FORESEE {
+                let next = match work[..stop].get(place) {
+                    Some(first) if queue.soonest().is_none_or(|soon| first.key < soon) => {
+                        if foresees {
                             foresee(work, place, world);
                         }
                         place += 1;
                         *first
                     }
                     _ => match queue.pop_soon() {
-                        Some(soon) => soon,
+                        Some(soon) => {
+                            last = last.max(Some(soon.key.time));
+                            soon
+                        }
                         None => break,
                     },
                 };
                 ran.executed += 1;
-                ran.last = ran.last.max(next.key.time);
                 world.handle(next.key, next.event, queue);
             }
+            ran.last = ran.last.max(last.unwrap_or(SimTime::ZERO));
             queue.stop();
             for left in &work[place..end] {
                 queue.push_into(unit, left.key, left.event);
@@ -200,9 +206,6 @@ fn foresee<W: World>(work: &[Scheduled<W::Event>], place: usize, world: &W) {
     }
     if let Some(scheduled) = work.get(place + STEPS[1]) {
         world.prefetch::<1>(&scheduled.event);
-    }
-    if let Some(scheduled) = work.get(place + STEPS[2]) {
-        world.prefetch::<2>(&scheduled.event);
     }
 }
 

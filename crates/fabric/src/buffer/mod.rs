@@ -27,6 +27,13 @@ pub trait BufferPolicy: fmt::Debug + Send + State {
     /// A frame has arrived; decides whether it is stored, and accounts for it if so.
     fn admit(&mut self, arrival: Arrival) -> Admission;
 
+    /// Whether a frame that arrives and leaves at once changes nothing here: it would be stored without a pause, and
+    /// nobody waits for its memory. False if that takes a closer look.
+    fn passes(&self, arrival: Arrival) -> bool {
+        let _ = arrival;
+        false
+    }
+
     /// A stored frame leaves; true if its ingress priority may now send again.
     fn release(&mut self, departure: Departure) -> bool;
 

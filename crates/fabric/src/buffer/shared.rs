@@ -351,6 +351,20 @@ impl BufferPolicy for SharedBuffer {
     }
 
     #[inline(always)]
+    fn passes(&self, arrival: Arrival) -> bool {
+        let state = &self.ingress[self.place_of(arrival.ingress, arrival.priority)];
+        // What a lossless priority holds, or a lossy queue.
+        let (held, plain) = if self.is_lossless(arrival.priority) {
+            (state.stored, self.reserve == 0 && state.is_plain() && !state.paused)
+        } else {
+            (arrival.egress_queue, true)
+        };
+        plain
+            && self.shared_used + arrival.len <= self.shared_limit
+            && self.within_threshold(u64::from(held + arrival.len))
+    }
+
+    #[inline(always)]
     fn release(&mut self, departure: Departure) -> bool {
         let place = self.place_of(departure.ingress, departure.priority);
         let state = &mut self.ingress[place];

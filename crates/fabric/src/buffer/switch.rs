@@ -69,6 +69,14 @@ impl BufferPolicy for SwitchBuffer {
     }
 
     #[inline(always)]
+    fn passes(&self, arrival: Arrival) -> bool {
+        match self {
+            Self::Shared(buffer) => buffer.passes(arrival),
+            Self::Pools(_) => false,
+        }
+    }
+
+    #[inline(always)]
     fn release(&mut self, departure: Departure) -> bool {
         match self {
             Self::Shared(buffer) => buffer.release(departure),

@@ -12,6 +12,7 @@ use thiserror::Error;
 
 use super::contents::Contents;
 use super::crossing::Outbox;
+use super::departure::Takes;
 use super::failure::Rerouted;
 use super::faults::Faults;
 use super::integrity::FlowEnds;
@@ -259,6 +260,7 @@ impl<P: Profile> Network<P> {
                 || matches!(far.role, Role::Elsewhere(_)),
             far,
             node,
+            role: self.nodes[node as usize].role,
             number,
             free_armed: false,
             free_tie: Tie::default(),
@@ -277,13 +279,22 @@ impl<P: Profile> Network<P> {
         let Neighbour { node, link } = *neighbour;
         let number = self.adjacency.port_of_link(node, link).unwrap_or(0);
         let port = self.places.at_link(node, link, &self.adjacency, self.part.cut());
+        let role = self.nodes[node as usize].role;
+        // Where what becomes of a frame on the link may change after it was sent, it is asked about as it arrives.
+        let may_change = !self.plan.failures.steps.is_empty() || self.plan.link_failure().is_some();
         FarEnd {
             port: port.unwrap_or(u32::MAX),
             node,
-            role: self.nodes[node as usize].role,
+            role,
             first_port: self.nodes[node as usize].first_port,
             number: u16::try_from(number).unwrap_or(u16::MAX),
             beyond: SAME_UNIT,
+            takes: match role {
+                _ if lossy || may_change => Takes::Any,
+                Role::Switch(_) => Takes::Packets,
+                Role::Host(host) => Takes::PacketsOf(host),
+                Role::Elsewhere(_) => Takes::Any,
+            },
             special: lossy,
             cuts_through: self.plan.cuts_through(node),
         }
@@ -297,7 +308,9 @@ impl<P: Profile> Network<P> {
         };
         let Some(faults) = Faults::new(&self.plan, self.ports.len(), place_of) else { return };
         for (place, port) in (0u32..).zip(&mut self.ports) {
-            port.far.special |= faults.watches(place);
+            if faults.watches(place) {
+                port.far.look_at_arrivals();
+            }
         }
         self.faults = Some(faults);
         self.notes.get_or_insert_default();

@@ -97,7 +97,7 @@ impl<P: Profile> Network<P> {
                 self.ports[port as usize].captured = Some(index);
                 self.ports[port as usize].departs_specially = true;
                 let sender = self.ports[port as usize].far.port;
-                self.ports[sender as usize].far.special = true;
+                self.ports[sender as usize].far.look_at_arrivals();
             }
         }
         self.capture = Some(Capture {

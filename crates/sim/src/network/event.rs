@@ -6,7 +6,24 @@ use rocelab_fabric::PacketId;
 /// themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The first frame on the link that port `port` sends on reaches the other end.
+    /// A packet reaches a switch that was decided about as it was sent: nothing can happen to it on the link,
+    /// and the switch has a way for it.
+    Forward {
+        /// The port by which the switch forwards it.
+        egress: u32,
+        /// The number of the port by which it comes in.
+        ingress: u16,
+        /// The frame.
+        packet: PacketId,
+    },
+    /// A packet reaches a host, and nothing can happen to it on the link.
+    Deliver {
+        /// The host.
+        host: u32,
+        /// The frame.
+        packet: PacketId,
+    },
+    /// Any other frame reaches the other end of the link that port `port` sends on.
     Arrive {
         /// The sending port.
         port: u32,
@@ -69,16 +86,13 @@ pub enum Event {
 }
 
 impl Event {
-    /// The port and the packet of an event of a link, as a guess for prefetching: the first ones where there
-    /// are none.
-    #[inline(always)]
-    pub(super) const fn port_and_packet(&self) -> (u32, PacketId) {
-        const NONE: PacketId = PacketId(0);
+    /// The frame that arrives, if one does.
+    pub(crate) const fn arriving(&self) -> Option<PacketId> {
         match *self {
-            Self::Arrive { port, packet } => (port, packet),
-            Self::PortFree { port } | Self::PortTimeout { port } => (port, NONE),
-            Self::LineDue { port } | Self::HoldDue { port } => (port, NONE),
-            _ => (0, NONE),
+            Self::Forward { packet, .. }
+            | Self::Deliver { packet, .. }
+            | Self::Arrive { packet, .. } => Some(packet),
+            _ => None,
         }
     }
 }

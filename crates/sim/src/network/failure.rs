@@ -175,14 +175,14 @@ impl<P: Profile> Network<P> {
         match change {
             FailureChange::LinkDown(link) => {
                 for port in self.ends_of(link) {
-                    self.ports[port as usize].far.special = true;
+                    self.ports[port as usize].far.look_at_arrivals();
                 }
             }
             FailureChange::StormBegin(host, _) | FailureChange::HostDown(host) => {
                 if let Role::Host(host) = self.nodes[host as usize].role {
                     let port = self.hosts[host as usize].port;
                     let far = self.ports[port as usize].far.port;
-                    self.ports[far as usize].far.special = true;
+                    self.ports[far as usize].far.look_at_arrivals();
                 }
             }
             _ => {}
@@ -477,7 +477,7 @@ impl<P: Profile> Network<P> {
         }
         state.port.shut_down();
         state.free_armed = true;
-        state.far.special = true;
+        state.far.look_at_arrivals();
     }
 
     /// Where frames on links will be forwarded was looked up when they were sent.

@@ -37,7 +37,7 @@ impl<P: Profile> Network<P> {
         self.tables = Some(Box::new(Tables::new(plan, self.switches.len(), self.ports.len())));
         self.notes.get_or_insert_default();
         for port in &mut self.ports {
-            port.far.special = true;
+            port.far.look_at_arrivals();
         }
     }
 

@@ -25,7 +25,9 @@ impl<P: Profile> Network<P> {
             return;
         }
         for port in &mut self.ports {
-            port.far.special |= matches!(port.far.role, Role::Switch(_));
+            if let Role::Switch(_) = port.far.role {
+                port.far.look_at_arrivals();
+            }
         }
         self.notes.get_or_insert_default().limit_hops(self.plan.roce.hop_limit, by_hand);
     }

@@ -13,6 +13,7 @@ mod contents;
 mod crossing;
 mod deadlock;
 mod deliveries;
+mod departure;
 mod digest;
 mod event;
 mod failure;
@@ -30,6 +31,7 @@ mod owners;
 mod packet;
 mod part;
 mod pause_request;
+mod prefetch;
 mod receiver;
 mod record;
 mod sampling;
@@ -63,7 +65,7 @@ pub use faults::FaultCounts;
 pub(crate) use idle_backlog::{IdleBacklog, every_nth_look};
 pub use integrity::{IntegrityReport, Promise, Violation};
 pub(crate) use link_rates::LinkUse;
-use packet::{Body, Packet, PacketPool};
+use packet::PacketPool;
 use part::PortPlaces;
 pub use part::{Cut, Part};
 pub use receiver::ReceiverCounts;
@@ -72,9 +74,9 @@ pub use record::{
     HostEnd, MarksCounted, OpenOperation, OperationEnd, PauseChange, PauseEvent, PauseRequest,
     PortUse, QueueLength, QueueStorm, Record, RecordKind,
 };
-use rocelab_engine::{EventKey, EventQueue, Place, Tie, TieOrder, World};
+use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World};
 use rocelab_fabric::topology::Adjacency;
-use rocelab_fabric::{BufferPolicy, NodeId, PacketId, Port};
+use rocelab_fabric::{NodeId, PacketId, Port};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::SimTime;
 pub(crate) use state::SavedNetwork;
@@ -84,7 +86,7 @@ pub use totals::{MacEntries, Totals, TrafficKind, Traversals};
 
 use crate::Plan;
 use crate::profile::roce::Roce;
-use crate::profile::{EndHost, FlowStarts, Profile, Routing};
+use crate::profile::{EndHost, FlowStarts, Profile};
 
 /// What frames between hosts carry under a profile.
 type PacketOf<P> = <<P as Profile>::EndHost as EndHost<P>>::Packet;
@@ -183,6 +185,8 @@ struct NetworkPort<P: Profile> {
     /// The other end of the link.
     far: FarEnd,
     node: NodeId,
+    /// What its node is.
+    role: Role,
     /// Its number within its node.
     number: u16,
     /// Its interface in the capture.
@@ -223,6 +227,8 @@ struct FarEnd {
     beyond: u32,
     /// Whether arrivals are captured, may be lost, or are watched by fault rules.
     special: bool,
+    /// In which events frames arrive there.
+    takes: departure::Takes,
     /// Whether it is a switch that frames cut through.
     cuts_through: bool,
 }
@@ -481,9 +487,16 @@ pub struct PortView<'a, P: Profile = Roce> {
 impl<P: Profile> World for Network<P> {
     type Event = Event;
 
-    #[inline]
+    #[inline(always)] // Into the loop over events: a call for each costs ten instructions.
     fn handle(&mut self, key: EventKey, event: Event, queue: &mut EventQueue<Event>) {
         match event {
+            Event::Forward { egress, ingress, packet } => {
+                self.forward(key, (ingress, egress), packet, queue);
+            }
+            Event::Deliver { host, packet } => {
+                self.pool.get_mut(packet).end_on_link();
+                self.host_receive(key, host, packet, queue);
+            }
             Event::Arrive { port, packet } => self.arrive(key, port, packet, queue),
             Event::PortFree { port } => self.port_free(key, port, queue),
             Event::PortTimeout { port } => self.port_timeout(key, port, queue),
@@ -499,105 +512,17 @@ impl<P: Profile> World for Network<P> {
         }
     }
 
-    /// What comes next is not to be foretold, so as few branches as can be depend on it.
     #[inline(always)]
     fn prefetch<const STEP: usize>(&self, event: &Event) {
-        match *event {
-            Event::NicTimeout { host } => self.prefetch_host::<STEP>(host),
-            _ if STEP == 0 => {
-                let (port, packet) = event.port_and_packet();
-                self.pool.place_of(packet).prefetch::<1>();
-                Place::of_element(&self.ports, port).prefetch::<3>();
-            }
-            Event::Arrive { port, packet } => {
-                self.prefetch_arrival::<STEP>(&self.ports[port as usize], packet);
-            }
-            Event::PortFree { port } => self.prefetch_departure::<STEP>(&self.ports[port as usize]),
-            _ => {}
+        match STEP {
+            0 => self.prefetch_named(event),
+            1 => self.prefetch_behind(event),
+            _ => self.prefetch_farther(event),
         }
     }
 
     fn unit_of(&self, event: &Event) -> Option<u32> {
         self.units.get(self.scene_of(event)? as usize).copied()
-    }
-}
-
-impl<P: Profile> Network<P> {
-    /// Behind the port and the packet: where it goes on, or the host; then what the switch counts of it, or its
-    /// queue pair.
-    #[inline(always)]
-    fn prefetch_arrival<const STEP: usize>(&self, port: &NetworkPort<P>, id: PacketId) {
-        let packet = self.pool.get(id);
-        let egress = port.far.first_port.wrapping_add(packet.switch_port.into());
-        if STEP == 1 {
-            let on = match port.far.role {
-                Role::Host(host) => Place::of_element(&self.hosts, host),
-                _ => Place::of_element(&self.ports, egress),
-            };
-            return on.prefetch::<4>();
-        }
-        match port.far.role {
-            Role::Switch(switch) => {
-                let Some(egress) = self.ports.get(egress as usize) else { return };
-                self.prefetch_account(switch, port.far.number, packet);
-                self.prefetch_way(egress, packet);
-            }
-            Role::Host(host) => {
-                if let Body::Rdma(packet) = &packet.body {
-                    self.hosts[host as usize].end_host.prefetch(packet);
-                }
-            }
-            Role::Elsewhere(_) => {}
-        }
-    }
-
-    /// What a switch counts of an ingress port and the priority of a packet.
-    #[inline(always)]
-    fn prefetch_account(&self, switch: u32, ingress: u16, packet: &Packet<PacketOf<P>>) {
-        let buffer = &self.switches[switch as usize].buffer;
-        let priority = packet.body.priority().unwrap_or(0);
-        if let Some(account) = buffer.account(ingress, priority) {
-            Place::of(account).prefetch::<1>();
-        }
-    }
-
-    /// Behind the port: the packet that waits; then what the switch counts of that.
-    #[inline(always)]
-    fn prefetch_departure<const STEP: usize>(&self, port: &NetworkPort<P>) {
-        let waiting = port.port.first_waiting();
-        if STEP == 1 {
-            return self.pool.place_of(waiting.unwrap_or(PacketId(0))).prefetch::<1>();
-        }
-        if let Some(waiting) = waiting {
-            let packet = self.pool.get(waiting);
-            if let Role::Switch(switch) = self.nodes[port.node as usize].role {
-                self.prefetch_account(switch, packet.switch_port, packet);
-                self.prefetch_way(port, packet);
-            }
-        }
-    }
-
-    /// Where a packet goes on from the switch at the other end of the link of a port.
-    #[inline(always)]
-    fn prefetch_way(&self, port: &NetworkPort<P>, packet: &Packet<PacketOf<P>>) {
-        if let Role::Switch(_) = port.far.role {
-            self.routing.prefetch(port.far.node, packet.destination);
-        }
-    }
-
-    /// The host; then its port.
-    #[inline(always)]
-    fn prefetch_host<const STEP: usize>(&self, host: u32) {
-        if STEP == 0 {
-            return Place::of_element(&self.hosts, host).prefetch::<4>();
-        }
-        let host = &self.hosts[host as usize];
-        if STEP == 1 {
-            Place::of_element(&self.ports, host.port).prefetch::<4>();
-            host.end_host.prefetch_wake_up::<0>();
-        } else {
-            host.end_host.prefetch_wake_up::<1>();
-        }
     }
 }
 

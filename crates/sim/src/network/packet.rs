@@ -88,6 +88,18 @@ impl<R> Packet<R> {
 }
 
 impl<R: Copy> Packet<R> {
+    /// It is on the link that `port` sends on from now on, and reaches the other end at `arrival`.
+    #[inline(always)]
+    pub(crate) fn start_on_link(&mut self, port: u32, arrival: EventKey) {
+        (self.next, self.arrival) = (PacketId(port), arrival);
+    }
+
+    /// It has come to the end of its link.
+    #[inline(always)]
+    pub(crate) fn end_on_link(&mut self) {
+        self.arrival = NOWHERE;
+    }
+
     /// The packet as it goes to another part of the network over a cut link: what means something
     /// only within a part says which link, and when it arrives.
     #[inline]
@@ -139,19 +151,6 @@ impl<R: Copy> PacketPool<R> {
         self.live -= 1;
         self.packets[id.0 as usize].next = self.free.unwrap_or(PacketId::NONE);
         self.free = Some(id);
-    }
-
-    /// Puts a packet on the link that `port` sends on.
-    #[inline(always)]
-    pub(crate) fn put_on_link(&mut self, id: PacketId, port: u32, arrival: EventKey) {
-        let packet = self.get_mut(id);
-        (packet.next, packet.arrival) = (PacketId(port), arrival);
-    }
-
-    /// Takes a packet off its link.
-    #[inline(always)]
-    pub(crate) fn take_off_link(&mut self, id: PacketId) {
-        self.get_mut(id).arrival = NOWHERE;
     }
 
     /// The port that sends on the link that a packet is on, if it is on one.

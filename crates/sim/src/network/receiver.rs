@@ -68,7 +68,7 @@ impl<P: Profile> Network<P> {
         for (&node, config) in &plan.slow_receivers {
             let Role::Host(host) = self.nodes[node as usize].role else { continue };
             let sending_port = self.ports[self.hosts[host as usize].port as usize].far.port;
-            self.ports[sending_port as usize].far.special = true;
+            self.ports[sending_port as usize].far.look_at_arrivals();
             let translations = config.translation.as_ref();
             let receiver = Receiver {
                 config: config.clone(),

@@ -3,20 +3,56 @@
 use rocelab_engine::{EventKey, EventQueue};
 use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
 
-use super::packet::{NO_ROUTE, PacketPool};
+use super::packet::{Body, PacketPool};
 use super::tcp::{Kind, Packets};
-use super::{DropCause, Event, FarEnd, Network, PacketOf, Role, TrafficKind};
+use super::{DropCause, Event, Network, PacketOf, Role, TrafficKind};
 use crate::profile::{Carries, HostPacket, Joining, Marking, Profile, Shared};
 
 impl<P: Profile> Network<P> {
-    /// Classifies, stores, marks and queues a frame that has arrived at a switch. Where it goes was
-    /// looked up when it was sent.
-    #[inline(always)] // Into `deliver`, which see.
+    /// A packet that was decided about as it was sent reaches a switch.
+    ///
+    /// Most find the port idle by which they go on, and start at once: they come and go without the switch's memory
+    /// having to be told.
+    #[inline(always)] // Into where events are told apart.
+    pub(super) fn forward(
+        &mut self,
+        key: EventKey,
+        (ingress, egress): (u16, u32),
+        id: PacketId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let Self { ports, nodes, pool, order, totals, routing, switches, .. } = self;
+        let packet = pool.get_mut(id);
+        packet.end_on_link();
+        let out = &mut ports[egress as usize];
+        if let (Role::Switch(switch), Body::Rdma(body)) = (out.role, &packet.body)
+            && out.sends_plainly()
+            && out.is_free(key)
+        {
+            let state = &switches[switch as usize];
+            let priority = state.priorities[usize::from(body.priority() & 7)];
+            let len = u32::from(packet.frame_len);
+            let arrival = Arrival { ingress, egress: out.number, priority, len, egress_queue: 0 };
+            if len <= out.marks_above
+                && out.port.is_idle_for(key.time, priority)
+                && state.buffer.passes(arrival)
+            {
+                out.port.note_passed(priority);
+                *totals.traversals.of_mut(body.kind()) += 1;
+                let ties = (order, &mut nodes[out.node as usize].order);
+                return out.start(key, (egress, id), packet, ties, routing, queue);
+            }
+        }
+        self.switch_receive::<Packets>(key, (ingress, egress), id, queue);
+    }
+
+    /// Classifies, stores, marks and queues a frame that has arrived at a switch by its port number `ingress`, and
+    /// goes on by port `egress` of all.
+    #[inline(never)] // The case that is not the common one of `forward`.
     pub(super) fn switch_receive<K: Kind<P>>(
         &mut self,
         key: EventKey,
-        switch: u32,
-        at: &FarEnd,
+        (ingress, egress): (u16, u32),
         id: PacketId,
         queue: &mut EventQueue<Event>,
     ) {
@@ -25,17 +61,16 @@ impl<P: Profile> Network<P> {
             debug_assert!(false, "it was asked, and flow control ends at the port");
             return;
         };
+        let mut out = &mut self.ports[egress as usize];
+        let Role::Switch(switch) = out.role else {
+            debug_assert!(false, "a port of a switch");
+            return;
+        };
         let state = &mut self.switches[switch as usize];
-        let (receiving, ingress) = (at.port, at.number);
         let priority = state.priorities[usize::from(body.priority() & 7)];
         let len = u32::from(packet.frame_len);
-        let number = packet.switch_port;
-        if number == NO_ROUTE {
-            let cause = self.no_way(at.node, id);
-            return self.drop_frame(key, receiving, None, id, cause);
-        }
-        let egress = at.first_port + u32::from(number);
-        let mut out = &mut self.ports[egress as usize];
+        let number = out.number;
+        let receiving = egress - u32::from(number) + u32::from(ingress);
         let Some(waits_in) = out.port.place_of(priority) else {
             let cause = if out.port.is_up() { DropCause::Watchdog } else { DropCause::LinkDown };
             return self.drop_frame(key, receiving, Some(number), id, cause);
@@ -113,18 +148,24 @@ impl<P: Profile> Network<P> {
         id: PacketId,
         queue: &mut EventQueue<Event>,
     ) {
-        let packet = self.pool.get_mut(id);
+        let Self { ports, nodes, pool, order, totals, routing, switches, shared, .. } = self;
+        let packet = pool.get_mut(id);
         let Some(body) = K::packet_in(&mut packet.body) else {
             return self.send_other(key, switch, port, id, queue);
         };
-        let state = &mut self.switches[switch as usize];
+        let state = &mut switches[switch as usize];
         let (ingress, len) = (packet.switch_port, u32::from(packet.frame_len));
         let priority = state.priorities[usize::from(body.priority() & 7)];
-        let out = &mut self.ports[port as usize];
+        let out = &mut ports[port as usize];
         let resume = state.buffer.release(Departure { ingress, egress: out.number, priority, len });
+        if out.sends_plainly() & !resume {
+            *totals.traversals.of_mut(body.kind()) += 1;
+            let ties = (order, &mut nodes[out.node as usize].order);
+            return out.start(key, (port, id), packet, ties, routing, queue);
+        }
         if out.marks_departures
             && let Some(marking) = &mut out.marking
-            && marking.on_dequeue(&mut self.shared, body.is_markable(), || {
+            && marking.on_dequeue(shared, body.is_markable(), || {
                 let queue = out.port.queue_of(priority);
                 (queue, out.port.queued(queue))
             })

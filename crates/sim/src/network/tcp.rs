@@ -152,9 +152,12 @@ impl<P: Profile> Network<P> {
             (Body::Tcp(segment), Role::Host(host)) => {
                 self.receive_segment(key, host, id, &segment, queue);
             }
-            (_, Role::Switch(switch)) => {
-                self.switch_receive::<Segments>(key, switch, far, id, queue);
-            }
+            (_, Role::Switch(_)) => match far.way_of(self.pool.get(id)) {
+                Some(egress) => {
+                    self.switch_receive::<Segments>(key, (far.number, egress), id, queue);
+                }
+                None => self.drop_without_way(key, far, id),
+            },
             (Body::Rdma(_), Role::Host(_)) | (_, Role::Elsewhere(_)) => {}
         }
     }

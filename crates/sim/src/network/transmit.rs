@@ -5,15 +5,14 @@ use rocelab_fabric::{FlowControl, MIN_FRAME, PacketId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
-use super::packet::{Body, NO_ROUTE, Packet, PacketPool};
+use super::packet::{Body, NO_ROUTE, Packet};
 use super::tcp::Packets;
-use super::units::SAME_UNIT;
 use super::watch::Passed;
 use super::{
-    DropCause, Event, FarEnd, FrameDropped, Network, NetworkPort, PacketOf, PauseChange,
-    PauseEvent, Record, RecordKind, Role,
+    DropCause, Event, FarEnd, FrameDropped, Network, PauseChange, PauseEvent, Record, RecordKind,
+    Role,
 };
-use crate::profile::{EndHost, HostPacket, Profile, Routing, Shared};
+use crate::profile::{EndHost, HostPacket, Profile, Shared};
 
 impl<P: Profile> Network<P> {
     /// Starts what `port` sends next, if its transmitter is free; else sees to it that it is asked
@@ -27,7 +26,7 @@ impl<P: Profile> Network<P> {
         if let Some(frame) = state.port.take_pfc_frame(key.time) {
             return self.transmit_pfc(key, port, frame, queue);
         }
-        match self.nodes[state.node as usize].role {
+        match state.role {
             Role::Host(host) => self.pump_host(key, host, queue),
             Role::Switch(switch) => self.pump_switch(key, port, switch, queue),
             Role::Elsewhere(_) => {}
@@ -35,7 +34,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// Puts a frame on the link of `port`, whose transmitter is free.
-    #[inline(always)] // Where a switch sends and where a host does: neither pays for a call.
+    #[inline(always)] // Where a host sends: it does not pay for a call.
     pub(super) fn transmit(
         &mut self,
         key: EventKey,
@@ -45,22 +44,17 @@ impl<P: Profile> Network<P> {
     ) {
         let Self { ports, nodes, pool, order, totals, routing, .. } = self;
         let state = &mut ports[port as usize];
-        let node = &mut nodes[state.node as usize].order;
-        state.free_tie = order.reserve(node);
+        let ties = (order, &mut nodes[state.node as usize].order);
         let packet = pool.get_mut(id);
-        let transmission = state.port.transmit(key.time, u32::from(packet.frame_len));
-        let arrival = EventKey { time: transmission.arrival, tie: order.reserve(node) };
-        state.counters.frames += 1;
-        state.counters.bytes += u64::from(packet.frame_len);
         match packet.body {
             Body::Rdma(ref body) => *totals.traversals.of_mut(body.kind()) += 1,
             ref other => totals.count_other(other),
         }
-        if state.departs_specially | state.port.has_extras() {
-            return self.transmit_specially(key, port, id, arrival, queue);
+        if state.sends_plainly() {
+            return state.start(key, (port, id), packet, ties, routing, queue);
         }
-        Self::route(routing, &state.far, packet);
-        Self::join_link((port, state), pool, id, arrival, queue);
+        let arrival = state.occupy(key, packet.frame_len, ties);
+        self.transmit_specially(key, port, id, arrival, queue);
     }
 
     /// A frame starts at a port where more has to be done than elsewhere.
@@ -115,41 +109,13 @@ impl<P: Profile> Network<P> {
         queue: &mut EventQueue<Event>,
     ) {
         let Self { ports, pool, routing, .. } = self;
-        let far = &ports[port as usize].far;
-        Self::route(routing, far, pool.get_mut(id));
-        if far.cuts_through {
+        let (state, packet) = (&mut ports[port as usize], pool.get_mut(id));
+        state.far.route(&**routing, packet);
+        if state.far.cuts_through {
             arrival.time = self.head_arrival(port, id, arrival.time);
         }
         let Self { ports, pool, .. } = self;
-        Self::join_link((port, &mut ports[port as usize]), pool, id, arrival, queue);
-    }
-
-    /// Finds out where the switch at the far end will send a frame on, if it is one.
-    #[inline(always)]
-    fn route(routing: &P::Routing, far: &FarEnd, packet: &mut Packet<PacketOf<P>>) {
-        if let Role::Switch(_) = far.role {
-            let (source, destination) = (packet.source, packet.destination);
-            let egress = routing.egress(far.node, source, destination, packet.flow_hash);
-            packet.switch_port = egress.unwrap_or(NO_ROUTE);
-        }
-    }
-
-    /// Puts a frame on a link: into the inbox of the node at its far end.
-    #[inline(always)]
-    fn join_link(
-        (port, state): (u32, &mut NetworkPort<P>),
-        pool: &mut PacketPool<PacketOf<P>>,
-        id: PacketId,
-        arrival: EventKey,
-        queue: &mut EventQueue<Event>,
-    ) {
-        pool.put_on_link(id, port, arrival);
-        state.last = id;
-        let event = Event::Arrive { port, packet: id };
-        match state.far.beyond {
-            SAME_UNIT => queue.push(arrival, event),
-            unit => queue.push_beyond(unit, arrival, event),
-        }
+        ports[port as usize].join_link(port, id, pool.get_mut(id), arrival, queue);
     }
 
     /// When the switch at the other end acts on a frame that has just started: as its first 64 bytes
@@ -178,8 +144,7 @@ impl<P: Profile> Network<P> {
         SimTime::from_ps(tail.ps() - rest.ps())
     }
 
-    /// The first frame on the link of `port` reaches the other end.
-    #[inline]
+    /// A frame on the link of `port` reaches the other end.
     pub(super) fn arrive(
         &mut self,
         key: EventKey,
@@ -188,7 +153,7 @@ impl<P: Profile> Network<P> {
         queue: &mut EventQueue<Event>,
     ) {
         debug_assert!(self.pool.link_of(id) == Some(port), "an arrival without a frame");
-        self.pool.take_off_link(id);
+        self.pool.get_mut(id).end_on_link();
         let far = self.ports[port as usize].far;
         if far.special {
             return self.arrive_specially(key, port, id, queue);
@@ -196,9 +161,7 @@ impl<P: Profile> Network<P> {
         self.deliver(key, &far, id, queue);
     }
 
-    /// A frame reaches the node at the far end of a link. Always inline: the call that is hot must
-    /// not pay for there being one that is not (37 instructions a traversal).
-    #[inline(always)]
+    /// A frame reaches the node at the far end of a link.
     fn deliver(
         &mut self,
         key: EventKey,
@@ -206,14 +169,27 @@ impl<P: Profile> Network<P> {
         id: PacketId,
         queue: &mut EventQueue<Event>,
     ) {
-        if !matches!(self.pool.get(id).body, Body::Rdma(_)) {
+        let packet = self.pool.get(id);
+        if !matches!(packet.body, Body::Rdma(_)) {
             return self.deliver_other(key, far, id, queue);
         }
         match far.role {
             Role::Host(host) => self.host_receive(key, host, id, queue),
-            Role::Switch(switch) => self.switch_receive::<Packets>(key, switch, far, id, queue),
+            Role::Switch(_) => match far.way_of(packet) {
+                Some(egress) => {
+                    self.switch_receive::<Packets>(key, (far.number, egress), id, queue);
+                }
+                None => self.drop_without_way(key, far, id),
+            },
             Role::Elsewhere(_) => debug_assert!(false, "it has left"),
         }
+    }
+
+    /// Drops a frame that the switch at the far end of a link has no way for.
+    #[cold]
+    pub(super) fn drop_without_way(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
+        let cause = self.no_way(far.node, id);
+        self.drop_frame(key, far.port, None, id, cause);
     }
 
     /// A frame reaches the end of a link that may lose it, whose rules may change what becomes of
@@ -408,7 +384,7 @@ impl<P: Profile> Network<P> {
         if state.port.has_pfc_frame() {
             return true;
         }
-        match self.nodes[state.node as usize].role {
+        match state.role {
             Role::Host(host) => self.hosts[host as usize].end_host.is_ready(state.port.paused()),
             Role::Switch(_) => state.port.has_eligible(),
             Role::Elsewhere(_) => false,

@@ -104,11 +104,12 @@ impl<P: Profile> Network<P> {
             Event::Arrive { port, .. } | Event::LineDue { port } | Event::HoldDue { port } => {
                 Some(self.ports[port as usize].far.node)
             }
-            Event::PortFree { port } | Event::PortTimeout { port } => {
-                Some(self.ports[port as usize].node)
-            }
-            Event::NicTimeout { host: due } => Some(host(due)),
-            Event::Handled { host: busy } => Some(host(busy)),
+            Event::Forward { egress: port, .. }
+            | Event::PortFree { port }
+            | Event::PortTimeout { port } => Some(self.ports[port as usize].node),
+            Event::NicTimeout { host: here }
+            | Event::Handled { host: here }
+            | Event::Deliver { host: here, .. } => Some(host(here)),
             Event::FlowStart { ticket } => self.starts.host_of(&self.plan, ticket),
             Event::Sample { sampler } => Some(self.sampling.samplers[sampler as usize].node),
             Event::LinkFailure { .. } | Event::Failure { .. } | Event::Watchdog => None,

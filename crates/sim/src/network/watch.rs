@@ -20,7 +20,7 @@ pub(crate) trait Watch {
     fn before(&mut self, network: &Network<Roce>, key: EventKey, event: &Event);
 
     /// It has happened. `passed` says, in their order, which frames came through a link where they may
-    /// be lost, delayed or doubled (of all other links an [`Event::Arrive`] says it), and which were
+    /// be lost, delayed or doubled (of all other links [the event](Event::arriving) says it), and which were
     /// dropped.
     fn after(
         &mut self,
@@ -171,6 +171,12 @@ impl Network<Roce> {
             Event::FlowStart { .. } | Event::Sample { .. } => None,
             _ => self.scene_of(event),
         }
+    }
+
+    /// The frame that arrives in an event which has not happened yet, and the port that sent it.
+    pub(crate) fn arriving(&self, event: &Event) -> Option<(u32, PacketId)> {
+        let packet = event.arriving()?;
+        self.pool.link_of(packet).map(|port| (port, packet))
     }
 
     /// Whether an arrival over the link of `port` is told by [`Passed`].

@@ -16,7 +16,7 @@ impl Watch for Probes<'_> {
     fn before(&mut self, network: &Network, key: EventKey, event: &Event) {
         self.arriving = None;
         self.begin(network, key.time);
-        let Event::Arrive { port, packet: id } = *event else { return };
+        let Some((port, id)) = network.arriving(event) else { return };
         if !matches!(self.trails.get(id.0 as usize), Some(Some(_))) {
             return;
         }
@@ -123,9 +123,8 @@ impl Probes<'_> {
             return Vec::new();
         }
         let one_frame = match event {
-            Event::Arrive { .. } => !delivered.is_empty(),
             Event::PortFree { .. } => true,
-            _ => false,
+            _ => event.arriving().is_some() && !delivered.is_empty(),
         };
         if !one_frame {
             return here.clone();

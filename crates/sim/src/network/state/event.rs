@@ -59,7 +59,7 @@ impl Network<Roce> {
             }
             Event::Watchdog => return is_first.then_some(SavedEvent::Watchdog),
             // It is saved with its packet.
-            Event::Arrive { .. } => return None,
+            Event::Forward { .. } | Event::Deliver { .. } | Event::Arrive { .. } => return None,
             // By the rules of HPCC's simulator links fail so; there are no checkpoints by them.
             Event::Failure { .. } | Event::LinkFailure { .. } => return None,
         })

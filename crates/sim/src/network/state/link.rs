@@ -46,9 +46,11 @@ impl Network<Roce> {
         for _ in 0..load_value::<u64>(from)? {
             let arrival = load_value(from)?;
             let packet = self.load_packet(from)?;
-            self.pool.put_on_link(packet, port, arrival);
-            self.ports[port as usize].last = packet;
-            queue.push(arrival, Event::Arrive { port, packet });
+            let state = &mut self.ports[port as usize];
+            state.last = packet;
+            let on_link = self.pool.get_mut(packet);
+            on_link.start_on_link(port, arrival);
+            queue.push(arrival, state.far.arrival_of(port, packet, on_link));
         }
         if let Some(dice) = self.shared.loss(port) {
             *dice = load_value(from)?;

@@ -133,6 +133,7 @@ impl Network<Roce> {
             last: _,
             far: _,
             node: _,
+            role: _,
             number: _,
             captured: _,
             departs_specially: _,
