@@ -12,9 +12,33 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::scenario::{GidKind, IpVersion};
 use rocelab_fabric::{FiveTuple, LayerTwoFlow, NodeId};
 use rocelab_wire::{Encapsulation, Gid, MacAddress, PROTOCOL_TCP, PROTOCOL_UDP, ROCE_V2_PORT};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The IP version under RoCE v2.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IpVersion {
+    /// 20 bytes of IPv4.
+    #[default]
+    Ipv4,
+    /// 40 bytes of IPv6.
+    Ipv6,
+}
+
+/// What a RoCE v1 host's GID is made of. The peer's MAC address is never asked for by ARP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum GidKind {
+    /// `fe80::/64` and the modified EUI-64 of the MAC, from which the peer's MAC follows.
+    #[default]
+    #[serde(rename = "eui-64")]
+    Eui64,
+    /// `::ffff:a.b.c.d`; the peer's MAC comes with the exchange at connection set-up.
+    #[serde(rename = "ipv4-mapped")]
+    Ipv4Mapped,
+}
 
 /// MAC address of a host's NIC.
 pub(crate) fn host_mac(host: NodeId) -> MacAddress {

@@ -41,7 +41,8 @@ use self::segments::Segments;
 use self::standalone::StandaloneTimes;
 use self::train::{Hop, Train};
 use self::ways::{Question, Way};
-use crate::plan::{FlowPlan, Plan, Verb};
+use crate::plan::{FlowPlan, Plan};
+use crate::scenario::Verb;
 
 /// The completion time of `flow` in the unloaded network of `plan`. For many flows, ask an
 /// [`UnloadedNetwork`].

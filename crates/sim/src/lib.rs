@@ -55,7 +55,14 @@ pub use output::{
     Before, Outcome, RunError, branch, fits, follow, lead, resume, run, run_in_parts,
     run_with_checkpoints,
 };
-pub use plan::*;
-pub use scenario::{Scenario, ScenarioError};
+pub use plan::{
+    CapturePlan, CmPlan, ConnectionEndPlan, ConnectionPlan, FailureChange, FailurePlan,
+    FailureStep, FaultAction, FaultChoice, FaultRule, FlowPlan, FlowSamplingPlan, FrameSelector,
+    HpccNs3Plan, LinkDown, MAX_FLOWS, MissingEntries, OpcodeSet, Plan, PortSamplingPlan,
+    ProfilePlan, RateThresholds, RocePlan, SamplingPlan, SlowReceiver, SwitchOverrides, TablesPlan,
+    TcpPlan,
+};
+pub use scenario::{CaptureFormat, Scenario, ScenarioError, Side, Verb};
 pub use simulation::{Ending, Execution, Progress, Simulation, WholeNetwork};
 pub use topology_map::topology_map;
+pub use workload::{AppPlan, MAX_MESSAGE_BYTES, OperationKind, StepPlan, StepVerb};

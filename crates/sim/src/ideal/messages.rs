@@ -1,8 +1,7 @@
 //! The packets of a message: first, middles, last, or only.
 
+use crate::scenario::Verb;
 use rocelab_wire::Opcode;
-
-use crate::plan::Verb;
 
 /// A message of at least one byte.
 pub(super) struct Message {

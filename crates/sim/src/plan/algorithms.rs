@@ -3,7 +3,7 @@
 use rocelab_transport::Algorithm;
 
 use crate::scenario::{Priority, Scenario};
-use crate::workload::Workload;
+use crate::workload::{self, Workload};
 
 /// Where the scenario names the congestion control of all flows.
 const OF_ALL: &str = "congestion_control";
@@ -28,14 +28,16 @@ impl Scenario {
     pub(super) fn algorithms(&self) -> Vec<Named<'_>> {
         let mut all = self.common_algorithms();
         all.extend(
-            self.workload.items().into_iter().filter_map(|(name, item)| of_item(&name, item)),
+            workload::items(&self.workload)
+                .into_iter()
+                .filter_map(|(name, item)| of_item(&name, item)),
         );
         all
     }
 
     /// Those that flows can use: some may be hidden by what all workloads say themselves.
     pub(super) fn usable_algorithms(&self) -> Vec<Named<'_>> {
-        let items = self.workload.items();
+        let items = workload::items(&self.workload);
         let own: Vec<_> = items.iter().filter_map(|(name, item)| of_item(name, *item)).collect();
         let mut all = if own.len() < items.len() { self.common_algorithms() } else { Vec::new() };
         all.extend(own);

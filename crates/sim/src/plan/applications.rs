@@ -7,9 +7,9 @@ use rocelab_units::SimTime;
 
 use super::algorithms::InUse;
 use super::numbering::Numbering;
-use super::{AppPlan, ConnectionPlan, FlowPlan, MAX_MESSAGE_BYTES, Side, Verb};
-use crate::scenario::{Fault, Transport, ensure};
-use crate::workload::{App, Workload};
+use super::{ConnectionPlan, FlowPlan};
+use crate::scenario::{Fault, Side, Transport, Verb, ensure};
+use crate::workload::{App, AppPlan, MAX_MESSAGE_BYTES, Workload};
 
 /// An application, and the workload that asks for it: its place, key and parameters.
 pub(super) struct Asked<'n, 'a> {

@@ -11,22 +11,18 @@ use super::algorithms::InUse;
 use super::applications::Asked;
 use super::static_routes::Forwarding;
 use super::{
-    AppPlan, ConnectionPlan, FlowPlan, HostDirectory, Plan, ProfilePlan, RocePlan, applications,
-    checks, connections, failures, faults, hop_limit, hpcc_ns3, integrity, layer2, numbering,
-    ports, sampling, service, static_routes, switches, tables, tcp, telemetry, topology,
+    ConnectionPlan, FlowPlan, Plan, ProfilePlan, RocePlan, applications, checks, connections,
+    failures, faults, hop_limit, hpcc_ns3, integrity, layer2, numbering, ports, sampling, service,
+    static_routes, switches, tables, tcp, telemetry, topology,
 };
 use crate::scenario::{
     Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError,
     Tagging, Transport, ensure,
 };
-use crate::workload::{Flow, FlowRules, Site};
+use crate::workload::{self, AppPlan, Flow, FlowRules, HostDirectory, Site};
 
 /// The most flows of a run: one host's queue pairs are numbered in 24 bits.
 pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
-
-/// No flow needs to be sent later: 53 days. Times are picoseconds in 64 bits, and what happens
-/// after the last flow's start must still fit.
-pub(crate) const LATEST: SimTime = SimTime::LATEST;
 
 impl Scenario {
     /// What will run.
@@ -186,7 +182,7 @@ fn traffic<'a>(
     roce: &RocePlan,
     max_flows: usize,
 ) -> Result<Traffic<'a>, Fault> {
-    let items = scenario.workload.items();
+    let items = workload::items(&scenario.workload);
     let (mut all, mut asked, mut connected) = (Vec::new(), Vec::new(), 0);
     for (item, (name, workload)) in items.iter().enumerate() {
         let site = Site {
@@ -272,9 +268,10 @@ fn check_flow(flow: &FlowPlan, roce: &RocePlan, hosts: &HostDirectory) -> Result
     }
     let rate = hosts.link_rate(flow.source).min(hosts.link_rate(flow.destination));
     let sending = rate.transmission_time(Bytes::new(flow.bytes));
-    ensure(flow.start.saturating_add(sending) <= LATEST, || {
+    ensure(flow.start.saturating_add(sending) <= SimTime::LATEST, || {
         let size = Bytes::new(flow.bytes);
-        let message = format!("{size} from {} on do not end within {LATEST}", flow.start);
+        let (start, latest) = (flow.start, SimTime::LATEST);
+        let message = format!("{size} from {start} on do not end within {latest}");
         Fault::at("", message).help("let it start earlier, or send less")
     })
 }

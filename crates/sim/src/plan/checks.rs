@@ -7,7 +7,6 @@ use rocelab_transport::Algorithm;
 use rocelab_units::{Duration, SimTime};
 
 use super::algorithms::Named;
-use super::build::LATEST;
 use super::{congestion_points, connections, hpcc_ns3, service, tcp};
 use crate::scenario::{Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure};
 
@@ -17,9 +16,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         Fault::at("stop", "the run would end before it begins")
             .help("give a time above 0s, or leave `stop` out to run until the last flow ends")
     })?;
-    ensure(scenario.stop.is_none_or(|stop| stop <= LATEST), || {
+    ensure(scenario.stop.is_none_or(|stop| stop <= SimTime::LATEST), || {
         Fault::at("stop", "simulated time does not reach that far")
-            .help(format!("give at most {LATEST}, or leave `stop` out"))
+            .help(format!("give at most {}, or leave `stop` out", SimTime::LATEST))
     })?;
     scenario.algorithms().iter().try_for_each(check_algorithm)?;
     match &scenario.profile {

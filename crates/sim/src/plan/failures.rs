@@ -5,10 +5,11 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 
 use super::sampling::SHORTEST_INTERVAL;
 use super::switches::SwitchOverrides;
-use super::{HostDirectory, LATEST, layer2, ports, switches};
+use super::{layer2, ports, switches};
 use crate::scenario::{
     FailureConfig, FailureKind, Fault, NicWatchdogConfig, Scenario, SwitchWatchdogConfig, ensure,
 };
+use crate::workload::HostDirectory;
 
 /// All that breaks, and who notices.
 #[derive(Clone, Debug, Default)]
@@ -185,10 +186,11 @@ impl Planned<'_> {
                 .help("give a longer `interval`, or a shorter `lasts`")
         })?;
         let last = u128::from(interval.ps()) * u128::from(repeat - 1) + u128::from(at.ps());
-        ensure(last <= u128::from(LATEST.ps()), || {
+        ensure(last <= u128::from(SimTime::LATEST.ps()), || {
             Fault::at("repeat", format!("simulated time ends before the last of {repeat} times"))
                 .help(format!(
-                    "have it begin within {LATEST}: by a shorter `interval`, or fewer times"
+                    "have it begin within {}: by a shorter `interval`, or fewer times",
+                    SimTime::LATEST
                 ))
         })
     }

@@ -3,8 +3,9 @@
 use rocelab_fabric::Topology;
 use rocelab_fabric::topology::spanning_tree;
 
-use super::{FlowPlan, HostDirectory};
+use super::FlowPlan;
 use crate::scenario::{Fault, Forwarding, RoceVersion, Scenario, ensure};
+use crate::workload::HostDirectory;
 
 /// For each link whether frames may cross it. RoCE v2 is routed, so no link is blocked.
 pub(super) fn active_links(scenario: &Scenario, topology: &Topology) -> Vec<bool> {

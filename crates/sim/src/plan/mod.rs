@@ -1,19 +1,18 @@
 //! What will run: everything that can be wrong with a scenario was found on the way here.
 
 mod algorithms;
-mod app;
 mod applications;
 mod buffer;
 mod build;
 mod checks;
 mod congestion_points;
+mod connection;
 mod connection_timers;
 mod connections;
 mod endless_tcp;
 mod failures;
 mod faults;
 mod hop_limit;
-mod hosts;
 mod hpcc_ns3;
 mod ineffective;
 mod integrity;
@@ -40,16 +39,13 @@ use rocelab_transport::{QueuePairProfile, Service};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Encapsulation;
 
-use crate::scenario::{GidKind, OnDeadlock, Transport};
+use crate::scenario::{CaptureFormat, GidKind, OnDeadlock, Transport, Verb};
+use crate::workload::AppPlan;
 
-pub use app::{
-    AppPlan, ConnectionEndPlan, ConnectionPlan, OperationKind, Side, StepPlan, StepVerb,
-};
-pub(crate) use build::LATEST;
 pub use build::MAX_FLOWS;
+pub use connection::{ConnectionEndPlan, ConnectionPlan};
 pub use failures::{FailureChange, FailurePlan, FailureStep};
 pub use faults::{FaultAction, FaultChoice, FaultRule, FrameSelector, OpcodeSet};
-pub(crate) use hosts::HostDirectory;
 pub use profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
 pub use receivers::SlowReceiver;
 pub(crate) use resolve::default_ecn;
@@ -160,7 +156,7 @@ pub struct FlowPlan {
     pub start: SimTime,
     /// Payload bytes: from source to destination, or the other way for a READ.
     pub bytes: u64,
-    /// Payload bytes of each of its messages but for the last, 1 to [`MAX_MESSAGE_BYTES`]; of a TCP
+    /// Payload bytes of each of its messages but for the last, 1 to [`MAX_MESSAGE_BYTES`](crate::MAX_MESSAGE_BYTES); of a TCP
     /// flow all of them, as they are one stream.
     pub message_bytes: u64,
     /// What carries it.
@@ -208,9 +204,6 @@ impl Plan {
     }
 }
 
-/// The most bytes of one message (IBTA: message sizes are at most 2^31).
-pub const MAX_MESSAGE_BYTES: u64 = 1 << 31;
-
 impl FlowPlan {
     /// The host that the payload goes to.
     pub fn receiver(&self) -> NodeId {
@@ -230,46 +223,6 @@ impl FlowPlan {
     }
 }
 
-/// What a flow does.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verb {
-    /// SEND into a posted receive buffer.
-    Send,
-    /// RDMA WRITE.
-    #[default]
-    Write,
-    /// RDMA WRITE with immediate.
-    WriteWithImmediate,
-    /// RDMA READ: the bytes travel from destination to source.
-    Read,
-}
-
-impl Verb {
-    /// Every verb.
-    pub const ALL: [Self; 4] = [Self::Send, Self::Write, Self::WriteWithImmediate, Self::Read];
-
-    /// The name in scenarios and flow lists.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Send => "send",
-            Self::Write => "write",
-            Self::WriteWithImmediate => "write-with-immediate",
-            Self::Read => "read",
-        }
-    }
-}
-
 /// Which ports are captured, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturePlan {
@@ -281,27 +234,6 @@ pub struct CapturePlan {
     pub format: CaptureFormat,
     /// Leading bytes that are kept of each frame.
     pub snap_length: u32,
-}
-
-/// The file format of captures.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum CaptureFormat {
-    /// One file, one interface a port, nanoseconds.
-    #[default]
-    Pcapng,
-    /// One file a port, nanoseconds.
-    Pcap,
 }
 
 /// What is sampled at regular intervals.

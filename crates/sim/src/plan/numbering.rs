@@ -4,9 +4,9 @@ use rocelab_engine::RngStream;
 use rocelab_transport::FIRST_QPN;
 use rocelab_wire::{Encapsulation, udp_source_port};
 
-use super::{ConnectionEndPlan, FlowPlan, HostDirectory};
+use super::{ConnectionEndPlan, FlowPlan};
 use crate::scenario::Transport;
-use crate::workload::Flow;
+use crate::workload::{Flow, HostDirectory};
 
 /// Numbers both ends of each flow, in order.
 ///

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use rocelab_fabric::NodeId;
 use rocelab_units::{Bandwidth, Bytes, Duration};
 
+use super::Plan;
 use super::buffer::largest_frame;
-use super::{HostDirectory, Plan};
 use crate::scenario::{Fault, SlowReceiverConfig, TranslationConfig, ensure};
+use crate::workload::HostDirectory;
 
 /// A NIC that handles what arrives no faster than it can.
 #[derive(Clone, Debug, PartialEq)]

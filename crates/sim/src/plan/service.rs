@@ -4,9 +4,9 @@ use rocelab_transport::Service;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::{Bandwidth, Bytes};
 
-use super::{AppPlan, FlowPlan};
-use crate::Verb;
-use crate::scenario::{Connect, Fault, RoceConfig, Scenario, ensure};
+use super::FlowPlan;
+use crate::scenario::{Connect, Fault, RoceConfig, Scenario, Verb, ensure};
+use crate::workload::AppPlan;
 
 /// Refuses what needs acknowledgements, or promises, where there are none.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use rocelab_fabric::{NodeId, RouteError, Routes, StaticRoute, Topology};
 
-use super::{HostDirectory, Plan, ports, switches};
+use super::{Plan, ports, switches};
 use crate::scenario::{Fault, RouteConfig, ensure};
+use crate::workload::HostDirectory;
 
 impl Plan {
     /// The routes over the links that are `active`, the static ones among them, whose equal paths

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use rocelab_fabric::NodeId;
 use rocelab_units::Duration;
 
-use super::HostDirectory;
 use crate::scenario::{
     EntryState, Fault, Forwarding, LearningConfig, RoceVersion, Scenario, ensure,
 };
+use crate::workload::HostDirectory;
 
 /// The MAC tables of all switches and the ARP tables of routers.
 #[derive(Clone, Debug, Default)]

@@ -9,10 +9,10 @@ use rocelab_transport::tcp::{TcpParameters, TcpSegment};
 use rocelab_wire::{Ethernet, Ipv4, Ipv6, VlanTag};
 
 use super::numbering::draw;
-use super::{FlowPlan, HostDirectory, Plan, Verb};
+use super::{FlowPlan, Plan};
 use crate::address;
-use crate::scenario::{Fault, IpVersion, Scenario, Transport, ensure};
-use crate::workload::Flow;
+use crate::scenario::{Fault, IpVersion, Scenario, Transport, Verb, ensure};
+use crate::workload::{self, Flow, HostDirectory};
 
 /// The first of the ports that connections are opened from: the dynamic ones, see RFC 6335.
 const FIRST_DYNAMIC_PORT: u32 = 49_152;
@@ -98,7 +98,7 @@ impl Plan {
 impl Scenario {
     /// Whether some workload is carried by TCP.
     pub(super) fn has_tcp(&self) -> bool {
-        self.workload.items().iter().any(|(_, item)| item.transport() == Transport::Tcp)
+        workload::items(&self.workload).iter().any(|(_, item)| item.transport() == Transport::Tcp)
     }
 
     /// Whether switches may mark segments.

@@ -7,10 +7,11 @@ use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
 use rocelab_wire::{IntHeader, IntHop, TelemetryKind};
 
+use super::FlowPlan;
 use super::algorithms::Named;
 use super::static_routes::Forwarding;
-use super::{FlowPlan, HostDirectory};
 use crate::scenario::{Fault, ensure};
+use crate::workload::HostDirectory;
 
 /// Whether every flow's path has its telemetry: rates that have a number, few enough switches, and
 /// one unit for all.

@@ -1,21 +1,9 @@
 //! Builds the topology, and finds the places of what is wrong with it.
 
-use std::path::PathBuf;
-
+use rocelab_fabric::Topology;
 use rocelab_fabric::topology::TopologyError;
-use rocelab_fabric::{Topology, TopologyConfig};
 
 use crate::scenario::{Fault, FilePlace, Place, Scenario};
-
-impl Scenario {
-    /// The file that the topology is read from, as the scenario names it.
-    pub(crate) fn topology_file(&self) -> Option<PathBuf> {
-        match &self.topology {
-            TopologyConfig::File(parameters) => Some(parameters.path.clone()),
-            _ => None,
-        }
-    }
-}
 
 /// The scenario's topology, which is connected and has at least two hosts.
 pub(super) fn build(scenario: &Scenario) -> Result<Topology, Fault> {

@@ -1,7 +1,11 @@
 //! The keys of a configuration.
 
-use super::output::{FCT_FILE, PFC_FILE};
 use crate::scenario::known_names;
+
+/// The file of flow completion times.
+pub(crate) const FCT_FILE: &str = "fct.txt";
+/// The file of pause frames.
+pub(crate) const PFC_FILE: &str = "pfc.txt";
 
 /// A key of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

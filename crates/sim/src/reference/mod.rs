@@ -1,4 +1,4 @@
-//! Configurations of HPCC's ns-3 simulator (Li et al., SIGCOMM 2019), and its output files.
+//! Configurations of HPCC's ns-3 simulator (Li et al., SIGCOMM 2019).
 //!
 //! A `config.txt` becomes a [`Scenario`] with `[profile.hpcc-ns3]`, as TOML that could have been
 //! written by hand: to run one and to convert it first is the same. Words that the simulator would
@@ -9,7 +9,6 @@ mod entries;
 mod explanation;
 mod keys;
 mod notes;
-mod output;
 mod paths;
 mod settings;
 mod values;
@@ -18,7 +17,7 @@ mod words;
 use std::path::{Path, PathBuf};
 
 pub(crate) use algorithm::default as default_algorithm;
-pub(crate) use output::{PauseLine, ReferenceOutput};
+pub(crate) use keys::{FCT_FILE, PFC_FILE};
 
 use self::entries::Entries;
 use crate::scenario::{Origin, Scenario, ScenarioError};

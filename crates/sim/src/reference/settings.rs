@@ -9,11 +9,11 @@ use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 
 use super::entries::Entries;
 use super::{algorithm, paths};
+use crate::scenario::workload::{WorkloadConfig, flows};
 use crate::scenario::{
     Document, Fault, HpccNs3Config, Items, LinkDownConfig, OriginPlace, ProfileConfig,
     RateEcnConfig, Scenario, ScenarioError, WatchdogConfig,
 };
-use crate::workload::{WorkloadConfig, flows};
 
 /// `KMIN_MAP` and `KMAX_MAP` count in these.
 const THRESHOLD_UNIT: u64 = 1_000;

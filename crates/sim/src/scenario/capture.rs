@@ -3,8 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::CaptureFormat;
-
 /// Frames that cross the named ports, in both directions, as Wireshark reads them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -27,4 +25,15 @@ pub struct CaptureConfig {
 /// Longer than any frame: the customary "no limit" of captures.
 const fn whole_frames() -> u32 {
     262_144
+}
+
+/// The file format of captures.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CaptureFormat {
+    /// One file, one interface a port, nanoseconds.
+    #[default]
+    Pcapng,
+    /// One file a port, nanoseconds.
+    Pcap,
 }

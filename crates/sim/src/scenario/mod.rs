@@ -13,6 +13,7 @@ mod document;
 mod error;
 mod failure;
 mod faults;
+mod input_files;
 mod items;
 mod layer2;
 mod origin;
@@ -27,9 +28,11 @@ mod sample;
 mod slow_receiver;
 mod suggestion;
 mod transport;
+mod verb;
+pub(crate) mod workload;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use rocelab_fabric::Priority;
 use rocelab_fabric::{SwitchConfig, TopologyConfig, by_priority_schema};
@@ -39,7 +42,8 @@ use rocelab_units::{Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use capture::CaptureConfig;
+pub use crate::address::{GidKind, IpVersion};
+pub use capture::{CaptureConfig, CaptureFormat};
 pub use class::ClassConfig;
 pub use connect::{CmTimersConfig, Connect};
 pub use deadlock::OnDeadlock;
@@ -53,11 +57,13 @@ pub use items::Items;
 pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, LearningConfig, VlanConfig};
 pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
 pub use rnr_timer::RnrTimer;
-pub use roce::{GidKind, IpVersion, RoceConfig, RoceVersion, Tagging};
+pub use roce::{RoceConfig, RoceVersion, Tagging};
 pub use route::RouteConfig;
 pub use sample::{FlowSampling, PortSampling, SampleConfig};
 pub use slow_receiver::{SlowReceiverConfig, TranslationConfig};
 pub use transport::Transport;
+pub use verb::Verb;
+pub use workload::app::Side;
 
 pub(crate) use document::Document;
 pub(crate) use error::{Fault, FilePlace, Place, ensure};
@@ -65,7 +71,7 @@ pub(crate) use origin::{Origin, OriginPlace};
 pub(crate) use suggestion::known_names;
 pub(crate) use transport::check_verb;
 
-use crate::workload::WorkloadConfig;
+use self::workload::WorkloadConfig;
 
 /// A scenario: what is simulated, from the cables to the flows.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -220,22 +226,6 @@ impl Scenario {
         let mut schema = schemars::schema_for!(Self);
         schema.insert("title".into(), "RoCE Lab scenario".into());
         schema.to_value()
-    }
-
-    /// The files that the scenario names: flow lists, distributions, topologies. A copy of the
-    /// scenario needs copies of them at the same relative paths.
-    pub fn input_files(&self) -> Vec<PathBuf> {
-        let mut files: Vec<_> = self.input_keys().into_iter().map(|(_, file)| file).collect();
-        files.sort();
-        files.dedup();
-        files
-    }
-
-    /// The same, each with the key that names it.
-    pub fn input_keys(&self) -> Vec<(String, PathBuf)> {
-        let mut files = self.workload.files();
-        files.extend(self.topology_file().map(|file| ("topology.file.path".to_owned(), file)));
-        files
     }
 
     /// An error at `key`, in the place where the scenario has it.

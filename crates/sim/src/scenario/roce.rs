@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CmTimersConfig, Connect, RnrTimer};
+use crate::address::{GidKind, IpVersion};
 
 /// RoCE version, path MTU, recovery and priorities of every connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -146,17 +147,6 @@ impl JsonSchema for RoceVersion {
     }
 }
 
-/// The IP version under RoCE v2.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum IpVersion {
-    /// 20 bytes of IPv4.
-    #[default]
-    Ipv4,
-    /// 40 bytes of IPv6.
-    Ipv6,
-}
-
 /// Where a frame carries its priority.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -168,16 +158,4 @@ pub enum Tagging {
     Tagged,
     /// Without a tag: in the DSCP, which is the priority times 8 (the class selectors).
     Untagged,
-}
-
-/// What a RoCE v1 host's GID is made of. The peer's MAC address is never asked for by ARP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum GidKind {
-    /// `fe80::/64` and the modified EUI-64 of the MAC, from which the peer's MAC follows.
-    #[default]
-    #[serde(rename = "eui-64")]
-    Eui64,
-    /// `::ffff:a.b.c.d`; the peer's MAC comes with the exchange at connection set-up.
-    #[serde(rename = "ipv4-mapped")]
-    Ipv4Mapped,
 }

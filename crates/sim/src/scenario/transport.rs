@@ -4,8 +4,7 @@ use rocelab_transport::Algorithm;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, ensure};
-use crate::plan::Verb;
+use super::{Fault, Verb, ensure};
 
 /// What carries the flows of a workload.
 #[derive(

@@ -2,86 +2,32 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::path::{Path, PathBuf};
 
 use rocelab_engine::RngStream;
 use rocelab_fabric::NodeId;
-use rocelab_transport::Algorithm;
 use rocelab_units::{Duration, SimTime};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::{DEFAULT_PORT, DistributionSource, Flow, Site, SizeDistribution, Workload};
-use crate::plan::{MAX_MESSAGE_BYTES, Verb};
-use crate::scenario::{Fault, Transport, ensure};
-
-/// `[workload.poisson]`: every host sends flows to hosts drawn uniformly from the others.
-///
-/// The load is the payload that a host offers a second, as a share of its link's rate: flows
-/// arrive at each host with a rate of load x link rate / (8 x mean size). Every host draws from a
-/// random stream of its own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "PoissonParameters")]
-pub struct Parameters {
-    /// Offered payload as a share of each host's link rate, above 0 and at most 1.
-    #[schemars(range(max = 1.0))]
-    pub load: f64,
-    /// The distribution of flow sizes: `websearch`, `facebook-hadoop`, `alistorage` or
-    /// `google-rpc`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub distribution: Option<String>,
-    /// A distribution of your own instead: a CSV file with the columns `bytes` and
-    /// `cumulative_percent`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub distribution_file: Option<PathBuf>,
-    /// When the arrivals begin. Default: 0s.
-    #[serde(default)]
-    pub start: SimTime,
-    /// How long flows arrive.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub duration: Option<Duration>,
-    /// How many flows arrive, with or in place of `duration`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub count: Option<u64>,
-    /// The hosts that take part: names, or ranges such as `host-0..host-7`. Default: all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hosts: Option<Vec<String>>,
-    /// What carries them: `rdma` or `tcp`.
-    #[serde(default, skip_serializing_if = "Transport::is_rdma")]
-    pub transport: Transport,
-    /// The operation.
-    #[serde(default)]
-    pub verb: Verb,
-    /// Priority 0 to 7. Default: that of `[roce]`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub priority: Option<u8>,
-    /// How these flows react to congestion. Default: as those of their priority, or all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub congestion_control: Option<Algorithm>,
-}
+use super::Workload;
+use super::distribution::{DistributionSource, SizeDistribution};
+use super::flow::{DEFAULT_PORT, Flow};
+use super::rules::MAX_MESSAGE_BYTES;
+use super::site::Site;
+pub use crate::scenario::workload::poisson::Parameters;
+use crate::scenario::{Fault, ensure};
 
 impl Workload for Parameters {
-    fn congestion_control(&self) -> Option<&Algorithm> {
-        self.congestion_control.as_ref()
-    }
-
-    fn transport(&self) -> Transport {
-        self.transport
-    }
-
     fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault> {
-        self.transport.check(self.verb, self.priority, self.congestion_control())?;
+        self.transport.check(self.verb, self.priority, self.congestion_control.as_ref())?;
         let priority = site.priority_or_default(self.priority)?;
-        self.check_load()?;
-        let sizes = self.sizes(site)?;
+        check_load(self)?;
+        let sizes = sizes(self, site)?;
         let hosts = site.hosts.selected("hosts", self.hosts.as_deref())?;
         ensure(hosts.len() >= 2, || {
             Fault::at("hosts", format!("{} host has no other to send to", hosts.len()))
                 .help("name at least 2 hosts")
         })?;
-        let (end, count) = self.extent(site)?;
-        let mut arrivals = self.first_arrivals(site, &hosts, sizes.mean());
+        let (end, count) = extent(self, site)?;
+        let mut arrivals = first_arrivals(self, site, &hosts, sizes.mean());
         if self.count.is_none() {
             let span = end.since(self.start).ps() as f64;
             let expected: f64 = arrivals.intervals.iter().map(|interval| span / interval).sum();
@@ -112,71 +58,67 @@ impl Workload for Parameters {
         }
         Ok(flows)
     }
-
-    fn files(&self) -> Vec<(&'static str, &Path)> {
-        self.distribution_file.iter().map(|file| ("distribution_file", file.as_path())).collect()
-    }
-
-    fn files_mut(&mut self) -> Vec<&mut PathBuf> {
-        self.distribution_file.iter_mut().collect()
-    }
 }
 
-impl Parameters {
-    fn check_load(&self) -> Result<(), Fault> {
-        ensure(self.load > 0.0 && self.load <= 1.0, || {
-            Fault::at("load", "a load is a share of the hosts' link rate")
-                .help("give a number above 0 and at most 1, such as 0.5")
-        })
-    }
+fn check_load(parameters: &Parameters) -> Result<(), Fault> {
+    ensure(parameters.load > 0.0 && parameters.load <= 1.0, || {
+        Fault::at("load", "a load is a share of the hosts' link rate")
+            .help("give a number above 0 and at most 1, such as 0.5")
+    })
+}
 
-    fn sizes(&self, site: &Site<'_>) -> Result<SizeDistribution, Fault> {
-        let source = match (&self.distribution, &self.distribution_file) {
-            (Some(name), None) => DistributionSource::Named(name),
-            (None, Some(file)) => DistributionSource::File(site.folder, file),
-            (Some(_), Some(_)) => {
-                return Err(Fault::at("distribution_file", "there are two distributions")
-                    .help("keep either `distribution` or `distribution_file`"));
-            }
-            (None, None) => {
-                return Err(Fault::at("distribution", "there is no flow-size distribution")
-                    .value("none")
-                    .help("give `distribution = \"websearch\"`, or a `distribution_file`"));
-            }
-        };
-        SizeDistribution::read(source)
-    }
-
-    /// When arrivals end, and how many there may be.
-    fn extent(&self, site: &Site<'_>) -> Result<(SimTime, u64), Fault> {
-        ensure(self.duration.is_some() || self.count.is_some(), || {
-            Fault::at("duration", "nothing says when arrivals end")
+fn sizes(parameters: &Parameters, site: &Site<'_>) -> Result<SizeDistribution, Fault> {
+    let source = match (&parameters.distribution, &parameters.distribution_file) {
+        (Some(name), None) => DistributionSource::Named(name),
+        (None, Some(file)) => DistributionSource::File(site.folder, file),
+        (Some(_), Some(_)) => {
+            return Err(Fault::at("distribution_file", "there are two distributions")
+                .help("keep either `distribution` or `distribution_file`"));
+        }
+        (None, None) => {
+            return Err(Fault::at("distribution", "there is no flow-size distribution")
                 .value("none")
-                .help("give `duration`, such as \"10ms\", or `count`, such as 1000")
-        })?;
-        ensure(self.duration != Some(Duration::ZERO), || {
-            Fault::at("duration", "no flow arrives in no time").help("give a time above 0s")
-        })?;
-        ensure(self.count != Some(0), || {
-            Fault::at("count", "a workload of no flows sends nothing").help("give at least 1")
-        })?;
-        if let Some(count) = self.count {
-            site.check_count("count", count)?;
+                .help("give `distribution = \"websearch\"`, or a `distribution_file`"));
         }
-        let end = self.duration.map_or(SimTime::NEVER, |span| self.start.saturating_add(span));
-        Ok((end, self.count.unwrap_or(u64::MAX)))
-    }
+    };
+    SizeDistribution::read(source)
+}
 
-    fn first_arrivals(&self, site: &Site<'_>, hosts: &[NodeId], mean_size: f64) -> Arrivals {
-        let mut arrivals = Arrivals { next: BinaryHeap::new(), streams: vec![], intervals: vec![] };
-        for (index, &host) in hosts.iter().enumerate() {
-            let rate = site.link_rate(host).bits_per_second() as f64;
-            arrivals.intervals.push(8e12 * mean_size / (self.load * rate));
-            arrivals.streams.push(site.stream(site.hosts.name(host)));
-            arrivals.schedule(index, self.start.ps());
-        }
-        arrivals
+/// When arrivals end, and how many there may be.
+fn extent(parameters: &Parameters, site: &Site<'_>) -> Result<(SimTime, u64), Fault> {
+    ensure(parameters.duration.is_some() || parameters.count.is_some(), || {
+        Fault::at("duration", "nothing says when arrivals end")
+            .value("none")
+            .help("give `duration`, such as \"10ms\", or `count`, such as 1000")
+    })?;
+    ensure(parameters.duration != Some(Duration::ZERO), || {
+        Fault::at("duration", "no flow arrives in no time").help("give a time above 0s")
+    })?;
+    ensure(parameters.count != Some(0), || {
+        Fault::at("count", "a workload of no flows sends nothing").help("give at least 1")
+    })?;
+    if let Some(count) = parameters.count {
+        site.check_count("count", count)?;
     }
+    let end =
+        parameters.duration.map_or(SimTime::NEVER, |span| parameters.start.saturating_add(span));
+    Ok((end, parameters.count.unwrap_or(u64::MAX)))
+}
+
+fn first_arrivals(
+    parameters: &Parameters,
+    site: &Site<'_>,
+    hosts: &[NodeId],
+    mean_size: f64,
+) -> Arrivals {
+    let mut arrivals = Arrivals { next: BinaryHeap::new(), streams: vec![], intervals: vec![] };
+    for (index, &host) in hosts.iter().enumerate() {
+        let rate = site.link_rate(host).bits_per_second() as f64;
+        arrivals.intervals.push(8e12 * mean_size / (parameters.load * rate));
+        arrivals.streams.push(site.stream(site.hosts.name(host)));
+        arrivals.schedule(index, parameters.start.ps());
+    }
+    arrivals
 }
 
 /// The next arrival at every host, earliest first; equal times in the order of the hosts.

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use rocelab_units::{Duration, SimTime};
 
+use super::flow::{Flow, check_ends};
 use super::flow_table::read_input;
-use super::{Flow, Site, check_ends};
-use crate::plan::{MAX_MESSAGE_BYTES, Verb};
-use crate::scenario::{Fault, FilePlace, Place};
+use super::rules::MAX_MESSAGE_BYTES;
+use super::site::Site;
+use crate::scenario::{Fault, FilePlace, Place, Verb};
 
 const COLUMNS: [&str; 6] = ["source", "destination", "priority", "port", "bytes", "start"];
 

@@ -4,6 +4,9 @@ use rocelab_units::Bytes;
 
 use crate::scenario::{Fault, ensure};
 
+/// The most bytes of one message (IBTA: message sizes are at most 2^31).
+pub const MAX_MESSAGE_BYTES: u64 = 1 << 31;
+
 /// The most bytes of one flow: 2^48, more than an hour at 400 Gb/s.
 const MAX_FLOW_BYTES: u64 = 1 << 48;
 

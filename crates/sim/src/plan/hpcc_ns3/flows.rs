@@ -6,8 +6,8 @@ use rocelab_fabric::NodeId;
 use rocelab_fabric::truncated_nanoseconds;
 use rocelab_units::SimTime;
 
-use crate::plan::{FlowPlan, Verb};
-use crate::scenario::{Fault, Transport, ensure};
+use crate::plan::FlowPlan;
+use crate::scenario::{Fault, Transport, Verb, ensure};
 use crate::workload::{Flow, FlowRules};
 
 /// The source port of the first flow of a pair of hosts; each further one has the next.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::scenario::{Fault, Layer2Config, RoceConfig, Scenario, WatchdogConfig, ensure};
+use crate::workload;
 
 /// The first key that says something, and means nothing. A key that says its default is let pass:
 /// scenarios with every default written out have it.
@@ -25,7 +26,7 @@ pub(in crate::plan) fn check(scenario: &Scenario) -> Result<(), Fault> {
     ensure(scenario.watchdog == WatchdogConfig::default(), || refused("watchdog", String::new()))?;
     ensure(scenario.class.is_empty(), || refused("class", String::new()))?;
     ensure(scenario.tcp.is_none(), || refused("tcp", String::new()))?;
-    let items = scenario.workload.items();
+    let items = workload::items(&scenario.workload);
     if let Some((name, item)) = items.iter().find(|(_, item)| !item.transport().is_rdma()) {
         return Err(refused(&format!("{name}.transport"), item.transport().name().into()));
     }

@@ -2,7 +2,6 @@
 
 use rocelab_units::{Bytes, SimTime};
 
-use super::super::build::LATEST;
 use super::SECTION;
 use crate::scenario::{Fault, HpccNs3Config, RateEcnConfig, ensure};
 
@@ -31,9 +30,9 @@ fn check_values(config: &HpccNs3Config) -> Result<(), Fault> {
             .map_err(|fault| fault.of_rate(row.rate).within(&format!("ecn[{index}]")))?;
     }
     let at = config.link_down.map_or(SimTime::ZERO, |down| down.at);
-    ensure(at <= LATEST, || {
+    ensure(at <= SimTime::LATEST, || {
         Fault::at("link_down.at", "simulated time does not reach that far")
-            .help(format!("give at most {LATEST}"))
+            .help(format!("give at most {}", SimTime::LATEST))
     })
 }
 

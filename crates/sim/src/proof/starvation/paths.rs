@@ -7,7 +7,8 @@ use rocelab_fabric::{NodeId, Routes, SchedulerConfig, SwitchConfig};
 use rocelab_units::Bandwidth;
 
 use crate::plan::queues;
-use crate::{ConnectionPlan, FlowPlan, Plan, Verb};
+use crate::scenario::Verb;
+use crate::{ConnectionPlan, FlowPlan, Plan};
 
 /// An egress port: its node, and its number there.
 pub(super) type Port = (NodeId, u16);

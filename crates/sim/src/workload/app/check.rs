@@ -4,9 +4,11 @@ use rocelab_fabric::NodeId;
 use rocelab_units::{Duration, SimTime};
 
 use super::Peers;
-use crate::plan::{AppPlan, LATEST, OperationKind, Side};
+use super::operations::{AppPlan, OperationKind};
+use crate::scenario::workload::app::Side;
 use crate::scenario::{Fault, ensure};
-use crate::workload::{FlowRules, Site};
+use crate::workload::rules::FlowRules;
+use crate::workload::site::Site;
 
 /// The longest that a side works or thinks.
 const LONGEST: Duration = Duration::from_ms(1_000_000);
@@ -102,9 +104,9 @@ impl Pace {
             .help(format!("give one of the two, such as `{count_key} = 1000`"))
         })?;
         for (key, time) in [("start", Some(self.start)), ("until", self.until)] {
-            ensure(time.is_none_or(|time| time <= LATEST), || {
+            ensure(time.is_none_or(|time| time <= SimTime::LATEST), || {
                 Fault::at(key, "simulated time does not reach that far")
-                    .help(format!("give at most {LATEST}"))
+                    .help(format!("give at most {}", SimTime::LATEST))
             })?;
         }
         ensure(self.until.is_none_or(|until| until > self.start), || {

@@ -1,22 +1,10 @@
 //! Who talks to whom.
 
 use rocelab_fabric::NodeId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
+use crate::scenario::workload::app::Pairs;
 use crate::scenario::{Fault, ensure};
-use crate::workload::Site;
-
-/// Which clients talk to which servers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pairs {
-    /// Each client talks to one server: the k-th to the k-th, and from the first again.
-    #[default]
-    RoundRobin,
-    /// Each client talks to every server, over a connection each.
-    All,
-}
+use crate::workload::site::Site;
 
 /// The hosts of an application, as the scenario names them.
 #[derive(Clone, Copy, Debug)]

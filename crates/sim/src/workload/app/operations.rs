@@ -1,10 +1,9 @@
-//! Applications: operations of several steps between clients and servers, one behind the other.
+//! What an application does: operations of several steps between clients and servers, one behind the other.
 
-use rocelab_fabric::NodeId;
 use rocelab_transport::Operation;
 use rocelab_units::{Duration, SimTime};
 
-use super::Plan;
+use crate::scenario::workload::app::{Side, VerbName};
 
 /// What clients and servers do with each other, over how many connections ever.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,27 +54,6 @@ pub struct StepPlan {
     pub chained: bool,
 }
 
-/// An end of a connection.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    borsh::BorshSerialize,
-    borsh::BorshDeserialize,
-    serde::Serialize,
-    serde::Deserialize,
-    schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Side {
-    /// Who begins operations.
-    Client,
-    /// The other.
-    Server,
-}
-
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepVerb {
@@ -105,39 +83,6 @@ pub enum StepVerb {
     },
 }
 
-/// A reliable connection of an application.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConnectionPlan {
-    /// Its application, by its place in [`Plan::apps`].
-    pub app: u32,
-    /// The two ends: the client's, then the server's.
-    pub ends: [ConnectionEndPlan; 2],
-    /// Priority 0 to 7.
-    pub priority: u8,
-    /// UDP source port (v2: 0xC000 to 0xFFFF) or flow label (v1: 20 bits).
-    pub entropy: u32,
-    /// The parameters of its queue pairs, by their place in [`Plan::queue_pairs`].
-    pub queue_pairs: u32,
-}
-
-/// One end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConnectionEndPlan {
-    /// Where it is.
-    pub host: NodeId,
-    /// Its queue pair number, 24 bits; those of flows come first.
-    pub qpn: u32,
-    /// First packet sequence number of its requests, 24 bits.
-    pub psn: u32,
-}
-
-impl Plan {
-    /// The application of a connection.
-    pub fn app_of(&self, connection: u32) -> &AppPlan {
-        &self.apps[self.connections[connection as usize].app as usize]
-    }
-}
-
 impl AppPlan {
     /// The number of the kind that `draw` (0 to 1, uniform) falls on.
     pub(crate) fn kind_at(&self, draw: f64) -> u16 {
@@ -163,35 +108,6 @@ impl OperationKind {
     /// Payload of all steps (bytes).
     pub fn payload(&self) -> u64 {
         self.steps.iter().map(|step| u64::from(step.bytes)).sum()
-    }
-}
-
-impl ConnectionPlan {
-    /// The end of `side`.
-    pub const fn end(&self, side: Side) -> &ConnectionEndPlan {
-        match side {
-            Side::Client => &self.ends[0],
-            Side::Server => &self.ends[1],
-        }
-    }
-}
-
-impl Side {
-    /// The other one.
-    #[must_use]
-    pub const fn other(self) -> Self {
-        match self {
-            Self::Client => Self::Server,
-            Self::Server => Self::Client,
-        }
-    }
-
-    /// The name in scenarios.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::Server => "server",
-        }
     }
 }
 
@@ -228,6 +144,22 @@ impl StepVerb {
             Self::Read => Operation::Read,
             Self::CompareSwap { compare, swap } => Operation::CompareSwap { compare, swap },
             Self::FetchAdd { add } => Operation::FetchAdd { add },
+        }
+    }
+}
+
+/// The verb with the operands that most mean.
+impl From<VerbName> for StepVerb {
+    fn from(name: VerbName) -> Self {
+        match name {
+            VerbName::Send => Self::Send,
+            VerbName::SendWithImmediate => Self::SendWithImmediate,
+            VerbName::SendWithInvalidate => Self::SendWithInvalidate,
+            VerbName::Write => Self::Write,
+            VerbName::WriteWithImmediate => Self::WriteWithImmediate,
+            VerbName::Read => Self::Read,
+            VerbName::CompareSwap => Self::CompareSwap { compare: 0, swap: 1 },
+            VerbName::FetchAdd => Self::FetchAdd { add: 1 },
         }
     }
 }

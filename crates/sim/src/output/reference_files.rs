@@ -9,11 +9,7 @@ use rocelab_fabric::{HpccNs3Routes, NodeId};
 use rocelab_units::{Duration, SimTime};
 
 use crate::plan::FlowPlan;
-
-/// The file of flow completion times.
-pub(crate) const FCT_FILE: &str = "fct.txt";
-/// The file of pause frames.
-pub(crate) const PFC_FILE: &str = "pfc.txt";
+use crate::reference::{FCT_FILE, PFC_FILE};
 
 /// Writes `fct.txt` and `pfc.txt`.
 #[derive(Debug)]
@@ -104,8 +100,7 @@ impl fmt::Display for PauseLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Verb;
-    use crate::scenario::Transport;
+    use crate::scenario::{Transport, Verb};
 
     #[test]
     fn lines_have_the_simulator_s_form() {

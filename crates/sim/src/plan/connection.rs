@@ -1,0 +1,50 @@
+//! The connections of applications.
+
+use rocelab_fabric::NodeId;
+
+use super::Plan;
+use crate::scenario::Side;
+use crate::workload::AppPlan;
+
+/// A reliable connection of an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionPlan {
+    /// Its application, by its place in [`Plan::apps`].
+    pub app: u32,
+    /// The two ends: the client's, then the server's.
+    pub ends: [ConnectionEndPlan; 2],
+    /// Priority 0 to 7.
+    pub priority: u8,
+    /// UDP source port (v2: 0xC000 to 0xFFFF) or flow label (v1: 20 bits).
+    pub entropy: u32,
+    /// The parameters of its queue pairs, by their place in [`Plan::queue_pairs`].
+    pub queue_pairs: u32,
+}
+
+/// One end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionEndPlan {
+    /// Where it is.
+    pub host: NodeId,
+    /// Its queue pair number, 24 bits; those of flows come first.
+    pub qpn: u32,
+    /// First packet sequence number of its requests, 24 bits.
+    pub psn: u32,
+}
+
+impl Plan {
+    /// The application of a connection.
+    pub fn app_of(&self, connection: u32) -> &AppPlan {
+        &self.apps[self.connections[connection as usize].app as usize]
+    }
+}
+
+impl ConnectionPlan {
+    /// The end of `side`.
+    pub const fn end(&self, side: Side) -> &ConnectionEndPlan {
+        match side {
+            Side::Client => &self.ends[0],
+            Side::Server => &self.ends[1],
+        }
+    }
+}
