@@ -39,6 +39,7 @@ pub mod network;
 mod output;
 mod pause_tree;
 mod plan;
+mod planning;
 pub mod profile;
 pub mod proof;
 pub mod ranks;
@@ -58,10 +59,10 @@ pub use output::{
 pub use plan::{
     CapturePlan, CmPlan, ConnectionEndPlan, ConnectionPlan, FailureChange, FailurePlan,
     FailureStep, FaultAction, FaultChoice, FaultRule, FlowPlan, FlowSamplingPlan, FrameSelector,
-    HpccNs3Plan, LinkDown, MAX_FLOWS, MissingEntries, OpcodeSet, Plan, PortSamplingPlan,
-    ProfilePlan, RateThresholds, RocePlan, SamplingPlan, SlowReceiver, SwitchOverrides, TablesPlan,
-    TcpPlan,
+    HpccNs3Plan, LinkDown, MissingEntries, OpcodeSet, Plan, PortSamplingPlan, ProfilePlan,
+    RateThresholds, RocePlan, SamplingPlan, SlowReceiver, SwitchOverrides, TablesPlan, TcpPlan,
 };
+pub use planning::MAX_FLOWS;
 pub use scenario::{CaptureFormat, Scenario, ScenarioError, Side, Verb};
 pub use simulation::{Ending, Execution, Progress, Simulation, WholeNetwork};
 pub use topology_map::topology_map;

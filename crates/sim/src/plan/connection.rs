@@ -2,14 +2,12 @@
 
 use rocelab_fabric::NodeId;
 
-use super::Plan;
 use crate::scenario::Side;
-use crate::workload::AppPlan;
 
 /// A reliable connection of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionPlan {
-    /// Its application, by its place in [`Plan::apps`].
+    /// Its application, by its place in [`Plan::apps`](super::Plan::apps).
     pub app: u32,
     /// The two ends: the client's, then the server's.
     pub ends: [ConnectionEndPlan; 2],
@@ -17,7 +15,7 @@ pub struct ConnectionPlan {
     pub priority: u8,
     /// UDP source port (v2: 0xC000 to 0xFFFF) or flow label (v1: 20 bits).
     pub entropy: u32,
-    /// The parameters of its queue pairs, by their place in [`Plan::queue_pairs`].
+    /// The parameters of its queue pairs, by their place in [`Plan::queue_pairs`](super::Plan::queue_pairs).
     pub queue_pairs: u32,
 }
 
@@ -30,13 +28,6 @@ pub struct ConnectionEndPlan {
     pub qpn: u32,
     /// First packet sequence number of its requests, 24 bits.
     pub psn: u32,
-}
-
-impl Plan {
-    /// The application of a connection.
-    pub fn app_of(&self, connection: u32) -> &AppPlan {
-        &self.apps[self.connections[connection as usize].app as usize]
-    }
 }
 
 impl ConnectionPlan {

@@ -1,58 +1,46 @@
-//! What will run: everything that can be wrong with a scenario was found on the way here.
+//! What will run: everything that can be wrong with a scenario was found on the way here, in `planning/`.
 
-mod algorithms;
-mod applications;
-mod buffer;
-mod build;
-mod checks;
-mod congestion_points;
+mod capture;
 mod connection;
-mod connection_timers;
-mod connections;
-mod endless_tcp;
 mod failures;
 mod faults;
-mod hop_limit;
-mod hpcc_ns3;
-mod ineffective;
-mod integrity;
-mod layer2;
-mod numbering;
-mod ports;
+mod flow;
+mod headroom;
+mod opcodes;
+mod parameters;
 mod profile;
-mod receivers;
-mod resolve;
+mod roce;
+mod rules;
 mod sampling;
-mod service;
-mod static_routes;
+mod slow_receiver;
 mod switches;
 mod tables;
 mod tcp;
-mod telemetry;
-mod topology;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rocelab_fabric::{NodeId, StaticRoute, SwitchConfig, Topology};
+use rocelab_fabric::{NodeId, RouteError, Routes, StaticRoute, SwitchConfig, Topology};
 use rocelab_transport::{QueuePairProfile, Service};
-use rocelab_units::{Duration, SimTime};
-use rocelab_wire::Encapsulation;
+use rocelab_units::SimTime;
 
-use crate::scenario::{CaptureFormat, GidKind, OnDeadlock, Transport, Verb};
+pub use self::capture::CapturePlan;
+pub use self::connection::{ConnectionEndPlan, ConnectionPlan};
+pub use self::failures::{FailureChange, FailurePlan, FailureStep};
+pub use self::faults::{FaultAction, FaultChoice, FaultRule, FrameSelector};
+pub use self::flow::FlowPlan;
+pub use self::opcodes::OpcodeSet;
+pub(crate) use self::parameters::queues;
+pub use self::profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
+pub use self::roce::{CmPlan, RocePlan};
+pub use self::sampling::{FlowSamplingPlan, PortSamplingPlan, SamplingPlan};
+pub use self::slow_receiver::SlowReceiver;
+pub use self::switches::SwitchOverrides;
+pub use self::tables::{MissingEntries, TablesPlan};
+pub use self::tcp::TcpPlan;
+use crate::address;
+use crate::scenario::OnDeadlock;
 use crate::workload::AppPlan;
-
-pub use build::MAX_FLOWS;
-pub use connection::{ConnectionEndPlan, ConnectionPlan};
-pub use failures::{FailureChange, FailurePlan, FailureStep};
-pub use faults::{FaultAction, FaultChoice, FaultRule, FrameSelector, OpcodeSet};
-pub use profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
-pub use receivers::SlowReceiver;
-pub(crate) use resolve::default_ecn;
-pub use switches::SwitchOverrides;
-pub(crate) use switches::queues;
-pub use tables::{MissingEntries, TablesPlan};
-pub use tcp::TcpPlan;
 
 /// A scenario that is known to be runnable.
 #[derive(Clone, Debug)]
@@ -106,82 +94,6 @@ pub struct Plan {
     pub sampling: SamplingPlan,
 }
 
-/// How frames look and which class they travel in.
-#[derive(Clone, Debug)]
-pub struct RocePlan {
-    /// RoCE v1, or v2 over IPv4 or IPv6.
-    pub encapsulation: Encapsulation,
-    /// What the GIDs of v1 are made of.
-    pub gid: GidKind,
-    /// Whether frames carry an 802.1Q tag with the priority in its PCP.
-    pub tagged: bool,
-    /// VLAN identifier of each node (by [`NodeId`]; 0 for none).
-    pub vlans: Vec<u16>,
-    /// Hop limit or TTL of a new frame.
-    pub hop_limit: u8,
-    /// Where connections are made by messages; none: out of band, at no cost.
-    pub connection_manager: Option<CmPlan>,
-}
-
-impl RocePlan {
-    /// UDP source port (v2) or flow label (v1) of management datagrams.
-    pub(crate) fn management_entropy(&self) -> u32 {
-        /// The first port of the range that RoCE v2 sends from.
-        const FIRST_PORT: u32 = 0xc000;
-        if self.encapsulation == Encapsulation::V1 { 0 } else { FIRST_PORT }
-    }
-}
-
-/// The connection manager of every host. Times are codes of 5 bits: 4.096 us x 2^n.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CmPlan {
-    /// Within which time a host answers, 0 to 31.
-    pub response_timeout: u8,
-    /// How often a message is sent again, 0 to 15.
-    pub retries: u8,
-    /// How long a packet may be on its way, 0 to 31.
-    pub packet_lifetime: u8,
-    /// Priority of its datagrams, 0 to 7.
-    pub priority: u8,
-}
-
-/// One flow: one or more messages over a connection of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowPlan {
-    /// The requester.
-    pub source: NodeId,
-    /// The responder.
-    pub destination: NodeId,
-    /// When the work is posted.
-    pub start: SimTime,
-    /// Payload bytes: from source to destination, or the other way for a READ.
-    pub bytes: u64,
-    /// Payload bytes of each of its messages but for the last, 1 to [`MAX_MESSAGE_BYTES`](crate::MAX_MESSAGE_BYTES); of a TCP
-    /// flow all of them, as they are one stream.
-    pub message_bytes: u64,
-    /// What carries it.
-    pub transport: Transport,
-    /// The operation of every message.
-    pub verb: Verb,
-    /// Priority 0 to 7.
-    pub priority: u8,
-    /// Queue pair number at the source: 0x11 + k for the k-th queue pair of that host. Of a TCP flow
-    /// k, for the k-th connection of that host.
-    pub source_qpn: u32,
-    /// Queue pair number at the destination, numbered alike.
-    pub destination_qpn: u32,
-    /// First packet sequence number of the source's requests, 24 bits. Of a TCP flow the sequence
-    /// number of the first byte, 32 bits.
-    pub source_psn: u32,
-    /// First packet sequence number of the destination's requests; of a TCP flow that of its source.
-    pub destination_psn: u32,
-    /// UDP source port (v2: 0xC000 to 0xFFFF) or flow label (v1: 20 bits). Of a TCP flow the source's
-    /// port, and in the upper half the destination's.
-    pub entropy: u32,
-    /// The parameters of its queue pairs, by their place in [`Plan::queue_pairs`]; 0 of a TCP flow.
-    pub queue_pairs: u32,
-}
-
 impl Plan {
     /// Has the run end at this time (ps), where that of an earlier one was interrupted.
     pub fn stop_at(&mut self, ps: u64) {
@@ -202,67 +114,41 @@ impl Plan {
     pub(crate) fn common_queue_pair(&self) -> &QueuePairProfile {
         &self.queue_pairs[0]
     }
-}
 
-impl FlowPlan {
-    /// The host that the payload goes to.
-    pub fn receiver(&self) -> NodeId {
-        if self.verb == Verb::Read { self.source } else { self.destination }
+    /// The application of a connection.
+    pub fn app_of(&self, connection: u32) -> &AppPlan {
+        &self.apps[self.connections[connection as usize].app as usize]
     }
 
-    /// Whether TCP carries it.
-    pub const fn is_tcp(&self) -> bool {
-        matches!(self.transport, Transport::Tcp)
+    /// The routes over the links that are `active`, the static ones among them, whose equal paths
+    /// are chosen by the plan's seed.
+    ///
+    /// # Errors
+    /// If the topology has what routes cannot represent.
+    pub fn routes(&self, active: &[bool]) -> Result<Routes, RouteError> {
+        let routes = Routes::new(&self.topology, active)?;
+        Ok(routes.with_hash_seed(self.seed).with_static_routes(&self.static_routes, active))
     }
 
-    /// The sizes of the flow's messages in the order in which they are posted, all at its start.
-    pub fn messages(&self) -> impl Iterator<Item = u64> + use<> {
-        let (bytes, each) = (self.bytes, self.message_bytes.max(1));
-        let count = bytes.div_ceil(each).max(1);
-        (0..count).map(move |k| (bytes - k * each).min(each))
+    /// Hash of the addresses and ports of a TCP flow's segments, for equal-cost multipath: of those
+    /// with data, or of the acknowledgements.
+    pub(crate) fn segment_hash(&self, flow: &FlowPlan, with_data: bool) -> u32 {
+        let Some(tcp) = &self.tcp else { return 0 };
+        let (near, far) = flow.tcp_ports();
+        let source = (tcp.address(flow.source), near);
+        let destination = (tcp.address(flow.destination), far);
+        if with_data {
+            address::segment_hash(source, destination)
+        } else {
+            address::segment_hash(destination, source)
+        }
     }
-}
 
-/// Which ports are captured, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CapturePlan {
-    /// Node and its port number (from 0); both directions of the port are captured.
-    pub ports: Vec<(NodeId, u16)>,
-    /// Whether frames end with their FCS.
-    pub fcs: bool,
-    /// pcapng, or classic pcap (one file a port).
-    pub format: CaptureFormat,
-    /// Leading bytes that are kept of each frame.
-    pub snap_length: u32,
-}
-
-/// What is sampled at regular intervals.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SamplingPlan {
-    /// Lengths of egress queues. Empty ones are left out.
-    pub queues: Option<PortSamplingPlan>,
-    /// Frames marked CE.
-    pub marks: Option<PortSamplingPlan>,
-    /// What ports send.
-    pub utilisation: Option<PortSamplingPlan>,
-    /// Rates of flows.
-    pub rates: Option<FlowSamplingPlan>,
-}
-
-/// Ports that are sampled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PortSamplingPlan {
-    /// Time between two samples, above zero.
-    pub interval: Duration,
-    /// Node and port number, each once.
-    pub ports: Vec<(NodeId, u16)>,
-}
-
-/// Flows that are sampled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowSamplingPlan {
-    /// Time between two samples, above zero.
-    pub interval: Duration,
-    /// Numbers in the plan, ascending, each once.
-    pub flows: Vec<u32>,
+    /// The name of the congestion control of a flow.
+    pub fn congestion_control_of(&self, flow: &FlowPlan) -> &'static str {
+        match &self.tcp {
+            Some(tcp) if flow.is_tcp() => tcp.parameters.congestion_control.name(),
+            _ => self.queue_pairs_of(flow).congestion_control.name(),
+        }
+    }
 }

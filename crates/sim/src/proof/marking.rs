@@ -28,7 +28,7 @@ use serde::Serialize;
 
 use super::headroom::is_lossless;
 use crate::Plan;
-use crate::plan::default_ecn;
+use crate::planning::default_ecn;
 
 /// Thresholds of the egress queues of one rate at switches with equal ports. Sizes in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

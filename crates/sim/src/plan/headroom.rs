@@ -1,0 +1,73 @@
+//! What a port may still receive after it has asked for a pause.
+
+use std::sync::Arc;
+
+use rocelab_fabric::topology::{Adjacency, Neighbour};
+use rocelab_fabric::{Headroom, HeadroomInput, LosslessHop, NodeId};
+use rocelab_transport::QueuePairProfile;
+use rocelab_units::Bytes;
+use rocelab_wire::{CnTag, Opcode, frame_len};
+
+use super::Plan;
+
+impl Plan {
+    /// The headroom of each port of a switch, for every lossless priority of it.
+    pub fn headroom(&self, switch: NodeId, adjacency: &Adjacency) -> Vec<Bytes> {
+        let ports = (0u16..).zip(adjacency.ports_of(switch));
+        let of_port =
+            |(port, neighbour): (u16, &Neighbour)| match self.port_at(switch, port).headroom {
+                Headroom::Fixed(bytes) => bytes,
+                Headroom::Auto => self.lossless_hop(switch, neighbour, adjacency).terms().total(),
+            };
+        ports.map(of_port).collect()
+    }
+
+    /// What the headroom of a switch's port depends on; `neighbour` is at the other end of its link.
+    pub fn lossless_hop(
+        &self,
+        switch: NodeId,
+        neighbour: &Neighbour,
+        adjacency: &Adjacency,
+    ) -> LosslessHop {
+        let link = &self.topology.links[neighbour.link as usize];
+        let far_port = adjacency.port_of_link(neighbour.node, neighbour.link).unwrap_or(0);
+        let far_port = u16::try_from(far_port).unwrap_or(u16::MAX);
+        let far = self.port_at(neighbour.node, far_port);
+        let hop = LosslessHop::from(HeadroomInput {
+            rate: link.rate,
+            delay: link.delay,
+            largest_frame: self.largest_frame(),
+            response: far.pause_response
+                + self.latency_of(switch)
+                + self.latency_of(neighbour.node),
+        });
+        let config = self.switch_at(switch);
+        let segment = self.tcp.as_ref().map_or(0, |tcp| tcp.largest_frame(self.roce.tagged));
+        let is_lossless =
+            self.tcp.as_ref().is_some_and(|tcp| config.lossless.contains(&tcp.parameters.priority));
+        let own = if is_lossless { Bytes::new(segment.into()) } else { Bytes::new(0) };
+        LosslessHop {
+            cell: config.cell,
+            frame_ahead: hop.frame_ahead.max(Bytes::new(segment.into())),
+            largest_frame: hop.largest_frame.max(own),
+            ..hop
+        }
+    }
+
+    /// The largest frame of RDMA in a scenario, FCS included: a full packet with a RETH and immediate data, and
+    /// with telemetry where some flows carry it.
+    pub(crate) fn largest_frame(&self) -> Bytes {
+        let opcode = Opcode::RcRdmaWriteOnlyWithImmediate;
+        let len = |profile: &Arc<QueuePairProfile>| {
+            let payload = profile.path_mtu.bytes() as usize;
+            let tag = if profile.congestion_control.needs_qcn() { CnTag::LEN } else { 0 };
+            tag + match profile.congestion_control.telemetry() {
+                None => frame_len(self.roce.encapsulation, self.roce.tagged, opcode, payload),
+                Some(kind) => {
+                    kind.frame_len(self.roce.encapsulation, self.roce.tagged, opcode, payload)
+                }
+            }
+        };
+        Bytes::new(self.queue_pairs.iter().map(len).max().unwrap_or(0) as u64)
+    }
+}

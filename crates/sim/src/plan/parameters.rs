@@ -1,0 +1,106 @@
+//! What each switch and port goes by.
+
+use rocelab_fabric::{NodeId, PortExtras, Shapers, SwitchConfig, SwitchForwarding, Trust};
+use rocelab_units::Duration;
+use rocelab_wire::Encapsulation;
+
+use super::{Plan, RocePlan};
+
+impl Plan {
+    /// What a switch goes by.
+    pub fn switch_at(&self, switch: NodeId) -> &SwitchConfig {
+        self.switch_overrides.of_switch(switch, &self.switch)
+    }
+
+    /// What a port goes by, of a switch or of a host, which has the parameters of all switches.
+    pub fn port_at(&self, node: NodeId, port: u16) -> &SwitchConfig {
+        self.switch_overrides.of_port((node, port), &self.switch)
+    }
+
+    /// The egress queue, 0 to 7, that frames of a priority wait in at a port.
+    pub fn queue_of(&self, node: NodeId, port: u16, priority: u8) -> u8 {
+        let mut named = self.port_at(node, port).queue_of.iter();
+        let named = named.find(|(named, _)| named.number() == priority);
+        named.map_or(priority, |(_, &queue)| queue)
+    }
+
+    /// The ports with parameters of their own, in the order of nodes.
+    pub(crate) fn ports_of_their_own(&self) -> impl Iterator<Item = (NodeId, u16)> + '_ {
+        self.switch_overrides.ports()
+    }
+
+    /// Whether frames cut through a switch.
+    pub fn cuts_through(&self, node: NodeId) -> bool {
+        self.topology.is_switch(node)
+            && self.switch_at(node).forwarding == SwitchForwarding::CutThrough
+    }
+
+    /// Time that a frame spends in a node before it is queued; none in a host.
+    pub fn latency_of(&self, node: NodeId) -> Duration {
+        if self.topology.is_switch(node) { self.switch_at(node).latency } else { Duration::ZERO }
+    }
+
+    /// What few ports have, of this one.
+    pub(crate) fn port_extras(&self, node: NodeId, port: u16) -> Option<Box<PortExtras>> {
+        let config = self.port_at(node, port);
+        let is_switch = self.topology.is_switch(node);
+        let extras = PortExtras {
+            queue_of: (is_switch && !config.queue_of.is_empty()).then(|| queues(config)),
+            shapers: if is_switch { Shapers::new(&config.shapers) } else { None },
+            pause_response: config.pause_response,
+            ..PortExtras::default()
+        };
+        let is_plain = extras.queue_of.is_none()
+            && extras.shapers.is_none()
+            && extras.pause_response == Duration::ZERO;
+        (!is_plain).then(|| Box::new(extras))
+    }
+
+    /// The priority of the notifications of a port's congestion points, 0 to 7.
+    pub(crate) fn cnm_priority(&self, switch: NodeId, port: u16) -> u8 {
+        self.port_at(switch, port).qcn.as_ref().map_or(0, |qcn| qcn.cnm_priority)
+    }
+
+    /// The priorities (bit p) with which hosts send frames that a switch puts in a lossless one.
+    pub(crate) fn lossless_as_sent(&self, switch: NodeId) -> u8 {
+        let lossless = &self.switch_at(switch).lossless;
+        let classes = (0u8..).zip(self.priorities_in(switch));
+        let sent = classes.filter(|(_, class)| lossless.contains(class));
+        sent.fold(0, |mask, (sent, _)| mask | 1 << sent)
+    }
+
+    /// In a switch: the priority of frames of each priority, by the field that it trusts.
+    pub(crate) fn priorities_in(&self, switch: NodeId) -> [u8; 8] {
+        let config = self.switch_at(switch);
+        std::array::from_fn(|sent| {
+            let [sent, ..] = sent.to_le_bytes();
+            match code_point(config.trust, &self.roce, sent) {
+                None => config.default_priority,
+                Some((code, usual)) => {
+                    config.priority_of.get(&code.to_string()).copied().unwrap_or(usual)
+                }
+            }
+        })
+    }
+}
+
+/// What a frame of a priority has in the trusted field, and the priority that this usually means.
+fn code_point(trust: Trust, roce: &RocePlan, sent: u8) -> Option<(u8, u8)> {
+    let is_v1 = roce.encapsulation == Encapsulation::V1;
+    let traffic_class = (sent << 5, sent);
+    match trust {
+        Trust::Auto => Some((sent, sent)),
+        Trust::Pcp => roce.tagged.then_some((sent, sent)),
+        Trust::Dscp => (!is_v1).then_some((sent << 3, sent)),
+        Trust::TrafficClass => is_v1.then_some(traffic_class),
+    }
+}
+
+/// The egress queue of each priority.
+pub(crate) fn queues(config: &SwitchConfig) -> [u8; 8] {
+    let mut queues = [0, 1, 2, 3, 4, 5, 6, 7];
+    for (priority, &queue) in &config.queue_of {
+        queues[usize::from(priority.number())] = queue;
+    }
+    queues
+}

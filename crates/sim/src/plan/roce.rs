@@ -1,0 +1,44 @@
+//! How frames look.
+
+use rocelab_wire::Encapsulation;
+
+use crate::scenario::GidKind;
+
+/// How frames look and which class they travel in.
+#[derive(Clone, Debug)]
+pub struct RocePlan {
+    /// RoCE v1, or v2 over IPv4 or IPv6.
+    pub encapsulation: Encapsulation,
+    /// What the GIDs of v1 are made of.
+    pub gid: GidKind,
+    /// Whether frames carry an 802.1Q tag with the priority in its PCP.
+    pub tagged: bool,
+    /// VLAN identifier of each node (by [`NodeId`]; 0 for none).
+    pub vlans: Vec<u16>,
+    /// Hop limit or TTL of a new frame.
+    pub hop_limit: u8,
+    /// Where connections are made by messages; none: out of band, at no cost.
+    pub connection_manager: Option<CmPlan>,
+}
+
+impl RocePlan {
+    /// UDP source port (v2) or flow label (v1) of management datagrams.
+    pub(crate) fn management_entropy(&self) -> u32 {
+        /// The first port of the range that RoCE v2 sends from.
+        const FIRST_PORT: u32 = 0xc000;
+        if self.encapsulation == Encapsulation::V1 { 0 } else { FIRST_PORT }
+    }
+}
+
+/// The connection manager of every host. Times are codes of 5 bits: 4.096 us x 2^n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CmPlan {
+    /// Within which time a host answers, 0 to 31.
+    pub response_timeout: u8,
+    /// How often a message is sent again, 0 to 15.
+    pub retries: u8,
+    /// How long a packet may be on its way, 0 to 31.
+    pub packet_lifetime: u8,
+    /// Priority of its datagrams, 0 to 7.
+    pub priority: u8,
+}

@@ -1,0 +1,84 @@
+//! The connections of applications: their numbers, and what can be wrong with their ways.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use rocelab_units::SimTime;
+
+use super::algorithms::InUse;
+use super::numbering::Numbering;
+use crate::plan::{ConnectionPlan, FlowPlan};
+use crate::scenario::{Fault, Side, Transport, Verb, ensure};
+use crate::workload::{App, AppPlan, MAX_MESSAGE_BYTES, Workload};
+
+/// An application, and the workload that asks for it: its place, key and parameters.
+pub(super) struct Asked<'n, 'a> {
+    pub(super) app: App,
+    pub(super) workload: (usize, &'n str, &'a dyn Workload),
+}
+
+/// Numbers the connections of all applications, behind those of all flows; `check` refuses ways
+/// that no connection can take.
+pub(super) fn build<'a>(
+    asked: Vec<Asked<'_, 'a>>,
+    numbering: &mut Numbering<'_>,
+    in_use: &mut InUse<'a>,
+    check: impl Fn(&FlowPlan) -> Result<(), Fault>,
+) -> Result<(Vec<AppPlan>, Vec<ConnectionPlan>), Fault> {
+    let (mut apps, mut connections) = (Vec::with_capacity(asked.len()), Vec::new());
+    let mut names = BTreeSet::new();
+    for (place, Asked { app: App { plan, connections: pairs, priority }, workload }) in
+        (0u32..).zip(asked)
+    {
+        let key = workload.1;
+        ensure(names.insert(plan.name.clone()), || {
+            Fault::at(format!("{key}.name"), format!("`{}` is there twice", plan.name))
+                .value(&plan.name)
+                .help("give every application a name of its own")
+        })?;
+        let queue_pairs = in_use.place(workload, priority);
+        for (client, server) in pairs {
+            let (ends, entropy) = numbering.connect(client, server);
+            let connection = ConnectionPlan { app: place, ends, priority, entropy, queue_pairs };
+            check(&way(&connection, plan.start)).map_err(|fault| fault.within(key))?;
+            connections.push(connection);
+        }
+        apps.push(plan);
+    }
+    Ok((apps, connections))
+}
+
+/// A flow of one byte over this connection: it stands for the way.
+fn way(connection: &ConnectionPlan, start: SimTime) -> FlowPlan {
+    let [client, server] = [connection.end(Side::Client), connection.end(Side::Server)];
+    FlowPlan {
+        source: client.host,
+        destination: server.host,
+        start,
+        bytes: 1,
+        message_bytes: MAX_MESSAGE_BYTES,
+        transport: Transport::Rdma,
+        verb: Verb::Send,
+        priority: connection.priority,
+        source_qpn: client.qpn,
+        destination_qpn: server.qpn,
+        source_psn: client.psn,
+        destination_psn: server.psn,
+        entropy: connection.entropy,
+        queue_pairs: connection.queue_pairs,
+    }
+}
+
+/// What crosses the network: flows, and flows that stand for the ways of connections.
+pub(super) fn ways<'a>(
+    flows: &'a [FlowPlan],
+    apps: &[AppPlan],
+    connections: &[ConnectionPlan],
+) -> Cow<'a, [FlowPlan]> {
+    if connections.is_empty() {
+        return Cow::Borrowed(flows);
+    }
+    let start = |connection: &ConnectionPlan| apps[connection.app as usize].start;
+    let ways = connections.iter().map(|connection| way(connection, start(connection)));
+    flows.iter().cloned().chain(ways).collect()
+}

@@ -1,0 +1,278 @@
+//! From [`Scenario`] to [`Plan`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rocelab_transport::{Algorithm, QueuePairProfile};
+use rocelab_units::{Bytes, SimTime};
+use rocelab_wire::Encapsulation;
+
+use super::algorithms::InUse;
+use super::applications::Asked;
+use super::static_routes::Forwarding;
+use super::{
+    applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3, integrity,
+    layer2, numbering, ports, receivers, sampling, service, static_routes, switches, tables, tcp,
+    telemetry, topology,
+};
+use crate::plan::{ConnectionPlan, FlowPlan, Plan, ProfilePlan, RocePlan};
+use crate::scenario::{
+    Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError,
+    Tagging, Transport, ensure,
+};
+use crate::workload::{self, AppPlan, Flow, FlowRules, HostDirectory, Site};
+
+/// The most flows of a run: one host's queue pairs are numbered in 24 bits.
+pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
+
+impl Scenario {
+    /// What will run.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, in the order: plain values, topology, layer 2, captures and
+    /// samples, workloads, faults, buffer.
+    pub fn plan(&self) -> Result<Plan, ScenarioError> {
+        self.plan_within(MAX_FLOWS)
+    }
+
+    /// Like [`Scenario::plan`], but refuses more than `max_flows` flows.
+    ///
+    /// # Errors
+    /// As [`Scenario::plan`].
+    pub fn plan_within(&self, max_flows: usize) -> Result<Plan, ScenarioError> {
+        build(&self.with_defaults(), max_flows.min(MAX_FLOWS))
+            .map_err(|fault| self.document.report(fault))
+    }
+}
+
+/// The plan of a resolved scenario.
+fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
+    checks::check(scenario)?;
+    let mut topology = topology::build(scenario)?;
+    let hosts = HostDirectory::new(&topology);
+    let vlans = layer2::vlans(scenario, &topology, &hosts)?;
+    let roce = roce(scenario, vlans);
+    let capture = scenario.capture.as_ref();
+    let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
+    let Traffic { flows, apps, connections, in_use } = traffic(scenario, &hosts, &roce, max_flows)?;
+    let starts = flows.iter().map(|flow| flow.start).chain(apps.iter().map(|app| app.start));
+    let last_start = starts.max().unwrap_or_default();
+    let at_least = scenario.stop.map_or(last_start, |stop| stop.min(last_start));
+    let sampling = sampling::build(scenario.sample.as_ref(), &topology, &flows, at_least)?;
+    integrity::check(scenario, &flows)?;
+    connections::check_flows(&scenario.roce, &flows)?;
+    service::check_apps(&apps, &scenario.roce)?;
+    let ways = applications::ways(&flows, &apps, &connections);
+    let faults = faults::build(&scenario.faults, &topology, &flows)?;
+    let queue_pairs: Vec<_> = in_use
+        .all()
+        .iter()
+        .map(|named| Arc::new(profile(&scenario.roce, named.algorithm)))
+        .collect();
+    let active_links = layer2::active_links(scenario, &topology);
+    let static_routes = static_routes::build(&scenario.route, &topology, &hosts, &active_links)?;
+    let (profile, stop) = match &scenario.profile {
+        None => {
+            let links =
+                Forwarding { topology: &topology, active: &active_links, by_hand: &static_routes };
+            hop_limit::check(&roce, &links, &ways)?;
+            telemetry::check(in_use.all(), &links, &hosts, &ways)?;
+            (ProfilePlan::Roce, scenario.stop)
+        }
+        Some(ProfileConfig::HpccNs3(config)) => {
+            let plan = hpcc_ns3::build(config, scenario, &mut topology, &flows)?;
+            (ProfilePlan::HpccNs3(Arc::new(plan)), scenario.stop.map(hpcc_ns3::truncated))
+        }
+    };
+    let tables = tables::build(scenario, &hosts)?;
+    let switch_overrides = switches::build(&scenario.switch, &topology)?;
+    let failures = failures::build(scenario, &topology, &hosts, &switch_overrides)?;
+    let tcp = tcp::plan(scenario, &flows);
+    let mut plan = Plan {
+        name: scenario.name(),
+        seed: scenario.seed,
+        stop,
+        profile,
+        active_links,
+        static_routes,
+        tables,
+        topology,
+        roce,
+        switch: scenario.switch.clone(),
+        switch_overrides,
+        queue_pairs,
+        tcp,
+        flows,
+        apps,
+        connections,
+        faults,
+        failures,
+        slow_receivers: BTreeMap::new(),
+        integrity: scenario.integrity,
+        on_deadlock: scenario.on_deadlock.unwrap_or(match scenario.watchdog.switch {
+            Some(_) => OnDeadlock::Continue,
+            None => OnDeadlock::Stop,
+        }),
+        capture,
+        sampling,
+    };
+    if matches!(plan.profile, ProfilePlan::Roce) {
+        buffer::check(&plan)?;
+        plan.slow_receivers = receivers::build(&plan, &scenario.slow_receiver, &hosts)?;
+        connections::measure_paths(&mut plan, &scenario.roce);
+    }
+    Ok(plan)
+}
+
+fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
+    let config = &scenario.roce;
+    let encapsulation = match (config.version, config.ip) {
+        (RoceVersion::V1, _) => Encapsulation::V1,
+        (RoceVersion::V2, IpVersion::Ipv4) => Encapsulation::V2Ipv4,
+        (RoceVersion::V2, IpVersion::Ipv6) => Encapsulation::V2Ipv6,
+    };
+    let is_v2 = config.version == RoceVersion::V2;
+    RocePlan {
+        gid: scenario.roce.gid,
+        encapsulation,
+        tagged: match config.tagging {
+            Tagging::Auto => !is_v2,
+            Tagging::Tagged => true,
+            Tagging::Untagged => false,
+        },
+        vlans,
+        hop_limit: config.hop_limit,
+        connection_manager: connections::manager(config),
+    }
+}
+
+fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
+    QueuePairProfile {
+        service: config.service,
+        recovery: config.recovery,
+        ack_interval: config.ack_interval,
+        ack_timeout: config.ack_timeout,
+        retry_count: config.retry_count,
+        rnr_retry: config.rnr_retry,
+        rnr_timer: config.rnr_timer.code(),
+        max_rd_atomic: config.max_rd_atomic,
+        max_dest_rd_atomic: config.max_dest_rd_atomic,
+        timeouts: config.timeouts,
+        ack_coalescing: config.ack_coalescing,
+        cnp_priority: config.cnp_priority,
+        ecn_capable: config.version == RoceVersion::V2 && algorithm.needs_ecn(),
+        congestion_control: algorithm.clone(),
+        // Round-trip time and packets in flight follow when all flows are known.
+        ..QueuePairProfile::new(config.path_mtu)
+    }
+}
+
+/// What hosts do, and the congestion controls that it takes.
+struct Traffic<'a> {
+    /// By start time, then in the order of the text.
+    flows: Vec<FlowPlan>,
+    apps: Vec<AppPlan>,
+    connections: Vec<ConnectionPlan>,
+    in_use: InUse<'a>,
+}
+
+/// The flows and applications of all workloads.
+fn traffic<'a>(
+    scenario: &'a Scenario,
+    hosts: &HostDirectory,
+    roce: &RocePlan,
+    max_flows: usize,
+) -> Result<Traffic<'a>, Fault> {
+    let items = workload::items(&scenario.workload);
+    let (mut all, mut asked, mut connected) = (Vec::new(), Vec::new(), 0);
+    for (item, (name, workload)) in items.iter().enumerate() {
+        let site = Site {
+            name,
+            seed: scenario.seed,
+            hosts,
+            rules: match scenario.profile {
+                None => FlowRules::Roce,
+                Some(ProfileConfig::HpccNs3(_)) => FlowRules::HpccNs3,
+            },
+            priority: scenario.roce.priority,
+            folder: scenario.folder(),
+            max_flows: max_flows - all.len() - connected,
+        };
+        let flows = workload.flows(&site).map_err(|fault| fault.within(name))?;
+        all.extend(flows.into_iter().map(|flow| (item, flow)));
+        if let Some(app) = workload.app(&site).map_err(|fault| fault.within(name))? {
+            connected += app.connections.len();
+            asked.push(Asked { app, workload: (item, name, *workload) });
+        }
+    }
+    if all.is_empty() && asked.is_empty() {
+        return Err(Fault::at("workload", "no flow would start")
+            .value("")
+            .help("add a workload, such as `[workload.incast]` with `senders` and `bytes`"));
+    }
+    all.sort_by_key(|(_, flow)| flow.start);
+    let mut numbering = Numbers::of(scenario, hosts, roce);
+    let mut connections_of_tcp = tcp::TcpNumbering::new(scenario, hosts);
+    let mut in_use = InUse::new(scenario);
+    let mut plans = Vec::with_capacity(all.len());
+    for (item, flow) in all {
+        let (name, workload) = &items[item];
+        let is_tcp = workload.transport() == Transport::Tcp;
+        let planned =
+            if is_tcp { Ok(connections_of_tcp.number(&flow)) } else { numbering.number(&flow) };
+        let plan = planned
+            .and_then(|plan| check_flow(&plan, roce, hosts).map(|()| plan))
+            .and_then(|plan| service::check_flow(&plan, &scenario.roce).map(|()| plan))
+            .map_err(|fault| fault.within(&workload.key_of(flow.row)).within(name))?;
+        if is_tcp {
+            plans.push(plan);
+            continue;
+        }
+        let queue_pairs = in_use.place((item, name, *workload), flow.priority);
+        plans.push(FlowPlan { queue_pairs, ..plan });
+    }
+    let check = |way: &FlowPlan| check_flow(way, roce, hosts);
+    let (apps, connections) = match &mut numbering {
+        Numbers::Roce(numbering) => applications::build(asked, numbering, &mut in_use, check)?,
+        Numbers::HpccNs3(_) => Default::default(), // Its rules refuse applications.
+    };
+    in_use.name_one();
+    Ok(Traffic { flows: plans, apps, connections, in_use })
+}
+
+/// What gives flows their numbers.
+enum Numbers<'a> {
+    Roce(numbering::Numbering<'a>),
+    HpccNs3(hpcc_ns3::Numbering),
+}
+
+impl<'a> Numbers<'a> {
+    fn of(scenario: &Scenario, hosts: &'a HostDirectory, roce: &RocePlan) -> Self {
+        match scenario.profile {
+            None => Self::Roce(numbering::Numbering::new(scenario.seed, hosts, roce.encapsulation)),
+            Some(ProfileConfig::HpccNs3(_)) => Self::HpccNs3(hpcc_ns3::Numbering::default()),
+        }
+    }
+
+    fn number(&mut self, flow: &Flow) -> Result<FlowPlan, Fault> {
+        match self {
+            Self::Roce(numbering) => Ok(numbering.number(flow)),
+            Self::HpccNs3(numbering) => numbering.number(flow),
+        }
+    }
+}
+
+/// Whether a flow can run whatever the workload that it comes from.
+fn check_flow(flow: &FlowPlan, roce: &RocePlan, hosts: &HostDirectory) -> Result<(), Fault> {
+    if roce.encapsulation == Encapsulation::V1 {
+        layer2::check_domain(flow, &roce.vlans, hosts)?;
+    }
+    let rate = hosts.link_rate(flow.source).min(hosts.link_rate(flow.destination));
+    let sending = rate.transmission_time(Bytes::new(flow.bytes));
+    ensure(flow.start.saturating_add(sending) <= SimTime::LATEST, || {
+        let size = Bytes::new(flow.bytes);
+        let (start, latest) = (flow.start, SimTime::LATEST);
+        let message = format!("{size} from {start} on do not end within {latest}");
+        Fault::at("", message).help("let it start earlier, or send less")
+    })
+}

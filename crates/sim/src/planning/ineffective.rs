@@ -1,0 +1,204 @@
+//! What a scenario says to no effect: no error, but seldom what was meant.
+
+use rocelab_fabric::SwitchConfig;
+use rocelab_units::{Duration, SimTime};
+
+use super::{connection_timers, endless_tcp};
+use crate::plan::Plan;
+use crate::scenario::{
+    EntryState, FailureKind, Fault, LearningConfig, RoceVersion, Scenario, ScenarioError,
+};
+
+impl Scenario {
+    /// What the scenario says to no effect, of which `plan` was made: what happens after the end,
+    /// watchdogs that see nothing, thresholds that others stand in for, empty lists, classes of no flow;
+    /// TCP that never gives up; and connections that give up too early. In the form of errors, which name the place and say what to write instead. Of
+    /// what a configuration of HPCC's ns-3 simulator was made into, nothing.
+    pub fn without_effect(&self, plan: &Plan) -> Vec<ScenarioError> {
+        if plan.profile.hpcc_ns3().is_some() {
+            return Vec::new();
+        }
+        let found = failures(self)
+            .chain(convergence(self))
+            .chain(switch_watchdog(self))
+            .chain(nic_watchdog(self))
+            .chain(fault_rules(self))
+            .chain(empty_lists(self))
+            .chain(classes(self, plan))
+            .chain(late_flows(plan))
+            .chain(no_watchdog(self))
+            .chain(unused_arp_timeout(self))
+            .chain(unused_alpha(self))
+            .chain(unreachable_xon(self))
+            .chain(endless_tcp::endless_tcp(self, plan))
+            .chain(connection_timers::too_short(plan));
+        found.map(|fault| self.document.report(fault)).collect()
+    }
+}
+
+/// Failures that begin when all is over.
+fn failures(scenario: &Scenario) -> impl Iterator<Item = Fault> + '_ {
+    let late = move |(index, at): (usize, SimTime)| {
+        after_the_end(scenario, format!("failure[{index}].at"), at)
+    };
+    scenario.failure.iter().map(|failure| failure.at).enumerate().filter_map(late)
+}
+
+/// Rules for frames that arrive when all is over.
+fn fault_rules(scenario: &Scenario) -> impl Iterator<Item = Fault> + '_ {
+    let late = move |(index, after): (usize, Option<SimTime>)| {
+        after_the_end(scenario, format!("faults[{index}].after"), after?)
+    };
+    scenario.faults.iter().map(|rule| rule.after).enumerate().filter_map(late)
+}
+
+fn after_the_end(scenario: &Scenario, key: String, at: SimTime) -> Option<Fault> {
+    let stop = scenario.stop.filter(|&stop| at > stop)?;
+    let fault = Fault::at(key, format!("the run is over by then: `stop` is {stop}"));
+    Some(fault.help("give an earlier time, or a later `stop`"))
+}
+
+/// Time that routes take to follow links that never change.
+fn convergence(scenario: &Scenario) -> Option<Fault> {
+    let reroutes =
+        |kind: FailureKind| matches!(kind, FailureKind::LinkDown | FailureKind::SwitchReboot);
+    let is_used = scenario.failure.iter().any(|failure| reroutes(failure.kind));
+    let none = scenario.convergence > Duration::ZERO && !is_used;
+    none.then(|| {
+        Fault::at("convergence", "no link goes down, so routes never change")
+            .help("leave it out, or add a `[[failure]]` of kind \"link-down\" or \"switch-reboot\"")
+    })
+}
+
+/// A watchdog of switches that looks too late, or waits too long, to see anything.
+fn switch_watchdog(scenario: &Scenario) -> Option<Fault> {
+    let (watchdog, stop) = (scenario.watchdog.switch.as_ref()?, scenario.stop?);
+    let over = format!("the run is over by then: `stop` is {stop}");
+    let last_look = (stop.ps() / watchdog.poll.ps()) * watchdog.poll.ps();
+    if last_look == 0 {
+        let fault = Fault::at("watchdog.switch.poll", over).value(watchdog.poll);
+        return Some(fault.help("give a shorter time, or a later `stop`"));
+    }
+    // Nothing is paused from the very beginning.
+    (watchdog.detect.ps() >= last_look).then(|| {
+        Fault::at("watchdog.switch.detect", over)
+            .value(watchdog.detect)
+            .help("give a shorter time, or a later `stop`")
+    })
+}
+
+/// A watchdog of NICs without a storm that lasts for long enough.
+fn nic_watchdog(scenario: &Scenario) -> Option<Fault> {
+    let watchdog = scenario.watchdog.nic.as_ref()?;
+    let mut storms = scenario
+        .failure
+        .iter()
+        .filter(|failure| failure.kind == FailureKind::PauseStorm)
+        .peekable();
+    if storms.peek().is_none() {
+        let fault = Fault::at("watchdog.nic", "no NIC asks for pauses without end");
+        return Some(fault.help("leave it out, or add a `[[failure]]` of kind \"pause-storm\""));
+    }
+    let is_seen = storms.any(|storm| {
+        let lasts = storm.lasts.is_none_or(|lasts| watchdog.detect < lasts);
+        lasts && scenario.stop.is_none_or(|stop| storm.at + watchdog.detect < stop)
+    });
+    (!is_seen).then(|| {
+        Fault::at("watchdog.nic.detect", "every pause storm is over by then")
+            .value(watchdog.detect)
+            .help("give a shorter time, or let a storm last longer")
+    })
+}
+
+/// Lists that name nobody.
+fn empty_lists(scenario: &Scenario) -> impl Iterator<Item = Fault> + '_ {
+    let nobody = |key: String, help: &str| Fault::at(key, "no host is named").help(help);
+    let all = "name hosts, such as \"host-0\", or leave the key out for all of them";
+    let routes = scenario.route.iter().enumerate().filter_map(move |(index, route)| {
+        let none = route.destinations.as_ref().is_some_and(Vec::is_empty);
+        none.then(|| nobody(format!("route[{index}].destinations"), all))
+    });
+    let receivers =
+        scenario.slow_receiver.iter().enumerate().filter_map(move |(index, receiver)| {
+            let none = receiver.hosts.as_ref().is_some_and(Vec::is_empty);
+            none.then(|| nobody(format!("slow_receiver[{index}].hosts"), all))
+        });
+    let entries = scenario.layer2.entry.iter().enumerate().filter_map(move |(index, entry)| {
+        if entry.hosts.is_empty() {
+            let key = format!("layer2.entry[{index}].hosts");
+            return Some(nobody(key, "name hosts, such as \"host-0\""));
+        }
+        let known = [entry.mac, entry.arp].iter().all(|&state| state != EntryState::Gone);
+        known.then(|| {
+            Fault::at(format!("layer2.entry[{index}]"), "switches know all of these hosts anyway")
+                .help("give `mac = \"gone\"` or `arp = \"gone\"`, or leave the entry out")
+        })
+    });
+    routes.chain(receivers).chain(entries)
+}
+
+/// Classes in which there is no flow and no connection of RDMA.
+fn classes<'a>(scenario: &'a Scenario, plan: &'a Plan) -> impl Iterator<Item = Fault> + 'a {
+    let is_used = |priority: u8| {
+        plan.flows.iter().any(|flow| flow.priority == priority && !flow.is_tcp())
+            || plan.connections.iter().any(|connection| connection.priority == priority)
+    };
+    let unused =
+        scenario.class.keys().map(|priority| priority.number()).filter(move |&p| !is_used(p));
+    unused.map(|priority| {
+        let message = format!("no RDMA flow or connection has priority {priority}");
+        Fault::at(format!("class.{priority}"), message)
+            .help("leave it out, or give a workload that `priority`")
+    })
+}
+
+/// Flows of which none starts before all is over. Some that start too late may be meant: arrivals that
+/// go on.
+fn late_flows(plan: &Plan) -> Option<Fault> {
+    let stop = plan.stop?;
+    let is_late = plan.flows.iter().all(|flow| flow.start > stop) && plan.apps.is_empty();
+    (is_late && !plan.flows.is_empty()).then(|| {
+        let message = format!("all flows start when the run is over: `stop` is {stop}");
+        Fault::at("workload", message).help("let them start earlier, or give a later `stop`")
+    })
+}
+
+/// A section of watchdogs that names none.
+fn no_watchdog(scenario: &Scenario) -> Option<Fault> {
+    let is_named = scenario.watchdog.switch.is_some() || scenario.watchdog.nic.is_some();
+    (scenario.document.says("watchdog") && !is_named).then(|| {
+        Fault::at("watchdog", "no watchdog is named")
+            .help("write `[watchdog.switch]` or `[watchdog.nic]`, or leave it out")
+    })
+}
+
+/// ARP on RoCE v1, which knows no IP addresses.
+fn unused_arp_timeout(scenario: &Scenario) -> Option<Fault> {
+    let timeout = scenario.layer2.learning.as_ref()?.arp_timeout;
+    let is_set = timeout != LearningConfig::default().arp_timeout;
+    (is_set && scenario.roce.version == RoceVersion::V1).then(|| {
+        Fault::at("layer2.learning.arp_timeout", "RoCE v1 has no IP addresses to resolve")
+            .help("leave it out")
+    })
+}
+
+/// A dynamic threshold beside the fixed one that is in its place, unless an override puts that there.
+fn unused_alpha(scenario: &Scenario) -> Option<Fault> {
+    let (alpha, xoff) = (scenario.switch.alpha, scenario.switch.xoff?);
+    let overrides = |key: &str| scenario.document.overrides(key);
+    let is_meant = overrides("switch.xoff") && !overrides("switch.alpha");
+    (alpha != SwitchConfig::default().alpha && !is_meant).then(|| {
+        let message = format!("the fixed threshold `xoff` of {xoff} is in its place");
+        Fault::at("switch.alpha", message).help("remove it, or `switch.xoff`")
+    })
+}
+
+/// A threshold for senders to resume that would be below nothing.
+fn unreachable_xon(scenario: &Scenario) -> Option<Fault> {
+    let (offset, xoff) = (scenario.switch.xon_offset, scenario.switch.xoff?);
+    let is_set = offset != SwitchConfig::default().xon_offset;
+    (is_set && offset > xoff).then(|| {
+        let message = format!("that is above `xoff`, {xoff}: senders resume when nothing is left");
+        Fault::at("switch.xon_offset", message).help("give no more than `xoff`")
+    })
+}

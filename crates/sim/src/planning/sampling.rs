@@ -1,0 +1,94 @@
+//! What is sampled: ports and flows that exist, at intervals that end.
+
+use rocelab_fabric::{NodeId, Topology};
+use rocelab_units::{Duration, SimTime};
+
+use super::ports::named;
+use crate::plan::{FlowPlan, FlowSamplingPlan, PortSamplingPlan, SamplingPlan};
+use crate::scenario::{Fault, FlowSampling, PortSampling, SampleConfig, ensure};
+
+/// What is sampled in a run that lasts until `at_least`.
+pub(super) fn build(
+    config: Option<&SampleConfig>,
+    topology: &Topology,
+    flows: &[FlowPlan],
+    at_least: SimTime,
+) -> Result<SamplingPlan, Fault> {
+    let Some(config) = config else { return Ok(SamplingPlan::default()) };
+    let ports = |key: &str, config: &Option<PortSampling>| {
+        config.as_ref().map(|config| ports(key, config, topology, at_least)).transpose()
+    };
+    Ok(SamplingPlan {
+        queues: ports("sample.queues", &config.queues)?,
+        marks: ports("sample.marks", &config.marks)?,
+        utilisation: ports("sample.utilisation", &config.utilisation)?,
+        rates: config.rates.as_ref().map(|config| rates(config, flows, at_least)).transpose()?,
+    })
+}
+
+/// Finer samples are of no use: the shortest frame takes 0.84 ns at 800 Gbit/s, preamble and gap included.
+pub(super) const SHORTEST_INTERVAL: Duration = Duration::from_ns(1);
+/// Most samples of one port or flow: some tens of gigabytes.
+const MOST_SAMPLES: u64 = 1_000_000_000;
+
+fn ports(
+    key: &str,
+    config: &PortSampling,
+    topology: &Topology,
+    at_least: SimTime,
+) -> Result<PortSamplingPlan, Fault> {
+    check_interval(key, config.interval, at_least)?;
+    let ports: Vec<(NodeId, u16)> = named(&format!("{key}.ports"), &config.ports, topology)?;
+    Ok(PortSamplingPlan { interval: config.interval, ports })
+}
+
+fn rates(
+    config: &FlowSampling,
+    flows: &[FlowPlan],
+    at_least: SimTime,
+) -> Result<FlowSamplingPlan, Fault> {
+    check_interval("sample.rates", config.interval, at_least)?;
+    let numbers = 0..u32::try_from(flows.len()).unwrap_or(u32::MAX);
+    let mut chosen = match &config.flows {
+        None => numbers.collect(),
+        Some(chosen) => {
+            ensure(!chosen.is_empty(), || {
+                Fault::at("sample.rates.flows", "no flow is named")
+                    .help("give numbers of flows, or leave it out to sample all")
+            })?;
+            for (place, flow) in chosen.iter().enumerate() {
+                ensure(numbers.contains(flow), || {
+                    let key = format!("sample.rates.flows[{place}]");
+                    let there = match numbers.end {
+                        0 => "this scenario has none".to_owned(),
+                        end => format!("they are numbered 0 to {}", end - 1),
+                    };
+                    Fault::at(key, format!("there is no flow {flow}"))
+                        .help(format!("name a flow that exists; {there}"))
+                })?;
+            }
+            chosen.clone()
+        }
+    };
+    chosen.sort_unstable();
+    chosen.dedup();
+    Ok(FlowSamplingPlan { interval: config.interval, flows: chosen })
+}
+
+fn check_interval(key: &str, interval: Duration, at_least: SimTime) -> Result<(), Fault> {
+    ensure(interval > Duration::ZERO, || {
+        let problem = "samples without time between them never end";
+        Fault::at(format!("{key}.interval"), problem).help("give a time above 0s, such as \"10us\"")
+    })?;
+    ensure(interval >= SHORTEST_INTERVAL, || {
+        let problem = "that is finer than samples are of use, and they would fill the disk";
+        Fault::at(format!("{key}.interval"), problem)
+            .help(format!("give at least {SHORTEST_INTERVAL}, such as \"10us\""))
+    })?;
+    let samples = at_least.ps() / interval.ps();
+    ensure(samples <= MOST_SAMPLES, || {
+        let problem = format!("{samples} samples would be taken until the last flow starts");
+        Fault::at(format!("{key}.interval"), problem)
+            .help(format!("give a longer time: at most {MOST_SAMPLES} fit, or stop earlier"))
+    })
+}

@@ -1,0 +1,82 @@
+//! What single switches and ports do otherwise than all, found and checked.
+
+use rocelab_fabric::{NodeId, SwitchConfig, Topology};
+
+use super::{checks, ports};
+use crate::plan::SwitchOverrides;
+use crate::scenario::{Fault, ensure};
+
+/// Finds and checks what single switches and ports do otherwise.
+pub(super) fn build(config: &SwitchConfig, topology: &Topology) -> Result<SwitchOverrides, Fault> {
+    let mut overrides = SwitchOverrides::default();
+    let base = SwitchConfig { overrides: Vec::new(), ..config.clone() };
+    for (index, one) in config.overrides.iter().enumerate() {
+        let section = format!("switch.override[{index}]");
+        ensure(!one.switches.is_empty() || !one.ports.is_empty(), || {
+            Fault::at(&section, "it names no switch and no port")
+                .help("give `switches = [\"leaf-0\"]` or `ports = [\"leaf-0:3\"]`")
+        })?;
+        for switch in named_switches(&one.switches, topology)
+            .map_err(|fault| fault.within(&format!("{section}.switches")))?
+        {
+            let mut changed = overrides.of_switch(switch, &base).clone();
+            one.apply(&mut changed);
+            checks::check_switch(&changed).map_err(|fault| fault.moved("switch", &section))?;
+            overrides.set_switch(switch, changed);
+        }
+        if !one.ports.is_empty() {
+            override_ports(&mut overrides, &base, one, &section, topology)?;
+        }
+    }
+    Ok(overrides)
+}
+
+fn override_ports(
+    overrides: &mut SwitchOverrides,
+    base: &SwitchConfig,
+    one: &rocelab_fabric::SwitchOverride,
+    section: &str,
+    topology: &Topology,
+) -> Result<(), Fault> {
+    if let Some(key) = one.key_of_whole_switch() {
+        return Err(Fault::at(format!("{section}.{key}"), "a single port has no such parameter")
+            .help("name `switches` in place of `ports`"));
+    }
+    for (node, port) in ports::named(&format!("{section}.ports"), &one.ports, topology)? {
+        ensure(topology.is_switch(node), || {
+            let name = &topology.nodes[node as usize].name;
+            Fault::at(format!("{section}.ports"), format!("`{name}` is no switch"))
+                .help("name ports of switches, such as \"leaf-0:3\"")
+        })?;
+        let mut changed = overrides.of_port((node, port), base).clone();
+        one.apply(&mut changed);
+        checks::check_switch(&changed).map_err(|fault| fault.moved("switch", section))?;
+        overrides.set_port((node, port), changed);
+    }
+    Ok(())
+}
+
+/// Switches by name, or ranges of them, both ends included.
+pub(super) fn named_switches(texts: &[String], topology: &Topology) -> Result<Vec<NodeId>, Fault> {
+    let one = |name: &str, place: &str| {
+        let found = topology.node_by_name(name.trim()).filter(|&node| topology.is_switch(node));
+        found.ok_or_else(|| {
+            let nodes = topology.switches().map(|id| topology.nodes[id as usize].clone()).collect();
+            let switches = Topology { nodes, links: Vec::new() }.describe_names();
+            Fault::at(place, format!("there is no switch `{}`", name.trim()))
+                .help(format!("the switches are {switches}"))
+        })
+    };
+    let mut switches = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        let place = format!("[{index}]");
+        let (first, last) = text.split_once("..").unwrap_or((text, text));
+        let (first, last) = (one(first, &place)?, one(last, &place)?);
+        ensure(first <= last, || {
+            Fault::at(&place, "the range ends before it begins")
+                .help("write the lower switch first")
+        })?;
+        switches.extend(topology.switches().filter(|switch| (first..=last).contains(switch)));
+    }
+    Ok(switches)
+}

@@ -1,0 +1,115 @@
+//! Whether the network can tell senders what their algorithms want to know of it.
+
+use std::collections::BTreeSet;
+
+use rocelab_fabric::{Topology, TopologyLink};
+use rocelab_transport::congestion_control::Feedback;
+use rocelab_units::Bandwidth;
+use rocelab_wire::{IntHeader, IntHop, TelemetryKind};
+
+use super::algorithms::Named;
+use super::static_routes::Forwarding;
+use crate::plan::FlowPlan;
+use crate::scenario::{Fault, ensure};
+use crate::workload::HostDirectory;
+
+/// Whether every flow's path has its telemetry: rates that have a number, few enough switches, and
+/// one unit for all.
+pub(super) fn check(
+    in_use: &[Named<'_>],
+    forwarding: &Forwarding<'_>,
+    hosts: &HostDirectory,
+    flows: &[FlowPlan],
+) -> Result<(), Fault> {
+    for (place, named) in (0u32..).zip(in_use) {
+        if named.algorithm.telemetry() == Some(TelemetryKind::Int) {
+            let section = named.section();
+            check_rates(&section, &IntHop::RATES_GBPS, forwarding.topology)?;
+            let its_own = flows.iter().filter(|flow| !flow.is_tcp() && flow.queue_pairs == place);
+            check_paths(&section, forwarding, its_own)?;
+        }
+    }
+    check_units(in_use, hosts)
+}
+
+/// Whether telemetry has a number for the rate of every port: those of `gbps` (Gbit/s).
+pub(super) fn check_rates(key: &str, gbps: &[u64], topology: &Topology) -> Result<(), Fault> {
+    let known = |rate| gbps.iter().any(|&gbps| Bandwidth::from_gbps(gbps) == rate);
+    let unknown = topology.links.iter().find(|link| !known(link.rate));
+    unknown.map_or(Ok(()), |link| {
+        let between = between(link, topology);
+        let message = format!("{between} is {}, for which telemetry has no number", link.rate);
+        let all: Vec<_> = gbps.iter().map(u64::to_string).collect();
+        let (last, first) = all.split_last().map_or(("", &[][..]), |(last, first)| (last, first));
+        let help =
+            format!("use links of {} or {last} Gbps, or another algorithm", first.join(", "));
+        Err(Fault::at(key, message).help(help))
+    })
+}
+
+/// Whether telemetry has room for every switch on the way of `flows`.
+pub(super) fn check_paths<'a>(
+    key: &str,
+    forwarding: &Forwarding<'_>,
+    flows: impl IntoIterator<Item = &'a FlowPlan>,
+) -> Result<(), Fault> {
+    const ROOM: usize = IntHeader::MAX_HOPS;
+    let topology = forwarding.topology;
+    if topology.switches().count() <= ROOM {
+        return Ok(());
+    }
+    let Some(routes) = forwarding.routes() else { return Ok(()) };
+    for flow in flows {
+        let links = routes.path_length(flow.source, flow.destination).unwrap_or(0);
+        let switches = links.saturating_sub(1);
+        ensure(switches <= ROOM, || {
+            let name = |node: u32| &topology.nodes[node as usize].name;
+            let (source, destination) = (name(flow.source), name(flow.destination));
+            let way = format!("{switches} switches from `{source}` to `{destination}`");
+            Fault::at(key, format!("telemetry has room for {ROOM} hops, not for {way}"))
+                .help("use shorter paths, or another algorithm")
+        })?;
+    }
+    Ok(())
+}
+
+/// Switches write in the same units into all packets, so all senders must mean the same ones.
+fn check_units(in_use: &[Named<'_>], hosts: &HostDirectory) -> Result<(), Fault> {
+    let rates: BTreeSet<_> = hosts.all().iter().map(|&host| hosts.link_rate(host)).collect();
+    let mut first: Vec<(Feedback, String)> = Vec::new();
+    for named in in_use {
+        for &rate in &rates {
+            let feedback = named.algorithm.feedback(rate);
+            if feedback.telemetry().is_none() {
+                continue;
+            }
+            let user = format!("`{}` at hosts of {rate}", named.section());
+            let same_kind =
+                |(known, _): &&(Feedback, String)| known.telemetry() == feedback.telemetry();
+            let Some((known, other)) = first.iter().find(same_kind) else {
+                first.push((feedback, user));
+                continue;
+            };
+            ensure(*known == feedback, || {
+                let message = format!("{user} counts in other units than {other}");
+                Fault::at(named.section(), message)
+                    .help(format!("give {} the same value everywhere", unit_key(feedback)))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The parameter that says in which units telemetry is.
+fn unit_key(feedback: Feedback) -> &'static str {
+    match feedback {
+        Feedback::Pint { .. } => "`log_base`",
+        _ => "`int_multiplier`",
+    }
+}
+
+/// The link by the names of its ends.
+pub(super) fn between(link: &TopologyLink, topology: &Topology) -> String {
+    let name = |node: u32| &topology.nodes[node as usize].name;
+    format!("the link from `{}` to `{}`", name(link.a), name(link.b))
+}
