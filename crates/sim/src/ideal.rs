@@ -23,6 +23,7 @@ mod ground;
 mod kept;
 mod messages;
 mod paths;
+mod route;
 mod segments;
 mod standalone;
 mod train;
@@ -37,6 +38,7 @@ use rocelab_wire::{CnTag, Encapsulation, Opcode, TelemetryKind, frame_len};
 
 use self::messages::Message;
 use self::paths::{ShortestPaths, Ways};
+use self::route::Route;
 use self::segments::Segments;
 use self::standalone::StandaloneTimes;
 use self::train::{Hop, Train};
@@ -298,25 +300,5 @@ impl Frames {
         };
         let tag = if self.cn_tag && opcode != Opcode::RcAcknowledge { CnTag::LEN } else { 0 };
         (len + tag) as u64
-    }
-}
-
-/// The ports along a path, with the time at which each is free.
-struct Route<'a> {
-    hops: &'a [Hop],
-    free: Vec<u64>,
-}
-
-impl<'a> Route<'a> {
-    fn new(hops: &'a [Hop]) -> Self {
-        Self { hops, free: vec![0; hops.len()] }
-    }
-
-    /// The arrivals at the far end of frames that the near end has ready.
-    fn carry(&mut self, ready: Train) -> Train {
-        self.hops
-            .iter()
-            .zip(&mut self.free)
-            .fold(ready, |train, (hop, free)| train.cross(hop, free))
     }
 }

@@ -3,7 +3,7 @@
 use rocelab_transport::tcp::TcpSegment;
 use rocelab_units::Duration;
 
-use super::Route;
+use super::route::Route;
 use super::train::{Hop, Train};
 use crate::TcpPlan;
 

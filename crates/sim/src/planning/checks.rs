@@ -7,6 +7,7 @@ use rocelab_transport::Algorithm;
 use rocelab_units::{Duration, SimTime};
 
 use super::algorithms::Named;
+use super::priority::check_priority;
 use super::{congestion_points, connections, hpcc_ns3, service, tcp};
 use crate::scenario::{Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure};
 
@@ -66,14 +67,6 @@ fn check_roce(roce: &RoceConfig) -> Result<(), Fault> {
         Fault::at("roce.hop_limit", "such frames do not pass any router").help("give 1 to 255")
     })?;
     connections::check(roce)
-}
-
-pub(super) fn check_priority(key: &str, priority: u8) -> Result<(), Fault> {
-    ensure(priority <= 7, || {
-        Fault::at(key, format!("priority {priority} does not exist"))
-            .value(priority)
-            .help("use a priority from 0 to 7")
-    })
 }
 
 pub(super) fn check_switch(switch: &SwitchConfig) -> Result<(), Fault> {

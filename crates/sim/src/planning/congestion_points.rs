@@ -3,7 +3,7 @@
 use rocelab_fabric::QcnConfig;
 use rocelab_units::Bytes;
 
-use super::checks::check_priority;
+use super::priority::check_priority;
 use crate::scenario::{Fault, RoceVersion, Scenario, ensure};
 
 /// The longest queue, and the most bytes between samples, that a congestion point counts.

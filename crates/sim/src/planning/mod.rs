@@ -18,6 +18,7 @@ mod integrity;
 mod layer2;
 mod numbering;
 mod ports;
+mod priority;
 mod receivers;
 mod resolve;
 mod sampling;

@@ -14,11 +14,9 @@ pub(super) use flows::{Numbering, truncated};
 pub(super) use meaningless::check as check_sections;
 pub(super) use parameters::check as check_parameters;
 
+use self::parameters::SECTION;
 use crate::plan::{FlowPlan, HpccNs3Plan, LinkDown, RateThresholds};
 use crate::scenario::{Fault, HpccNs3Config, LinkDownConfig, Scenario, ensure};
-
-/// The section of a scenario that holds all this.
-const SECTION: &str = "profile.hpcc-ns3";
 
 /// What the network needs besides topology and flows; the topology's delays become those that the
 /// simulator reads. The section's own values were [checked](check_parameters).

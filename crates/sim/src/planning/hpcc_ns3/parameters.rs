@@ -2,8 +2,10 @@
 
 use rocelab_units::{Bytes, SimTime};
 
-use super::SECTION;
 use crate::scenario::{Fault, HpccNs3Config, RateEcnConfig, ensure};
+
+/// The section of a scenario that holds all this.
+pub(super) const SECTION: &str = "profile.hpcc-ns3";
 
 /// Headers and telemetry fit beside this much payload into the 16 bits of a packet's length.
 const MOST_PAYLOAD: u64 = 65_000;

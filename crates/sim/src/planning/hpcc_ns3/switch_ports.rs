@@ -5,7 +5,7 @@ use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, Bytes};
 use rocelab_wire::TelemetryKind;
 
-use super::SECTION;
+use super::parameters::SECTION;
 use crate::plan::FlowPlan;
 use crate::planning::static_routes::Forwarding;
 use crate::planning::telemetry;
