@@ -13,7 +13,7 @@ pub struct RocePlan {
     pub gid: GidKind,
     /// Whether frames carry an 802.1Q tag with the priority in its PCP.
     pub tagged: bool,
-    /// VLAN identifier of each node (by [`NodeId`]; 0 for none).
+    /// VLAN identifier of each node (by [`NodeId`](rocelab_fabric::NodeId); 0 for none).
     pub vlans: Vec<u16>,
     /// Hop limit or TTL of a new frame.
     pub hop_limit: u8,
