@@ -1,30 +1,9 @@
 //! What all fixed-length headers have in common, for the frame parser.
 
 use crate::error::ParseError;
-use crate::{
-    Aeth, AtomicAckEth, AtomicEth, Bth, CnTag, Cnm, Cnp, Deth, Feth, Grh, Ieth, ImmDt, Ipv4, Ipv6,
-    Lrh, Pause, Pfc, Reth, Sack, Udp, VlanTag, Xrceth,
-};
 
 /// A header that can be read without knowing how long it is.
 pub(crate) trait Header: Sized {
     const LEN: usize;
     fn parse(bytes: &[u8]) -> Result<Self, ParseError>;
-}
-
-macro_rules! headers {
-    ($($header:ty),* $(,)?) => {
-        $(impl Header for $header {
-            const LEN: usize = Self::LEN;
-            fn parse(bytes: &[u8]) -> Result<Self, ParseError> {
-                Self::parse(bytes)
-            }
-        })*
-    };
-}
-
-headers! {
-    VlanTag, Ipv4, Ipv6, Udp, Lrh, Grh, Bth,
-    Deth, Xrceth, Feth, Reth, AtomicEth, Aeth, Sack, AtomicAckEth, ImmDt, Ieth, Cnp,
-    Pfc, Pause, CnTag, Cnm,
 }

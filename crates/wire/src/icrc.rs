@@ -2,8 +2,7 @@
 
 use crc32fast::Hasher;
 
-use crate::error::ParseError;
-use crate::frame::{Frame, Network, Roce};
+use crate::frame::Network;
 use crate::ipv6::MAX_FLOW_LABEL;
 use crate::{Bth, Ecn, Grh, Ipv4, Ipv6, Lrh, TransportPacket, Udp};
 
@@ -11,17 +10,10 @@ use crate::{Bth, Ecn, Grh, Ipv4, Ipv6, Lrh, TransportPacket, Udp};
 /// not covered where there is a GRH.
 const SEED: u32 = 0x2144_df1c;
 
-/// The invariant CRC (ICRC) of a packet: the CRC-32 of Ethernet over everything that no switch
-/// or router may change, from the network header to the pad (IBTA 7.8.1, A16.4.4, A17.3.3;
-/// Linux `drivers/infiniband/sw/rxe/rxe_icrc.c`).
-///
-/// What may change on the way counts as ones: DSCP, ECN, TTL or hop limit, flow label, the IPv4
-/// and UDP checksums, and FECN, BECN and resv6 of the BTH. [`crc_to_wire`](crate::crc_to_wire)
-/// gives the byte order of the wire.
-#[must_use]
-pub fn icrc(packet: &Roce<'_>) -> u32 {
+/// The ICRC of a RoCE packet.
+pub(crate) fn roce_icrc(network: &Network, packet: &TransportPacket<'_>) -> u32 {
     let mut hasher = Hasher::new_with_initial(SEED);
-    match &packet.network {
+    match network {
         Network::V1 { grh } => hasher.update(&masked_grh(grh)),
         Network::V2Ipv4 { ip, udp } => {
             hasher.update(&masked_ipv4(ip));
@@ -32,7 +24,7 @@ pub fn icrc(packet: &Roce<'_>) -> u32 {
             hasher.update(&masked_udp(udp));
         }
     }
-    finish(hasher, &packet.transport())
+    finish(hasher, packet)
 }
 
 /// The ICRC of a native InfiniBand packet: with a GRH that of RoCE v1, else one that covers the LRH
@@ -60,16 +52,6 @@ fn finish(mut hasher: Hasher, packet: &TransportPacket<'_>) -> u32 {
     hasher.update(packet.payload);
     hasher.update(packet.pad);
     hasher.finalize()
-}
-
-/// The ICRC that a whole frame should have, from its Ethernet header on; `None` if it is not a
-/// RoCE frame.
-///
-/// # Errors
-///
-/// Those of [`Frame::parse`].
-pub fn icrc_of_frame(frame: &[u8]) -> Result<Option<u32>, ParseError> {
-    Ok(Frame::parse(frame)?.roce().map(icrc))
 }
 
 fn masked_grh(grh: &Grh) -> [u8; Grh::LEN] {

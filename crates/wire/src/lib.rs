@@ -115,6 +115,7 @@ mod error;
 mod ethernet;
 mod ext;
 mod fcs;
+mod fixed_length;
 mod flow_label;
 mod frame;
 mod gid;
@@ -145,6 +146,7 @@ mod transport_packet;
 mod udp;
 mod vcrc;
 mod vlan;
+mod zeros;
 
 pub use bth::Bth;
 pub use cn_tag::CnTag;
@@ -159,10 +161,9 @@ pub use ext::{
 };
 pub use fcs::{CRC_LEN, crc_from_wire, crc_to_wire, fcs};
 pub use flow_label::{MIN_UDP_SOURCE_PORT, default_flow_label, udp_source_port};
-pub use frame::{Body, Frame, Network, Roce};
+pub use frame::{Body, Frame, Network, Roce, icrc, icrc_of_frame};
 pub use gid::Gid;
 pub use grh::Grh;
-pub use icrc::{icrc, icrc_of_frame};
 pub use infiniband::{InfiniBandBody, InfiniBandPacket};
 pub use ipv4::{Ipv4, PROTOCOL_UDP};
 pub use ipv6::{Ipv6, MAX_FLOW_LABEL};
@@ -173,13 +174,14 @@ pub use opcode::{Opcode, Transport, UnknownOpcode};
 pub use pause::Pause;
 pub use pfc::Pfc;
 pub use psn::Psn;
-pub use roce_frame::{RoceFrame, ZEROS};
+pub use roce_frame::RoceFrame;
 pub use size::{Encapsulation, MAX_PATH_MTU, encapsulation_len, frame_len, packet_len, pad_len};
 pub use tcp::{PROTOCOL_TCP, Tcp, TcpOptions};
 pub use transport_packet::TransportPacket;
 pub use udp::{ROCE_V2_PORT, Udp};
 pub use vcrc::vcrc;
 pub use vlan::VlanTag;
+pub use zeros::ZEROS;
 
 /// The README's example, as a test.
 #[cfg(doctest)]

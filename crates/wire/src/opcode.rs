@@ -2,8 +2,6 @@
 
 use core::fmt;
 
-use crate::Extensions;
-
 /// The transport service in the high three bits of an opcode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -152,18 +150,6 @@ const NO_OPERATION: u8 = 0xff;
 /// [`Opcode::operation`] of a selective acknowledge; the standard reserves the number.
 const SELECTIVE_ACKNOWLEDGE: u8 = 0x15;
 
-/// [`Opcode::extension_len`] by opcode number.
-static EXTENSION_LEN: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut i = 0;
-    while i < Opcode::ALL.len() {
-        let opcode = Opcode::ALL[i];
-        [table[opcode as usize], ..] = Extensions::announced_len(opcode).to_le_bytes();
-        i += 1;
-    }
-    table
-};
-
 impl Opcode {
     /// The transport service.
     #[must_use]
@@ -195,13 +181,6 @@ impl Opcode {
             (Self::Cnp | Self::RcSelectiveAcknowledge, _) | (_, Transport::Cnp) => None,
             _ => Self::from_u8((transport as u8) << 5 | self.operation()),
         }
-    }
-
-    /// Length of the extension headers between the BTH and the payload, in bytes. The body of a
-    /// CNP counts as one.
-    #[must_use]
-    pub const fn extension_len(self) -> usize {
-        EXTENSION_LEN[self as usize] as usize
     }
 
     /// Whether the packet starts a message of several packets.
@@ -414,31 +393,6 @@ mod tests {
             assert_eq!(opcode.is_rdma_write(), name.contains("_RDMA_WRITE_"), "{name}");
             assert_eq!(opcode.is_rdma_read_response(), name.contains("_READ_RESPONSE_"), "{name}");
             assert_eq!(opcode.is_request() || opcode.is_response(), name != "CNP", "{name}");
-        }
-    }
-
-    #[test]
-    fn extension_lengths() {
-        let expected = [
-            (Opcode::RcSendMiddle, 0),
-            (Opcode::RcRdmaWriteFirst, 16),
-            (Opcode::RcRdmaWriteOnlyWithImmediate, 20),
-            (Opcode::RcRdmaReadResponseMiddle, 0),
-            (Opcode::RcAcknowledge, 4),
-            (Opcode::RcAtomicAcknowledge, 12),
-            (Opcode::RcSelectiveAcknowledge, 16),
-            (Opcode::RcCompareSwap, 28),
-            (Opcode::RcFlush, 20),
-            (Opcode::RcAtomicWrite, 16),
-            (Opcode::UdSendOnlyWithImmediate, 12),
-            (Opcode::XrcSendMiddle, 4),
-            (Opcode::XrcRdmaWriteOnlyWithImmediate, 24),
-            (Opcode::XrcRdmaReadResponseOnly, 4),
-            (Opcode::XrcAcknowledge, 4),
-            (Opcode::Cnp, 16),
-        ];
-        for (opcode, len) in expected {
-            assert_eq!(opcode.extension_len(), len, "{opcode}");
         }
     }
 

@@ -4,9 +4,7 @@ use core::fmt;
 
 use crate::bits::prefix;
 use crate::error::{Layer, ParseError};
-use crate::frame::{Body, Frame};
 use crate::mac_control::check_opcode;
-use crate::{EtherType, Ethernet, MacAddress, ZEROS};
 
 /// PAUSE (802.3 annex 31B): the neighbour shall stop sending for a while.
 ///
@@ -51,23 +49,6 @@ impl Pause {
         let [q0, q1] = self.quanta.to_be_bytes();
         [o0, o1, q0, q1]
     }
-
-    /// The frame that a port with the address `source` sends, without FCS.
-    #[must_use]
-    pub fn to_frame(self, source: MacAddress) -> Frame<'static> {
-        Frame {
-            ethernet: Ethernet {
-                destination: MacAddress::MAC_CONTROL,
-                source,
-                ether_type: EtherType::MAC_CONTROL,
-            },
-            vlan: [None; 2],
-            cn_tag: None,
-            body: Body::Pause(self),
-            padding: &ZEROS[..42],
-            fcs: None,
-        }
-    }
 }
 
 impl fmt::Display for Pause {
@@ -87,17 +68,6 @@ mod tests {
         value: Pause { quanta: 0xabcd },
         display: "PAUSE quanta 43981",
         arbitrary: |[_, _, q0, q1]| [0x00, 0x01, q0, q1],
-    }
-
-    #[test]
-    fn frame_is_sixty_bytes() {
-        let mut bytes = [0xff; 60];
-        let frame = Pause { quanta: 1 }.to_frame(MacAddress([2, 0, 0, 0, 0, 1]));
-        assert_eq!(frame.emit(&mut bytes), Ok(60));
-        let head = [1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 1, 0x88, 0x08, 0, 1, 0, 1];
-        assert_eq!(bytes[..18], head);
-        assert_eq!(bytes[18..], [0; 42]);
-        assert_eq!(Frame::parse(&bytes), Ok(frame));
     }
 
     #[test]

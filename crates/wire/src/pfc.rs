@@ -4,9 +4,7 @@ use core::fmt;
 
 use crate::bits::{get, prefix, put};
 use crate::error::{Layer, ParseError};
-use crate::frame::{Body, Frame};
 use crate::mac_control::check_opcode;
-use crate::{EtherType, Ethernet, MacAddress, ZEROS};
 
 /// Priority-based flow control (PFC, 802.1Q clause 36): the neighbour shall stop sending some
 /// priorities for a while.
@@ -93,23 +91,6 @@ impl Pfc {
         }
         header
     }
-
-    /// The frame that a port with the address `source` sends, without FCS.
-    #[must_use]
-    pub fn to_frame(self, source: MacAddress) -> Frame<'static> {
-        Frame {
-            ethernet: Ethernet {
-                destination: MacAddress::MAC_CONTROL,
-                source,
-                ether_type: EtherType::MAC_CONTROL,
-            },
-            vlan: [None; 2],
-            cn_tag: None,
-            body: Body::Pfc(self),
-            padding: &ZEROS[..26],
-            fcs: None,
-        }
-    }
 }
 
 impl fmt::Display for Pfc {
@@ -146,16 +127,5 @@ mod tests {
         assert_eq!(pfc.quanta_of(1), None);
         assert_eq!(pfc.quanta_of(8), None);
         assert_eq!(Pfc::uniform(0b1000, 0).quanta_of(3), Some(0));
-    }
-
-    #[test]
-    fn frame_is_sixty_bytes() {
-        let mut bytes = [0xff; 60];
-        let frame = Pfc::uniform(1, 2).to_frame(MacAddress([2, 0, 0, 0, 0, 1]));
-        assert_eq!(frame.emit(&mut bytes), Ok(60));
-        let head = [1, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 1, 0x88, 0x08, 1, 1, 0, 1, 0, 2];
-        assert_eq!(bytes[..20], head);
-        assert_eq!(bytes[20..], [0; 40]);
-        assert_eq!(Frame::parse(&bytes), Ok(frame));
     }
 }

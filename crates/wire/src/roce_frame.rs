@@ -4,15 +4,13 @@ use crate::ecn::traffic_class;
 use crate::error::BuildError;
 use crate::frame::{Body, Frame, Network, Roce};
 use crate::ipv4::PROTOCOL_UDP;
-use crate::size::{MAX_PATH_MTU, MIN_UNCHECKED_FRAME_LEN, pad_len};
+use crate::size::{MIN_UNCHECKED_FRAME_LEN, pad_len};
 use crate::udp::ROCE_V2_PORT;
+use crate::zeros::ZEROS;
 use crate::{
     Bth, Ecn, Encapsulation, EtherType, Ethernet, Extensions, Gid, Grh, Ipv4, Ipv6, MacAddress,
     Udp, VlanTag, icrc,
 };
-
-/// Zeros to take payload from when its contents do not matter: `&ZEROS[..1024]`.
-pub static ZEROS: [u8; MAX_PATH_MTU] = [0; MAX_PATH_MTU];
 
 /// What a sender decides about a RoCE frame. Lengths, checksums, pad, ICRC and Ethernet padding
 /// follow from it: [`RoceFrame::to_frame`].

@@ -2,7 +2,7 @@
 
 use crate::ethernet::MIN_FRAME_LEN;
 use crate::fcs::CRC_LEN;
-use crate::{Bth, Ethernet, Grh, Ipv4, Ipv6, Opcode, Udp, VlanTag};
+use crate::{Bth, Ethernet, Grh, Ipv4, Ipv6, Opcode, TelemetryKind, Udp, VlanTag};
 
 /// Largest RoCE path MTU, in bytes.
 pub const MAX_PATH_MTU: usize = 4096;
@@ -53,7 +53,7 @@ pub const fn packet_len(opcode: Opcode, payload_len: usize) -> usize {
 }
 
 /// Length of a whole frame as it occupies a link: with its FCS, and at least 64 bytes. Preamble
-/// and gap come on top, and telemetry: [`TelemetryKind::frame_len`](crate::TelemetryKind::frame_len).
+/// and gap come on top, and telemetry: [`TelemetryKind::frame_len`].
 ///
 /// ```
 /// # use rocelab_wire::{Encapsulation, Opcode, frame_len};
@@ -71,12 +71,30 @@ pub const fn frame_len(
     whole_frame_len(encapsulation, vlan, packet_len(opcode, payload_len))
 }
 
+impl TelemetryKind {
+    /// Length of a whole frame that carries this, as [`frame_len`] counts it.
+    ///
+    /// ```
+    /// # use rocelab_wire::{Encapsulation, Opcode, TelemetryKind};
+    /// let (v2, write) = (Encapsulation::V2Ipv4, Opcode::RcRdmaWriteMiddle);
+    /// assert_eq!(TelemetryKind::Int.frame_len(v2, false, write, 1024), 1086 + 44);
+    /// assert_eq!(TelemetryKind::Pint.frame_len(v2, false, write, 1024), 1086 + 4);
+    /// ```
+    #[must_use]
+    pub const fn frame_len(
+        self,
+        encapsulation: Encapsulation,
+        vlan: bool,
+        opcode: Opcode,
+        payload_len: usize,
+    ) -> usize {
+        let packet_len = packet_len(opcode, payload_len) + self.header_len();
+        whole_frame_len(encapsulation, vlan, packet_len)
+    }
+}
+
 /// Length of a frame around `packet_len` bytes from BTH to ICRC.
-pub(crate) const fn whole_frame_len(
-    encapsulation: Encapsulation,
-    vlan: bool,
-    packet_len: usize,
-) -> usize {
+const fn whole_frame_len(encapsulation: Encapsulation, vlan: bool, packet_len: usize) -> usize {
     let len = encapsulation_len(encapsulation, vlan) + packet_len + CRC_LEN;
     if len < MIN_FRAME_LEN { MIN_FRAME_LEN } else { len }
 }
@@ -124,5 +142,14 @@ mod tests {
         assert_eq!(frame_len(v4, false, Opcode::RcSendOnly, 0), 64);
         assert_eq!(frame_len(v4, true, Opcode::RcSendOnly, 0), 66);
         assert_eq!([0, 1, 2, 3, 4, 5].map(pad_len), [0, 3, 2, 1, 0, 3]);
+    }
+
+    #[test]
+    fn it_lengthens_short_frames_only_beyond_the_minimum() {
+        let v4 = Encapsulation::V2Ipv4;
+        // 14 + 28 + 12 + 4 (PINT) + 4 + 4 = 66, where without it the frame is padded to 64.
+        assert_eq!(TelemetryKind::Pint.frame_len(v4, false, Opcode::RcSendOnly, 0), 66);
+        assert_eq!(TelemetryKind::Int.frame_len(v4, false, Opcode::RcAcknowledge, 0), 66 + 44);
+        assert_eq!(TelemetryKind::Int.frame_len(v4, true, Opcode::RcAcknowledge, 0), 70 + 44);
     }
 }

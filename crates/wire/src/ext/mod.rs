@@ -1,6 +1,7 @@
 //! The headers between BTH and payload.
 
 mod aeth;
+mod announced;
 mod atomic_ack_eth;
 mod atomic_eth;
 mod cnp;

@@ -4,7 +4,6 @@ use core::fmt;
 
 use super::IntHeader;
 use crate::bits::get;
-use crate::size::{self, Encapsulation};
 use crate::{Bth, Opcode, Transport};
 
 /// The high three bits of an opcode.
@@ -70,26 +69,6 @@ impl TelemetryKind {
             (_, Some(plain)) => Some((kind, plain)),
             (_, None) => None,
         }
-    }
-
-    /// Length of a whole frame that carries this, as [`frame_len`](crate::frame_len) counts it.
-    ///
-    /// ```
-    /// # use rocelab_wire::{Encapsulation, Opcode, TelemetryKind};
-    /// let (v2, write) = (Encapsulation::V2Ipv4, Opcode::RcRdmaWriteMiddle);
-    /// assert_eq!(TelemetryKind::Int.frame_len(v2, false, write, 1024), 1086 + 44);
-    /// assert_eq!(TelemetryKind::Pint.frame_len(v2, false, write, 1024), 1086 + 4);
-    /// ```
-    #[must_use]
-    pub const fn frame_len(
-        self,
-        encapsulation: Encapsulation,
-        vlan: bool,
-        opcode: Opcode,
-        payload_len: usize,
-    ) -> usize {
-        let packet_len = size::packet_len(opcode, payload_len) + self.header_len();
-        size::whole_frame_len(encapsulation, vlan, packet_len)
     }
 }
 
@@ -267,15 +246,6 @@ mod tests {
         let mut six_records = [0; 44];
         six_records[41] = 6;
         assert_eq!(TelemetryHeader::parse(TelemetryKind::Int, &six_records), None);
-    }
-
-    #[test]
-    fn it_lengthens_short_frames_only_beyond_the_minimum() {
-        let v4 = Encapsulation::V2Ipv4;
-        // 14 + 28 + 12 + 4 (PINT) + 4 + 4 = 66, where without it the frame is padded to 64.
-        assert_eq!(TelemetryKind::Pint.frame_len(v4, false, Opcode::RcSendOnly, 0), 66);
-        assert_eq!(TelemetryKind::Int.frame_len(v4, false, Opcode::RcAcknowledge, 0), 66 + 44);
-        assert_eq!(TelemetryKind::Int.frame_len(v4, true, Opcode::RcAcknowledge, 0), 70 + 44);
     }
 
     proptest! {

@@ -2,10 +2,12 @@
 
 use crc32fast::Hasher;
 
+use super::network::Network;
+use super::roce::Roce;
+use super::{Body, Frame};
 use crate::emit::Writer;
 use crate::error::EmitError;
 use crate::fcs::crc_to_wire;
-use crate::frame::{Body, Frame, Network, Roce};
 
 impl Frame<'_> {
     /// Length of the frame in bytes, with its FCS if it has one.

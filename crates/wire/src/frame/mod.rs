@@ -1,14 +1,18 @@
 //! Whole Ethernet frames.
 
 mod emit;
+mod mac_control;
+mod network;
 mod parse;
+mod roce;
 
 use core::fmt;
 
-use crate::{
-    Bth, CnTag, Cnm, Encapsulation, Ethernet, Extensions, Grh, Ipv4, Ipv6, Pause, Pfc,
-    TransportPacket, Udp, VlanTag, icrc,
-};
+pub use network::Network;
+pub use parse::icrc_of_frame;
+pub use roce::{Roce, icrc};
+
+use crate::{CnTag, Cnm, Ethernet, Pause, Pfc, VlanTag};
 
 /// An Ethernet frame, taken apart down to the last byte: [`Frame::parse`] and [`Frame::emit`]
 /// are inverse.
@@ -49,48 +53,6 @@ pub enum Body<'a> {
     },
     /// Something else: all bytes after the EtherType.
     Other(&'a [u8]),
-}
-
-/// A RoCE packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Roce<'a> {
-    /// The headers that make it v1 or v2.
-    pub network: Network,
-    /// Base transport header.
-    pub bth: Bth,
-    /// The headers that the opcode announces; none if it is not defined, or a manufacturer's without
-    /// our telemetry.
-    pub extensions: Extensions,
-    /// Payload, without pad.
-    pub payload: &'a [u8],
-    /// Pad bytes: as many as the BTH says.
-    pub pad: &'a [u8],
-    /// Invariant CRC as found.
-    pub icrc: u32,
-}
-
-/// The headers between Ethernet and BTH.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Network {
-    /// RoCE v1.
-    V1 {
-        /// Global route header.
-        grh: Grh,
-    },
-    /// RoCE v2 over IPv4.
-    V2Ipv4 {
-        /// IPv4 header.
-        ip: Ipv4,
-        /// UDP header.
-        udp: Udp,
-    },
-    /// RoCE v2 over IPv6.
-    V2Ipv6 {
-        /// IPv6 header.
-        ip: Ipv6,
-        /// UDP header.
-        udp: Udp,
-    },
 }
 
 impl<'a> Frame<'a> {
@@ -139,33 +101,6 @@ impl<'a> Frame<'a> {
     }
 }
 
-impl<'a> Roce<'a> {
-    /// What the packet has in common with one of native InfiniBand.
-    #[must_use]
-    pub const fn transport(&self) -> TransportPacket<'a> {
-        let Self { bth, extensions, payload, pad, icrc, .. } = *self;
-        TransportPacket { bth, extensions, payload, pad, icrc }
-    }
-
-    /// Whether the ICRC is right.
-    #[must_use]
-    pub fn icrc_ok(&self) -> bool {
-        self.icrc == icrc(self)
-    }
-}
-
-impl Network {
-    /// Which headers these are.
-    #[must_use]
-    pub const fn encapsulation(&self) -> Encapsulation {
-        match self {
-            Self::V1 { .. } => Encapsulation::V1,
-            Self::V2Ipv4 { .. } => Encapsulation::V2Ipv4,
-            Self::V2Ipv6 { .. } => Encapsulation::V2Ipv6,
-        }
-    }
-}
-
 impl fmt::Display for Frame<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, ", self.ethernet)?;
@@ -188,23 +123,6 @@ impl fmt::Display for Body<'_> {
             Self::Pause(pause) => fmt::Display::fmt(pause, f),
             Self::Cnm { cnm, .. } => fmt::Display::fmt(cnm, f),
             Self::Other(bytes) => write!(f, "length {}", bytes.len()),
-        }
-    }
-}
-
-impl fmt::Display for Roce<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.network, self.transport())?;
-        f.write_str(if self.icrc_ok() { "" } else { ", bad ICRC" })
-    }
-}
-
-impl fmt::Display for Network {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::V1 { grh } => fmt::Display::fmt(grh, f),
-            Self::V2Ipv4 { ip, udp } => write!(f, "{ip}, {udp}"),
-            Self::V2Ipv6 { ip, udp } => write!(f, "{ip}, {udp}"),
         }
     }
 }

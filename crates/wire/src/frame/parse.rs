@@ -1,8 +1,10 @@
 //! Bytes to frames.
 
+use super::network::Network;
+use super::roce::{Roce, icrc};
+use super::{Body, Frame};
 use crate::error::{Layer, ParseError};
 use crate::fcs::{CRC_LEN, crc_from_wire};
-use crate::frame::{Body, Frame, Network, Roce};
 use crate::ipv4::PROTOCOL_UDP;
 use crate::reader::Reader;
 use crate::udp::ROCE_V2_PORT;
@@ -41,6 +43,16 @@ impl<'a> Frame<'a> {
         };
         Ok(Self { fcs: Some(crc_from_wire(*fcs)), ..Self::parse(frame)? })
     }
+}
+
+/// The ICRC that a whole frame should have, from its Ethernet header on; `None` if it is not a
+/// RoCE frame.
+///
+/// # Errors
+///
+/// Those of [`Frame::parse`].
+pub fn icrc_of_frame(frame: &[u8]) -> Result<Option<u32>, ParseError> {
+    Ok(Frame::parse(frame)?.roce().map(icrc))
 }
 
 /// Reads both addresses and up to two tags; the EtherType after them stays to be read.
