@@ -6,12 +6,11 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use crate::flow_columns::{FLOW_COLUMNS, FlowValue};
+use crate::names::FLOWS_CSV;
+#[cfg(feature = "parquet")]
+use crate::names::FLOWS_PARQUET;
 use crate::record::{Start, open_csv};
 use crate::{FlowRecord, ResultsError};
-
-pub(crate) const FLOWS_CSV: &str = "flows.csv";
-#[cfg(feature = "parquet")]
-pub(crate) const FLOWS_PARQUET: &str = "flows.parquet";
 
 /// Streams flows into `flows.csv`, in the order given: that of completion.
 #[derive(Debug)]

@@ -13,7 +13,8 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
 use crate::flow_columns::{FLOW_COLUMNS, FlowColumn, FlowValue};
-use crate::{FlowRecord, RecordReader, ResultsError};
+use crate::record_reader::RecordReader;
+use crate::{FlowRecord, ResultsError};
 
 /// Rows held in memory at once.
 const ROW_GROUP: usize = 128 * 1_024;

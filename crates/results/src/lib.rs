@@ -72,6 +72,7 @@ mod drop;
 mod error;
 mod flow;
 mod flow_columns;
+mod flow_counts;
 mod flow_statistics;
 mod flow_writer;
 #[cfg(feature = "parquet")]
@@ -88,8 +89,10 @@ mod operation;
 mod operation_statistics;
 mod pause;
 mod pause_causes;
+mod place;
 mod queue;
 mod record;
+mod record_reader;
 mod run_info;
 mod sample_intervals;
 mod samples;
@@ -104,11 +107,12 @@ mod words;
 pub use algorithms::AlgorithmChoice;
 pub use checkpoints::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths, InputFile};
 pub use delivery_log::DeliveryLog;
-pub use directory::{Overwrite, ResultsDir, clear_leftovers};
+pub use directory::{ResultsDir, clear_leftovers};
 pub use distribution::{Distribution, Missing, Statistic, Statistics};
 pub use drop::DropRecord;
 pub use error::{ErrorKind, ResultsError};
 pub use flow::{FlowRecord, FlowStatus};
+pub use flow_counts::{FlowCounts, MessageCounts};
 pub use flow_statistics::FlowStatistics;
 pub use flow_writer::FlowWriter;
 pub use frozen::{FrozenRecord, FrozenRoot};
@@ -117,22 +121,23 @@ pub use idle_queue_pair::IdleQueuePairRecord;
 pub use link::LinkRecord;
 pub use millionths::Millionths;
 pub use names::{SCENARIO_TOML, is_name_of_results};
-pub use open::{RecordReader, Results};
+pub use open::Results;
 pub use operation::{OperationRecord, OperationStatus};
 pub use operation_statistics::{KindCounts, OperationCounts, OperationStatistics};
 pub use pause::{PauseEvent, PauseRecord};
 pub use pause_causes::{PauseCause, PauseCauses};
+pub use place::Overwrite;
 pub use queue::QueueSample;
 pub use record::{Record, RecordWriter};
+pub use record_reader::RecordReader;
 pub use run_info::{Machine, RunInfo};
 pub use samples::{MarkSample, RateSample, UtilisationSample};
 pub use series::{SeriesFile, SeriesReader, SeriesSample};
 pub use stall::{StallRecord, StuckQueuePairRecord, StuckQueueRecord, WaitsFor};
 pub use storm::{StormEvent, StormRecord};
 pub use summary::{
-    DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, FlowCounts,
-    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, MessageCounts, PfcCounts,
-    SlowReceiverRecord, Summary,
+    DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, IntegrityResult,
+    IntegrityViolation, Layer2Counts, LinkTraversals, PfcCounts, SlowReceiverRecord, Summary,
 };
 pub use topology_map::{MapLink, MapNode, MapNodeKind, TopologyMap};
 pub use transports::{TcpCounts, TransportFlows};

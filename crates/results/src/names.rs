@@ -2,29 +2,41 @@
 
 use std::path::{Component, Path};
 
+/// The flows.
+pub(crate) const FLOWS_CSV: &str = "flows.csv";
+/// The same, for programs that read columns.
+pub(crate) const FLOWS_PARQUET: &str = "flows.parquet";
+/// Every pause with its cause.
+pub(crate) const PAUSES_JSON: &str = "pauses.json";
+/// What varies from run to run.
+pub(crate) const RUN_JSON: &str = "run.json";
 /// The scenario as it ran.
 pub const SCENARIO_TOML: &str = "scenario.resolved.toml";
+/// The run in numbers that do not vary.
+pub(crate) const SUMMARY_JSON: &str = "summary.json";
+/// The nodes.
+pub(crate) const TOPOLOGY_JSON: &str = "topology.json";
 
 /// Everything that stands at the top of a results directory, but for captures.
 const TOP: [&str; 18] = [
     "drops.csv",
     "fct.txt",
-    "flows.csv",
-    "flows.parquet",
+    FLOWS_CSV,
+    FLOWS_PARQUET,
     "links.csv",
     crate::leftovers::LOCK,
     "operations.csv",
-    "pauses.json",
+    PAUSES_JSON,
     "pfc.csv",
     "pfc.txt",
     "queues.csv",
     "report.html",
-    "run.json",
+    RUN_JSON,
     "samples",
     SCENARIO_TOML,
     "storms.csv",
-    "summary.json",
-    "topology.json",
+    SUMMARY_JSON,
+    TOPOLOGY_JSON,
 ];
 
 /// Whether a path within a results directory is one that results may have themselves: a file of
@@ -56,12 +68,12 @@ mod tests {
     fn every_file_of_records_has_a_name_of_results() {
         let files = [
             DropRecord::FILE,
-            crate::flow_writer::FLOWS_CSV,
-            crate::flow_writer::FLOWS_PARQUET,
-            crate::directory::RUN_JSON,
-            crate::directory::SUMMARY_JSON,
-            crate::open::PAUSES_JSON,
-            crate::open::TOPOLOGY_JSON,
+            FLOWS_CSV,
+            FLOWS_PARQUET,
+            RUN_JSON,
+            SUMMARY_JSON,
+            PAUSES_JSON,
+            TOPOLOGY_JSON,
             LinkRecord::FILE,
             MarkSample::FILE,
             OperationRecord::FILE,

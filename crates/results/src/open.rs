@@ -1,31 +1,19 @@
 //! Reading results back.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::fs::File;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use rocelab_units::Duration;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use crate::algorithms::AlgorithmChoice;
-use crate::directory::{RUN_JSON, SUMMARY_JSON};
-use crate::flow_writer::FLOWS_CSV;
+use crate::names::{FLOWS_CSV, PAUSES_JSON, RUN_JSON, SUMMARY_JSON, TOPOLOGY_JSON};
+use crate::record_reader::RecordReader;
+use crate::topology_map::NodesFile;
 use crate::{
     DropRecord, FlowRecord, LinkRecord, MapNode, OperationRecord, PauseCauses, PauseRecord,
     QueueSample, Record, ResultsError, RunInfo, SeriesFile, SeriesReader, StormRecord, Summary,
 };
-
-pub(crate) const PAUSES_JSON: &str = "pauses.json";
-pub(crate) const TOPOLOGY_JSON: &str = "topology.json";
-
-/// The content of `topology.json`.
-#[derive(Deserialize, Serialize)]
-pub(crate) struct NodesFile {
-    pub(crate) nodes: Vec<MapNode>,
-}
 
 /// A results directory, opened for reading.
 #[derive(Clone, Debug)]
@@ -182,39 +170,10 @@ impl Results {
     }
 }
 
-/// Streams records out of a CSV file.
-pub struct RecordReader<R> {
-    rows: csv::DeserializeRecordsIntoIter<BufReader<File>, R>,
-    path: PathBuf,
-}
-
-impl<R: DeserializeOwned> RecordReader<R> {
-    pub(crate) fn open(path: PathBuf) -> Result<Self, ResultsError> {
-        let file = File::open(&path).map_err(ResultsError::read(&path))?;
-        let rows = csv::Reader::from_reader(BufReader::new(file)).into_deserialize();
-        Ok(Self { rows, path })
-    }
-}
-
-impl<R: DeserializeOwned> Iterator for RecordReader<R> {
-    type Item = Result<R, ResultsError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let row = self.rows.next()?;
-        Some(row.map_err(|error| ResultsError::read_csv(&self.path, error)))
-    }
-}
-
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, ResultsError> {
     let text = std::fs::read_to_string(path).map_err(ResultsError::read(path))?;
     serde_json::from_str(&text).map_err(|error| ResultsError::Malformed {
         path: path.to_owned(),
         reason: error.to_string(),
     })
-}
-
-impl<R> fmt::Debug for RecordReader<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RecordReader").field("path", &self.path).finish_non_exhaustive()
-    }
 }

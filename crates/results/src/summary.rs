@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::{counted, microseconds};
 use crate::{
-    Distribution, FrozenRecord, Goodput, IdleQueuePairRecord, Millionths, OperationCounts,
-    StallRecord, TcpCounts, TransportFlows,
+    Distribution, FlowCounts, FrozenRecord, Goodput, IdleQueuePairRecord, MessageCounts,
+    Millionths, OperationCounts, StallRecord, TcpCounts, TransportFlows,
 };
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
@@ -159,52 +159,6 @@ pub struct LinkTraversals {
     pub ack: u64,
     /// CNPs, PFC and PAUSE frames.
     pub control: u64,
-}
-
-/// How flows ended.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    borsh::BorshSerialize,
-    borsh::BorshDeserialize,
-)]
-pub struct FlowCounts {
-    /// All flows of the scenario.
-    pub total: u64,
-    /// All bytes arrived and were acknowledged.
-    pub completed: u64,
-    /// The queue pair gave up.
-    pub failed: u64,
-    /// The run ended first, or before the flow started.
-    pub unfinished: u64,
-}
-
-/// Messages of the flows of an unreliable service.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Serialize,
-    Deserialize,
-    borsh::BorshSerialize,
-    borsh::BorshDeserialize,
-)]
-pub struct MessageCounts {
-    /// All that the flows consist of.
-    pub total: u64,
-    /// Those that arrived, each counted once.
-    pub delivered: u64,
-    /// Those that did not, of flows that failed: nobody waits for them any more.
-    pub lost: u64,
 }
 
 /// Flooding and learning.

@@ -49,3 +49,9 @@ pub struct MapLink {
     /// Propagation delay of each direction.
     pub delay: Duration,
 }
+
+/// The content of `topology.json`.
+#[derive(Deserialize, Serialize)]
+pub(crate) struct NodesFile {
+    pub(crate) nodes: Vec<MapNode>,
+}
