@@ -247,7 +247,7 @@ impl FlowRecord {
 
 /// The last object of a verified capture.
 #[derive(Serialize)]
-pub(crate) struct Summary {
+struct Summary {
     total: u64,
     faults: u64,
     faulty_frames: u64,
@@ -260,8 +260,16 @@ pub(crate) struct Summary {
     opcodes: serde_json::Map<String, serde_json::Value>,
 }
 
+impl Verifier {
+    /// What was found of the whole capture, as an object for programs.
+    #[must_use]
+    pub fn summary(&self) -> impl Serialize + '_ {
+        Summary::of(self)
+    }
+}
+
 impl Summary {
-    pub(crate) fn of(verifier: &Verifier) -> Self {
+    fn of(verifier: &Verifier) -> Self {
         let totals = verifier.totals();
         let flows = verifier.flows();
         let protocols = Protocol::ALL

@@ -218,12 +218,6 @@ impl Verifier {
         &self.flows
     }
 
-    /// What was found of the whole capture, as an object for programs.
-    #[must_use]
-    pub fn summary(&self) -> impl serde::Serialize + '_ {
-        crate::record::Summary::of(self)
-    }
-
     /// How many packets had each opcode, in numeric order; packets whose ICRC is bad included.
     #[must_use]
     pub fn opcodes(&self) -> Vec<OpcodeCount> {

@@ -7,16 +7,7 @@
 
 use rocelab_wire::Psn;
 
-use super::Flow;
-
-/// How sure it is that two flows belong together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pairing {
-    /// What contradicts it is a fault.
-    Certain,
-    /// What contradicts it dissolves it.
-    Likely,
-}
+use super::direction::{Flow, Pairing};
 
 /// How many flows between two addresses are looked at.
 const LOOKED_AT: usize = 1_024;

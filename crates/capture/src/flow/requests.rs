@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rocelab_wire::{Opcode, Psn};
 
-use super::Novelty;
 use super::missing::{Gap, Missing};
 use super::mtu::{PathMtus, packets};
+use super::novelty::Novelty;
 use super::position::{Position, Step};
 use crate::fault::Fault;
 use crate::observation::Observation;

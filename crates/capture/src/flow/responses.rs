@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rocelab_wire::{Psn, Syndrome};
 
-use super::Novelty;
+use super::novelty::Novelty;
 use super::position::{Position, Step};
 use super::requests::Requests;
 use crate::fault::Fault;
