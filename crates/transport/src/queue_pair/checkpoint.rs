@@ -2,7 +2,7 @@
 
 use rocelab_state::{Result, State, load_value, save_value};
 
-use super::QueuePair;
+use super::pair::QueuePair;
 
 impl State for QueuePair {
     fn save(&self, to: &mut Vec<u8>) -> Result {

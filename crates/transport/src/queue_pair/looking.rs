@@ -1,19 +1,11 @@
-//! What a queue pair has posted and has received, to be looked at from outside.
+//! What a queue pair waits for, has posted and has received, to be looked at from outside.
 
 use rocelab_wire::CnTag;
 
-use super::{QueuePair, QueuePairState};
-
-/// Work that is posted and not completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OutstandingWork {
-    /// The number of its work request.
-    pub id: u64,
-    /// PSN of its first packet.
-    pub first_psn: u32,
-    /// PSN after that of its last packet; of a READ, of the last of its response.
-    pub end_psn: u32,
-}
+use super::outstanding_work::OutstandingWork;
+use super::pair::QueuePair;
+use super::standing::Standing;
+use super::state::QueuePairState;
 
 /// Headers of a data packet with payload behind its encapsulation, ICRC and FCS, preamble and gap, at
 /// the most (bytes): BTH, RETH and immediate data. Telemetry and a CN-TAG come on top. An AtomicETH is
@@ -21,6 +13,20 @@ pub struct OutstandingWork {
 const HEADERS_AND_GAP: u32 = 12 + 16 + 4 + 4 + 4 + 20;
 
 impl QueuePair {
+    /// What it waits for. Arbitration, pauses and the port are not its business.
+    pub fn standing(&self) -> Standing {
+        match self.state {
+            QueuePairState::Init | QueuePairState::ReadyToReceive => return Standing::NotConnected,
+            QueuePairState::Error => return Standing::Failed,
+            QueuePairState::ReadyToSend => {}
+        }
+        let release = Standing::MaySend(self.pacer.release());
+        if self.responder.has_data() {
+            return release;
+        }
+        self.requester.waits_for(self.pacer.window()).unwrap_or(release)
+    }
+
     /// The bytes that a packet of the path MTU takes on the wire, preamble and gap included, at the
     /// most.
     pub(crate) fn largest_frame(&self) -> u32 {

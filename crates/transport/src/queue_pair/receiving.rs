@@ -5,9 +5,9 @@ use rocelab_wire::{NakCode, Opcode, Sack, Syndrome, rnr_timer_ns};
 
 use super::message::Message;
 use super::pacer::Acknowledged;
+use super::pair::{QueuePair, success};
 use super::requester::{NotReady, Progress, Refused};
 use super::responder::Answer;
-use super::{QueuePair, success};
 use crate::congestion_control::{Feedback, Telemetry};
 use crate::nic::Shared;
 use crate::recovery::Held;

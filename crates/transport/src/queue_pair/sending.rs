@@ -3,9 +3,9 @@
 use rocelab_units::SimTime;
 use rocelab_wire::Syndrome;
 
+use super::pair::{QueuePair, success};
 use super::requester::Request;
 use super::responder::{Acknowledge, Detailed, ReadData, Released};
-use super::{QueuePair, success};
 use crate::congestion_control::Telemetry;
 use crate::nic::Shared;
 use crate::sequence::Sequence;

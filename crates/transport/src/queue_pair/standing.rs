@@ -2,8 +2,6 @@
 
 use rocelab_units::SimTime;
 
-use super::{QueuePair, QueuePairState};
-
 /// Why a queue pair does not send, or when it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
@@ -26,20 +24,4 @@ pub enum Standing {
     ReadLimit,
     /// A packet may leave at this time, or could have left since: when pacing allows it.
     MaySend(SimTime),
-}
-
-impl QueuePair {
-    /// What it waits for. Arbitration, pauses and the port are not its business.
-    pub fn standing(&self) -> Standing {
-        match self.state {
-            QueuePairState::Init | QueuePairState::ReadyToReceive => return Standing::NotConnected,
-            QueuePairState::Error => return Standing::Failed,
-            QueuePairState::ReadyToSend => {}
-        }
-        let release = Standing::MaySend(self.pacer.release());
-        if self.responder.has_data() {
-            return release;
-        }
-        self.requester.waits_for(self.pacer.window()).unwrap_or(release)
-    }
 }

@@ -1,6 +1,7 @@
 //! All connections of one host.
 
 mod checkpoint;
+mod looking;
 
 use std::collections::VecDeque;
 
@@ -24,9 +25,9 @@ pub struct TcpHost {
     /// By connection number.
     connections: Vec<Option<Box<TcpConnection>>>,
     /// From the wire to the protocol.
-    pub(super) inbound: Stack<Queued>,
+    inbound: Stack<Queued>,
     /// From the protocol to the wire: whose segment it is.
-    pub(super) outbound: Stack<u32>,
+    outbound: Stack<u32>,
     waiting: Waiting,
     /// Connections with segments that may leave, each once.
     ready: VecDeque<u32>,

@@ -1,7 +1,8 @@
 //! Why a requester does not send, and what it still has to do.
 
 use super::Requester;
-use crate::queue_pair::{OutstandingWork, Standing};
+use crate::queue_pair::outstanding_work::OutstandingWork;
+use crate::queue_pair::standing::Standing;
 use crate::sequence::{expand, psn};
 
 impl Requester {

@@ -1,6 +1,7 @@
 //! The end that sends data.
 
 mod acknowledgement;
+mod looking;
 mod output;
 
 use std::collections::VecDeque;
