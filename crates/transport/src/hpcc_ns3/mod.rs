@@ -17,6 +17,7 @@
 //! armed with a place in that order, its *tie*, which the owner hands out.
 
 mod config;
+mod flow;
 mod nic;
 mod packet;
 mod receiver;
@@ -24,7 +25,8 @@ mod sender;
 mod timers;
 
 pub use config::{Config, Overheads, can_drive};
-pub use nic::{Flow, FlowEnd, Host, Nic};
+pub use flow::{Flow, FlowEnd};
+pub use nic::{Host, Nic};
 pub use packet::{Departure, Kind, Packet};
 pub use receiver::Receiver;
 pub use sender::Sender;

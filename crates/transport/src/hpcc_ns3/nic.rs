@@ -10,36 +10,13 @@ use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::IntHeader;
 
 use super::config::{Config, Overheads};
+use super::flow::{Flow, FlowEnd};
 use super::packet::{Departure, Kind, Packet};
 use super::receiver::Receiver;
 use super::sender::Sender;
 use super::timers::{Armed, Timers};
 use crate::Counters;
 use crate::congestion_control::{Feedback, Path};
-
-/// A flow that starts.
-#[derive(Clone, Copy, Debug)]
-pub struct Flow {
-    /// Its number in the plan.
-    pub number: u32,
-    /// The receiving host.
-    pub destination: u32,
-    /// Source port, and above it destination port (16 bits each).
-    pub ports: u32,
-    /// Payload (bytes).
-    pub size: u32,
-    /// Priority 1 to 7.
-    pub priority: u8,
-}
-
-/// A flow whose last byte was acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
-pub struct FlowEnd {
-    /// Its number in the plan.
-    pub flow: u32,
-    /// Packets that were sent again.
-    pub retransmissions: u64,
-}
 
 /// What the NIC needs from outside.
 pub trait Host {

@@ -4,7 +4,8 @@ use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::IntHeader;
 
-use super::Config;
+use super::config::Config;
+use super::flow::Flow;
 use super::packet::{Kind, Packet};
 use super::receiver::chunk_start;
 use crate::congestion_control::{Ack, CongestionControl, Feedback, Path, Telemetry, arithmetic};
@@ -59,7 +60,7 @@ pub(super) struct Acknowledged {
 impl<T: Copy> Sender<T> {
     /// A flow of `size` bytes that starts `now` at the line rate; `window` is 0 for none.
     pub(super) fn new(
-        flow: &super::Flow,
+        flow: &Flow,
         path: &Path,
         window: u64,
         now: SimTime,

@@ -3,7 +3,7 @@
 use rocelab_units::Bandwidth;
 use rocelab_wire::{IntHeader, IntHop};
 
-use super::{Parameters, default_step};
+use super::parameters::{Parameters, default_step};
 use crate::congestion_control::reaction::{Reaction, Reference};
 use crate::congestion_control::{Ack, CongestionControl, Path, Telemetry, arithmetic};
 

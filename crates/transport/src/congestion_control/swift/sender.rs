@@ -2,7 +2,7 @@
 
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
-use super::Parameters;
+use super::parameters::Parameters;
 use crate::congestion_control::{Ack, CongestionControl, LossEvent, Path, arithmetic};
 
 const PICOSECONDS_PER_SECOND: f64 = 1e12;

@@ -5,7 +5,7 @@ mod golden;
 
 use rocelab_units::{Bandwidth, Duration};
 
-use super::Parameters;
+use super::parameters::Parameters;
 use crate::congestion_control::{Ack, CongestionControl, arithmetic};
 
 /// The state of one queue pair.

@@ -2,7 +2,7 @@
 
 use rocelab_units::{Bandwidth, Duration};
 
-use super::Parameters;
+use super::parameters::Parameters;
 use crate::congestion_control::{Ack, CongestionControl, Path, arithmetic};
 
 /// The state of one queue pair.

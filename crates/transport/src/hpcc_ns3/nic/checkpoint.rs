@@ -5,8 +5,9 @@ use rocelab_state::{
 };
 use rocelab_units::SimTime;
 
-use super::{Flow, Nic, Sender};
+use super::{Nic, Sender};
 use crate::congestion_control::{Path, checkpoint};
+use crate::hpcc_ns3::Flow;
 
 impl<T: Copy + Ord + core::fmt::Debug + BorshSerialize + BorshDeserialize> Nic<T> {
     /// Saves its state.
