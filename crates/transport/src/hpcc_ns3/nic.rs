@@ -160,7 +160,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
     ) -> bool {
         let sender = self.queue_pairs.get_mut(packet.queue_pair as usize).and_then(Option::as_mut);
         let unfinished =
-            |sender: &&mut Sender<T>| sender.flow == packet.flow && !sender.is_finished();
+            |sender: &&mut Sender<T>| sender.flow.number == packet.flow && !sender.is_finished();
         let Some(sender) = sender.filter(unfinished) else {
             self.counters.unknown_qp += 1;
             return false;
@@ -179,7 +179,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         let done = sender.acknowledge(now, packet, telemetry, sampled, self.feedback, config);
         let release = sender.next_available;
         if done.finishes {
-            let (flow, retransmissions) = (sender.flow, sender.retransmissions());
+            let (flow, retransmissions) = (sender.flow.number, sender.retransmissions());
             sender.timer_ties = [None; 3];
             self.ended.push_back(FlowEnd { flow, retransmissions });
             host.receiver(flow).forget();
@@ -281,7 +281,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
 
     /// The queue pair of an unfinished flow that has started here.
     pub fn sender(&self, flow: u32) -> Option<&Sender<T>> {
-        self.queue_pairs.iter().flatten().find(|sender| sender.flow == flow)
+        self.queue_pairs.iter().flatten().find(|sender| sender.flow.number == flow)
     }
 
     /// Packets of an unfinished flow that were sent again.
@@ -311,7 +311,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         let first = (self.last + 1).checked_rem(len).unwrap_or(0);
         for place in (first..len).chain(0..first) {
             let Some(sender) = &self.queue_pairs[self.ring[place] as usize] else { continue };
-            let may_send = paused & (1 << sender.priority) == 0
+            let may_send = paused & (1 << sender.flow.priority) == 0
                 && sender.has_bytes_left()
                 && !sender.is_window_bound();
             if may_send {
@@ -364,7 +364,8 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         let overhead = self.overheads.data;
         let repeated = sender.retransmissions();
         let packet = sender.transmit(now, number, overhead, self.feedback, &self.config);
-        let answer = Answer { packet, destination: sender.destination, ports: sender.ports };
+        let Flow { destination, ports, .. } = sender.flow;
+        let answer = Answer { packet, destination, ports };
         let len = u32::from(packet.payload_len) + overhead;
         if sender.retransmissions() > repeated {
             self.counters.retransmitted.count(u16::try_from(len).unwrap_or(u16::MAX));

@@ -13,12 +13,8 @@ use crate::congestion_control::{Ack, CongestionControl, Feedback, Path, Telemetr
 /// A queue pair that sends one flow.
 #[derive(Debug)]
 pub struct Sender<T> {
-    /// The flow, by its number in the plan.
-    pub(super) flow: u32,
-    pub(super) destination: u32,
-    pub(super) ports: u32,
-    pub(super) priority: u8,
-    size: u32,
+    /// The flow, as it started.
+    pub(super) flow: Flow,
     /// All before was acknowledged.
     acknowledged: u32,
     /// The first byte of the next packet.
@@ -45,7 +41,7 @@ pub struct Sender<T> {
 rocelab_state::state!([T: BorshSerialize + BorshDeserialize] Sender<T> {
     values: acknowledged, next, farthest, retransmissions, next_available, last_frame_len, rate,
         window, timer_ties;
-    kept: flow, destination, ports, priority, size, line_rate, full_window, control
+    kept: flow, line_rate, full_window, control
 });
 
 /// What an ACK or NACK did.
@@ -67,11 +63,7 @@ impl<T: Copy> Sender<T> {
         config: &Config,
     ) -> Self {
         Self {
-            flow: flow.number,
-            destination: flow.destination,
-            ports: flow.ports,
-            priority: flow.priority,
-            size: flow.size,
+            flow: *flow,
             acknowledged: 0,
             next: 0,
             farthest: 0,
@@ -89,12 +81,12 @@ impl<T: Copy> Sender<T> {
 
     #[inline]
     pub(super) const fn has_bytes_left(&self) -> bool {
-        self.next < self.size
+        self.next < self.flow.size
     }
 
     #[inline]
     pub(super) const fn is_finished(&self) -> bool {
-        self.acknowledged >= self.size
+        self.acknowledged >= self.flow.size
     }
 
     /// Payload under way fills the window. What is sent again after it was acknowledged counts
@@ -137,9 +129,9 @@ impl<T: Copy> Sender<T> {
         feedback: Feedback,
         config: &Config,
     ) -> Packet {
-        let payload = config.payload_bytes.min(self.size - self.next);
-        let mut packet = Packet::new(Kind::Data, self.flow, queue_pair, self.next)
-            .with_priority(self.priority)
+        let payload = config.payload_bytes.min(self.flow.size - self.next);
+        let mut packet = Packet::new(Kind::Data, self.flow.number, queue_pair, self.next)
+            .with_priority(self.flow.priority)
             .with_telemetry(feedback);
         packet.payload_len = u16::try_from(payload).unwrap_or(u16::MAX);
         if feedback == Feedback::Rtt {

@@ -38,6 +38,7 @@ mod rtt;
 mod sack;
 mod scoreboard;
 mod segment;
+mod segment_template;
 mod sender;
 mod sequence;
 mod stack;

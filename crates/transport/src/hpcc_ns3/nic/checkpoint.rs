@@ -32,7 +32,7 @@ impl<T: Copy + Ord + core::fmt::Debug + BorshSerialize + BorshDeserialize> Nic<T
         } = self;
         save_value(&(queue_pairs.len() as u64), to)?;
         for queue_pair in queue_pairs {
-            save_value(&queue_pair.as_ref().map(|sender| sender.flow), to)?;
+            save_value(&queue_pair.as_ref().map(|sender| sender.flow.number), to)?;
             let Some(sender) = queue_pair else { continue };
             sender.save(to)?;
             checkpoint::save(&config.algorithm, sender.control.as_ref(), to)?;

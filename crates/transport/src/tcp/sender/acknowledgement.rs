@@ -2,10 +2,10 @@
 
 use rocelab_units::SimTime;
 
-use super::{State, TcpSender};
+use super::TcpSender;
+use super::loss_recovery::Phase;
 use crate::tcp::congestion_control::{TcpAck, TcpCongestionKind};
 use crate::tcp::ranges::Range;
-use crate::tcp::scoreboard::DUP_THRESH;
 use crate::tcp::sequence::Position;
 use crate::tcp::{SackBlocks, TcpCounters, TcpFlags, TcpSegment};
 
@@ -18,17 +18,18 @@ impl TcpSender {
         sack: &SackBlocks,
         counters: &mut TcpCounters,
     ) {
-        let acknowledged = self.numbering.position(segment.ack, self.una);
-        let Some(acknowledged) = acknowledged.filter(|&position| position <= self.nxt) else {
+        let acknowledged = self.template.numbering.position(segment.ack, self.sequence.una);
+        let Some(acknowledged) = acknowledged.filter(|&position| position <= self.sequence.nxt)
+        else {
             counters.discarded += 1;
             return;
         };
-        if acknowledged < self.una {
+        if acknowledged < self.sequence.una {
             return; // It was overtaken, and says nothing new.
         }
-        self.window_end = self.window_end.max(acknowledged + u64::from(segment.window));
+        self.sequence.open_window(acknowledged, segment.window);
         let limited = self.is_limited_by_window();
-        let acked_bytes = acknowledged - self.una;
+        let acked_bytes = acknowledged - self.sequence.una;
         let sacked_bytes = self.take_in(acknowledged, sack);
         let ece = self.ecn && segment.flags.has(TcpFlags::ECE);
         if acked_bytes > 0 {
@@ -36,7 +37,7 @@ impl TcpSender {
             let ack = self.describe(now, acked_bytes, ece, limited);
             self.control.on_ack(&ack);
         } else if sacked_bytes > 0 {
-            self.dup_acks += 1;
+            self.recovery.count_duplicate();
         }
         if ece {
             counters.ece_received += 1;
@@ -47,42 +48,39 @@ impl TcpSender {
 
     /// The scoreboard learns of it; returns what was newly acknowledged selectively (bytes).
     fn take_in(&mut self, acknowledged: Position, sack: &SackBlocks) -> u64 {
-        let numbering = self.numbering;
+        let numbering = self.template.numbering;
         let blocks = sack.as_slice().iter().filter_map(|&(left, right)| {
             let start = numbering.position(left, acknowledged)?;
             Some(Range::new(start, numbering.position(right, acknowledged)?))
         });
-        self.scoreboard.update(acknowledged, self.nxt, blocks, self.mss)
+        self.recovery.scoreboard.update(acknowledged, self.sequence.nxt, blocks, self.mss)
     }
 
     /// The window's start moves.
     fn advance(&mut self, now: SimTime, acknowledged: Position) {
-        self.una = acknowledged;
-        self.dup_acks = 0;
-        if let Some((end, sent)) = self.timed
-            && end <= acknowledged
-        {
-            self.rtt.sample(now.since(sent));
-            self.timed = None;
+        self.sequence.una = acknowledged;
+        self.recovery.forget_duplicates();
+        if let Some(rtt) = self.timer.measured(acknowledged, now) {
+            self.rtt.sample(rtt);
         }
         self.restart_timer(now);
-        if self.una == self.nxt {
-            self.idle_since = now;
+        if self.sequence.is_idle() {
+            self.idle.begin(now);
         }
     }
 
     fn describe(&self, now: SimTime, acked_bytes: u64, ece: bool, limited: bool) -> TcpAck {
-        let in_recovery = matches!(self.state, State::Recovery { .. });
+        let in_recovery = matches!(self.recovery.phase, Phase::Recovery { .. });
         TcpAck {
             now,
             acked_bytes,
-            acknowledged: self.una,
-            sent: self.nxt,
+            acknowledged: self.sequence.una,
+            sent: self.sequence.nxt,
             ece,
             rtt: self.rtt.smoothed(),
             // RFC 3168: an acknowledgement with ECE does not make the window grow.
             grows: limited && !in_recovery && !ece,
-            after_timeout: matches!(self.state, State::Loss { .. }),
+            after_timeout: matches!(self.recovery.phase, Phase::Loss { .. }),
         }
     }
 
@@ -100,7 +98,7 @@ impl TcpSender {
     /// Congestion was met. Once for a window of data (RFC 3168, RFC 8257), and not
     /// where losses have lowered the window already.
     fn on_ece(&mut self, now: SimTime, counters: &mut TcpCounters) {
-        if self.state == State::Open && self.una > self.reduced_end {
+        if self.recovery.is_open() && self.sequence.una > self.reduction.end() {
             counters.ecn_reductions += 1;
             self.congested(now, TcpCongestionKind::Ecn);
         }
@@ -108,13 +106,7 @@ impl TcpSender {
 
     /// Whether recovery begins or ends.
     fn judge(&mut self, now: SimTime, counters: &mut TcpCounters) {
-        match self.state {
-            State::Recovery { point, .. } | State::Loss { point } if self.una < point => {}
-            State::Recovery { .. } | State::Loss { .. } => self.state = State::Open,
-            State::Open => {}
-        }
-        let lost = self.scoreboard.is_first_lost(self.una) || self.dup_acks >= DUP_THRESH;
-        if self.state == State::Open && self.una < self.nxt && lost {
+        if self.recovery.judge(self.sequence.una) && !self.sequence.is_idle() {
             self.begin_recovery(now, counters);
         }
     }
@@ -125,11 +117,10 @@ impl TcpSender {
     fn begin_recovery(&mut self, now: SimTime, counters: &mut TcpCounters) {
         counters.fast_retransmits += 1;
         self.losses.fast_retransmits = self.losses.fast_retransmits.wrapping_add(1);
-        if self.una >= self.reduced_end || self.control.answers_loss_after_marks() {
+        if self.sequence.una >= self.reduction.end() || self.control.answers_loss_after_marks() {
             self.congested(now, TcpCongestionKind::Loss);
         }
-        self.timed = None;
-        self.scoreboard.begin(self.una);
-        self.state = State::Recovery { point: self.nxt, first_due: true, rescued: false };
+        self.timer.stop_measuring();
+        self.recovery.begin(self.sequence.una, self.sequence.nxt);
     }
 }

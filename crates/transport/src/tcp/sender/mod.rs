@@ -1,83 +1,51 @@
 //! The end that sends data.
 
 mod acknowledgement;
+mod idle_time;
 mod looking;
+mod loss_recovery;
 mod output;
+mod retransmission_timer;
+mod send_sequence;
+mod window_reduction;
 
 use std::collections::VecDeque;
 
 use rocelab_units::{Duration, SimTime};
 
+use self::idle_time::IdleTime;
+use self::loss_recovery::LossRecovery;
+use self::retransmission_timer::RetransmissionTimer;
+use self::send_sequence::SendSequence;
+use self::window_reduction::WindowReduction;
 use super::congestion_control::{TcpCongestion, TcpCongestionControl, TcpCongestionKind, TcpPath};
 use super::rtt::RttEstimator;
-use super::scoreboard::Scoreboard;
-use super::sequence::{Numbering, Position};
+use super::segment_template::SegmentTemplate;
+use super::sequence::Position;
 use super::{TcpConnectionConfig, TcpCounters, TcpHostConfig, TcpLosses};
 
 /// The sending end of a connection. Positions count payload from the start.
 #[derive(Debug)]
 pub struct TcpSender {
     control: Box<dyn TcpCongestionControl>,
-    numbering: Numbering,
-    peer: u32,
-    priority: u8,
-    /// The receive window that its own segments advertise (bytes).
-    window: u32,
+    template: SegmentTemplate,
     mss: u64,
-    /// SND.UNA: all before it was acknowledged.
-    una: Position,
-    /// SND.NXT: nothing from it on was ever sent.
-    nxt: Position,
-    /// Where the data that the application posted ends.
-    posted: Position,
-    /// Where the receive window ends.
-    window_end: Position,
-    scoreboard: Scoreboard,
-    state: State,
-    /// Acknowledgements in a row that only brought selective ones.
-    dup_acks: u64,
+    sequence: SendSequence,
+    recovery: LossRecovery,
     rtt: RttEstimator,
-    /// The segment whose round trip is measured: its end, and when it was sent.
-    timed: Option<(Position, SimTime)>,
-    /// When the retransmission timer expires.
-    deadline: SimTime,
-    /// Where the timer expired last.
-    timed_out_at: Option<Position>,
+    timer: RetransmissionTimer,
     ecn: bool,
-    /// The next segment with new data is to say that the window was reduced.
-    cwr_due: bool,
-    /// All sent before this is of the window of data that was reduced last.
-    reduced_end: Position,
-    last_sent: SimTime,
-    /// Since when nothing is in flight.
-    idle_since: SimTime,
+    reduction: WindowReduction,
+    idle: IdleTime,
     losses: TcpLosses,
     messages: VecDeque<Message>,
 }
 
 rocelab_state::state!(TcpSender {
-    values: una, nxt, posted, window_end, scoreboard, state, dup_acks, timed, deadline,
-        timed_out_at, cwr_due, reduced_end, last_sent, idle_since, losses, messages;
+    values: sequence, recovery, timer, reduction, idle, losses, messages;
     states: control, rtt;
-    kept: numbering, peer, priority, window, mss, ecn
+    kept: template, mss, ecn
 });
-
-/// What is being done about losses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
-enum State {
-    /// Nothing is known to be lost.
-    Open,
-    /// Fast recovery, until all before `point` is acknowledged.
-    Recovery {
-        point: Position,
-        /// The first segment is still to be sent again, whatever the window says.
-        first_due: bool,
-        /// The last segment was sent again to bring an acknowledgement: RFC 6675's RescueRxt.
-        rescued: bool,
-    },
-    /// The timer expired: slow start, until all before `point` is acknowledged.
-    Loss { point: Position },
-}
 
 #[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct Message {
@@ -94,27 +62,15 @@ impl TcpSender {
         let algorithm = &parameters.congestion_control;
         Self {
             control: algorithm.build(&TcpPath { mss, initial_window }),
-            numbering: Numbering::new(config.initial_sequence),
-            peer: config.peer,
-            priority: host.parameters.priority,
-            window: parameters.window(),
+            template: SegmentTemplate::new(config, host),
             mss,
-            una: 0,
-            nxt: 0,
-            posted: 0,
-            window_end: parameters.receive_window.get(),
-            scoreboard: Scoreboard::default(),
-            state: State::Open,
-            dup_acks: 0,
+            sequence: SendSequence::new(parameters.receive_window.get()),
+            recovery: LossRecovery::new(),
             rtt: RttEstimator::new(parameters.initial_rto, parameters.min_rto, parameters.max_rto),
-            timed: None,
-            deadline: SimTime::NEVER,
-            timed_out_at: None,
+            timer: RetransmissionTimer::new(),
             ecn: parameters.uses_ecn(),
-            cwr_due: false,
-            reduced_end: 0,
-            last_sent: SimTime::ZERO,
-            idle_since: SimTime::ZERO,
+            reduction: WindowReduction::default(),
+            idle: IdleTime::new(),
             losses: TcpLosses::default(),
             messages: VecDeque::new(),
         }
@@ -132,22 +88,22 @@ impl TcpSender {
 
     /// Payload that is taken to be on its way (bytes).
     pub fn in_flight(&self) -> u64 {
-        self.scoreboard.in_flight(self.una, self.nxt)
+        self.recovery.scoreboard.in_flight(self.sequence.una, self.sequence.nxt)
     }
 
     /// Payload acknowledged from the start on, without a gap (bytes).
     pub const fn acknowledged(&self) -> u64 {
-        self.una
+        self.sequence.una
     }
 
     /// Payload sent at least once (bytes).
     pub const fn sent(&self) -> u64 {
-        self.nxt
+        self.sequence.nxt
     }
 
     /// Payload posted (bytes).
     pub const fn posted(&self) -> u64 {
-        self.posted
+        self.sequence.posted
     }
 
     /// The smoothed round-trip time; none before the first measurement.
@@ -167,56 +123,53 @@ impl TcpSender {
 
     /// Adds data to the stream. It is [done](Self::poll_done) when all of it is acknowledged.
     pub(super) fn post(&mut self, id: u64, bytes: u64) {
-        self.posted = self.posted.saturating_add(bytes);
-        self.messages.push_back(Message { id, bytes, end: self.posted });
+        self.sequence.posted = self.sequence.posted.saturating_add(bytes);
+        self.messages.push_back(Message { id, bytes, end: self.sequence.posted });
     }
 
     /// The next message of which everything is acknowledged: its id and length.
     pub(super) fn poll_done(&mut self) -> Option<(u64, u64)> {
-        let done = self.messages.pop_front_if(|message| message.end <= self.una)?;
+        let done = self.messages.pop_front_if(|message| message.end <= self.sequence.una)?;
         Some((done.id, done.bytes))
     }
 
     pub(super) const fn poll_timeout(&self) -> SimTime {
-        self.deadline
+        self.timer.deadline()
     }
 
     /// The retransmission timer, if it is due: all in flight is lost, and goes again from the
     /// start, in slow start.
     pub(super) fn handle_timeout(&mut self, now: SimTime, counters: &mut TcpCounters) {
-        if now < self.deadline {
+        if now < self.timer.deadline() {
             return;
         }
-        if self.una == self.nxt {
-            self.deadline = SimTime::NEVER;
+        if self.sequence.is_idle() {
+            self.timer.stop();
             return;
         }
         counters.timeouts += 1;
         self.losses.timeouts = self.losses.timeouts.wrapping_add(1);
-        let again = self.timed_out_at == Some(self.una);
+        let SendSequence { una, nxt, .. } = self.sequence;
+        let again = self.timer.expire(una);
         self.congested(now, TcpCongestionKind::Timeout { again });
-        self.timed_out_at = Some(self.una);
         self.rtt.back_off();
-        self.timed = None;
-        self.dup_acks = 0;
-        self.scoreboard.lose_all(self.una, self.nxt);
-        self.state = State::Loss { point: self.nxt };
+        self.timer.stop_measuring();
+        self.recovery.lose_all(una, nxt);
         self.restart_timer(now);
     }
 
     /// Tells the congestion control; what was sent until now is of the reduced window.
     fn congested(&mut self, now: SimTime, kind: TcpCongestionKind) {
-        let in_flight = self.nxt - self.una;
+        let in_flight = self.sequence.outstanding();
         self.control.on_congestion(&TcpCongestion { now, kind, in_flight });
-        self.reduced_end = self.nxt;
-        self.cwr_due = self.ecn;
+        self.reduction.note(self.sequence.nxt, self.ecn);
     }
 
     fn restart_timer(&mut self, now: SimTime) {
-        self.deadline = if self.una == self.nxt {
-            SimTime::NEVER
+        if self.sequence.is_idle() {
+            self.timer.stop();
         } else {
-            now.saturating_add(self.rtt.timeout())
-        };
+            self.timer.restart(now, self.rtt.timeout());
+        }
     }
 }

@@ -3,7 +3,8 @@
 use rocelab_units::SimTime;
 use rocelab_wire::Ecn;
 
-use super::{State, TcpSender};
+use super::TcpSender;
+use super::loss_recovery::Phase;
 use crate::tcp::ranges::Range;
 use crate::tcp::{TcpFlags, TcpSegment};
 
@@ -32,7 +33,7 @@ enum Reason {
 impl TcpSender {
     /// The next segment that the windows allow.
     pub(in crate::tcp) fn poll_transmit(&mut self, now: SimTime) -> Option<Outgoing> {
-        if self.una == self.posted {
+        if self.sequence.una == self.sequence.posted {
             return None;
         }
         let (reason, part) = self.next_part()?;
@@ -48,12 +49,12 @@ impl TcpSender {
     }
 
     fn next_part(&self) -> Option<(Reason, Range)> {
-        let State::Recovery { first_due, rescued, .. } = self.state else {
-            let lost = if self.state == State::Open { None } else { self.lost_part() };
+        let Phase::Recovery { first_due, rescued, .. } = self.recovery.phase else {
+            let lost = if self.recovery.is_open() { None } else { self.lost_part() };
             return lost.or_else(|| self.new_part());
         };
         if first_due {
-            let hole = self.scoreboard.first_hole(self.una, self.nxt);
+            let hole = self.recovery.scoreboard.first_hole(self.sequence.una, self.sequence.nxt);
             return Some((Reason::First, self.start_of(hole)));
         }
         self.lost_part()
@@ -63,26 +64,26 @@ impl TcpSender {
     }
 
     fn lost_part(&self) -> Option<(Reason, Range)> {
-        let hole = self.scoreboard.next_lost(self.una, self.nxt)?;
+        let hole = self.recovery.scoreboard.next_lost(self.sequence.una, self.sequence.nxt)?;
         Some((Reason::Lost, self.start_of(hole)))
     }
 
     /// As far as the receive window goes. A short segment that is not the last waits for more
     /// room, unless nothing is in flight that could make it.
     fn new_part(&self) -> Option<(Reason, Range)> {
-        let end = self.posted.min(self.window_end).min(self.nxt + self.mss);
-        let full = end == self.posted || end == self.nxt + self.mss;
-        let sends = self.nxt < end && (full || self.una == self.nxt);
-        sends.then_some((Reason::New, Range::new(self.nxt, end)))
+        let end = self.sequence.sendable_end().min(self.sequence.nxt + self.mss);
+        let full = end == self.sequence.posted || end == self.sequence.nxt + self.mss;
+        let sends = self.sequence.nxt < end && (full || self.sequence.una == self.sequence.nxt);
+        sends.then_some((Reason::New, Range::new(self.sequence.nxt, end)))
     }
 
     fn suspect_part(&self) -> Option<(Reason, Range)> {
-        let hole = self.scoreboard.next_suspect(self.una, self.nxt)?;
+        let hole = self.recovery.scoreboard.next_suspect(self.sequence.una, self.sequence.nxt)?;
         Some((Reason::Suspect, self.start_of(hole)))
     }
 
     fn last_part(&self) -> Option<(Reason, Range)> {
-        let tail = self.scoreboard.tail(self.una, self.nxt)?;
+        let tail = self.recovery.scoreboard.tail(self.sequence.una, self.sequence.nxt)?;
         let start = tail.start.max(tail.end.saturating_sub(self.mss));
         Some((Reason::Rescue, Range::new(start, tail.end)))
     }
@@ -96,47 +97,43 @@ impl TcpSender {
             let segment = self.send_new(now, part);
             return Outgoing { segment, again: false };
         }
-        if let State::Recovery { first_due, rescued, .. } = &mut self.state {
-            *first_due = false;
-            *rescued |= reason == Reason::Rescue;
-        }
+        self.recovery.note_resent(reason == Reason::Rescue);
         if reason == Reason::First {
-            self.deadline = SimTime::NEVER; // The timer starts anew with it.
+            self.timer.stop(); // The timer starts anew with it.
         }
         if reason != Reason::Rescue {
-            self.scoreboard.resent(part.end);
+            self.recovery.scoreboard.resent(part.end);
         }
         // RFC 3168: what is sent again is not ECN-capable.
         Outgoing { segment: self.segment(now, part, Ecn::NotEct), again: true }
     }
 
     fn send_new(&mut self, now: SimTime, part: Range) -> TcpSegment {
-        if self.una == self.nxt && self.nxt > 0 {
+        if self.sequence.una == self.sequence.nxt && self.sequence.nxt > 0 {
             // RFC 5681: after a pause longer than the timeout the window is no clue any more.
-            let long = now.since(self.last_sent) > self.rtt.timeout();
-            self.control.on_restart(now.since(self.idle_since), long);
+            let long = self.idle.since_sent(now) > self.rtt.timeout();
+            self.control.on_restart(self.idle.duration(now), long);
         }
-        self.nxt = part.end;
-        if self.timed.is_none() && self.state == State::Open {
-            self.timed = Some((part.end, now));
+        self.sequence.nxt = part.end;
+        if self.recovery.is_open() {
+            self.timer.measure(part.end, now);
         }
         if !self.ecn {
             return self.segment(now, part, Ecn::NotEct);
         }
-        let cwr = core::mem::take(&mut self.cwr_due);
+        let cwr = self.reduction.take_cwr();
         self.segment(now, part, Ecn::Ect0).with_flags(TcpFlags::CWR, cwr)
     }
 
     fn segment(&mut self, now: SimTime, part: Range, codepoint: Ecn) -> TcpSegment {
-        self.last_sent = now;
-        if self.deadline == SimTime::NEVER {
-            self.deadline = now.saturating_add(self.rtt.timeout());
+        self.idle.note_sent(now);
+        if !self.timer.is_running() {
+            self.timer.restart(now, self.rtt.timeout());
         }
         // Nothing comes the other way: the number of its first byte is awaited for ever.
-        let (seq, ack) = (self.numbering.wire(part.start), self.numbering.wire(0));
-        TcpSegment::new(self.peer, seq, ack, self.window)
+        self.template
+            .segment(part.start, 0, codepoint)
             .with_payload_len(u16::try_from(part.len()).unwrap_or(u16::MAX))
-            .with_class(self.priority, codepoint)
-            .with_flags(TcpFlags::PSH, part.end == self.posted)
+            .with_flags(TcpFlags::PSH, part.end == self.sequence.posted)
     }
 }
