@@ -413,5 +413,7 @@ mod tests {
     fn layout_stays_small() {
         assert_eq!(size_of::<Message>(), 80);
         assert!(size_of::<QueuePair>() <= 512, "{} bytes", size_of::<QueuePair>());
+        let window = core::mem::offset_of!(QueuePair, requester) + Requester::WINDOW_OFFSET;
+        assert_eq!(window % 64, 0, "the window fills a cache line");
     }
 }

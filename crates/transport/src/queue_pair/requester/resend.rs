@@ -2,12 +2,9 @@
 
 use rocelab_units::{Duration, SimTime};
 
-use super::{Message, PARKED, Progress, Requester};
+use super::{Message, Progress, Requester};
 use crate::recovery::Loss;
 use crate::sequence::{Sequence, expand};
-
-/// The `rnr_retry` that stands for "for ever" (IBTA: 3 bits).
-const RNR_RETRY_FOR_EVER: u8 = 7;
 
 /// What follows from an expired timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +51,7 @@ impl Requester {
     ) -> Refused {
         let Some(wanted) = self.refused(psn) else { return Refused::Stale };
         let progress = self.acknowledge_up_to(now, wanted, complete);
-        if self.acknowledged < wanted {
+        if self.window.acknowledged < wanted {
             return Refused::Later(progress);
         }
         Refused::Now
@@ -86,13 +83,13 @@ impl Requester {
         };
         if self.is_selective() {
             let progress = self.acknowledge_selectively(now, wanted, None, complete);
-            self.go_back_selectively(wanted.max(self.acknowledged), false);
+            self.go_back_selectively(wanted.max(self.window.acknowledged), false);
             return Progress { loss: true, stale: false, ..progress };
         }
         let mut progress = self.acknowledge_before(now, wanted, complete);
         // Short of `wanted` it is a READ that is waited for, and that was asked for again.
-        let reached = self.acknowledged >= wanted;
-        if !progress.loss && reached && wanted < self.next && !self.is_parked() {
+        let reached = self.window.acknowledged >= wanted;
+        if !progress.loss && reached && wanted < self.window.next && !self.window.is_parked() {
             self.go_back(wanted, false);
             progress.loss = true;
         }
@@ -112,51 +109,46 @@ impl Requester {
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.lose(wanted);
         }
-        if self.is_parked() || progress.loss || self.acknowledged < wanted {
+        if self.window.is_parked() || progress.loss || self.window.acknowledged < wanted {
             return NotReady::Wait(progress);
         }
-        if self.rnr_retry < RNR_RETRY_FOR_EVER && self.rnr_retries >= self.rnr_retry {
+        if !self.retries.take_rnr() {
             return NotReady::GiveUp;
         }
-        self.rnr_retries = self.rnr_retries.saturating_add(1);
-        self.resume_at = wanted;
-        self.cursor = PARKED;
-        self.deadline = now.saturating_add(wait);
+        self.resumption.resume_at = wanted;
+        self.window.park();
+        self.timer.wait(now, wait);
         NotReady::Wait(progress)
     }
 
     /// The ACK timeout or the wait of an RNR NAK may have expired.
     pub(in crate::queue_pair) fn on_timeout(&mut self, now: SimTime) -> TimedOut {
-        if self.deadline > now {
+        if self.timer.deadline() > now {
             return TimedOut::NotYet;
         }
-        if self.is_parked() {
-            self.go_back(self.resume_at.max(self.acknowledged), false);
+        if self.window.is_parked() {
+            self.go_back(self.resumption.resume_at.max(self.window.acknowledged), false);
             return TimedOut::Resume;
         }
-        if self.retries >= self.retry_count {
+        if !self.retries.take() {
             return TimedOut::GiveUp;
         }
-        self.retries += 1;
-        self.go_back(self.acknowledged, true);
+        self.go_back(self.window.acknowledged, true);
         TimedOut::Resend
     }
 
-    /// Whether it waits because of an RNR NAK.
-    pub(super) const fn is_parked(&self) -> bool {
-        self.cursor == PARKED
-    }
-
     pub(super) fn restart_timer(&mut self, now: SimTime) {
-        let in_flight = self.sent_end - self.acknowledged;
+        let in_flight = self.window.sent_end - self.window.acknowledged;
         let special = self.arrivals.as_ref().and_then(|arrivals| arrivals.timeout(in_flight));
-        let timeout = special.or(self.timeout);
-        self.deadline = timeout.map_or(SimTime::NEVER, |timeout| now.saturating_add(timeout));
+        self.timer.restart(now, special);
     }
 
     /// A response is missing: asks for it again, unless that was done already.
     pub(super) fn ask_again(&mut self, response: Sequence) -> bool {
-        if self.awaited_response == Some(response) || response >= self.next || self.is_parked() {
+        if self.resumption.awaited_response == Some(response)
+            || response >= self.window.next
+            || self.window.is_parked()
+        {
             return false;
         }
         self.go_back(response, false);
@@ -165,8 +157,8 @@ impl Requester {
 
     /// The packet that a negative acknowledgement names, if it is one that may be sent again.
     fn refused(&self, psn: u32) -> Option<Sequence> {
-        let wanted = expand(psn, self.acknowledged);
-        (self.oldest_needed()..self.sent_end).contains(&wanted).then_some(wanted)
+        let wanted = expand(psn, self.window.acknowledged);
+        (self.oldest_needed()..self.window.sent_end).contains(&wanted).then_some(wanted)
     }
 
     /// Sends again from where the scheme says, given that `lost` is needed, because the `timeout`
@@ -175,16 +167,17 @@ impl Requester {
         if self.is_selective() {
             return self.go_back_selectively(lost, timeout);
         }
-        self.deadline = SimTime::NEVER;
-        self.cursor = 0;
-        self.responses_awaited = 0;
+        self.timer.stop();
+        self.window.cursor = 0;
+        self.reads.forget();
         let Some(oldest) = self.messages.front() else { return };
         let loss = Loss { lost, message_first: oldest.first };
         let resume = self.reliability.resend_from(&loss);
-        self.next = resume;
-        self.next_byte = oldest.byte_at(resume, self.segmentation);
-        self.acknowledged = self.acknowledged.min(resume);
-        self.acknowledged_byte = self.acknowledged_byte.min(self.next_byte);
-        self.awaited_response = oldest.operation.awaits_response().then_some(self.acknowledged);
+        self.window.next = resume;
+        self.window.next_byte = oldest.byte_at(resume, self.rules.segmentation);
+        self.window.acknowledged = self.window.acknowledged.min(resume);
+        self.window.acknowledged_byte = self.window.acknowledged_byte.min(self.window.next_byte);
+        self.resumption.awaited_response =
+            oldest.operation.awaits_response().then_some(self.window.acknowledged);
     }
 }

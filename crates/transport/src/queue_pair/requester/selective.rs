@@ -18,24 +18,23 @@ impl Requester {
     /// response that is here already.
     #[cold]
     pub(super) fn take_selectively(&mut self, now: SimTime) -> Option<Request> {
-        let message = self.messages.get(self.cursor)?;
+        let message = self.messages.get(self.window.cursor)?;
         let arrivals = self.arrivals.as_ref()?;
-        let sequence = self.next;
-        let repeated = sequence < self.sent_end;
+        let sequence = self.window.next;
+        let repeated = self.window.repeats();
         let until = if message.operation.is_read() && repeated {
             let is_missing = |&packet: &Sequence| !arrivals.is_settled(packet, Some(message.first));
             sequence + (sequence..message.end()).take_while(is_missing).count().max(1) as u64
         } else {
             message.after(sequence)
         };
-        let packet = message.packet_before(sequence, until, self.dest_qp, self.segmentation);
-        self.responses_awaited += u32::from(
-            message.operation.awaits_response() && sequence == message.first && !repeated,
-        );
-        if self.deadline == SimTime::NEVER {
+        let packet = message.packet_before(sequence, until, self.dest_qp, self.rules.segmentation);
+        self.reads
+            .count(message.operation.awaits_response() && sequence == message.first && !repeated);
+        if !self.timer.is_running() {
             self.restart_timer(now);
         }
-        self.sent_end = self.sent_end.max(until);
+        self.window.sent_end = self.window.sent_end.max(until);
         if let Some(arrivals) = self.arrivals.as_mut().filter(|_| repeated) {
             arrivals.note_resent(until);
         }
@@ -52,7 +51,7 @@ impl Requester {
         sack: &Sack,
         complete: impl FnMut(&Message, u64),
     ) -> Progress {
-        let end = expand(psn, self.acknowledged) + 1;
+        let end = expand(psn, self.window.acknowledged) + 1;
         self.acknowledge_selectively(now, end, Some(sack), complete)
     }
 
@@ -65,12 +64,12 @@ impl Requester {
         complete: impl FnMut(&Message, u64),
     ) -> Progress {
         let Some(arrivals) = self.arrivals.as_mut() else { return Progress::default() };
-        if end > self.sent_end || end <= self.acknowledged && sack.is_none() {
+        if end > self.window.sent_end || end <= self.window.acknowledged && sack.is_none() {
             return Progress { stale: true, ..Progress::default() };
         }
         arrivals.note_executed(end);
         if let Some(sack) = sack {
-            arrivals.note_sack(sack, self.sent_end);
+            arrivals.note_sack(sack, self.window.sent_end);
         }
         self.settle(now, complete)
     }
@@ -84,13 +83,13 @@ impl Requester {
         accept: impl FnOnce(u64),
     ) -> Progress {
         let stale = Progress { stale: true, ..Progress::default() };
-        let sequence = expand(packet.psn(), self.acknowledged);
-        if sequence < self.acknowledged || sequence >= self.sent_end {
+        let sequence = expand(packet.psn(), self.window.acknowledged);
+        if sequence < self.window.acknowledged || sequence >= self.window.sent_end {
             return stale;
         }
         let place = self.messages.partition_point(|message| message.end() <= sequence);
         let Some(message) = self.messages.get(place) else { return stale };
-        let offset = self.segmentation.offset(message.index(sequence));
+        let offset = self.rules.segmentation.offset(message.index(sequence));
         let is_answer = self.is_answer(message, packet, message.length - offset);
         let Some(arrivals) = self.arrivals.as_mut().filter(|_| is_answer) else { return stale };
         if arrivals.is_answered(sequence) {
@@ -109,10 +108,10 @@ impl Requester {
     pub(super) fn go_back_selectively(&mut self, lost: Sequence, timeout: bool) {
         let Some(arrivals) = self.arrivals.as_mut() else { return };
         if timeout {
-            arrivals.lose_all(self.acknowledged, self.sent_end);
+            arrivals.lose_all(self.window.acknowledged, self.window.sent_end);
         }
         arrivals.lose(lost);
-        self.deadline = SimTime::NEVER;
+        self.timer.stop();
         self.seek(lost);
         self.skip_settled();
     }
@@ -120,8 +119,8 @@ impl Requester {
     /// Completes what is done with, and goes back to what is lost.
     fn settle(&mut self, now: SimTime, mut complete: impl FnMut(&Message, u64)) -> Progress {
         let Some(arrivals) = self.arrivals.as_ref() else { return Progress::default() };
-        let bytes_before = self.acknowledged_byte;
-        let mut reached = self.acknowledged;
+        let bytes_before = self.window.acknowledged_byte;
+        let mut reached = self.window.acknowledged;
         let mut completed = 0;
         let mut answered = 0;
         for message in &self.messages {
@@ -133,15 +132,15 @@ impl Requester {
             completed += 1;
             answered += u32::from(message.operation.awaits_response());
         }
-        let advanced = reached > self.acknowledged;
-        self.responses_awaited = self.responses_awaited.saturating_sub(answered);
+        let advanced = reached > self.window.acknowledged;
+        self.reads.answer(answered);
         self.drop_completed(completed);
-        self.acknowledged = reached;
-        self.acknowledged_byte = self.byte_at(reached);
+        self.window.acknowledged = reached;
+        self.window.acknowledged_byte = self.byte_at(reached);
         if let Some(arrivals) = self.arrivals.as_mut().filter(|_| advanced) {
             arrivals.forget_before(reached);
         }
-        if self.next < reached && !self.is_parked() {
+        if self.window.next < reached && !self.window.is_parked() {
             self.seek(reached);
             self.skip_settled();
         }
@@ -149,7 +148,7 @@ impl Requester {
             self.note_progress(now);
         }
         Progress {
-            bytes: self.acknowledged_byte.saturating_sub(bytes_before),
+            bytes: self.window.acknowledged_byte.saturating_sub(bytes_before),
             advanced_to: advanced.then_some(reached),
             loss: self.recover(),
             stale: false,
@@ -159,25 +158,26 @@ impl Requester {
     /// Goes back to the first packet that is lost and was not sent again; whether that begins a
     /// recovery.
     fn recover(&mut self) -> bool {
-        let Some(arrivals) = self.arrivals.as_ref().filter(|_| !self.is_parked()) else {
+        let Some(arrivals) = self.arrivals.as_ref().filter(|_| !self.window.is_parked()) else {
             return false;
         };
-        let first = arrivals.resent_below().max(self.acknowledged);
-        let before = arrivals.lost_below().min(self.next);
+        let first = arrivals.resent_below().max(self.window.acknowledged);
+        let before = arrivals.lost_below().min(self.window.next);
         let Some(lost) = self.first_missing(first, before) else { return false };
         self.seek(lost);
-        let (acknowledged, sent_end) = (self.acknowledged, self.sent_end);
+        let (acknowledged, sent_end) = (self.window.acknowledged, self.window.sent_end);
         self.arrivals.as_mut().is_some_and(|all| all.begin_recovery(acknowledged, sent_end))
     }
 
     /// Moves `next` over what arrived, and, where nothing more is lost, to what is new.
     fn skip_settled(&mut self) {
-        if self.next >= self.sent_end {
+        if !self.window.repeats() {
             return;
         }
         let Some(arrivals) = self.arrivals.as_ref() else { return };
-        let missing = self.first_missing(self.next, arrivals.lost_below().min(self.sent_end));
-        self.seek(missing.unwrap_or(self.sent_end));
+        let missing =
+            self.first_missing(self.window.next, arrivals.lost_below().min(self.window.sent_end));
+        self.seek(missing.unwrap_or(self.window.sent_end));
     }
 
     /// The first packet from `first` to before `before` that is not known to have arrived.
@@ -198,12 +198,12 @@ impl Requester {
 
     /// Puts `next` to a packet of a posted message, or after the last.
     fn seek(&mut self, sequence: Sequence) {
-        self.cursor = self.messages.partition_point(|message| message.end() <= sequence);
-        self.next = sequence;
-        self.next_byte = self
-            .messages
-            .get(self.cursor)
-            .map_or(self.posted_byte, |message| message.byte_at(sequence, self.segmentation));
+        self.window.cursor = self.messages.partition_point(|message| message.end() <= sequence);
+        self.window.next = sequence;
+        self.window.next_byte =
+            self.messages.get(self.window.cursor).map_or(self.window.posted_byte, |message| {
+                message.byte_at(sequence, self.rules.segmentation)
+            });
     }
 }
 

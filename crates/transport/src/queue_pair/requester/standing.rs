@@ -12,10 +12,10 @@ impl Requester {
         if self.messages.is_empty() {
             return Some(Standing::NoWork);
         }
-        if self.is_parked() {
+        if self.window.is_parked() {
             return Some(Standing::ReceiverNotReady);
         }
-        if self.messages.get(self.cursor).is_none() {
+        if self.messages.get(self.window.cursor).is_none() {
             return Some(Standing::Unanswered);
         }
         if self.can_send(window) {
@@ -24,7 +24,7 @@ impl Requester {
         if self.bytes_in_flight() >= window {
             return Some(Standing::Window);
         }
-        if self.next - self.acknowledged >= self.max_outstanding {
+        if self.window.packets_in_flight() >= self.rules.max_outstanding {
             return Some(Standing::PacketLimit);
         }
         Some(Standing::ReadLimit)
@@ -40,8 +40,8 @@ impl Requester {
 
     /// Whether a packet is done with: acknowledged, or, of a response, here.
     pub(in crate::queue_pair) fn is_done_with(&self, psn: u32) -> bool {
-        let sequence = expand(psn, self.acknowledged);
+        let sequence = expand(psn, self.window.acknowledged);
         let is_answered = || self.arrivals.as_ref().is_some_and(|all| all.is_answered(sequence));
-        sequence < self.acknowledged || is_answered()
+        sequence < self.window.acknowledged || is_answered()
     }
 }

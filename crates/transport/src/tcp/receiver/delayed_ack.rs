@@ -1,4 +1,4 @@
-//! When a receiver acknowledges (RFC 5681 section 4.2).
+//! When a receiver acknowledges (RFC 5681).
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! For how long a sender has been silent (RFC 5681 section 4.1).
+//! For how long a sender has been silent (RFC 5681).
 
 use rocelab_units::{Duration, SimTime};
 

@@ -1,4 +1,4 @@
-//! The send sequence variables (RFC 9293 section 3.3.1).
+//! The send sequence variables (RFC 9293).
 
 use crate::tcp::sequence::Position;
 
