@@ -4,7 +4,10 @@ use rocelab_state::{Result, State, load_value, save_value, unfit};
 
 use rocelab_units::SimTime;
 
-use super::{FIRST_QPN, MAX_QPN, Nic, Timer};
+use super::Nic;
+use super::arbitration::Arbitration;
+use super::queue_pairs::{FIRST_QPN, MAX_QPN, QueuePairs};
+use super::timers::Timer;
 use crate::QueuePairConfig;
 use crate::queue_pair::{QueuePair, Schedule};
 
@@ -12,11 +15,11 @@ use crate::queue_pair::{QueuePair, Schedule};
 /// the simulation, use [`Nic::load_with`].
 impl State for Nic {
     fn save(&self, to: &mut Vec<u8>) -> Result {
-        let Self { config: _, queue_pairs, ready, paced, paced_entries, pacing: _, timers, shared } =
-            self;
-        let numbers: Vec<u32> = self.queue_pairs().map(QueuePair::qpn).collect();
+        let Self { config: _, queue_pairs, arbitration, shared } = self;
+        let Arbitration { ready, paced, paced_entries, pacing: _, timers } = arbitration;
+        let numbers: Vec<u32> = queue_pairs.iter().map(QueuePair::qpn).collect();
         save_value(&(queue_pairs.len() as u64, numbers), to)?;
-        self.queue_pairs().try_for_each(|queue_pair| queue_pair.save(to))?;
+        queue_pairs.iter().try_for_each(|queue_pair| queue_pair.save(to))?;
         save_value(&ready.in_order(), to)?;
         save_value(&(paced, paced_entries, timers, shared), to)
     }
@@ -41,45 +44,23 @@ impl Nic {
     ) -> Result {
         let (room, numbers): (u64, Vec<u32>) = load_value(from)?;
         self.make_queue_pairs(&numbers, config)?;
-        self.make_room(room)?;
-        for queue_pair in self.queue_pairs.iter_mut().flatten() {
+        self.queue_pairs.make_room(room)?;
+        for queue_pair in self.queue_pairs.iter_mut() {
             queue_pair.load(from)?;
         }
-        self.load_ready(&load_value::<Vec<u32>>(from)?)?;
-        (self.paced, self.paced_entries) = load_value(from)?;
-        (self.timers, self.shared) = load_value(from)?;
-        self.check_pacing()?;
-        if self.paced.reach().max(self.timers.reach()) > self.queue_pairs.len() {
+        let arbitration = &mut self.arbitration;
+        arbitration.load_ready(&load_value::<Vec<u32>>(from)?, &self.queue_pairs)?;
+        (arbitration.paced, arbitration.paced_entries) = load_value(from)?;
+        (arbitration.timers, self.shared) = load_value(from)?;
+        arbitration.check_pacing(&self.queue_pairs)?;
+        let awake = self.queue_pairs.iter().filter(|queue_pair| queue_pair.is_awake()).count();
+        if awake != self.shared.active as usize {
+            return Err(unfit("the pacing of queue pairs"));
+        }
+        if arbitration.paced.reach().max(arbitration.timers.reach()) > self.queue_pairs.len() {
             return Err(unfit("a queue pair's timer"));
         }
         Ok(())
-    }
-
-    /// Counts the queue pairs that wait for pacing credit, each of which has an entry that is not late, and
-    /// checks how many controllers are said to be awake.
-    fn check_pacing(&mut self) -> Result {
-        let mut entries: Vec<Timer> = self.paced.entries().collect();
-        entries.sort_unstable();
-        let has_entry =
-            |time, index| time == SimTime::NEVER || entries.binary_search(&(time, index)).is_ok();
-        let all_there = (0..).zip(&self.paced_entries).all(|(index, &time)| has_entry(time, index));
-        let paced = (0..).zip(&self.queue_pairs).filter_map(|(index, queue_pair)| {
-            let queue_pair = queue_pair.as_deref()?;
-            (queue_pair.schedule == Schedule::Paced).then(|| (index, queue_pair.release()))
-        });
-        self.pacing = 0;
-        for (index, release) in paced {
-            let entry: Option<&SimTime> = self.paced_entries.get::<usize>(index);
-            if entry.is_none_or(|&entry| entry > release) {
-                return Err(unfit("the pacing of queue pairs"));
-            }
-            self.pacing += 1;
-        }
-        let awake = self.queue_pairs().filter(|queue_pair| queue_pair.is_awake()).count();
-        let fits = all_there
-            && self.paced_entries.len() == self.queue_pairs.len()
-            && awake == self.shared.active as usize;
-        if fits { Ok(()) } else { Err(unfit("the pacing of queue pairs")) }
     }
 
     /// Sees to it that there are queue pairs of these numbers, and no others.
@@ -105,36 +86,67 @@ impl Nic {
         }
         Ok(())
     }
+}
 
+impl QueuePairs {
     /// Makes the table as long as it was: timers of queue pairs that were destroyed point into it.
     fn make_room(&mut self, room: u64) -> Result {
         let room = usize::try_from(room).unwrap_or(usize::MAX);
-        let used = self.queue_pairs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        let used = self
+            .places()
+            .filter(|(_, one)| one.is_some())
+            .last()
+            .map_or(0, |(last, _)| last as usize + 1);
         if !(used..=(MAX_QPN - FIRST_QPN) as usize + 1).contains(&room) {
             return Err(unfit("the number of queue pairs"));
         }
-        self.queue_pairs.resize_with(room, || None);
+        self.resize(room);
         Ok(())
     }
+}
 
+impl Arbitration {
     /// Puts those queue pairs into the rings that are ready, which have just been loaded.
-    fn load_ready(&mut self, in_order: &[u32]) -> Result {
+    fn load_ready(&mut self, in_order: &[u32], queue_pairs: &QueuePairs) -> Result {
         let mut indices = in_order.to_vec();
         indices.sort_unstable();
         let is_ready = |queue_pair: &QueuePair| queue_pair.schedule == Schedule::Ready;
-        let ready = (0..).zip(&self.queue_pairs).filter_map(|(index, queue_pair)| {
-            queue_pair.as_deref().filter(|queue_pair| is_ready(queue_pair)).map(|_| index)
+        let ready = queue_pairs.places().filter_map(|(index, queue_pair)| {
+            queue_pair.filter(|queue_pair| is_ready(queue_pair)).map(|_| index)
         });
         if !ready.eq(indices) {
             return Err(unfit("the queue pairs that may send"));
         }
         self.ready = Default::default();
-        self.ready.resize(self.queue_pairs.len());
+        self.ready.resize(queue_pairs.len());
         for &index in in_order {
-            let queue_pair = self.queue_pairs.get(index as usize).and_then(Option::as_deref);
+            let queue_pair = queue_pairs.find(index);
             let priority = queue_pair.map_or(0, QueuePair::priority);
             self.ready.push(priority, index);
         }
         Ok(())
+    }
+
+    /// Counts the queue pairs that wait for pacing credit, each of which has an entry that is not late.
+    fn check_pacing(&mut self, queue_pairs: &QueuePairs) -> Result {
+        let mut entries: Vec<Timer> = self.paced.entries().collect();
+        entries.sort_unstable();
+        let has_entry =
+            |time, index| time == SimTime::NEVER || entries.binary_search(&(time, index)).is_ok();
+        let all_there = (0..).zip(&self.paced_entries).all(|(index, &time)| has_entry(time, index));
+        let paced = queue_pairs.places().filter_map(|(index, queue_pair)| {
+            let queue_pair = queue_pair?;
+            (queue_pair.schedule == Schedule::Paced).then(|| (index, queue_pair.release()))
+        });
+        self.pacing = 0;
+        for (index, release) in paced {
+            let entry: Option<&SimTime> = self.paced_entries.get(index as usize);
+            if entry.is_none_or(|&entry| entry > release) {
+                return Err(unfit("the pacing of queue pairs"));
+            }
+            self.pacing += 1;
+        }
+        let fits = all_there && self.paced_entries.len() == queue_pairs.len();
+        if fits { Ok(()) } else { Err(unfit("the pacing of queue pairs")) }
     }
 }

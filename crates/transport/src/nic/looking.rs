@@ -31,29 +31,30 @@ impl Nic {
     /// Whether a queue pair waits for pacing credit.
     #[inline]
     pub const fn is_pacing(&self) -> bool {
-        self.pacing > 0
+        self.arbitration.is_pacing()
     }
 
     /// Whether there are any [`backlogs`](Self::backlogs).
     #[inline]
     pub const fn has_backlogs(&self) -> bool {
-        self.pacing > 0 || self.ready.waiting() != 0
+        self.arbitration.is_pacing() || self.arbitration.waiting() != 0
     }
 
     /// The queue pairs that have data to send and an open window: those that wait for their turn, and
     /// those that wait for pacing credit. In no order; one may come twice.
     pub fn backlogs(&self) -> impl Iterator<Item = Backlog> + '_ {
-        let indices = self.ready.indices().chain(self.paced.entries().map(|(_, index)| index));
-        indices
-            .filter_map(|index| self.queue_pairs.get(index as usize)?.as_deref())
+        let found = self.arbitration.indices().filter_map(|index| self.queue_pairs.find(index));
+        found
             .filter(|queue_pair| queue_pair.has_data())
-            .map(|queue_pair| self.backlog(queue_pair))
+            .map(|queue_pair| Backlog::of(queue_pair, self.config.line_rate))
     }
+}
 
-    fn backlog(&self, queue_pair: &QueuePair) -> Backlog {
-        let rate = queue_pair.rate().min(self.config.line_rate);
+impl Backlog {
+    fn of(queue_pair: &QueuePair, line_rate: Bandwidth) -> Self {
+        let rate = queue_pair.rate().min(line_rate);
         let packet = Bytes::new(u64::from(queue_pair.largest_frame()));
-        Backlog {
+        Self {
             qpn: queue_pair.qpn(),
             priority: queue_pair.priority(),
             rate,

@@ -1,8 +1,10 @@
 //! The NIC: queue pairs, arbitration between them, and their timers.
 
+mod arbitration;
 mod checkpoint;
 mod control;
 mod looking;
+mod queue_pairs;
 mod ready;
 mod shared;
 mod timers;
@@ -11,23 +13,18 @@ mod verbs;
 use rocelab_units::SimTime;
 use rocelab_wire::TelemetryHeader;
 
+use self::arbitration::Arbitration;
 pub use self::looking::Backlog;
-use self::ready::ReadyRings;
+pub use self::queue_pairs::FIRST_QPN;
+use self::queue_pairs::{MAX_QPN, QueuePairs};
 pub(crate) use self::shared::Shared;
 pub use self::timers::Timer;
-use self::timers::Timers;
 use crate::congestion_control::Telemetry;
 use crate::queue_pair::{QueuePair, Schedule};
 use crate::{
     Completion, Content, Counters, NicConfig, Packet, QueuePairConfig, QueuePairState,
     ReceiveCompletion, Transmit,
 };
-
-/// The first queue pair number of ordinary queue pairs. Numbers are dense from here on.
-pub const FIRST_QPN: u32 = 0x11;
-
-/// Queue pair numbers have 24 bits.
-const MAX_QPN: u32 = 0x00ff_ffff;
 
 /// One RDMA NIC with one port.
 ///
@@ -40,20 +37,10 @@ const MAX_QPN: u32 = 0x00ff_ffff;
 #[derive(Debug)]
 #[repr(C)]
 pub struct Nic {
-    /// By queue pair number minus [`FIRST_QPN`].
-    queue_pairs: Vec<Option<Box<QueuePair>>>,
-    /// Queue pairs that wait for pacing credit. The earliest entry of each is never late, and is
-    /// checked again when it expires.
-    paced: Timers,
-    /// At most one live entry a queue pair, checked again when it expires.
-    timers: Timers,
-    ready: ReadyRings,
+    queue_pairs: QueuePairs,
+    arbitration: Arbitration,
     shared: Shared,
     config: NicConfig,
-    /// How many queue pairs wait for pacing credit.
-    pacing: u32,
-    /// The time of the earliest entry in `paced`, by queue pair; [`SimTime::NEVER`] if it has none.
-    paced_entries: Vec<SimTime>,
 }
 
 impl Nic {
@@ -64,14 +51,10 @@ impl Nic {
     pub fn new(config: NicConfig) -> Self {
         assert!(config.line_rate.bits_per_second() > 0, "a port has a line rate");
         Self {
-            config,
-            queue_pairs: Vec::new(),
-            ready: ReadyRings::default(),
-            paced: Timers::default(),
-            timers: Timers::default(),
+            queue_pairs: QueuePairs::default(),
+            arbitration: Arbitration::default(),
             shared: Shared::default(),
-            pacing: 0,
-            paced_entries: Vec::new(),
+            config,
         }
     }
 
@@ -97,26 +80,22 @@ impl Nic {
     pub fn create_queue_pair_in(&mut self, config: QueuePairConfig, state: QueuePairState) {
         assert!((FIRST_QPN..=MAX_QPN).contains(&config.qpn), "no number for a queue pair");
         self.destroy_queue_pair(config.qpn);
-        let index = (config.qpn - FIRST_QPN) as usize;
-        if self.queue_pairs.len() <= index {
-            self.queue_pairs.resize_with(index + 1, || None);
-            self.ready.resize(index + 1);
-            self.paced_entries.resize(index + 1, SimTime::NEVER);
+        let index = config.qpn - FIRST_QPN;
+        let needed = index as usize + 1;
+        if self.queue_pairs.len() < needed {
+            self.queue_pairs.resize(needed);
+            self.arbitration.resize(needed);
         }
-        self.queue_pairs[index] = Some(Box::new(QueuePair::new(&config, &self.config, state)));
+        self.queue_pairs.insert(index, QueuePair::new(&config, &self.config, state));
     }
 
     /// Removes a queue pair and all that it had to do; no completions follow. What it has put
     /// into the control queues still leaves. Returns whether there was one.
     pub fn destroy_queue_pair(&mut self, qpn: u32) -> bool {
-        let Some(index) = self.index_of(qpn) else { return false };
-        let Some(mut queue_pair) = self.queue_pairs[index as usize].take() else { return false };
+        let Some(index) = self.queue_pairs.index_of(qpn) else { return false };
+        let Some(mut queue_pair) = self.queue_pairs.remove(index) else { return false };
         queue_pair.leave(&mut self.shared);
-        match queue_pair.schedule {
-            Schedule::Ready => self.ready.remove(queue_pair.priority(), index),
-            Schedule::Paced => self.pacing -= 1,
-            Schedule::Idle => {}
-        }
+        self.arbitration.forget(index, &queue_pair);
         true
     }
 
@@ -129,12 +108,12 @@ impl Nic {
     /// A queue pair, to look at.
     #[inline]
     pub fn queue_pair(&self, qpn: u32) -> Option<&QueuePair> {
-        self.index_of(qpn).and_then(|index| self.queue_pairs[index as usize].as_deref())
+        self.queue_pairs.index_of(qpn).and_then(|index| self.queue_pairs.get(index))
     }
 
     /// All queue pairs, by number.
     pub fn queue_pairs(&self) -> impl Iterator<Item = &QueuePair> {
-        self.queue_pairs.iter().filter_map(Option::as_deref)
+        self.queue_pairs.iter()
     }
 
     /// A packet arrived, with what switches wrote into it. Answers are queued, not returned.
@@ -177,8 +156,8 @@ impl Nic {
             return Some(transmit);
         }
         self.release_paced(now);
-        let index = self.ready.pop(paused)?;
-        let queue_pair = self.queue_pairs[index as usize].as_deref_mut()?;
+        let index = self.arbitration.pop(paused)?;
+        let queue_pair = self.queue_pairs.get_mut(index)?;
         queue_pair.schedule = Schedule::Idle;
         let transmit = queue_pair.transmit(now, &mut self.shared);
         self.settle(now, index);
@@ -205,29 +184,27 @@ impl Nic {
     /// [`handle_timeout`](Self::handle_timeout) was called at the last release.
     #[inline]
     pub const fn is_ready(&self, paused: u8) -> bool {
-        (self.shared.control.waiting() | self.ready.waiting()) & !paused != 0
+        (self.shared.control.waiting() | self.arbitration.waiting()) & !paused != 0
     }
 
     /// When the first queue pair gets its pacing credit; [`SimTime::NEVER`] if none waits for it.
     /// May be early, never late.
     #[inline]
     pub fn next_release(&self) -> SimTime {
-        self.paced.next()
+        self.arbitration.paced.next()
     }
 
     /// When the first timer expires; [`SimTime::NEVER`] if none runs. May be early, never late.
     #[inline]
     pub fn poll_timeout(&self) -> SimTime {
-        self.timers.next()
+        self.arbitration.timers.next()
     }
 
     /// Serves every timer and pacing release that is due. Harmless when none is.
     pub fn handle_timeout(&mut self, now: SimTime) {
         self.release_paced(now);
-        while let Some((due, index)) = self.timers.pop_due(now) {
-            let Some(queue_pair) = self.queue_pairs[index as usize].as_deref_mut() else {
-                continue;
-            };
+        while let Some((due, index)) = self.arbitration.pop_expired(now) {
+            let Some(queue_pair) = self.queue_pairs.get_mut(index) else { continue };
             if queue_pair.timer_entry != due {
                 continue;
             }
@@ -240,13 +217,13 @@ impl Nic {
     /// The entry of the queue pair whose pacing gap ends first: to be looked at ahead of time.
     #[inline]
     pub fn first_paced(&self) -> Option<&Timer> {
-        self.paced.peek()
+        self.arbitration.paced.peek()
     }
 
     /// The queue pair of an entry, if there is still one: a guess for prefetching.
     #[inline]
     pub fn queue_pair_of(&self, &(_, index): &Timer) -> Option<&QueuePair> {
-        self.queue_pairs.get(index as usize)?.as_deref()
+        self.queue_pairs.find(index)
     }
 
     /// Whether [`poll_completion`](Self::poll_completion) has one.
@@ -274,74 +251,31 @@ impl Nic {
     }
 
     #[inline]
-    fn index_of(&self, qpn: u32) -> Option<u32> {
-        qpn.checked_sub(FIRST_QPN).filter(|&index| (index as usize) < self.queue_pairs.len())
-    }
-
-    #[inline]
     fn with_queue_pair<R>(
         &mut self,
         now: SimTime,
         qpn: u32,
         what: impl FnOnce(&mut QueuePair, &mut Shared) -> R,
     ) -> Option<R> {
-        let index = self.index_of(qpn)?;
-        let queue_pair = self.queue_pairs[index as usize].as_deref_mut()?;
+        let index = self.queue_pairs.index_of(qpn)?;
+        let queue_pair = self.queue_pairs.get_mut(index)?;
         let result = what(queue_pair, &mut self.shared);
         self.settle(now, index);
         Some(result)
     }
 
-    /// Puts a queue pair where it belongs after something happened to it: into its ring, among
-    /// those that wait for pacing credit, or nowhere; and arms its timer.
+    /// Puts a queue pair where it belongs after something happened to it.
     #[inline]
     fn settle(&mut self, now: SimTime, index: u32) {
-        let Some(queue_pair) = self.queue_pairs[index as usize].as_deref_mut() else { return };
-        let belongs = if !queue_pair.has_data() {
-            Schedule::Idle
-        } else if queue_pair.may_leave(now, &mut self.shared.active) {
-            Schedule::Ready
-        } else {
-            Schedule::Paced
-        };
-        if belongs != queue_pair.schedule {
-            match queue_pair.schedule {
-                Schedule::Ready => self.ready.remove(queue_pair.priority(), index),
-                Schedule::Paced => self.pacing -= 1,
-                Schedule::Idle => {}
-            }
-            match belongs {
-                Schedule::Ready => self.ready.push(queue_pair.priority(), index),
-                Schedule::Paced => self.pacing += 1,
-                Schedule::Idle => {}
-            }
-            queue_pair.schedule = belongs;
-        }
-        // A higher rate ends the gap sooner; if a lower one ends it later, the entry is early.
-        if belongs == Schedule::Paced {
-            let release = queue_pair.release();
-            let entry = &mut self.paced_entries[index as usize];
-            if release < *entry {
-                *entry = release;
-                self.paced.push(release, index);
-            }
-        }
-        let timeout = queue_pair.poll_timeout();
-        if timeout < queue_pair.timer_entry {
-            queue_pair.timer_entry = timeout;
-            self.timers.push(timeout, index);
-        }
+        let Some(queue_pair) = self.queue_pairs.get_mut(index) else { return };
+        self.arbitration.settle(now, index, queue_pair, &mut self.shared.active);
     }
 
     /// Moves the queue pairs whose pacing credit has come into their rings.
     #[inline]
     fn release_paced(&mut self, now: SimTime) {
-        while let Some((due, index)) = self.paced.pop_due(now) {
-            let entry = &mut self.paced_entries[index as usize];
-            if *entry == due {
-                *entry = SimTime::NEVER;
-                self.settle(now, index);
-            }
+        while let Some(index) = self.arbitration.pop_released(now) {
+            self.settle(now, index);
         }
     }
 }

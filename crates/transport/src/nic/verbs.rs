@@ -61,8 +61,8 @@ impl Nic {
     /// # Errors
     /// [`PostError`]; then nothing was posted.
     pub fn post_receive(&mut self, qpn: u32, request: ReceiveRequest) -> Result<(), PostError> {
-        let index = self.index_of(qpn).ok_or(PostError::UnknownQueuePair { qpn })?;
-        let queue_pair = self.queue_pairs[index as usize].as_deref_mut();
+        let index = self.queue_pairs.index_of(qpn).ok_or(PostError::UnknownQueuePair { qpn })?;
+        let queue_pair = self.queue_pairs.get_mut(index);
         let queue_pair = queue_pair.ok_or(PostError::UnknownQueuePair { qpn })?;
         queue_pair.post_receive(request, &mut self.shared)
     }
