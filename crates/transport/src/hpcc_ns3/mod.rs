@@ -16,11 +16,13 @@
 //! Events of one instant happen in the order in which they were scheduled, so every timer is
 //! armed with a place in that order, its *tie*, which the owner hands out.
 
+mod answers;
 mod config;
 mod flow;
 mod nic;
 mod packet;
 mod receiver;
+mod ring;
 mod sender;
 mod timers;
 

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::IntHeader;
 
+use super::answers::{Answer, Answers};
 use super::config::{Config, Overheads};
 use super::flow::{Flow, FlowEnd};
 use super::packet::{Departure, Kind, Packet};
 use super::receiver::Receiver;
+use super::ring::Ring;
 use super::sender::Sender;
 use super::timers::{Armed, Timers};
 use crate::Counters;
@@ -39,29 +41,13 @@ pub struct Nic<T> {
     config: Arc<Config>,
     feedback: Feedback,
     overheads: Overheads,
-    acknowledgements: VecDeque<Answer>,
-    /// The telemetry of those acknowledgements, where there is any.
-    telemetry: VecDeque<IntHeader>,
-    /// Queue pairs, by the number that packets carry; places of finished ones are used again.
-    queue_pairs: Vec<Option<Sender<T>>>,
-    unused: Vec<u32>,
-    /// Numbers of the queue pairs that are scanned, oldest first.
-    ring: Vec<u32>,
-    /// Place in the ring of the queue pair that was served last; it may have gone.
-    last: usize,
+    answers: Answers,
+    ring: Ring<T>,
     /// When the NIC tries again by itself.
     wake_up: Option<(SimTime, T)>,
     timers: Timers<T>,
     ended: VecDeque<FlowEnd>,
     counters: Counters,
-}
-
-/// An ACK or NACK that waits.
-#[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
-struct Answer {
-    packet: Packet,
-    destination: u32,
-    ports: u32,
 }
 
 impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
@@ -72,12 +58,8 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
             feedback,
             overheads: Overheads::of(feedback),
             config,
-            acknowledgements: VecDeque::new(),
-            telemetry: VecDeque::new(),
-            queue_pairs: Vec::new(),
-            unused: Vec::new(),
-            ring: Vec::new(),
-            last: 0,
+            answers: Answers::default(),
+            ring: Ring::default(),
             wake_up: None,
             timers: Timers::default(),
             ended: VecDeque::new(),
@@ -88,18 +70,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
     /// A flow starts. `path` has the base round-trip time and the window of the controller;
     /// `window` is what the queue pair obeys (bytes), 0 for none.
     pub fn start(&mut self, now: SimTime, flow: &Flow, path: &Path, window: u64) {
-        let sender = Sender::new(flow, path, window, now, &self.config);
-        let number = match self.unused.pop() {
-            Some(number) => {
-                self.queue_pairs[number as usize] = Some(sender);
-                number
-            }
-            None => {
-                self.queue_pairs.push(Some(sender));
-                u32::try_from(self.queue_pairs.len() - 1).unwrap_or(u32::MAX)
-            }
-        };
-        self.ring.push(number);
+        self.ring.add(Sender::new(flow, path, window, now, &self.config));
     }
 
     /// A packet arrived; `source` is the host that it comes from and `ports` its ports. True if the
@@ -146,8 +117,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         let Some(kind) = answer else { return false };
         let answer = Packet::new(kind, packet.flow, packet.queue_pair, expected).answering(packet);
         let ports = ports.rotate_left(16);
-        self.acknowledgements.push_back(Answer { packet: answer, destination: source, ports });
-        self.telemetry.extend(telemetry);
+        self.answers.push(Answer { packet: answer, destination: source, ports }, telemetry);
         true
     }
 
@@ -158,7 +128,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         telemetry: Option<&IntHeader>,
         host: &mut impl Host<Tie = T>,
     ) -> bool {
-        let sender = self.queue_pairs.get_mut(packet.queue_pair as usize).and_then(Option::as_mut);
+        let sender = self.ring.find_mut(packet.queue_pair);
         let unfinished =
             |sender: &&mut Sender<T>| sender.flow.number == packet.flow && !sender.is_finished();
         let Some(sender) = sender.filter(unfinished) else {
@@ -202,7 +172,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         host: &mut impl Host<Tie = T>,
     ) -> Option<Departure> {
         if self.may_acknowledge(paused)
-            && let Some(answer) = self.acknowledgements.pop_front()
+            && let Some(answer) = self.answers.pop()
         {
             let counter = match answer.packet.kind {
                 Kind::Nack => &mut self.counters.naks_sent,
@@ -210,8 +180,8 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
             };
             return Some(Self::depart(counter, &answer, self.overheads.acknowledgement));
         }
-        match self.choose(now, paused) {
-            Some(place) => Some(self.transmit(now, place)),
+        match self.ring.choose(now, paused) {
+            Some(number) => Some(self.transmit(now, number)),
             None => {
                 self.arm_wake_up(now, host);
                 None
@@ -225,7 +195,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
     pub fn take_telemetry(&mut self, packet: &Packet) -> IntHeader {
         match packet.kind {
             Kind::Data => IntHeader::default(),
-            Kind::Ack | Kind::Nack => self.telemetry.pop_front().unwrap_or_default(),
+            Kind::Ack | Kind::Nack => self.answers.take_telemetry(),
         }
     }
 
@@ -254,7 +224,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         }
         if let Some(due) = self.first_timer().filter(|due| (due.time, due.tie) == (now, tie)) {
             self.timers.pop();
-            if let Some(sender) = &mut self.queue_pairs[due.queue_pair as usize] {
+            if let Some(sender) = self.ring.get_mut(due.queue_pair) {
                 sender.timer_ties[usize::from(due.timer)] = None;
                 sender.expire(due.timer, now, &self.config);
                 self.arm_timers(due.queue_pair, host);
@@ -281,7 +251,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
 
     /// The queue pair of an unfinished flow that has started here.
     pub fn sender(&self, flow: u32) -> Option<&Sender<T>> {
-        self.queue_pairs.iter().flatten().find(|sender| sender.flow.number == flow)
+        self.ring.iter().find(|sender| sender.flow.number == flow)
     }
 
     /// Packets of an unfinished flow that were sent again.
@@ -291,7 +261,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
 
     #[inline]
     fn may_acknowledge(&self, paused: u8) -> bool {
-        !self.acknowledgements.is_empty() && paused & (1 << self.config.ack_priority) == 0
+        !self.answers.is_empty() && paused & (1 << self.config.ack_priority) == 0
     }
 
     fn depart(counter: &mut crate::Traffic, answer: &Answer, frame_len: u32) -> Departure {
@@ -301,66 +271,9 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         Departure { packet, destination, ports, frame_len }
     }
 
-    /// The place in the ring of the queue pair that sends next, once round from the one after
-    /// `last`. Finished queue pairs leave the ring when a scan has come upon one.
     #[inline]
-    fn choose(&mut self, now: SimTime, paused: u8) -> Option<usize> {
-        let len = self.ring.len();
-        let mut first_finished = usize::MAX;
-        let mut chosen = None;
-        let first = (self.last + 1).checked_rem(len).unwrap_or(0);
-        for place in (first..len).chain(0..first) {
-            let Some(sender) = &self.queue_pairs[self.ring[place] as usize] else { continue };
-            let may_send = paused & (1 << sender.flow.priority) == 0
-                && sender.has_bytes_left()
-                && !sender.is_window_bound();
-            if may_send {
-                if sender.next_available <= now {
-                    chosen = Some(place);
-                    break;
-                }
-            } else if sender.is_finished() {
-                first_finished = first_finished.min(place);
-            }
-        }
-        if first_finished != usize::MAX {
-            chosen = self.forget_finished(first_finished, chosen);
-        }
-        if let Some(place) = chosen {
-            self.last = place;
-        }
-        chosen
-    }
-
-    /// Takes the finished queue pairs from place `first` on out of the ring; says where the
-    /// chosen one is then.
-    #[cold]
-    fn forget_finished(&mut self, first: usize, chosen: Option<usize>) -> Option<usize> {
-        let mut moved = chosen;
-        let mut kept = first;
-        for place in first..self.ring.len() {
-            let number = self.ring[place];
-            let finished =
-                self.queue_pairs[number as usize].as_ref().is_none_or(Sender::is_finished);
-            if finished {
-                self.queue_pairs[number as usize] = None;
-                self.unused.push(number);
-                continue;
-            }
-            if chosen == Some(place) {
-                moved = Some(kept);
-            }
-            self.ring[kept] = number;
-            kept += 1;
-        }
-        self.ring.truncate(kept);
-        moved
-    }
-
-    #[inline]
-    fn transmit(&mut self, now: SimTime, place: usize) -> Departure {
-        let number = self.ring[place];
-        let sender = self.queue_pairs[number as usize].as_mut().expect("the ring names senders");
+    fn transmit(&mut self, now: SimTime, number: u32) -> Departure {
+        let sender = self.ring.get_mut(number).expect("the ring names senders");
         let overhead = self.overheads.data;
         let repeated = sender.retransmissions();
         let packet = sender.transmit(now, number, overhead, self.feedback, &self.config);
@@ -380,9 +293,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         if self.wake_up.is_some() {
             return;
         }
-        let senders = self.ring.iter().filter_map(|&n| self.queue_pairs[n as usize].as_ref());
-        let releases = senders.filter(|s| s.has_bytes_left()).map(|s| s.next_available);
-        if let Some(release) = releases.min().filter(|&release| release > now) {
+        if let Some(release) = self.ring.earliest_release().filter(|&release| release > now) {
             self.wake_up = Some((release, host.reserve()));
         }
     }
@@ -396,7 +307,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
 
     /// Gives the timers that a controller has just armed their places in the order.
     fn arm_timers(&mut self, number: u32, host: &mut impl Host<Tie = T>) {
-        let Some(sender) = &mut self.queue_pairs[number as usize] else { return };
+        let Some(sender) = self.ring.get_mut(number) else { return };
         let Some(timers) = sender.control.timers() else { return };
         let mut armed = timers.take_armed();
         while armed != 0 {
@@ -411,9 +322,9 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
 
     #[inline]
     fn first_timer(&mut self) -> Option<Armed<T>> {
-        let queue_pairs = &self.queue_pairs;
+        let ring = &self.ring;
         self.timers.first(|armed| {
-            let sender = queue_pairs[armed.queue_pair as usize].as_ref();
+            let sender = ring.get(armed.queue_pair);
             sender.is_some_and(|s| s.timer_ties[usize::from(armed.timer)] == Some(armed.tie))
         })
     }

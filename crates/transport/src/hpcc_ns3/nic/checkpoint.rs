@@ -8,6 +8,7 @@ use rocelab_units::SimTime;
 use super::{Nic, Sender};
 use crate::congestion_control::{Path, checkpoint};
 use crate::hpcc_ns3::Flow;
+use crate::hpcc_ns3::ring::Ring;
 
 impl<T: Copy + Ord + core::fmt::Debug + BorshSerialize + BorshDeserialize> Nic<T> {
     /// Saves its state.
@@ -19,12 +20,8 @@ impl<T: Copy + Ord + core::fmt::Debug + BorshSerialize + BorshDeserialize> Nic<T
             config,
             feedback: _,
             overheads: _,
-            acknowledgements,
-            telemetry,
-            queue_pairs,
-            unused,
-            ring,
-            last,
+            answers,
+            ring: Ring { queue_pairs, unused, scanned, last },
             wake_up,
             timers,
             ended,
@@ -37,7 +34,7 @@ impl<T: Copy + Ord + core::fmt::Debug + BorshSerialize + BorshDeserialize> Nic<T
             sender.save(to)?;
             checkpoint::save(&config.algorithm, sender.control.as_ref(), to)?;
         }
-        save_value(&(acknowledgements, telemetry, unused, ring, last), to)?;
+        save_value(&(answers, unused, scanned, last), to)?;
         save_value(&(wake_up, timers, ended, counters), to)
     }
 
@@ -52,30 +49,31 @@ impl<T: Copy + Ord + core::fmt::Debug + BorshSerialize + BorshDeserialize> Nic<T
         from: &mut &[u8],
         mut start: impl FnMut(u32) -> Option<(Flow, Path, u64)>,
     ) -> Result {
-        self.queue_pairs.clear();
+        self.ring.queue_pairs.clear();
         for _ in 0..load_value::<u64>(from)? {
             let Some(flow) = load_value::<Option<u32>>(from)? else {
-                self.queue_pairs.push(None);
+                self.ring.queue_pairs.push(None);
                 continue;
             };
             let (flow, path, window) = start(flow).ok_or_else(|| unfit("a flow"))?;
             let mut sender = Sender::new(&flow, &path, window, SimTime::ZERO, &self.config);
             sender.load(from)?;
             checkpoint::load(&self.config.algorithm, sender.control.as_mut(), from)?;
-            self.queue_pairs.push(Some(sender));
+            self.ring.queue_pairs.push(Some(sender));
         }
-        (self.acknowledgements, self.telemetry) = load_value(from)?;
-        (self.unused, self.ring, self.last) = load_value(from)?;
+        self.answers = load_value(from)?;
+        (self.ring.unused, self.ring.scanned, self.ring.last) = load_value(from)?;
         (self.wake_up, self.timers, self.ended, self.counters) = load_value(from)?;
         self.check_numbers()
     }
 
     /// Whether numbers of queue pairs name what they have to.
     fn check_numbers(&self) -> Result {
-        let holds = |number: &u32| self.queue_pairs.get(*number as usize).map(Option::is_some);
-        let is_sound = self.ring.iter().all(|number| holds(number) == Some(true))
-            && self.unused.iter().all(|number| holds(number) == Some(false))
-            && self.last < usize::MAX
+        let Ring { queue_pairs, unused, scanned, last } = &self.ring;
+        let holds = |number: &u32| queue_pairs.get(*number as usize).map(Option::is_some);
+        let is_sound = scanned.iter().all(|number| holds(number) == Some(true))
+            && unused.iter().all(|number| holds(number) == Some(false))
+            && *last < usize::MAX
             && self.timers.all(|armed| holds(&armed.queue_pair).is_some() && armed.timer < 3);
         if is_sound { Ok(()) } else { Err(unfit("the number of a queue pair")) }
     }
