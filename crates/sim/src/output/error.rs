@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::network::{AuditError, BuildError};
 use crate::ranks::{Blame, CommunicationError};
+use crate::simulation::RankedError;
 
 /// What stopped a run from giving results.
 #[derive(Debug, Error)]
@@ -69,6 +70,15 @@ impl RunError {
             Self::Communication(error) => error.blame(),
             Self::Capture(_) | Self::Reference(_) | Self::BrokenOff { .. } => Blame::Machine,
             Self::Audit(_) => Blame::Program,
+        }
+    }
+}
+
+impl From<RankedError> for RunError {
+    fn from(error: RankedError) -> Self {
+        match error {
+            RankedError::Build(error) => Self::Build(error),
+            RankedError::Communication(error) => Self::Communication(error),
         }
     }
 }

@@ -51,7 +51,7 @@ fn begin<'a, 'r>(
     if plan.profile.hpcc_ns3().is_some() {
         return Err(RunError::NotOnRanks);
     }
-    RankedSimulation::new(plan, partitions, ranks)
+    Ok(RankedSimulation::new(plan, partitions, ranks)?)
 }
 
 fn record(

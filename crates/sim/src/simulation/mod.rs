@@ -1,15 +1,19 @@
 //! A run from its first event to its end.
 
+mod assembly;
 mod audit;
 mod barrier;
 mod capture_files;
 mod collected;
 mod coordinator;
+mod ending;
 mod execution;
 mod parts;
 mod ranked;
+mod running;
 mod state;
 mod whole;
+mod windows;
 mod workers;
 
 use std::io;
@@ -24,9 +28,10 @@ use rocelab_units::SimTime;
 use self::capture_files::CaptureFiles;
 use self::collected::Collected;
 use self::coordinator::Coordinator;
+pub use self::ending::Ending;
 pub use self::execution::Execution;
 use self::parts::{Parts, Workers};
-pub(crate) use self::ranked::RankedSimulation;
+pub(crate) use self::ranked::{RankedError, RankedSimulation};
 pub use self::whole::WholeNetwork;
 use crate::Plan;
 use crate::network::watch::Watch;
@@ -44,21 +49,6 @@ pub struct Simulation<P: Profile = Roce> {
     is_over: bool,
     /// Advancing stops at the end of the first window that does not end before.
     pause_at: SimTime,
-}
-
-/// Why a run is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// Every flow and application has ended and the network is empty.
-    Finished,
-    /// The scenario's `stop` was reached.
-    Stopped,
-    /// Flows are unfinished and nothing moves any more.
-    Stalled,
-    /// Queues wait for each other, so that they will never move.
-    Deadlocked,
-    /// The user broke it off.
-    Interrupted,
 }
 
 /// How far a run has come.

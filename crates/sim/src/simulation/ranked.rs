@@ -6,26 +6,30 @@
 //! know together, and each decides for itself. The first rank gets what all record and capture, and
 //! at the end the state of their parts, of which it makes the network as if it had been in one part.
 
-use std::ops::Range;
+mod error;
+mod spread;
+mod step;
+
+use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_capture::CaptureWriter;
-use rocelab_state::{BorshDeserialize, BorshSerialize, Result as StateResult, load_value};
 use rocelab_units::SimTime;
 
+pub(crate) use self::error::RankedError;
+use self::spread::Spread;
+use self::step::Tally;
+use super::assembly::Assembly;
 use super::capture_files::CaptureFiles;
 use super::collected::Collected;
-use super::coordinator::{Assembly, Coordinator, Fact};
-use super::parts::{Running, Windows};
+use super::coordinator::Coordinator;
 use super::{Ending, Execution, Progress, Simulation};
 use crate::Plan;
-use crate::network::{
-    BatchOf, CapturedFrame, Cut, Part, Record, SavedNetwork, Setting, Traversals,
-};
-use crate::output::RunError;
+use crate::network::{Cut, Record, SavedNetwork};
 use crate::profile::roce::Roce;
-use crate::ranks::{CommunicationError, Message, Ranks, Received};
+use crate::ranks::{CommunicationError, Ranks};
 
 /// The part of a run that one rank carries out.
 #[derive(Debug)]
@@ -40,72 +44,6 @@ pub(crate) struct RankedSimulation<'a, 'r> {
     tally: Tally,
 }
 
-/// Parts of a network that are spread over ranks.
-#[derive(Debug)]
-struct Spread<'a, 'r> {
-    /// Those that are here.
-    parts: Vec<Running<Roce>>,
-    /// The number of the first of them.
-    first: u32,
-    /// The rank of each part.
-    rank_of: Vec<u32>,
-    windows: Windows,
-    /// When something happens next at any rank.
-    next: SimTime,
-    /// Events that all ranks have executed.
-    executed: u64,
-    ranks: &'r mut Ranks<'a>,
-}
-
-/// What a rank says at the end of a window, before what goes to other parts.
-#[derive(BorshSerialize, BorshDeserialize)]
-struct Ahead {
-    /// When something happens next by what it knows.
-    next: SimTime,
-    /// Events that it has executed in all.
-    executed: u64,
-    /// Batches that follow, each with its part.
-    batches: u64,
-}
-
-/// What a rank has recorded and captured in a step, and how far it has come.
-#[derive(Default, BorshSerialize, BorshDeserialize)]
-struct Step {
-    records: Vec<Record>,
-    captured: Vec<CapturedFrame>,
-    /// Why nothing is captured any more.
-    capture_error: Option<String>,
-    tally: Tally,
-}
-
-/// How far some parts have come.
-#[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
-struct Tally {
-    now: SimTime,
-    last_flow_end: SimTime,
-    flows_ended: u32,
-    operations_ended: u64,
-    traversals: Traversals,
-    has_open_connections: bool,
-    frames: u64,
-}
-
-/// The state of a rank's parts.
-#[derive(BorshSerialize, BorshDeserialize)]
-struct SavedParts {
-    now: SimTime,
-    network: SavedNetwork,
-}
-
-/// The parts of a rank, where so many are spread over so many ranks: side by side, as evenly as can be.
-/// Without enough parts the last ranks have none.
-fn parts_of(rank: u32, parts: u32, ranks: u32) -> Range<u32> {
-    let busy = ranks.min(parts).max(1);
-    // There are at most 256 parts.
-    let first = |rank: u32| rank.min(busy) * parts / busy;
-    first(rank)..first(rank + 1)
-}
-
 impl<'a, 'r> RankedSimulation<'a, 'r> {
     /// This rank's part of a run of `plan` at time zero, in so many parts, or so many as the topology
     /// has.
@@ -116,28 +54,10 @@ impl<'a, 'r> RankedSimulation<'a, 'r> {
         plan: Arc<Plan>,
         partitions: u32,
         ranks: &'r mut Ranks<'a>,
-    ) -> Result<Self, RunError> {
+    ) -> Result<Self, RankedError> {
         let execution = Execution { partitions, threads: 1 };
         let cut = Cut::new(&plan, execution.partitioning(&plan));
-        let here = parts_of(ranks.rank(), cut.parts(), ranks.size());
-        let setting = Setting::new(Arc::clone(&plan))?;
-        let windows = Windows::over(&setting, cut.links());
-        let own = Part::all(&cut).skip(here.start as usize).take(here.len());
-        let parts = own.map(|part| Running::new(&setting, part)).collect::<Result<_, _>>()?;
-        let mut rank_of = Vec::new();
-        for rank in 0..ranks.size() {
-            rank_of.extend(parts_of(rank, cut.parts(), ranks.size()).map(|_| rank));
-        }
-        let mut all = Spread {
-            parts,
-            first: here.start,
-            rank_of,
-            windows,
-            next: SimTime::NEVER,
-            executed: 0,
-            ranks,
-        };
-        all.meet(SimTime::ZERO)?;
+        let all = Spread::new(&plan, &cut, ranks)?;
         Ok(Self {
             coordinator: Coordinator::new(plan),
             all,
@@ -149,19 +69,22 @@ impl<'a, 'r> RankedSimulation<'a, 'r> {
 
     /// How it is carried out: the parts of all ranks, of which each has one thread.
     pub(crate) fn execution(&self) -> Execution {
-        let partitions = u32::try_from(self.all.rank_of.len()).unwrap_or(u32::MAX);
+        let partitions = u32::try_from(self.all.parts_of_all()).unwrap_or(u32::MAX);
         Execution { partitions, threads: 1 }
     }
 
     /// Starts capturing the plan's ports; the first rank writes files, in `folder`.
-    pub(crate) fn start_capture(&mut self, folder: Option<&Path>) -> Result<(), RunError> {
+    ///
+    /// # Errors
+    /// If a file cannot be created.
+    pub(crate) fn start_capture(&mut self, folder: Option<&Path>) -> io::Result<()> {
         let plan = &self.coordinator.plan;
         let Some(captured) = &plan.capture else { return Ok(()) };
         if let Some(folder) = folder {
             let files = CaptureFiles::create(folder, plan, captured, CaptureWriter::create)?;
             self.captures = Some(files);
         }
-        for part in &mut self.all.parts {
+        for part in self.all.parts() {
             part.network.start_capture();
         }
         Ok(())
@@ -170,12 +93,12 @@ impl<'a, 'r> RankedSimulation<'a, 'r> {
     /// Runs about `budget` events, counted at all ranks, and hands what was recorded and captured to the
     /// first rank; says so if the run is over.
     pub(crate) fn step(&mut self, budget: u64) -> Result<Option<Ending>, CommunicationError> {
-        let before = self.all.executed;
+        let before = self.all.executed();
         let mut ending = None;
-        while ending.is_none() && self.all.executed - before < budget {
+        while ending.is_none() && self.all.executed() - before < budget {
             ending = match self.coordinator.begin(&mut self.all)? {
-                std::ops::ControlFlow::Break(ending) => Some(ending),
-                std::ops::ControlFlow::Continue(end) => {
+                ControlFlow::Break(ending) => Some(ending),
+                ControlFlow::Continue(end) => {
                     self.all.run_until(end)?;
                     self.coordinator.look(&mut self.all)?
                 }
@@ -199,7 +122,7 @@ impl<'a, 'r> RankedSimulation<'a, 'r> {
             records.extend(step.records);
             frames.extend(step.captured);
             if let (Some(files), Some(error)) = (&mut self.captures, step.capture_error) {
-                files.fail(std::io::Error::other(error));
+                files.fail(io::Error::other(error));
             }
             self.tally = std::mem::take(&mut self.tally).with(step.tally);
         }
@@ -229,7 +152,7 @@ impl<'a, 'r> RankedSimulation<'a, 'r> {
             flows: plan.flows.len(),
             operations_ended: tally.operations_ended,
             traversals: tally.traversals.total(),
-            events: self.all.executed,
+            events: self.all.executed(),
         }
     }
 
@@ -250,7 +173,7 @@ impl<'a, 'r> RankedSimulation<'a, 'r> {
 
     /// After the last step, at the first rank: a run in one part, with all parts in it, that has come as
     /// far.
-    pub(crate) fn gather(mut self) -> Result<Simulation<Roce>, RunError> {
+    pub(crate) fn gather(mut self) -> Result<Simulation<Roce>, RankedError> {
         let (mut now, mut network) = (SimTime::ZERO, SavedNetwork::default());
         for saved in self.all.gather()? {
             now = now.max(saved.now);
@@ -258,206 +181,11 @@ impl<'a, 'r> RankedSimulation<'a, 'r> {
         }
         network.sort();
         let mut whole = Simulation::new(Arc::clone(&self.coordinator.plan))?;
-        let loaded = whole.take_over(&network, now, self.all.executed, self.coordinator);
+        let loaded = whole.take_over(&network, now, self.all.executed(), self.coordinator);
         loaded.map_err(|error| CommunicationError::Malformed { rank: 0, error })?;
         whole.collected = self.collected;
         whole.captures = self.captures;
         whole.is_over = true;
         Ok(whole)
-    }
-}
-
-impl Spread<'_, '_> {
-    /// Runs all that happens until `limit`, window by window.
-    fn run_until(&mut self, limit: SimTime) -> Result<(), CommunicationError> {
-        while let Some(end) = self.windows.end(self.next, limit) {
-            for part in &mut self.parts {
-                part.run_until(end);
-            }
-            self.meet(end)?;
-        }
-        Ok(())
-    }
-
-    /// At the end of a window: hands over what goes to other parts, and learns when something happens
-    /// next.
-    fn meet(&mut self, window: SimTime) -> Result<(), CommunicationError> {
-        let mut outgoing = vec![(0, Vec::new()); self.ranks.size() as usize];
-        let mut next = self.parts.iter().map(Running::next).min().unwrap_or(SimTime::NEVER);
-        let mut near = Vec::new();
-        for place in 0..self.parts.len() {
-            let batches: Vec<_> = self.parts[place].network.take_batches().collect();
-            for (to, batch) in batches {
-                next = next.min(batch.first_arrival());
-                let rank = self.rank_of[to as usize];
-                if rank == self.ranks.rank() {
-                    near.push((to, batch));
-                    continue;
-                }
-                let (count, bytes) = &mut outgoing[rank as usize];
-                *count += 1;
-                let saved = rocelab_state::save_value(&to, bytes).and_then(|()| batch.save(bytes));
-                saved.map_err(|error| self.ranks.malformed(self.ranks.rank(), error))?;
-                self.parts[place].network.keep_spare(batch);
-            }
-        }
-        for (to, batch) in near {
-            self.enter(to, batch);
-        }
-        self.exchange(next, outgoing, window)
-    }
-
-    fn exchange(
-        &mut self,
-        next: SimTime,
-        outgoing: Vec<(u64, Vec<u8>)>,
-        window: SimTime,
-    ) -> Result<(), CommunicationError> {
-        let executed = self.parts.iter().map(|part| part.engine.executed()).sum();
-        let message = |(batches, bytes): (u64, Vec<u8>)| {
-            let mut message = Message::default();
-            message.add(&Ahead { next, executed, batches });
-            message.bytes().extend(bytes);
-            message
-        };
-        let received = self.ranks.exchange(outgoing.into_iter().map(message).collect())?;
-        (self.next, self.executed) = (SimTime::NEVER, 0);
-        for one in received {
-            let taken = self.take_in(&one, window);
-            taken.map_err(|error| self.ranks.malformed(one.rank, error))?;
-        }
-        Ok(())
-    }
-
-    /// Takes in what a rank has sent.
-    fn take_in(&mut self, received: &Received, window: SimTime) -> StateResult {
-        let mut rest = received.content();
-        let Ahead { next, executed, batches } = load_value(&mut rest)?;
-        self.next = self.next.min(next);
-        self.executed += executed;
-        for _ in 0..batches {
-            let to: u32 = load_value(&mut rest)?;
-            let part = to.checked_sub(self.first).and_then(|place| self.parts.get(place as usize));
-            let part = part.ok_or_else(|| rocelab_state::unfit("the part that frames go to"))?;
-            let batch = part.network.load_batch(&mut rest, window)?;
-            self.enter(to, batch);
-        }
-        if rest.is_empty() { Ok(()) } else { Err(rocelab_state::unfit("what a rank has sent")) }
-    }
-
-    fn enter(&mut self, to: u32, batch: BatchOf<Roce>) {
-        self.parts[(to - self.first) as usize].enter(batch);
-    }
-
-    fn take_step(&mut self) -> Step {
-        let mut step = Step::default();
-        for part in &mut self.parts {
-            step.records.append(&mut part.network.take_records());
-            match part.network.take_captured() {
-                Ok(frames) => step.captured.extend(frames),
-                Err(error) => step.capture_error = Some(error.to_string()),
-            }
-            let tally = std::mem::take(&mut step.tally);
-            step.tally = tally.with(Tally::of(part));
-        }
-        step
-    }
-
-    /// Hands the state of the parts, which are not needed any more, to the first rank; what it gets.
-    fn gather(&mut self) -> Result<Vec<SavedParts>, CommunicationError> {
-        let own = self.save();
-        let own = own.map_err(|error| self.ranks.malformed(self.ranks.rank(), error))?;
-        self.parts = Vec::new();
-        self.ranks.gather(&own)
-    }
-
-    fn save(&mut self) -> StateResult<SavedParts> {
-        let mut network = SavedNetwork::default();
-        let mut now = SimTime::ZERO;
-        for part in &mut self.parts {
-            let (engine, part) = part.join();
-            now = now.max(engine.now());
-            part.save(&engine.queue, &mut network)?;
-        }
-        Ok(SavedParts { now, network })
-    }
-}
-
-impl Assembly<Roce> for Spread<'_, '_> {
-    type Error = CommunicationError;
-
-    fn parts(&mut self) -> &mut [Running<Roce>] {
-        &mut self.parts
-    }
-
-    fn next(&self) -> Option<SimTime> {
-        (self.next != SimTime::NEVER).then_some(self.next)
-    }
-
-    fn of_all<F: Fact>(&mut self, here: F) -> Result<F, CommunicationError> {
-        let all = self.ranks.of_each(&here)?;
-        Ok(all.into_iter().reduce(F::with).unwrap_or(here))
-    }
-}
-
-impl Step {
-    /// Whether it can be of a run of `plan`.
-    fn fits(&self, plan: &Plan) -> bool {
-        let ports = plan.capture.as_ref().map_or(0, |capture| capture.ports.len());
-        self.records.iter().all(|record| record.kind.fits(plan))
-            && self.captured.iter().all(|frame| usize::from(frame.interface) < ports)
-    }
-}
-
-impl Tally {
-    fn of(Running { engine, network, .. }: &Running<Roce>) -> Self {
-        let (flows_completed, flows_failed, _) = network.flow_counts();
-        let (completed, failed) = network.operation_counts();
-        Self {
-            now: engine.now(),
-            last_flow_end: network.last_flow_end(),
-            flows_ended: flows_completed + flows_failed,
-            operations_ended: completed + failed,
-            traversals: network.traversals(),
-            has_open_connections: network.has_open_connections(),
-            frames: network.frames_in_network().into(),
-        }
-    }
-
-    fn with(self, other: Self) -> Self {
-        let mut traversals = self.traversals;
-        traversals += other.traversals;
-        Self {
-            now: self.now.max(other.now),
-            last_flow_end: self.last_flow_end.max(other.last_flow_end),
-            flows_ended: self.flows_ended.saturating_add(other.flows_ended),
-            operations_ended: self.operations_ended.saturating_add(other.operations_ended),
-            traversals,
-            has_open_connections: self.has_open_connections | other.has_open_connections,
-            frames: self.frames.saturating_add(other.frames),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parts_of;
-
-    #[test]
-    fn every_part_is_at_one_rank_and_ranks_have_as_many() {
-        for parts in 1..40 {
-            for ranks in 1..12 {
-                let all: Vec<_> = (0..ranks).map(|rank| parts_of(rank, parts, ranks)).collect();
-                assert!(all.iter().cloned().flatten().eq(0..parts), "{all:?}");
-                let sizes = all.iter().map(|own| u32::try_from(own.len()).unwrap());
-                let (least, most) = (sizes.clone().min(), sizes.max());
-                if parts < ranks {
-                    assert_eq!((least, most), (Some(0), Some(1)), "{all:?}");
-                    assert_eq!(all[0], 0..1, "the first rank has the first part");
-                } else {
-                    assert_eq!((least, most), (Some(parts / ranks), Some(parts.div_ceil(ranks))));
-                }
-            }
-        }
     }
 }

@@ -7,7 +7,7 @@ use rocelab_transport::tcp::TcpCounters;
 use rocelab_transport::{CompletionStatus, Counters};
 use rocelab_units::SimTime;
 
-use super::parts::Running;
+use super::running::Running;
 use crate::Plan;
 use crate::network::{
     Accepted, Deadlock, FaultCounts, FullQueue, IdleBacklog, IntegrityReport, LinkUse, Network,

@@ -9,7 +9,8 @@ use crossbeam_queue::SegQueue;
 use rocelab_units::SimTime;
 
 use super::barrier::Barrier;
-use super::parts::{Running, Windows};
+use super::running::Running;
+use super::windows::Windows;
 use crate::network::BatchOf;
 use crate::profile::Profile;
 
