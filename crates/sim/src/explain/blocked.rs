@@ -7,8 +7,8 @@ use rocelab_fabric::NodeId;
 use super::end_state::WaitsFor;
 use super::host_log::HostLog;
 use super::pair::Pair;
-use super::parts::pieces;
 use super::pauses::Pauses;
+use super::pieces::pieces;
 use crate::Network;
 
 /// From when to when a packet waited (picoseconds), and for which pause.

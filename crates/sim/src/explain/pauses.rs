@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Neighbour;
 
-use super::Part;
 use super::category::Cause;
+use super::explanation::Part;
 use crate::Plan;
 use crate::network::{Deadlock, PauseEvent, Record, RecordKind};
 use crate::pause_tree::{PauseTree, Root};

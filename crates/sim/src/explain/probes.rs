@@ -10,15 +10,17 @@ use surveying::{Limit, Suffered};
 use trails::Arriving;
 
 use super::blocked::Blocked;
+use super::error::ExplainError;
+use super::explanation::Explanation;
 use super::pair::Pair;
 use super::pauses::Pauses;
 use super::port_logs::PortLogs;
+use super::selection::Selection;
 use super::traffic::Traffic;
 use super::trail::Trail;
 use super::turns::Turns;
-use super::{ExplainError, Explanation, Selection};
+use crate::Plan;
 use crate::network::Network;
-use crate::{Plan, ProfilePlan};
 
 /// Nothing, where there could be a place among pairs.
 const NONE: u32 = u32::MAX;
@@ -105,11 +107,6 @@ impl<'a> Probes<'a> {
             suffered: Vec::new(),
             limit: Limit::new(),
         }
-    }
-
-    /// Whether runs of this plan can be looked at.
-    pub(super) const fn can_follow(plan: &Plan) -> bool {
-        matches!(plan.profile, ProfilePlan::Roce)
     }
 
     /// Begins to follow what starts by now.

@@ -8,8 +8,11 @@ use std::sync::Arc;
 use rocelab_results::{DeadlockRecord, PauseCause};
 use serde::Serialize;
 
+use super::error::ExplainError;
 use super::probes::Probes;
-use super::{ExplainError, Selection, check, watch};
+use super::replay::replay;
+use super::selection::Selection;
+use super::victim::Victim;
 use crate::Plan;
 use crate::network::StuckQueue;
 use crate::output::deadlock_records;
@@ -104,34 +107,6 @@ pub struct LongPause {
     pub root: String,
 }
 
-/// A flow, or an application's connection, whose packets waited for pauses although none of them
-/// crossed the place where those began.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Victim {
-    /// The flow's number, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub flow: Option<u32>,
-    /// The connection's place in the plan, if it is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub connection: Option<u32>,
-    /// Name of the requester's node, or of the client's.
-    pub source: String,
-    /// Name of the responder's node, or of the server's.
-    pub destination: String,
-    /// How long, for roots that it has no part in, at least one of its packets waited in a paused queue,
-    /// or its host had one to send while its port was paused; an acknowledgement counts while the sender
-    /// can do nothing but wait for one (ps).
-    pub hol_ps: u64,
-    /// The time from its start to its end, or to that of the run (ps).
-    pub elapsed_ps: u64,
-    /// Pauses that it waited for.
-    pub pauses: usize,
-    /// The root cause of most of that time, and its share of it (ps).
-    pub root: String,
-    /// See there.
-    pub root_ps: u64,
-}
-
 /// Runs `plan` again and looks at its pauses. The observer is called every now and then and may break
 /// the run off.
 ///
@@ -141,9 +116,9 @@ pub fn survey(
     plan: Arc<Plan>,
     observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Survey, ExplainError> {
-    check(&plan, &Selection::Everything)?;
+    Selection::Everything.check(&plan)?;
     let mut probes = Probes::for_survey(&plan);
-    let simulation = watch(&plan, &mut probes, observe)?;
+    let simulation = replay(&plan, &mut probes, observe)?;
     Ok(told(&plan, probes, &simulation))
 }
 
@@ -260,7 +235,7 @@ mod tests {
 
     /// A survey, and the waits that were known at its end.
     fn surveyed(plan: &Arc<Plan>, mut probes: Probes<'_>) -> (Survey, usize) {
-        let simulation = watch(plan, &mut probes, |_| ControlFlow::Continue(())).unwrap();
+        let simulation = replay(plan, &mut probes, |_| ControlFlow::Continue(())).unwrap();
         let waits = probes.known_waits();
         (told(plan, probes, &simulation), waits)
     }
@@ -314,7 +289,7 @@ mod tests {
         let scenario = Scenario::parse(text, Path::new("flushed.toml"), &[]);
         let plan = Arc::new(scenario.and_then(|scenario| scenario.plan()).unwrap());
         let mut probes = Probes::for_survey(&plan);
-        let simulation = watch(&plan, &mut probes, |_| ControlFlow::Continue(())).unwrap();
+        let simulation = replay(&plan, &mut probes, |_| ControlFlow::Continue(())).unwrap();
         let totals = simulation.network().totals(simulation.now());
         let flushed = totals.drops["link_down"];
         assert!(flushed > 100, "{totals:?}");

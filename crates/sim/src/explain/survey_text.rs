@@ -4,8 +4,9 @@ use std::fmt::{self, Display, Formatter};
 
 use rocelab_results::{DeadlockRecord, DeadlockedQueue};
 
-use super::survey::{LongPause, RootCause, StormedQueue, Survey, Victim};
+use super::survey::{LongPause, RootCause, StormedQueue, Survey};
 use super::text::percentage;
+use super::victim::Victim;
 
 /// Rows of each table, at the most.
 const ROWS: usize = 10;

@@ -6,7 +6,8 @@ use std::fmt::{self, Display, Formatter};
 use rocelab_units::Bandwidth;
 
 use super::category::{Category, Cause, LossSignal, LostForGood, Stage};
-use super::{Explanation, Part, Subject};
+use super::explanation::{Explanation, Part};
+use super::subject::Subject;
 
 /// Causes that a row names, at the most; it has all their time.
 const CAUSES_SHOWN: usize = 3;

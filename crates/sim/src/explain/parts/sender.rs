@@ -8,10 +8,11 @@ use super::super::category::{Category, Cause, LossSignal, Stage};
 use super::super::end_state::WaitsFor;
 use super::super::host_log::{HostLog, is_limit};
 use super::super::pair::{DESTINATION, SOURCE};
+use super::super::pieces::pieces;
 use super::super::port_log::PortLog;
 use super::super::sent_frames::Loss;
 use super::super::traffic::{Owner, Traffic};
-use super::{Parts, Spot, pieces};
+use super::{Parts, Spot};
 
 impl Parts<'_> {
     /// The state of an end that sends, from one time to another.

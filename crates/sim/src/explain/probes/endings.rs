@@ -9,13 +9,14 @@ use rocelab_units::SimTime;
 
 use super::super::category::{LossSignal, LostForGood};
 use super::super::course::{Leg, Stands, Stretch};
+use super::super::described::{described_flow, described_operation};
+use super::super::error::ExplainError;
+use super::super::explanation::Explanation;
 use super::super::pair::{Posted, Remains, SOURCE};
 use super::super::parts::{Known, cut};
-use super::super::subject::{described_flow, described_operation};
 use super::super::traffic::Traffic;
 use super::super::trail::Trail;
 use super::super::turns::Operated;
-use super::super::{ExplainError, Explanation};
 use super::{Followed, NONE, Probes, What};
 use crate::WholeNetwork;
 use crate::network::{FlowEnd, Network, Record, RecordKind};

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use rocelab_fabric::{NodeId, PacketId};
 use rocelab_units::SimTime;
 
-use super::super::Selection;
 use super::super::blocked::{Blocked, Waits};
 use super::super::pauses::Pauses;
 #[cfg(test)]
 use super::super::port_logs::PortLogs;
-use super::super::survey::Victim;
+use super::super::selection::Selection;
 use super::super::traffic::{HoldsBack, Traffic};
+use super::super::victim::Victim;
 use super::{Followed, Probes, What};
 use crate::network::watch::FrameView;
 use crate::profile::roce::Roce;
