@@ -14,7 +14,7 @@ use crate::explain::sent_frames::{PacketKind, Sent, SentFrame};
 use crate::explain::trail::Trail;
 
 /// What there is of a pair.
-pub(in crate::explain) struct Remains<'a> {
+pub(crate) struct Remains<'a> {
     network: &'a Network,
     pair: &'a Pair,
     /// When the run ended, or the source gave up (picoseconds).
@@ -26,9 +26,9 @@ pub(in crate::explain) struct Remains<'a> {
 
 /// The packets of what an end has posted: from one PSN to before another.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::explain) struct Posted {
-    pub(in crate::explain) first: Psn,
-    pub(in crate::explain) end: Psn,
+pub(crate) struct Posted {
+    pub(crate) first: Psn,
+    pub(crate) end: Psn,
 }
 
 /// Which packets of a pair are looked at.
@@ -61,7 +61,7 @@ impl Scope {
 }
 
 impl<'a> Remains<'a> {
-    pub(in crate::explain) fn new(
+    pub(crate) fn new(
         network: &'a Network,
         pair: &'a Pair,
         now: u64,
@@ -72,7 +72,7 @@ impl<'a> Remains<'a> {
     }
 
     /// How far that has come which an end has posted: all of it, or one operation's part.
-    pub(in crate::explain) fn stands(&self, sender: usize, posted: Option<Posted>) -> Stands {
+    pub(crate) fn stands(&self, sender: usize, posted: Option<Posted>) -> Stands {
         let Some(oldest) = self.oldest(sender, posted) else {
             let is_nowhere = posted.is_some() || self.is_empty();
             return if is_nowhere { Stands::Nowhere } else { Stands::AtSender };

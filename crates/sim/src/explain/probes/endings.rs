@@ -17,14 +17,15 @@ use super::super::parts::{Known, cut};
 use super::super::traffic::Traffic;
 use super::super::trail::Trail;
 use super::super::turns::Operated;
-use super::{Followed, NONE, Probes, What};
+use super::Probes;
+use super::pairs::{Followed, What};
 use crate::WholeNetwork;
 use crate::network::{FlowEnd, Network, Record, RecordKind};
 use crate::profile::roce::Roce;
 
 impl Probes<'_> {
     /// What records say that no event has made.
-    pub(in crate::explain) fn note_late(&mut self, network: &Network, records: &[Record]) {
+    pub(crate) fn note_late(&mut self, network: &Network, records: &[Record]) {
         for record in records {
             if let RecordKind::FlowEnd(end) = &record.kind {
                 self.end_flow(network, end, None);
@@ -33,7 +34,7 @@ impl Probes<'_> {
     }
 
     /// The run is over; gives the explanations, those of what has not ended last.
-    pub(in crate::explain) fn finish(
+    pub(crate) fn finish(
         mut self,
         network: WholeNetwork<'_, Roce>,
         now: SimTime,
@@ -41,7 +42,7 @@ impl Probes<'_> {
         self.pauses.note_deadlocks(network.deadlocks());
         let network = network.only();
         let under_way = self.under_way(network);
-        for place in 0..self.pairs.len() {
+        for place in self.pairs.places() {
             let Followed { pair, what } = &mut self.pairs[place];
             let under_way = under_way.get(&place).map_or(&[][..], Vec::as_slice);
             match (what, pair.traffic) {
@@ -50,7 +51,7 @@ impl Probes<'_> {
                     let remains = Remains::new(network, pair, now.ps(), under_way);
                     let stands = remains.stands(SOURCE, None);
                     let leg = Leg { turn: 0, sender: SOURCE, from, to, arrival: None, stands };
-                    self.explain_flow(network, flow, leg, None);
+                    self.explain_flow(network, (place, flow), leg, None);
                 }
                 (What::Operations(turns), Traffic::Connection(connection)) => {
                     let mut open = turns.stop(network, now);
@@ -65,24 +66,17 @@ impl Probes<'_> {
                 _ => {}
             }
         }
-        for explanation in &mut self.explanations {
-            self.pauses.name_roots(&mut explanation.parts);
-        }
-        match self.error {
-            Some(error) => Err(error),
-            None => Ok(self.explanations),
-        }
+        self.explanations.finish(&self.pauses)
     }
 
     /// The packets that are followed and under way, by the place of their pair.
-    fn under_way(&mut self, network: &Network) -> BTreeMap<usize, Vec<Rc<Trail>>> {
-        let mut by_pair: BTreeMap<usize, Vec<Rc<Trail>>> = BTreeMap::new();
-        for (id, place) in (0u32..).zip(0..self.trails.len()) {
-            let frame = network.frame(PacketId(id));
-            let is_there = self.trails[place].is_some() && self.pair_of(network, &frame).is_some();
-            if let Some((pair, trail)) = self.trails[place].take_if(|_| is_there) {
-                by_pair.entry(pair as usize).or_default().push(Rc::new(trail));
-            }
+    fn under_way(&mut self, network: &Network) -> BTreeMap<u32, Vec<Rc<Trail>>> {
+        let mut by_pair: BTreeMap<u32, Vec<Rc<Trail>>> = BTreeMap::new();
+        let is_there = |id: PacketId| self.pair_of(network, &network.frame(id)).is_some();
+        let followed = self.trails.iter().map(|(id, _)| id);
+        for id in followed.filter(|&id| is_there(id)).collect::<Vec<_>>() {
+            let Some((pair, trail)) = self.trails.take(id) else { continue };
+            by_pair.entry(pair).or_default().push(Rc::new(trail));
         }
         by_pair
     }
@@ -93,16 +87,16 @@ impl Probes<'_> {
         end: &FlowEnd,
         arrival: Option<Rc<Trail>>,
     ) {
-        let Some(place) = self.place_of(Traffic::Flow(end.flow)) else { return };
-        let What::Flow(from) = self.pairs[place as usize].what else { return };
+        let Some(place) = self.pairs.place_of(Traffic::Flow(end.flow)) else { return };
+        let What::Flow(from) = self.pairs[place].what else { return };
         let to = end.finished.ps();
         let arrival = if self.plan.flows[end.flow as usize].is_tcp() {
-            self.pairs[place as usize].pair.completed_by(end.finished)
+            self.pairs[place].pair.completed_by(end.finished)
         } else {
             arrival.filter(|_| end.is_success())
         };
-        if self.blocked.is_some() {
-            self.note_over(place as usize, (from, to));
+        if self.surveys() {
+            self.note_over(place, (from, to));
         } else {
             let stands = Stands::AtSender;
             let mut leg = Leg { turn: 0, sender: SOURCE, from, to, arrival, stands };
@@ -110,15 +104,9 @@ impl Probes<'_> {
             if end.status == CompletionStatus::RetryExceeded && !is_tcp {
                 self.stand(network, place, end.finished, [(&mut leg, None)].into_iter());
             }
-            self.explain_flow(network, end.flow, leg, Some(end));
+            self.explain_flow(network, (place, end.flow), leg, Some(end));
         }
-        let Followed { pair, what } = &mut self.pairs[place as usize];
-        *what = What::Nothing;
-        self.of_flow[end.flow as usize] = NONE;
-        for end in &pair.ends {
-            self.at_node[end.log.node as usize].retain(|&other| other != place);
-        }
-        pair.forget(u64::MAX);
+        self.pairs.end_flow(place, end.flow);
     }
 
     /// Notes where operations stand of a connection whose client gave up waiting for an answer, with
@@ -147,10 +135,10 @@ impl Probes<'_> {
         legs: impl Iterator<Item = (&'a mut Leg, Option<Posted>)>,
     ) {
         // The last expiry of the timer is no retry.
-        let log = &mut self.pairs[place as usize].pair.ends[SOURCE].log;
+        let log = &mut self.pairs[place].pair.ends[SOURCE].log;
         log.note_loss(now, LossSignal::Timeout);
         let under_way = self.under_way_of(network, place);
-        let pair = &self.pairs[place as usize].pair;
+        let pair = &self.pairs[place].pair;
         let remains = Remains::new(network, pair, now.ps().saturating_sub(1), &under_way);
         for (leg, posted) in legs {
             leg.stands = match remains.stands(leg.sender, posted) {
@@ -162,32 +150,37 @@ impl Probes<'_> {
 
     /// The packets of one pair that are followed and under way.
     fn under_way_of(&self, network: &Network, place: u32) -> Vec<Rc<Trail>> {
-        let trails = (0u32..).zip(&self.trails).filter_map(|(id, followed)| {
-            let (pair, trail) = followed.as_ref().filter(|(pair, _)| *pair == place)?;
-            let frame = network.frame(PacketId(id));
+        let trails = self.trails.iter().filter(|(_, (pair, _))| *pair == place);
+        let trails = trails.filter_map(|(id, (pair, trail))| {
+            let frame = network.frame(id);
             (self.pair_of(network, &frame) == Some(*pair)).then(|| Rc::new(trail.clone()))
         });
         trails.collect()
     }
 
-    fn explain_flow(&mut self, network: &Network, flow: u32, leg: Leg, end: Option<&FlowEnd>) {
-        let place = self.of_flow[flow as usize];
+    fn explain_flow(
+        &mut self,
+        network: &Network,
+        (place, flow): (u32, u32),
+        leg: Leg,
+        end: Option<&FlowEnd>,
+    ) {
         let untraced = end.is_some_and(FlowEnd::is_success) && leg.arrival.is_none();
         let (from, to) = (leg.from, leg.to);
         let mut explanation = described_flow(self.plan, network, flow, (from, to), end);
-        let log = &self.pairs[place as usize].pair.ends[SOURCE].log;
+        let log = &self.pairs[place].pair.ends[SOURCE].log;
         explanation.lost_for_good = log.loss_for_good().map(|loss| LostForGood {
             packets: log.lost_for_good(),
             time_ps: loss.time,
             lost: loss.told(self.plan),
         });
-        self.keep(network, place as usize, &[Stretch::Leg(leg)], explanation, untraced);
+        self.keep(network, place, &[Stretch::Leg(leg)], explanation, untraced);
     }
 
     pub(super) fn explain_operation(
         &mut self,
         network: &Network,
-        place: usize,
+        place: u32,
         connection: u32,
         operated: &Operated,
     ) {
@@ -203,24 +196,14 @@ impl Probes<'_> {
     fn keep(
         &mut self,
         network: &Network,
-        place: usize,
+        place: u32,
         course: &[Stretch],
-        mut explanation: Explanation,
+        explanation: Explanation,
         untraced: bool,
     ) {
         let Self { plan, pauses, ports, pairs, .. } = self;
         let known = Known { plan, network, pauses, ports };
         let parts = cut(known, &pairs[place].pair, course).filter(|_| !untraced);
-        let what = explanation.what.clone();
-        let Some(parts) = parts else {
-            self.error.get_or_insert(ExplainError::Untraced(what));
-            return;
-        };
-        explanation.parts = parts;
-        let (elapsed_ps, sum_ps) = (explanation.elapsed_ps, explanation.sum_ps());
-        if sum_ps != elapsed_ps {
-            self.error.get_or_insert(ExplainError::Sum { what, elapsed_ps, sum_ps });
-        }
-        self.explanations.push(explanation);
+        self.explanations.keep(explanation, parts);
     }
 }

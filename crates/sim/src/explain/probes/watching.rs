@@ -7,8 +7,9 @@ use rocelab_fabric::NodeId;
 use rocelab_units::SimTime;
 
 use super::super::traffic::{Owner, Traffic, only_acknowledges, traffic_of};
-use super::trails::{Arriving, Delivered};
-use super::{Followed, Probes, What};
+use super::Probes;
+use super::arrival::{Arriving, Delivered};
+use super::pairs::{Followed, What};
 use crate::network::watch::{FrameView, Passed, Watch};
 use crate::network::{Event, Network, Record, RecordKind};
 
@@ -17,7 +18,7 @@ impl Watch for Probes<'_> {
         self.arriving = None;
         self.begin(network, key.time);
         let Some((port, id)) = network.arriving(event) else { return };
-        if !matches!(self.trails.get(id.0 as usize), Some(Some(_))) {
+        if self.trails.get(id).is_none() {
             return;
         }
         let frame = network.frame(id);
@@ -25,7 +26,7 @@ impl Watch for Probes<'_> {
             return;
         };
         if network.is_special(port) {
-            if let Some(hop) = self.hop_of(id) {
+            if let Some(hop) = self.trails.last_hop(id) {
                 hop.crossed = key.time.ps();
             }
             return;
@@ -44,8 +45,7 @@ impl Watch for Probes<'_> {
     ) {
         let (now, node) = (key.time, network.node_of(event));
         new.iter().for_each(|record| self.pauses.note(record));
-        let here =
-            |node: NodeId| self.ports.has_any_at(node) || !self.at_node[node as usize].is_empty();
+        let here = |node: NodeId| self.ports.has_any_at(node) || !self.pairs.at(node).is_empty();
         if self.arriving.is_none() && passed.is_empty() && node.is_some_and(|node| !here(node)) {
             return;
         }
@@ -82,11 +82,11 @@ impl Probes<'_> {
         pairs: &[u32],
         started: &[(u32, FrameView, Owner)],
     ) {
-        if self.blocked.is_some() {
+        if self.surveys() {
             return;
         }
         for &place in pairs {
-            let Followed { pair, what } = &mut self.pairs[place as usize];
+            let Followed { pair, what } = &mut self.pairs[place];
             if matches!(what, What::Nothing) {
                 continue;
             }
@@ -112,13 +112,8 @@ impl Probes<'_> {
         delivered: &[Delivered],
         started: &[(u32, FrameView, Owner)],
     ) -> Vec<u32> {
-        let Some(node) = node else {
-            let mut all: Vec<u32> = self.at_node.iter().flatten().copied().collect();
-            all.sort_unstable();
-            all.dedup();
-            return all;
-        };
-        let here = &self.at_node[node as usize];
+        let Some(node) = node else { return self.pairs.anywhere() };
+        let here = self.pairs.at(node);
         if here.is_empty() {
             return Vec::new();
         }
@@ -127,10 +122,10 @@ impl Probes<'_> {
             _ => event.arriving().is_some() && !delivered.is_empty(),
         };
         if !one_frame {
-            return here.clone();
+            return here.to_vec();
         }
         let sent = started.iter().filter_map(|(_, frame, _)| traffic_of(network, frame));
-        let sent = sent.filter_map(|traffic| self.place_of(traffic));
+        let sent = sent.filter_map(|traffic| self.pairs.place_of(traffic));
         let mut pairs: Vec<u32> = delivered.iter().map(|one| one.pair).chain(sent).collect();
         pairs.sort_unstable();
         pairs.dedup();
@@ -148,7 +143,7 @@ impl Probes<'_> {
         (delivered, new): (Option<&Delivered>, &[Record]),
     ) {
         for &place in pairs {
-            let Followed { pair, what } = &mut self.pairs[place as usize];
+            let Followed { pair, what } = &mut self.pairs[place];
             let ends = pair.ends_at(node);
             for end in pair.ends_at(node) {
                 pair.ends[end].log.look(network, now);
@@ -161,15 +156,15 @@ impl Probes<'_> {
             let earliest = turns.earliest().unwrap_or(now.ps());
             self.note_given_up(network, place, now, &mut ended);
             for operated in &ended {
-                self.explain_operation(network, place as usize, connection, operated);
+                self.explain_operation(network, place, connection, operated);
             }
             if !ended.is_empty() {
-                self.pairs[place as usize].pair.forget(earliest);
+                self.pairs[place].pair.forget(earliest);
             }
         }
         for record in new {
             let RecordKind::FlowEnd(end) = &record.kind else { continue };
-            let place = self.place_of(Traffic::Flow(end.flow));
+            let place = self.pairs.place_of(Traffic::Flow(end.flow));
             let arrival = delivered.filter(|one| place == Some(one.pair));
             self.end_flow(network, end, arrival.map(|one| Rc::clone(&one.trail)));
         }
