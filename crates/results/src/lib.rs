@@ -65,6 +65,8 @@
 
 mod algorithms;
 mod checkpoints;
+mod column;
+mod declaration;
 mod delivery_log;
 mod directory;
 mod distribution;
@@ -106,6 +108,7 @@ mod words;
 
 pub use algorithms::AlgorithmChoice;
 pub use checkpoints::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths, InputFile};
+pub use column::{Column, Content, Value};
 pub use delivery_log::DeliveryLog;
 pub use directory::{ResultsDir, clear_leftovers};
 pub use distribution::{Distribution, Missing, Statistic, Statistics};
@@ -128,7 +131,7 @@ pub use pause::{PauseEvent, PauseRecord};
 pub use pause_causes::{PauseCause, PauseCauses};
 pub use place::Overwrite;
 pub use queue::QueueSample;
-pub use record::{Record, RecordWriter};
+pub use record::{Declared, Record, RecordWriter};
 pub use record_reader::RecordReader;
 pub use run_info::{Machine, RunInfo};
 pub use samples::{MarkSample, RateSample, UtilisationSample};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::ResultsError;
+use crate::{Column, ResultsError, Value};
 
 /// A row of a CSV file in the results directory.
 pub trait Record: Serialize {
@@ -15,6 +15,22 @@ pub trait Record: Serialize {
     const FILE: &'static str;
     /// The columns, in the order of the fields.
     const COLUMNS: &'static [&'static str];
+}
+
+/// A record type with its declaration.
+pub trait Declared {
+    /// The name of its table.
+    const NAME: &'static str;
+    /// The file's path within the results directory.
+    const FILE: &'static str;
+    /// The columns, in order.
+    const COLUMNS: &'static [Column];
+
+    /// Shows what stands in each column, in order.
+    ///
+    /// # Errors
+    /// The first of `show`, which sees no more then.
+    fn values<E>(&self, show: impl FnMut(Value<'_>) -> Result<(), E>) -> Result<(), E>;
 }
 
 /// Streams records into a CSV file. The header stands there even if no record follows.

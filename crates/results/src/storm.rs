@@ -4,24 +4,26 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Record;
+use crate::column::words;
+use crate::declaration::record;
 
-/// A row of `storms.csv`: a watchdog took an egress queue for one in a storm of pauses, or no longer,
-/// in order of time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StormRecord<'a> {
-    /// When, in picoseconds from the start of the run.
-    pub time_ps: u64,
-    /// Name of the switch.
-    pub node: Cow<'a, str>,
-    /// Its port, from 0.
-    pub port: u16,
-    /// Priority, 0 to 7.
-    pub priority: u8,
-    /// What happened.
-    pub event: StormEvent,
-    /// At the end of a storm, how long it lasted, in picoseconds; otherwise `None` (an empty field).
-    pub duration_ps: Option<u64>,
+record! {
+    /// A row of `storms.csv`: a watchdog took an egress queue for one in a storm of pauses, or no longer,
+    /// in order of time.
+    pub struct StormRecord<'a> as "storms" in "storms.csv" {
+        /// When.
+        time_ps: u64 => "ps";
+        /// The switch of the queue.
+        node: Cow<'a, str>;
+        /// Its port.
+        port: u16;
+        /// The priority whose pause lasted, 0 to 7.
+        priority: u8;
+        /// `detected` or `restored`.
+        event: StormEvent;
+        /// At its end, how long it lasted.
+        duration_ps: Option<u64> => "ps";
+    }
 }
 
 /// What a watchdog found.
@@ -34,8 +36,14 @@ pub enum StormEvent {
     Restored,
 }
 
-impl Record for StormRecord<'_> {
-    const FILE: &'static str = "storms.csv";
-    const COLUMNS: &'static [&'static str] =
-        &["time_ps", "node", "port", "priority", "event", "duration_ps"];
+impl StormEvent {
+    /// As it stands in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Detected => "detected",
+            Self::Restored => "restored",
+        }
+    }
 }
+
+words!(StormEvent);

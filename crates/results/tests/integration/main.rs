@@ -1,6 +1,7 @@
 //! The results directory from outside: what stands on the disk, and when.
 
 mod directory;
+mod documentation;
 mod files;
 #[cfg(feature = "parquet")]
 mod flows_parquet;

@@ -1,0 +1,76 @@
+//! Record types, each declared once: its fields, and of each column its type, unit and meaning.
+
+/// Declares a record type: `pub struct NAME<'a> as "TABLE" in "FILE" { ... }`. Each field is documented by
+/// its meaning, and has a unit behind `=>` if there is one. Columns that follow from the fields stand after one
+/// of them, in `then { ... }`, each with a method of its name.
+macro_rules! record {
+    (
+        $(#[$about:meta])*
+        pub struct $record:ident<$life:lifetime> as $name:literal in $file:literal {
+            $(
+                $(#[doc = $meaning:literal])+
+                $(#[serde($($serde:tt)*)])?
+                $field:ident: $type:ty $(=> $unit:literal)?;
+                $(then {
+                    $(
+                        $(#[doc = $more_meaning:literal])+
+                        $more:ident: $more_type:ty $(=> $more_unit:literal)?;
+                    )+
+                })?
+            )+
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub struct $record<$life> {
+            $(
+                $(#[doc = $meaning])+
+                $(#[doc = concat!(" Unit: ", $unit, ".")])?
+                $(#[serde($($serde)*)])?
+                pub $field: $type,
+            )+
+        }
+
+        impl $crate::Record for $record<'_> {
+            const FILE: &'static str = $file;
+            const COLUMNS: &'static [&'static str] = &[
+                $(stringify!($field), $($(stringify!($more),)+)?)+
+            ];
+        }
+
+        impl<$life> $crate::Declared for $record<$life> {
+            const NAME: &'static str = $name;
+            const FILE: &'static str = $file;
+            const COLUMNS: &'static [$crate::Column] = &[
+                $(
+                    $crate::Column::new::<$type>(
+                        stringify!($field),
+                        concat!($($unit)?),
+                        concat!($($meaning),+),
+                    ),
+                    $($(
+                        $crate::Column::new::<$more_type>(
+                            stringify!($more),
+                            concat!($($more_unit)?),
+                            concat!($($more_meaning),+),
+                        ),
+                    )+)?
+                )+
+            ];
+
+            fn values<E>(
+                &self,
+                mut show: impl FnMut($crate::Value<'_>) -> Result<(), E>,
+            ) -> Result<(), E> {
+                use $crate::column::Field as _;
+                $(
+                    show(self.$field.value())?;
+                    $($(show(self.$more().value())?;)+)?
+                )+
+                Ok(())
+            }
+        }
+    };
+}
+
+pub(crate) use record;

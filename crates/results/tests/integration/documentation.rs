@@ -1,0 +1,48 @@
+//! The documentation describes every column as its declaration does.
+
+use std::fs;
+use std::path::Path;
+
+use rocelab_results::{Column, Declared, StormRecord};
+
+/// A sentence as it stands in a table: without its full stop, and with a small letter in front, unless that
+/// begins an abbreviation.
+fn cell(sentence: &str) -> String {
+    let text = sentence.strip_suffix('.').unwrap_or(sentence);
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), second) if !second.is_some_and(char::is_uppercase) => {
+            first.to_lowercase().chain(text.chars().skip(1)).collect()
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The table of a record type's columns.
+fn table(columns: &[Column]) -> String {
+    let mut text = "| column | unit | meaning |\n|---|---|---|\n".to_owned();
+    for Column { name, unit, meaning, .. } in columns {
+        let unit = if unit.is_empty() { String::new() } else { format!("{unit} ") };
+        text += &format!("| `{name}` | {unit}| {} |\n", cell(meaning));
+    }
+    text
+}
+
+/// The table below the heading that names the file first.
+fn documented(page: &str, file: &str) -> String {
+    let is_of_file = |section: &&str| section.split_whitespace().next() == Some(file);
+    let section = page.split("\n## ").find(is_of_file).unwrap_or_else(|| panic!("{file}"));
+    let rows = section.lines().skip_while(|line| !line.starts_with('|'));
+    rows.take_while(|line| line.starts_with('|')).map(|row| format!("{row}\n")).collect()
+}
+
+fn check<R: Declared>() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
+    let page = fs::read_to_string(page).unwrap();
+    assert_eq!(documented(&page, R::FILE), table(R::COLUMNS), "{} (right: as declared)", R::FILE);
+}
+
+#[test]
+fn every_column_is_documented_as_it_is_declared() {
+    check::<StormRecord<'_>>();
+}
