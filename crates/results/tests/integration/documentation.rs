@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rocelab_results::{Column, Declared, StormRecord};
+use rocelab_results::{Column, Declared, QueueSample, StormRecord};
 
 /// A sentence as it stands in a table: without its full stop, and with a small letter in front, unless that
 /// begins an abbreviation.
@@ -44,5 +44,6 @@ fn check<R: Declared>() {
 
 #[test]
 fn every_column_is_documented_as_it_is_declared() {
+    check::<QueueSample<'_>>();
     check::<StormRecord<'_>>();
 }
