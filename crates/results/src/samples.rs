@@ -2,79 +2,66 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-
+use crate::Millionths;
+use crate::declaration::record;
 use crate::millionths::six_decimals;
-use crate::{Millionths, Record};
 
-/// A row of `samples/marks.csv`: a port that marked frames since the sample before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MarkSample<'a> {
-    /// The end of the interval, in picoseconds from the start of the run.
-    pub time_ps: u64,
-    /// Name of the node.
-    pub node: Cow<'a, str>,
-    /// Its port, from 0.
-    pub port: u16,
-    /// Frames marked CE on their way into the port's queues, in the interval.
-    pub marks: u64,
+record! {
+    /// A row of `samples/marks.csv`: a port that marked frames since the sample before.
+    pub struct MarkSample<'a> as "marks" in "samples/marks.csv" {
+        /// End of the interval.
+        time_ps: u64 => "ps";
+        /// The node of the port.
+        node: Cow<'a, str>;
+        /// The port.
+        port: u16;
+        /// Frames marked CE on their way into its queues, in the interval.
+        marks: u64 => "frames";
+    }
 }
 
-impl Record for MarkSample<'_> {
-    const FILE: &'static str = "samples/marks.csv";
-    const COLUMNS: &'static [&'static str] = &["time_ps", "node", "port", "marks"];
+record! {
+    /// A row of `samples/utilisation.csv`: a port that sent frames since the sample before.
+    pub struct UtilisationSample<'a> as "utilisation" in "samples/utilisation.csv" {
+        /// End of the interval.
+        time_ps: u64 => "ps";
+        /// Who sends.
+        node: Cow<'a, str>;
+        /// The port that sends.
+        port: u16;
+        /// What it sent in the interval, preamble and gap included, rounded down. A frame counts where it
+        /// starts.
+        rate_bps: u64 => "bit/s";
+        /// Of it and the link's rate, the mean over the interval where a `link-rate` failure changes it; a
+        /// frame more than 1 at the most, for the same reason.
+        #[serde(serialize_with = "six_decimals")]
+        utilisation: Millionths => "ratio";
+    }
 }
 
-/// A row of `samples/utilisation.csv`: a port that sent frames since the sample before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UtilisationSample<'a> {
-    /// The end of the interval, in picoseconds from the start of the run.
-    pub time_ps: u64,
-    /// Name of the sending node.
-    pub node: Cow<'a, str>,
-    /// Its port, from 0.
-    pub port: u16,
-    /// What it sent over the interval, preamble and gap included, in bit/s. A frame counts when it
-    /// starts.
-    pub rate_bps: u64,
-    /// The same over the link's rate, the mean over the interval.
-    #[serde(serialize_with = "six_decimals")]
-    pub utilisation: Millionths,
-}
-
-impl Record for UtilisationSample<'_> {
-    const FILE: &'static str = "samples/utilisation.csv";
-    const COLUMNS: &'static [&'static str] =
-        &["time_ps", "node", "port", "rate_bps", "utilisation"];
-}
-
-/// A row of `samples/rates.csv`: a flow that was open at a sampling time, at its source; or a flow of which
-/// payload came since the sample before, at the host that receives it. A READ is received at its source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RateSample<'a> {
-    /// When, in picoseconds from the start of the run.
-    pub time_ps: u64,
-    /// The flow's number.
-    pub flow: u64,
-    /// Name of the host.
-    pub node: Cow<'a, str>,
-    /// Its port, from 0.
-    pub port: u16,
-    /// Priority, 0 to 7.
-    pub priority: u8,
-    /// At the source: the rate that its congestion control allows at that time, preamble and gap included, in
-    /// bit/s. `None` (an empty field) elsewhere, and of a READ, which the destination paces.
-    pub rate_bps: Option<u64>,
-    /// The most unacknowledged payload that its congestion control allows then, in bytes; `None` (an
-    /// empty field) if it sets no limit, and where `rate_bps` is.
-    pub window_bytes: Option<u64>,
-    /// At the receiver: payload that was accepted since the sample before, each byte once, over that
-    /// interval, in bit/s. `None` (an empty field) elsewhere.
-    pub goodput_bps: Option<u64>,
-}
-
-impl Record for RateSample<'_> {
-    const FILE: &'static str = "samples/rates.csv";
-    const COLUMNS: &'static [&'static str] =
-        &["time_ps", "flow", "node", "port", "priority", "rate_bps", "window_bytes", "goodput_bps"];
+record! {
+    /// A row of `samples/rates.csv`: a flow that was open at a sampling time, at its source; or a flow of which
+    /// payload came since the sample before, at the host that receives it. A READ is received at its source.
+    pub struct RateSample<'a> as "rates" in "samples/rates.csv" {
+        /// When; for `goodput_bps`, the end of the interval.
+        time_ps: u64 => "ps";
+        /// Number of the flow.
+        flow: u64;
+        /// Its source, or the host that receives the payload.
+        node: Cow<'a, str>;
+        /// The port of that host.
+        port: u16;
+        /// Priority, 0 to 7.
+        priority: u8;
+        /// At the source: what its congestion control allows then, preamble and gap included; else empty, and
+        /// of a `read`, which the destination paces.
+        rate_bps: Option<u64> => "bit/s";
+        /// At the source: unacknowledged payload that its congestion control allows then; empty if it sets no
+        /// limit, and where `rate_bps` is.
+        window_bytes: Option<u64> => "bytes";
+        /// At the receiver: payload that it accepted in the interval, [each byte once](#goodput), rounded
+        /// down; else empty. A packet counts where it ends. So the rows of a host add up to its link's rate
+        /// at the most, and one packet more; with go-back-0, which counts whole messages, they may not.
+        goodput_bps: Option<u64> => "bit/s";
+    }
 }

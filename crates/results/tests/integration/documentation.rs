@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use rocelab_results::{Column, Declared, QueueSample, StormRecord};
+use rocelab_results::{
+    Column, Declared, MarkSample, QueueSample, RateSample, StormRecord, UtilisationSample,
+};
 
 /// A sentence as it stands in a table: without its full stop, and with a small letter in front, unless that
 /// begins an abbreviation.
@@ -44,6 +46,9 @@ fn check<R: Declared>() {
 
 #[test]
 fn every_column_is_documented_as_it_is_declared() {
+    check::<MarkSample<'_>>();
     check::<QueueSample<'_>>();
+    check::<RateSample<'_>>();
     check::<StormRecord<'_>>();
+    check::<UtilisationSample<'_>>();
 }
