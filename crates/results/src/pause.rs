@@ -4,27 +4,29 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Record;
+use crate::column::words;
+use crate::declaration::record;
 
-/// A row of `pfc.csv`: what a PFC frame did to one priority of the port that received it, in
-/// order of time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PauseRecord<'a> {
-    /// When, in picoseconds from the start of the run.
-    pub time_ps: u64,
-    /// Name of the node that received the frame and obeys it.
-    pub node: Cow<'a, str>,
-    /// Its port, from 0.
-    pub port: u16,
-    /// Priority, 0 to 7.
-    pub priority: u8,
-    /// What happened.
-    pub event: PauseEvent,
-    /// The frame's pause time in quanta of 512 bit times of the port; 0 resumes.
-    pub quanta: u16,
-    /// At the end of a pause, how long it lasted, in picoseconds; otherwise `None` (an empty
-    /// field).
-    pub duration_ps: Option<u64>,
+record! {
+    /// A row of `pfc.csv`: what a PFC frame did to one priority of the port that received it, in
+    /// order of time.
+    pub struct PauseRecord<'a> as "pfc" in "pfc.csv" {
+        /// When.
+        time_ps: u64 => "ps";
+        /// Who received the frame and obeys it.
+        node: Cow<'a, str>;
+        /// The port that stops or goes on sending.
+        port: u16;
+        /// Priority, 0 to 7.
+        priority: u8;
+        /// `pause`: it ran, now it is paused; `refresh`: it was paused, the time starts anew; `resume`: zero
+        /// quanta ended the pause; `expire`: its time ran out.
+        event: PauseEvent;
+        /// Pause time in the frame; 0 resumes.
+        quanta: u16 => "512 bit times of the port";
+        /// On `resume` and `expire`: how long the pause lasted.
+        duration_ps: Option<u64> => "ps";
+    }
 }
 
 /// What happened to a paused or unpaused priority.
@@ -41,8 +43,16 @@ pub enum PauseEvent {
     Expire,
 }
 
-impl Record for PauseRecord<'_> {
-    const FILE: &'static str = "pfc.csv";
-    const COLUMNS: &'static [&'static str] =
-        &["time_ps", "node", "port", "priority", "event", "quanta", "duration_ps"];
+impl PauseEvent {
+    /// As it stands in the file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Refresh => "refresh",
+            Self::Resume => "resume",
+            Self::Expire => "expire",
+        }
+    }
 }
+
+words!(PauseEvent);

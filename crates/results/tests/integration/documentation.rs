@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use rocelab_results::{
-    Column, Declared, MarkSample, QueueSample, RateSample, StormRecord, UtilisationSample,
+    Column, Declared, MarkSample, PauseRecord, QueueSample, RateSample, StormRecord,
+    UtilisationSample,
 };
 
 /// A sentence as it stands in a table: without its full stop, and with a small letter in front, unless that
@@ -47,6 +48,7 @@ fn check<R: Declared>() {
 #[test]
 fn every_column_is_documented_as_it_is_declared() {
     check::<MarkSample<'_>>();
+    check::<PauseRecord<'_>>();
     check::<QueueSample<'_>>();
     check::<RateSample<'_>>();
     check::<StormRecord<'_>>();
