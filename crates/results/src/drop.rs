@@ -2,42 +2,27 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use crate::declaration::record;
 
-use crate::Record;
-
-/// A row of `drops.csv`: one frame that a node dropped, in order of time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DropRecord<'a> {
-    /// When, in picoseconds from the start of the run.
-    pub time_ps: u64,
-    /// Name of the node that dropped it.
-    pub node: Cow<'a, str>,
-    /// The port that received it, from 0.
-    pub ingress_port: u16,
-    /// The port that it would have left by; `None` (an empty field) where there was none.
-    pub egress_port: Option<u16>,
-    /// Priority, 0 to 7.
-    pub priority: u8,
-    /// The frame's bytes, with its FCS.
-    pub frame_bytes: u32,
-    /// Why, by the name that `summary.json` counts under.
-    pub reason: Cow<'a, str>,
-    /// The inequality that failed, with its numbers in bytes; of `fault`, the rule's name; empty
-    /// where none decided.
-    pub inequality: Cow<'a, str>,
-}
-
-impl Record for DropRecord<'_> {
-    const FILE: &'static str = "drops.csv";
-    const COLUMNS: &'static [&'static str] = &[
-        "time_ps",
-        "node",
-        "ingress_port",
-        "egress_port",
-        "priority",
-        "frame_bytes",
-        "reason",
-        "inequality",
-    ];
+record! {
+    /// A row of `drops.csv`: one frame that a node dropped, in order of time.
+    pub struct DropRecord<'a> as "drops" in "drops.csv" {
+        /// When.
+        time_ps: u64 => "ps";
+        /// Who dropped it.
+        node: Cow<'a, str>;
+        /// The port where it came in.
+        ingress_port: u16;
+        /// The port where it would have gone out; empty where none was chosen.
+        egress_port: Option<u16>;
+        /// Priority, 0 to 7.
+        priority: u8;
+        /// The frame with its FCS.
+        frame_bytes: u32 => "bytes";
+        /// The name that `summary.json` counts under.
+        reason: Cow<'a, str>;
+        /// The condition that failed, with its numbers: `headroom in use 20480 + frame 1078 > headroom 20480`;
+        /// of the reason `fault`, the rule's name; empty where none decided.
+        inequality: Cow<'a, str> => "bytes";
+    }
 }

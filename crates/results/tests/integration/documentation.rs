@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use rocelab_results::{
-    Column, Declared, MarkSample, PauseRecord, QueueSample, RateSample, StormRecord,
+    Column, Declared, DropRecord, MarkSample, PauseRecord, QueueSample, RateSample, StormRecord,
     UtilisationSample,
 };
 
@@ -47,6 +47,7 @@ fn check<R: Declared>() {
 
 #[test]
 fn every_column_is_documented_as_it_is_declared() {
+    check::<DropRecord<'_>>();
     check::<MarkSample<'_>>();
     check::<PauseRecord<'_>>();
     check::<QueueSample<'_>>();
