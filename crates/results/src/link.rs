@@ -2,52 +2,36 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-
+use crate::Millionths;
+use crate::declaration::record;
 use crate::millionths::six_decimals;
-use crate::{Millionths, Record};
 
-/// A row of `links.csv`: one direction of one link over the whole run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LinkRecord<'a> {
-    /// Name of the sending node.
-    pub from: Cow<'a, str>,
-    /// Its port, from 0.
-    pub from_port: u16,
-    /// Name of the receiving node.
-    pub to: Cow<'a, str>,
-    /// Its port, from 0.
-    pub to_port: u16,
-    /// Rate, in bit/s.
-    pub rate_bps: u64,
-    /// Frames sent, of all kinds.
-    pub frames: u64,
-    /// Their bytes, FCS included; preamble and gap not.
-    pub bytes: u64,
-    /// Share of the run in which the link was sending; preamble and gap included.
-    #[serde(serialize_with = "six_decimals")]
-    pub utilisation: Millionths,
-    /// Time in which PFC paused at least one priority of the sending port, in picoseconds.
-    pub paused_ps: u64,
-    /// Most bytes that ever waited at the sending port, over all priorities.
-    pub max_queue_bytes: u64,
-    /// Frames that were marked CE on their way into the sending port's queues.
-    pub ecn_marks: u64,
-}
-
-impl Record for LinkRecord<'_> {
-    const FILE: &'static str = "links.csv";
-    const COLUMNS: &'static [&'static str] = &[
-        "from",
-        "from_port",
-        "to",
-        "to_port",
-        "rate_bps",
-        "frames",
-        "bytes",
-        "utilisation",
-        "paused_ps",
-        "max_queue_bytes",
-        "ecn_marks",
-    ];
+record! {
+    /// A row of `links.csv`: one direction of one link over the whole run.
+    pub struct LinkRecord<'a> as "links" in "links.csv" {
+        /// Sending node.
+        from: Cow<'a, str>;
+        /// Its port.
+        from_port: u16;
+        /// Receiving node.
+        to: Cow<'a, str>;
+        /// Its port.
+        to_port: u16;
+        /// Rate, where no `link-rate` failure lowers it.
+        rate_bps: u64 => "bit/s";
+        /// Frames sent, of all kinds.
+        frames: u64 => "frames";
+        /// Their bytes.
+        bytes: u64 => "bytes";
+        /// Share of the run in which the link was sending, with preamble and gap: of what it could carry at
+        /// the rates that it had; of a frame that is being sent when the run ends, the part before that.
+        #[serde(serialize_with = "six_decimals")]
+        utilisation: Millionths => "ratio";
+        /// Time in which the sending port was paused, added up over priorities.
+        paused_ps: u64 => "ps";
+        /// Most that one queue ever had waiting at the sending port.
+        max_queue_bytes: u64 => "bytes";
+        /// Frames marked CE on their way into the sending port's queues.
+        ecn_marks: u64 => "frames";
+    }
 }
