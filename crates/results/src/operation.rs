@@ -4,55 +4,40 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Record;
+use crate::column::words;
+use crate::declaration::record;
 
-/// A row of `operations.csv`: one operation, in order of its end; those that had not ended when the
-/// run was over follow, by host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OperationRecord<'a> {
-    /// Name of the application.
-    pub app: Cow<'a, str>,
-    /// Which kind of operation it was.
-    pub kind: Cow<'a, str>,
-    /// Name of the client's node.
-    pub client: Cow<'a, str>,
-    /// Name of the server's node.
-    pub server: Cow<'a, str>,
-    /// Number of the connection, from 0.
-    pub connection: u32,
-    /// Number of the operation within the connection, from 0.
-    pub operation: u64,
-    /// Which of the operations that may be open at once, from 0.
-    pub slot: u16,
-    /// When it started, in picoseconds from the start of the run.
-    pub start_ps: u64,
-    /// When it ended, in picoseconds from the start of the run; `None` (an empty field) if it did
-    /// not.
-    pub end_ps: Option<u64>,
-    /// From start to end, in picoseconds; `None` if it did not complete.
-    pub latency_ps: Option<u64>,
-    /// What the client's last atomic operation found; `None` if there was none.
-    pub found: Option<u64>,
-    /// How it ended.
-    pub status: OperationStatus,
-}
-
-impl Record for OperationRecord<'_> {
-    const FILE: &'static str = "operations.csv";
-    const COLUMNS: &'static [&'static str] = &[
-        "app",
-        "kind",
-        "client",
-        "server",
-        "connection",
-        "operation",
-        "slot",
-        "start_ps",
-        "end_ps",
-        "latency_ps",
-        "found",
-        "status",
-    ];
+record! {
+    /// A row of `operations.csv`: one operation, in order of its end; those that had not ended when the
+    /// run was over follow, by host.
+    pub struct OperationRecord<'a> as "operations" in "operations.csv" {
+        /// The application's name.
+        app: Cow<'a, str>;
+        /// `operation`; of `ping-pong`, `round-trip`; of `storage`, `read` or `write`.
+        kind: Cow<'a, str>;
+        /// The client's node.
+        client: Cow<'a, str>;
+        /// The server's node.
+        server: Cow<'a, str>;
+        /// Number of the connection, from 0.
+        connection: u32;
+        /// Number of the operation within its connection, from 0.
+        operation: u64;
+        /// Which of the operations that may be open at once, from 0.
+        slot: u16;
+        /// When it started.
+        start_ps: u64 => "ps";
+        /// When it ended; empty if it did not.
+        end_ps: Option<u64> => "ps";
+        /// From start to end, if it completed.
+        latency_ps: Option<u64> => "ps";
+        /// What the client's last atomic operation found in the server's memory; empty without one.
+        found: Option<u64>;
+        /// `completed`; `retry-exceeded`, `rnr-retry-exceeded`, `remote-invalid-request`, `remote-access`: why
+        /// the queue pair failed; `flushed`: it failed for another operation; `unfinished`: the run ended
+        /// first.
+        status: OperationStatus;
+    }
 }
 
 /// How an operation ended.
@@ -89,3 +74,5 @@ impl OperationStatus {
         }
     }
 }
+
+words!(OperationStatus);

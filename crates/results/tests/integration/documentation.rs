@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use rocelab_results::{
-    Column, Declared, DropRecord, LinkRecord, MarkSample, PauseRecord, QueueSample, RateSample,
-    StormRecord, UtilisationSample,
+    Column, Declared, DropRecord, LinkRecord, MarkSample, OperationRecord, PauseRecord,
+    QueueSample, RateSample, StormRecord, UtilisationSample,
 };
 
 /// A sentence as it stands in a table: without its full stop, and with a small letter in front, unless that
@@ -50,6 +50,7 @@ fn every_column_is_documented_as_it_is_declared() {
     check::<DropRecord<'_>>();
     check::<LinkRecord<'_>>();
     check::<MarkSample<'_>>();
+    check::<OperationRecord<'_>>();
     check::<PauseRecord<'_>>();
     check::<QueueSample<'_>>();
     check::<RateSample<'_>>();
