@@ -5,58 +5,79 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::Millionths;
+use crate::column::words;
+use crate::declaration::record;
 
-/// A row of `flows.csv`: one flow, in order of completion; those that did not complete follow, in
-/// order of their number. A flow of more than 2^31 bytes is several messages and still one row.
-///
-/// Two more columns follow from these: `slowdown` and `goodput_bps`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct FlowRecord<'a> {
-    /// Number in the scenario, from 0.
-    pub flow: u64,
-    /// Name of the requester's node.
-    pub source: Cow<'a, str>,
-    /// Name of the responder's node.
-    pub destination: Cow<'a, str>,
-    /// Queue pair number at the source; port of a TCP flow.
-    pub source_qpn: u32,
-    /// Queue pair number at the destination; port of a TCP flow.
-    pub destination_qpn: u32,
-    /// What carries it: `rdma` or `tcp`; `rdma` in results that do not say.
-    #[serde(default = "rdma")]
-    pub transport: Cow<'a, str>,
-    /// Operation: `send`, `write`, `write-with-immediate`, `read`.
-    pub verb: Cow<'a, str>,
-    /// Priority, 0 to 7.
-    pub priority: u8,
-    /// Name of the congestion control.
-    pub congestion_control: Cow<'a, str>,
-    /// Payload, in bytes.
-    pub bytes: u64,
-    /// Data packets that the payload needs, without retransmissions.
-    pub packets: u64,
-    /// Messages that the payload is cut into.
-    pub messages: u64,
-    /// When the work was posted, in picoseconds from the start of the run.
-    pub start_ps: u64,
-    /// Flow completion time in picoseconds, from posting to the requester's completion, on an
-    /// unreliable service to the arrival of the last message, of a TCP flow to that of its last byte at
-    /// the application; `None` (an empty field) if the flow did not complete.
-    pub fct_ps: Option<u64>,
-    /// What the completion time would be in an empty network, in picoseconds.
-    pub ideal_fct_ps: u64,
-    /// Data packets sent more than once, counted each further time.
-    pub retransmitted_packets: u64,
-    /// Of its messages, those that arrived; `None` (an empty field) if a flow of a reliable service
-    /// did not complete: its requester does not know.
-    pub messages_delivered: Option<u64>,
-    /// How it ended.
-    pub status: FlowStatus,
+record! {
+    /// A row of `flows.csv`: one flow, in order of completion; those that did not complete follow, in
+    /// order of their number. A flow of more than 2^31 bytes is several messages and still one row.
+    ///
+    /// Two more columns follow from these: `slowdown` and `goodput_bps`.
+    pub struct FlowRecord<'a> as "flows" in "flows.csv" {
+        /// Number in the scenario, from 0.
+        flow: u64;
+        /// Requester's node.
+        source: Cow<'a, str>;
+        /// Responder's node.
+        destination: Cow<'a, str>;
+        /// Queue pair number at the source; port of a TCP flow.
+        source_qpn: u32;
+        /// Queue pair number at the destination; port of a TCP flow.
+        destination_qpn: u32;
+        /// What carries it: `rdma` or `tcp`.
+        #[serde(default = "rdma")]
+        transport: Cow<'a, str>;
+        /// `send`, `write`, `write-with-immediate`, `read`.
+        verb: Cow<'a, str>;
+        /// Priority, 0 to 7.
+        priority: u8;
+        /// The name of its algorithm, as in the scenario.
+        congestion_control: Cow<'a, str>;
+        /// Payload; for a `read`, from destination to source.
+        bytes: u64 => "bytes";
+        /// Data packets that the payload needs, without retransmissions.
+        packets: u64 => "packets";
+        /// Messages that the payload is cut into.
+        messages: u64;
+        /// When the work was posted.
+        start_ps: u64 => "ps";
+        /// Flow completion time: from posting to the requester's completion, with the last ACK's way back; on an
+        /// unreliable service to the arrival of the last message; of a TCP flow to the delivery of its last
+        /// byte to the application at its destination; empty if it did not complete.
+        fct_ps: Option<u64> => "ps";
+        /// The same in an empty network, at the rates of its links. The path is the quickest of the flow's
+        /// shortest paths, or of those that static routes make. Where routes can change in the run, by failures
+        /// or flooding, or lead in circles, it is a bound on all paths over the topology's links. The
+        /// acknowledgement is sent at once. So these count as slowing down: a path of equal cost through a
+        /// slower switch, `ack_coalescing`, and a fixed `rate` that hosts send at, as of
+        /// `[congestion_control.none]`.
+        ideal_fct_ps: u64 => "ps";
+        then {
+            /// `fct_ps` / `ideal_fct_ps`; empty if the flow did not complete.
+            slowdown: Option<Millionths> => "ratio";
+            /// Payload bits / `fct_ps`, rounded down; empty if the flow did not complete.
+            goodput_bps: Option<u64> => "bit/s";
+        }
+        /// Packets that the source sent again, each time counted; of a flow of TCP until its source knew of the
+        /// end; for a `read` these are requests, and the data sent again counts in the summary's
+        /// `retransmissions`.
+        retransmitted_packets: u64 => "packets";
+        /// Of its messages, those that arrived whole, each counted once; empty if a flow of a reliable service
+        /// did not complete, where only acknowledgements tell.
+        messages_delivered: Option<u64>;
+        /// `completed`; `retry-exceeded`, `rnr-retry-exceeded`: the queue pair gave up;
+        /// `remote-invalid-request`, `remote-access-error`, `remote-operational-error`: the destination
+        /// refused; `messages-lost`: on an unreliable service; `connection-timed-out`, `connection-rejected`:
+        /// there never was a connection; `failed`: for another reason; `unfinished`: the run ended first.
+        status: FlowStatus;
+    }
 }
 
 const fn rdma<'a>() -> Cow<'a, str> {
     Cow::Borrowed("rdma")
 }
+
+words!(FlowStatus);
 
 /// How a flow ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

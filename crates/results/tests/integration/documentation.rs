@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use rocelab_results::{
-    Column, Declared, DropRecord, LinkRecord, MarkSample, OperationRecord, PauseRecord,
+    Column, Declared, DropRecord, FlowRecord, LinkRecord, MarkSample, OperationRecord, PauseRecord,
     QueueSample, RateSample, StormRecord, UtilisationSample,
 };
 
@@ -48,6 +48,7 @@ fn check<R: Declared>() {
 #[test]
 fn every_column_is_documented_as_it_is_declared() {
     check::<DropRecord<'_>>();
+    check::<FlowRecord<'_>>();
     check::<LinkRecord<'_>>();
     check::<MarkSample<'_>>();
     check::<OperationRecord<'_>>();
