@@ -53,6 +53,17 @@ impl Column {
         let meaning = meaning.trim_ascii();
         Self { name, content: F::CONTENT, is_optional: F::IS_OPTIONAL, unit, meaning }
     }
+
+    /// What a field of a file says; none if it is not what the column holds.
+    #[cfg(any(feature = "parquet", test))]
+    pub(crate) fn parse<'r>(&self, field: &'r str) -> Option<Value<'r>> {
+        match self.content {
+            Content::Text => Some(Value::Text(field)),
+            _ if field.is_empty() && self.is_optional => Some(Value::Missing),
+            Content::Integer => field.parse().ok().map(Value::Integer),
+            Content::Ratio => Millionths::parse(field).map(Value::Ratio),
+        }
+    }
 }
 
 /// A type of values in columns.

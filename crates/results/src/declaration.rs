@@ -1,12 +1,14 @@
 //! Record types, each declared once: its fields, and of each column its type, unit and meaning.
 
-/// Declares a record type: `pub struct NAME<'a> as "TABLE" in "FILE" { ... }`. Each field is documented by
+/// Declares a record type: `pub struct NAME<'a> as "TABLE" in "FILE" { ... }`, of which a Parquet file is made too
+/// if it says `in "FILE" and "PARQUET FILE"`. Each field is documented by
 /// its meaning, and has a unit behind `=>` if there is one. Columns that follow from the fields stand after one
 /// of them, in `then { ... }`, each with a method of its name.
 macro_rules! record {
     (
         $(#[$about:meta])*
-        pub struct $record:ident<$life:lifetime> as $name:literal in $file:literal {
+        pub struct $record:ident<$life:lifetime> as $name:literal
+            in $file:literal $(and $parquet:literal)? {
             $(
                 $(#[doc = $meaning:literal])+
                 $(#[serde($($serde:tt)*)])?
@@ -21,7 +23,7 @@ macro_rules! record {
         }
     ) => {
         $(#[$about])*
-        #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
         pub struct $record<$life> {
             $(
                 $(#[doc = $meaning])+
@@ -31,16 +33,10 @@ macro_rules! record {
             )+
         }
 
-        impl $crate::Record for $record<'_> {
-            const FILE: &'static str = $file;
-            const COLUMNS: &'static [&'static str] = &[
-                $(stringify!($field), $($(stringify!($more),)+)?)+
-            ];
-        }
-
-        impl<$life> $crate::Declared for $record<$life> {
+        impl<$life> $crate::Record for $record<$life> {
             const NAME: &'static str = $name;
             const FILE: &'static str = $file;
+            const PARQUET: Option<&'static str> = $crate::declaration::file_name!($($parquet)?);
             const COLUMNS: &'static [$crate::Column] = &[
                 $(
                     $crate::Column::new::<$type>(
@@ -73,4 +69,14 @@ macro_rules! record {
     };
 }
 
-pub(crate) use record;
+/// The name of a file, if there is one.
+macro_rules! file_name {
+    () => {
+        None
+    };
+    ($name:literal) => {
+        Some($name)
+    };
+}
+
+pub(crate) use {file_name, record};

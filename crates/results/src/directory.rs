@@ -12,11 +12,11 @@ use crate::names::{PAUSES_JSON, RUN_JSON, SUMMARY_JSON, TOPOLOGY_JSON};
 use crate::place::{
     Overwrite, check_in_the_way, create_parents, exists, remove_parents, resolve, restore,
 };
-use crate::record::Start;
+use crate::record_writer::Start;
 use crate::topology_map::NodesFile;
 use crate::{
     DropRecord, FlowWriter, LinkRecord, MapNode, OperationRecord, PauseCauses, PauseRecord,
-    QueueSample, Record, RecordWriter, ResultsError, RunInfo, Summary,
+    QueueSample, Record, RecordWriter, ResultsError, RunInfo, Sink, Summary,
 };
 
 /// A results directory while it is written.
@@ -167,8 +167,8 @@ impl ResultsDir {
     ///
     /// # Errors
     /// [`ResultsError::Write`], as those that follow.
-    pub fn flows(&self) -> Result<FlowWriter, ResultsError> {
-        FlowWriter::create(&self.partial, self.start)
+    pub fn flows(&self) -> Result<FlowWriter<'_>, ResultsError> {
+        self.records()
     }
 
     /// Starts `pfc.csv`.
@@ -310,6 +310,27 @@ impl ResultsDir {
         }
         let _ = aside.remove();
         Ok(())
+    }
+}
+
+/// Records stream into CSV files.
+impl Sink for ResultsDir {
+    type Records<'s, R: Record + 's> = RecordWriter<R>;
+
+    fn records<R: Record>(&self) -> Result<RecordWriter<R>, ResultsError> {
+        Self::records(self)
+    }
+
+    fn pause_causes(&self, causes: PauseCauses) -> Result<(), ResultsError> {
+        self.write_pause_causes(&causes)
+    }
+
+    fn nodes(&self, nodes: Vec<MapNode>) -> Result<(), ResultsError> {
+        self.write_nodes(nodes)
+    }
+
+    fn folder(&self) -> Option<&Path> {
+        Some(&self.partial)
     }
 }
 

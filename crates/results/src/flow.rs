@@ -13,7 +13,7 @@ record! {
     /// order of their number. A flow of more than 2^31 bytes is several messages and still one row.
     ///
     /// Two more columns follow from these: `slowdown` and `goodput_bps`.
-    pub struct FlowRecord<'a> as "flows" in "flows.csv" {
+    pub struct FlowRecord<'a> as "flows" in "flows.csv" and "flows.parquet" {
         /// Number in the scenario, from 0.
         flow: u64;
         /// Requester's node.

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use crate::Millionths;
 use crate::declaration::record;
-use crate::millionths::six_decimals;
 
 record! {
     /// A row of `links.csv`: one direction of one link over the whole run.
@@ -25,7 +24,6 @@ record! {
         bytes: u64 => "bytes";
         /// Share of the run in which the link was sending, with preamble and gap: of what it could carry at
         /// the rates that it had; of a frame that is being sent when the run ends, the part before that.
-        #[serde(serialize_with = "six_decimals")]
         utilisation: Millionths => "ratio";
         /// Time in which the sending port was paused, added up over priorities.
         paused_ps: u64 => "ps";

@@ -26,6 +26,18 @@ impl Millionths {
         Some(Self(u64::try_from(quotient).unwrap_or(u64::MAX)))
     }
 
+    /// What a decimal fraction says, of at most six decimals; none if it is no such fraction.
+    #[cfg(any(feature = "parquet", test))]
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
+        if !is_number(whole) || !is_number(decimals) || decimals.len() > 6 {
+            return None;
+        }
+        let decimals: u64 = format!("{decimals:0<6}").parse().ok()?;
+        Some(Self(whole.parse::<u64>().ok()?.checked_mul(ONE)?.checked_add(decimals)?))
+    }
+
     /// The nearest float, for plots.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / ONE as f64
@@ -70,14 +82,6 @@ impl<'de> Deserialize<'de> for Millionths {
     }
 }
 
-/// Six decimals in CSV, where a bare float would print as few as it needs.
-pub(crate) fn six_decimals<S: Serializer>(
-    ratio: &Millionths,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(ratio)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +103,17 @@ mod tests {
         assert_eq!(format!("{:.2}", Millionths(1_994_999)), "1.99");
         assert_eq!(format!("{:.0}", Millionths(1_500_000)), "2");
         assert_eq!(format!("{:8.1}", Millionths(1_250_000)), "     1.3");
+    }
+
+    #[test]
+    fn what_is_printed_is_parsed() {
+        for value in [0, 7, 999_999, 1_250_000, u64::MAX] {
+            assert_eq!(Millionths::parse(&Millionths(value).to_string()), Some(Millionths(value)));
+        }
+        assert_eq!(Millionths::parse("2.5"), Some(Millionths(2_500_000)));
+        for wrong in ["", ".5", "-1", "1.2345678", "1e3", "18446744073710.0"] {
+            assert_eq!(Millionths::parse(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

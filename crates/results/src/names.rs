@@ -2,10 +2,8 @@
 
 use std::path::{Component, Path};
 
-/// The flows.
-pub(crate) const FLOWS_CSV: &str = "flows.csv";
-/// The same, for programs that read columns.
-pub(crate) const FLOWS_PARQUET: &str = "flows.parquet";
+use crate::record_types::RECORD_TYPES;
+
 /// Every pause with its cause.
 pub(crate) const PAUSES_JSON: &str = "pauses.json";
 /// What varies from run to run.
@@ -17,24 +15,15 @@ pub(crate) const SUMMARY_JSON: &str = "summary.json";
 /// The nodes.
 pub(crate) const TOPOLOGY_JSON: &str = "topology.json";
 
-/// Everything that stands at the top of a results directory, but for captures.
-const TOP: [&str; 18] = [
-    "drops.csv",
+/// What stands at the top of a results directory, but for records and captures.
+const TOP: [&str; 9] = [
     "fct.txt",
-    FLOWS_CSV,
-    FLOWS_PARQUET,
-    "links.csv",
     crate::leftovers::LOCK,
-    "operations.csv",
     PAUSES_JSON,
-    "pfc.csv",
     "pfc.txt",
-    "queues.csv",
     "report.html",
     RUN_JSON,
-    "samples",
     SCENARIO_TOML,
-    "storms.csv",
     SUMMARY_JSON,
     TOPOLOGY_JSON,
 ];
@@ -47,7 +36,13 @@ pub fn is_name_of_results(file: &Path) -> bool {
     let top = file.components().find(|part| *part != Component::CurDir);
     let Some(Component::Normal(top)) = top else { return false };
     let top = top.to_string_lossy().to_ascii_lowercase();
-    TOP.contains(&top.as_str()) || is_capture(&top)
+    TOP.contains(&top.as_str()) || is_of_records(&top) || is_capture(&top)
+}
+
+/// A file of records, or the folder of some.
+fn is_of_records(name: &str) -> bool {
+    let top = |file: &'static str| file.split('/').next() == Some(name);
+    RECORD_TYPES.iter().any(|records| top(records.file) || records.parquet.is_some_and(top))
 }
 
 /// `capture.pcapng`, or one file a port: `capture-PORT.pcap`.
@@ -68,8 +63,8 @@ mod tests {
     fn every_file_of_records_has_a_name_of_results() {
         let files = [
             DropRecord::FILE,
-            FLOWS_CSV,
-            FLOWS_PARQUET,
+            "flows.csv",
+            "flows.parquet",
             RUN_JSON,
             SUMMARY_JSON,
             PAUSES_JSON,

@@ -7,7 +7,7 @@ use rocelab_units::Duration;
 use serde::de::DeserializeOwned;
 
 use crate::algorithms::AlgorithmChoice;
-use crate::names::{FLOWS_CSV, PAUSES_JSON, RUN_JSON, SUMMARY_JSON, TOPOLOGY_JSON};
+use crate::names::{PAUSES_JSON, RUN_JSON, SUMMARY_JSON, TOPOLOGY_JSON};
 use crate::record_reader::RecordReader;
 use crate::topology_map::NodesFile;
 use crate::{
@@ -56,7 +56,7 @@ impl Results {
     /// [`ResultsError::Read`] if the file is missing; rows are read, and their errors found,
     /// by the iterator.
     pub fn flows(&self) -> Result<RecordReader<FlowRecord<'static>>, ResultsError> {
-        RecordReader::open(self.path.join(FLOWS_CSV))
+        self.records()
     }
 
     /// The operations of applications; the file is missing where there were none.

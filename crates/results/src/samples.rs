@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use crate::Millionths;
 use crate::declaration::record;
-use crate::millionths::six_decimals;
 
 record! {
     /// A row of `samples/marks.csv`: a port that marked frames since the sample before.
@@ -34,7 +33,6 @@ record! {
         rate_bps: u64 => "bit/s";
         /// Of it and the link's rate, the mean over the interval where a `link-rate` failure changes it; a
         /// frame more than 1 at the most, for the same reason.
-        #[serde(serialize_with = "six_decimals")]
         utilisation: Millionths => "ratio";
     }
 }

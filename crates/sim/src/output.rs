@@ -207,7 +207,7 @@ fn conclude<P: Profile>(
 struct Output<'a> {
     plan: &'a Plan,
     directory: &'a ResultsDir,
-    flows: FlowWriter,
+    flows: FlowWriter<'a>,
     pauses: RecordWriter<PauseRecord<'a>>,
     drops: RecordWriter<DropRecord<'a>>,
     samples: SampleFiles<'a>,

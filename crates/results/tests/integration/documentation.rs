@@ -3,10 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rocelab_results::{
-    Column, Declared, DropRecord, FlowRecord, LinkRecord, MarkSample, OperationRecord, PauseRecord,
-    QueueSample, RateSample, StormRecord, UtilisationSample,
-};
+use rocelab_results::{Column, RECORD_TYPES};
 
 /// A sentence as it stands in a table: without its full stop, and with a small letter in front, unless that
 /// begins an abbreviation.
@@ -39,22 +36,17 @@ fn documented(page: &str, file: &str) -> String {
     rows.take_while(|line| line.starts_with('|')).map(|row| format!("{row}\n")).collect()
 }
 
-fn check<R: Declared>() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
-    let page = fs::read_to_string(page).unwrap();
-    assert_eq!(documented(&page, R::FILE), table(R::COLUMNS), "{} (right: as declared)", R::FILE);
-}
-
 #[test]
 fn every_column_is_documented_as_it_is_declared() {
-    check::<DropRecord<'_>>();
-    check::<FlowRecord<'_>>();
-    check::<LinkRecord<'_>>();
-    check::<MarkSample<'_>>();
-    check::<OperationRecord<'_>>();
-    check::<PauseRecord<'_>>();
-    check::<QueueSample<'_>>();
-    check::<RateSample<'_>>();
-    check::<StormRecord<'_>>();
-    check::<UtilisationSample<'_>>();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results.md");
+    let page = fs::read_to_string(page).unwrap();
+    for records in RECORD_TYPES {
+        let declared = table(records.columns);
+        assert_eq!(
+            documented(&page, records.file),
+            declared,
+            "{}, right: as declared",
+            records.file
+        );
+    }
 }

@@ -1,0 +1,63 @@
+//! All record types.
+
+use crate::{
+    Column, DropRecord, FlowRecord, LinkRecord, MarkSample, OperationRecord, PauseRecord,
+    QueueSample, RateSample, Record, StormRecord, UtilisationSample,
+};
+
+/// A record type, as it is declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordType {
+    /// The name of its table.
+    pub name: &'static str,
+    /// Its CSV file's path within the results directory.
+    pub file: &'static str,
+    /// The name of its Parquet file beside that, if it has one.
+    pub parquet: Option<&'static str>,
+    /// Its columns, in order.
+    pub columns: &'static [Column],
+}
+
+impl RecordType {
+    /// That of the records `R`.
+    pub const fn of<R: Record>() -> Self {
+        Self { name: R::NAME, file: R::FILE, parquet: R::PARQUET, columns: R::COLUMNS }
+    }
+}
+
+/// All record types, in the order of their names.
+pub const RECORD_TYPES: [RecordType; 10] = [
+    RecordType::of::<DropRecord<'_>>(),
+    RecordType::of::<FlowRecord<'_>>(),
+    RecordType::of::<LinkRecord<'_>>(),
+    RecordType::of::<MarkSample<'_>>(),
+    RecordType::of::<OperationRecord<'_>>(),
+    RecordType::of::<PauseRecord<'_>>(),
+    RecordType::of::<QueueSample<'_>>(),
+    RecordType::of::<RateSample<'_>>(),
+    RecordType::of::<StormRecord<'_>>(),
+    RecordType::of::<UtilisationSample<'_>>(),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_order_and_files_differ() {
+        assert!(RECORD_TYPES.is_sorted_by(|one, next| one.name < next.name));
+        let mut files = RECORD_TYPES.map(|one| one.file);
+        files.sort_unstable();
+        assert!(files.is_sorted_by(|one, next| one < next));
+    }
+
+    /// The unit that a column's name ends with is the one that it has.
+    #[test]
+    fn units_are_those_of_the_names() {
+        let endings = [("_ps", "ps"), ("_bps", "bit/s"), ("_bytes", "bytes")];
+        for column in RECORD_TYPES.iter().flat_map(|one| one.columns) {
+            let ending = endings.iter().find(|(ending, _)| column.name.ends_with(ending));
+            assert!(ending.is_none_or(|(_, unit)| column.unit == *unit), "{column:?}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Records into CSV files.
+
+use std::fmt::Write as _;
+use std::fs::{self, File, OpenOptions};
+use std::io::BufWriter;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+use crate::{Column, FlowRecord, Record, RecordSink, ResultsError, Value};
+
+/// Streams records into a CSV file. The header stands there even if no record follows.
+///
+/// Call [`finish`](Self::finish): dropping a writer loses the error of a full disk.
+#[derive(Debug)]
+pub struct RecordWriter<R> {
+    rows: csv::Writer<BufWriter<File>>,
+    path: PathBuf,
+    /// The number being written, as text.
+    number: String,
+    record: PhantomData<fn(&R)>,
+}
+
+impl<R: Record> RecordWriter<R> {
+    /// Creates the file in `directory`.
+    pub(crate) fn create(directory: &Path, start: Start) -> Result<Self, ResultsError> {
+        let path = directory.join(R::FILE);
+        let rows = open_csv(&path, R::COLUMNS, start)?;
+        Ok(Self { rows, path, number: String::new(), record: PhantomData })
+    }
+
+    /// Appends `record`.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn write(&mut self, record: &R) -> Result<(), ResultsError> {
+        self.try_write(record).map_err(|error| ResultsError::write_csv(&self.path, error))
+    }
+
+    fn try_write(&mut self, record: &R) -> csv::Result<()> {
+        let Self { rows, number, .. } = self;
+        record.values(|value| {
+            number.clear();
+            // Writing to a string does not fail.
+            let _ = match value {
+                Value::Text(text) => return rows.write_field(text),
+                Value::Integer(integer) => write!(number, "{integer}"),
+                Value::Ratio(ratio) => write!(number, "{ratio}"),
+                Value::Missing => Ok(()),
+            };
+            rows.write_field(&*number)
+        })?;
+        rows.write_record(None::<&[u8]>)
+    }
+
+    /// Writes out what is buffered, and turns the whole into the Parquet file, if the records have one, where
+    /// that feature is built in.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`]; [`ResultsError::Encode`] for a number of 2^63 or more, which
+    /// Parquet's signed integers do not hold.
+    pub fn finish(mut self) -> Result<(), ResultsError> {
+        self.flush()?;
+        #[cfg(feature = "parquet")]
+        if let Some(parquet) = R::PARQUET {
+            crate::parquet_file::convert::<R>(&self.path, &self.path.with_file_name(parquet))?;
+        }
+        Ok(())
+    }
+
+    /// Writes out what is buffered.
+    ///
+    /// # Errors
+    /// [`ResultsError::Write`].
+    pub fn flush(&mut self) -> Result<(), ResultsError> {
+        self.rows.flush().map_err(ResultsError::write(&self.path))
+    }
+}
+
+impl<R: Record> RecordSink<R> for RecordWriter<R> {
+    fn write(&mut self, record: &R) -> Result<(), ResultsError> {
+        Self::write(self, record)
+    }
+
+    fn flush(&mut self) -> Result<(), ResultsError> {
+        Self::flush(self)
+    }
+
+    fn finish(self) -> Result<(), ResultsError> {
+        Self::finish(self)
+    }
+}
+
+/// Streams flows into `flows.csv`, in the order given: that of completion.
+pub type FlowWriter<'a> = RecordWriter<FlowRecord<'a>>;
+
+/// How a file of a results directory begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// Empty, but for its head.
+    Anew,
+    /// Behind what a checkpoint has of it, if that has any.
+    GoOn,
+}
+
+/// A CSV file with a row of column names, in a folder that is made if it is missing.
+fn open_csv(
+    path: &Path,
+    columns: &[Column],
+    start: Start,
+) -> Result<csv::Writer<BufWriter<File>>, ResultsError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(ResultsError::write(folder))?;
+    }
+    let start = if path.exists() { start } else { Start::Anew };
+    let file = match start {
+        Start::Anew => File::create(path),
+        Start::GoOn => OpenOptions::new().append(true).open(path),
+    };
+    let file = file.map_err(ResultsError::write(path))?;
+    let mut rows = csv::WriterBuilder::new()
+        .has_headers(false)
+        .from_writer(BufWriter::with_capacity(1 << 16, file));
+    if start == Start::Anew {
+        let names = columns.iter().map(|column| column.name);
+        rows.write_record(names).map_err(|error| ResultsError::write_csv(path, error))?;
+    }
+    Ok(rows)
+}
