@@ -1,7 +1,8 @@
 //! The results directory: what a run leaves behind, and how to read it back.
 //!
 //! A simulation creates a [`ResultsDir`], streams records into it, and finishes it with a
-//! [`Summary`] and a [`RunInfo`]; until then nothing stands under the directory's own name.
+//! [`Summary`] and a [`RunInfo`]; until then nothing stands under the directory's own name. The directory is a
+//! [`Sink`]; another is [`MemorySink`], which keeps a [`Table`] of each record type.
 //!
 //! | file | record | one row for |
 //! |---|---|---|

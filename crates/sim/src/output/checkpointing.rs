@@ -8,17 +8,20 @@ use rocelab_results::{Checkpoint, CheckpointSettings, Checkpoints, FileLengths, 
 use rocelab_state::State;
 use rocelab_units::SimTime;
 
-use super::{Aside, Outcome, Output, RunError, record};
+use super::error::RunError;
+use super::outcome::Outcome;
+use super::record::Output;
+use super::run::{Aside, record};
 use crate::Plan;
 use crate::profile::roce::Roce;
 use crate::simulation::{Execution, Progress, Simulation};
 
-/// Runs `plan` as [`run`](super::run) does, and makes checkpoints as `settings` say: the first one
+/// Runs `plan` as [`run`](crate::run) does, and makes checkpoints as `settings` say: the first one
 /// before anything happens, the others each at the end of the first look (every 10 us) that is not before
 /// the next multiple of their distance. Results are the same as without.
 ///
 /// # Errors
-/// As those of [`run`](super::run); [`RunError::NotResumable`] by the rules of HPCC's simulator;
+/// As those of [`run`](crate::run); [`RunError::NotResumable`] by the rules of HPCC's simulator;
 /// [`RunError::BrokenOff`] if the observer breaks the run off: it can go on.
 pub fn run_with_checkpoints(
     plan: Arc<Plan>,
@@ -36,7 +39,7 @@ pub fn run_with_checkpoints(
 /// [begin with](ResultsDir::begin_with) those of the other run until then.
 ///
 /// # Errors
-/// As those of [`run`](super::run), and [`RunError::Checkpoint`] if the checkpoint does not fit the plan:
+/// As those of [`run`](crate::run), and [`RunError::Checkpoint`] if the checkpoint does not fit the plan:
 /// settings differ that it has state for.
 pub fn branch(
     plan: Arc<Plan>,
@@ -99,22 +102,22 @@ struct Checkpointing<'a> {
     from: Option<Checkpoint>,
 }
 
-impl Aside<Roce> for Checkpointing<'_> {
+impl Aside<Roce, ResultsDir> for Checkpointing<'_> {
     const CAN_GO_ON: bool = true;
 
     fn begin(
         &mut self,
         simulation: &mut Simulation<Roce>,
-        folder: &Path,
-        output: &mut Output<'_>,
+        directory: &ResultsDir,
+        output: &mut Output<'_, ResultsDir>,
     ) -> Result<(), RunError> {
         match self.from.take() {
             None => {
-                simulation.start_capture(folder)?;
+                simulation.start_capture(directory.working_path())?;
                 self.save(simulation, output)
             }
             Some(from) => {
-                go_on(&from, simulation, folder, output)?;
+                go_on(&from, simulation, directory.working_path(), output)?;
                 self.wait_for_next(simulation);
                 Ok(())
             }
@@ -124,7 +127,7 @@ impl Aside<Roce> for Checkpointing<'_> {
     fn between(
         &mut self,
         simulation: &mut Simulation<Roce>,
-        output: &mut Output<'_>,
+        output: &mut Output<'_, ResultsDir>,
     ) -> Result<(), RunError> {
         if simulation.is_paused() { self.save(simulation, output) } else { Ok(()) }
     }
@@ -135,19 +138,25 @@ struct Branching {
     from: Option<Checkpoint>,
 }
 
-impl Aside<Roce> for Branching {
+impl Aside<Roce, ResultsDir> for Branching {
     const CAN_GO_ON: bool = false;
 
     fn begin(
         &mut self,
         simulation: &mut Simulation<Roce>,
-        folder: &Path,
-        output: &mut Output<'_>,
+        directory: &ResultsDir,
+        output: &mut Output<'_, ResultsDir>,
     ) -> Result<(), RunError> {
-        self.from.take().map_or(Ok(()), |from| go_on(&from, simulation, folder, output))
+        self.from
+            .take()
+            .map_or(Ok(()), |from| go_on(&from, simulation, directory.working_path(), output))
     }
 
-    fn between(&mut self, _: &mut Simulation<Roce>, _: &mut Output<'_>) -> Result<(), RunError> {
+    fn between(
+        &mut self,
+        _: &mut Simulation<Roce>,
+        _: &mut Output<'_, ResultsDir>,
+    ) -> Result<(), RunError> {
         Ok(())
     }
 }
@@ -157,7 +166,7 @@ fn go_on(
     from: &Checkpoint,
     simulation: &mut Simulation<Roce>,
     folder: &Path,
-    output: &mut Output<'_>,
+    output: &mut Output<'_, ResultsDir>,
 ) -> Result<(), RunError> {
     simulation.go_on_capturing(folder)?;
     let mut rest = &from.state[..];
@@ -169,7 +178,7 @@ impl Checkpointing<'_> {
     fn save(
         &self,
         simulation: &mut Simulation<Roce>,
-        output: &mut Output<'_>,
+        output: &mut Output<'_, ResultsDir>,
     ) -> Result<(), RunError> {
         let time = simulation.window_end();
         output.flush()?;

@@ -1,7 +1,7 @@
 //! What links carried.
 
 use rocelab_fabric::NodeId;
-use rocelab_results::{LinkRecord, Millionths, ResultsDir, ResultsError};
+use rocelab_results::{LinkRecord, Millionths, RecordSink, ResultsError, Sink};
 use rocelab_units::SimTime;
 
 use crate::Plan;
@@ -9,15 +9,15 @@ use crate::network::LinkUse;
 use crate::profile::Profile;
 use crate::simulation::WholeNetwork;
 
-/// Writes `links.csv`: each direction of each link, from the start of the run to `now`.
+/// Writes each direction of each link, from the start of the run to `now`.
 pub(super) fn write<P: Profile>(
     plan: &Plan,
-    directory: &ResultsDir,
+    sink: &impl Sink,
     network: WholeNetwork<'_, P>,
     now: SimTime,
 ) -> Result<(), ResultsError> {
     let name = |node: NodeId| plan.topology.nodes[node as usize].name.as_str();
-    let mut links = directory.links()?;
+    let mut links = sink.records()?;
     for view in network.ports() {
         let LinkUse { rate, mean, unsent } = network.link_use(&view, now);
         let capacity = mean.bytes_in(now.since(SimTime::ZERO)).get();

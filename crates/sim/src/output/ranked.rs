@@ -3,9 +3,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rocelab_results::ResultsDir;
+use rocelab_results::Sink;
 
-use super::{EVENTS_A_STEP, Outcome, Output, RunError, conclude};
+use super::error::RunError;
+use super::outcome::Outcome;
+use super::record::Output;
+use super::run::{EVENTS_A_STEP, conclude};
 use crate::Plan;
 use crate::ranks::Ranks;
 use crate::simulation::{Ending, Progress, RankedSimulation};
@@ -19,12 +22,12 @@ use crate::simulation::{Ending, Progress, RankedSimulation};
 /// [`RunError::Communication`] if another rank fails. The others end as well.
 pub fn lead(
     plan: Arc<Plan>,
-    directory: &ResultsDir,
+    sink: &impl Sink,
     partitions: u32,
     ranks: &mut Ranks<'_>,
     observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, RunError> {
-    let led = record(plan, directory, partitions, ranks, observe);
+    let led = record(plan, sink, partitions, ranks, observe);
     led.inspect_err(|error| ranks.fail(error.blame(), &error.to_string()))
 }
 
@@ -56,7 +59,7 @@ fn begin<'a, 'r>(
 
 fn record(
     plan: Arc<Plan>,
-    directory: &ResultsDir,
+    sink: &impl Sink,
     partitions: u32,
     ranks: &mut Ranks<'_>,
     mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
@@ -64,8 +67,8 @@ fn record(
     debug_assert!(ranks.is_first(), "the others follow");
     let mut simulation = begin(Arc::clone(&plan), partitions, ranks)?;
     let execution = simulation.execution();
-    let mut output = Output::create(&plan, directory)?;
-    simulation.start_capture(Some(directory.working_path()))?;
+    let mut output = Output::create(&plan, sink)?;
+    simulation.start_capture(sink.folder())?;
     let ending = loop {
         let ending = simulation.step(events_a_step(&plan))?;
         output.write(simulation.take_records())?;

@@ -1,8 +1,8 @@
-//! Samples into their files, one for each quantity that is sampled.
+//! Samples into their tables, one for each quantity that is sampled.
 
 use rocelab_fabric::NodeId;
 use rocelab_results::{
-    MarkSample, Millionths, QueueSample, RateSample, RecordWriter, ResultsDir, ResultsError,
+    MarkSample, Millionths, QueueSample, RateSample, RecordSink, ResultsError, Sink,
     UtilisationSample,
 };
 use rocelab_units::{Duration, SimTime};
@@ -10,25 +10,25 @@ use rocelab_units::{Duration, SimTime};
 use crate::Plan;
 use crate::network::{FlowGoodput, FlowRate, MarksCounted, PortUse, QueueLength};
 
-/// The open files of what is sampled.
-pub(super) struct SampleFiles<'a> {
+/// What takes the samples.
+pub(super) struct Samples<'a, S: Sink + 'a> {
     plan: &'a Plan,
-    queues: Option<RecordWriter<QueueSample<'a>>>,
-    marks: Option<RecordWriter<MarkSample<'a>>>,
-    utilisation: Option<RecordWriter<UtilisationSample<'a>>>,
-    rates: Option<RecordWriter<RateSample<'a>>>,
+    queues: Option<S::Records<'a, QueueSample<'a>>>,
+    marks: Option<S::Records<'a, MarkSample<'a>>>,
+    utilisation: Option<S::Records<'a, UtilisationSample<'a>>>,
+    rates: Option<S::Records<'a, RateSample<'a>>>,
 }
 
-impl<'a> SampleFiles<'a> {
+impl<'a, S: Sink> Samples<'a, S> {
     /// Creates those that the plan asks for.
-    pub(super) fn create(plan: &'a Plan, directory: &'a ResultsDir) -> Result<Self, ResultsError> {
+    pub(super) fn create(plan: &'a Plan, sink: &'a S) -> Result<Self, ResultsError> {
         let sampling = &plan.sampling;
         Ok(Self {
             plan,
-            queues: sampling.queues.as_ref().map(|_| directory.records()).transpose()?,
-            marks: sampling.marks.as_ref().map(|_| directory.records()).transpose()?,
-            utilisation: sampling.utilisation.as_ref().map(|_| directory.records()).transpose()?,
-            rates: sampling.rates.as_ref().map(|_| directory.records()).transpose()?,
+            queues: sampling.queues.as_ref().map(|_| sink.records()).transpose()?,
+            marks: sampling.marks.as_ref().map(|_| sink.records()).transpose()?,
+            utilisation: sampling.utilisation.as_ref().map(|_| sink.records()).transpose()?,
+            rates: sampling.rates.as_ref().map(|_| sink.records()).transpose()?,
         })
     }
 
@@ -116,18 +116,18 @@ impl<'a> SampleFiles<'a> {
 
     /// Writes out what is buffered.
     pub(super) fn flush(&mut self) -> Result<(), ResultsError> {
-        self.queues.as_mut().map_or(Ok(()), RecordWriter::flush)?;
-        self.marks.as_mut().map_or(Ok(()), RecordWriter::flush)?;
-        self.utilisation.as_mut().map_or(Ok(()), RecordWriter::flush)?;
-        self.rates.as_mut().map_or(Ok(()), RecordWriter::flush)
+        self.queues.as_mut().map_or(Ok(()), RecordSink::flush)?;
+        self.marks.as_mut().map_or(Ok(()), RecordSink::flush)?;
+        self.utilisation.as_mut().map_or(Ok(()), RecordSink::flush)?;
+        self.rates.as_mut().map_or(Ok(()), RecordSink::flush)
     }
 
     /// Writes out what is buffered and closes the files.
     pub(super) fn finish(self) -> Result<(), ResultsError> {
-        self.queues.map_or(Ok(()), RecordWriter::finish)?;
-        self.marks.map_or(Ok(()), RecordWriter::finish)?;
-        self.utilisation.map_or(Ok(()), RecordWriter::finish)?;
-        self.rates.map_or(Ok(()), RecordWriter::finish)
+        self.queues.map_or(Ok(()), RecordSink::finish)?;
+        self.marks.map_or(Ok(()), RecordSink::finish)?;
+        self.utilisation.map_or(Ok(()), RecordSink::finish)?;
+        self.rates.map_or(Ok(()), RecordSink::finish)
     }
 }
 
