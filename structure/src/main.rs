@@ -52,7 +52,7 @@ fn execute(arguments: &Arguments) -> Result<(), Failure> {
     let sources = source::read(&repository().join("crates"))?;
     let names = Names::of(&sources);
     let arrows = names.arrows(&sources);
-    let text = report::tables(&sources, &arrows);
+    let text = report::tables(&sources, &names, &arrows);
     if arguments.arrows {
         print!("{}", report::arrows_up(&sources, &arrows));
     }

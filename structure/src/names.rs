@@ -42,6 +42,17 @@ impl Names {
         arrows.into_iter().collect()
     }
 
+    /// The file that declares a type of this name which a file implements something for, or takes: the file itself, the
+    /// one that it takes the name from, or else one of its own crate.
+    pub(crate) fn declared_in(&self, sources: &[Source], from: usize, name: &str) -> Option<usize> {
+        let declares = |at: &usize| sources[*at].types.iter().any(|found| found.name == name);
+        let source = &sources[from];
+        let taken = source.uses.iter().filter(|path| path.last().is_some_and(|last| last == name));
+        let taken = taken.filter_map(|path| self.file_of(self.full(source, path)?));
+        let of_crate = (0..sources.len()).filter(|at| sources[*at].module[0] == source.module[0]);
+        std::iter::once(from).chain(taken).chain(of_crate).find(declares)
+    }
+
     /// A path from the name of its crate on.
     fn full(&self, source: &Source, path: &[String]) -> Option<Vec<String>> {
         let (first, mut rest) = path.split_first()?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::cycles::cycles;
+use crate::names::Names;
 use crate::rooms::{Room, floors, room, rooms};
 use crate::source::Source;
 use crate::{Arrows, shown};
@@ -15,13 +16,13 @@ const MANY_FIELDS: usize = 15;
 const MANY_FILES: usize = 10;
 
 /// All of it, as Markdown.
-pub(crate) fn tables(sources: &[Source], arrows: &Arrows) -> String {
+pub(crate) fn tables(sources: &[Source], names: &Names, arrows: &Arrows) -> String {
     let rooms = rooms(sources, arrows);
     let floors = floors(&rooms);
     let mut text = String::new();
     rooms_table(&mut text, &rooms, &floors);
     cycles_table(&mut text, sources, arrows);
-    types_table(&mut text, sources);
+    types_table(&mut text, sources, names);
     text
 }
 
@@ -93,24 +94,27 @@ struct Counted {
     taken_by: usize,
 }
 
-fn types_table(text: &mut String, sources: &[Source]) {
-    let mut types: BTreeMap<(String, String), Counted> = BTreeMap::new();
-    let of = |source: &Source, name: &str| (source.module[0].clone(), name.to_owned());
-    for source in sources {
+fn types_table(text: &mut String, sources: &[Source], names: &Names) {
+    let mut types: BTreeMap<(String, usize, String), Counted> = BTreeMap::new();
+    for (at, source) in sources.iter().enumerate() {
         for found in source.types.iter().filter(|found| !found.is_record) {
-            let counted = types.entry(of(source, &found.name)).or_default();
-            counted.fields = counted.fields.max(found.fields);
+            let key = (source.module[0].clone(), at, found.name.clone());
+            types.entry(key).or_default().fields = found.fields;
         }
     }
-    for source in sources {
+    let key = |from: usize, name: &str| {
+        let at = names.declared_in(sources, from, name)?;
+        Some((sources[at].module[0].clone(), at, name.to_owned()))
+    };
+    for (from, source) in sources.iter().enumerate() {
         for block in &source.implementations {
-            if let Some(counted) = types.get_mut(&of(source, &block.of)) {
+            if let Some(counted) = key(from, &block.of).and_then(|key| types.get_mut(&key)) {
                 counted.methods += block.methods;
                 counted.files += 1;
             }
         }
         for passed in &source.passed {
-            if let Some(counted) = types.get_mut(&of(source, &passed.0)) {
+            if let Some(counted) = key(from, &passed.0).and_then(|key| types.get_mut(&key)) {
                 counted.taken_by += 1;
             }
         }
@@ -119,12 +123,13 @@ fn types_table(text: &mut String, sources: &[Source]) {
         text,
         "| type | methods, in `impl` blocks | fields | files that take it by `&mut` |\n|---|---|---|---|"
     );
-    for ((package, name), counted) in types {
+    for ((_, at, name), counted) in types {
         let Counted { methods, files, fields, taken_by } = counted;
         if methods >= MANY_METHODS || fields > MANY_FIELDS || taken_by >= MANY_FILES {
             let _ = writeln!(
                 text,
-                "| `{package}::{name}` | {methods}, in {files} | {fields} | {taken_by} |"
+                "| `{}::{name}` | {methods}, in {files} | {fields} | {taken_by} |",
+                sources[at].module.join("::")
             );
         }
     }

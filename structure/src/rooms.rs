@@ -46,18 +46,39 @@ pub(crate) fn rooms(sources: &[Source], arrows: &Arrows) -> BTreeMap<String, Roo
     rooms
 }
 
-/// The rooms from top to bottom: an order in which the fewest rooms use one above them, as far as can be told by
-/// taking away again and again a room that nobody uses, or, in a cycle, that fewest use.
+/// The rooms from top to bottom. A room that no other one uses comes first. Where rooms use each other in a circle that
+/// nothing outside of it uses, the one of them comes first that the fewest arrows lead to.
 pub(crate) fn floors(rooms: &BTreeMap<String, Room>) -> Vec<String> {
     let mut left: BTreeSet<&String> = rooms.keys().collect();
     let mut floors = Vec::new();
     while !left.is_empty() {
-        let users = |name: &&String| -> usize {
+        let arrows_to = |name: &&String| -> usize {
             left.iter().filter_map(|other| rooms[*other].uses.get(*name)).sum()
         };
-        let Some(top) = left.iter().copied().min_by_key(users) else { break };
+        let is_top = |name: &&String| {
+            let below =
+                reached(name, |room| left.iter().filter(|to| rooms[room].uses.contains_key(**to)));
+            let above = reached(name, |room| {
+                left.iter().filter(|from| rooms[**from].uses.contains_key(room))
+            });
+            above.is_subset(&below)
+        };
+        let Some(top) = left.iter().copied().filter(is_top).min_by_key(arrows_to) else { break };
         left.remove(top);
         floors.push(top.clone());
     }
     floors
+}
+
+/// The rooms that a step, taken any number of times, leads to.
+fn reached<'a, Steps: Iterator<Item = &'a &'a String>>(
+    from: &'a String,
+    step: impl Fn(&'a String) -> Steps,
+) -> BTreeSet<&'a String> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![from];
+    while let Some(room) = open.pop() {
+        open.extend(step(room).copied().filter(|to| found.insert(*to)));
+    }
+    found
 }

@@ -174,6 +174,9 @@ impl<'ast> Visit<'ast> for Reader {
         }
     }
 
+    /// Who may use an item is no use of the module that it names.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let names: Vec<String> =
             path.segments.iter().map(|segment| segment.ident.to_string()).collect();
