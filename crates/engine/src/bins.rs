@@ -10,6 +10,9 @@ use crate::{EventKey, Scheduled};
 const BLOCK: u32 = 16;
 /// No block.
 const NONE: u32 = u32::MAX;
+/// Events of a bin that there is room for from the start, where they are put in order: without it such lists grow late
+/// and little by little, as a bin holds more than any before.
+pub(crate) const ROOM: usize = 256;
 /// Up to so many events are put in order as they come.
 const FEW: usize = 12;
 /// Up to so many are counted in few parts of a bin's time.
@@ -29,8 +32,9 @@ pub(crate) struct Blocks<E> {
 }
 
 impl<E: Copy> Blocks<E> {
-    pub(crate) const fn new() -> Self {
-        Self { events: Vec::new(), before: Vec::new(), free: NONE, unordered: Vec::new() }
+    pub(crate) fn new() -> Self {
+        let unordered = Vec::with_capacity(ROOM);
+        Self { events: Vec::new(), before: Vec::new(), free: NONE, unordered }
     }
 
     /// The events of a bin that [ends](Bins) there, those of a block beside each other, in no order.

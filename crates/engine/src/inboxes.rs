@@ -48,7 +48,7 @@ impl Window {
 
 impl<E: Copy> Inboxes<E> {
     /// No inboxes.
-    pub(crate) const fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Self {
             length: 1,
             reciprocal: 0,

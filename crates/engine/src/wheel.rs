@@ -17,7 +17,7 @@ use std::collections::BinaryHeap;
 
 use rocelab_units::SimTime;
 
-use crate::bins::{Bins, Blocks};
+use crate::bins::{Bins, Blocks, ROOM};
 use crate::{EventKey, Scheduled};
 
 /// Picoseconds of a level-1 bin, as a power of two. Level 0 covers as much.
@@ -104,19 +104,19 @@ impl<E: Copy> TimingWheel<E> {
     /// An empty queue at time zero.
     pub(crate) fn new() -> Self {
         Self {
-            current: Vec::new(),
+            current: Vec::with_capacity(ROOM),
             served: 0,
             foresight: Foresight::Nothing,
             looks_far: false,
-            ahead: Ahead { bin: NOWHERE, events: Vec::new() },
-            side: BinaryHeap::new(),
+            ahead: Ahead { bin: NOWHERE, events: Vec::with_capacity(ROOM) },
+            side: BinaryHeap::with_capacity(ROOM),
             width: WIDEST,
             next: 0,
             far_bin: 0,
             near: Bins::new(FAR_BITS - WIDEST),
             far: Bins::new(FAR_BINS_BITS),
             blocks: Blocks::new(),
-            spread: Vec::new(),
+            spread: Vec::with_capacity(ROOM),
             overflow: BinaryHeap::new(),
             waiting: 0,
             trial: (0, 0),
