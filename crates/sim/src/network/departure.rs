@@ -12,14 +12,14 @@ use crate::profile::{Profile, Routing};
 type Ties<'a, P> =
     (&'a mut <P as Profile>::Order, &'a mut <<P as Profile>::Order as TieOrder>::OfNode);
 
-/// Of which frames it is decided as they are sent what happens as they arrive.
+/// Which frames have their next step decided as they are sent, so that their [arrival](Event) names it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Takes {
-    /// Of none: the link may lose them, or they are looked at, or routes may change under way.
+    /// None: the link may lose them, they are looked at, or routes may change while they are on the link.
     Any,
-    /// Of packets that a switch has a way for.
+    /// Packets that the switch has a route for.
     Packets,
-    /// Of packets for this host.
+    /// Packets, all for this host.
     PacketsOf(u32),
 }
 
@@ -47,7 +47,7 @@ impl<P: Profile> NetworkPort<P> {
         self.join_link(port, id, packet, arrival, queue);
     }
 
-    /// The transmitter sends a frame of so many bytes from now on. When its last bit arrives.
+    /// Occupies the transmitter with a frame of `frame_len` bytes from now on. Gives when its last bit arrives.
     #[inline(always)]
     pub(super) fn occupy(
         &mut self,

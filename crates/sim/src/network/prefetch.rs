@@ -1,5 +1,5 @@
-//! What events will touch is asked for ahead of their turn, in three steps: each follows what the one before it
-//! brought.
+//! What events will touch is prefetched ahead of their turn, in up to three steps: each follows what the one before it
+//! brought. A timing wheel makes as many as its network is large, the windows of units make the first two.
 
 use rocelab_engine::Place;
 use rocelab_fabric::{BufferPolicy, PacketId};
