@@ -131,6 +131,11 @@ impl Scheduler {
         }
     }
 
+    /// Whether the discipline remembers frames that [did not wait](Self::note_passed).
+    pub fn notes_passing(&self) -> bool {
+        matches!(self, Self::RoundRobin(_))
+    }
+
     /// A frame of `priority` goes without having waited, past the queues: a round robin by frames
     /// counts it as served. The other disciplines have nothing to remember of it.
     #[inline]

@@ -28,8 +28,8 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
     fn save(&self, to: &mut Vec<u8>) -> Result {
         let Self { free_at, link, flow_control, queues, scheduler, extras, .. } = self;
-        // Not `waiting` and `has_extras`, which say the same again, nor `blocked`, which follows from
-        // settings also.
+        // Not `waiting`, `pfc_due` and `has_extras`, which say the same again, nor `blocked` and `notes_passing`, which
+        // follow from settings also.
         save_value(&(free_at, queues.map(|queue| queue.bytes)), to)?;
         link.save(to)?;
         flow_control.save(to)?;
@@ -45,6 +45,7 @@ impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
         self.waiting = 0;
         self.link.load(from)?;
         self.flow_control.load(from)?;
+        self.pfc_due = self.flow_control.is_pending();
         self.scheduler.load(from)?;
         // Failures and watchdogs give a port extras while it runs.
         if load_value(from)? {

@@ -19,11 +19,11 @@ use super::integrity::FlowEnds;
 use super::owners::Owners;
 use super::packet::PacketPool;
 use super::part::{Part, PortPlaces};
+use super::path::Paths;
 use super::telemetry::Telemetry;
 use super::units::SAME_UNIT;
 use super::{
-    Event, FarEnd, Flows, Host, Network, NetworkPort, Node, Operations, PortCounters, Role, Switch,
-    Totals,
+    Event, FarEnd, Flows, Host, Network, NetworkPort, Node, Operations, Role, Switch, Totals,
 };
 use crate::profile::{EndHost, FlowStarts, Marking, Profile, Shared};
 use crate::{Plan, Side};
@@ -156,6 +156,7 @@ impl<P: Profile> Network<P> {
             receivers: super::receiver::Receivers::default(),
             idle_backlogs: super::idle_backlog::IdleBacklogs::default(),
             pool: PacketPool::default(),
+            paths: Paths::unknown(),
             nodes: Vec::with_capacity(plan.topology.nodes.len()),
             ports: Vec::with_capacity(places.all.len()),
             hosts: Vec::new(),
@@ -197,6 +198,7 @@ impl<P: Profile> Network<P> {
         network.add_flows(queue);
         network.add_apps(queue);
         network.add_failures(queue);
+        network.add_paths();
         network.add_watchdogs(queue);
         network.add_samplers(queue);
         Ok(network)
@@ -230,6 +232,18 @@ impl<P: Profile> Network<P> {
             self.nodes.push(Node { role, first_port, order: P::Order::of_node(node + 1) });
         }
         Ok(())
+    }
+
+    /// Packets know their way where routes are fixed and nothing is flooded.
+    fn add_paths(&mut self) {
+        if !self.may_routes_change() && self.tables.is_none() {
+            self.paths = Paths::new(self.hosts.len());
+        }
+    }
+
+    /// Whether links may fail.
+    fn may_routes_change(&self) -> bool {
+        !self.plan.failures.steps.is_empty() || self.plan.link_failure().is_some()
     }
 
     fn add_ports(&mut self) {
@@ -270,7 +284,10 @@ impl<P: Profile> Network<P> {
             marking: marking.map(Box::new),
             doomed: 0,
             captured: None,
-            counters: PortCounters::default(),
+            frames: 0,
+            bytes: 0,
+            ecn_marks: 0,
+            max_queue_bytes: 0,
         }
     }
 
@@ -281,7 +298,7 @@ impl<P: Profile> Network<P> {
         let port = self.places.at_link(node, link, &self.adjacency, self.part.cut());
         let role = self.nodes[node as usize].role;
         // Where what becomes of a frame on the link may change after it was sent, it is asked about as it arrives.
-        let may_change = !self.plan.failures.steps.is_empty() || self.plan.link_failure().is_some();
+        let may_change = self.may_routes_change();
         FarEnd {
             port: port.unwrap_or(u32::MAX),
             node,

@@ -87,7 +87,7 @@ impl<P: Profile> Network<P> {
             }
             Admission::Stored | Admission::StoredAndPause => {
                 let queued = egress_queue + len;
-                out.counters.max_queue_bytes = out.counters.max_queue_bytes.max(queued);
+                out.max_queue_bytes = out.max_queue_bytes.max(queued);
                 out.port.enqueue(&mut self.pool, id, waits_in, len);
             }
         }

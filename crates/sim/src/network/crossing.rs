@@ -24,6 +24,8 @@ use crate::profile::{HostPacket, Profile, Shared};
 pub(crate) struct Batch<R, M> {
     /// Those of a link in the order in which they started on it.
     frames: Vec<Packet<R>>,
+    /// For each frame its link, by its place among those that are cut, and when it arrives.
+    crossings: Vec<(u32, EventKey)>,
     /// What goes beside some of them, by their places.
     company: Vec<(u32, Company)>,
     /// Those that are lost, by their places: their link went down at the instant in which they
@@ -65,6 +67,7 @@ impl<R, M> Default for Batch<R, M> {
     fn default() -> Self {
         Self {
             frames: Vec::new(),
+            crossings: Vec::new(),
             company: Vec::new(),
             doomed: BTreeSet::new(),
             messages: Vec::new(),
@@ -112,14 +115,14 @@ impl<P: Profile> Network<P> {
         let far = self.ports[port as usize].far;
         let head =
             if far.cuts_through { self.head_of(port, id, arrival.time) } else { arrival.time };
-        let packet = self.pool.get(id).crossing(self.places.cut_link_at(far.port), arrival);
         let batch = self.outbox.to(part);
         batch.first_arrival = batch.first_arrival.min(head);
         if let Some(company) = company {
             let place = u32::try_from(batch.frames.len()).unwrap_or(u32::MAX);
             batch.company.push((place, company));
         }
-        batch.frames.push(packet);
+        batch.frames.push(*self.pool.get(id));
+        batch.crossings.push((self.places.cut_link_at(far.port), arrival));
         self.pool.remove(id);
     }
 
@@ -129,8 +132,8 @@ impl<P: Profile> Network<P> {
         let far = &self.ports[port as usize].far;
         let Role::Elsewhere(part) = far.role else { return };
         let link = self.places.cut_link_at(far.port);
-        let Batch { frames, doomed, .. } = self.outbox.to(part);
-        let places = (0u32..).zip(&*frames).filter(|(_, frame)| frame.crossed().0 == link);
+        let Batch { crossings, doomed, .. } = self.outbox.to(part);
+        let places = (0u32..).zip(&*crossings).filter(|(_, (of, _))| *of == link);
         doomed.extend(places.map(|(place, _)| place));
     }
 
@@ -149,8 +152,8 @@ impl<P: Profile> Network<P> {
     /// Takes in what comes from another part.
     pub(crate) fn enter(&mut self, mut batch: BatchOf<P>, queue: &mut EventQueue<Event>) {
         let mut company = batch.company.drain(..).peekable();
-        for (place, packet) in (0u32..).zip(batch.frames.drain(..)) {
-            let (link, arrival) = packet.crossed();
+        let crossed = batch.frames.drain(..).zip(batch.crossings.drain(..));
+        for (place, (packet, (link, arrival))) in (0u32..).zip(crossed) {
             let Some(port) = self.places.beyond(link) else {
                 debug_assert!(false, "a frame on a link that does not lead here");
                 continue;
@@ -174,8 +177,9 @@ impl<P: Profile> Network<P> {
     /// The memory of a batch, whose content is elsewhere now, is used again.
     pub(crate) fn keep_spare(&mut self, mut batch: BatchOf<P>) {
         if self.outbox.spare.len() < SPARE {
-            let Batch { frames, company, doomed, messages, first_arrival } = &mut batch;
+            let Batch { frames, crossings, company, doomed, messages, first_arrival } = &mut batch;
             frames.clear();
+            crossings.clear();
             company.clear();
             doomed.clear();
             messages.clear();

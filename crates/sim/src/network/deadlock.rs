@@ -234,7 +234,7 @@ impl<P: Profile> Network<P> {
     /// By the port that sends: the priorities (bit p) whose pauses frames on its link end.
     fn resumes_under_way(&self) -> BTreeMap<u32, u8> {
         let mut resumes = BTreeMap::new();
-        for (port, _, id) in self.pool.on_links() {
+        for (port, id) in self.pool.on_links() {
             if let Body::Pfc(frame) = &self.pool.get(id).body {
                 *resumes.entry(port).or_default() |= resumed_priorities(frame);
             }

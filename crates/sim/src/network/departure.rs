@@ -57,8 +57,8 @@ impl<P: Profile> NetworkPort<P> {
     ) -> EventKey {
         self.free_tie = order.reserve(node);
         let transmission = self.port.transmit(key.time, u32::from(frame_len));
-        self.counters.frames += 1;
-        self.counters.bytes += u64::from(frame_len);
+        self.frames += 1;
+        self.bytes += u64::from(frame_len);
         EventKey { time: transmission.arrival, tie: order.reserve(node) }
     }
 
@@ -73,7 +73,7 @@ impl<P: Profile> NetworkPort<P> {
         queue: &mut EventQueue<Event>,
     ) {
         self.last = id;
-        packet.start_on_link(port, arrival);
+        packet.start_on_link(port);
         let event = self.far.arrival_of(port, id, packet);
         match self.far.beyond {
             SAME_UNIT => queue.push(arrival, event),
@@ -89,14 +89,21 @@ impl FarEnd {
         self.takes = Takes::Any;
     }
 
-    /// Finds out where the switch there will send a packet on, if it is one.
+    /// Finds out by which port the node there will send a packet on that is sent there.
     #[inline(always)]
     pub(super) fn route<R>(&self, routing: &impl Routing, packet: &mut Packet<R>) {
-        if let Role::Switch(_) = self.role {
-            let (source, destination) = (packet.source, packet.destination);
-            let egress = routing.egress(self.node, source, destination, packet.flow_hash);
-            packet.switch_port = egress.unwrap_or(NO_ROUTE);
-        }
+        packet.switch_port = match packet.path.next() {
+            Some(port) => port,
+            None => self.ask(routing, packet),
+        };
+    }
+
+    /// Asks the routes by which port the node there sends a packet on, if it is a switch.
+    #[inline(never)] // Most packets know it.
+    fn ask<R>(&self, routing: &impl Routing, packet: &Packet<R>) -> u16 {
+        let Role::Switch(_) = self.role else { return NO_ROUTE };
+        let (source, destination) = (packet.source, packet.destination);
+        routing.egress(self.node, source, destination, packet.flow_hash).unwrap_or(NO_ROUTE)
     }
 
     /// The event in which a packet arrives that has just started on the link of `port`.

@@ -311,7 +311,7 @@ impl<P: Profile> Network<P> {
         let resume = Pfc { class_enable_vector: 0xff, ..Pfc::default() };
         self.obey_pfc(key, port, &resume, queue);
         self.doom_leaving(port);
-        let on_the_link = self.pool.on_links().filter(|(sender, ..)| *sender == port).count();
+        let on_the_link = self.pool.on_links().filter(|(sender, _)| *sender == port).count();
         let state = &mut self.ports[port as usize];
         state.doomed = u32::try_from(on_the_link).unwrap_or(u32::MAX);
         state.port.cut_off();
@@ -482,7 +482,7 @@ impl<P: Profile> Network<P> {
 
     /// Where frames on links will be forwarded was looked up when they were sent.
     fn reroute_frames_under_way(&mut self) {
-        let to_switches = |(port, _, id): (u32, EventKey, PacketId)| {
+        let to_switches = |(port, id): (u32, PacketId)| {
             let far = self.ports[port as usize].far;
             matches!(far.role, Role::Switch(_)).then_some((far.node, id))
         };

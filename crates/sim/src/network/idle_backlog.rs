@@ -105,8 +105,8 @@ impl<P: Profile> Network<P> {
                 continue;
             }
             let port = &self.ports[self.hosts[number as usize].port as usize];
-            let gaps = port.counters.frames * self.plan.gap_bytes();
-            let (sent, paused) = (port.counters.bytes + gaps, port.port.paused_time(now));
+            let gaps = port.frames * self.plan.gap_bytes();
+            let (sent, paused) = (port.bytes + gaps, port.port.paused_time(now));
             let rate = port.port.link().rate();
             let seen = self.idle_backlogs.by_host.entry(number).or_default();
             seen.look(PortUse { at: now, sent, paused }, rate, &met, until);

@@ -30,6 +30,7 @@ mod notes;
 mod owners;
 mod packet;
 mod part;
+mod path;
 mod pause_request;
 mod prefetch;
 mod receiver;
@@ -102,6 +103,7 @@ pub struct Network<P: Profile = Roce> {
     routing_when_whole: Option<Arc<P::Routing>>,
     rerouted: Arc<failure::Rerouted<P>>,
     pool: PacketPool<PacketOf<P>>,
+    paths: path::Paths,
     nodes: Vec<Node<P>>,
     ports: Vec<NetworkPort<P>>,
     hosts: Vec<Host<P>>,
@@ -175,22 +177,22 @@ enum Role {
 
 /// A port and the link that it sends on.
 ///
-/// The fields stand in the order of their use, so that a frame touches few cache lines: what its
-/// arrival needs, what its start needs, what it needs when it waits, and the rest.
+/// The fields stand in the order of their use. A frame that need not wait touches the first two cache lines; one that
+/// waits also touches the queues, which are behind the first 40 bytes of `port`; the rest is for few frames.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct NetworkPort<P: Profile> {
-    /// The frame that was sent last; it may be gone.
-    last: PacketId,
     /// The other end of the link.
     far: FarEnd,
     node: NodeId,
     /// What its node is.
     role: Role,
+    /// The frame that was sent last; it may be gone.
+    last: PacketId,
+    /// Its marking is asked about frames that join a queue of more bytes than this.
+    marks_above: u32,
     /// Its number within its node.
     number: u16,
-    /// Its interface in the capture.
-    captured: Option<u16>,
     /// Whether what it sends is captured, noted for telemetry, cut through by the switch at the other
     /// end, or leaves this part of the network.
     departs_specially: bool,
@@ -198,17 +200,24 @@ struct NetworkPort<P: Profile> {
     marks_departures: bool,
     /// Whether a `PortFree` is in the event queue.
     free_armed: bool,
+    /// Frames sent.
+    frames: u64,
+    /// Bytes sent, FCS included.
+    bytes: u64,
     /// The place in the order that the transmission under way has reserved for its end.
     free_tie: Tie,
-    counters: PortCounters,
-    /// Its marking is asked about frames that join a queue of more bytes than this.
-    marks_above: u32,
-    /// Frames on the link, the next ones to arrive, that were lost when it went down.
-    doomed: u32,
     port: Port<P::Link, P::FlowControl>,
     marking: Option<Box<P::Marking>>,
+    /// Frames marked CE here.
+    ecn_marks: u64,
     /// The earliest `PortTimeout` in the event queue.
     timeout_armed: SimTime,
+    /// The longest that one priority's queue has been (bytes).
+    max_queue_bytes: u32,
+    /// Frames on the link, the next ones to arrive, that were lost when it went down.
+    doomed: u32,
+    /// Its interface in the capture.
+    captured: Option<u16>,
 }
 
 /// What an arriving frame needs to know of where it is.
@@ -234,7 +243,7 @@ struct FarEnd {
 }
 
 /// What is counted at every port.
-#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PortCounters {
     /// Frames sent.
     pub frames: u64,
@@ -301,6 +310,12 @@ impl<P: Profile> Host<P> {
 }
 
 impl<P: Profile> NetworkPort<P> {
+    /// What is counted here.
+    fn counters(&self) -> PortCounters {
+        let Self { frames, bytes, ecn_marks, max_queue_bytes, .. } = *self;
+        PortCounters { frames, bytes, ecn_marks, max_queue_bytes }
+    }
+
     /// The transmission under way, or the last one, is over then.
     #[inline]
     fn free_key(&self) -> EventKey {
@@ -359,7 +374,7 @@ impl<P: Profile> Network<P> {
                 peer_node: peer.node,
                 peer_number: peer.number,
                 port: &port.port,
-                counters: &port.counters,
+                counters: port.counters(),
             }
         })
     }
@@ -385,7 +400,7 @@ impl<P: Profile> Network<P> {
         let mut totals = Totals { mac_entries: self.mac_entries(), ..self.totals.clone() };
         for port in self.own_ports() {
             totals.paused_time += port.port.paused_time(now);
-            totals.ecn_marks += port.counters.ecn_marks;
+            totals.ecn_marks += port.ecn_marks;
         }
         for (opcode, &count) in (0u8..=255).zip(self.opcodes.iter()) {
             if let (Ok(opcode), true) = (rocelab_wire::Opcode::try_from(opcode), count > 0) {
@@ -481,7 +496,7 @@ pub struct PortView<'a, P: Profile = Roce> {
     /// Its state.
     pub port: &'a Port<P::Link, P::FlowControl>,
     /// What was counted.
-    pub counters: &'a PortCounters,
+    pub counters: PortCounters,
 }
 
 impl<P: Profile> World for Network<P> {
@@ -532,11 +547,11 @@ mod tests {
 
     use super::*;
 
-    /// Three or four cache lines of a port are prefetched: what few frames touch is behind them.
     #[test]
-    fn a_port_is_five_cache_lines_and_its_counters_are_among_the_first() {
+    fn what_every_frame_touches_of_a_port_is_two_cache_lines() {
         assert_eq!(size_of::<NetworkPort<Roce>>(), 5 * 64);
-        assert!(offset_of!(NetworkPort<Roce>, counters) + size_of::<PortCounters>() <= 2 * 64);
-        assert!(offset_of!(NetworkPort<Roce>, marking) >= 4 * 64);
+        assert_eq!(offset_of!(NetworkPort<Roce>, frames), 64);
+        // The queues are 40 bytes behind the beginning of a port.
+        assert_eq!(offset_of!(NetworkPort<Roce>, port), 2 * 64 - 40);
     }
 }

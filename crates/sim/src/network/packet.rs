@@ -1,29 +1,28 @@
 //! Packets, one cache line each.
 
-use rocelab_engine::{EventKey, Place, Tie};
+use rocelab_engine::Place;
 use rocelab_fabric::{Chain, NodeId, PacketId};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::tcp::TcpSegment;
-use rocelab_units::SimTime;
 use rocelab_wire::Pfc;
 
+use super::path::Path;
 use crate::profile::HostPacket;
 
 /// A switch has no way to a frame's destination.
 pub(crate) const NO_ROUTE: u16 = u16::MAX;
-
-/// The arrival of a frame that is on no link.
-const NOWHERE: EventKey = EventKey { time: SimTime::NEVER, tie: Tie::LEAST };
 
 /// A frame somewhere in the network. Its payload has a length; bytes, where there are any, are
 /// kept beside it.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Packet<R> {
-    /// On a link: when it arrives, and the place of that in the order of events. Elsewhere never.
-    arrival: EventKey,
     /// In a queue: the packet behind it. On a link: the port that sent it.
     next: PacketId,
+    /// Whether it is on a link.
+    is_on_link: bool,
+    /// Where it goes on, as far as it knows.
+    pub(crate) path: Path,
     /// Hash of the addresses and the entropy field, which equal-cost multipath goes by.
     pub(crate) flow_hash: u32,
     /// The host that it goes to.
@@ -75,8 +74,9 @@ impl<R> Packet<R> {
     #[inline]
     pub(crate) fn new(source: NodeId, destination: NodeId, frame_len: u16, body: Body<R>) -> Self {
         Self {
-            arrival: NOWHERE,
             next: PacketId::NONE,
+            is_on_link: false,
+            path: Path::UNKNOWN,
             flow_hash: 0,
             destination,
             source,
@@ -88,35 +88,22 @@ impl<R> Packet<R> {
 }
 
 impl<R: Copy> Packet<R> {
-    /// It is on the link that `port` sends on from now on, and reaches the other end at `arrival`.
+    /// It is on the link that `port` sends on from now on.
     #[inline(always)]
-    pub(crate) fn start_on_link(&mut self, port: u32, arrival: EventKey) {
-        (self.next, self.arrival) = (PacketId(port), arrival);
+    pub(crate) fn start_on_link(&mut self, port: u32) {
+        (self.next, self.is_on_link) = (PacketId(port), true);
     }
 
     /// It has come to the end of its link.
     #[inline(always)]
     pub(crate) fn end_on_link(&mut self) {
-        self.arrival = NOWHERE;
+        self.is_on_link = false;
     }
 
-    /// The packet as it goes to another part of the network over a cut link: what means something
-    /// only within a part says which link, and when it arrives.
-    #[inline]
-    pub(crate) fn crossing(&self, link: u32, arrival: EventKey) -> Self {
-        Self { next: PacketId(link), arrival, ..*self }
-    }
-
-    /// By which link a packet comes from another part, and when it arrives.
-    #[inline]
-    pub(crate) fn crossed(&self) -> (u32, EventKey) {
-        (self.next.0, self.arrival)
-    }
-
-    /// The packet as it is in the part that it has come to.
+    /// The packet as it is in a part of the network that it has come to.
     #[inline]
     pub(crate) fn entered(&self) -> Self {
-        Self { next: PacketId::NONE, arrival: NOWHERE, ..*self }
+        Self { next: PacketId::NONE, is_on_link: false, ..*self }
     }
 }
 
@@ -156,13 +143,13 @@ impl<R: Copy> PacketPool<R> {
     /// The port that sends on the link that a packet is on, if it is on one.
     pub(crate) fn link_of(&self, id: PacketId) -> Option<u32> {
         let packet = self.get(id);
-        (packet.arrival != NOWHERE).then_some(packet.next.0)
+        packet.is_on_link.then_some(packet.next.0)
     }
 
-    /// All packets on links: the port that sends, when it arrives, and the packet. Looks at the whole pool.
-    pub(crate) fn on_links(&self) -> impl Iterator<Item = (u32, EventKey, PacketId)> + '_ {
+    /// All packets on links, with the port that sent them. Looks at the whole pool.
+    pub(crate) fn on_links(&self) -> impl Iterator<Item = (u32, PacketId)> + '_ {
         let ids = (0u32..).map(PacketId).take(self.packets.len());
-        ids.filter_map(|id| self.link_of(id).map(|port| (port, self.get(id).arrival, id)))
+        ids.filter_map(|id| self.link_of(id).map(|port| (port, id)))
     }
 
     /// Where a packet is: to be asked for ahead of time.

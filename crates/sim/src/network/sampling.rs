@@ -238,7 +238,7 @@ impl<P: Profile> Network<P> {
             }
             Measured::Marks(ports) => {
                 for counted in ports {
-                    let now = self.ports[counted.port as usize].counters.ecn_marks;
+                    let now = self.ports[counted.port as usize].ecn_marks;
                     let marks = now - std::mem::replace(&mut counted.before, now);
                     let (node, port) = self.place_of(counted.port);
                     let sample = MarksCounted { node, port, marks };
@@ -247,7 +247,7 @@ impl<P: Profile> Network<P> {
             }
             Measured::Utilisation(ports) => {
                 for counted in ports {
-                    let counters = self.ports[counted.port as usize].counters;
+                    let counters = self.ports[counted.port as usize].counters();
                     let now = counters.bytes + counters.frames * self.plan.gap_bytes();
                     let bytes = now - std::mem::replace(&mut counted.before, now);
                     let (node, port) = self.place_of(counted.port);

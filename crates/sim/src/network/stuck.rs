@@ -164,7 +164,7 @@ impl<P: Profile> Network<P> {
 
     /// Whether a frame that goes from host to host is on a link.
     pub(super) fn has_frames_on_links(&self) -> bool {
-        self.pool.on_links().any(|(.., id)| self.pool.get(id).body.priority().is_some())
+        self.pool.on_links().any(|(_, id)| self.pool.get(id).body.priority().is_some())
     }
 
     /// Notes the packets that wait here.

@@ -95,7 +95,7 @@ impl<P: Profile> Network<P> {
             if marking.on_enqueue(&mut self.shared, joining) {
                 if markable {
                     body.mark();
-                    out.counters.ecn_marks += 1;
+                    out.ecn_marks += 1;
                 } else {
                     self.notify_congestion(key, switch, egress, id, queue);
                     out = &mut self.ports[egress as usize];
@@ -109,7 +109,7 @@ impl<P: Profile> Network<P> {
             out.port.note_passed(waits_in);
             return self.send::<K>(key, switch, egress, id, queue);
         }
-        out.counters.max_queue_bytes = out.counters.max_queue_bytes.max(queued);
+        out.max_queue_bytes = out.max_queue_bytes.max(queued);
         out.port.enqueue(&mut self.pool, id, waits_in, len);
         if matches!(admission, Admission::StoredAndPause) {
             self.pause_sender(key, receiving, number, priority, queue);
@@ -171,7 +171,7 @@ impl<P: Profile> Network<P> {
             })
         {
             body.mark();
-            out.counters.ecn_marks += 1;
+            out.ecn_marks += 1;
         }
         let stamped = body.telemetry() != Carries::Nothing && body.kind() == TrafficKind::Data;
         if resume {

@@ -223,7 +223,7 @@ impl Network<Roce> {
         let is_on_link =
             state.last != PacketId::NONE && self.pool.link_of(state.last) == Some(port);
         TransmitterView {
-            started: state.counters.frames,
+            started: state.frames,
             free_at: state.port.free_at(),
             is_dead: self.is_dead(port),
             last: is_on_link.then(|| self.frame(state.last)),

@@ -39,11 +39,10 @@ impl<R: Copy + BorshSerialize, M: BorshSerialize> Batch<R, M> {
     /// # Errors
     /// If a number is not one.
     pub(crate) fn save(&self, to: &mut Vec<u8>) -> Result {
-        let Self { frames, company, doomed, messages, first_arrival } = self;
+        let Self { frames, crossings, company, doomed, messages, first_arrival } = self;
         save_value(&(frames.len() as u64), to)?;
-        for frame in frames {
+        for (frame, &crossed) in frames.iter().zip(crossings) {
             let &Packet { flow_hash, destination, source, frame_len, body, .. } = frame;
-            let crossed = frame.crossed();
             save_value(
                 &SavedFrame { crossed, flow_hash, destination, source, frame_len, body },
                 to,
@@ -61,7 +60,8 @@ impl<R: BorshDeserialize + Copy, M: BorshDeserialize> Batch<R, M> {
                 load_value(from)?;
             let mut packet = Packet::new(source, destination, frame_len, body);
             packet.flow_hash = flow_hash;
-            batch.frames.push(packet.crossing(crossed.0, crossed.1));
+            batch.frames.push(packet);
+            batch.crossings.push(crossed);
         }
         let Rest { company, doomed, messages, first_arrival } = load_value(from)?;
         Ok(Self { company, doomed, messages, first_arrival, ..batch })
@@ -80,15 +80,15 @@ impl Network<Roce> {
             (node as usize) < self.nodes.len()
                 && (matches!(frame.body, Body::Pfc(_)) || self.plan.topology.is_host(node))
         };
-        let arrives = |frame: &Packet<_>| {
-            let (link, arrival) = frame.crossed();
+        let arrives = |(frame, &(link, arrival)): (&Packet<_>, &(u32, EventKey))| {
             (link as usize) < self.part.cut().links().len()
                 && self.places.beyond(link).is_some()
                 && arrival.time > window
                 && is_end(frame.source, frame)
                 && is_end(frame.destination, frame)
         };
-        let fits = batch.frames.iter().all(arrives)
+        let mut frames = batch.frames.iter().zip(&batch.crossings);
+        let fits = frames.all(arrives)
             && batch.company.is_sorted_by(|(one, _), (next, _)| one < next)
             && batch.company.iter().all(|(place, _)| (*place as usize) < batch.frames.len())
             && batch.messages.iter().all(|message| self.shared.is_for_here(message));

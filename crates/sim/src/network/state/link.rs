@@ -49,7 +49,7 @@ impl Network<Roce> {
             let state = &mut self.ports[port as usize];
             state.last = packet;
             let on_link = self.pool.get_mut(packet);
-            on_link.start_on_link(port, arrival);
+            on_link.start_on_link(port);
             queue.push(arrival, state.far.arrival_of(port, packet, on_link));
         }
         if let Some(dice) = self.shared.loss(port) {

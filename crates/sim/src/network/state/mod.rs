@@ -73,19 +73,22 @@ impl Network<Roce> {
             self.save_node(node, &mut bytes)?;
             to.nodes.insert(node, bytes);
         }
+        let events = queue.scheduled();
         let mut on_links: BTreeMap<u32, Vec<(EventKey, PacketId)>> = BTreeMap::new();
-        for (port, arrival, id) in self.pool.on_links() {
-            on_links.entry(port).or_default().push((arrival, id));
+        for &Scheduled { key, event } in &events {
+            if let Some((port, id)) = self.arriving(&event) {
+                on_links.entry(port).or_default().push((key, id));
+            }
         }
         for port in self.arriving_ports() {
             let mut bytes = Vec::new();
-            let on_link = on_links.get_mut(&port).map_or(&mut [][..], |all| &mut all[..]);
-            on_link.sort_unstable_by_key(|(arrival, _)| *arrival);
+            // Events are in order, and so are those of a link.
+            let on_link = on_links.get(&port).map_or(&[][..], |all| &all[..]);
             self.save_link(port, on_link, &mut bytes)?;
             let state = &self.ports[port as usize];
             to.links.insert((state.node, state.number), bytes);
         }
-        for Scheduled { key, event } in queue.scheduled() {
+        for Scheduled { key, event } in events {
             if let Some(event) = self.saved_event(event, is_first) {
                 to.events.push((key, event));
             }

@@ -130,24 +130,28 @@ impl Network<Roce> {
     fn save_port(&mut self, port: u32, to: &mut Vec<u8>) -> Result {
         // What is on the link and what was lost there is saved with the link.
         let NetworkPort {
-            last: _,
             far: _,
             node: _,
             role: _,
+            last: _,
+            marks_above: _,
             number: _,
-            captured: _,
             departs_specially: _,
             marks_departures: _,
             free_armed,
+            frames,
+            bytes,
             free_tie,
             port: transmitter,
-            counters,
-            marks_above: _,
             marking,
-            doomed: _,
+            ecn_marks,
             timeout_armed,
+            max_queue_bytes,
+            doomed: _,
+            captured: _,
         } = &self.ports[port as usize];
-        save_value(&(free_armed, free_tie, counters, timeout_armed), to)?;
+        save_value(&(free_armed, free_tie), to)?;
+        save_value(&(frames, bytes, ecn_marks, max_queue_bytes, timeout_armed), to)?;
         transmitter.save(to)?;
         marking.save(to)?;
         let mut waiting = Vec::new();
@@ -171,7 +175,9 @@ impl Network<Roce> {
 
     fn load_port(&mut self, port: u32, from: &mut &[u8]) -> Result {
         let state = &mut self.ports[port as usize];
-        (state.free_armed, state.free_tie, state.counters, state.timeout_armed) = load_value(from)?;
+        (state.free_armed, state.free_tie) = load_value(from)?;
+        (state.frames, state.bytes, state.ecn_marks) = load_value(from)?;
+        (state.max_queue_bytes, state.timeout_armed) = load_value(from)?;
         state.port.load(from)?;
         state.marking.load(from)?;
         for queue in 0..8 {

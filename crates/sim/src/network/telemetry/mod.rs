@@ -141,7 +141,7 @@ impl<P: Profile> Network<P> {
                 let rate = state.port.link().rate().bits_per_second();
                 let hop = IntHop::new(
                     now.ps() / PS_PER_NS,
-                    state.counters.bytes + state.counters.frames * u64::from(telemetry.gap_bytes),
+                    state.bytes + state.frames * u64::from(telemetry.gap_bytes),
                     u64::from(state.port.waiting_bytes()),
                     rate,
                     telemetry.multiplier,

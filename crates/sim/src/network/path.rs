@@ -1,0 +1,139 @@
+//! The way that a packet takes, known as it leaves its host.
+//!
+//! Where routes are fixed for a whole run, the ports by which the switches ahead forward a packet follow from its
+//! addresses and its entropy alone. They are looked up once for each flow and travel with the packet, as in source
+//! routing, so that a switch on the way touches no table. Where a packet does not know its way, routes are
+//! asked as it is sent to each switch ([`Path::UNKNOWN`]): where they may change or are learned, behind the first
+//! [`HOPS`] switches, and for frames that a switch makes.
+
+use rocelab_fabric::NodeId;
+use rocelab_fabric::topology::Adjacency;
+
+use super::packet::{NO_ROUTE, Packet};
+use super::{Network, PacketOf};
+use crate::Plan;
+use crate::profile::{Profile, Routing};
+
+/// The switches of a way that a packet knows: five of a three-tier Clos, and its host.
+const HOPS: usize = 6;
+
+/// In place of a port: routes are to be asked.
+const ASK: u16 = NO_ROUTE - 1;
+
+/// Places for each host of a network: few of its flows share one with another that sends at the same time.
+const PLACES: usize = 8;
+
+/// The ports by which the next switches forward a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Path {
+    /// Those of the nodes on the way, the first switch first; [`NO_ROUTE`] at the destination.
+    ports: [u16; HOPS],
+    /// The nodes that the packet has been sent to.
+    sent: u8,
+}
+
+impl Path {
+    /// Nothing is known.
+    pub(crate) const UNKNOWN: Self = Self { ports: [ASK; HOPS], sent: 0 };
+
+    /// The packet is sent to the next node: the port by which that one will forward it, or [`NO_ROUTE`], if that is known.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> Option<u16> {
+        let port = *self.ports.get(usize::from(self.sent))?;
+        self.sent += 1;
+        (port != ASK).then_some(port)
+    }
+
+    /// What a packet meets between two ends.
+    fn between(ends: Ends, routing: &impl Routing, plan: &Plan, adjacency: &Adjacency) -> Self {
+        let Ends { source, destination, flow_hash } = ends;
+        let mut path = Self::UNKNOWN;
+        let neighbour = |node: NodeId, port: u16| {
+            adjacency.ports_of(node).get(usize::from(port)).map(|neighbour| neighbour.node)
+        };
+        let mut node = neighbour(source, 0);
+        for port in &mut path.ports {
+            let switch = node.filter(|&node| plan.topology.is_switch(node));
+            let egress =
+                switch.and_then(|node| routing.egress(node, source, destination, flow_hash));
+            let (Some(switch), Some(egress)) = (switch, egress) else {
+                *port = NO_ROUTE;
+                break;
+            };
+            *port = egress;
+            node = neighbour(switch, egress);
+        }
+        path
+    }
+}
+
+/// What a path follows from, where routes do not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ends {
+    source: NodeId,
+    destination: NodeId,
+    /// As [`Routing::egress`] has it.
+    flow_hash: u32,
+}
+
+/// The paths of flows that have sent of late: each has a place by a hash of its ends, and gives it up to the next flow
+/// of that place.
+#[derive(Debug)]
+pub(super) struct Paths {
+    /// As many as a power of two; none if routes may change.
+    known: Vec<(Ends, Path)>,
+}
+
+impl Paths {
+    /// For a part of a network with so many hosts.
+    pub(super) fn new(hosts: usize) -> Self {
+        let nobody = Ends { source: NodeId::MAX, destination: NodeId::MAX, flow_hash: 0 };
+        Self { known: vec![(nobody, Path::UNKNOWN); (PLACES * hosts).next_power_of_two()] }
+    }
+
+    /// Of a network whose routes may change, or that floods frames: nothing is known.
+    pub(super) const fn unknown() -> Self {
+        Self { known: Vec::new() }
+    }
+
+    /// The path of a packet that leaves its host.
+    #[inline(always)]
+    fn of(
+        &mut self,
+        ends: Ends,
+        routing: &impl Routing,
+        plan: &Plan,
+        adjacency: &Adjacency,
+    ) -> Path {
+        let mask = self.known.len().wrapping_sub(1);
+        let Some((of, path)) = self.known.get_mut(ends.hash() & mask) else { return Path::UNKNOWN };
+        if *of != ends {
+            *of = ends;
+            *path = Path::between(ends, routing, plan, adjacency);
+        }
+        *path
+    }
+}
+
+impl<P: Profile> Network<P> {
+    /// The path of a packet that leaves its host.
+    #[inline(always)]
+    pub(super) fn path_of(&mut self, packet: &Packet<PacketOf<P>>) -> Path {
+        let &Packet { source, destination, flow_hash, .. } = packet;
+        let ends = Ends { source, destination, flow_hash };
+        self.paths.of(ends, &*self.routing, &self.plan, &self.adjacency)
+    }
+}
+
+impl Ends {
+    #[inline(always)]
+    fn hash(self) -> usize {
+        // Odd constants of 32 random bits: ends that differ in one number go to places far from each other.
+        let mixed = self
+            .flow_hash
+            .wrapping_add(self.source.wrapping_mul(0x9e37_79b1))
+            .wrapping_add(self.destination.wrapping_mul(0x85eb_ca77))
+            .wrapping_mul(0xc2b2_ae3d);
+        (mixed ^ mixed >> 16) as usize
+    }
+}
