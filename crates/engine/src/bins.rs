@@ -4,7 +4,7 @@
 //! levels share, so that events which happen at about the same time are beside each other in memory. They are
 //! put in order as they are taken out, by counting where most have a place of their own.
 
-use crate::{EventKey, Scheduled};
+use crate::{EventKey, Place, Scheduled};
 
 /// Events of a block.
 const BLOCK: u32 = 16;
@@ -84,6 +84,13 @@ impl<E: Copy> Blocks<E> {
             self.free = block;
             end = end_of(before);
         }
+    }
+
+    /// Asks for the last block of a bin that [ends](Bins) there, ahead of its turn.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, end: u32) {
+        let block = (end.wrapping_sub(1) / BLOCK) * BLOCK;
+        Place::of_element(&self.events, block).prefetch::<8>();
     }
 
     /// Puts an event, made where it goes, behind those that [end](Bins) there; where they end then.

@@ -168,6 +168,12 @@ impl<E: Copy> Inboxes<E> {
         self.blocks.pour(end, (self.start, width), to);
     }
 
+    /// Asks for the last events of a unit in the first window.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, unit: u32) {
+        self.blocks.prefetch(self.ends[unit as usize][slot_of(self.window)]);
+    }
+
     /// All events that wait, in no order.
     pub(crate) fn scheduled(&self) -> impl Iterator<Item = Scheduled<E>> + '_ {
         self.ends.iter().flatten().flat_map(|&end| self.blocks.of(end)).copied()

@@ -138,6 +138,9 @@ impl<E: Copy> Windows<E> {
             while let [unit, rest @ ..] = units_left
                 && self.work.len() < AT_ONCE
             {
+                if let Some(next) = rest.get(1) {
+                    engine.queue.inboxes.prefetch(*next);
+                }
                 engine.queue.inboxes.pour(*unit, &mut self.work);
                 self.ends.push((*unit, self.work.len()));
                 units_left = rest;

@@ -20,8 +20,8 @@ const HOPS: usize = 6;
 /// In place of a port: routes are to be asked.
 const ASK: u16 = NO_ROUTE - 1;
 
-/// Places for each host of a network: few of its flows share one with another that sends at the same time.
-const PLACES: usize = 8;
+/// Places for each host: few of its flows share one with another that sends at the same time.
+const PLACES: usize = 16;
 
 /// The ports by which the next switches forward a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,19 +76,22 @@ struct Ends {
     flow_hash: u32,
 }
 
-/// The paths of flows that have sent of late: each has a place by a hash of its ends, and gives it up to the next flow
-/// of that place.
+/// The paths of a host's flows that have sent of late: each has a place by a hash of its ends, and gives it up to the
+/// next flow of that place.
+type Known = [(Ends, Path); PLACES];
+
+/// The paths of all hosts' flows.
 #[derive(Debug)]
 pub(super) struct Paths {
-    /// As many as a power of two; none if routes may change.
-    known: Vec<(Ends, Path)>,
+    /// By host; none if routes may change.
+    known: Vec<Known>,
 }
 
 impl Paths {
     /// For a part of a network with so many hosts.
     pub(super) fn new(hosts: usize) -> Self {
         let nobody = Ends { source: NodeId::MAX, destination: NodeId::MAX, flow_hash: 0 };
-        Self { known: vec![(nobody, Path::UNKNOWN); (PLACES * hosts).next_power_of_two()] }
+        Self { known: vec![[(nobody, Path::UNKNOWN); PLACES]; hosts] }
     }
 
     /// Of a network whose routes may change, or that floods frames: nothing is known.
@@ -96,17 +99,18 @@ impl Paths {
         Self { known: Vec::new() }
     }
 
-    /// The path of a packet that leaves its host.
+    /// The path of a packet that leaves `host`.
     #[inline(always)]
     fn of(
         &mut self,
+        host: u32,
         ends: Ends,
         routing: &impl Routing,
         plan: &Plan,
         adjacency: &Adjacency,
     ) -> Path {
-        let mask = self.known.len().wrapping_sub(1);
-        let Some((of, path)) = self.known.get_mut(ends.hash() & mask) else { return Path::UNKNOWN };
+        let Some(known) = self.known.get_mut(host as usize) else { return Path::UNKNOWN };
+        let (of, path) = &mut known[ends.hash() % PLACES];
         if *of != ends {
             *of = ends;
             *path = Path::between(ends, routing, plan, adjacency);
@@ -116,12 +120,12 @@ impl Paths {
 }
 
 impl<P: Profile> Network<P> {
-    /// The path of a packet that leaves its host.
+    /// The path of a packet that leaves `host`.
     #[inline(always)]
-    pub(super) fn path_of(&mut self, packet: &Packet<PacketOf<P>>) -> Path {
+    pub(super) fn path_of(&mut self, host: u32, packet: &Packet<PacketOf<P>>) -> Path {
         let &Packet { source, destination, flow_hash, .. } = packet;
         let ends = Ends { source, destination, flow_hash };
-        self.paths.of(ends, &*self.routing, &self.plan, &self.adjacency)
+        self.paths.of(host, ends, &*self.routing, &self.plan, &self.adjacency)
     }
 }
 
@@ -134,6 +138,6 @@ impl Ends {
             .wrapping_add(self.source.wrapping_mul(0x9e37_79b1))
             .wrapping_add(self.destination.wrapping_mul(0x85eb_ca77))
             .wrapping_mul(0xc2b2_ae3d);
-        (mixed ^ mixed >> 16) as usize
+        (mixed >> 16) as usize
     }
 }

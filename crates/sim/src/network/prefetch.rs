@@ -15,7 +15,7 @@ impl<P: Profile> Network<P> {
         match *event {
             Event::Forward { egress: port, packet, .. } | Event::Arrive { port, packet } => {
                 self.pool.place_of(packet).prefetch::<1>();
-                Place::of_element(&self.ports, port).prefetch::<4>();
+                Place::of_element(&self.ports, port).prefetch::<2>();
             }
             Event::Deliver { host, packet } => {
                 self.pool.place_of(packet).prefetch::<1>();

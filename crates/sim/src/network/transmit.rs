@@ -284,6 +284,8 @@ impl<P: Profile> Network<P> {
         if !state.free_armed {
             state.free_armed = true;
             queue.push(state.free_key(), Event::PortFree { port });
+            // Its turn comes soon, often too soon for what is prefetched by the order of events.
+            self.pool.place_of(state.port.first_waiting().unwrap_or(PacketId(0))).prefetch::<1>();
         }
     }
 

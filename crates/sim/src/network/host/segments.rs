@@ -22,7 +22,7 @@ impl<P: Profile> Network<P> {
             let mut packet =
                 Packet::new(state.node, departing.destination, departing.frame_len, body);
             packet.flow_hash = departing.flow_hash;
-            packet.path = self.path_of(&packet);
+            packet.path = self.path_of(host, &packet);
             self.totals.frames_created += 1;
             let id = self.pool.insert(packet);
             if let Some(notes) = &mut self.notes {
