@@ -15,14 +15,20 @@ const THREE_STEPS: [usize; 3] = [6, 3, 1];
 /// time that main memory takes.
 const FAR_STEPS: [usize; 3] = [9, 5, 2];
 
-/// What the engine drives: the state that events act on.
+/// What the engine drives: the state that events act on, and the events that wait.
 pub trait World {
     /// A small value that says what happens.
     type Event: Copy;
 
-    /// Lets `event` happen at `key.time`; what follows from it is pushed into `queue`, at this
+    /// The events that wait.
+    fn queue(&self) -> &EventQueue<Self::Event>;
+
+    /// The same, to take events out.
+    fn queue_mut(&mut self) -> &mut EventQueue<Self::Event>;
+
+    /// Lets `event` happen at `key.time`; what follows from it is pushed into the [queue](Self::queue), at this
     /// instant or later.
-    fn handle(&mut self, key: EventKey, event: Self::Event, queue: &mut EventQueue<Self::Event>);
+    fn handle(&mut self, key: EventKey, event: Self::Event);
 
     /// Asks for memory that `event` will touch: it happens some events from now. There are up to three
     /// steps, as the queue's [`Foresight`] has it, so that what one has asked for can be followed by the next.
@@ -38,25 +44,17 @@ pub trait World {
     }
 }
 
-/// Events, and the time they have come to.
-#[derive(Debug)]
-pub struct Engine<E: Copy> {
-    /// What waits.
-    pub queue: EventQueue<E>,
+/// Runs the events of a world, and knows the time they have come to.
+#[derive(Debug, Default)]
+pub struct Engine {
     now: SimTime,
     executed: u64,
 }
 
-impl<E: Copy> Default for Engine<E> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<E: Copy> Engine<E> {
-    /// An engine at time zero with nothing to do.
+impl Engine {
+    /// An engine at time zero.
     pub fn new() -> Self {
-        Self { queue: EventQueue::new(), now: SimTime::ZERO, executed: 0 }
+        Self::default()
     }
 
     /// Goes on from a checkpoint: `executed` events have been, the last of them at `now` or before.
@@ -76,8 +74,8 @@ impl<E: Copy> Engine<E> {
 
     /// Runs at most `budget` events that are not later than `limit`; true if that many ran, so
     /// that more may wait.
-    pub fn run<W: World<Event = E>>(&mut self, world: &mut W, limit: SimTime, budget: u64) -> bool {
-        let ran = run_queue(&mut self.queue, world, (self.now, limit), budget);
+    pub fn run<W: World>(&mut self, world: &mut W, limit: SimTime, budget: u64) -> bool {
+        let ran = run_queue(world, (self.now, limit), budget);
         self.note(ran);
         ran.executed == budget
     }
@@ -103,30 +101,30 @@ pub(crate) struct Ran {
     pub(crate) last: SimTime,
 }
 
-/// Runs at most `budget` events of a queue that are not later than `limit`. All that waits is not earlier
+/// Runs at most `budget` events of the queue of `world` that are not later than `limit`. All that waits is not earlier
 /// than `begin`.
 #[inline(never)] // There is one copy of it for each world: all that is hot is inlined into that.
 pub(crate) fn run_queue<W: World>(
-    queue: &mut EventQueue<W::Event>,
     world: &mut W,
     (begin, limit): (SimTime, SimTime),
     budget: u64,
 ) -> Ran {
     let mut ran = Ran { executed: 0, last: begin };
     while ran.executed < budget {
-        let next = queue.wheel.pop_until(limit);
+        let next = world.queue_mut().wheel.pop_until(limit);
         let Some(Scheduled { key, event }) = next else { break };
         debug_assert!(key.time >= ran.last, "an event was scheduled in the past");
         ran.last = key.time;
         ran.executed += 1;
-        match (queue.wheel.foresight(), queue.wheel.looks_far()) {
+        let wheel = &world.queue().wheel;
+        match (wheel.foresight(), wheel.looks_far()) {
             (Foresight::Nothing, _) => {}
-            (Foresight::One, _) => prefetch_one(&queue.wheel, world),
-            (Foresight::Two, false) => prefetch_two(&queue.wheel, world),
-            (Foresight::Three, false) => prefetch_three(&queue.wheel, world),
-            (Foresight::Two | Foresight::Three, true) => prefetch_far(&queue.wheel, world),
+            (Foresight::One, _) => prefetch_one(wheel, world),
+            (Foresight::Two, false) => prefetch_two(wheel, world),
+            (Foresight::Three, false) => prefetch_three(wheel, world),
+            (Foresight::Two | Foresight::Three, true) => prefetch_far(wheel, world),
         }
-        world.handle(key, event, queue);
+        world.handle(key, event);
     }
     ran
 }
@@ -205,29 +203,39 @@ mod tests {
 
     /// Notes which events are prefetched in which steps.
     #[derive(Default)]
-    struct Noting(RefCell<BTreeSet<(usize, u32)>>);
+    struct Noting {
+        noted: RefCell<BTreeSet<(usize, u32)>>,
+        queue: EventQueue<u32>,
+    }
 
     impl World for Noting {
         type Event = u32;
 
-        fn handle(&mut self, _: EventKey, _: u32, _: &mut EventQueue<u32>) {}
+        fn queue(&self) -> &EventQueue<u32> {
+            &self.queue
+        }
+
+        fn queue_mut(&mut self) -> &mut EventQueue<u32> {
+            &mut self.queue
+        }
+
+        fn handle(&mut self, _: EventKey, _: u32) {}
 
         fn prefetch<const STEP: usize>(&self, event: &u32) {
-            self.0.borrow_mut().insert((STEP, *event));
+            self.noted.borrow_mut().insert((STEP, *event));
         }
     }
 
     /// For how many of 100 events, ten in a bin, each step is made.
     fn steps(set: impl Fn(&mut EventQueue<u32>)) -> Vec<usize> {
-        let (mut queue, mut world, mut ties) =
-            (EventQueue::new(), Noting::default(), TieCounter::new(0));
-        set(&mut queue);
+        let (mut world, mut ties) = (Noting::default(), TieCounter::new(0));
+        set(&mut world.queue);
         for number in 0..100 {
             let time = SimTime::from_ps(u64::from(number / 10 * 20_000 + number));
-            queue.push(EventKey { time, tie: ties.reserve() }, number);
+            world.queue.push(EventKey { time, tie: ties.reserve() }, number);
         }
-        run_queue(&mut queue, &mut world, (SimTime::ZERO, SimTime::NEVER), u64::MAX);
-        let noted = world.0.into_inner();
+        run_queue(&mut world, (SimTime::ZERO, SimTime::NEVER), u64::MAX);
+        let noted = world.noted.into_inner();
         let counts = (0..3).map(|step| noted.iter().filter(|(of, _)| *of == step).count());
         counts.collect()
     }

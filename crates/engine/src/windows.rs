@@ -12,7 +12,7 @@ use rocelab_units::{Duration, SimTime};
 
 use crate::inboxes::Inboxes;
 use crate::run::Ran;
-use crate::{Engine, EventQueue, Foresight, Scheduled, World};
+use crate::{Engine, Foresight, Scheduled, World};
 
 /// The shortest windows, in ps: events of one are counted in 64 parts of it.
 const SHORTEST: u64 = 65;
@@ -51,34 +51,31 @@ impl<E: Copy> Windows<E> {
     }
 
     /// Runs all that is not later than `limit`.
-    pub fn run<W: World<Event = E>>(
-        &mut self,
-        engine: &mut Engine<E>,
-        world: &mut W,
-        limit: SimTime,
-    ) {
+    pub fn run<W: World<Event = E>>(&mut self, engine: &mut Engine, world: &mut W, limit: SimTime) {
         if self.units < 2 {
             engine.run(world, limit, u64::MAX);
             return;
         }
-        if !engine.queue.inboxes.are_any() {
-            engine.queue.inboxes = Inboxes::of(self.units, self.length);
-            let now = engine.queue.inboxes.window_of(engine.now());
-            engine.queue.inboxes.go_to(now);
+        let inboxes = &mut world.queue_mut().inboxes;
+        if !inboxes.are_any() {
+            *inboxes = Inboxes::of(self.units, self.length);
+            let now = inboxes.window_of(engine.now());
+            inboxes.go_to(now);
         }
         while self.run_window(engine, world, limit) {}
     }
 
     /// When something happens next.
-    pub fn next(&self, engine: &Engine<E>) -> SimTime {
-        engine.queue.next()
+    pub fn next<W: World<Event = E>>(&self, world: &W) -> SimTime {
+        world.queue().next()
     }
 
-    /// Puts all events into the wheel of the engine's queue.
-    pub fn join(&mut self, engine: &mut Engine<E>) {
-        let inboxes = std::mem::replace(&mut engine.queue.inboxes, Inboxes::none());
+    /// Puts all events into the wheel of the world's queue.
+    pub fn join<W: World<Event = E>>(&mut self, world: &mut W) {
+        let queue = world.queue_mut();
+        let inboxes = std::mem::replace(&mut queue.inboxes, Inboxes::none());
         for Scheduled { key, event } in inboxes.scheduled() {
-            engine.queue.wheel.push(key, event);
+            queue.wheel.push(key, event);
         }
     }
 
@@ -86,51 +83,48 @@ impl<E: Copy> Windows<E> {
     /// before that, and that. False if nothing more happens until `limit`.
     fn run_window<W: World<Event = E>>(
         &mut self,
-        engine: &mut Engine<E>,
+        engine: &mut Engine,
         world: &mut W,
         limit: SimTime,
     ) -> bool {
-        let queue = &mut engine.queue;
-        let Some(mut window) = queue.next_window(limit) else { return false };
+        let Some(mut window) = world.queue().next_window(limit) else { return false };
         // What was many windows away when it came up, and what no unit causes alone.
         let outside = loop {
+            let queue = world.queue_mut();
             let end = queue.inboxes.end_of(window).min(limit);
             let Some(scheduled) = queue.wheel.pop_until(end) else { break None };
             window = window.min(queue.inboxes.window_of(scheduled.key.time));
             let Some(unit) = world.unit_of(&scheduled.event) else { break Some(scheduled) };
+            let queue = world.queue_mut();
             queue.inboxes.reach(window);
             queue.push_into(unit, scheduled.key, scheduled.event);
         };
-        queue.inboxes.go_to(window);
-        let end = queue.inboxes.end_of(window);
+        let inboxes = &mut world.queue_mut().inboxes;
+        inboxes.go_to(window);
+        let (start, end) = (inboxes.start_of(window), inboxes.end_of(window));
         // The first instant that the units do not come to. What no unit causes alone comes before all else at its
         // own.
         let before = match outside {
             Some(Scheduled { key, .. }) => key.time.ps(),
             None => end.min(limit).ps() + 1,
         };
-        if before > queue.inboxes.start_of(window).ps() {
+        if before > start.ps() {
             self.run_units(engine, world, before);
         }
         if let Some(Scheduled { key, event }) = outside {
-            world.handle(key, event, &mut engine.queue);
+            world.handle(key, event);
             engine.note(Ran { executed: 1, last: key.time });
             return true;
         }
         if end <= limit {
-            engine.queue.inboxes.go_to(window + 1);
+            world.queue_mut().inboxes.go_to(window + 1);
         }
         end < limit
     }
 
     /// Runs all units in which something happens during the first window, but not what is at `before` or later.
-    fn run_units<W: World<Event = E>>(
-        &mut self,
-        engine: &mut Engine<E>,
-        world: &mut W,
-        before: u64,
-    ) {
-        let units = engine.queue.inboxes.take_units();
+    fn run_units<W: World<Event = E>>(&mut self, engine: &mut Engine, world: &mut W, before: u64) {
+        let units = world.queue_mut().inboxes.take_units();
         let mut units_left = &units[..];
         while !units_left.is_empty() {
             self.work.clear();
@@ -139,32 +133,27 @@ impl<E: Copy> Windows<E> {
                 && self.work.len() < AT_ONCE
             {
                 if let Some(next) = rest.get(1) {
-                    engine.queue.inboxes.prefetch(*next);
+                    world.queue_mut().inboxes.prefetch(*next);
                 }
-                engine.queue.inboxes.pour(*unit, &mut self.work);
+                world.queue_mut().inboxes.pour(*unit, &mut self.work);
                 self.ends.push((*unit, self.work.len()));
                 units_left = rest;
             }
-            let ran = self.run_some(&mut engine.queue, world, before);
+            let ran = self.run_some(world, before);
             engine.note(ran);
         }
-        engine.queue.inboxes.give_back(units);
+        world.queue_mut().inboxes.give_back(units);
     }
 
     /// Runs the units whose events were put in order.
     #[inline(never)] // There is one copy of it for each world: all that is hot is inlined into that.
-    fn run_some<W: World<Event = E>>(
-        &self,
-        queue: &mut EventQueue<E>,
-        world: &mut W,
-        before: u64,
-    ) -> Ran {
+    fn run_some<W: World<Event = E>>(&self, world: &mut W, before: u64) -> Ran {
         let mut ran = Ran { executed: 0, last: SimTime::ZERO };
         let work = &self.work[..];
-        let foresees = queue.foresight() != Foresight::Nothing;
+        let foresees = world.queue().foresight() != Foresight::Nothing;
         let mut place = 0;
         for &(unit, end) in &self.ends {
-            queue.begin(unit, before);
+            world.queue_mut().begin(unit, before);
             // All of them, but where something happens in the middle of the window that no unit causes alone.
             let own = &work[place..end];
             let stop = place + own.partition_point(|event| event.key.time.ps() < before);
@@ -172,14 +161,14 @@ impl<E: Copy> Windows<E> {
                 work[..stop].get(place..).and_then(<[_]>::last).map(|event| event.key.time);
             loop {
                 let next = match work[..stop].get(place) {
-                    Some(first) if queue.soonest().is_none_or(|soon| first.key < soon) => {
+                    Some(first) if world.queue().soonest().is_none_or(|soon| first.key < soon) => {
                         if foresees {
                             foresee(work, place, world);
                         }
                         place += 1;
                         *first
                     }
-                    _ => match queue.pop_soon() {
+                    _ => match world.queue_mut().pop_soon() {
                         Some(soon) => {
                             last = last.max(Some(soon.key.time));
                             soon
@@ -188,9 +177,10 @@ impl<E: Copy> Windows<E> {
                     },
                 };
                 ran.executed += 1;
-                world.handle(next.key, next.event, queue);
+                world.handle(next.key, next.event);
             }
             ran.last = ran.last.max(last.unwrap_or(SimTime::ZERO));
+            let queue = world.queue_mut();
             queue.stop();
             for left in &work[place..end] {
                 queue.push_into(unit, left.key, left.event);

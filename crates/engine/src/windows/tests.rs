@@ -22,12 +22,20 @@ struct Ring {
     alone: bool,
     /// Until when nodes send.
     until: SimTime,
+    queue: EventQueue<u32>,
 }
 
 impl Ring {
     fn new(units: u32, until: SimTime) -> Self {
         let ties = (0..=NODES).map(TieCounter::new).collect();
-        Self { ties, heard: vec![0; NODES as usize], units, alone: false, until }
+        Self {
+            ties,
+            heard: vec![0; NODES as usize],
+            units,
+            alone: false,
+            until,
+            queue: EventQueue::new(),
+        }
     }
 
     fn unit(&self, node: u32) -> u32 {
@@ -35,17 +43,17 @@ impl Ring {
     }
 
     /// Something that node `from` causes at node `to`.
-    fn cause(&mut self, (from, to): (u32, u32), time: SimTime, queue: &mut EventQueue<u32>) {
+    fn cause(&mut self, (from, to): (u32, u32), time: SimTime) {
         let key = EventKey { time, tie: self.ties[from as usize + 1].reserve() };
         if self.unit(from) == self.unit(to) {
-            queue.push(key, to);
+            self.queue.push(key, to);
         } else {
-            queue.push_beyond(self.unit(to), key, to);
+            self.queue.push_beyond(self.unit(to), key, to);
         }
     }
 
-    fn everywhere(&mut self, time: SimTime, queue: &mut EventQueue<u32>) {
-        queue.push(EventKey { time, tie: self.ties[0].reserve() }, EVERYWHERE);
+    fn everywhere(&mut self, time: SimTime) {
+        self.queue.push(EventKey { time, tie: self.ties[0].reserve() }, EVERYWHERE);
     }
 
     fn hear(&mut self, key: EventKey, node: u32) -> u64 {
@@ -58,7 +66,15 @@ impl Ring {
 impl World for Ring {
     type Event = u32;
 
-    fn handle(&mut self, key: EventKey, node: u32, queue: &mut EventQueue<u32>) {
+    fn queue(&self) -> &EventQueue<u32> {
+        &self.queue
+    }
+
+    fn queue_mut(&mut self) -> &mut EventQueue<u32> {
+        &mut self.queue
+    }
+
+    fn handle(&mut self, key: EventKey, node: u32) {
         if node == EVERYWHERE {
             for node in 0..NODES {
                 let number = self.hear(key, node);
@@ -67,10 +83,10 @@ impl World for Ring {
                     time: key.time + Duration::from_ps(number % 40),
                     tie: self.ties[node as usize + 1].reserve(),
                 };
-                queue.push(key, node);
+                self.queue.push(key, node);
             }
             if key.time < self.until {
-                self.everywhere(key.time + Duration::from_ps(777), queue);
+                self.everywhere(key.time + Duration::from_ps(777));
             }
             return;
         }
@@ -81,12 +97,12 @@ impl World for Ring {
         let later = |ps: u64| key.time + Duration::from_ps(ps);
         match number % 7 {
             0..=2 => {}
-            3 | 4 => self.cause((node, node), later(1 + number % 300), queue),
+            3 | 4 => self.cause((node, node), later(1 + number % 300)),
             _ => {
                 let other = u32::try_from(number >> 8 & 0xff).unwrap() % NODES;
                 let other = if self.alone { node } else { other };
-                self.cause((node, other), later(FAR + number % 5_000), queue);
-                self.cause((node, node), later(1 + number % 900), queue);
+                self.cause((node, other), later(FAR + number % 5_000));
+                self.cause((node, node), later(1 + number % 900));
             }
         }
     }
@@ -97,12 +113,12 @@ impl World for Ring {
 }
 
 /// So many things happen at the beginning, and one at all nodes from time to time.
-fn begin(world: &mut Ring, engine: &mut Engine<u32>) {
+fn begin(world: &mut Ring) {
     for node in 0..40 * NODES {
         let time = SimTime::from_ps(u64::from(node % 7));
-        world.cause((node % NODES, node % NODES), time, &mut engine.queue);
+        world.cause((node % NODES, node % NODES), time);
     }
-    world.everywhere(SimTime::from_ps(50), &mut engine.queue);
+    world.everywhere(SimTime::from_ps(50));
 }
 
 /// What nodes have heard, and how many events there were, by steps of so long.
@@ -110,20 +126,20 @@ fn run(units: u32, step: u64, far: bool) -> (Vec<u64>, u64) {
     let mut world = Ring::new(units, SimTime::from_ps(100_000));
     let mut engine = Engine::new();
     if far {
-        engine.queue.foresee(Foresight::Three);
+        world.queue.foresee(Foresight::Three);
     }
-    begin(&mut world, &mut engine);
+    begin(&mut world);
     let mut all = Windows::new(units, Duration::from_ps(FAR));
     let mut limit = SimTime::ZERO;
-    while all.next(&engine) != SimTime::NEVER {
+    while all.next(&world) != SimTime::NEVER {
         limit += Duration::from_ps(step);
         all.run(&mut engine, &mut world, limit);
-        assert!(all.next(&engine) > limit);
+        assert!(all.next(&world) > limit);
         if limit.ps().is_multiple_of(9) {
-            let next = all.next(&engine);
-            all.join(&mut engine);
-            let joined = engine.queue.peek().map_or(SimTime::NEVER, |key| key.time);
-            assert_eq!((all.next(&engine), joined), (next, next));
+            let next = all.next(&world);
+            all.join(&mut world);
+            let joined = world.queue.peek().map_or(SimTime::NEVER, |key| key.time);
+            assert_eq!((all.next(&world), joined), (next, next));
         }
     }
     (world.heard, engine.executed())
@@ -146,12 +162,12 @@ fn islands_hear_the_same_in_their_order() {
     let run = |units: u32| {
         let mut world = Ring { alone: true, ..Ring::new(units, SimTime::from_ps(600_000)) };
         let mut engine = Engine::new();
-        begin(&mut world, &mut engine);
+        begin(&mut world);
         let mut all = Windows::new(units, SimTime::NEVER.since(SimTime::ZERO));
         for limit in (1..=70).map(|step| SimTime::from_ps(step * 10_000)) {
             all.run(&mut engine, &mut world, limit);
         }
-        assert_eq!(all.next(&engine), SimTime::NEVER);
+        assert_eq!(all.next(&world), SimTime::NEVER);
         (world.heard, engine.executed())
     };
     let expected = run(1);

@@ -121,25 +121,21 @@ const fn foresight(ports: usize) -> Foresight {
 }
 
 impl<P: Profile> Network<P> {
-    /// The network of `plan` at time zero, with its first events in `queue`.
+    /// The network of `plan` at time zero, with its first events.
     ///
     /// # Errors
     /// If switch memory cannot be divided as asked, or a flow has no way.
-    pub fn new(plan: Arc<Plan>, queue: &mut EventQueue<Event>) -> Result<Self, BuildError> {
+    pub fn new(plan: Arc<Plan>) -> Result<Self, BuildError> {
         let part = Part::whole(&plan);
         let setting = Setting::new(plan)?;
-        Self::of_part(&setting, part, queue)
+        Self::of_part(&setting, part)
     }
 
-    /// One part of a network at time zero, with its first events in `queue`.
+    /// One part of a network at time zero, with its first events.
     ///
     /// # Errors
     /// If switch memory cannot be divided as asked.
-    pub fn of_part(
-        setting: &Setting<P>,
-        part: Part,
-        queue: &mut EventQueue<Event>,
-    ) -> Result<Self, BuildError> {
+    pub fn of_part(setting: &Setting<P>, part: Part) -> Result<Self, BuildError> {
         let Setting { plan, adjacency, routing, rerouted, owners, .. } = setting;
         let plan = Arc::clone(plan);
         let places = PortPlaces::new(&plan, adjacency, &part);
@@ -147,6 +143,7 @@ impl<P: Profile> Network<P> {
         let mut network = Self {
             adjacency: Arc::clone(adjacency),
             routing: Arc::clone(routing),
+            queue: EventQueue::new(),
             routing_when_whole: None,
             rerouted: Arc::clone(rerouted),
             active_links: plan.active_links.clone(),
@@ -190,17 +187,17 @@ impl<P: Profile> Network<P> {
         };
         network.add_nodes()?;
         network.add_ports();
-        queue.foresee(foresight(network.ports.len()));
+        network.queue.foresee(foresight(network.ports.len()));
         network.add_faults();
         network.add_hop_limits();
         network.add_tables();
         network.add_slow_receivers();
-        network.add_flows(queue);
-        network.add_apps(queue);
-        network.add_failures(queue);
+        network.add_flows();
+        network.add_apps();
+        network.add_failures();
         network.add_paths();
-        network.add_watchdogs(queue);
-        network.add_samplers(queue);
+        network.add_watchdogs();
+        network.add_samplers();
         Ok(network)
     }
 
@@ -334,7 +331,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// Tells every host of its flows, and arms the first starts.
-    fn add_flows(&mut self, queue: &mut EventQueue<Event>) {
+    fn add_flows(&mut self) {
         let plan = Arc::clone(&self.plan);
         for (number, flow) in (0u32..).zip(&plan.flows) {
             for node in [flow.source, flow.destination] {
@@ -343,7 +340,7 @@ impl<P: Profile> Network<P> {
                 }
             }
         }
-        let Self { starts, order, nodes, .. } = self;
+        let Self { starts, order, nodes, queue, .. } = self;
         starts.arm(&plan, |node, time, ticket| {
             let tie = order.reserve(&mut nodes[node as usize].order);
             queue.push(EventKey { time, tie }, Event::FlowStart { ticket });
@@ -351,7 +348,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// Arms the wake-ups of hosts on which programs start.
-    fn add_apps(&mut self, queue: &mut EventQueue<Event>) {
+    fn add_apps(&mut self) {
         let clients = self.plan.connections.iter().map(|one| one.end(Side::Client).host);
         let here = clients.filter(|&host| self.part.has(host)).count();
         self.operations.open_connections = u32::try_from(here).unwrap_or(u32::MAX);
@@ -360,7 +357,7 @@ impl<P: Profile> Network<P> {
         }
         for host in (0u32..).take(self.hosts.len()) {
             let key = EventKey { time: SimTime::ZERO, tie: Tie::default() };
-            self.arm_host_timeout(key, host, queue);
+            self.arm_host_timeout(key, host);
         }
     }
 }

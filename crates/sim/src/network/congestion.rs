@@ -1,14 +1,14 @@
 //! Congestion notification messages: what a congestion point says about a frame that it sampled
 //! goes back to the host that sent the frame, as a frame like any other.
 
-use rocelab_engine::{EventKey, EventQueue};
+use rocelab_engine::EventKey;
 use rocelab_fabric::{Admission, Arrival, BufferPolicy, CongestionSample, PacketId};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_wire::{CRC_LEN, CnTag, Cnm, Ethernet, VlanTag};
 
 use super::owners::Owner;
 use super::packet::{Body, Packet};
-use super::{DropCause, Event, Network, PacketOf};
+use super::{DropCause, Network, PacketOf};
 use crate::address::switch_port_mac;
 use crate::profile::{HostPacket, Marking, Profile, Routing};
 
@@ -22,7 +22,6 @@ impl<P: Profile> Network<P> {
         switch: u32,
         egress: u32,
         id: PacketId,
-        queue: &mut EventQueue<Event>,
     ) {
         let marking = self.ports[egress as usize].marking.as_mut();
         let Some(sample) = marking.and_then(|marking| marking.take_sample()) else { return };
@@ -51,18 +50,11 @@ impl<P: Profile> Network<P> {
         self.totals.frames_created += 1;
         self.totals.cnms += 1;
         self.note_sampled(egress, id, notification, cnm.encapsulated_msdu_len);
-        self.return_to_sender(key, switch, egress, notification, queue);
+        self.return_to_sender(key, switch, egress, notification);
     }
 
     /// Stores and queues a notification at the port towards its host.
-    fn return_to_sender(
-        &mut self,
-        key: EventKey,
-        switch: u32,
-        congested: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    fn return_to_sender(&mut self, key: EventKey, switch: u32, congested: u32, id: PacketId) {
         let packet = *self.pool.get(id);
         let Body::Rdma(body) = packet.body else { return };
         let state = &mut self.switches[switch as usize];
@@ -92,9 +84,9 @@ impl<P: Profile> Network<P> {
             }
         }
         if matches!(admission, Admission::StoredAndPause | Admission::DroppedAndPause(_)) {
-            self.pause_sender(key, congested, number, priority, queue);
+            self.pause_sender(key, congested, number, priority);
         }
-        self.pump(key, port, queue);
+        self.pump(key, port);
     }
 
     /// What the congestion point says.

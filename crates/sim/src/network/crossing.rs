@@ -5,7 +5,7 @@ mod bytes;
 
 use std::collections::BTreeSet;
 
-use rocelab_engine::{EventKey, EventQueue};
+use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::Content;
@@ -16,7 +16,7 @@ use rocelab_wire::TelemetryHeader;
 
 use super::notes::Noted;
 use super::packet::{Body, Packet};
-use super::{Event, Network, PacketOf, Role};
+use super::{Network, PacketOf, Role};
 use crate::profile::{HostPacket, Profile, Shared};
 
 /// What goes from one part to another in a window.
@@ -150,7 +150,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// Takes in what comes from another part.
-    pub(crate) fn enter(&mut self, mut batch: BatchOf<P>, queue: &mut EventQueue<Event>) {
+    pub(crate) fn enter(&mut self, mut batch: BatchOf<P>) {
         let mut company = batch.company.drain(..).peekable();
         let crossed = batch.frames.drain(..).zip(batch.crossings.drain(..));
         for (place, (packet, (link, arrival))) in (0u32..).zip(crossed) {
@@ -165,7 +165,7 @@ impl<P: Profile> Network<P> {
             if batch.doomed.contains(&place) {
                 self.ports[port as usize].doomed += 1;
             }
-            self.put_on_link(port, id, arrival, queue);
+            self.put_on_link(port, id, arrival);
         }
         drop(company);
         for message in batch.messages.drain(..) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rocelab_engine::{EventKey, EventQueue, Tie};
+use rocelab_engine::{EventKey, Tie};
 use rocelab_fabric::topology::spanning_tree_over;
 use rocelab_fabric::{
     BufferPolicy, Departure, NodeId, PacketId, Serialisation, Topology, TopologyLink,
@@ -159,13 +159,13 @@ impl Outages {
 
 impl<P: Profile> Network<P> {
     /// Schedules the steps of what breaks.
-    fn add_steps(&mut self, queue: &mut EventQueue<Event>) {
+    fn add_steps(&mut self) {
         let plan = Arc::clone(&self.plan);
         for (step, planned) in (0u32..).zip(&plan.failures.steps) {
             // All of one origin, so that those of one instant stay in order: routes are made anew
             // after the link is down.
             let tie = self.reserve_outside();
-            queue.push(EventKey { time: planned.at, tie }, Event::Failure { step });
+            self.queue.push(EventKey { time: planned.at, tie }, Event::Failure { step });
             self.watch_arrivals(planned.change);
         }
     }
@@ -191,7 +191,7 @@ impl<P: Profile> Network<P> {
 
     /// Something breaks, or is mended.
     #[cold]
-    pub(super) fn failure_step(&mut self, key: EventKey, step: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn failure_step(&mut self, key: EventKey, step: u32) {
         self.outages.steps += 1;
         match self.plan.failures.steps[step as usize].change {
             FailureChange::LinkDown(link) => {
@@ -199,7 +199,7 @@ impl<P: Profile> Network<P> {
                 if self.outages.down[link as usize] == 1 {
                     self.active_links[link as usize] = false;
                     for port in self.ends_of(link) {
-                        self.take_down(key, port, queue);
+                        self.take_down(key, port);
                     }
                     self.forget_behind(self.ends_of(link), key.time);
                 }
@@ -210,32 +210,32 @@ impl<P: Profile> Network<P> {
                     // One that is not in the spanning tree of now stays blocked until the next.
                     self.active_links[link as usize] = self.outages.forwarding[link as usize];
                     for port in self.ends_of(link) {
-                        self.bring_up(key, port, queue);
+                        self.bring_up(key, port);
                     }
                 }
             }
             FailureChange::LinkRate(link, rate) => {
                 self.outages.rates.entry(link).or_default().push(rate);
-                self.set_rate_of(key, link, queue);
+                self.set_rate_of(key, link);
             }
             FailureChange::LinkRateEnd(link, rate) => {
                 let rates = self.outages.rates.entry(link).or_default();
                 if let Some(place) = rates.iter().position(|&other| other == rate) {
                     rates.swap_remove(place);
                 }
-                self.set_rate_of(key, link, queue);
+                self.set_rate_of(key, link);
             }
             FailureChange::Reroute => self.reroute(key.time, step),
-            FailureChange::StormBegin(host, mask) => self.begin_storm(key, host, mask, queue),
-            FailureChange::StormMuted(host, mask) => self.mute_storm(key, host, mask, queue),
-            FailureChange::StormEnd(host, mask) => self.end_storm(key, host, mask, queue),
+            FailureChange::StormBegin(host, mask) => self.begin_storm(key, host, mask),
+            FailureChange::StormMuted(host, mask) => self.mute_storm(key, host, mask),
+            FailureChange::StormEnd(host, mask) => self.end_storm(key, host, mask),
             FailureChange::HostDown(host) => self.take_host_down(host),
-            FailureChange::HostUp(host) => self.bring_host_up(key, host, queue),
+            FailureChange::HostUp(host) => self.bring_host_up(key, host),
         }
     }
 
     /// A link runs at the lowest of the rates that failures leave it.
-    fn set_rate_of(&mut self, key: EventKey, link: u32, queue: &mut EventQueue<Event>) {
+    fn set_rate_of(&mut self, key: EventKey, link: u32) {
         let usual = self.plan.topology.links[link as usize].rate;
         let rate = self.outages.rate_of(link).unwrap_or(usual);
         for port in self.ends_of(link) {
@@ -243,7 +243,7 @@ impl<P: Profile> Network<P> {
             let free_at = self.free_at(port);
             self.link_rates.note(port, (key.time, free_at), before, rate);
             self.ports[port as usize].port.set_rate(rate);
-            self.pump(key, port, queue);
+            self.pump(key, port);
         }
     }
 
@@ -276,16 +276,16 @@ impl<P: Profile> Network<P> {
     }
 
     /// A host lives again, and goes on with what it has not sent.
-    fn bring_host_up(&mut self, key: EventKey, node: NodeId, queue: &mut EventQueue<Event>) {
+    fn bring_host_up(&mut self, key: EventKey, node: NodeId) {
         *self.outages.hosts_down.entry(node).or_default() -= 1;
         let Role::Host(place) = self.nodes[node as usize].role else { return };
         let host = &mut self.hosts[place as usize];
         host.down -= 1;
         let port = host.port;
-        self.go_on_handling(key, place, queue);
+        self.go_on_handling(key, place);
         let link = self.adjacency.ports_of(node).first().map(|port| port.link);
         if link.is_some_and(|link| self.outages.down[link as usize] == 0) {
-            self.bring_up(key, port, queue);
+            self.bring_up(key, port);
         }
     }
 
@@ -305,22 +305,22 @@ impl<P: Profile> Network<P> {
     }
 
     /// A port loses its link: what waits there and what is on it is lost, and so are pauses.
-    fn take_down(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+    fn take_down(&mut self, key: EventKey, port: u32) {
         // Before pauses end: nothing starts on a link that is going.
         self.shut_transmitter_down(port);
         let resume = Pfc { class_enable_vector: 0xff, ..Pfc::default() };
-        self.obey_pfc(key, port, &resume, queue);
+        self.obey_pfc(key, port, &resume);
         self.doom_leaving(port);
         let on_the_link = self.pool.on_links().filter(|(sender, _)| *sender == port).count();
         let state = &mut self.ports[port as usize];
         state.doomed = u32::try_from(on_the_link).unwrap_or(u32::MAX);
         state.port.cut_off();
-        self.flush(key, port, 0xff, DropCause::LinkDown, queue);
+        self.flush(key, port, 0xff, DropCause::LinkDown);
     }
 
     /// A port has its link again. Its transmitter is free as soon as the frame is over that it was
     /// sending, so that what it sends now is behind what is still on its way, or was lost there.
-    fn bring_up(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+    fn bring_up(&mut self, key: EventKey, port: u32) {
         if self.is_dead(port) {
             return;
         }
@@ -331,7 +331,7 @@ impl<P: Profile> Network<P> {
         state.free_tie = busy.map_or_else(Tie::default, |busy| busy.free.tie);
         state.free_armed = interrupted.is_some_and(|interrupted| interrupted.armed);
         self.note_repeated_pauses(key, port, repeated);
-        self.pump(key, port, queue);
+        self.pump(key, port);
     }
 
     /// Whether the next frame on the link of `port` was lost when it went down.
@@ -346,14 +346,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// Drops what waits in the queues of `mask` (bit q) at a switch's port.
-    pub(super) fn flush(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        mask: u8,
-        cause: DropCause,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn flush(&mut self, key: EventKey, port: u32, mask: u8, cause: DropCause) {
         let state = &self.ports[port as usize];
         let (node, egress) = (state.node, state.number);
         let Role::Switch(switch) = self.nodes[node as usize].role else { return };
@@ -372,7 +365,7 @@ impl<P: Profile> Network<P> {
                 let receiving = self.nodes[node as usize].first_port + u32::from(ingress);
                 self.drop_frame(key, receiving, Some(egress), id, cause);
                 if resume {
-                    self.resume_sender(key, (switch, ingress, priority), u32::MAX, queue);
+                    self.resume_sender(key, (switch, ingress, priority), u32::MAX);
                 }
             }
         }
@@ -425,12 +418,12 @@ impl<P: Profile> Network<P> {
     }
 
     /// Schedules the failures of the plan.
-    pub(super) fn add_failures(&mut self, queue: &mut EventQueue<Event>) {
-        self.add_steps(queue);
+    pub(super) fn add_failures(&mut self) {
+        self.add_steps();
         let Some((time, link)) = self.plan.link_failure() else { return };
         let node = self.plan.topology.links[link as usize].a;
         let tie = self.reserve(node);
-        queue.push(EventKey { time, tie }, Event::LinkFailure { link });
+        self.queue.push(EventKey { time, tie }, Event::LinkFailure { link });
     }
 
     /// A link fails: what waits for it and what is on it is lost, and all routes are made anew

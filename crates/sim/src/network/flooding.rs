@@ -6,7 +6,7 @@
 //! Scale, SIGCOMM 2016, section 4.2). A bridge (RoCE v1) learns where source addresses are and floods
 //! what is for others (IEEE 802.1Q, the learning and the forwarding process).
 
-use rocelab_engine::{EventKey, EventQueue};
+use rocelab_engine::EventKey;
 use rocelab_fabric::topology::Neighbour;
 use rocelab_fabric::{NodeId, PacketId};
 use rocelab_units::SimTime;
@@ -14,7 +14,7 @@ use rocelab_wire::Encapsulation;
 
 use super::packet::{Body, NO_ROUTE};
 use super::tables::{Place, Tables};
-use super::{DropCause, Event, MacEntries, Network, Role};
+use super::{DropCause, MacEntries, Network, Role};
 use crate::profile::{HostPacket, Profile};
 
 /// What a switch does with a frame.
@@ -63,20 +63,14 @@ impl<P: Profile> Network<P> {
     /// Looks up where a frame goes that has come over the link of `port` to a switch with tables, and
     /// sees to it.
     #[cold]
-    pub(super) fn forward_by_tables(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn forward_by_tables(&mut self, key: EventKey, port: u32, id: PacketId) {
         let receiving = self.ports[port as usize].far.port;
         match self.look_up(key.time, port, id) {
             Verdict::Forward(number) => {
                 self.pool.get_mut(id).switch_port = number;
-                self.deliver_specially(key, port, id, queue);
+                self.deliver_specially(key, port, id);
             }
-            Verdict::Flood => self.flood(key, port, id, queue),
+            Verdict::Flood => self.flood(key, port, id),
             Verdict::Drop(cause) => self.drop_frame(key, receiving, None, id, cause),
         }
     }
@@ -188,7 +182,7 @@ impl<P: Profile> Network<P> {
 
     /// Sends a frame by every port of the broadcast domain but that where it came in. Every copy is a
     /// frame of its own in the switch's memory.
-    fn flood(&mut self, key: EventKey, port: u32, id: PacketId, queue: &mut EventQueue<Event>) {
+    fn flood(&mut self, key: EventKey, port: u32, id: PacketId) {
         let receiving = self.ports[port as usize].far.port;
         let numbers = self.flooded_ports(receiving, self.pool.get(id).destination);
         if numbers.is_empty() {
@@ -208,7 +202,7 @@ impl<P: Profile> Network<P> {
         let copies: Vec<_> = numbers.iter().skip(1).map(|_| self.duplicate(id)).collect();
         for (number, copy) in numbers.into_iter().zip(std::iter::once(id).chain(copies)) {
             self.pool.get_mut(copy).switch_port = number;
-            self.deliver_specially(key, port, copy, queue);
+            self.deliver_specially(key, port, copy);
         }
     }
 

@@ -1,6 +1,6 @@
 //! A frame out of a host and into one; flows from their start to their end.
 
-use rocelab_engine::{EventKey, EventQueue, TieOrder, mix};
+use rocelab_engine::{EventKey, TieOrder, mix};
 use rocelab_fabric::PacketId;
 use rocelab_transport::CompletionStatus;
 use rocelab_transport::congestion_control::Telemetry as Carried;
@@ -33,13 +33,7 @@ mod segments;
 impl<P: Profile> Network<P> {
     /// Delivers a frame to a host and acts on what follows.
     #[inline(always)] // Into `deliver`, which see.
-    pub(super) fn host_receive(
-        &mut self,
-        key: EventKey,
-        host: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn host_receive(&mut self, key: EventKey, host: u32, id: PacketId) {
         let packet = *self.pool.get(id);
         let (state, mut context) = with_host!(self, host, key);
         let Body::Rdma(body) = packet.body else { return };
@@ -73,17 +67,17 @@ impl<P: Profile> Network<P> {
         if accepted > 0 {
             self.note_accepted(key, host, &body, accepted);
         }
-        self.after_host(key, host, sends, queue);
+        self.after_host(key, host, sends);
     }
 
     /// Sends what a host has next; its port is free.
     #[inline]
-    pub(super) fn pump_host(&mut self, key: EventKey, host: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn pump_host(&mut self, key: EventKey, host: u32) {
         let (state, mut context) = with_host!(self, host, key);
         let port = state.port;
         let paused = self.ports[port as usize].port.paused();
         if state.end_host.next_is_segment(paused) {
-            return self.pump_segment(key, host, queue);
+            return self.pump_segment(key, host);
         }
         if let Some(departing) = state.end_host.poll_transmit(&mut context, paused) {
             let more = state.end_host.is_ready(paused);
@@ -107,25 +101,25 @@ impl<P: Profile> Network<P> {
             if body.has_company() {
                 self.start_company(host, id, &body);
             }
-            self.transmit(key, port, id, queue);
+            self.transmit(key, port, id);
             if more {
-                self.arm_free(port, queue);
+                self.arm_free(port);
             }
         }
-        self.arm_host_timeout(key, host, queue);
+        self.arm_host_timeout(key, host);
     }
 
     /// A timer or pacing gap of a host is over.
-    pub(super) fn host_timeout(&mut self, key: EventKey, host: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn host_timeout(&mut self, key: EventKey, host: u32) {
         let (state, mut context) = with_host!(self, host, key);
         let sends = state.end_host.handle_timeout(&mut context);
         self.note_segments_accepted(key, host);
-        self.after_host(key, host, sends, queue);
+        self.after_host(key, host, sends);
     }
 
     /// Starts the flows of a ticket.
-    pub(super) fn flow_start(&mut self, key: EventKey, ticket: u32, queue: &mut EventQueue<Event>) {
-        let Self { starts, order, nodes, plan, .. } = self;
+    pub(super) fn flow_start(&mut self, key: EventKey, ticket: u32) {
+        let Self { starts, order, nodes, plan, queue, .. } = self;
         let range = starts.on_event(plan, key.time, ticket, |node, time, ticket| {
             let tie = order.reserve(&mut nodes[node as usize].order);
             queue.push(EventKey { time, tie }, Event::FlowStart { ticket });
@@ -137,38 +131,33 @@ impl<P: Profile> Network<P> {
         self.flows.started += flows.len() as u64;
         let (state, mut context) = with_host!(self, host, key);
         state.end_host.start(&mut context, flows);
-        self.after_host(key, host, true, queue);
+        self.after_host(key, host, true);
     }
 
     /// What follows every call of a host: flows that ended, the next frame if it `sends`, the next
     /// wake-up.
     #[inline]
-    fn after_host(&mut self, key: EventKey, host: u32, sends: bool, queue: &mut EventQueue<Event>) {
+    fn after_host(&mut self, key: EventKey, host: u32, sends: bool) {
         self.note_ends(key, host);
         if sends {
             let state = &self.hosts[host as usize];
             let port = &self.ports[state.port as usize];
             if port.is_free(key) {
-                self.pump(key, state.port, queue);
+                self.pump(key, state.port);
             } else if state.end_host.is_ready(port.port.paused()) {
-                self.arm_free(state.port, queue);
+                self.arm_free(state.port);
             }
         }
-        self.arm_host_timeout(key, host, queue);
+        self.arm_host_timeout(key, host);
     }
 
     /// Arms the host's next wake-up.
     #[inline]
-    pub(super) fn arm_host_timeout(
-        &mut self,
-        key: EventKey,
-        host: u32,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn arm_host_timeout(&mut self, key: EventKey, host: u32) {
         let (state, mut context) = with_host!(self, host, key);
         let free_at = self.ports[state.port as usize].port.free_at();
         if let Some(due) = state.end_host.wake_up(&mut context, free_at) {
-            queue.push(due, Event::NicTimeout { host });
+            self.queue.push(due, Event::NicTimeout { host });
         }
     }
 

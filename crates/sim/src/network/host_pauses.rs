@@ -3,10 +3,10 @@
 //!
 //! A pause is asked for as long as there is any reason, and no longer.
 
-use rocelab_engine::{EventKey, EventQueue};
+use rocelab_engine::EventKey;
 use rocelab_fabric::NodeId;
 
-use super::{Event, Host, Network, PauseRequest, Record, RecordKind, Role};
+use super::{Host, Network, PauseRequest, Record, RecordKind, Role};
 use crate::profile::Profile;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 
@@ -47,13 +47,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// A NIC handles nothing any more, and asks for pauses of the priorities of `mask`.
-    pub(super) fn begin_storm(
-        &mut self,
-        key: EventKey,
-        node: NodeId,
-        mask: u8,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn begin_storm(&mut self, key: EventKey, node: NodeId, mask: u8) {
         let Role::Host(host) = self.nodes[node as usize].role else { return };
         let storms = self.outages.storms.entry(host).or_default();
         storms.count += 1;
@@ -61,46 +55,29 @@ impl<P: Profile> Network<P> {
             storms.pausing[usize::from(priority)] += 1;
         }
         self.hosts[host as usize].stopped = true;
-        self.ask_for_pauses(key, host, queue);
+        self.ask_for_pauses(key, host);
     }
 
     /// A storm of a NIC asks for pauses of the priorities of `mask` no longer, and goes on.
-    pub(super) fn mute_storm(
-        &mut self,
-        key: EventKey,
-        node: NodeId,
-        mask: u8,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn mute_storm(&mut self, key: EventKey, node: NodeId, mask: u8) {
         let Role::Host(host) = self.nodes[node as usize].role else { return };
         self.outages.storms.entry(host).or_default().mute(mask);
-        self.ask_for_pauses(key, host, queue);
+        self.ask_for_pauses(key, host);
     }
 
     /// A storm of a NIC that still asked for pauses of the priorities of `mask` is over.
-    pub(super) fn end_storm(
-        &mut self,
-        key: EventKey,
-        node: NodeId,
-        mask: u8,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn end_storm(&mut self, key: EventKey, node: NodeId, mask: u8) {
         let Role::Host(host) = self.nodes[node as usize].role else { return };
         let storms = self.outages.storms.entry(host).or_default();
         storms.count -= 1;
         storms.mute(mask);
         self.hosts[host as usize].stopped = storms.count > 0;
-        self.ask_for_pauses(key, host, queue);
-        self.go_on_handling(key, host, queue);
+        self.ask_for_pauses(key, host);
+        self.go_on_handling(key, host);
     }
 
     /// A host tells its switch what is to pause now and was not, and what no longer.
-    pub(super) fn ask_for_pauses(
-        &mut self,
-        key: EventKey,
-        host: u32,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn ask_for_pauses(&mut self, key: EventKey, host: u32) {
         let by_storms = self.outages.storms.get(&host).map_or(0, Storms::mask);
         let by_receiver = self.receivers.get(&host).map_or(0, super::receiver::Receiver::pausing);
         let Host { node, port, .. } = self.hosts[host as usize];
@@ -113,6 +90,6 @@ impl<P: Profile> Network<P> {
         for priority in priorities(before & !wanted) {
             self.ports[port as usize].port.request_resume(priority);
         }
-        self.pump(key, port, queue);
+        self.pump(key, port);
     }
 }

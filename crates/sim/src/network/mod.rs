@@ -99,6 +99,8 @@ pub struct Network<P: Profile = Roce> {
     /// The ports of the plan's topology.
     adjacency: Arc<Adjacency>,
     routing: Arc<P::Routing>,
+    /// What is to happen.
+    queue: EventQueue<Event>,
     /// The first routes, once there are others: those over all links.
     routing_when_whole: Option<Arc<P::Routing>>,
     rerouted: Arc<failure::Rerouted<P>>,
@@ -502,28 +504,38 @@ pub struct PortView<'a, P: Profile = Roce> {
 impl<P: Profile> World for Network<P> {
     type Event = Event;
 
+    #[inline(always)]
+    fn queue(&self) -> &EventQueue<Event> {
+        &self.queue
+    }
+
+    #[inline(always)]
+    fn queue_mut(&mut self) -> &mut EventQueue<Event> {
+        &mut self.queue
+    }
+
     #[inline(always)] // Into the loop over events: a call for each costs ten instructions.
-    fn handle(&mut self, key: EventKey, event: Event, queue: &mut EventQueue<Event>) {
+    fn handle(&mut self, key: EventKey, event: Event) {
         match event {
             Event::Forward { egress, ingress, packet } => {
-                self.forward(key, (ingress, egress), packet, queue);
+                self.forward(key, (ingress, egress), packet);
             }
             Event::Deliver { host, packet } => {
                 self.pool.get_mut(packet).end_on_link();
-                self.host_receive(key, host, packet, queue);
+                self.host_receive(key, host, packet);
             }
-            Event::Arrive { port, packet } => self.arrive(key, port, packet, queue),
-            Event::PortFree { port } => self.port_free(key, port, queue),
-            Event::PortTimeout { port } => self.port_timeout(key, port, queue),
-            Event::NicTimeout { host } => self.host_timeout(key, host, queue),
-            Event::FlowStart { ticket } => self.flow_start(key, ticket, queue),
-            Event::LineDue { port } => self.line_due(key, port, queue),
-            Event::HoldDue { port } => self.hold_due(key, port, queue),
+            Event::Arrive { port, packet } => self.arrive(key, port, packet),
+            Event::PortFree { port } => self.port_free(key, port),
+            Event::PortTimeout { port } => self.port_timeout(key, port),
+            Event::NicTimeout { host } => self.host_timeout(key, host),
+            Event::FlowStart { ticket } => self.flow_start(key, ticket),
+            Event::LineDue { port } => self.line_due(key, port),
+            Event::HoldDue { port } => self.hold_due(key, port),
             Event::LinkFailure { link } => self.link_failure(key, link),
-            Event::Failure { step } => self.failure_step(key, step, queue),
-            Event::Watchdog => self.watchdog(key, queue),
-            Event::Handled { host } => self.handled(key, host, queue),
-            Event::Sample { sampler } => self.sample(key, sampler, queue),
+            Event::Failure { step } => self.failure_step(key, step),
+            Event::Watchdog => self.watchdog(key),
+            Event::Handled { host } => self.handled(key, host),
+            Event::Sample { sampler } => self.sample(key, sampler),
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use rocelab_engine::{EventKey, EventQueue};
+use rocelab_engine::EventKey;
 use rocelab_fabric::{BufferPolicy, NodeId};
 
-use super::{Event, Network, NetworkPort, PauseRequest, Record, RecordKind, Role};
+use super::{Network, NetworkPort, PauseRequest, Record, RecordKind, Role};
 use crate::profile::{Profile, Shared};
 
 impl<P: Profile> Network<P> {
@@ -19,13 +19,12 @@ impl<P: Profile> Network<P> {
         receiving: u32,
         crossing: u16,
         priority: u8,
-        queue: &mut EventQueue<Event>,
     ) {
         let egress = self.fullest_egress(receiving, priority, Some(crossing));
         self.note_request(key, receiving, priority, egress);
         self.shared.on_flow_control();
         self.ports[receiving as usize].port.request_pause(priority);
-        self.pump(key, receiving, queue);
+        self.pump(key, receiving);
     }
 
     /// A port asks for pauses (bit p) again, which have ended because its link was down: notes because

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_engine::{EventKey, EventQueue};
+use rocelab_engine::EventKey;
 use rocelab_fabric::{Fifo, PacketId};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Bytes, Duration};
@@ -100,13 +100,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// A frame has arrived at a host; true if a slow receiver keeps it for later, or drops it.
-    pub(super) fn is_kept(
-        &mut self,
-        key: EventKey,
-        role: Role,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) -> bool {
+    pub(super) fn is_kept(&mut self, key: EventKey, role: Role, id: PacketId) -> bool {
         let Role::Host(host) = role else { return false };
         let packet = self.pool.get(id);
         let (Some(_), Some(receiver)) = (packet.body.priority(), self.receivers.get_mut(&host))
@@ -130,17 +124,17 @@ impl<P: Profile> Network<P> {
         if stored > receiver.config.xoff.get() && !receiver.pauses {
             receiver.pauses = true;
             receiver.counts.pauses += 1;
-            self.ask_for_pauses(key, host, queue);
+            self.ask_for_pauses(key, host);
         }
         if was_idle {
-            self.handle_next(key, host, queue);
+            self.handle_next(key, host);
         }
         true
     }
 
     /// A slow receiver has handled its first frame.
     #[cold]
-    pub(super) fn handled(&mut self, key: EventKey, host: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn handled(&mut self, key: EventKey, host: u32) {
         let Some(receiver) = self.receivers.get_mut(&host) else { return };
         if self.hosts[host as usize].handles_nothing() {
             receiver.stalled = true;
@@ -156,20 +150,20 @@ impl<P: Profile> Network<P> {
         let (port, is_idle) = (receiver.sending_port, receiver.waiting.is_empty());
         if resumes {
             receiver.pauses = false;
-            self.ask_for_pauses(key, host, queue);
+            self.ask_for_pauses(key, host);
         }
-        self.deliver_specially(key, port, id, queue);
+        self.deliver_specially(key, port, id);
         if !is_idle {
-            self.handle_next(key, host, queue);
+            self.handle_next(key, host);
         }
     }
 
     /// Begins to handle the first frame.
-    fn handle_next(&mut self, key: EventKey, host: u32, queue: &mut EventQueue<Event>) {
+    fn handle_next(&mut self, key: EventKey, host: u32) {
         let Some(receiver) = self.receivers.get_mut(&host) else { return };
         let takes = receiver.time_of(self.pool.get(receiver.waiting.head()));
         let tie = self.reserve(self.hosts[host as usize].node);
-        queue.push(EventKey { time: key.time + takes, tie }, Event::Handled { host });
+        self.queue.push(EventKey { time: key.time + takes, tie }, Event::Handled { host });
     }
 
     /// Whether a slow receiver is handling a frame.
@@ -181,19 +175,14 @@ impl<P: Profile> Network<P> {
     }
 
     /// A host that handled nothing may work again: a slow receiver goes on where it stopped.
-    pub(super) fn go_on_handling(
-        &mut self,
-        key: EventKey,
-        host: u32,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn go_on_handling(&mut self, key: EventKey, host: u32) {
         let Some(receiver) = self.receivers.get_mut(&host) else { return };
         if self.hosts[host as usize].handles_nothing() || !receiver.stalled {
             return;
         }
         receiver.stalled = false;
         let tie = self.reserve(self.hosts[host as usize].node);
-        queue.push(EventKey { time: key.time, tie }, Event::Handled { host });
+        self.queue.push(EventKey { time: key.time, tie }, Event::Handled { host });
     }
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rocelab_engine::{EventKey, EventQueue, Tie};
+use rocelab_engine::{EventKey, Tie};
 use rocelab_fabric::NodeId;
 use rocelab_state::State;
 use rocelab_units::{Duration, SimTime};
@@ -125,7 +125,7 @@ impl Sampling {
 impl<P: Profile> Network<P> {
     /// Arms the first event of every sampler. What counts over an interval has its first value at the
     /// end of the first one.
-    pub(super) fn add_samplers(&mut self, queue: &mut EventQueue<Event>) {
+    pub(super) fn add_samplers(&mut self) {
         let plan = Arc::clone(&self.plan);
         let sampling = &plan.sampling;
         self.add_port_samplers(sampling.queues.as_ref(), Measured::Queues);
@@ -145,7 +145,7 @@ impl<P: Profile> Network<P> {
             let time = if at_once { SimTime::ZERO } else { SimTime::ZERO + interval };
             let tie = self.reserve(node);
             let sampler = u32::try_from(number).unwrap_or(u32::MAX);
-            queue.push(EventKey { time, tie }, Event::Sample { sampler });
+            self.queue.push(EventKey { time, tie }, Event::Sample { sampler });
         }
     }
 
@@ -198,13 +198,13 @@ impl<P: Profile> Network<P> {
     /// A sampler measures, and comes back after its interval.
     #[cold]
     #[inline(never)]
-    pub(super) fn sample(&mut self, key: EventKey, sampler: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn sample(&mut self, key: EventKey, sampler: u32) {
         let mut sampling = std::mem::take(&mut self.sampling);
         if let Some(due) = sampling.samplers.get_mut(sampler as usize) {
             self.measure(key, due, &mut sampling.flows, &mut sampling.received);
             let time = key.time + due.interval;
             let tie = self.reserve(due.node);
-            queue.push(EventKey { time, tie }, Event::Sample { sampler });
+            self.queue.push(EventKey { time, tie }, Event::Sample { sampler });
         }
         self.sampling = sampling;
     }

@@ -1,11 +1,11 @@
 //! A frame through a switch.
 
-use rocelab_engine::{EventKey, EventQueue};
+use rocelab_engine::EventKey;
 use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
 
 use super::packet::{Body, PacketPool};
 use super::tcp::{Kind, Packets};
-use super::{DropCause, Event, Network, PacketOf, Role, TrafficKind};
+use super::{DropCause, Network, PacketOf, Role, TrafficKind};
 use crate::profile::{Carries, HostPacket, Joining, Marking, Profile, Shared};
 
 impl<P: Profile> Network<P> {
@@ -14,14 +14,8 @@ impl<P: Profile> Network<P> {
     /// Most find the port idle by which they go on, and start at once: they come and go without the switch's memory
     /// having to be told.
     #[inline(always)] // Into where events are told apart.
-    pub(super) fn forward(
-        &mut self,
-        key: EventKey,
-        (ingress, egress): (u16, u32),
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
-        let Self { ports, nodes, pool, order, totals, routing, switches, .. } = self;
+    pub(super) fn forward(&mut self, key: EventKey, (ingress, egress): (u16, u32), id: PacketId) {
+        let Self { ports, nodes, pool, order, totals, routing, switches, queue, .. } = self;
         let packet = pool.get_mut(id);
         packet.end_on_link();
         let out = &mut ports[egress as usize];
@@ -43,7 +37,7 @@ impl<P: Profile> Network<P> {
                 return out.start(key, (egress, id), packet, ties, routing, queue);
             }
         }
-        self.switch_receive::<Packets>(key, (ingress, egress), id, queue);
+        self.switch_receive::<Packets>(key, (ingress, egress), id);
     }
 
     /// Classifies, stores, marks and queues a frame that has arrived at a switch by its port number `ingress`, and
@@ -54,7 +48,6 @@ impl<P: Profile> Network<P> {
         key: EventKey,
         (ingress, egress): (u16, u32),
         id: PacketId,
-        queue: &mut EventQueue<Event>,
     ) {
         let packet = self.pool.get_mut(id);
         let Some(body) = K::packet_in(&mut packet.body) else {
@@ -81,7 +74,7 @@ impl<P: Profile> Network<P> {
         if let Admission::Dropped(reason) | Admission::DroppedAndPause(reason) = admission {
             self.drop_frame(key, receiving, Some(number), id, DropCause::Buffer(reason));
             if matches!(admission, Admission::DroppedAndPause(_)) {
-                self.pause_sender(key, receiving, number, priority, queue);
+                self.pause_sender(key, receiving, number, priority);
             }
             return;
         }
@@ -97,7 +90,7 @@ impl<P: Profile> Network<P> {
                     body.mark();
                     out.ecn_marks += 1;
                 } else {
-                    self.notify_congestion(key, switch, egress, id, queue);
+                    self.notify_congestion(key, switch, egress, id);
                     out = &mut self.ports[egress as usize];
                 }
             }
@@ -107,51 +100,38 @@ impl<P: Profile> Network<P> {
             && out.port.is_idle_for(key.time, waits_in)
         {
             out.port.note_passed(waits_in);
-            return self.send::<K>(key, switch, egress, id, queue);
+            return self.send::<K>(key, switch, egress, id);
         }
         out.max_queue_bytes = out.max_queue_bytes.max(queued);
         out.port.enqueue(&mut self.pool, id, waits_in, len);
         if matches!(admission, Admission::StoredAndPause) {
-            self.pause_sender(key, receiving, number, priority, queue);
+            self.pause_sender(key, receiving, number, priority);
         }
-        self.pump(key, egress, queue);
+        self.pump(key, egress);
     }
 
     /// Sends the frame that is next at a switch's port, whose transmitter is free.
     #[inline]
-    pub(super) fn pump_switch(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        switch: u32,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn pump_switch(&mut self, key: EventKey, port: u32, switch: u32) {
         let len_of =
             |pool: &PacketPool<PacketOf<P>>, id: PacketId| u32::from(pool.get(id).frame_len);
         let state = &mut self.ports[port as usize];
         let Some((id, _)) = state.port.dequeue(&self.pool, len_of) else { return };
         let more = state.port.has_eligible();
-        self.send::<Packets>(key, switch, port, id, queue);
+        self.send::<Packets>(key, switch, port, id);
         if more {
-            self.arm_free(port, queue);
+            self.arm_free(port);
         }
     }
 
     /// Sends a frame that was admitted and is in no queue, or no longer: one that need not wait is
     /// spared queue and scheduler.
     #[inline]
-    pub(super) fn send<K: Kind<P>>(
-        &mut self,
-        key: EventKey,
-        switch: u32,
-        port: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
-        let Self { ports, nodes, pool, order, totals, routing, switches, shared, .. } = self;
+    pub(super) fn send<K: Kind<P>>(&mut self, key: EventKey, switch: u32, port: u32, id: PacketId) {
+        let Self { ports, nodes, pool, order, totals, routing, switches, shared, queue, .. } = self;
         let packet = pool.get_mut(id);
         let Some(body) = K::packet_in(&mut packet.body) else {
-            return self.send_other(key, switch, port, id, queue);
+            return self.send_other(key, switch, port, id);
         };
         let state = &mut switches[switch as usize];
         let (ingress, len) = (packet.switch_port, u32::from(packet.frame_len));
@@ -175,23 +155,17 @@ impl<P: Profile> Network<P> {
         }
         let stamped = body.telemetry() != Carries::Nothing && body.kind() == TrafficKind::Data;
         if resume {
-            self.resume_sender(key, (switch, ingress, priority), port, queue);
+            self.resume_sender(key, (switch, ingress, priority), port);
         }
         if stamped {
             self.stamp(key.time, port, id);
         }
-        self.transmit(key, port, id, queue);
+        self.transmit(key, port, id);
     }
 
     /// A frame starts at a port that may have shapers.
     #[cold]
-    pub(super) fn shape(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn shape(&mut self, key: EventKey, port: u32, id: PacketId) {
         let state = &mut self.ports[port as usize];
         let Role::Switch(switch) = self.nodes[state.node as usize].role else { return };
         let packet = self.pool.get(id);
@@ -199,7 +173,7 @@ impl<P: Profile> Network<P> {
         let priority = self.switches[switch as usize].priorities[usize::from(priority & 7)];
         let waited_in = state.port.queue_of(priority);
         state.port.note_sent(key.time, waited_in, u32::from(packet.frame_len));
-        self.arm_port_timeout(port, queue);
+        self.arm_port_timeout(port);
     }
 
     /// Lets the sender behind a switch's ingress port go on, because of a frame that leaves by the
@@ -210,15 +184,14 @@ impl<P: Profile> Network<P> {
         key: EventKey,
         (switch, ingress, priority): (u32, u16, u8),
         sending: u32,
-        queue: &mut EventQueue<Event>,
     ) {
         self.shared.on_flow_control();
         let node = self.switches[switch as usize].node;
         let ingress = self.nodes[node as usize].first_port + u32::from(ingress);
         self.ports[ingress as usize].port.request_resume(priority);
         if ingress == sending {
-            return self.arm_at_once(key, ingress, queue);
+            return self.arm_at_once(key, ingress);
         }
-        self.pump(key, ingress, queue);
+        self.pump(key, ingress);
     }
 }

@@ -3,14 +3,14 @@
 //! What a segment and a packet have in common is written once and compiled for each
 //! ([`Kind`]), so that a run without TCP pays nothing.
 
-use rocelab_engine::{EventKey, EventQueue};
+use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpSegment};
 
 use super::packet::Body;
 use super::totals::{Totals, TrafficKind};
-use super::{Event, FarEnd, Network, PacketOf, Role};
+use super::{FarEnd, Network, PacketOf, Role};
 use crate::profile::{Carries, EndHost, HostPacket, Profile};
 
 /// A kind of frame that goes from host to host.
@@ -140,21 +140,15 @@ impl<P: Profile> Network<P> {
     /// link.
     #[cold]
     #[inline(never)]
-    pub(super) fn deliver_other(
-        &mut self,
-        key: EventKey,
-        far: &FarEnd,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn deliver_other(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
         match (self.pool.get(id).body, far.role) {
-            (Body::Pfc(frame), _) => self.receive_pfc(key, far.port, id, &frame, queue),
+            (Body::Pfc(frame), _) => self.receive_pfc(key, far.port, id, &frame),
             (Body::Tcp(segment), Role::Host(host)) => {
-                self.receive_segment(key, host, id, &segment, queue);
+                self.receive_segment(key, host, id, &segment);
             }
             (_, Role::Switch(_)) => match far.way_of(self.pool.get(id)) {
                 Some(egress) => {
-                    self.switch_receive::<Segments>(key, (far.number, egress), id, queue);
+                    self.switch_receive::<Segments>(key, (far.number, egress), id);
                 }
                 None => self.drop_without_way(key, far, id),
             },
@@ -165,16 +159,9 @@ impl<P: Profile> Network<P> {
     /// Sends a frame from a switch that is no packet of the profile's own hosts.
     #[cold]
     #[inline(never)]
-    pub(super) fn send_other(
-        &mut self,
-        key: EventKey,
-        switch: u32,
-        port: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn send_other(&mut self, key: EventKey, switch: u32, port: u32, id: PacketId) {
         if matches!(self.pool.get(id).body, Body::Tcp(_)) {
-            self.send::<Segments>(key, switch, port, id, queue);
+            self.send::<Segments>(key, switch, port, id);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Frames onto links and off them; pauses and their timers.
 
-use rocelab_engine::{EventKey, EventQueue, TieOrder};
+use rocelab_engine::{EventKey, TieOrder};
 use rocelab_fabric::{FlowControl, MIN_FRAME, PacketId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
@@ -18,31 +18,25 @@ impl<P: Profile> Network<P> {
     /// Starts what `port` sends next, if its transmitter is free; else sees to it that it is asked
     /// again when it is. To call it once too often is harmless.
     #[inline]
-    pub(super) fn pump(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn pump(&mut self, key: EventKey, port: u32) {
         let state = &mut self.ports[port as usize];
         if !state.is_free(key) {
-            return self.arm_free(port, queue);
+            return self.arm_free(port);
         }
         if let Some(frame) = state.port.take_pfc_frame(key.time) {
-            return self.transmit_pfc(key, port, frame, queue);
+            return self.transmit_pfc(key, port, frame);
         }
         match state.role {
-            Role::Host(host) => self.pump_host(key, host, queue),
-            Role::Switch(switch) => self.pump_switch(key, port, switch, queue),
+            Role::Host(host) => self.pump_host(key, host),
+            Role::Switch(switch) => self.pump_switch(key, port, switch),
             Role::Elsewhere(_) => {}
         }
     }
 
     /// Puts a frame on the link of `port`, whose transmitter is free.
     #[inline(always)] // Where a host sends: it does not pay for a call.
-    pub(super) fn transmit(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
-        let Self { ports, nodes, pool, order, totals, routing, .. } = self;
+    pub(super) fn transmit(&mut self, key: EventKey, port: u32, id: PacketId) {
+        let Self { ports, nodes, pool, order, totals, routing, queue, .. } = self;
         let state = &mut ports[port as usize];
         let ties = (order, &mut nodes[state.node as usize].order);
         let packet = pool.get_mut(id);
@@ -54,22 +48,15 @@ impl<P: Profile> Network<P> {
             return state.start(key, (port, id), packet, ties, routing, queue);
         }
         let arrival = state.occupy(key, packet.frame_len, ties);
-        self.transmit_specially(key, port, id, arrival, queue);
+        self.transmit_specially(key, port, id, arrival);
     }
 
     /// A frame starts at a port where more has to be done than elsewhere.
     #[cold]
     #[inline(never)]
-    fn transmit_specially(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        arrival: EventKey,
-        queue: &mut EventQueue<Event>,
-    ) {
-        if !self.depart_specially(key, port, id, arrival, queue) {
-            self.put_on_link(port, id, arrival, queue);
+    fn transmit_specially(&mut self, key: EventKey, port: u32, id: PacketId, arrival: EventKey) {
+        if !self.depart_specially(key, port, id, arrival) {
+            self.put_on_link(port, id, arrival);
         }
     }
 
@@ -81,7 +68,6 @@ impl<P: Profile> Network<P> {
         port: u32,
         id: PacketId,
         arrival: EventKey,
-        queue: &mut EventQueue<Event>,
     ) -> bool {
         let state = &self.ports[port as usize];
         let (shapes, captured, far) = (state.port.has_extras(), state.captured, state.far.role);
@@ -92,7 +78,7 @@ impl<P: Profile> Network<P> {
             self.capture_sent(key, port, id);
         }
         if shapes {
-            self.shape(key, port, id, queue);
+            self.shape(key, port, id);
         }
         let Role::Elsewhere(part) = far else { return false };
         self.leave(port, id, arrival, part);
@@ -101,20 +87,14 @@ impl<P: Profile> Network<P> {
 
     /// A frame is on the link of `port` from now on. Its last bit reaches the other end at `arrival`.
     #[inline(never)] // `transmit` does so where nothing is special, with what it has at hand.
-    pub(super) fn put_on_link(
-        &mut self,
-        port: u32,
-        id: PacketId,
-        mut arrival: EventKey,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn put_on_link(&mut self, port: u32, id: PacketId, mut arrival: EventKey) {
         let Self { ports, pool, routing, .. } = self;
         let (state, packet) = (&mut ports[port as usize], pool.get_mut(id));
         state.far.route(&**routing, packet);
         if state.far.cuts_through {
             arrival.time = self.head_arrival(port, id, arrival.time);
         }
-        let Self { ports, pool, .. } = self;
+        let Self { ports, pool, queue, .. } = self;
         ports[port as usize].join_link(port, id, pool.get_mut(id), arrival, queue);
     }
 
@@ -145,39 +125,27 @@ impl<P: Profile> Network<P> {
     }
 
     /// A frame on the link of `port` reaches the other end.
-    pub(super) fn arrive(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn arrive(&mut self, key: EventKey, port: u32, id: PacketId) {
         debug_assert!(self.pool.link_of(id) == Some(port), "an arrival without a frame");
         self.pool.get_mut(id).end_on_link();
         let far = self.ports[port as usize].far;
         if far.special {
-            return self.arrive_specially(key, port, id, queue);
+            return self.arrive_specially(key, port, id);
         }
-        self.deliver(key, &far, id, queue);
+        self.deliver(key, &far, id);
     }
 
     /// A frame reaches the node at the far end of a link.
-    fn deliver(
-        &mut self,
-        key: EventKey,
-        far: &FarEnd,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    fn deliver(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
         let packet = self.pool.get(id);
         if !matches!(packet.body, Body::Rdma(_)) {
-            return self.deliver_other(key, far, id, queue);
+            return self.deliver_other(key, far, id);
         }
         match far.role {
-            Role::Host(host) => self.host_receive(key, host, id, queue),
+            Role::Host(host) => self.host_receive(key, host, id),
             Role::Switch(_) => match far.way_of(packet) {
                 Some(egress) => {
-                    self.switch_receive::<Packets>(key, (far.number, egress), id, queue);
+                    self.switch_receive::<Packets>(key, (far.number, egress), id);
                 }
                 None => self.drop_without_way(key, far, id),
             },
@@ -195,13 +163,7 @@ impl<P: Profile> Network<P> {
     /// A frame reaches the end of a link that may lose it, whose rules may change what becomes of
     /// it, or where it is captured.
     #[cold]
-    fn arrive_specially(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    fn arrive_specially(&mut self, key: EventKey, port: u32, id: PacketId) {
         let sender = &self.ports[port as usize];
         let (receiving, sender_far) = (sender.far.port, sender.far.role);
         if self.is_lost(port) {
@@ -216,21 +178,15 @@ impl<P: Profile> Network<P> {
             return self.drop_frame(key, receiving, None, id, DropCause::Link);
         }
         if self.faults.as_ref().is_some_and(|faults| faults.watches(port)) {
-            return self.pass_faults(key, port, id, queue);
+            return self.pass_faults(key, port, id);
         }
-        self.arrive_at_node(key, port, id, queue);
+        self.arrive_at_node(key, port, id);
     }
 
     /// A frame that came over the link of `port`, whatever happened to it there, is captured, if it
     /// is to be, and delivered.
     #[cold]
-    pub(super) fn arrive_at_node(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn arrive_at_node(&mut self, key: EventKey, port: u32, id: PacketId) {
         let far = self.ports[port as usize].far;
         if self.ports[far.port as usize].captured.is_some() {
             self.capture_received(key, far.port, id);
@@ -239,51 +195,45 @@ impl<P: Profile> Network<P> {
             return self.drop_frame(key, far.port, None, id, DropCause::TtlExpired);
         }
         if self.tables.is_some() && matches!(far.role, Role::Switch(_)) {
-            return self.forward_by_tables(key, port, id, queue);
+            return self.forward_by_tables(key, port, id);
         }
-        if !self.receivers.is_empty() && self.is_kept(key, far.role, id, queue) {
+        if !self.receivers.is_empty() && self.is_kept(key, far.role, id) {
             if let Some(passed) = &mut self.passed {
                 passed.push(Passed::Kept { packet: id });
             }
             return;
         }
-        self.deliver_specially(key, port, id, queue);
+        self.deliver_specially(key, port, id);
     }
 
     /// A frame that came over the link of `port` reaches its node, at last, or one of its copies does.
     #[cold]
     #[inline(never)]
-    pub(super) fn deliver_specially(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn deliver_specially(&mut self, key: EventKey, port: u32, id: PacketId) {
         let far = self.ports[port as usize].far;
         if let Some(passed) = &mut self.passed {
             passed.push(Passed::arrived(id, port, self.pool.get(id)));
         }
-        self.deliver(key, &far, id, queue);
+        self.deliver(key, &far, id);
     }
 
     /// The transmitter of `port` is free and something waited.
-    pub(super) fn port_free(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn port_free(&mut self, key: EventKey, port: u32) {
         let state = &mut self.ports[port as usize];
         if state.port.free_at() == SimTime::NEVER {
             return self.outages.forget_free(port); // Its link failed meanwhile; it stays armed.
         }
         state.free_armed = false;
-        self.pump(key, port, queue);
+        self.pump(key, port);
     }
 
     /// Has `port` asked again when its transmitter is free, unless that is arranged already.
     #[inline]
-    pub(super) fn arm_free(&mut self, port: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn arm_free(&mut self, port: u32) {
         let state = &mut self.ports[port as usize];
         if !state.free_armed {
             state.free_armed = true;
-            queue.push(state.free_key(), Event::PortFree { port });
+            self.queue.push(state.free_key(), Event::PortFree { port });
             // Its turn comes soon, often too soon for what is prefetched by the order of events.
             self.pool.place_of(state.port.first_waiting().unwrap_or(PacketId(0))).prefetch::<1>();
         }
@@ -291,24 +241,24 @@ impl<P: Profile> Network<P> {
 
     /// Has a port asked again after this event, in which it starts a frame: a frame that goes back by
     /// the port it came in by is about to take the transmitter that the end of a pause needs too.
-    pub(super) fn arm_at_once(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn arm_at_once(&mut self, key: EventKey, port: u32) {
         let state = &mut self.ports[port as usize];
         if !state.free_armed {
             state.free_armed = true;
             let tie = self.order.reserve(&mut self.nodes[state.node as usize].order);
-            queue.push(EventKey { time: key.time, tie }, Event::PortFree { port });
+            self.queue.push(EventKey { time: key.time, tie }, Event::PortFree { port });
         }
     }
 
     /// Pauses expire, or are asked for again.
-    pub(super) fn port_timeout(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn port_timeout(&mut self, key: EventKey, port: u32) {
         let state = &mut self.ports[port as usize];
         if state.timeout_armed != key.time {
             return; // An earlier one was armed since; it has served this one's purpose.
         }
         state.timeout_armed = SimTime::NEVER;
         while let Some(frame) = self.ports[port as usize].port.take_response(key.time) {
-            self.obey_pfc(key, port, &frame, queue);
+            self.obey_pfc(key, port, &frame);
         }
         let state = &mut self.ports[port as usize];
         let since = [0, 1, 2, 3, 4, 5, 6, 7].map(|priority| state.port.paused_since(priority));
@@ -322,8 +272,8 @@ impl<P: Profile> Network<P> {
                 self.records.keep(node, Record { key, kind: RecordKind::Pause(change) });
             }
         }
-        self.pump(key, port, queue);
-        self.arm_port_timeout(port, queue);
+        self.pump(key, port);
+        self.arm_port_timeout(port);
     }
 
     /// Counts and forgets a frame.
@@ -358,13 +308,7 @@ impl<P: Profile> Network<P> {
         self.pool.remove(id);
     }
 
-    fn transmit_pfc(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        frame: Pfc,
-        queue: &mut EventQueue<Event>,
-    ) {
+    fn transmit_pfc(&mut self, key: EventKey, port: u32, frame: Pfc) {
         let state = &self.ports[port as usize];
         let peer = self.ports[state.far.port as usize].node;
         let packet = Packet::new(state.node, peer, P::FlowControl::FRAME_LEN, Body::Pfc(frame));
@@ -373,10 +317,10 @@ impl<P: Profile> Network<P> {
             notes.forget(id);
         }
         self.totals.frames_created += 1;
-        self.transmit(key, port, id, queue);
-        self.arm_port_timeout(port, queue);
+        self.transmit(key, port, id);
+        self.arm_port_timeout(port);
         if self.has_more(port) {
-            self.arm_free(port, queue);
+            self.arm_free(port);
         }
     }
 
@@ -393,30 +337,17 @@ impl<P: Profile> Network<P> {
         }
     }
 
-    pub(super) fn receive_pfc(
-        &mut self,
-        key: EventKey,
-        receiving: u32,
-        id: PacketId,
-        frame: &Pfc,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn receive_pfc(&mut self, key: EventKey, receiving: u32, id: PacketId, frame: &Pfc) {
         self.pool.remove(id);
         self.totals.frames_delivered += 1;
         if self.ports[receiving as usize].port.defer_pfc(key.time, frame) {
-            return self.arm_port_timeout(receiving, queue);
+            return self.arm_port_timeout(receiving);
         }
-        self.obey_pfc(key, receiving, frame, queue);
+        self.obey_pfc(key, receiving, frame);
     }
 
     /// A PFC frame takes effect.
-    pub(super) fn obey_pfc(
-        &mut self,
-        key: EventKey,
-        receiving: u32,
-        frame: &Pfc,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn obey_pfc(&mut self, key: EventKey, receiving: u32, frame: &Pfc) {
         let state = &mut self.ports[receiving as usize];
         let mut resumes = false;
         for priority in (0..8u8).filter(|p| frame.class_enable_vector & (1 << p) != 0) {
@@ -440,19 +371,19 @@ impl<P: Profile> Network<P> {
             self.records.keep(node, Record { key, kind: RecordKind::Pause(change) });
         }
         state.port.receive_pfc(key.time, frame);
-        self.arm_port_timeout(receiving, queue);
+        self.arm_port_timeout(receiving);
         if resumes && self.has_more(receiving) {
-            self.pump(key, receiving, queue);
+            self.pump(key, receiving);
         }
     }
 
-    pub(super) fn arm_port_timeout(&mut self, port: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn arm_port_timeout(&mut self, port: u32) {
         let state = &mut self.ports[port as usize];
         let due = state.port.poll_timeout();
         if due < state.timeout_armed {
             state.timeout_armed = due;
             let tie = self.order.reserve(&mut self.nodes[state.node as usize].order);
-            queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
+            self.queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rocelab_engine::{EventKey, EventQueue};
+use rocelab_engine::EventKey;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
 
@@ -44,33 +44,27 @@ impl Storm {
 
 impl<P: Profile> Network<P> {
     /// The first look of the watchdogs, if there are any.
-    pub(super) fn add_watchdogs(&mut self, queue: &mut EventQueue<Event>) {
+    pub(super) fn add_watchdogs(&mut self) {
         let Some(watchdog) = &self.plan.failures.switch_watchdog else { return };
         let time = SimTime::ZERO + watchdog.poll;
         let tie = self.reserve_outside();
-        queue.push(EventKey { time, tie }, Event::Watchdog);
+        self.queue.push(EventKey { time, tie }, Event::Watchdog);
     }
 
     /// The watchdogs look at every egress queue, and come back after their interval.
     #[cold]
-    pub(super) fn watchdog(&mut self, key: EventKey, queue: &mut EventQueue<Event>) {
+    pub(super) fn watchdog(&mut self, key: EventKey) {
         let plan = Arc::clone(&self.plan);
         let Some(watchdog) = &plan.failures.switch_watchdog else { return };
-        self.end_storms(key, watchdog, queue);
+        self.end_storms(key, watchdog);
         for port in 0..u32::try_from(self.own_ports().len()).unwrap_or(u32::MAX) {
-            self.find_storms(key, watchdog, port, queue);
+            self.find_storms(key, watchdog, port);
         }
         let tie = self.reserve_outside();
-        queue.push(EventKey { time: key.time + watchdog.poll, tie }, Event::Watchdog);
+        self.queue.push(EventKey { time: key.time + watchdog.poll, tie }, Event::Watchdog);
     }
 
-    fn find_storms(
-        &mut self,
-        key: EventKey,
-        watchdog: &SwitchWatchdogConfig,
-        port: u32,
-        queue: &mut EventQueue<Event>,
-    ) {
+    fn find_storms(&mut self, key: EventKey, watchdog: &SwitchWatchdogConfig, port: u32) {
         let state = &self.ports[port as usize];
         let Role::Switch(_) = self.nodes[state.node as usize].role else { return };
         for waits_in in 0..8 {
@@ -91,17 +85,12 @@ impl<P: Profile> Network<P> {
                 Storm { port, queue: waits_in, priority, since: key.time, quiet_since: None };
             self.watchdogs.storms.push(storm);
             self.record_storm(key, port, priority, None);
-            self.obey_watchdogs(key, watchdog.action, port, queue);
+            self.obey_watchdogs(key, watchdog.action, port);
         }
     }
 
     /// Queues whose pauses have ended are as they were.
-    fn end_storms(
-        &mut self,
-        key: EventKey,
-        watchdog: &SwitchWatchdogConfig,
-        queue: &mut EventQueue<Event>,
-    ) {
+    fn end_storms(&mut self, key: EventKey, watchdog: &SwitchWatchdogConfig) {
         let mut ended = Vec::new();
         let Self { watchdogs, ports, .. } = self;
         watchdogs.storms.retain_mut(|storm| {
@@ -119,29 +108,23 @@ impl<P: Profile> Network<P> {
         });
         for (port, priority, lasted) in ended {
             self.record_storm(key, port, priority, Some(lasted));
-            self.obey_watchdogs(key, watchdog.action, port, queue);
+            self.obey_watchdogs(key, watchdog.action, port);
         }
     }
 
     /// A port does with its queues what the watchdogs say.
-    fn obey_watchdogs(
-        &mut self,
-        key: EventKey,
-        action: WatchdogAction,
-        port: u32,
-        queue: &mut EventQueue<Event>,
-    ) {
+    fn obey_watchdogs(&mut self, key: EventKey, action: WatchdogAction, port: u32) {
         let storms = self.watchdogs.storms.iter().filter(|storm| storm.port == port);
         let mask = storms.fold(0, |mask, storm| mask | 1 << storm.queue);
         let state = &mut self.ports[port as usize].port;
         match action {
             WatchdogAction::Forward => {
                 state.ignore_pauses(mask);
-                self.pump(key, port, queue);
+                self.pump(key, port);
             }
             WatchdogAction::Drop => {
                 state.discard(mask);
-                self.flush(key, port, mask, super::DropCause::Watchdog, queue);
+                self.flush(key, port, mask, super::DropCause::Watchdog);
             }
         }
     }

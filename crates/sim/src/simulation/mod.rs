@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rocelab_capture::{CaptureWriter, Format, Interface};
-use rocelab_engine::Scheduled;
+use rocelab_engine::{Scheduled, World};
 use rocelab_units::SimTime;
 
 use self::capture_files::CaptureFiles;
@@ -348,7 +348,7 @@ impl Simulation<Roce> {
                     return parts.run_until(until);
                 };
                 let (engine, network) = part.join();
-                while let Some(&Scheduled { key, event }) = engine.queue.first()
+                while let Some(&Scheduled { key, event }) = network.queue_mut().first()
                     && key.time <= until
                 {
                     network.watched(watch, (key, event), |network| {

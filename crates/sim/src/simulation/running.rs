@@ -6,10 +6,10 @@ use rocelab_units::SimTime;
 use crate::network::{BatchOf, BuildError, Event, Network, Part, Setting};
 use crate::profile::Profile;
 
-/// A part of a network, and its events.
+/// A part of a network, and what runs it.
 #[derive(Debug)]
 pub(super) struct Running<P: Profile> {
-    pub(super) engine: Engine<Event>,
+    pub(super) engine: Engine,
     pub(super) network: Network<P>,
     units: UnitWindows<Event>,
 }
@@ -17,10 +17,9 @@ pub(super) struct Running<P: Profile> {
 impl<P: Profile> Running<P> {
     /// A part of a network at time zero.
     pub(super) fn new(setting: &Setting<P>, part: Part) -> Result<Self, BuildError> {
-        let mut engine = Engine::new();
-        let mut network = Network::of_part(setting, part, &mut engine.queue)?;
+        let mut network = Network::of_part(setting, part)?;
         let units = network.divide(setting);
-        Ok(Self { engine, network, units })
+        Ok(Self { engine: Engine::new(), network, units })
     }
 
     /// Runs to the end of a window.
@@ -30,18 +29,18 @@ impl<P: Profile> Running<P> {
 
     /// Takes in what another part has sent.
     pub(super) fn enter(&mut self, batch: BatchOf<P>) {
-        self.network.enter(batch, &mut self.engine.queue);
+        self.network.enter(batch);
     }
 
     /// When something happens next.
     pub(super) fn next(&self) -> SimTime {
-        self.units.next(&self.engine)
+        self.units.next(&self.network)
     }
 
-    /// All that waits to happen is in the queue of the engine from now on, until it
+    /// All that waits to happen is in one queue from now on, until it
     /// [runs](Self::run_until) on.
-    pub(super) fn join(&mut self) -> (&mut Engine<Event>, &mut Network<P>) {
-        self.units.join(&mut self.engine);
+    pub(super) fn join(&mut self) -> (&mut Engine, &mut Network<P>) {
+        self.units.join(&mut self.network);
         (&mut self.engine, &mut self.network)
     }
 }
@@ -51,6 +50,7 @@ mod tests {
     use std::path::Path;
     use std::sync::Arc;
 
+    use rocelab_engine::World;
     use rocelab_units::Duration;
 
     use super::*;
@@ -77,9 +77,9 @@ mod tests {
     fn all_that_waits_in_units_can_be_put_into_one_queue() {
         let mut running = after_a_while(4);
         let next = running.next();
-        assert_ne!(running.engine.queue.peek().map(|key| key.time), Some(next));
+        assert_ne!(running.network.queue().peek().map(|key| key.time), Some(next));
         running.join();
         assert_eq!(running.next(), next);
-        assert_eq!(running.engine.queue.peek().map(|key| key.time), Some(next));
+        assert_eq!(running.network.queue().peek().map(|key| key.time), Some(next));
     }
 }

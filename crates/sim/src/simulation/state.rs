@@ -36,8 +36,7 @@ impl Simulation<Roce> {
         debug_assert!(self.collected.is_empty() && !self.is_over, "records are taken before");
         let mut network = SavedNetwork::default();
         for part in &mut self.parts.all {
-            let (engine, part) = part.join();
-            part.save(&engine.queue, &mut network)?;
+            part.join().1.save(&mut network)?;
         }
         network.sort();
         let saved = SavedSimulation {
@@ -104,7 +103,7 @@ impl Simulation<Roce> {
     ) -> Result {
         for (number, part) in (0u64..).zip(&mut self.parts.all) {
             let (engine, network) = part.join();
-            network.load(saved, window_end, &mut engine.queue)?;
+            network.load(saved, window_end)?;
             // Events are counted in all; the first part has those so far.
             engine.resume(now, if number == 0 { executed } else { 0 });
         }

@@ -121,10 +121,8 @@ mod tests {
         let plan = Arc::new(scenario.plan().unwrap());
         let cut = Cut::new(&plan, Partitioning::balanced(&plan.topology, 2));
         let setting = Setting::<Roce>::new(plan).unwrap();
-        let mut parts = Part::all(&cut).map(|part| {
-            let mut engine = Engine::new();
-            (Network::of_part(&setting, part, &mut engine.queue).unwrap(), engine)
-        });
+        let mut parts =
+            Part::all(&cut).map(|part| (Network::of_part(&setting, part).unwrap(), Engine::new()));
         let (mut first, mut engine) = parts.next().unwrap();
         let (second, _) = parts.next().unwrap();
         let mut batches = Vec::new();
@@ -183,8 +181,7 @@ mod tests {
                     continue;
                 };
                 taken += 1;
-                for frame in &batch.frames {
-                    let (link, arrival) = frame.crossed();
+                for (frame, &(link, arrival)) in batch.frames.iter().zip(&batch.crossings) {
                     assert!(network.places.beyond(link).is_some() && arrival.time > *window);
                     assert!((frame.source as usize) < nodes);
                     assert!((frame.destination as usize) < nodes);

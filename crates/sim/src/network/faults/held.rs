@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use rocelab_engine::{EventKey, EventQueue};
+use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
 use rocelab_units::{Duration, SimTime};
 
@@ -61,39 +61,26 @@ impl Held {
 impl<P: Profile> Network<P> {
     /// A frame passes the faults of the link that `port` sends on, and releases those that waited
     /// for it.
-    pub(super) fn advance(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn advance(&mut self, key: EventKey, port: u32, id: PacketId) {
         let is_rdma = matches!(self.pool.get(id).body, Body::Rdma(_));
-        self.arrive_in_line(key, port, id, queue);
+        self.arrive_in_line(key, port, id);
         if is_rdma {
-            self.release_overtaken(key, port, queue);
+            self.release_overtaken(key, port);
         }
     }
 
     /// Delays a frame and all behind it.
-    pub(super) fn delay(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        delay: Duration,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn delay(&mut self, key: EventKey, port: u32, id: PacketId, delay: Duration) {
         let is_rdma = matches!(self.pool.get(id).body, Body::Rdma(_));
         let due = key.time.saturating_add(delay);
         let Some(held) = self.held(port) else { return };
         let is_first = held.line.is_empty();
         held.line.push_back((id, due));
         if is_first {
-            self.arm_held(port, due, Event::LineDue { port }, queue);
+            self.arm_held(port, due, Event::LineDue { port });
         }
         if is_rdma {
-            self.release_overtaken(key, port, queue);
+            self.release_overtaken(key, port);
         }
     }
 
@@ -104,74 +91,57 @@ impl<P: Profile> Network<P> {
         port: u32,
         id: PacketId,
         (behind, within): (u32, Duration),
-        queue: &mut EventQueue<Event>,
     ) {
         let due = key.time.saturating_add(within);
         let Some(held) = self.held(port) else { return };
         held.back.push(HeldBack { id, behind, due });
-        self.arm_held(port, due, Event::HoldDue { port }, queue);
+        self.arm_held(port, due, Event::HoldDue { port });
     }
 
     /// The first frame in line is due.
     #[cold]
-    pub(in crate::network) fn line_due(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(in crate::network) fn line_due(&mut self, key: EventKey, port: u32) {
         while let Some(held) = self.held(port)
             && let Some(&(id, due)) = held.line.front()
         {
             if due > key.time {
-                return self.arm_held(port, due, Event::LineDue { port }, queue);
+                return self.arm_held(port, due, Event::LineDue { port });
             }
             held.line.pop_front();
-            self.arrive_at_node(key, port, id, queue);
+            self.arrive_at_node(key, port, id);
         }
     }
 
     /// A frame was held back for long enough.
     #[cold]
-    pub(in crate::network) fn hold_due(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(in crate::network) fn hold_due(&mut self, key: EventKey, port: u32) {
         if let Some(id) = self.held(port).and_then(|held| held.take_due(key.time)) {
-            self.arrive_in_line(key, port, id, queue);
+            self.arrive_in_line(key, port, id);
         }
     }
 
-    fn release_overtaken(&mut self, key: EventKey, port: u32, queue: &mut EventQueue<Event>) {
+    fn release_overtaken(&mut self, key: EventKey, port: u32) {
         if let Some(held) = self.held(port) {
             held.count_passed();
         }
         while let Some(id) = self.held(port).and_then(Held::take_overtaken) {
-            self.arrive_in_line(key, port, id, queue);
+            self.arrive_in_line(key, port, id);
         }
     }
 
     /// A frame arrives, or waits behind one that is delayed.
-    fn arrive_in_line(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    fn arrive_in_line(&mut self, key: EventKey, port: u32, id: PacketId) {
         match self.held(port) {
             Some(held) if !held.line.is_empty() => held.line.push_back((id, key.time)),
-            _ => self.arrive_at_node(key, port, id, queue),
+            _ => self.arrive_at_node(key, port, id),
         }
     }
 
     /// An event at the node that the link leads to.
-    fn arm_held(&mut self, port: u32, time: SimTime, event: Event, queue: &mut EventQueue<Event>) {
+    fn arm_held(&mut self, port: u32, time: SimTime, event: Event) {
         let node = self.ports[self.ports[port as usize].far.port as usize].node;
         let tie = self.reserve(node);
-        queue.push(EventKey { time, tie }, event);
+        self.queue.push(EventKey { time, tie }, event);
     }
 
     fn held(&mut self, port: u32) -> Option<&mut Held> {

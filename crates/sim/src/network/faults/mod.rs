@@ -7,7 +7,7 @@
 
 mod held;
 
-use rocelab_engine::{EventKey, EventQueue, RngStream};
+use rocelab_engine::{EventKey, RngStream};
 use rocelab_fabric::{NodeId, PacketId};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_units::SimTime;
@@ -16,7 +16,7 @@ use self::held::Held;
 pub(super) use self::held::HeldBack;
 use super::packet::Body;
 use super::watch::Passed;
-use super::{DropCause, Event, Network};
+use super::{DropCause, Network};
 use crate::profile::{HostPacket, Profile};
 use crate::{FaultAction, FaultChoice, FaultRule, Plan};
 
@@ -164,33 +164,27 @@ impl<P: Profile> Network<P> {
     }
 
     /// A frame has crossed the link that `port` sends on, which rules watch.
-    pub(super) fn pass_faults(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn pass_faults(&mut self, key: EventKey, port: u32, id: PacketId) {
         match self.judge(key.time, port, id) {
-            None => self.advance(key, port, id, queue),
+            None => self.advance(key, port, id),
             Some((rule, FaultAction::Drop)) => {
                 let receiving = self.ports[port as usize].far.port;
                 self.drop_frame(key, receiving, None, id, DropCause::Fault(rule));
             }
             Some((_, FaultAction::Duplicate)) => {
                 let copy = self.duplicate(id);
-                self.advance(key, port, id, queue);
-                self.advance(key, port, copy, queue);
+                self.advance(key, port, id);
+                self.advance(key, port, copy);
             }
             Some((_, FaultAction::Corrupt(part))) => {
                 if let Some(notes) = &mut self.notes {
                     notes.corrupt(id, part);
                 }
-                self.advance(key, port, id, queue);
+                self.advance(key, port, id);
             }
-            Some((_, FaultAction::Delay(delay))) => self.delay(key, port, id, delay, queue),
+            Some((_, FaultAction::Delay(delay))) => self.delay(key, port, id, delay),
             Some((_, FaultAction::Reorder { behind, within })) => {
-                self.hold_back(key, port, id, (behind, within), queue);
+                self.hold_back(key, port, id, (behind, within));
             }
         }
     }

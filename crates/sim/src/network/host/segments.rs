@@ -1,18 +1,18 @@
 //! TCP segments out of a host and into one.
 
-use rocelab_engine::{EventKey, EventQueue, mix};
+use rocelab_engine::{EventKey, mix};
 use rocelab_fabric::PacketId;
 use rocelab_transport::tcp::TcpSegment;
 
 use crate::network::packet::{Body, Packet};
-use crate::network::{DropCause, Event, Network};
+use crate::network::{DropCause, Network};
 use crate::profile::{Context, EndHost, HostPacket, Profile};
 
 impl<P: Profile> Network<P> {
     /// Sends the segment that a host has next; its port is free.
     #[cold]
     #[inline(never)]
-    pub(super) fn pump_segment(&mut self, key: EventKey, host: u32, queue: &mut EventQueue<Event>) {
+    pub(super) fn pump_segment(&mut self, key: EventKey, host: u32) {
         let (state, mut context) = with_host!(self, host, key);
         let port = state.port;
         let paused = self.ports[port as usize].port.paused();
@@ -31,12 +31,12 @@ impl<P: Profile> Network<P> {
             if let Some(blocks) = sack {
                 self.sacks.put(id, blocks);
             }
-            self.transmit(key, port, id, queue);
+            self.transmit(key, port, id);
             if more {
-                self.arm_free(port, queue);
+                self.arm_free(port);
             }
         }
-        self.arm_host_timeout(key, host, queue);
+        self.arm_host_timeout(key, host);
     }
 
     /// Delivers a segment to a host and acts on what follows.
@@ -48,7 +48,6 @@ impl<P: Profile> Network<P> {
         host: u32,
         id: PacketId,
         segment: &TcpSegment,
-        queue: &mut EventQueue<Event>,
     ) {
         let destination = self.pool.get(id).destination;
         let (state, mut context) = with_host!(self, host, key);
@@ -63,6 +62,6 @@ impl<P: Profile> Network<P> {
         state.digest = mix(state.digest ^ key.time.ps() ^ what.rotate_left(17));
         state.end_host.receive_segment(&mut context, segment, sack);
         self.note_segments_accepted(key, host);
-        self.after_host(key, host, true, queue);
+        self.after_host(key, host, true);
     }
 }

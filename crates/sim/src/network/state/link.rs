@@ -1,12 +1,12 @@
 //! One direction of a link: the frames on it and what befalls them.
 
-use rocelab_engine::{EventKey, EventQueue};
+use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
 use rocelab_state::{Result, State, load_value, save_value};
 use rocelab_units::SimTime;
 
 use super::super::faults::{Direction, HeldBack};
-use super::super::{Event, Network, PortPlaces};
+use super::super::{Network, PortPlaces};
 use crate::profile::roce::Roce;
 
 impl Network<Roce> {
@@ -36,12 +36,7 @@ impl Network<Roce> {
         saved
     }
 
-    pub(super) fn load_link(
-        &mut self,
-        port: u32,
-        from: &mut &[u8],
-        queue: &mut EventQueue<Event>,
-    ) -> Result {
+    pub(super) fn load_link(&mut self, port: u32, from: &mut &[u8]) -> Result {
         self.ports[port as usize].doomed = load_value(from)?;
         for _ in 0..load_value::<u64>(from)? {
             let arrival = load_value(from)?;
@@ -50,7 +45,7 @@ impl Network<Roce> {
             state.last = packet;
             let on_link = self.pool.get_mut(packet);
             on_link.start_on_link(port);
-            queue.push(arrival, state.far.arrival_of(port, packet, on_link));
+            self.queue.push(arrival, state.far.arrival_of(port, packet, on_link));
         }
         if let Some(dice) = self.shared.loss(port) {
             *dice = load_value(from)?;

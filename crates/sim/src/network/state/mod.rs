@@ -13,7 +13,7 @@ mod sums;
 
 use std::collections::BTreeMap;
 
-use rocelab_engine::{EventKey, EventQueue, Scheduled};
+use rocelab_engine::{EventKey, Scheduled};
 use rocelab_fabric::{NodeId, PacketId};
 use rocelab_state::{
     BorshDeserialize, BorshSerialize, Result, State, load_value, save_value, unfit,
@@ -62,7 +62,7 @@ impl Network<Roce> {
     ///
     /// # Errors
     /// If a number is not one.
-    pub(crate) fn save(&mut self, queue: &EventQueue<Event>, to: &mut SavedNetwork) -> Result {
+    pub(crate) fn save(&mut self, to: &mut SavedNetwork) -> Result {
         let is_first = self.part.number() == 0;
         if is_first {
             self.save_common(&mut to.common)?;
@@ -73,7 +73,7 @@ impl Network<Roce> {
             self.save_node(node, &mut bytes)?;
             to.nodes.insert(node, bytes);
         }
-        let events = queue.scheduled();
+        let events = self.queue.scheduled();
         let mut on_links: BTreeMap<u32, Vec<(EventKey, PacketId)>> = BTreeMap::new();
         for &Scheduled { key, event } in &events {
             if let Some((port, id)) = self.arriving(&event) {
@@ -101,14 +101,9 @@ impl Network<Roce> {
     ///
     /// # Errors
     /// If it does not fit.
-    pub(crate) fn load(
-        &mut self,
-        saved: &SavedNetwork,
-        now: SimTime,
-        queue: &mut EventQueue<Event>,
-    ) -> Result {
-        let built = std::mem::take(queue);
-        queue.foresee(built.foresight());
+    pub(crate) fn load(&mut self, saved: &SavedNetwork, now: SimTime) -> Result {
+        let built = std::mem::take(&mut self.queue);
+        self.queue.foresee(built.foresight());
         self.load_common(&mut &saved.common[..])?;
         saved.sums.put_everywhere(self)?;
         if self.part.number() == 0 {
@@ -128,33 +123,33 @@ impl Network<Roce> {
             let state = &self.ports[port as usize];
             let bytes = saved.links.get(&(state.node, state.number));
             let mut rest = &bytes.ok_or_else(|| unfit("the links"))?[..];
-            self.load_link(port, &mut rest, queue)?;
+            self.load_link(port, &mut rest)?;
             is_used_up(rest, "a link")?;
         }
         for &(key, event) in &saved.events {
             if let Some(event) = self.event_of(event)? {
-                queue.push(key, event);
+                self.queue.push(key, event);
             }
         }
         // A shaper whose rate is another one may be due earlier than it was.
         for port in 0..u32::try_from(self.places.own).unwrap_or(u32::MAX) {
-            self.arm_earlier(port, now, queue);
+            self.arm_earlier(port, now);
         }
         for Scheduled { key, event } in built.scheduled() {
             if matches!(event, Event::Failure { step } if !self.outages.has_taken(step)) {
-                queue.push(key, event);
+                self.queue.push(key, event);
             }
         }
         Ok(())
     }
 
-    fn arm_earlier(&mut self, port: u32, now: SimTime, queue: &mut EventQueue<Event>) {
+    fn arm_earlier(&mut self, port: u32, now: SimTime) {
         let state = &mut self.ports[port as usize];
         let due = state.port.poll_timeout().max(SimTime::from_ps(now.ps().saturating_add(1)));
         if due < state.timeout_armed {
             state.timeout_armed = due;
             let tie = self.reserve(self.ports[port as usize].node);
-            queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
+            self.queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
         }
     }
 

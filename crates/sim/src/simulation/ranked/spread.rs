@@ -214,7 +214,7 @@ impl Spread<'_, '_> {
         for part in &mut self.parts {
             let (engine, part) = part.join();
             now = now.max(engine.now());
-            part.save(&engine.queue, &mut network)?;
+            part.save(&mut network)?;
         }
         Ok(SavedParts { now, network })
     }
