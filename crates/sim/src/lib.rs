@@ -43,6 +43,7 @@ mod planning;
 pub mod profile;
 pub mod proof;
 pub mod ranks;
+mod record;
 pub mod reference;
 pub mod scenario;
 mod simulation;

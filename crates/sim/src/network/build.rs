@@ -4,11 +4,8 @@ use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, Foresight, Tie, TieOrder};
 use rocelab_fabric::topology::{Adjacency, Neighbour, Partitioning};
-use rocelab_fabric::{
-    BufferError, MIN_FRAME, NodeId, NodeKind, PacketId, Port, RouteError, Scheduler, Serialisation,
-};
+use rocelab_fabric::{MIN_FRAME, NodeId, NodeKind, PacketId, Port, Scheduler, Serialisation};
 use rocelab_units::{Duration, SimTime};
-use thiserror::Error;
 
 use super::contents::Contents;
 use super::crossing::Outbox;
@@ -25,28 +22,11 @@ use super::units::SAME_UNIT;
 use super::{
     Event, FarEnd, Flows, Host, Network, NetworkPort, Node, Operations, Role, Switch, Totals,
 };
-use crate::profile::{EndHost, FlowStarts, Marking, Profile, Shared};
+use crate::profile::{BuildError, EndHost, FlowStarts, Marking, Profile, Shared};
 use crate::{Plan, Side};
 
 /// The origin, in event keys, of what no node causes. Node n has origin n + 1.
 const OUTSIDE: u32 = 0;
-
-/// A plan that cannot become a network.
-#[derive(Clone, Debug, Error)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// A switch's memory cannot be divided as asked.
-    #[error("{switch}: {error}")]
-    Buffer {
-        /// The switch's name.
-        switch: String,
-        /// Why.
-        error: BufferError,
-    },
-    /// There is no way through the topology.
-    #[error(transparent)]
-    Routes(#[from] RouteError),
-}
 
 /// What all parts of a network have in common.
 #[derive(Debug)]

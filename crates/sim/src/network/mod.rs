@@ -34,7 +34,6 @@ mod path;
 mod pause_request;
 mod prefetch;
 mod receiver;
-mod record;
 mod sampling;
 mod state;
 mod stuck;
@@ -42,7 +41,6 @@ mod switch;
 mod tables;
 mod tcp;
 mod telemetry;
-mod totals;
 mod translations;
 mod transmit;
 mod units;
@@ -52,29 +50,22 @@ mod watchdog;
 use std::sync::Arc;
 
 pub use audit::AuditError;
-pub use build::{BuildError, Setting};
+pub use build::Setting;
 pub(crate) use capture::CapturedFrame;
 pub(crate) use crossing::BatchOf;
 use crossing::{MessageOf, Outbox};
 pub(crate) use deadlock::Standstill;
-pub use deadlock::{Deadlock, StuckQueue};
 pub use deliveries::Accepted;
 use digest::Records;
 pub(crate) use digest::digest_of;
 pub use event::Event;
 pub use faults::FaultCounts;
 pub(crate) use idle_backlog::{IdleBacklog, every_nth_look};
-pub use integrity::{IntegrityReport, Promise, Violation};
 pub(crate) use link_rates::LinkUse;
 use packet::PacketPool;
 use part::PortPlaces;
 pub use part::{Cut, Part};
 pub use receiver::ReceiverCounts;
-pub use record::{
-    DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowGoodput, FlowRate, FrameDropped,
-    HostEnd, MarksCounted, OpenOperation, OperationEnd, PauseChange, PauseEvent, PauseRequest,
-    PortUse, QueueLength, QueueStorm, Record, RecordKind,
-};
 use rocelab_engine::{EventKey, EventQueue, Tie, TieOrder, World};
 use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{NodeId, PacketId, Port};
@@ -83,11 +74,17 @@ use rocelab_units::SimTime;
 pub(crate) use state::SavedNetwork;
 pub(crate) use stuck::{FullQueue, StuckQueuePair, WaitingPackets};
 use telemetry::Telemetry;
-pub use totals::{MacEntries, Totals, TrafficKind, Traversals};
 
 use crate::Plan;
+pub use crate::profile::BuildError;
 use crate::profile::roce::Roce;
 use crate::profile::{EndHost, FlowStarts, Profile};
+pub use crate::record::{
+    Deadlock, DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowGoodput, FlowRate,
+    FrameDropped, HostEnd, IntegrityReport, MacEntries, MarksCounted, OpenOperation, OperationEnd,
+    PauseChange, PauseEvent, PauseRequest, PortUse, Promise, QueueLength, QueueStorm, Record,
+    RecordKind, StuckQueue, Totals, TrafficKind, Traversals, Violation,
+};
 
 /// What frames between hosts carry under a profile.
 type PacketOf<P> = <<P as Profile>::EndHost as EndHost<P>>::Packet;

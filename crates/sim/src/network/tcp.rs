@@ -9,9 +9,9 @@ use rocelab_transport::Packet as RdmaPacket;
 use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpSegment};
 
 use super::packet::Body;
-use super::totals::{Totals, TrafficKind};
 use super::{FarEnd, Network, PacketOf, Role};
 use crate::profile::{Carries, EndHost, HostPacket, Profile};
+use crate::record::{Totals, TrafficKind};
 
 /// A kind of frame that goes from host to host.
 pub(super) trait Kind<P: Profile> {

@@ -16,6 +16,7 @@
 //! | how flows start | [`FlowStarts`] | each host by itself | in the order of the file |
 //! | random streams that all share | [`Shared`] | none: one a component | the simulator's generators |
 
+mod error;
 pub mod hpcc_ns3;
 pub mod roce;
 
@@ -28,14 +29,14 @@ use rocelab_fabric::{
     BufferPolicy, CongestionSample, FlowControl, NodeId, PortExtras, RouteError, SchedulerConfig,
     Serialisation,
 };
-use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpSegment};
 use rocelab_transport::{Backlog, Content, Counters, Packet as RdmaPacket, Standing};
-use rocelab_units::{Bandwidth, Duration, SimTime};
+use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{Cnm, TelemetryHeader};
 
-use crate::network::{BuildError, HostEnd, OpenOperation, TrafficKind, Violation};
+pub use self::error::BuildError;
+use crate::record::{Allowed, HostEnd, OpenOperation, TrafficKind, Violation};
 use crate::{FlowPlan, Plan};
 
 /// The rules that a network goes by.
@@ -364,15 +365,6 @@ pub struct FlowProgress {
     pub acknowledged: u64,
     /// What its congestion control allows; none if the source does not send the payload (READ).
     pub allowed: Option<Allowed>,
-}
-
-/// What a congestion control allows a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub struct Allowed {
-    /// At most this rate.
-    pub rate: Bandwidth,
-    /// At most this much unacknowledged payload (bytes); none is no limit.
-    pub window: Option<u64>,
 }
 
 /// A packet between two end hosts, as the network sees it.

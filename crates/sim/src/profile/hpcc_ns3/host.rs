@@ -12,8 +12,8 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::TelemetryHeader;
 
 use super::HpccNs3;
-use crate::network::{FlowEnd, HostEnd, TrafficKind};
-use crate::profile::{Allowed, Carries, Delivery, Departing, EndHost, FlowProgress, HostPacket};
+use crate::profile::{Carries, Delivery, Departing, EndHost, FlowProgress, HostPacket};
+use crate::record::{Allowed, FlowEnd, HostEnd, TrafficKind};
 use crate::{FlowPlan, HpccNs3Plan, Plan};
 
 type Context<'a> = crate::profile::Context<'a, HpccNs3>;

@@ -24,7 +24,7 @@ pub use shared::Commons;
 pub use starts::StartsByFile;
 
 use super::{Profile, Routing};
-use crate::network::BuildError;
+use crate::profile::BuildError;
 use crate::{HpccNs3Plan, Plan};
 
 /// The rules of HPCC's ns-3 simulator.

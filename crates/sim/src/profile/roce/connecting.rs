@@ -11,8 +11,8 @@ use super::connections::Change;
 use super::host::ConnectionEnds;
 use super::{GSI_QPN, VerbsHost};
 use crate::Plan;
-use crate::network::FlowEnd;
 use crate::profile::Delivery;
+use crate::record::FlowEnd;
 
 impl VerbsHost {
     /// A packet arrived, in a run where that is not all.

@@ -16,7 +16,7 @@ use rocelab_wire::cm::{RejectReason, TCP_PORT_SPACE, service_id};
 use rocelab_wire::{Deth, Ecn, Opcode, encapsulation_len};
 
 use crate::address::{host_gid, host_mac};
-use crate::network::FlowFailure;
+use crate::record::FlowFailure;
 use crate::{CmPlan, FlowPlan, Plan};
 
 /// The queue pair of management datagrams (the general service interface).

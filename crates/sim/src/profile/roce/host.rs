@@ -21,8 +21,8 @@ use super::app::{HostApps, SlotView};
 use super::connections::Connections;
 use super::integrity::{Integrity, base_address, takes_receives};
 use super::tcp::HostTcp;
-use crate::network::{FlowEnd, HostEnd, OpenOperation, Violation};
-use crate::profile::{Allowed, Delivery, Departing, EndHost, FlowProgress};
+use crate::profile::{Delivery, Departing, EndHost, FlowProgress};
+use crate::record::{Allowed, FlowEnd, HostEnd, OpenOperation, Violation};
 use crate::{FlowPlan, Plan, Verb};
 
 type Context<'a> = crate::profile::Context<'a, Roce>;

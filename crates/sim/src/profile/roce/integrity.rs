@@ -12,7 +12,7 @@ use rocelab_transport::{
     Completion, CompletionStatus, Memory, Nic, QueuePair, ReceiveCompletion, ReceiveRequest,
 };
 
-use crate::network::{Promise, Violation};
+use crate::record::{Promise, Violation};
 use crate::{FlowPlan, Plan, Verb};
 
 /// Bytes that are compared at a time.

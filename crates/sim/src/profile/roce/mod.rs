@@ -28,7 +28,7 @@ use rocelab_units::{Duration, SimTime};
 
 use super::{Profile, Routing, Shared};
 use crate::Plan;
-use crate::network::BuildError;
+use crate::profile::BuildError;
 
 /// The native model.
 #[derive(Clone, Copy, Debug)]

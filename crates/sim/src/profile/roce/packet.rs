@@ -3,8 +3,8 @@
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_wire::{Cnm, Ecn, TelemetryKind};
 
-use crate::network::TrafficKind;
 use crate::profile::{Carries, HostPacket};
+use crate::record::TrafficKind;
 
 impl HostPacket for RdmaPacket {
     #[inline]

@@ -10,8 +10,8 @@ use rocelab_transport::tcp::{
 use rocelab_transport::{CompletionStatus, Nic};
 use rocelab_units::{Bandwidth, SimTime};
 
-use crate::network::{FlowAcknowledged, FlowEnd, HostEnd};
-use crate::profile::{Allowed, Departing, FlowProgress};
+use crate::profile::{Departing, FlowProgress};
+use crate::record::{Allowed, FlowAcknowledged, FlowEnd, HostEnd};
 use crate::{FlowPlan, Plan};
 
 /// The TCP of a host, and the flows of its connections.

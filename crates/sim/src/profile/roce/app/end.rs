@@ -19,7 +19,7 @@ use rocelab_wire::Psn;
 use super::looking::SlotView;
 use super::messages::{Message, Messages};
 use super::timers::Timers;
-use crate::network::{OpenOperation, OperationEnd};
+use crate::record::{OpenOperation, OperationEnd};
 use crate::{AppPlan, Plan, Side, StepPlan};
 
 /// Where the eight bytes are that atomic operations of the first application change; those of the

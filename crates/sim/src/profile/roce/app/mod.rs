@@ -24,7 +24,7 @@ pub(crate) use self::looking::SlotView;
 pub(in crate::profile::roce) use self::messages::DistantMessage;
 pub(super) use self::messages::Messages;
 use self::timers::Timers;
-use crate::network::{OpenOperation, OperationEnd};
+use crate::record::{OpenOperation, OperationEnd};
 use crate::{ConnectionPlan, Plan, Side};
 
 /// What runs on a host.

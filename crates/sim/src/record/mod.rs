@@ -1,14 +1,19 @@
 //! What a run leaves behind, in the terms of the network: numbers of nodes and ports.
 
+mod deadlock;
+mod integrity;
+mod totals;
+
 use rocelab_engine::EventKey;
 use rocelab_fabric::{DropReason, NodeId};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
-use super::StuckQueue;
+pub use self::deadlock::{Deadlock, StuckQueue};
+pub use self::integrity::{IntegrityReport, Promise, Violation};
+pub use self::totals::{MacEntries, Totals, TrafficKind, Traversals};
 use crate::Plan;
-use crate::profile::Allowed;
 
 /// Something worth keeping, with its place in the order of events.
 #[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
@@ -154,7 +159,7 @@ pub enum FlowFailure {
 
 impl FlowFailure {
     /// A number of its own, above 0.
-    pub(super) const fn number(self) -> u64 {
+    pub(crate) const fn number(self) -> u64 {
         match self {
             Self::ConnectionTimedOut => 1,
             Self::ConnectionRejected => 2,
@@ -328,7 +333,7 @@ impl DropCause {
     }
 
     /// The name that is written so, if it is one.
-    pub(super) fn named(name: &str) -> Option<&'static str> {
+    pub(crate) fn named(name: &str) -> Option<&'static str> {
         const OTHERS: [DropCause; 12] = [
             DropCause::Link,
             DropCause::Fault(0),
@@ -385,6 +390,15 @@ pub struct PortUse {
     pub interval: Duration,
     /// The link's rate, the mean over it.
     pub capacity: Bandwidth,
+}
+
+/// What a congestion control allows a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct Allowed {
+    /// At most this rate.
+    pub rate: Bandwidth,
+    /// At most this much unacknowledged payload (bytes); none is no limit.
+    pub window: Option<u64>,
 }
 
 /// How fast a flow may be, as its source knows, which sends the payload.
