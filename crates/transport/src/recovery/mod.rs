@@ -67,6 +67,8 @@ schemes! {
     GoBackZero = "go-back-0" => go_back_zero,
     /// Only what is missing is sent again (IRN, SIGCOMM'18).
     SelectiveRepeat = "selective-repeat" => selective_repeat,
+    /// Only what is missing is sent again, once many later packets arrived: for several paths.
+    Reordering(parameters: Parameters) = "reordering" => reordering,
 }
 
 impl Recovery {
