@@ -14,6 +14,7 @@
 //!   on the wire and 64 bits inside.
 //! - [`Recovery`]: what is sent again after a loss; one scheme a file.
 //! - [`congestion_control`]: how fast; one algorithm a file and one line in a list.
+//! - [`PathEntropy`]: over which of several paths; one policy a file and one line in a list.
 //! - The NIC arbitrates: acknowledgements and notifications first, then round robin among the
 //!   queue pairs that have something to send, window and pacing credit.
 //!
@@ -34,6 +35,7 @@ pub mod hpcc_ns3;
 mod memory;
 mod nic;
 mod packet;
+mod path_entropy;
 mod queue_pair;
 mod receive_queue;
 mod recovery;
@@ -51,6 +53,7 @@ pub use counters::{Counters, Traffic};
 pub use memory::{Access, Memory, MemoryError, MemoryRegion, RemoteAccess};
 pub use nic::{Backlog, FIRST_QPN, Nic, Timer};
 pub use packet::{Packet, Transmit};
+pub use path_entropy::PathEntropy;
 pub use queue_pair::{OutstandingWork, QueuePair, QueuePairState, Standing, StateError};
 pub use receive_queue::ReceiveQueueConfig;
 pub use recovery::Recovery;

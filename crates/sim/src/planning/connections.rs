@@ -38,6 +38,7 @@ pub(super) fn check(roce: &RoceConfig) -> Result<(), Fault> {
             .help(format!("give 1 to {most}"))
     })?;
     check_recovery(roce)?;
+    check_path_entropy(roce)?;
     check_coalescing(roce)?;
     check_manager(roce)?;
     check_timeouts(roce)
@@ -111,6 +112,14 @@ fn check_recovery(roce: &RoceConfig) -> Result<(), Fault> {
     let name = roce.recovery.name();
     roce.recovery.validate().map_err(|error| {
         let key = format!("roce.recovery.{name}.{}", error.key);
+        Fault::at(key, error.problem).value(error.value).help(error.fix)
+    })
+}
+
+fn check_path_entropy(roce: &RoceConfig) -> Result<(), Fault> {
+    let name = roce.path_entropy.name();
+    roce.path_entropy.validate().map_err(|error| {
+        let key = format!("roce.path_entropy.{name}.{}", error.key);
         Fault::at(key, error.problem).value(error.value).help(error.fix)
     })
 }

@@ -234,6 +234,7 @@ impl VerbsHost {
             dest_qp,
             destination: peer,
             entropy: plan.flow_hash(self.node, peer, described.entropy),
+            more_entropies: plan.more_flow_hashes(self.node, peer, described.entropy),
             initial_psn,
             remote_initial_psn,
             priority: described.priority,
