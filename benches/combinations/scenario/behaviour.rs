@@ -64,6 +64,11 @@ impl Shape {
         if self.random.once_in(6) {
             put("tagging", self.random.pick(&["tagged", "untagged"]).into());
         }
+        if self.random.once_in(5) {
+            let numbers = number(self.random.pick(&[2, 5, 64]));
+            let policy = table([("round-robin", table([("numbers", numbers)]).into())]);
+            put("path_entropy", policy.into());
+        }
         if self.service == "rc" {
             self.reliability(&mut roce);
         }

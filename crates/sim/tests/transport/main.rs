@@ -8,6 +8,7 @@ mod integrity;
 mod integrity_errors;
 mod integrity_results;
 mod keys;
+mod path_entropy;
 mod support;
 mod tcp_captured;
 mod unreliable;

@@ -82,6 +82,8 @@ policies! {
     /// One number for all packets of a queue pair.
     #[default]
     QueuePair = "queue-pair" => queue_pair,
+    /// So many numbers, of which each packet has the next.
+    RoundRobin(parameters: Parameters) = "round-robin" => round_robin,
 }
 
 /// One policy in one queue pair.

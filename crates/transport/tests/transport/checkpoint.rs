@@ -7,8 +7,9 @@ use rocelab_state::State;
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{
     Access, AckCoalescing, AckTimeout, Algorithm, Completion, CompletionStatus, Memory,
-    MemoryRegion, Nic, Operation, Packet, QueuePairConfig, QueuePairProfile, ReceiveCompletion,
-    ReceiveQueueConfig, ReceiveRequest, Recovery, RetransmissionTimeouts, Service, Transmit,
+    MemoryRegion, Nic, Operation, Packet, PathEntropy, QueuePairConfig, QueuePairProfile,
+    ReceiveCompletion, ReceiveQueueConfig, ReceiveRequest, Recovery, RetransmissionTimeouts,
+    Service, Transmit,
 };
 use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::{Cnm, IntHop, TelemetryHeader};
@@ -82,11 +83,13 @@ impl Case {
         let (name, parameters) = ALGORITHMS[self.algorithm];
         let [low, high] = [20, 60].map(Duration::from_us);
         let selective = self.recovery.is_selective();
+        let spread = PathEntropy::all().into_iter().max_by_key(PathEntropy::numbers).unwrap();
         let coalescing = AckCoalescing { packets: 3, delay: Duration::from_us(2) };
         let profile = Arc::new(QueuePairProfile {
             recovery: self.recovery,
             ack_interval: 4,
             ack_timeout: AckTimeout::try_from(3).unwrap(),
+            path_entropy: if self.coalesces { spread } else { PathEntropy::default() },
             retry_count: 200,
             timeouts: selective.then_some(RetransmissionTimeouts { low, high, low_packets: 3 }),
             ack_coalescing: self.coalesces.then_some(coalescing),
