@@ -101,6 +101,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         switch: scenario.switch.clone(),
         switch_overrides,
         queue_pairs,
+        host_scheduler: scenario.host.scheduler,
         tcp,
         flows,
         apps,
