@@ -27,6 +27,9 @@ impl Shape {
         self.span = 20_000 + bits * 1_000_000 / (self.slowest / 1_000).max(1);
         let roce = self.roce();
         self.set("roce", roce);
+        if self.random.once_in(5) {
+            self.set("host", table([("scheduler", "strict-priority".into())]));
+        }
         if self.random.once_in(4) {
             self.layer2();
         }

@@ -1,4 +1,4 @@
-//! What hosts and their queue pairs decide packet by packet: recovery, and which path.
+//! What hosts and their queue pairs decide packet by packet: recovery, which path, and who is next.
 
 use crate::support::{assert_cuts_change_nothing, clos, flows};
 
@@ -51,5 +51,24 @@ fn packets_that_take_several_paths_while_a_link_fails() {
         );
         let text = clos(&roce, &format!("{failures}{}", flows("600KB", PAIRS)));
         assert_cuts_change_nothing(&text, &["/retransmissions"]);
+    }
+}
+
+/// Two priorities of the NIC, programs, and TCP of a third, with pacing and without.
+#[test]
+fn hosts_that_send_the_highest_priority_first() {
+    for (algorithm, tcp) in [("none", 4), ("dcqcn", 6), ("hpcc", 1)] {
+        let more = format!(
+            "[congestion_control.{algorithm}]\n[tcp]\npriority = {tcp}\n[[faults]]\naction = \"drop\"\n\
+             probability = 0.001\n{APP}{}{}{}",
+            flows("200KB", PAIRS).replace("list =", "priority = 5\nlist ="),
+            flows("200KB", PAIRS),
+            flows("100KB", &PAIRS[1..]).replace("list =", "transport = \"tcp\"\nlist ="),
+        );
+        let roce = format!(
+            "[roce]\nack_timeout = 4\nrecovery = \"selective-repeat\"\n{SPRAYED}\n[host]\nscheduler = \"strict-priority\""
+        );
+        let text = clos(&roce, &more);
+        assert_cuts_change_nothing(&text, &["/operations", "/retransmissions"]);
     }
 }

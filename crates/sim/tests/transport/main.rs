@@ -4,6 +4,7 @@
 mod connections;
 mod connections_captured;
 mod documentation;
+mod host_scheduler;
 mod integrity;
 mod integrity_errors;
 mod integrity_results;

@@ -114,6 +114,8 @@ schedulers! {
     /// Among stacks by bytes, within each in turns, whatever the priorities.
     #[default]
     RoundRobin = "round-robin" => round_robin,
+    /// The highest priority first; among stacks with the same, by bytes.
+    StrictPriority = "strict-priority" => strict_priority,
 }
 
 /// One scheduler.
