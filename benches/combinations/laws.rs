@@ -86,12 +86,14 @@ impl Seen<'_> {
         self.made.table.get(section)?.get(key)
     }
 
-    /// Whether something was lost, or may be late for longer than anybody waits.
+    /// Whether something was lost, was overtaken by what left after it, or may be late for longer than
+    /// anybody waits.
     fn has_trouble(&self) -> bool {
         let summary = &self.ran.summary;
         let acted = summary.faults.iter().any(|rule| rule.acted > 0);
         let stuck = !summary.deadlocks.is_empty() || summary.storms > 0;
-        self.lost() > 0 || acted || !summary.failures.is_empty() || stuck
+        let reorders = self.key("roce", "path_entropy").is_some();
+        self.lost() > 0 || reorders || acted || !summary.failures.is_empty() || stuck
     }
 
     /// Frames that were dropped and that somebody misses.

@@ -27,6 +27,9 @@ impl Shape {
         self.span = 20_000 + bits * 1_000_000 / (self.slowest / 1_000).max(1);
         let roce = self.roce();
         self.set("roce", roce);
+        if self.random.once_in(5) {
+            self.set("host", table([("scheduler", "strict-priority".into())]));
+        }
         if self.random.once_in(4) {
             self.layer2();
         }
@@ -64,6 +67,11 @@ impl Shape {
         if self.random.once_in(6) {
             put("tagging", self.random.pick(&["tagged", "untagged"]).into());
         }
+        if self.random.once_in(5) {
+            let numbers = number(self.random.pick(&[2, 5, 64]));
+            let policy = table([("round-robin", table([("numbers", numbers)]).into())]);
+            put("path_entropy", policy.into());
+        }
         if self.service == "rc" {
             self.reliability(&mut roce);
         }
@@ -73,9 +81,21 @@ impl Shape {
     /// Keys of acknowledgements, retries and connections.
     fn reliability(&mut self, roce: &mut Table) {
         let mut put = |key: &str, value: Value| roce.insert(key.to_owned(), value);
-        let recovery =
-            self.random.pick(&["go-back-n", "go-back-n", "go-back-0", "selective-repeat"]);
-        put("recovery", recovery.into());
+        let recovery = self.random.pick(&[
+            "go-back-n",
+            "go-back-n",
+            "go-back-0",
+            "selective-repeat",
+            "reordering",
+        ]);
+        let is_selective = recovery == "selective-repeat" || recovery == "reordering";
+        let scheme: Value = if recovery == "reordering" {
+            let packets = number(self.random.pick(&[1, 4, 32]));
+            table([("reordering", table([("packets", packets)]).into())]).into()
+        } else {
+            recovery.into()
+        };
+        put("recovery", scheme);
         if self.random.once_in(5) {
             put("ack_interval", number(self.random.pick(&[2, 3, 8, 64])));
         }
@@ -105,7 +125,7 @@ impl Shape {
             let delay = self.random.pick(&["100ns", "2us", "8us"]);
             put("ack_coalescing", table([("packets", packets), ("delay", delay.into())]).into());
         }
-        if recovery == "selective-repeat" && self.random.once_in(2) {
+        if is_selective && self.random.once_in(2) {
             let low_packets = number(self.random.pick(&[1, 3, 10]));
             let timeouts =
                 [("low", "100us".into()), ("high", "320us".into()), ("low_packets", low_packets)];

@@ -62,6 +62,20 @@ pub(crate) fn host_gid(encapsulation: Encapsulation, kind: GidKind, host: NodeId
     }
 }
 
+/// The UDP source port (v2) or flow label (v1) so many after `first`, of those that RoCE has.
+pub(crate) fn path_entropy(encapsulation: Encapsulation, first: u32, place: u32) -> u32 {
+    /// Flow labels have 20 bits, and 0 means that there is none.
+    const LABELS: u32 = (1 << 20) - 1;
+    /// The ports of RoCE v2 are the upper quarter.
+    const FIRST_PORT: u32 = 0xc000;
+    const PORTS: u32 = 0x4000;
+    match encapsulation {
+        _ if place == 0 => first,
+        Encapsulation::V1 => 1 + (first.saturating_sub(1) + place) % LABELS,
+        Encapsulation::V2Ipv4 | Encapsulation::V2Ipv6 => FIRST_PORT | (first + place) % PORTS,
+    }
+}
+
 /// What equal-cost multipath goes by: the five-tuple of v2, or MACs and flow label of v1.
 pub(crate) fn flow_hash(
     encapsulation: Encapsulation,

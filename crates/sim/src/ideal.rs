@@ -31,7 +31,7 @@ mod ways;
 
 use std::collections::BTreeSet;
 
-use rocelab_transport::{QueuePairProfile, Recovery, Service};
+use rocelab_transport::{QueuePairProfile, Service};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::cm::MAD_LEN;
 use rocelab_wire::{CnTag, Encapsulation, Opcode, TelemetryKind, frame_len};
@@ -257,8 +257,7 @@ impl UnloadedNetwork {
 
 /// Packets for one that asks for an acknowledgement. With selective repeat each does.
 fn ack_interval(profile: &QueuePairProfile) -> Option<u64> {
-    let interval =
-        if profile.recovery == Recovery::SelectiveRepeat { 1 } else { profile.ack_interval.max(1) };
+    let interval = if profile.recovery.is_selective() { 1 } else { profile.ack_interval.max(1) };
     profile.ack_coalescing.is_none_or(|rule| rule.packets <= 1).then_some(interval.into())
 }
 

@@ -7,7 +7,7 @@ use rocelab_wire::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Algorithm, Operation, ReceiveQueueConfig, Recovery};
+use crate::{Algorithm, Operation, PathEntropy, ReceiveQueueConfig, Recovery};
 
 /// The path MTU: the payload bytes of a full packet, one of the five sizes of the InfiniBand
 /// architecture.
@@ -204,6 +204,8 @@ pub struct QueuePairProfile {
     pub ack_coalescing: Option<AckCoalescing>,
     /// Priority (0 to 7) of congestion notification packets.
     pub cnp_priority: u8,
+    /// Which of the numbers of a queue pair its data packets have that equal-cost multipath goes by.
+    pub path_entropy: PathEntropy,
     /// Whether packets leave as ECT(0), so that switches may mark them.
     pub ecn_capable: bool,
     /// How the sending rate reacts.
@@ -236,6 +238,7 @@ impl QueuePairProfile {
             timeouts: None,
             ack_coalescing: None,
             cnp_priority: 6,
+            path_entropy: PathEntropy::default(),
             ecn_capable: false,
             congestion_control: Algorithm::default_for(false),
             base_rtt: Duration::from_us(10),
@@ -252,8 +255,11 @@ pub struct QueuePairConfig {
     pub dest_qp: u32,
     /// Who the other end is: handed back with every packet, never looked into.
     pub destination: u32,
-    /// UDP source port (v2) or flow label (v1): handed back with every packet.
+    /// UDP source port (v2) or flow label (v1): handed back with packets.
     pub entropy: u32,
+    /// Others that data packets may have in its place: one less than the policy of path entropy has
+    /// [numbers](PathEntropy::numbers). Of datagrams those have them that go to `destination`.
+    pub more_entropies: Vec<u32>,
     /// The first packet sequence number that this end sends, 24 bits.
     pub initial_psn: u32,
     /// The first packet sequence number that this end expects, 24 bits.

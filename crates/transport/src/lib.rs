@@ -14,6 +14,9 @@
 //!   on the wire and 64 bits inside.
 //! - [`Recovery`]: what is sent again after a loss; one scheme a file.
 //! - [`congestion_control`]: how fast; one algorithm a file and one line in a list.
+//! - [`PathEntropy`]: over which of several paths; one policy a file and one line in a list.
+//! - [`HostScheduler`]: who sends next of a NIC, a TCP beside it, and their priorities; one a file and
+//!   one line in a list.
 //! - The NIC arbitrates: acknowledgements and notifications first, then round robin among the
 //!   queue pairs that have something to send, window and pacing credit.
 //!
@@ -34,9 +37,11 @@ pub mod hpcc_ns3;
 mod memory;
 mod nic;
 mod packet;
+mod path_entropy;
 mod queue_pair;
 mod receive_queue;
 mod recovery;
+mod scheduler;
 mod sequence;
 pub mod tcp;
 mod work;
@@ -51,9 +56,11 @@ pub use counters::{Counters, Traffic};
 pub use memory::{Access, Memory, MemoryError, MemoryRegion, RemoteAccess};
 pub use nic::{Backlog, FIRST_QPN, Nic, Timer};
 pub use packet::{Packet, Transmit};
+pub use path_entropy::PathEntropy;
 pub use queue_pair::{OutstandingWork, QueuePair, QueuePairState, Standing, StateError};
 pub use receive_queue::ReceiveQueueConfig;
 pub use recovery::Recovery;
+pub use scheduler::{HostScheduler, HostSchedulerConfig, Offer, STACKS, Turn};
 pub use work::{
     ATOMIC_LENGTH, AddressHandle, Completion, CompletionStatus, DatagramSource, MAX_MESSAGE_LENGTH,
     Operation, PostError, ReceiveCompletion, ReceiveRequest, WorkRequest,

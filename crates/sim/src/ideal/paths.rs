@@ -30,6 +30,8 @@ pub(super) struct ShortestPaths {
     /// Whether frames can take other paths in the run than those of its beginning.
     changes: RouteChanges,
     any_path: AnyPath,
+    /// Whether the packets of a queue pair take several paths at any time.
+    spreads: bool,
     active: Vec<bool>,
     trees: Kept<NodeId, Tree>,
 }
@@ -63,6 +65,7 @@ impl ShortestPaths {
         let by_hand_to = by_hand.iter().flat_map(Routes::static_destinations).collect();
         Self {
             any_path: AnyPath::new(&ground),
+            spreads: plan.common_queue_pair().path_entropy.numbers() > 1,
             ground,
             by_hand,
             by_hand_to,
@@ -111,7 +114,7 @@ impl ShortestPaths {
         (from, to): (NodeId, NodeId),
         between: (SimTime, SimTime),
     ) -> Option<Ways> {
-        if !self.changes.are_within(between) {
+        if !self.spreads && !self.changes.are_within(between) {
             return None;
         }
         let (ends, steps) = self.ends(from, to)?;

@@ -22,6 +22,7 @@ use super::units::SAME_UNIT;
 use super::{
     Event, FarEnd, Flows, Host, Network, NetworkPort, Node, Operations, Role, Switch, Totals,
 };
+use crate::address::path_entropy;
 use crate::profile::{BuildError, EndHost, FlowStarts, Marking, Profile, Shared};
 use crate::{Plan, Side};
 
@@ -86,6 +87,25 @@ impl Plan {
     /// Hash of a flow's addresses and entropy field: what equal-cost multipath goes by.
     pub fn flow_hash(&self, source: NodeId, destination: NodeId, entropy: u32) -> u32 {
         crate::address::flow_hash(self.roce.encapsulation, source, destination, entropy)
+    }
+
+    /// The entropy fields that packets of a queue pair may have whose first is `entropy`: as many as the
+    /// policy of path entropy has numbers.
+    pub(crate) fn entropies(&self, entropy: u32) -> impl Iterator<Item = u32> + Clone {
+        let encapsulation = self.roce.encapsulation;
+        let numbers = self.common_queue_pair().path_entropy.numbers();
+        (0..numbers).map(move |place| path_entropy(encapsulation, entropy, place))
+    }
+
+    /// The [hashes](Self::flow_hash) of these but the first.
+    pub(crate) fn more_flow_hashes(
+        &self,
+        source: NodeId,
+        destination: NodeId,
+        entropy: u32,
+    ) -> Vec<u32> {
+        let more = self.entropies(entropy).skip(1);
+        more.map(|entropy| self.flow_hash(source, destination, entropy)).collect()
     }
 }
 

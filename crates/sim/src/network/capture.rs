@@ -225,7 +225,7 @@ impl<P: Profile> Network<P> {
         let roce = &self.plan.roce;
         let encapsulation = roce.encapsulation;
         let (source, destination) = self.link_addresses(sender, packet);
-        let entropy = self.entropy(packet.destination, rdma.dest_qp());
+        let entropy = self.entropy(packet, rdma.dest_qp());
         RoceFrame {
             destination,
             source,
@@ -298,16 +298,22 @@ impl<P: Profile> Network<P> {
         links
     }
 
-    /// UDP source port or flow label of the connection that ends at a host's queue pair.
-    fn entropy(&self, destination: NodeId, qpn: u32) -> u32 {
+    /// UDP source port or flow label of a packet of the connection that ends at its destination's queue
+    /// pair: of those that it may have, the one that the packet has the hash of.
+    fn entropy(&self, packet: &Packet<PacketOf<P>>, qpn: u32) -> u32 {
         if qpn == GSI_QPN {
             return self.plan.roce.management_entropy();
         }
-        match self.owners.as_ref().and_then(|owners| owners.of_queue_pair(destination, qpn)) {
+        let &Packet { source, destination, flow_hash, .. } = packet;
+        let owners = self.owners.as_ref();
+        let first = match owners.and_then(|owners| owners.of_queue_pair(destination, qpn)) {
             Some(Owner::Connection(number)) => self.plan.connections[number as usize].entropy,
             Some(Owner::Flow(number)) => self.plan.flows[number as usize].entropy,
-            None => 0,
-        }
+            None => return 0,
+        };
+        let mut more = self.plan.entropies(first).skip(1);
+        more.find(|&entropy| self.plan.flow_hash(source, destination, entropy) == flow_hash)
+            .unwrap_or(first)
     }
 }
 

@@ -76,7 +76,7 @@ impl<P: Profile> Network<P> {
         let (state, mut context) = with_host!(self, host, key);
         let port = state.port;
         let paused = self.ports[port as usize].port.paused();
-        if state.end_host.next_is_segment(paused) {
+        if state.end_host.next_is_segment(key.time, paused) {
             return self.pump_segment(key, host);
         }
         if let Some(departing) = state.end_host.poll_transmit(&mut context, paused) {

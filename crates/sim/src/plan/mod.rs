@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocelab_fabric::{NodeId, RouteError, Routes, StaticRoute, SwitchConfig, Topology};
-use rocelab_transport::{QueuePairProfile, Service};
+use rocelab_transport::{HostSchedulerConfig, QueuePairProfile, Service};
 use rocelab_units::SimTime;
 
 pub use self::capture::CapturePlan;
@@ -70,6 +70,8 @@ pub struct Plan {
     /// Parameters of queue pairs: one for each congestion control in use, and so at least one. They
     /// differ in nothing else, but for what follows from it.
     pub queue_pairs: Vec<Arc<QueuePairProfile>>,
+    /// How hosts share their ports among stacks and priorities.
+    pub host_scheduler: HostSchedulerConfig,
     /// What hosts' TCP does; none where no flow is of TCP.
     pub tcp: Option<TcpPlan>,
     /// In order of start time, then of the scenario's text.

@@ -101,6 +101,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         switch: scenario.switch.clone(),
         switch_overrides,
         queue_pairs,
+        host_scheduler: scenario.host.scheduler,
         tcp,
         flows,
         apps,
@@ -160,6 +161,7 @@ fn profile(config: &RoceConfig, algorithm: &Algorithm) -> QueuePairProfile {
         timeouts: config.timeouts,
         ack_coalescing: config.ack_coalescing,
         cnp_priority: config.cnp_priority,
+        path_entropy: config.path_entropy,
         ecn_capable: config.version == RoceVersion::V2 && algorithm.needs_ecn(),
         congestion_control: algorithm.clone(),
         // Round-trip time and packets in flight follow when all flows are known.

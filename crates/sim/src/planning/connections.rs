@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use rocelab_transport::{QueuePairProfile, Recovery};
+use rocelab_transport::QueuePairProfile;
 use rocelab_units::Duration;
 
 use super::applications;
@@ -37,6 +37,8 @@ pub(super) fn check(roce: &RoceConfig) -> Result<(), Fault> {
         Fault::at("roce.max_outstanding", "at least one packet, and at most half of the PSNs")
             .help(format!("give 1 to {most}"))
     })?;
+    check_recovery(roce)?;
+    check_path_entropy(roce)?;
     check_coalescing(roce)?;
     check_manager(roce)?;
     check_timeouts(roce)
@@ -106,6 +108,22 @@ pub(super) fn manager(roce: &RoceConfig) -> Option<CmPlan> {
     })
 }
 
+fn check_recovery(roce: &RoceConfig) -> Result<(), Fault> {
+    let name = roce.recovery.name();
+    roce.recovery.validate().map_err(|error| {
+        let key = format!("roce.recovery.{name}.{}", error.key);
+        Fault::at(key, error.problem).value(error.value).help(error.fix)
+    })
+}
+
+fn check_path_entropy(roce: &RoceConfig) -> Result<(), Fault> {
+    let name = roce.path_entropy.name();
+    roce.path_entropy.validate().map_err(|error| {
+        let key = format!("roce.path_entropy.{name}.{}", error.key);
+        Fault::at(key, error.problem).value(error.value).help(error.fix)
+    })
+}
+
 fn check_coalescing(roce: &RoceConfig) -> Result<(), Fault> {
     let Some(coalescing) = roce.ack_coalescing else { return Ok(()) };
     ensure(coalescing.packets > 0, || {
@@ -122,7 +140,7 @@ fn check_coalescing(roce: &RoceConfig) -> Result<(), Fault> {
 
 fn check_timeouts(roce: &RoceConfig) -> Result<(), Fault> {
     let Some(timeouts) = roce.timeouts else { return Ok(()) };
-    ensure(roce.recovery == Recovery::SelectiveRepeat, || {
+    ensure(roce.recovery.is_selective(), || {
         Fault::at("roce.timeouts", "only selective repeat has two timeouts")
             .value("")
             .help("use `recovery = \"selective-repeat\"`, or `ack_timeout` instead")
@@ -149,7 +167,7 @@ pub(super) fn measure_paths(plan: &mut Plan, roce: &RoceConfig) {
     let ways = applications::ways(&plan.flows, &plan.apps, &plan.connections);
     let base_rtt = UnloadedNetwork::new(plan).largest_round_trip(&ways);
     let limit = match roce.max_outstanding {
-        None if roce.recovery == Recovery::SelectiveRepeat => Some(packets_in(plan, base_rtt)),
+        None if roce.recovery.is_selective() => Some(packets_in(plan, base_rtt)),
         given => given,
     };
     for profile in &mut plan.queue_pairs {

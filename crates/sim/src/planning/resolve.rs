@@ -1,7 +1,7 @@
 //! Defaults that depend on other values.
 
 use rocelab_fabric::{EcnConfig, MarkAt};
-use rocelab_transport::{Algorithm, Recovery};
+use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, Bytes};
 
 use crate::reference;
@@ -17,7 +17,7 @@ impl Scenario {
     pub fn resolved(&self) -> Self {
         let mut resolved = self.with_defaults();
         let roce = &resolved.roce;
-        let follows = roce.recovery == Recovery::SelectiveRepeat && roce.max_outstanding.is_none();
+        let follows = roce.recovery.is_selective() && roce.max_outstanding.is_none();
         if follows && let Ok(plan) = self.plan() {
             let profile = plan.queue_pairs.first();
             resolved.roce.max_outstanding = profile.map(|profile| profile.max_outstanding);

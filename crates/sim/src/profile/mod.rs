@@ -209,8 +209,8 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug + Send {
     /// Whether the host sends a TCP segment next, and not what
     /// [`poll_transmit`](Self::poll_transmit) has; decided anew each time.
     #[inline]
-    fn next_is_segment(&mut self, paused: u8) -> bool {
-        _ = paused;
+    fn next_is_segment(&mut self, now: SimTime, paused: u8) -> bool {
+        _ = (now, paused);
         false
     }
 

@@ -13,6 +13,7 @@ mod document;
 mod error;
 mod failure;
 mod faults;
+mod host;
 mod input_files;
 mod items;
 mod layer2;
@@ -53,6 +54,7 @@ pub use failure::{
     WatchdogConfig,
 };
 pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
+pub use host::HostConfig;
 pub use items::Items;
 pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, LearningConfig, VlanConfig};
 pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
@@ -96,6 +98,9 @@ pub struct Scenario {
     /// RoCE version, path MTU, recovery, priorities.
     #[serde(default)]
     pub roce: RoceConfig,
+    /// What all hosts do.
+    #[serde(default, skip_serializing_if = "is_default_host")]
+    pub host: HostConfig,
     /// Layer-2 forwarding and broadcast domains.
     #[serde(default)]
     pub layer2: Layer2Config,
@@ -150,6 +155,10 @@ pub struct Scenario {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_no_time(time: &Duration) -> bool {
     *time == Duration::ZERO
+}
+
+fn is_default_host(host: &HostConfig) -> bool {
+    *host == HostConfig::default()
 }
 
 fn is_unwatched(watchdog: &WatchdogConfig) -> bool {

@@ -1,7 +1,7 @@
 //! `[roce]`: how frames look and how connections behave.
 
 use rocelab_transport::{
-    AckCoalescing, AckTimeout, PathMtu, Recovery, RetransmissionTimeouts, Service,
+    AckCoalescing, AckTimeout, PathEntropy, PathMtu, Recovery, RetransmissionTimeouts, Service,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,6 +60,9 @@ pub struct RoceConfig {
     /// Hop limit or TTL of a new frame, 1 to 255.
     #[schemars(range(min = 1))]
     pub hop_limit: u8,
+    /// Which UDP source ports (v2) or flow labels (v1) the data packets of a connection have.
+    #[serde(skip_serializing_if = "is_of_queue_pair")]
+    pub path_entropy: PathEntropy,
     /// Where a frame carries its priority: the 802.1Q PCP, or the traffic class.
     pub tagging: Tagging,
     /// What a v1 host's GID is made of; a v2 host's is its IP address.
@@ -96,6 +99,7 @@ impl Default for RoceConfig {
             priority: 3,
             cnp_priority: 6,
             hop_limit: 64,
+            path_entropy: PathEntropy::default(),
             tagging: Tagging::Auto,
             gid: GidKind::Eui64,
             connect: Connect::OutOfBand,
@@ -104,6 +108,11 @@ impl Default for RoceConfig {
             cm: None,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_of_queue_pair(policy: &PathEntropy) -> bool {
+    *policy == PathEntropy::default()
 }
 
 /// The version of RoCE, written as a number.

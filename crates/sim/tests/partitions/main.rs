@@ -6,6 +6,7 @@ mod hosts;
 mod links;
 mod measured;
 mod ranks;
+mod senders;
 mod shipped;
 mod support;
 mod switches;

@@ -50,6 +50,7 @@ impl<'a> Station<'a> {
             dest_qp: other.qpn,
             destination: 0,
             entropy: 0,
+            more_entropies: Vec::new(),
             initial_psn: end.psn,
             remote_initial_psn: end.expects.unwrap_or(other.psn),
             priority: 0,

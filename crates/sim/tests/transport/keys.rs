@@ -66,6 +66,22 @@ fn selective_repeat_fills_the_longest_path_and_no_more() {
 }
 
 #[test]
+fn reordering_is_selective_repeat_with_a_number_of_packets() {
+    let profile = profile("recovery = { reordering = { packets = 7 } }");
+    assert_eq!(profile.recovery.name(), "reordering");
+    assert!(profile.recovery.is_selective());
+    assert!(
+        profile.max_outstanding < QueuePairProfile::MAX_OUTSTANDING,
+        "as with selective repeat"
+    );
+    let default = self::profile("recovery = { reordering = {} }");
+    let written = self::profile("recovery = { reordering = { packets = 32 } }");
+    assert_eq!(default.recovery, written.recovery);
+    let error = try_plan(&text("recovery = { reordering = { packets = 0 } }", "")).unwrap_err();
+    assert!(error.to_string().contains("roce.recovery.reordering.packets"), "{error}");
+}
+
+#[test]
 fn max_outstanding_limits_the_rate() {
     let one = run(&text("max_outstanding = 1", ""));
     assert_eq!(one.ending, Ending::Finished);

@@ -4,10 +4,12 @@
 mod connections;
 mod connections_captured;
 mod documentation;
+mod host_scheduler;
 mod integrity;
 mod integrity_errors;
 mod integrity_results;
 mod keys;
+mod path_entropy;
 mod support;
 mod tcp_captured;
 mod unreliable;

@@ -69,9 +69,10 @@ const LOSS: &str = "[[faults]]\naction = \"drop\"\nprobability = 0.005\n";
 #[test]
 fn nothing_fails_with_all_verbs_on_many_queue_pairs_of_the_same_hosts() {
     for version in ["version = 1", "version = 2", "version = 2\nip = \"ipv6\""] {
-        for recovery in ["go-back-n", "go-back-0", "selective-repeat"] {
+        let reordering = "{ reordering = { packets = 8 } }";
+        for recovery in ["\"go-back-n\"", "\"go-back-0\"", "\"selective-repeat\"", reordering] {
             for faults in ["", LOSS] {
-                let roce = format!("{version}\nrecovery = \"{recovery}\"\npath_mtu = 1024");
+                let roce = format!("{version}\nrecovery = {recovery}\npath_mtu = 1024");
                 assert_eq!(ends(&text(&roce, faults)), (12, 140), "{roce}\n{faults}");
             }
         }

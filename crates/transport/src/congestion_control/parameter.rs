@@ -27,7 +27,7 @@ const MAX_TIME: Duration = Duration::from_ms(3_600_000);
 
 impl InvalidParameter {
     /// Refuses a value unless `holds`.
-    pub(super) fn unless(
+    pub(crate) fn unless(
         holds: bool,
         key: &'static str,
         value: &dyn fmt::Display,

@@ -22,7 +22,7 @@ pub use self::timers::Timer;
 use crate::congestion_control::Telemetry;
 use crate::queue_pair::{QueuePair, Schedule};
 use crate::{
-    Completion, Content, Counters, NicConfig, Packet, QueuePairConfig, QueuePairState,
+    Completion, Content, Counters, NicConfig, Offer, Packet, QueuePairConfig, QueuePairState,
     ReceiveCompletion, Transmit,
 };
 
@@ -162,6 +162,24 @@ impl Nic {
         let transmit = queue_pair.transmit(now, &mut self.shared);
         self.settle(now, index);
         transmit
+    }
+
+    /// What it has to send whose priority's bit in `paused` is not set: for the scheduler of its host.
+    #[inline]
+    pub const fn offer(&self, paused: u8) -> Offer {
+        let counters = &self.shared.counters;
+        Offer {
+            control: self.shared.control.waiting() & !paused,
+            data: self.arbitration.waiting() & !paused,
+            sent: counters.data_sent.bytes + counters.read_requests_sent.bytes,
+        }
+    }
+
+    /// Lets those queue pairs send whose pacing gap is over. [`poll_transmit`](Self::poll_transmit) does
+    /// so too; a scheduler that minds priorities wants to know before.
+    #[inline]
+    pub fn release(&mut self, now: SimTime) {
+        self.release_paced(now);
     }
 
     /// What the packet takes along that [`poll_transmit`](Self::poll_transmit) returned last, if

@@ -48,7 +48,8 @@ pub struct Transmit {
     pub packet: Packet,
     /// [`QueuePairConfig::destination`](crate::QueuePairConfig::destination) of its queue pair.
     pub destination: u32,
-    /// [`QueuePairConfig::entropy`](crate::QueuePairConfig::entropy) of its queue pair.
+    /// [`QueuePairConfig::entropy`](crate::QueuePairConfig::entropy) of its queue pair, or another that
+    /// its policy of path entropy chose.
     pub entropy: u32,
     /// The Ethernet frame's length with its FCS, at least 64 (bytes).
     pub frame_len: u16,

@@ -17,6 +17,7 @@ impl State for QueuePair {
             state,
             prefers_responses,
             owes_echo,
+            spread,
             next_cnp,
             retransmissions,
             schedule,
@@ -27,7 +28,9 @@ impl State for QueuePair {
         unreliable.save(to)?;
         pacer.save(profile, to)?;
         save_value(&(state, prefers_responses, owes_echo, next_cnp, retransmissions), to)?;
-        save_value(&(schedule, timer_entry), to)
+        save_value(&(schedule, timer_entry), to)?;
+        // Whether it is there follows from the settings.
+        spread.as_ref().map_or(Ok(()), |spread| spread.save(to))
     }
 
     fn load(&mut self, from: &mut &[u8]) -> Result {
@@ -39,6 +42,6 @@ impl State for QueuePair {
         (self.prefers_responses, self.owes_echo) = load_value(from)?;
         (self.next_cnp, self.retransmissions) = load_value(from)?;
         (self.schedule, self.timer_entry) = load_value(from)?;
-        Ok(())
+        self.spread.as_mut().map_or(Ok(()), |spread| spread.load(from))
     }
 }

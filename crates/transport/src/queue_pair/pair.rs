@@ -13,6 +13,7 @@ use super::state::{QueuePairState, StateError};
 use super::unreliable::Unreliable;
 use crate::congestion_control::Telemetry;
 use crate::nic::Shared;
+use crate::path_entropy::Spread;
 use crate::receive_queue::ReceiveQueue;
 use crate::sequence::psn;
 use crate::{
@@ -42,6 +43,8 @@ pub struct QueuePair {
     pub(super) pacer: Pacer,
     pub(super) requester: Requester,
     pub(super) responder: Responder,
+    /// Only where packets have several numbers that equal-cost multipath goes by.
+    pub(super) spread: Option<Box<Spread>>,
     /// No CNP before.
     pub(super) next_cnp: SimTime,
     /// Retransmitted packets.
@@ -65,7 +68,11 @@ pub(crate) struct Address {
     pub(super) dest_qp: u32,
     pub(super) destination: u32,
     pub(super) entropy: u32,
-    pub(super) encapsulation_len: u16,
+    /// Bytes before the BTH, of which no encapsulation has 256.
+    pub(super) encapsulation_len: u8,
+    /// Whether data packets may have another `entropy`: asked for each of them, here, where it costs
+    /// nothing.
+    pub(super) is_spread: bool,
     pub(crate) priority: u8,
     pub(super) ecn: Ecn,
 }
@@ -78,7 +85,7 @@ impl Address {
             packet,
             destination: self.destination,
             entropy: self.entropy,
-            frame_len: packet.frame_len(self.encapsulation_len),
+            frame_len: packet.frame_len(self.encapsulation_len.into()),
         }
     }
 }
@@ -87,6 +94,8 @@ impl QueuePair {
     pub(crate) fn new(config: &QueuePairConfig, nic: &NicConfig, state: QueuePairState) -> Self {
         let unreliable = !config.profile.service.is_reliable();
         let ecn = if config.profile.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
+        let policy = &config.profile.path_entropy;
+        let spread = Spread::new(policy, config.entropy, &config.more_entropies);
         Self {
             requester: Requester::new(config),
             responder: Responder::new(config),
@@ -96,7 +105,8 @@ impl QueuePair {
                 dest_qp: config.dest_qp,
                 destination: config.destination,
                 entropy: config.entropy,
-                encapsulation_len: nic.encapsulation_len,
+                encapsulation_len: u8::try_from(nic.encapsulation_len).unwrap_or(u8::MAX),
+                is_spread: spread.is_some(),
                 priority: config.priority & 0b111,
                 ecn,
             },
@@ -105,6 +115,7 @@ impl QueuePair {
             state,
             prefers_responses: true,
             owes_echo: false,
+            spread,
             next_cnp: SimTime::ZERO,
             retransmissions: 0,
             schedule: Schedule::Idle,
@@ -378,6 +389,7 @@ mod tests {
             dest_qp: 0x12,
             destination: 0,
             entropy: 0,
+            more_entropies: Vec::new(),
             initial_psn: 0,
             remote_initial_psn: 0,
             priority: 3,

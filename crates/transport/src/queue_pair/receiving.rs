@@ -115,7 +115,8 @@ impl QueuePair {
             shared.arriving = held.content;
             let answer = self.responder.on_early(now, &held.packet, shared);
             shared.arriving = None;
-            if !answer.is_plain() {
+            // The result of an atomic operation is said by no later acknowledgement.
+            if !(saved.is_plain() && answer.is_plain()) {
                 self.answer(&saved, Telemetry::None, shared);
             }
             if answer != Answer::Nothing {

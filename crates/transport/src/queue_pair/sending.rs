@@ -21,9 +21,24 @@ impl QueuePair {
         let responds = self.responder.has_data()
             && (self.prefers_responses || !self.requester.can_send(self.pacer.window()));
         self.prefers_responses = !responds;
-        let transmit = if responds { self.respond(shared) } else { self.request(now, shared) }?;
+        let mut transmit = if responds { self.respond(shared) } else { self.request(now, shared) }?;
+        if self.address.is_spread {
+            transmit.entropy = self.spread(&transmit);
+        }
         self.pacer.on_sent(now, transmit.frame_len);
         Some(transmit)
+    }
+
+    /// What equal-cost multipath goes by for a data packet, where that may be one of several numbers.
+    #[cold]
+    fn spread(&mut self, transmit: &Transmit) -> u32 {
+        let own = (self.address.destination, self.address.entropy);
+        match &mut self.spread {
+            Some(spread) if (transmit.destination, transmit.entropy) == own => {
+                spread.next(&transmit.packet)
+            }
+            _ => transmit.entropy,
+        }
     }
 
     #[inline]

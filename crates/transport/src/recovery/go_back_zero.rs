@@ -10,6 +10,11 @@ use crate::sequence::Sequence;
 #[derive(Debug)]
 pub(super) struct GoBackZero;
 
+/// Its rules.
+pub(super) const fn rules() -> GoBackZero {
+    GoBackZero
+}
+
 impl Reliability for GoBackZero {
     fn keeps_partial_messages(&self) -> bool {
         false

@@ -11,6 +11,8 @@ use super::connection::{TcpConnection, TcpEnd};
 use super::queue::{Queued, Waiting};
 use super::stack::Stack;
 use super::timers::Timers;
+use crate::Offer;
+
 use super::{SackBlocks, TcpConnectionConfig, TcpCounters, TcpHostConfig, TcpRole, TcpSegment};
 
 /// The TCP of one host with one port.
@@ -251,6 +253,14 @@ impl TcpHost {
     #[inline]
     pub fn is_ready(&self, paused: u8) -> bool {
         !self.ready.is_empty() && paused >> self.config.parameters.priority & 1 == 0
+    }
+
+    /// What it has to send, after `sent` frame bytes, if its priority's bit in `paused` is not set: for
+    /// the scheduler of its host.
+    #[inline]
+    pub fn offer(&self, paused: u8, sent: u64) -> Offer {
+        let data = if self.is_ready(paused) { 1 << self.config.parameters.priority } else { 0 };
+        Offer { control: 0, data, sent }
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is due next; [`SimTime::NEVER`] if nothing is.

@@ -7,8 +7,9 @@ use rocelab_state::State;
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{
     Access, AckCoalescing, AckTimeout, Algorithm, Completion, CompletionStatus, Memory,
-    MemoryRegion, Nic, Operation, Packet, QueuePairConfig, QueuePairProfile, ReceiveCompletion,
-    ReceiveQueueConfig, ReceiveRequest, Recovery, RetransmissionTimeouts, Service, Transmit,
+    MemoryRegion, Nic, Operation, Packet, PathEntropy, QueuePairConfig, QueuePairProfile,
+    ReceiveCompletion, ReceiveQueueConfig, ReceiveRequest, Recovery, RetransmissionTimeouts,
+    Service, Transmit,
 };
 use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::{Cnm, IntHop, TelemetryHeader};
@@ -67,10 +68,8 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    let recoveries = [Recovery::GoBackN, Recovery::GoBackZero, Recovery::SelectiveRepeat];
     let messages = || prop::collection::vec((0..2_u32, operation(), 0..40_000_u32), 0..8);
-    let choices =
-        (0..ALGORITHMS.len(), prop::sample::select(recoveries.to_vec()), any::<[bool; 3]>());
+    let choices = (0..ALGORITHMS.len(), prop::sample::select(Recovery::all()), any::<[bool; 3]>());
     let faults = prop::collection::vec(fate(), 0..400);
     (choices, [messages(), messages()], faults, 500_000..20_000_000_u64).prop_map(
         |((algorithm, recovery, [coalesces, receive_queue, has_memory]), work, faults, step)| {
@@ -83,12 +82,14 @@ impl Case {
     fn configs(&self) -> [[QueuePairConfig; 2]; 2] {
         let (name, parameters) = ALGORITHMS[self.algorithm];
         let [low, high] = [20, 60].map(Duration::from_us);
-        let selective = self.recovery == Recovery::SelectiveRepeat;
+        let selective = self.recovery.is_selective();
+        let spread = PathEntropy::all().into_iter().max_by_key(PathEntropy::numbers).unwrap();
         let coalescing = AckCoalescing { packets: 3, delay: Duration::from_us(2) };
         let profile = Arc::new(QueuePairProfile {
             recovery: self.recovery,
             ack_interval: 4,
             ack_timeout: AckTimeout::try_from(3).unwrap(),
+            path_entropy: if self.coalesces { spread } else { PathEntropy::default() },
             retry_count: 200,
             timeouts: selective.then_some(RetransmissionTimeouts { low, high, low_packets: 3 }),
             ack_coalescing: self.coalesces.then_some(coalescing),

@@ -82,7 +82,6 @@ fn messages() -> impl Strategy<Value = Vec<(Operation, u32)>> {
 }
 
 fn any_profile() -> impl Strategy<Value = Profile> {
-    let recoveries = vec![Recovery::GoBackN, Recovery::GoBackZero, Recovery::SelectiveRepeat];
     let acknowledging = (
         prop::sample::select(vec![0_u32, 1, 2, 7]),
         1..5_u8,
@@ -92,7 +91,7 @@ fn any_profile() -> impl Strategy<Value = Profile> {
         any::<bool>(),
     );
     (
-        prop::sample::select(recoveries),
+        prop::sample::select(Recovery::all()),
         prop::sample::select(vec![256_u32, 512, 1024]),
         acknowledging,
         1..8_u32,

@@ -44,7 +44,7 @@ fn an_empty_last_packet_is_refused() {
 
 #[test]
 fn retries_run_out_with_every_recovery() {
-    for recovery in [Recovery::GoBackN, Recovery::GoBackZero, Recovery::SelectiveRepeat] {
+    for recovery in Recovery::all() {
         let profile = QueuePairProfile { recovery, ack_interval: 1, retry_count: 2, ..profile() };
         let mut pair = Pair::new(profile);
         pair.rule = Box::new(|departure| {

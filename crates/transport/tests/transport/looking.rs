@@ -12,7 +12,7 @@ const FIRST: u32 = 0xff_fffe;
 /// have arrived.
 fn third_lost(recovery: Recovery) -> Pair {
     let mut pair = Pair::new(QueuePairProfile { recovery, ..profile() });
-    pair.reorders = recovery == Recovery::SelectiveRepeat;
+    pair.reorders = recovery.is_selective();
     pair.latency = Duration::from_us(10);
     pair.rule = Box::new(|departure| {
         let is_third = departure.side == 0 && departure.transmit.packet.psn() == 0;

@@ -13,6 +13,7 @@ mod memory;
 mod operations;
 mod pacing;
 mod pair;
+mod path_entropy;
 mod random_faults;
 mod read;
 mod receive_queues;

@@ -97,6 +97,7 @@ pub(crate) fn ends(profile: &Arc<QueuePairProfile>, index: u32) -> [QueuePairCon
         dest_qp: QPN + index,
         destination: 7,
         entropy: 0xc000 + index,
+        more_entropies: (1..profile.path_entropy.numbers()).map(|place| 0xd000 + place).collect(),
         initial_psn,
         remote_initial_psn,
         priority: 3,

@@ -51,11 +51,7 @@ fn messages() -> impl Strategy<Value = Vec<(Operation, u32)>> {
 
 fn case() -> impl Strategy<Value = Case> {
     (
-        prop::sample::select(vec![
-            Recovery::GoBackN,
-            Recovery::GoBackZero,
-            Recovery::SelectiveRepeat,
-        ]),
+        prop::sample::select(Recovery::all()),
         prop::sample::select(vec![256_u32, 512, 1024]),
         prop::sample::select(vec![0_u32, 1, 2, 7]),
         1..5_u8,
@@ -128,7 +124,7 @@ fn is_interleaving(merged: &[u64], a: &[u64], b: &[u64]) -> bool {
 fn check(case: &Case) {
     let mut pair = connect(case);
     pair.spurious = case.spurious;
-    pair.reorders = case.recovery == Recovery::SelectiveRepeat;
+    pair.reorders = case.recovery.is_selective();
     let mut faults = case.faults.clone().into_iter();
     pair.rule = Box::new(move |_| faults.next().unwrap_or(Fate::Deliver));
     for side in [0, 1] {

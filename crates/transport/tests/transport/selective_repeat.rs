@@ -108,3 +108,50 @@ fn what_is_in_flight_is_bounded() {
     pair.assert_all_succeeded(0, 0..1);
     assert_eq!(pair.nics[0].counters().retransmitted.packets, 0);
 }
+
+/// With `reordering` in its defaults: 32 packets.
+fn tolerant() -> Recovery {
+    let mut all = Recovery::all().into_iter();
+    all.find(|recovery| recovery.name() == "reordering").unwrap()
+}
+
+/// How many packets are sent again if every fifth data packet is overtaken by `overtaking` others.
+fn repeated(recovery: Recovery, operation: Operation, overtaking: u64) -> u64 {
+    let mut pair = Pair::new(QueuePairProfile { recovery, ..profile() });
+    pair.reorders = true;
+    // A frame with 1024 bytes of payload takes 88.48 ns.
+    let delay = rocelab_units::Duration::from_ps(overtaking * 88_480 + 40_000);
+    let mut count = 0;
+    pair.rule = Box::new(move |departure| {
+        count += u32::from(departure.transmit.packet.opcode().has_payload());
+        if count % 5 == 3 { Fate::Delay(delay) } else { Fate::Deliver }
+    });
+    pair.post(0, QPN, work(0, operation, 100 * 1024));
+    pair.post(0, QPN, work(1, Operation::FetchAdd { add: 3 }, 8));
+    pair.post(0, QPN, work(2, Operation::Write, 1024));
+    pair.drive();
+    pair.assert_all_succeeded(0, 0..3);
+    assert_eq!(pair.nics[0].counters().timeouts, 0);
+    pair.nics.iter().map(|nic| nic.counters().retransmitted.packets).sum()
+}
+
+#[test]
+fn what_is_overtaken_by_few_is_not_sent_again() {
+    for operation in [Operation::Write, Operation::Send, Operation::Read] {
+        assert!(repeated(Recovery::SelectiveRepeat, operation, 20) > 0, "{operation:?}");
+        assert_eq!(repeated(tolerant(), operation, 20), 0, "{operation:?}");
+        assert!(repeated(tolerant(), operation, 60) > 0, "{operation:?}");
+    }
+}
+
+#[test]
+fn what_is_lost_is_sent_again_though_others_may_overtake() {
+    let mut pair = Pair::new(QueuePairProfile { recovery: tolerant(), ..profile() });
+    pair.reorders = true;
+    pair.rule = drop_once(0, 0xff_fffe, &[5, 6, 20, 60]);
+    pair.post(0, QPN, work(0, Operation::Write, 100 * 1024));
+    pair.drive();
+    pair.assert_all_succeeded(0, 0..1);
+    assert_eq!(pair.nics[0].counters().retransmitted.packets, 4);
+    assert_eq!(pair.nics[0].counters().timeouts, 0);
+}

@@ -87,11 +87,7 @@ fn case() -> impl Strategy<Value = Case> {
                 Encapsulation::V2Ipv4,
                 Encapsulation::V2Ipv6,
             ]),
-            prop::sample::select(vec![
-                Recovery::GoBackN,
-                Recovery::GoBackZero,
-                Recovery::SelectiveRepeat,
-            ]),
+            prop::sample::select(Recovery::all()),
             prop::collection::vec(connection(mtu), 2..9),
             prop::option::of((0..6_000_000_u64).prop_map(Duration::from_ps)),
             prop_oneof![Just(Vec::new()), prop::collection::vec(fate(), 1..300)],
@@ -183,7 +179,7 @@ fn due(connections: &[Connection], side: usize, service: Option<Service>) -> (u6
 
 fn check(case: &Case) {
     let mut pair = nics(case.encapsulation);
-    pair.reorders = case.recovery == Recovery::SelectiveRepeat;
+    pair.reorders = case.recovery.is_selective();
     let mut faults = case.faults.clone().into_iter();
     pair.rule = Box::new(move |_| faults.next().unwrap_or(Fate::Deliver));
     for (index, connection) in (0..).zip(&case.connections) {

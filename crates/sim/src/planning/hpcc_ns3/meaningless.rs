@@ -4,7 +4,9 @@ use rocelab_fabric::SwitchConfig;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::scenario::{Fault, Layer2Config, RoceConfig, Scenario, WatchdogConfig, ensure};
+use crate::scenario::{
+    Fault, HostConfig, Layer2Config, RoceConfig, Scenario, WatchdogConfig, ensure,
+};
 use crate::workload;
 
 /// The first key that says something, and means nothing. A key that says its default is let pass:
@@ -12,6 +14,7 @@ use crate::workload;
 pub(in crate::planning) fn check(scenario: &Scenario) -> Result<(), Fault> {
     let switch = SwitchConfig { buffer: scenario.switch.buffer, ..SwitchConfig::default() };
     let changed = changed("roce", &scenario.roce, &RoceConfig::default())
+        .or_else(|| changed("host", &scenario.host, &HostConfig::default()))
         .or_else(|| changed("layer2", &scenario.layer2, &Layer2Config::default()))
         .or_else(|| changed("switch", &scenario.switch, &switch));
     if let Some((key, value)) = changed {

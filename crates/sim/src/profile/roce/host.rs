@@ -9,9 +9,9 @@ use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpHost, TcpSegment};
 use rocelab_transport::{
-    AddressHandle, Backlog, Completion, CompletionStatus, Content, Counters, FIRST_QPN, Memory,
-    Nic, NicConfig, Operation, Packet as RdmaPacket, QueuePair, QueuePairConfig,
-    ReceiveQueueConfig, Standing, WorkRequest,
+    AddressHandle, Backlog, Completion, CompletionStatus, Content, Counters, FIRST_QPN,
+    HostScheduler, Memory, Nic, NicConfig, Offer, Operation, Packet as RdmaPacket, QueuePair,
+    QueuePairConfig, ReceiveQueueConfig, STACKS, Standing, Turn, WorkRequest,
 };
 use rocelab_units::SimTime;
 use rocelab_wire::{Psn, TelemetryHeader, encapsulation_len};
@@ -35,10 +35,13 @@ type Context<'a> = crate::profile::Context<'a, Roce>;
 pub struct VerbsHost {
     pub(super) node: NodeId,
     /// Whether there are only flows, all of them reliable connections without messages of their own, no
-    /// TCP, and payload is a length: what is asked first, so that the rest costs nothing.
+    /// TCP, priorities that make no difference here, and payload is a length: what is asked first, so that
+    /// the rest costs nothing.
     pub(super) is_plain: bool,
     /// Whether messages may be lost.
     pub(super) is_unreliable: bool,
+    /// Bit n: the NIC may not send what is of priority n in this turn. The scheduler says so for each turn.
+    pub(super) held: u8,
     /// The earliest wake-up that has been asked for.
     pub(super) armed: SimTime,
     /// Flows that ended otherwise than by a completion.
@@ -56,6 +59,8 @@ pub struct VerbsHost {
     pub(super) apps: Option<Box<HostApps>>,
     /// Only where some flow is of TCP.
     pub(super) tcp: Option<Box<HostTcp>>,
+    /// Who sends next, of the NIC and the TCP.
+    pub(super) scheduler: HostScheduler,
 }
 
 /// The queue key of all datagrams of flows.
@@ -105,12 +110,18 @@ impl VerbsHost {
         let is_unreliable = !plan.service().is_reliable();
         let tcp = HostTcp::new(plan, node);
         let has_only_flows = apps.is_none() && tcp.is_none();
+        let scheduler = plan.host_scheduler.build();
+        let is_in_turns = !scheduler.minds_priorities();
         Self {
             node,
             nic,
             queue_pairs: Vec::new(),
             armed: SimTime::NEVER,
-            is_plain: cm.is_none() && integrity.is_none() && has_only_flows && !is_unreliable,
+            is_plain: cm.is_none()
+                && integrity.is_none()
+                && has_only_flows
+                && is_in_turns
+                && !is_unreliable,
             is_unreliable,
             connections: cm.map(|cm| Box::new(Connections::new(plan, cm, node))),
             delivered: BTreeSet::new(),
@@ -118,6 +129,8 @@ impl VerbsHost {
             integrity,
             apps,
             tcp,
+            scheduler,
+            held: 0,
         }
     }
 
@@ -234,6 +247,7 @@ impl VerbsHost {
             dest_qp,
             destination: peer,
             entropy: plan.flow_hash(self.node, peer, described.entropy),
+            more_entropies: plan.more_flow_hashes(self.node, peer, described.entropy),
             initial_psn,
             remote_initial_psn,
             priority: described.priority,
@@ -262,10 +276,25 @@ impl VerbsHost {
         self.tcp.as_ref().is_some_and(|tcp| tcp.is_ready(paused))
     }
 
-    /// Whether TCP sends next, on a host where that may be.
+    /// Whether TCP sends next, on a host where that may be; if not, which data of the NIC may.
     #[cold]
-    fn prefers_segment(&mut self, paused: u8) -> bool {
-        self.tcp.as_mut().is_some_and(|tcp| tcp.is_next(&self.nic, paused))
+    fn prefers_segment(&mut self, now: SimTime, paused: u8) -> bool {
+        /// The places of the stacks.
+        const NIC: usize = 0;
+        const TCP: usize = 1;
+        let minds_priorities = self.scheduler.minds_priorities();
+        if self.tcp.is_none() && !minds_priorities {
+            return false;
+        }
+        if minds_priorities {
+            self.nic.release(now);
+        }
+        let mut offers = [Offer::default(); STACKS];
+        offers[NIC] = self.nic.offer(paused);
+        offers[TCP] = self.tcp.as_ref().map_or_else(Offer::default, |tcp| tcp.offer(paused));
+        let turn = self.scheduler.next(&offers).unwrap_or(Turn::of(NIC));
+        self.held = !turn.priorities;
+        turn.stack == TCP
     }
 
     /// The places of open operations at the end of an application's connection that has a queue
@@ -439,7 +468,7 @@ impl EndHost<Roce> for VerbsHost {
         context: &mut Context<'_>,
         paused: u8,
     ) -> Option<Departing<RdmaPacket>> {
-        let transmit = self.nic.poll_transmit(context.now.time, paused)?;
+        let transmit = self.nic.poll_transmit(context.now.time, paused | self.held)?;
         Some(Departing {
             packet: transmit.packet,
             destination: transmit.destination,
@@ -463,8 +492,8 @@ impl EndHost<Roce> for VerbsHost {
     }
 
     #[inline]
-    fn next_is_segment(&mut self, paused: u8) -> bool {
-        !self.is_plain && self.prefers_segment(paused)
+    fn next_is_segment(&mut self, now: SimTime, paused: u8) -> bool {
+        !self.is_plain && self.prefers_segment(now, paused)
     }
 
     fn poll_segment(

@@ -26,6 +26,8 @@ impl VerbsHost {
             integrity,
             apps,
             tcp,
+            scheduler,
+            held: _,
         } = self;
         save_value(&(queue_pairs, armed, delivered, ends), to)?;
         nic.save(to)?;
@@ -35,7 +37,11 @@ impl VerbsHost {
         for (connection, side) in apps.iter().flat_map(|apps| apps.connections()) {
             save_value(shared.messages.under_way(connection, side), to)?;
         }
-        tcp.as_ref().map_or(Ok(()), |tcp| tcp.save(to))
+        match tcp {
+            Some(tcp) => tcp.save(scheduler, to),
+            None if scheduler.minds_priorities() => scheduler.save(to),
+            None => Ok(()), // It has nothing to decide.
+        }
     }
 
     /// Takes its state from the beginning of `from`.
@@ -58,7 +64,8 @@ impl VerbsHost {
             *shared.messages.under_way(connection, side) = load_value(from)?;
         }
         match &mut self.tcp {
-            Some(tcp) => tcp.load(from),
+            Some(tcp) => tcp.load(&mut self.scheduler, from),
+            None if self.scheduler.minds_priorities() => self.scheduler.load(from),
             None => Ok(()),
         }
     }

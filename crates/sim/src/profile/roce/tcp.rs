@@ -2,12 +2,12 @@
 
 use rocelab_engine::RngStream;
 use rocelab_fabric::NodeId;
-use rocelab_state::{BorshDeserialize, BorshSerialize};
+use rocelab_state::{BorshDeserialize, BorshSerialize, Result, State as _, load_value, save_value};
 use rocelab_transport::tcp::{
     SackBlocks, TcpConnectionConfig, TcpCounters, TcpEnd, TcpHost, TcpHostConfig, TcpRole,
     TcpSegment,
 };
-use rocelab_transport::{CompletionStatus, Nic};
+use rocelab_transport::{CompletionStatus, HostScheduler, Offer};
 use rocelab_units::{Bandwidth, SimTime};
 
 use crate::profile::{Departing, FlowProgress};
@@ -23,8 +23,6 @@ pub(super) struct HostTcp {
     flows: Vec<Option<Expected>>,
     /// Frame bytes of segments that have left.
     sent: u64,
-    /// Bytes that the NIC and the TCP had sent when one of them last had nothing to send.
-    since: (u64, u64),
 }
 
 /// A flow of which this host is one end.
@@ -36,9 +34,22 @@ struct Expected {
     is_over: bool,
 }
 
-rocelab_state::state!(HostTcp { values: flows, sent, since; states: host; kept: node });
-
 impl HostTcp {
+    /// Appends its state, and that of the scheduler of its host.
+    pub(super) fn save(&self, scheduler: &HostScheduler, to: &mut Vec<u8>) -> Result {
+        let Self { node: _, host, flows, sent } = self;
+        save_value(&(flows, sent), to)?;
+        scheduler.save(to)?;
+        host.save(to)
+    }
+
+    /// Takes what was [saved](Self::save) from the beginning of `from`.
+    pub(super) fn load(&mut self, scheduler: &mut HostScheduler, from: &mut &[u8]) -> Result {
+        (self.flows, self.sent) = load_value(from)?;
+        scheduler.load(from)?;
+        self.host.load(from)
+    }
+
     /// The TCP of `node`, if any host has one.
     pub(super) fn new(plan: &Plan, node: NodeId) -> Option<Box<Self>> {
         let tcp = plan.tcp.as_ref()?;
@@ -50,7 +61,7 @@ impl HostTcp {
             seed: RngStream::new(plan.seed, &format!("tcp stack/{name}")).bits(),
         });
         let flows = Vec::new();
-        Some(Box::new(Self { node, host, flows, sent: 0, since: (0, 0) }))
+        Some(Box::new(Self { node, host, flows, sent: 0 }))
     }
 
     /// A flow of which this host is one end will start.
@@ -122,19 +133,9 @@ impl HostTcp {
         }
     }
 
-    /// Whether a segment goes next, and not what the NIC has: if both have something, the NIC's
-    /// acknowledgements and notifications first, and of the rest what was sent fewer bytes of since
-    /// both have.
-    pub(super) fn is_next(&mut self, nic: &Nic, paused: u8) -> bool {
-        let has_segment = self.host.is_ready(paused);
-        let sent = (bytes_of(nic), self.sent);
-        if !has_segment || !nic.is_ready(paused) {
-            self.since = sent;
-            return has_segment;
-        }
-        let has_control =
-            nic.control_packets().any(|packet| paused >> packet.packet.priority() & 1 == 0);
-        !has_control && sent.1 - self.since.1 <= sent.0 - self.since.0
+    /// What it has to send.
+    pub(super) fn offer(&self, paused: u8) -> Offer {
+        self.host.offer(paused, self.sent)
     }
 
     /// The next segment, with its SACK blocks.
@@ -248,10 +249,4 @@ impl HostTcp {
     fn number_of(&self, flow: &FlowPlan) -> u32 {
         if flow.source == self.node { flow.source_qpn } else { flow.destination_qpn }
     }
-}
-
-/// Frame bytes that a NIC has sent.
-fn bytes_of(nic: &Nic) -> u64 {
-    let counters = nic.counters();
-    counters.data_sent.bytes + counters.read_requests_sent.bytes
 }

@@ -41,7 +41,7 @@ pub(super) struct Requester {
     timer: AckTimer,
     /// Posted and not completed, oldest first.
     messages: VecDeque<Message>,
-    reliability: &'static dyn Reliability,
+    reliability: Box<dyn Reliability>,
     window: SendWindow,
     rules: SendRules,
     /// Only where nothing is repeated but what is missing.
@@ -92,12 +92,10 @@ impl Requester {
             resumption: Resumption::new(first),
             timer: AckTimer::new(profile.ack_timeout.duration()),
             messages: VecDeque::new(),
-            reliability,
             window: SendWindow::new(first),
-            rules: SendRules::new(profile, reliability),
-            arrivals: reliability
-                .is_selective()
-                .then(|| Box::new(Arrivals::new(first, profile.timeouts))),
+            rules: SendRules::new(profile, &*reliability),
+            arrivals: reliability.arrivals(first, profile.timeouts),
+            reliability,
             reads: ReadLimit::new(profile.max_rd_atomic),
             dest_qp: config.dest_qp,
             retries: Retries::new(profile.retry_count, profile.rnr_retry),

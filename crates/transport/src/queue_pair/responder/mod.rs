@@ -47,7 +47,7 @@ pub(super) struct Responder {
     keeps_partial_messages: bool,
     /// Why it failed, if because of the message that was arriving.
     cause: CompletionStatus,
-    reliability: &'static dyn Reliability,
+    reliability: Box<dyn Reliability>,
 }
 
 /// What waits early goes with a failure, and atomic operations bring an admission.
@@ -135,9 +135,7 @@ impl Responder {
             message: None,
             answers: Answers::new(first, config.dest_qp, segmentation),
             admission: Admission::if_needed(config).map(Box::new),
-            early: reliability
-                .is_selective()
-                .then(|| Box::new(ReorderBuffer::new(config.profile.max_outstanding))),
+            early: reliability.reorder_buffer(&config.profile),
             coalescing: config.profile.ack_coalescing.map(|rule| Box::new(Coalescing::new(rule))),
             msn: 0,
             max_dest_rd_atomic: config.profile.max_dest_rd_atomic,

@@ -188,6 +188,7 @@ fn queue_pair(
         dest_qp: far.qpn,
         destination: far.host,
         entropy: plan.flow_hash(near.host, far.host, connection.entropy),
+        more_entropies: plan.more_flow_hashes(near.host, far.host, connection.entropy),
         initial_psn: near.psn,
         remote_initial_psn: far.psn,
         priority: connection.priority,

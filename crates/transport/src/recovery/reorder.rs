@@ -28,12 +28,12 @@ pub(crate) struct ReorderBuffer {
 rocelab_state::state!(ReorderBuffer { values: held, counted_to; kept: reach });
 
 impl ReorderBuffer {
-    /// An empty one, for what a requester sends that has at most so many packets in flight.
-    pub(crate) fn new(max_outstanding: u32) -> Self {
-        Self { held: BTreeMap::new(), counted_to: 0, reach: u64::from(max_outstanding) }
+    /// An empty one, which keeps packets up to `reach` ahead.
+    pub(crate) fn new(reach: u32) -> Self {
+        Self { held: BTreeMap::new(), counted_to: 0, reach: u64::from(reach) }
     }
 
-    /// How far ahead a packet may be that is kept. No requester of this profile sends so far.
+    /// How far ahead a packet may be that is kept.
     pub(crate) const fn reach(&self) -> u64 {
         self.reach
     }

@@ -30,15 +30,23 @@ pub(crate) struct Arrivals {
     /// Results of atomic operations whose turn has not come.
     results: BTreeMap<Sequence, u64>,
     timeouts: Option<RetransmissionTimeouts>,
+    /// Packets by which one may be overtaken before it is taken for lost.
+    tolerance: u64,
 }
 
 rocelab_state::state!(Arrivals {
     values: base, flags, executed, lost_below, resent_below, recovery_end, results;
-    kept: timeouts
+    kept: timeouts, tolerance
 });
 
 impl Arrivals {
-    pub(crate) const fn new(first: Sequence, timeouts: Option<RetransmissionTimeouts>) -> Self {
+    /// Nothing arrived; `first` is the first packet. A packet is lost once more than `tolerance`
+    /// packets behind it may have overtaken it.
+    pub(crate) const fn new(
+        first: Sequence,
+        timeouts: Option<RetransmissionTimeouts>,
+        tolerance: u32,
+    ) -> Self {
         Self {
             base: first,
             flags: VecDeque::new(),
@@ -48,6 +56,7 @@ impl Arrivals {
             recovery_end: first,
             results: BTreeMap::new(),
             timeouts,
+            tolerance: tolerance as u64,
         }
     }
 
@@ -55,7 +64,7 @@ impl Arrivals {
     /// have not arrived by now.
     pub(crate) fn note_executed(&mut self, end: Sequence) {
         self.executed = self.executed.max(end);
-        self.lost_below = self.lost_below.max(end);
+        self.note_overtaken(end);
     }
 
     /// What a selective acknowledgement says about packets before `sent_end`.
@@ -65,7 +74,7 @@ impl Arrivals {
             let sequence = first + u64::from(bit);
             if sack.arrived & (1 << bit) != 0 && sequence < sent_end {
                 self.mark(sequence, HELD);
-                self.lost_below = self.lost_below.max(sequence);
+                self.note_overtaken(sequence);
             }
         }
     }
@@ -165,6 +174,11 @@ impl Arrivals {
         }
     }
 
+    /// Something arrived that left after the packets before `sequence`.
+    fn note_overtaken(&mut self, sequence: Sequence) {
+        self.lost_below = self.lost_below.max(sequence.saturating_sub(self.tolerance));
+    }
+
     fn flags(&self, sequence: Sequence) -> u8 {
         let place = sequence.checked_sub(self.base).and_then(|place| usize::try_from(place).ok());
         place.and_then(|place| self.flags.get(place)).copied().unwrap_or_default()
@@ -191,7 +205,7 @@ mod tests {
 
     #[test]
     fn what_is_before_something_that_arrived_is_lost() {
-        let mut arrivals = Arrivals::new(100, None);
+        let mut arrivals = Arrivals::new(100, None, 0);
         arrivals.note_sack(&Sack::new(101, 0b1011), 200);
         assert_eq!(arrivals.lost_below(), 104);
         let settled: Vec<_> =
@@ -203,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_was_not_sent_cannot_have_arrived() {
-        let mut arrivals = Arrivals::new(100, None);
+        let mut arrivals = Arrivals::new(100, None, 0);
         arrivals.note_sack(&Sack::new(101, u64::MAX), 103);
         assert!(arrivals.is_settled(102, None) && !arrivals.is_settled(103, None));
         assert_eq!(arrivals.lost_below(), 102);
@@ -211,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_read_is_settled_by_its_responses_once_it_is_executed() {
-        let mut arrivals = Arrivals::new(100, None);
+        let mut arrivals = Arrivals::new(100, None, 0);
         arrivals.note_sack(&Sack::new(101, 0b1111), 200);
         assert!(arrivals.is_settled(102, Some(101)), "the responder has the request");
         arrivals.note_executed(104);
@@ -225,14 +239,14 @@ mod tests {
     fn few_packets_in_flight_wait_less() {
         let [low, high] = [100, 320].map(Duration::from_us);
         let timeouts = RetransmissionTimeouts { low, high, low_packets: 3 };
-        let arrivals = Arrivals::new(100, Some(timeouts));
+        let arrivals = Arrivals::new(100, Some(timeouts), 0);
         assert_eq!([1, 3, 4].map(|count| arrivals.timeout(count).unwrap()), [low, low, high]);
-        assert_eq!(Arrivals::new(100, None).timeout(1), None);
+        assert_eq!(Arrivals::new(100, None, 0).timeout(1), None);
     }
 
     #[test]
     fn a_recovery_begins_once() {
-        let mut arrivals = Arrivals::new(100, None);
+        let mut arrivals = Arrivals::new(100, None, 0);
         assert!(arrivals.begin_recovery(100, 120));
         assert!(!arrivals.begin_recovery(119, 140));
         assert!(arrivals.begin_recovery(120, 140));

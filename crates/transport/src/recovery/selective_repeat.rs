@@ -14,33 +14,23 @@
 //! that are missing, by READ requests for just these. And the responder executes requests in order:
 //! what arrives early waits.
 
-mod arrivals;
-mod reorder;
-
-pub(crate) use arrivals::Arrivals;
-pub(crate) use reorder::{Held, ReorderBuffer};
-
-use super::{Gap, Loss, Reliability};
-use crate::sequence::Sequence;
+use super::{EarlyPackets, Reliability, Selection};
 
 /// What is missing is sent again, and nothing else.
 #[derive(Debug)]
 pub(super) struct SelectiveRepeat;
 
+/// Its rules.
+pub(super) const fn rules() -> SelectiveRepeat {
+    SelectiveRepeat
+}
+
 impl Reliability for SelectiveRepeat {
-    fn keeps_partial_messages(&self) -> bool {
-        true
+    fn selection(&self) -> Option<Selection> {
+        Some(Selection { tolerance: 0 })
     }
 
-    fn is_selective(&self) -> bool {
-        true
-    }
-
-    fn resend_from(&self, loss: &Loss) -> Sequence {
-        loss.lost
-    }
-
-    fn expect_after_gap(&self, gap: &Gap) -> Sequence {
-        gap.expected
+    fn early_packets(&self, max_outstanding: u32) -> Option<EarlyPackets> {
+        Some(EarlyPackets { reach: max_outstanding })
     }
 }
