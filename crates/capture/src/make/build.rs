@@ -284,26 +284,26 @@ impl<'a> Builder<'a> {
         let is_faulty = message.faulty.is_none() || places(&message.faulty).contains(&index);
         let names = if is_faulty { message.faults.as_slice() } else { &[] };
         let mut frame = frame;
-        let mut defectes = Vec::new();
+        let mut defects = Vec::new();
         for name in names {
             let defect = Defect::parse(name, self.document.fcs)?;
             if !defect.apply(&mut frame) {
                 let fix = "choose another fault, or other bytes";
                 return Err(Fault::new("faults", name, "needs a frame that has such a thing", fix));
             }
-            defectes.push(defect);
+            defects.push(defect);
         }
-        if self.document.fcs && !defectes.contains(&Defect::Payload) {
+        if self.document.fcs && !defects.contains(&Defect::Payload) {
             frame = frame.with_fcs();
         }
         let mut bytes = vec![0; frame.wire_len()];
         frame.emit(&mut bytes).map_err(|error| unexpected(&message.verb, &error))?;
         let (of_fcs, before_fcs): (Vec<&Defect>, Vec<&Defect>) =
-            defectes.iter().partition(|defect| **defect == Defect::Fcs);
+            defects.iter().partition(|defect| **defect == Defect::Fcs);
         for defect in before_fcs {
             defect.apply_to_bytes(&mut bytes, &frame);
         }
-        if self.document.fcs && defectes.contains(&Defect::Payload) {
+        if self.document.fcs && defects.contains(&Defect::Payload) {
             // The payload was damaged before the frame was sent, so the FCS is of the damaged
             // payload.
             let fcs = rocelab_wire::crc_to_wire(rocelab_wire::fcs(&bytes));
