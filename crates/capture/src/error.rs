@@ -1,12 +1,12 @@
-//! Why a capture cannot be read.
+//! Errors of reading a capture.
 
 use std::io;
 
 use pcap_file::pcap::PcapReadError;
 use pcap_file::pcapng::PcapNgReadError;
 
-/// Why a capture cannot be read, or not to its end. The frames before the fault were good, and
-/// nothing can be read after it.
+/// Why a capture cannot be read, or not to its end. The frames before the error are valid; nothing
+/// after it can be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
@@ -17,14 +17,14 @@ pub enum ReadError {
         magic: u32,
     },
     /// The file ends inside a header, frame or block. A frame that claims to be longer than the
-    /// reader's buffer of 1 MiB looks the same.
+    /// reader's buffer of 1 MiB gives this error too.
     #[error("the capture is cut off after frame {frames}")]
     Truncated {
         /// Whole frames read before.
         frames: u64,
     },
-    /// A block or header contradicts the format, or uses what is not supported here, such as a
-    /// time resolution finer than a nanosecond.
+    /// A block or header violates the format, or uses a feature that is not supported here, such as
+    /// a time resolution finer than a nanosecond.
     #[error("malformed capture after frame {frames}: {reason}")]
     Malformed {
         /// Frames read before.
@@ -37,7 +37,7 @@ pub enum ReadError {
     Io {
         /// Frames read before.
         frames: u64,
-        /// What it said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -64,7 +64,7 @@ impl ReadError {
         }
     }
 
-    /// Puts the whole chain of causes into one line: the outer errors only name the layer.
+    /// Puts the whole chain of causes into one line, because the outer errors only name the layer.
     fn malformed(error: &dyn std::error::Error, frames: u64) -> Self {
         let mut reason = error.to_string();
         let mut cause = error.source();

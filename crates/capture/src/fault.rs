@@ -1,4 +1,4 @@
-//! What can be wrong with a frame.
+//! The faults that a frame can have.
 
 use std::fmt;
 
@@ -6,54 +6,54 @@ use rocelab_wire::{Layer, ParseError, Psn};
 
 use crate::dissection::OpcodeName;
 
-/// Something that makes a frame wrong, by itself or after the frames before it.
+/// Something that makes a frame wrong, by itself or in the sequence of frames.
 ///
-/// `Display` is one line: a name for programs, a colon, and the particulars.
+/// `Display` is one line: a name for programs, a colon, and details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
     /// The frame ends too early, or its length fields contradict each other.
     Malformed(ParseError),
-    /// The invariant CRC is not that of the packet.
+    /// The invariant CRC does not match the packet.
     Icrc {
-        /// What the packet holds.
+        /// The value in the packet.
         found: u32,
-        /// What it should hold.
+        /// The right value.
         computed: u32,
     },
-    /// The frame check sequence is not that of the frame.
+    /// The frame check sequence does not match the frame.
     Fcs {
-        /// What the frame holds.
+        /// The value in the frame.
         found: u32,
-        /// What it should hold.
+        /// The right value.
         computed: u32,
     },
-    /// The variant CRC of an InfiniBand packet is not that of the packet.
+    /// The variant CRC of an InfiniBand packet does not match the packet.
     Vcrc {
-        /// What the packet holds.
+        /// The value in the packet.
         found: u16,
-        /// What it should hold.
+        /// The right value.
         computed: u16,
     },
-    /// The IPv4 header checksum is not that of the header.
+    /// The IPv4 header checksum does not match the header.
     Ipv4Checksum {
-        /// What the header holds.
+        /// The value in the header.
         found: u16,
-        /// What it should hold.
+        /// The right value.
         computed: u16,
     },
-    /// Bits are set that senders have to leave clear, or a constant is another.
+    /// Reserved bits are set, or a field that must be constant has another value.
     Reserved {
         /// The header.
         layer: Layer,
         /// Name of the field.
         field: &'static str,
-        /// What it holds.
+        /// The value of the field.
         value: u32,
     },
-    /// The opcode is one that no version of the standard defines.
+    /// No version of the standard defines the opcode.
     UndefinedOpcode(u8),
-    /// Payload and pad together are no multiple of four bytes, or less pad would do.
+    /// Payload and pad together are not a multiple of four bytes, or there is more pad than needed.
     PadCount {
         /// Length of the payload, in bytes.
         payload_len: usize,
@@ -68,68 +68,68 @@ pub enum Fault {
         opcode: OpcodeName,
         /// Length of the payload, in bytes.
         found: usize,
-        /// What would do.
+        /// The lengths that are allowed.
         expected: PayloadRule,
     },
     /// The message is not as long as its RETH says.
     DmaLength {
-        /// What the RETH of the message or of the read request says, in bytes.
+        /// The length in the RETH of the message or of the read request, in bytes.
         announced: u32,
         /// Payload of its packets together, in bytes.
         found: u64,
     },
-    /// The partition key is not that of the queue pair's other packets.
+    /// The partition key differs from that of the queue pair's other packets.
     PKey {
-        /// What the packet holds.
+        /// The value in the packet.
         found: u16,
-        /// What the packets before held.
+        /// The value in the packets before.
         expected: u16,
     },
-    /// The packet continues another queue pair's message, whose next PSN it has.
+    /// The packet continues the message of another queue pair: it has the PSN that is next there.
     DestQp {
-        /// What the packet holds.
+        /// The queue pair in the packet.
         found: u32,
-        /// Whose message it continues.
+        /// The queue pair whose message it continues.
         expected: u32,
     },
-    /// After the packet before it, with consecutive PSN, this opcode cannot come.
+    /// This opcode is not allowed after the packet with the PSN before it.
     OpcodeSequence {
         /// The opcode.
         opcode: OpcodeName,
         /// Whether a message of several packets had begun.
         within_message: bool,
     },
-    /// No read request has the read response's PSN.
+    /// No read request has the PSN of this read response.
     AnswersNothing {
-        /// It.
+        /// The PSN of the response.
         psn: Psn,
     },
     /// The request was answered before it was sent.
     AnsweredEarly {
-        /// Its PSN.
+        /// The PSN of the request.
         psn: Psn,
-        /// Number of the frame that answered it.
+        /// Number of the frame with the answer.
         number: u64,
     },
-    /// The response acknowledges packets that the capture does not hold, although it holds those
-    /// before and after them.
+    /// The response acknowledges packets that are not in the capture, although the packets before
+    /// and after them are.
     AcknowledgesUnseen {
-        /// The first of them.
+        /// The first missing PSN.
         first: Psn,
-        /// How many follow each other.
+        /// Number of consecutive missing PSNs.
         count: u32,
     },
-    /// A MAC control frame goes to another address than that of MAC control, or is tagged.
+    /// A MAC control frame has a wrong destination address, or is tagged.
     MacControl {
         /// What is wrong with it.
         what: &'static str,
     },
 }
 
-/// How long a payload may be.
+/// The allowed length of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayloadRule {
-    /// None at all.
+    /// No payload.
     Empty,
     /// Not empty, and at most this many bytes.
     UpTo(u16),

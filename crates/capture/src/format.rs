@@ -23,7 +23,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file's extension asks for: `.pcap` is classic, all else is pcapng.
+    /// The format for a file name: `.pcap` is classic pcap, everything else is pcapng.
     pub fn from_path(path: &Path) -> Self {
         match path.extension() {
             Some(extension) if extension == "pcap" => Self::Pcap,
@@ -31,7 +31,7 @@ impl Format {
         }
     }
 
-    /// The usual extension of such files, without the dot.
+    /// The usual file name extension of the format, without the dot.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::PcapNg => "pcapng",
@@ -40,12 +40,12 @@ impl Format {
     }
 }
 
-/// The network field of a classic pcap header: the link type in the low 16 bits, and in bits 31
-/// to 28 the FCS length in 16-bit words, valid when bit 26 is set; Wireshark honours it.
+/// The network field of a classic pcap header: the link type in the low 16 bits, and in bits 31 to
+/// 28 the FCS length in 16-bit words, valid if bit 26 is set. Wireshark supports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NetworkField {
     pub(crate) link_type: u16,
-    /// FCS length in bytes; zero when frames carry none.
+    /// FCS length in bytes; zero if frames have none.
     pub(crate) fcs_length: u8,
 }
 

@@ -1,4 +1,4 @@
-//! What a frame says of its own soundness.
+//! Checks of a single frame.
 
 use rocelab_wire::{
     Body, Extensions, Frame, Grh, InfiniBandPacket, Layer, MacAddress, Network, Opcode, Syndrome,
@@ -12,7 +12,7 @@ use crate::observation::Observation;
 /// The longest payload, in bytes.
 const MAX_PATH_MTU: u16 = 4096;
 
-/// A bit of the BTH's resv6 that adapters of one maker set in most of their packets.
+/// A bit of the BTH's resv6 that the adapters of one manufacturer set in most of their packets.
 const USED_RESV6: u8 = 0x10;
 
 /// Checks checksums, constants, reserved bits, lengths and pad of one frame.
@@ -132,8 +132,8 @@ fn check_packet(
     }
 }
 
-/// Reliable datagram (010) is defined, if not here, and the two highest services are for
-/// manufacturers.
+/// Whether no version of the standard defines the opcode. Reliable datagram (010) is defined,
+/// although not supported here, and the two highest services are for manufacturers.
 fn is_undefined(opcode: u8) -> bool {
     !matches!(opcode >> 5, 0b010 | 0b110 | 0b111)
 }
@@ -178,7 +178,8 @@ fn check_payload_len(packet: &Packet<'_>, operation: Opcode, faults: &mut Vec<Fa
     }
 }
 
-/// Ethernet pads up to 60 bytes; more than that is nobody's.
+/// Checks bytes after the packet: Ethernet pads frames to 60 bytes, and longer trailers have no
+/// meaning.
 fn check_trailing(
     dissection: &Dissection<'_>,
     frame: &Frame<'_>,

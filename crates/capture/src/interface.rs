@@ -1,4 +1,4 @@
-//! The ports that a capture saw.
+//! Captured ports.
 
 use rocelab_units::Bandwidth;
 
@@ -20,21 +20,21 @@ pub struct Interface {
 /// A captured port, as the reader found it. Classic pcap has one, without name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CapturedInterface {
-    /// Name (`if_name`), where the file gives one.
+    /// Name (`if_name`), if the file has one.
     pub name: Option<String>,
-    /// Free text (`if_description`), where the file gives one.
+    /// Free text (`if_description`), if the file has one.
     pub description: Option<String>,
-    /// Link rate, where the file gives one.
+    /// Link rate, if the file has one.
     pub speed: Option<Bandwidth>,
-    /// Number of the tcpdump.org link-layer type registry: 1 is Ethernet, 247 InfiniBand.
+    /// Link type, as in tcpdump.org's registry: 1 is Ethernet, 247 InfiniBand.
     pub link_type: u16,
-    /// Length in bytes of the FCS at the end of each frame; 0 where the file declares none.
+    /// Length in bytes of the FCS at the end of each frame; 0 if the file declares none.
     pub fcs_length: u8,
     /// Most bytes kept of a frame; 0 means no limit.
     pub snap_length: u32,
 }
 
-/// Which way a frame went, seen from the captured port.
+/// The direction of a frame, as seen from the captured port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// The port received the frame.

@@ -1,61 +1,61 @@
-//! What is worth telling of a frame that is not wrong.
+//! Noteworthy properties of a frame that are not faults.
 
 use std::fmt;
 
 use rocelab_wire::{NakCode, Psn, rnr_timer_ns};
 
-/// Something that happens in a sound network: no [`Fault`](crate::Fault).
+/// Something that can happen in a network that works correctly: not a [`Fault`](crate::Fault).
 ///
-/// `Display` is one line: a name for programs, and, where there are particulars, a colon and these.
+/// `Display` is one line: a name for programs, and after a colon details, if there are any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Observation {
     /// The request's PSN was sent before.
     Retransmission {
-        /// It.
+        /// The PSN.
         psn: Psn,
     },
-    /// The same PSN as that of the packet before.
+    /// The PSN is the same as that of the packet before.
     Duplicate {
-        /// It.
+        /// The PSN.
         psn: Psn,
     },
     /// PSNs are missing before this packet: lost, late, or not captured.
     Gap {
-        /// The first of them.
+        /// The first missing PSN.
         first: Psn,
-        /// How many follow each other.
+        /// Number of consecutive missing PSNs.
         count: u32,
     },
     /// The packet has a PSN that was missing.
     FillsGap {
-        /// It.
+        /// The PSN.
         psn: Psn,
     },
-    /// PSNs start anew, far away from those before: the queue pair's number is used again.
+    /// PSNs start anew, far away from those before: the queue pair's number was reused.
     NewSequence {
-        /// The first.
+        /// The first PSN.
         psn: Psn,
     },
-    /// The capture does not hold the request that this answers.
+    /// The request that this packet answers is not in the capture.
     UnseenRequest {
-        /// Its PSN.
+        /// The PSN of the request.
         psn: Psn,
     },
-    /// The response acknowledges packets that are missing, where not all packets of the flow need pass: this
-    /// is not the port of one host alone.
+    /// The response acknowledges packets that are missing here, but not all packets of the flow
+    /// need pass this interface: it is not the port of one host alone.
     AcknowledgesElsewhere {
-        /// The first of them.
+        /// The first missing PSN.
         first: Psn,
-        /// How many follow each other.
+        /// Number of consecutive missing PSNs.
         count: u32,
     },
-    /// Bits are set that the standard reserves, and that adapters use all the same.
+    /// Reserved bits of the standard are set, which some adapters do.
     ReservedBits {
-        /// The BTH's resv6.
+        /// The value of the BTH's resv6.
         resv6: u8,
     },
-    /// A congestion notification whose BECN is clear.
+    /// A congestion notification with BECN = 0.
     CnpWithoutBecn,
     /// A request was refused.
     Nak(NakCode),
@@ -66,16 +66,16 @@ pub enum Observation {
     },
     /// A congestion notification.
     Cnp,
-    /// The frame met congestion: ECN says CE.
+    /// The frame has experienced congestion: its ECN codepoint is CE.
     CongestionExperienced,
     /// The frame ends with an FCS that the file does not declare.
     UndeclaredFcs,
-    /// Bytes follow the packet that Ethernet does not ask for.
+    /// More bytes follow the packet than Ethernet's padding needs.
     TrailingBytes {
-        /// How many.
+        /// Number of these bytes.
         count: usize,
     },
-    /// The capture holds only the frame's beginning: checksums and pad cannot be checked.
+    /// Only the beginning of the frame was captured: checksums and pad cannot be checked.
     Cut,
 }
 

@@ -1,4 +1,4 @@
-//! Frames out of a file.
+//! Reads frames from a file.
 
 use std::fs::File;
 use std::io::{Chain, Cursor, Read};
@@ -17,7 +17,7 @@ use crate::format::NetworkField;
 use crate::writer::{DIRECTION_MASK, FLAGS_FCS_MASK, FLAGS_FCS_SHIFT, INBOUND, OUTBOUND};
 use crate::{CapturedInterface, Direction, Format, ReadError};
 
-/// Bytes buffered: bounds memory, and the longest block that can be read.
+/// Size of the buffer in bytes. It limits memory, and the longest block that can be read.
 const BUFFER: usize = 1 << 20;
 
 /// First bytes of a pcapng file: the Section Header Block's type, the same in both byte orders.
@@ -31,23 +31,23 @@ const PCAP_MAGIC: [[u8; 4]; 4] = [
     [0x4d, 0x3c, 0xb2, 0xa1],
 ];
 
-/// Streams frames out of a capture file of either format.
+/// Streams frames from a capture file of either format.
 ///
-/// Memory does not grow with the file: one buffer of 1 MiB, and one frame.
+/// Memory does not grow with the file: it is one buffer of 1 MiB, and one frame.
 #[derive(Debug)]
 pub struct CaptureReader<R: Read = File> {
     input: Input<R>,
-    /// Those of the current section.
+    /// Interfaces of the current section.
     interfaces: Vec<CapturedInterface>,
-    /// How many there were in the sections before.
+    /// Number of interfaces in earlier sections.
     interfaces_before: usize,
-    /// The frame given out last.
+    /// The frame that was returned last.
     bytes: Vec<u8>,
     frames: u64,
     ended: bool,
 }
 
-/// What was read to recognise the format, and the rest.
+/// The bytes that were read to recognise the format, followed by the rest.
 type Replayed<R> = Chain<Cursor<[u8; 4]>, R>;
 
 #[derive(Debug)]
@@ -61,34 +61,34 @@ enum Input<R: Read> {
 pub struct CapturedFrame<'a> {
     /// Number in the file, from 1.
     pub number: u64,
-    /// Number of the interface in the file, from 0. It counts on through the sections of a pcapng
-    /// file, which begin anew themselves: no two interfaces share one.
+    /// Number of the interface in the file, from 0. The sections of a pcapng file each number their
+    /// interfaces from 0; here numbers continue through all sections, so that they are unique.
     pub interface: usize,
     /// The interface itself, if the file describes it.
     pub described: Option<&'a CapturedInterface>,
-    /// Time since the epoch that the file counts from: 1970 for real captures, the start of the
-    /// run for simulated ones. Zero where the file gives no time (simple packet blocks).
+    /// Time since the file's epoch: 1970 for real captures, the start of the run for simulated
+    /// ones. Zero if the file has no time for the frame (simple packet blocks).
     pub time: Duration,
-    /// Which way it went, where the file says.
+    /// Its direction, if the file has it.
     pub direction: Option<Direction>,
-    /// Its bytes, as many as were captured, with the FCS where `fcs_length` says so.
+    /// The captured bytes, with the FCS if `fcs_length` says so.
     pub bytes: &'a [u8],
-    /// Its length in bytes on the wire, as the file gives it.
+    /// Its length on the wire in bytes, as the file gives it.
     pub original_length: u32,
-    /// Length in bytes of the FCS at the end of the original frame; 0 where none was captured.
+    /// Length in bytes of the FCS at the end of the original frame; 0 if none was captured.
     pub fcs_length: u8,
-    /// Number of the tcpdump.org link-layer type registry: 1 is Ethernet, 247 InfiniBand.
+    /// Link type, as in tcpdump.org's registry: 1 is Ethernet, 247 InfiniBand.
     pub link_type: u16,
 }
 
 impl CapturedFrame<'_> {
-    /// The time as simulated time: `None` past what that can hold (213 days), as in captures of
-    /// real networks, which count from 1970.
+    /// The time as simulated time; `None` beyond its range (213 days), as in captures of real
+    /// networks, which count from 1970.
     pub fn sim_time(&self) -> Option<SimTime> {
         u64::try_from(self.time.as_nanos()).ok()?.checked_mul(1_000).map(SimTime::from_ps)
     }
 
-    /// Whether the capture holds only the frame's beginning.
+    /// Whether only the beginning of the frame was captured.
     pub fn is_cut(&self) -> bool {
         self.bytes.len() as u64 != u64::from(self.original_length)
     }
@@ -97,8 +97,7 @@ impl CapturedFrame<'_> {
 impl CaptureReader {
     /// Opens the file at `path`.
     ///
-    /// # Errors
-    /// Those of [`new`](Self::new), and [`ReadError::Io`] if the file cannot be opened.
+    /// # Errors As [`new`](Self::new), and [`ReadError::Io`] if the file cannot be opened.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         let file = File::open(path).map_err(|error| ReadError::from_io(error, 0))?;
         Self::new(file)
@@ -145,8 +144,8 @@ impl<R: Read> CaptureReader<R> {
         }
     }
 
-    /// The interfaces of the current section so far. In pcapng they come before their first
-    /// frame, and a new section starts over.
+    /// The interfaces of the current section so far. In pcapng they come before their first frame,
+    /// and a new section has new ones.
     pub fn interfaces(&self) -> &[CapturedInterface] {
         &self.interfaces
     }
@@ -182,7 +181,7 @@ impl<R: Read> CaptureReader<R> {
     }
 }
 
-/// What a file says of a frame, beside its bytes.
+/// The properties of a frame in a file, without its bytes.
 #[derive(Default)]
 struct Head {
     interface: usize,
@@ -238,8 +237,8 @@ fn next_in_pcap<R: Read>(
         pcap_file::pcap::PcapTsResolution::MicroSecond => 1_000,
         pcap_file::pcap::PcapTsResolution::NanoSecond => 1,
     };
-    // The raw form: many real files break the snap length or hold a fraction above a second,
-    // which harms nobody.
+    // The raw form is read because many real files violate the snap length or have a time fraction
+    // above a second, which does no harm.
     let Some(packet) = reader.next_raw_packet() else { return Ok(None) };
     let packet = packet.map_err(|error| ReadError::from_pcap(error, frames))?;
     bytes.clear();
@@ -333,8 +332,8 @@ fn described_interface(block: &InterfaceDescriptionBlock<'_>) -> CapturedInterfa
     interface
 }
 
-/// `if_fcslen` in bytes. The format's text counts bits, but its example is 4, and Wireshark
-/// counts bytes; no Ethernet FCS has fewer than 8 bits or more than 8 bytes.
+/// `if_fcslen` in bytes. The text of the format says bits, but its example is 4, and Wireshark
+/// takes bytes; no Ethernet FCS has fewer than 8 bits or more than 8 bytes.
 fn fcs_bytes(option: u8) -> u8 {
     if option > 8 { option / 8 } else { option }
 }

@@ -1,4 +1,4 @@
-//! What is found, as objects for programs: the keys of `--json`.
+//! The JSON objects of `--json`.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use crate::dissection::{Contents, OpcodeName, Protocol};
 use crate::flow::{Connection, Flow};
 use crate::verifier::{Verified, Verifier};
 
-/// One object: the headers that matter, the verdicts, and what was found. Keys of packets are null
-/// in other frames.
+/// One object: the most important headers, the results of the checks, and faults and observations.
+/// Keys of packets are null in other frames.
 impl Serialize for Verified<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let packet = self.dissection.packet();
@@ -123,7 +123,7 @@ struct Opaque {
     error: Option<Text<rocelab_wire::ParseError>>,
 }
 
-/// Zeros stand for the end of the frame: there are no checksums to judge.
+/// The end of the frame was replaced by zeros, so there are no checksums to check.
 fn cut<'a>(frame: &Frame<'_>) -> Headers<'a> {
     let mut object = serde_json::to_value(frame).unwrap_or_default();
     for checksum in ["icrc", "fcs"] {
@@ -245,7 +245,7 @@ impl FlowRecord {
     }
 }
 
-/// The last object of a verified capture.
+/// The last object, about the whole capture.
 #[derive(Serialize)]
 struct Summary {
     total: u64,
@@ -261,7 +261,7 @@ struct Summary {
 }
 
 impl Verifier {
-    /// What was found of the whole capture, as an object for programs.
+    /// The result for the whole capture, as an object for programs.
     #[must_use]
     pub fn summary(&self) -> impl Serialize + '_ {
         Summary::of(self)
@@ -278,7 +278,7 @@ impl Summary {
             .map(|protocol| (protocol.name().to_owned(), totals.of_protocol(*protocol).into()));
         let mut opcodes = serde_json::Map::new();
         for count in verifier.opcodes() {
-            // An operation with telemetry has the name of the one without.
+            // An operation with telemetry has the same name as without.
             let packets = opcodes.entry(count.name.to_string()).or_insert_with(|| 0.into());
             *packets = (packets.as_u64().unwrap_or_default() + count.packets).into();
         }
@@ -297,7 +297,7 @@ impl Summary {
     }
 }
 
-/// Something by what it displays.
+/// Serializes a value as its `Display` text.
 struct Text<T>(T);
 
 impl<T: Display> Serialize for Text<T> {

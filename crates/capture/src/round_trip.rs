@@ -1,37 +1,37 @@
-//! Round-trip times, in little memory.
+//! A distribution of round-trip times in little memory.
 
 use std::time::Duration;
 
-/// Bits of precision of the finest buckets: times are kept to within 1/128.
+/// Precision of the narrowest buckets in bits: times are stored within 1/128.
 const PRECISION: u32 = 7;
 
-/// Most buckets of a distribution: 1 KiB. The coarsest there are, one an octave, are 58, so that
-/// coarser buckets always help.
+/// Most buckets of a distribution: 1 KiB. With the widest possible buckets, one for each octave,
+/// there are at most 58, so widening always suffices.
 const MAX_BUCKETS: usize = 128;
 
 /// A distribution of round-trip times.
 ///
-/// Least and greatest are exact. Percentiles are at most 0.8 % too low while the times fall into
-/// 128 buckets of that width, which those within a factor of 1.9 do. When they do not, all buckets
-/// become twice as wide, and so does the greatest error: 1.6 % within a factor of 3.8, 3.2 % within
-/// a factor of 15, 6.3 % within a factor of 200.
+/// Minimum and maximum are exact. Percentiles are at most 0.8 % too low if all times are in 128
+/// buckets of that width, that is, within a factor of 1.9. Otherwise all buckets become twice as
+/// wide, and so does the largest error: 1.6 % within a factor of 3.8, 3.2 % within a factor of 15,
+/// 6.3 % within a factor of 200.
 ///
-/// Memory: 1 KiB at the most.
+/// Memory: at most 1 KiB.
 #[derive(Clone, Debug, Default)]
 pub struct RoundTrips {
     count: u64,
     min_ns: u64,
     max_ns: u64,
-    /// How often the buckets became twice as wide.
+    /// How many times the width of the buckets was doubled.
     coarseness: u32,
-    /// Those that are not empty, in order.
+    /// The buckets that are not empty, in order.
     buckets: Vec<Bucket>,
 }
 
-/// How many times there were of a kind.
+/// Times of similar length.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
-    /// Its number, counted with the distribution's coarseness.
+    /// Its number, which depends on the distribution's coarseness.
     number: u16,
     weight: u32,
 }
@@ -61,13 +61,13 @@ impl RoundTrips {
 
     fn add_to(&mut self, place: usize) {
         if self.buckets[place].weight == u32::MAX {
-            // Percentiles need only the weights' proportions.
+            // Percentiles depend on the proportions of the weights only, so all may be halved.
             self.buckets.iter_mut().for_each(|bucket| bucket.weight = bucket.weight.div_ceil(2));
         }
         self.buckets[place].weight += 1;
     }
 
-    /// Makes all buckets twice as wide.
+    /// Doubles the width of all buckets.
     #[cold]
     fn coarsen(&mut self) {
         self.coarseness += 1;
@@ -81,26 +81,26 @@ impl RoundTrips {
         });
     }
 
-    /// How many there are.
+    /// The number of times.
     #[must_use]
     pub const fn count(&self) -> u64 {
         self.count
     }
 
-    /// The least, in ns; none if there are none.
+    /// The minimum in ns; `None` if there are no times.
     #[must_use]
     pub fn min_ns(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min_ns)
     }
 
-    /// The greatest, in ns; none if there are none.
+    /// The maximum in ns; `None` if there are no times.
     #[must_use]
     pub fn max_ns(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max_ns)
     }
 
-    /// The time in ns that `per_mille` thousandths of all do not exceed (nearest rank); none if
-    /// there are none.
+    /// The time in ns that `per_mille` thousandths of all times do not exceed (nearest rank);
+    /// `None` if there are no times.
     #[must_use]
     pub fn percentile_ns(&self, per_mille: u32) -> Option<u64> {
         let all: u64 = self.buckets.iter().map(|bucket| u64::from(bucket.weight)).sum();
@@ -168,7 +168,7 @@ mod tests {
             ns += ns / 97 + 1;
         }
         assert_eq!(times.count(), all.len() as u64);
-        // 63 octaves: two buckets an octave.
+        // 63 octaves, with two buckets for each.
         let median = all[all.len().div_ceil(2) - 1];
         let found = times.percentile_ns(500).unwrap();
         assert!(found <= median && median - found <= median / 2, "{found} for {median}");

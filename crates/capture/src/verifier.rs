@@ -1,4 +1,4 @@
-//! Whether a capture holds what a sound network sends.
+//! Checks that a capture has only what a correct network sends.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,17 +8,17 @@ use rustc_hash::FxHashMap;
 use crate::CapturedFrame;
 use crate::dissection::{Dissection, Dissector, OpcodeName, Protocol};
 use crate::fault::Fault;
-use crate::flow::{FlowTable, Owners, Seen};
+use crate::flow::{FlowTable, Seen, SharedAddresses};
 use crate::integrity;
 use crate::observation::Observation;
 
-/// Checks the frames of a capture one by one: each by itself, and each packet after those before
-/// it of the same queue pair.
+/// Checks the frames of a capture one by one: each by itself, and each packet against the earlier
+/// packets of the same queue pair.
 ///
-/// A frame has *faults* if it is wrong: its checksums, lengths, pad or reserved bits, an opcode
-/// that cannot come where it comes, a response to nothing. What sound networks do is an
-/// *observation*: retransmissions, gaps that a NAK explains or that nobody has answered yet,
-/// negative acknowledgements.
+/// A frame has *faults* if something is wrong: its checksums, lengths, pad or reserved bits, an
+/// opcode that is not allowed at its place, a response without a request. Things that happen in
+/// correct networks are *observations*: retransmissions, gaps that a NAK explains or that have not
+/// been answered yet, negative acknowledgements.
 ///
 /// Memory is bounded: one frame, and some kilobytes for each of at most [`MAX_FLOWS`] flows.
 ///
@@ -52,19 +52,20 @@ pub struct Verifier {
     opcodes: OpcodeCounts,
 }
 
-/// Whose packets pass which interface of a capture.
+/// The common addresses of each interface of a capture.
 ///
-/// What is missing is a fault only at a port that all packets of a flow pass, and only the whole capture
-/// tells which ports these are. A [`Verifier`] alone knows what came so far. So a capture that can be read
-/// twice is noted here first, and its faults do not depend on who comes first in it.
+/// A gap is a fault only at a port that all packets of the flow pass, and only the whole capture
+/// shows which ports these are. A [`Verifier`] alone knows only the frames so far. So a capture
+/// that can be read twice is surveyed first; then its faults do not depend on the order in which
+/// hosts appear.
 #[derive(Debug, Default)]
 pub struct Survey {
     dissector: Dissector,
-    owners: FxHashMap<u32, Owners>,
+    shared_addresses: FxHashMap<u32, SharedAddresses>,
 }
 
 impl Survey {
-    /// Notes the next frame of the capture.
+    /// Takes the next frame of the capture.
     pub fn note(&mut self, captured: &CapturedFrame<'_>) {
         let dissection = self.dissector.dissect(captured);
         let (mut faults, mut observations) = (Vec::new(), Vec::new());
@@ -73,8 +74,9 @@ impl Survey {
             return;
         }
         if let Some(packet) = dissection.packet().or_else(|| dissection.beginning()) {
-            let owners = self.owners.entry(number_of_interface(captured)).or_default();
-            owners.add(packet.source, packet.destination);
+            let shared_addresses =
+                self.shared_addresses.entry(number_of_interface(captured)).or_default();
+            shared_addresses.add(packet.source, packet.destination);
         }
     }
 }
@@ -84,42 +86,42 @@ fn number_of_interface(captured: &CapturedFrame<'_>) -> u32 {
     u32::try_from(captured.interface).unwrap_or(u32::MAX)
 }
 
-/// Whether receivers drop a frame with these faults, so that nothing in it can be relied upon.
+/// Whether receivers drop a frame with these faults, so that nothing in it can be trusted.
 fn is_damaged(faults: &[Fault]) -> bool {
     faults
         .iter()
         .any(|fault| matches!(fault, Fault::Malformed(_) | Fault::Icrc { .. } | Fault::Fcs { .. }))
 }
 
-/// What was found in a frame.
+/// The result of checking a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Verified<'a> {
     /// The frame's number in the file, from 1.
     pub number: u64,
-    /// When it was captured, as the file counts it.
+    /// Time of the capture, in the file's time.
     pub time: Duration,
-    /// Name of the interface, where the file gives one.
+    /// Name of the interface, if the file has one.
     pub interface: Option<&'a str>,
-    /// The frame, taken apart.
+    /// The parsed frame.
     pub dissection: Dissection<'a>,
-    /// What is wrong with it.
+    /// Its faults.
     pub faults: &'a [Fault],
-    /// What else is worth telling.
+    /// Its observations.
     pub observations: &'a [Observation],
     /// The number of its flow in [`Verifier::flows`], if it has one.
     pub flow: Option<usize>,
 }
 
-/// What was found in a capture.
+/// The result of checking a capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Frames.
     pub frames: u64,
     /// Frames with faults.
     pub faulty: u64,
-    /// Faults: a frame can have several.
+    /// Number of faults: a frame can have several.
     pub faults: u64,
-    /// Frames that the capture does not hold whole (its snap length cut them): their ICRC and their
+    /// Frames of which only the beginning was captured (because of the snap length): their ICRC and
     /// payload were not checked.
     pub cut: u64,
     /// Frames by protocol, in the order of [`Protocol`].
@@ -127,7 +129,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Frames that carry this.
+    /// Frames of this protocol.
     #[must_use]
     pub const fn of_protocol(&self, protocol: Protocol) -> u64 {
         self.by_protocol[protocol as usize]
@@ -135,16 +137,16 @@ impl Totals {
 }
 
 impl Verifier {
-    /// A verifier that has seen nothing.
+    /// A verifier without a survey.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One that knows whose packets pass which interface of the capture.
+    /// A verifier for a capture that was surveyed.
     #[must_use]
     pub fn with(survey: Survey) -> Self {
-        Self { flows: FlowTable::with_owners(survey.owners), ..Self::default() }
+        Self { flows: FlowTable::with_shared_addresses(survey.shared_addresses), ..Self::default() }
     }
 
     /// Checks the next frame of the capture.
@@ -180,7 +182,7 @@ impl Verifier {
                     packet: &packet,
                     operation,
                     has_extensions,
-                    // How long telemetry is stands in the telemetry.
+                    // The length of telemetry is in the telemetry header.
                     has_length: has_extensions || packet.bth.opcode().is_some(),
                 };
                 let by_itself = self.faults.len();
@@ -206,7 +208,7 @@ impl Verifier {
         }
     }
 
-    /// What was found so far.
+    /// The totals so far.
     #[must_use]
     pub const fn totals(&self) -> &Totals {
         &self.totals
@@ -218,21 +220,22 @@ impl Verifier {
         &self.flows
     }
 
-    /// How many packets had each opcode, in numeric order; packets whose ICRC is bad included.
+    /// The number of packets with each opcode, in numeric order, including packets whose ICRC is
+    /// wrong.
     #[must_use]
     pub fn opcodes(&self) -> Vec<OpcodeCount> {
         self.opcodes.list()
     }
 }
 
-/// How many packets had an opcode.
+/// The number of packets with an opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpcodeCount {
     /// Its number.
     pub number: u8,
     /// Its name: see [`Packet::opcode_name`](crate::Packet::opcode_name).
     pub name: OpcodeName,
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Frames into a file.
+//! Writes frames into a file.
 
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
@@ -19,17 +19,19 @@ use rocelab_units::SimTime;
 use crate::format::{ETHERNET, FCS_LENGTH, NetworkField};
 use crate::{Direction, Format, Interface};
 
-/// `shb_userappl`: who wrote the file. No version, so that equal runs stay equal bytes.
+/// `shb_userappl`: the program that wrote the file. It has no version, so that equal runs write
+/// equal bytes.
 const APPLICATION: &str = "rocelab";
 
-/// Largest frame that libpcap and Wireshark accept; what "no limit" means in classic pcap, where
-/// a reader may refuse a header that says zero.
+/// Largest frame that libpcap and Wireshark accept. In classic pcap it stands for "no limit",
+/// because a reader may refuse a header with zero.
 const MAX_SNAP_LENGTH: u32 = 262_144;
 
 /// Streams frames into a capture file.
 ///
-/// Give the frames in order of time; the formats do not need it, but readers expect it. Call
-/// [`finish`](Self::finish) at the end: dropping a writer loses the error of a full disk.
+/// Write frames in order of time: the formats do not require it, but readers expect it. Call
+/// [`finish`](Self::finish) at the end: if a writer is dropped instead, the error of a full disk is
+/// lost.
 pub struct CaptureWriter<W: Write = BufWriter<File>> {
     output: Output<W>,
     interfaces: Vec<Interface>,
@@ -43,8 +45,7 @@ enum Output<W: Write> {
 impl CaptureWriter {
     /// Creates the file at `path`, or empties it, and writes the format's header.
     ///
-    /// # Errors
-    /// Those of [`new`](Self::new), and those of creating a file.
+    /// # Errors As [`new`](Self::new), and errors of creating a file.
     pub fn create(
         format: Format,
         path: impl AsRef<Path>,
@@ -53,18 +54,17 @@ impl CaptureWriter {
         Self::new(format, BufWriter::with_capacity(1 << 16, File::create(path)?), interfaces)
     }
 
-    /// Goes on with the file at `path`, which was begun with the same format and interfaces, behind what
-    /// it holds: its header is written once more over itself.
+    /// Continues the file at `path`, which must have the same format and interfaces. New frames are
+    /// appended; the header is overwritten with itself.
     ///
-    /// # Errors
-    /// Those of [`new`](Self::new), and those of opening a file.
+    /// # Errors As [`new`](Self::new), and errors of opening a file.
     pub fn go_on(
         format: Format,
         path: impl AsRef<Path>,
         interfaces: &[Interface],
     ) -> io::Result<Self> {
         let file = OpenOptions::new().write(true).open(path)?;
-        let mut place = file.try_clone()?; // Both write at one place.
+        let mut place = file.try_clone()?; // Both handles share one position.
         let output = BufWriter::with_capacity(1 << 16, file);
         let mut writer = Self::new(format, output, interfaces)?;
         writer.flush()?;
@@ -76,9 +76,8 @@ impl CaptureWriter {
 impl<W: Write> CaptureWriter<W> {
     /// Writes the format's header to `output`, which should be buffered.
     ///
-    /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) unless classic pcap has exactly one
-    /// interface, for it cannot tell two apart; and the errors of `output`.
+    /// # Errors [`InvalidInput`](io::ErrorKind::InvalidInput) for classic pcap unless there is
+    /// exactly one interface, because it cannot distinguish several; and the errors of `output`.
     pub fn new(format: Format, output: W, interfaces: &[Interface]) -> io::Result<Self> {
         let output = match format {
             Format::PcapNg => Output::PcapNg(start_pcapng(output, interfaces)?),
@@ -87,15 +86,14 @@ impl<W: Write> CaptureWriter<W> {
         Ok(Self { output, interfaces: interfaces.to_vec() })
     }
 
-    /// Appends a frame: what port number `interface` (an index into the list given at the start)
-    /// sent or received at `time`, from the destination MAC on, up to the FCS where the interface
-    /// declares one.
+    /// Appends a frame that the port `interface` (an index into the list given at the start) sent
+    /// or received at `time`: from the destination MAC on, up to the FCS if the interface declares
+    /// one.
     ///
-    /// `bytes` may be a prefix of the frame, whose full length in bytes is `original_length`. What
-    /// goes beyond the interface's snap length is not written.
+    /// `bytes` may be only the beginning of the frame, whose full length in bytes is
+    /// `original_length`. Bytes beyond the interface's snap length are not written.
     ///
-    /// # Errors
-    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for an unknown interface or an
+    /// # Errors [`InvalidInput`](io::ErrorKind::InvalidInput) for an unknown interface or an
     /// `original_length` below that of `bytes`; and the errors of the output.
     pub fn write_frame(
         &mut self,
@@ -135,10 +133,9 @@ impl<W: Write> CaptureWriter<W> {
         Ok(())
     }
 
-    /// Writes out what is buffered.
+    /// Writes what is buffered.
     ///
-    /// # Errors
-    /// Those of the output.
+    /// # Errors The errors of the output.
     pub fn flush(&mut self) -> io::Result<()> {
         match &mut self.output {
             Output::PcapNg(writer) => writer.get_mut().flush(),
@@ -146,10 +143,9 @@ impl<W: Write> CaptureWriter<W> {
         }
     }
 
-    /// Flushes the output and gives it back.
+    /// Flushes the output and returns it.
     ///
-    /// # Errors
-    /// Those of the output.
+    /// # Errors The errors of the output.
     pub fn finish(self) -> io::Result<W> {
         let mut output = match self.output {
             Output::PcapNg(writer) => writer.into_inner(),

@@ -1,4 +1,4 @@
-//! Made captures: what was asked for is in them, and the verifier agrees.
+//! Made captures have the requested frames, and the verifier agrees.
 
 use rocelab_capture::{CaptureReader, Format, Recipe, Verifier};
 use rocelab_wire::Opcode;
@@ -49,7 +49,7 @@ verb = "compare-swap"
 verb = "atomic-acknowledge"
 "#;
 
-/// Frames that v1 has not, or that are of no queue pair.
+/// Frames that do not exist in v1, or that belong to no queue pair.
 const CONTROL: &str = r#"
 [[message]]
 verb = "pfc"
@@ -121,12 +121,13 @@ fn every_opcode_can_be_made() {
         let text = format!("[[message]]\nverb = \"{opcode}\"\nbytes = {bytes}\n");
         let (opcodes, faults) = verified(&recipe(&text), Format::PcapNg);
         assert_eq!(opcodes, [opcode.name()]);
-        // A RETH that announces one packet of several is wrong, and nothing else.
+        // The RETH that announces one packet of several is the only fault.
         assert!(faults.is_empty(), "{faults:?}");
     }
 }
 
-/// A payload damaged before the frame was sent leaves a right FCS, which is then made wrong.
+/// If a payload was damaged before the frame was sent, the FCS is right, and can then be made
+/// wrong.
 #[test]
 fn a_payload_and_an_fcs_can_both_be_wrong() {
     let text = "fcs = true\n[[message]]\nverb = \"write\"\nbytes = 64\npayload = \"counting\"\n";
@@ -167,7 +168,7 @@ fn faults_are_made_where_asked_and_found_there() {
     }
 }
 
-/// A packet that is missing is a fault once it is acknowledged.
+/// A missing packet is a fault once it is acknowledged.
 #[test]
 fn a_lost_packet_that_is_acknowledged_is_found() {
     let text = "[[message]]\nverb = \"write\"\nbytes = 5000\nomit = [2]\n\
@@ -223,7 +224,7 @@ fn unknown_names_are_answered_with_the_nearest() {
     let start = "test.toml:2:8: verb = \"wirte\": is nothing that RC does; did you mean write?";
     assert!(unknown.starts_with(start), "{unknown}");
     assert!(unknown.contains("read-response"), "{unknown}");
-    // Only what the service has is recommended.
+    // Only verbs of this service are suggested.
     let unknown = refused("[[message]]\nverb = \"write\"\ntransport = \"UD\"\n");
     let end = "is nothing that UD does; write one of send, cnp, pfc, pause, or an opcode such as \
                UD_SEND_ONLY";
@@ -345,7 +346,7 @@ fn what_cannot_be_or_has_no_effect_is_refused() {
     }
 }
 
-/// One number names a queue pair of each service, and their PSNs are their own.
+/// The same number on two services means two queue pairs, each with its own PSNs.
 #[test]
 fn every_service_and_queue_pair_counts_by_itself() {
     let message = |keys: &str| format!("[[message]]\nverb = \"send\"\nbytes = 3000\n{keys}\n");
@@ -367,7 +368,7 @@ fn every_service_and_queue_pair_counts_by_itself() {
     let psns: Vec<u32> = recipe
         .frames()
         .iter()
-        // Behind Ethernet, IPv4, UDP and nine bytes of the BTH.
+        // The PSN follows Ethernet, IPv4, UDP and nine bytes of the BTH.
         .map(|frame| u32::from_be_bytes([0, frame[51], frame[52], frame[53]]))
         .collect();
     let expected = [100, 101, 102, 100, 101, 102, 100, 100, 101, 102, 103, 104, 105, 101, 105];

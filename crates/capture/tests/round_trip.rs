@@ -1,4 +1,4 @@
-//! What is written is what is read, in both formats.
+//! Frames that are read are those that were written, in both formats.
 
 use rocelab_capture::{CaptureReader, CaptureWriter, Direction, Format, Interface, ReadError};
 use rocelab_units::{Bandwidth, SimTime};
@@ -62,7 +62,8 @@ fn pcapng_keeps_interfaces_directions_and_nanoseconds() {
     assert_eq!((first.fcs_length, second.fcs_length), (4, 0));
 }
 
-/// Files joined end to end are one of several sections, whose interfaces begin at 0 each.
+/// Several files joined end to end are one file of several sections, each of which numbers its
+/// interfaces from 0.
 #[test]
 fn interfaces_are_numbered_through_all_sections() {
     let first = [interface("host-0", true, 0), interface("leaf-0:3", false, 0)];
@@ -120,7 +121,7 @@ fn equal_frames_make_equal_bytes_and_name_only_the_application() {
     let interfaces = [interface("host-0", true, 0), interface("host-1", true, 0)];
     let file = write(Format::PcapNg, &interfaces, &frames());
     assert_eq!(file, write(Format::PcapNg, &interfaces, &frames()));
-    // Section header of 28 bytes, one option of 4 + 8, the end of options.
+    // A section header of 28 bytes, one option of 4 + 8, the end of options.
     assert_eq!(file[4], 28 + 12 + 4);
     assert_eq!(&file[28..35], b"rocelab");
 }

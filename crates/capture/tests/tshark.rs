@@ -1,4 +1,4 @@
-//! What Wireshark's dissectors say of written captures. Skipped, with a note, without tshark.
+//! Wireshark's dissectors understand written captures. Skipped, with a note, if tshark is missing.
 
 use std::path::Path;
 use std::process::Command;
@@ -147,14 +147,15 @@ fn interface(name: &str, fcs: bool) -> Interface {
     }
 }
 
-/// tshark's values of `fields`, a row a frame that `filter` lets through; `None` without tshark.
+/// tshark's values of `fields`, a row for each frame that matches `filter`; `None` if tshark is
+/// missing.
 fn tshark(path: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
     let mut command = Command::new("tshark");
     command.arg("-r").arg(path).args(["-Y", filter, "-T", "fields"]);
     command.args(["-o", "eth.check_fcs:TRUE", "-o", "ip.check_checksum:TRUE"]);
-    // The IPv6 checksum is 0, as RoCE v2 has it; plain UDP would not allow that.
+    // The IPv6 checksum is 0, as RoCE v2 requires; for plain UDP this would not be allowed.
     command.args(["-o", "udp.ignore_ipv6_zero_checksum:TRUE"]);
-    // These guess at payload, and find malformed protocols in it.
+    // These dissectors guess the protocol of the payload, and report malformed packets.
     for guess in ["rpcrdma_infiniband", "eth_over_ib", "mellanox_eoib"] {
         command.args(["--disable-heuristic", guess]);
     }
@@ -201,7 +202,7 @@ fn interfaces_times_and_directions_are_shown() {
     }
 }
 
-/// What is asked of each frame.
+/// The fields that are compared for each frame.
 const FIELDS: [&str; 8] = [
     "_ws.malformed",
     "_ws.expert.severity",
@@ -213,7 +214,7 @@ const FIELDS: [&str; 8] = [
     "udp.dstport",
 ];
 
-/// What each frame of [`frames`] is: opcode, EtherType after a tag, UDP port.
+/// The expected values for each frame of [`frames`]: opcode, EtherType after a tag, UDP port.
 const EXPECTED: [[&str; 3]; 13] = [
     ["10", "0x8915", ""],
     ["17", "0x8915", ""],
@@ -230,7 +231,7 @@ const EXPECTED: [[&str; 3]; 13] = [
     ["241", "0x86dd", "4791"],
 ];
 
-/// Severity that makes a note a warning.
+/// The severity of a warning.
 const WARNING: u32 = 0x0060_0000;
 
 #[test]
@@ -253,7 +254,7 @@ fn every_frame_dissects_in_both_formats_with_and_without_fcs() {
                 for severity in severities.split(',').filter(|severity| !severity.is_empty()) {
                     assert!(severity.parse::<u32>().unwrap() < WARNING, "{case}");
                 }
-                // 1 is good; unverified where the protocol is not there.
+                // 1 means good; the field is empty if the protocol is not in the frame.
                 assert_eq!(ip, if expected[1] == "0x0800" { "1" } else { "" }, "{case}");
                 assert_eq!(fcs_status, if fcs { "1" } else { "" }, "{case}");
                 let ethertype = if tagged.is_empty() { ethertype } else { tagged };
@@ -265,7 +266,7 @@ fn every_frame_dissects_in_both_formats_with_and_without_fcs() {
     }
 }
 
-/// tshark does not verify the ICRC, so it has to find the value that we wrote.
+/// tshark does not check the ICRC, so it must find the value that was written.
 #[test]
 fn the_icrc_is_found_where_we_wrote_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -285,7 +286,8 @@ fn the_icrc_is_found_where_we_wrote_it() {
             };
             let Some(packet) = frame.roce() else { continue };
             assert!(frame.icrc_ok());
-            // It does not look into notifications, nor behind the BTH of manufacturers' opcodes.
+            // tshark does not decode notifications, nor the headers after the BTH for
+            // manufacturers' opcodes.
             if packet.bth.opcode().is_some_and(|opcode| opcode != Opcode::Cnp) {
                 written.push(format!("0x{:08x}", packet.icrc.swap_bytes()));
             }

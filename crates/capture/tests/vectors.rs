@@ -1,4 +1,4 @@
-//! Captures of other programs, where the project's public vectors lie beside the repository.
+//! Captures of other programs, if the project's public vectors are beside the repository.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -56,7 +56,8 @@ fn the_same_frames_in_every_variant_of_the_formats() {
         assert_eq!((content.frames, content.captured), (73, plain.captured), "{name}");
         assert_eq!(content.first_time.subsec_nanos() % 1_000, 0, "{name}");
     }
-    // Frames below 60 bytes were padded before the FCS, so the sum is not exactly 4 more each.
+    // Frames below 60 bytes were padded before the FCS, so the sum is not exactly 4 bytes more for
+    // each frame.
     for name in ["fcs_in_linktype_bits.pcap", "fcs_undeclared.pcap", "pcapng_fcslen4.pcapng"] {
         let content = read(&folder.join(name));
         assert_eq!(content.frames, 73, "{name}");

@@ -1,4 +1,4 @@
-//! What the verifier says of captures of real stacks.
+//! The verifier's results for captures of real stacks.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn captures(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// What was found in a capture, frame by frame.
+/// The results for a capture, frame by frame.
 struct Found {
     faults: Vec<(u64, Fault)>,
     observations: Vec<(u64, Observation)>,
@@ -50,8 +50,8 @@ fn verify(path: &Path) -> Found {
     Found { faults, observations, verifier }
 }
 
-/// The faults that the cable made on purpose, and no others: frames that were dropped, repeated or
-/// late leave the rest sound.
+/// The faults that the cable made on purpose, and no others: the other frames are correct although
+/// some were dropped, repeated or late.
 #[test]
 fn soft_roce_is_sound_but_for_what_was_corrupted() {
     let folder = shared("soft-roce/captures").unwrap_or_else(|| data(""));
@@ -99,7 +99,7 @@ fn recovery_is_observed() {
     assert_eq!((responses.counters().rnr_naks, responses.counters().naks_total()), (6, 6));
 }
 
-/// Frames of adapters, one by one: what they do differently is told, and is no fault.
+/// Frames of adapters, one by one: deviations of theirs are observations, not faults.
 #[test]
 fn hardware_is_sound() {
     let Some(folder) = shared("vectors") else { return };
@@ -120,7 +120,7 @@ fn hardware_is_sound() {
     }
 }
 
-/// Every ICRC verdict is the one that the vectors list.
+/// Every result of the ICRC check is the one that the vectors list.
 #[test]
 fn icrc_verdicts_are_those_listed() {
     let Some(folder) = shared("vectors") else { return };

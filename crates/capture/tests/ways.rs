@@ -35,7 +35,7 @@ fn capture<'a>(frames: impl IntoIterator<Item = (usize, &'a Vec<u8>)>) -> Vec<u8
     writer.finish().unwrap()
 }
 
-/// Its gaps that are faults, and those that are none.
+/// The number of gaps that are faults, and of those that are not.
 fn gaps(file: &[u8]) -> (usize, usize) {
     let mut survey = Survey::default();
     let mut reader = CaptureReader::new(file).unwrap();
@@ -57,7 +57,7 @@ fn gaps(file: &[u8]) -> (usize, usize) {
     (faults, told)
 }
 
-/// The opcodes that follow no other of their kind.
+/// The number of opcodes that follow no other of their kind.
 fn out_of_sequence(file: &[u8]) -> usize {
     let mut verifier = Verifier::default();
     let mut reader = CaptureReader::new(file).unwrap();
@@ -69,8 +69,8 @@ fn out_of_sequence(file: &[u8]) -> usize {
     count
 }
 
-/// The first copy of a read is lost before the captured port, and the second comes behind a later request.
-/// It brings all PSNs that were missing, since a read takes those of its responses.
+/// The first copy of a read is lost before the captured port, and the second comes after a later
+/// request. It fills the gap completely, because a read takes the PSNs of its responses too.
 #[test]
 fn a_read_that_comes_late_leaves_no_gap() {
     let text = "path_mtu = 1024\n[[message]]\nverb = \"write\"\npsn = 7\nbytes = 1024\n\
@@ -81,13 +81,13 @@ fn a_read_that_comes_late_leaves_no_gap() {
     let recipe = Recipe::parse("test.toml".as_ref(), text).unwrap();
     let frames: Vec<_> = recipe.frames().to_vec();
     assert_eq!(gaps(&capture(frames.iter().map(|frame| (0, frame)))), (0, 0));
-    // One that never comes does.
+    // A read that never comes leaves the gap.
     let without = frames.iter().enumerate().filter(|(index, _)| !(2..9).contains(index));
     assert_ne!(gaps(&capture(without.map(|(_, frame)| (0, frame)))), (0, 0));
 }
 
-/// The second half of a read is lost, and asked for again: its responses begin anew where the others broke
-/// off. If requests take another way, nothing in the capture tells that.
+/// The second half of a read is lost and requested again: its responses begin anew where the others
+/// stopped. If requests take another path, nothing in the capture shows the repetition.
 #[test]
 fn responses_may_begin_anew_where_requests_are_not_seen() {
     let text = "path_mtu = 1024\n[[message]]\nverb = \"read\"\npsn = 7\nbytes = 6144\n\
@@ -102,12 +102,12 @@ fn responses_may_begin_anew_where_requests_are_not_seen() {
     };
     assert_eq!(out_of_sequence(&with(&[0, 1, 2, 3, 4, 5, 6, 7])), 0);
     assert_eq!(out_of_sequence(&with(&[1, 2, 3, 5, 6, 7])), 0);
-    // All requests pass here, and nobody asked.
+    // All requests pass here, and none asked again.
     assert_eq!(out_of_sequence(&with(&[0, 1, 2, 3, 5, 6, 7])), 1);
 }
 
-/// What a link failure moves from one uplink to the other, and back. Ten packets are on these interfaces,
-/// their acknowledgement on either of them, or both.
+/// A link failure moves packets from one uplink to the other, and back. Ten packets are on these
+/// interfaces, their acknowledgement is on one of them, or on both.
 #[test]
 fn packets_that_another_interface_holds_alone_are_not_missing() {
     let frames = write_between(1, 2);
@@ -127,8 +127,8 @@ fn packets_that_another_interface_holds_alone_are_not_missing() {
     assert_eq!(gaps(&capture(moved)), (0, 1));
 }
 
-/// A link fails under packets on their way: they are lost before any interface holds them, and pass again on
-/// the other way.
+/// A link fails while packets are on their way: they are lost before any interface sees them, and
+/// are sent again on the other path.
 #[test]
 fn packets_that_were_lost_as_the_flow_moved_are_not_missing() {
     let frames = write_between(1, 2);
@@ -140,7 +140,7 @@ fn packets_that_were_lost_as_the_flow_moved_are_not_missing() {
     assert_eq!(faults, 0);
 }
 
-/// An answer passes the requester's port before the next request has come to the responder's.
+/// An answer passes the requester's port before the next request arrives at the responder's.
 #[test]
 fn a_gap_is_missed_though_what_follows_has_yet_to_come_to_the_other_interface() {
     let text = "path_mtu = 1024\n[[message]]\nverb = \"write\"\nbytes = 6144\n\
@@ -153,7 +153,7 @@ fn a_gap_is_missed_though_what_follows_has_yet_to_come_to_the_other_interface() 
     assert_eq!(gaps(&file), (1, 0));
 }
 
-/// What passes both interfaces is missing at the one that does not hold it.
+/// A packet that passes both interfaces is missing at the one that does not have it.
 #[test]
 fn packets_that_both_interfaces_should_hold_are_missed() {
     let frames = write_between(1, 2);
@@ -170,7 +170,7 @@ fn packets_that_both_interfaces_should_hold_are_missed() {
     }
 }
 
-/// That a port is not that of one host may show behind the gaps.
+/// It may become clear only after the gaps that a port is not that of one host.
 #[test]
 fn the_order_in_which_hosts_appear_does_not_matter() {
     let (first, others) = (write_between(1, 2), write_between(3, 4));

@@ -1,6 +1,7 @@
-//! Queues of packets that own no memory: they are chained through the slab that holds the packets.
+//! Queues of packets that allocate no memory: the links between packets are in the slab that holds
+//! them.
 
-/// Names a packet in the slab of whoever owns the packets.
+/// The index of a packet in its owner's slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct PacketId(pub u32);
@@ -10,7 +11,7 @@ impl PacketId {
     pub const NONE: Self = Self(u32::MAX);
 }
 
-/// The slab, as far as a queue needs it: one link for each packet.
+/// Access to the links between packets, one for each packet of the slab.
 pub trait Chain {
     /// The packet behind `id` in its queue.
     fn next(&self, id: PacketId) -> PacketId;
@@ -39,13 +40,13 @@ impl Fifo {
         self.head == PacketId::NONE
     }
 
-    /// The packet that is first, or [`PacketId::NONE`].
+    /// The first packet, or [`PacketId::NONE`].
     #[inline]
     pub fn head(&self) -> PacketId {
         self.head
     }
 
-    /// The packet that is last, or [`PacketId::NONE`].
+    /// The last packet, or [`PacketId::NONE`].
     #[inline]
     pub fn tail(&self) -> PacketId {
         if self.is_empty() { PacketId::NONE } else { self.tail }
@@ -79,7 +80,7 @@ impl Fifo {
 pub(crate) mod tests {
     use super::*;
 
-    /// A slab of links alone.
+    /// A slab that has the links only, for tests.
     #[derive(Debug)]
     pub(crate) struct Links(pub(crate) Vec<u32>);
 

@@ -26,7 +26,7 @@ pub struct EcnMarker {
 }
 
 impl EcnMarker {
-    /// Marks nothing.
+    /// A marker that marks nothing.
     pub const NEVER: Self = Self { kmin: u32::MAX, kmax: u32::MAX, pmax: 0 };
 
     /// The marker of a port of `rate`.
@@ -46,7 +46,7 @@ impl EcnMarker {
         Self { kmin: scaled(config.kmin.get()), kmax: scaled(config.kmax.get()), pmax }
     }
 
-    /// No frame is marked that finds no more bytes than this waiting.
+    /// A frame is never marked if at most this many bytes wait ahead of it.
     pub const fn kmin(&self) -> u32 {
         self.kmin
     }

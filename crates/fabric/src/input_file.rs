@@ -1,4 +1,4 @@
-//! Files that a scenario names.
+//! Reads the files that a scenario names.
 
 use std::fs;
 use std::io;
@@ -6,8 +6,8 @@ use std::path::Path;
 
 /// The text of a file.
 ///
-/// # Errors
-/// Those of the operating system; [`io::ErrorKind::InvalidInput`] for a device, which may have no end.
+/// # Errors Errors of the operating system; [`io::ErrorKind::InvalidInput`] for a device, which may
+/// have no end.
 pub fn read_text(path: &Path) -> io::Result<String> {
     if is_device(&fs::metadata(path)?) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a device, and no file"));
@@ -15,10 +15,11 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     fs::read_to_string(path)
 }
 
-/// The text of a file that a scenario names: a run reads it more than once, and keeps a copy.
+/// The text of a file that a scenario names. It must be possible to read it again: a run reads it
+/// more than once, and keeps a copy.
 ///
-/// # Errors
-/// As [`read_text`]; [`io::ErrorKind::InvalidInput`] for a pipe or socket too, which gives its text once.
+/// # Errors As [`read_text`]; also [`io::ErrorKind::InvalidInput`] for a pipe or socket, which
+/// gives its text only once.
 pub fn read_named_text(path: &Path) -> io::Result<String> {
     let kind = fs::metadata(path)?.file_type();
     if !kind.is_file() && !kind.is_dir() {

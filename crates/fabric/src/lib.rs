@@ -1,16 +1,16 @@
-//! The network, sans-IO: ports, links and shared-buffer switches. Everything here returns what
-//! happened; nothing schedules an event, owns a packet or knows a queue pair.
+//! The network, sans-IO: ports, links and shared-buffer switches. Every function returns what
+//! happened; nothing here schedules an event, owns a packet or knows a queue pair.
 //!
 //! From the wire inwards: a [`Link`] says when a frame arrives; a [`Port`] holds the frames that
-//! wait, chained through the owner's slab by a [`Chain`], picks the next by its [`Scheduler`] and
-//! obeys and asks for pauses (PFC); an [`EcnMarker`] marks them, and a [`CongestionPoint`] samples
-//! them; a [`BufferPolicy`] such as the [`SharedBuffer`] decides what is stored, paused and dropped; a [`Topology`] says what is
-//! connected to what.
+//! wait, chained through the owner's slab by a [`Chain`], picks the next one by its [`Scheduler`],
+//! and requests and obeys pauses (PFC); an [`EcnMarker`] marks frames, and a [`CongestionPoint`]
+//! samples them; a [`BufferPolicy`] such as the [`SharedBuffer`] decides what is stored, paused and
+//! dropped; a [`Topology`] says what is connected to what.
 //!
-//! Ports take their link and their pauses as parameters ([`Serialisation`], [`FlowControl`]).
-//! Beside the native parts stand those of HPCC's ns-3 simulator, for runs that give its numbers:
-//! [`TruncatingLink`], [`OnOffFlowControl`], [`HpccNs3Buffer`], [`ThresholdMarker`],
-//! [`HpccNs3Routes`] and [`PairProperties`].
+//! Ports take their link and their flow control as type parameters ([`Serialisation`],
+//! [`FlowControl`]). Beside the native types there are those of HPCC's ns-3 simulator, for runs
+//! that reproduce its numbers: [`TruncatingLink`], [`OnOffFlowControl`], [`HpccNs3Buffer`],
+//! [`ThresholdMarker`], [`HpccNs3Routes`] and [`PairProperties`].
 
 mod buffer;
 mod buffer_dependency;

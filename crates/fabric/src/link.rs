@@ -23,13 +23,13 @@ pub const QUANTUM_BITS: u32 = 512;
 ///
 /// Its state is the rate, which failures change.
 pub trait Serialisation: fmt::Debug + Send + State {
-    /// A frame of `frame_len` bytes starts at `now`.
+    /// When a frame of `frame_len` bytes that starts at `now` ends.
     fn transmit(&self, now: SimTime, frame_len: u32) -> Transmission;
 
-    /// The rate.
+    /// The rate of the link.
     fn rate(&self) -> Bandwidth;
 
-    /// Frames that start from now on have another rate, which is not zero.
+    /// Changes the rate, which is not zero, for frames that start from now on.
     fn set_rate(&mut self, rate: Bandwidth);
 
     /// The propagation delay.
@@ -43,7 +43,7 @@ pub trait Serialisation: fmt::Debug + Send + State {
 /// and a gap behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Picoseconds a byte takes, where that is a whole number; else 0.
+    /// Picoseconds for one byte, if that is a whole number; else 0.
     byte_time: u64,
     delay: Duration,
     rate: Bandwidth,
@@ -60,7 +60,7 @@ impl State for Link {
     }
 }
 
-/// The rate of a link, which is not zero.
+/// Loads the rate of a link, which is not zero.
 fn load_rate(from: &mut &[u8]) -> rocelab_state::Result<Bandwidth> {
     let rate: Bandwidth = load_value(from)?;
     if rate.bits_per_second() == 0 {
@@ -69,12 +69,12 @@ fn load_rate(from: &mut &[u8]) -> rocelab_state::Result<Bandwidth> {
     Ok(rate)
 }
 
-/// When a frame that starts now is over.
+/// The end of a frame at both ends of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmission {
-    /// The transmitter may start the next frame: the interpacket gap has passed.
+    /// When the transmitter may start the next frame: the interpacket gap has passed.
     pub free_at: SimTime,
-    /// The last bit reaches the other end.
+    /// When the last bit reaches the other end.
     pub arrival: SimTime,
 }
 

@@ -4,14 +4,14 @@ use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
-/// Priorities that a PFC frame tells to stop: those of its class-enable vector with a pause time
-/// of at least one quantum of 512 bit times.
+/// The priorities that a PFC frame stops: those in its class-enable vector with a pause time of at
+/// least one quantum of 512 bit times.
 pub fn paused_priorities(frame: &Pfc) -> u8 {
     let stops = |p: &u8| enables(frame, *p) && frame.quanta[usize::from(*p)] > 0;
     (0..8u8).filter(stops).fold(0, |mask, priority| mask | 1 << priority)
 }
 
-/// Priorities that a PFC frame tells to go on: those of its class-enable vector with a pause time
+/// The priorities that a PFC frame lets go on: those in its class-enable vector with a pause time
 /// of zero.
 pub fn resumed_priorities(frame: &Pfc) -> u8 {
     frame.class_enable_vector & !paused_priorities(frame)
@@ -21,18 +21,18 @@ fn enables(frame: &Pfc, priority: u8) -> bool {
     frame.class_enable_vector & (1 << priority) != 0
 }
 
-/// The end that obeys: which priorities of a port's transmitter are paused, and until when.
+/// The side that obeys: which priorities of a port's transmitter are paused, and until when.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PauseTimers {
     /// Bit p: priority p must not start a frame.
     paused: u8,
-    /// Most ports are never paused and need none.
+    /// Allocated when needed: most ports are never paused.
     times: Option<Box<PauseTimes>>,
 }
 
 rocelab_state::state!(PauseTimers { values: paused, times });
 
-/// Times by priority.
+/// Times, indexed by priority.
 #[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 struct PauseTimes {
     until: [SimTime; 8],
@@ -42,15 +42,15 @@ struct PauseTimes {
 }
 
 impl PauseTimers {
-    /// Bit p: priority p must not start a frame. Expired pauses are cleared by
-    /// [`PauseTimers::handle_timeout`].
+    /// Bit p: priority p must not start a frame. [`PauseTimers::handle_timeout`] clears expired
+    /// pauses.
     #[inline]
     pub fn paused(&self) -> u8 {
         self.paused
     }
 
     /// Obeys a PFC frame that arrived at `now`; `quantum` is 512 bit times of this port. A frame
-    /// being sent is finished.
+    /// that is being sent is completed.
     pub fn receive(&mut self, now: SimTime, frame: &Pfc, quantum: Duration) {
         for priority in 0..8u8 {
             if !enables(frame, priority) {
@@ -86,7 +86,7 @@ impl PauseTimers {
         }
     }
 
-    /// Since when `priority` has been paused, if it is.
+    /// When the pause of `priority` began; `None` while it is not paused.
     pub fn paused_since(&self, priority: u8) -> Option<SimTime> {
         let times = self.times.as_ref().filter(|_| self.paused & (1 << priority) != 0)?;
         Some(times.since[usize::from(priority)])
@@ -117,24 +117,24 @@ impl PauseTimers {
     }
 }
 
-/// The end that asks: which priorities of a port's sender are to pause, and what it has not been
-/// told yet.
+/// The side that asks: which priorities the other end shall pause, and which changes it has not
+/// been told yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseRequests {
-    /// Bit p: the other end is to pause priority p.
+    /// Bit p: the other end shall pause priority p.
     pausing: u8,
-    /// Bit p: the next PFC frame must speak of priority p.
+    /// Bit p: the next PFC frame must include priority p.
     pending: u8,
-    /// The pause time that is asked for.
+    /// The pause time of each request, in quanta of 512 bit times.
     quanta: u16,
-    /// When the pause is asked for again, so that it does not expire.
+    /// When the requests must be renewed, so that they do not expire.
     refresh_at: SimTime,
 }
 
 rocelab_state::state!(PauseRequests { values: pausing, pending, refresh_at; kept: quanta });
 
 impl PauseRequests {
-    /// Asks for `quanta` at a time.
+    /// Requests of `quanta` (512 bit times) each.
     pub fn new(quanta: u16) -> Self {
         Self { pausing: 0, pending: 0, quanta, refresh_at: SimTime::NEVER }
     }
@@ -145,18 +145,18 @@ impl PauseRequests {
         self.pending != 0
     }
 
-    /// Bit p: the other end is to pause priority p.
+    /// Bit p: the other end shall pause priority p.
     pub fn pausing(&self) -> u8 {
         self.pausing
     }
 
-    /// The other end is to stop sending `priority`.
+    /// Asks the other end to stop sending `priority`.
     pub fn pause(&mut self, priority: u8) {
         self.pausing |= 1 << priority;
         self.pending |= 1 << priority;
     }
 
-    /// The other end may go on sending `priority`.
+    /// Lets the other end go on sending `priority`.
     pub fn resume(&mut self, priority: u8) {
         self.pausing &= !(1 << priority);
         self.pending |= 1 << priority;
@@ -165,9 +165,9 @@ impl PauseRequests {
         }
     }
 
-    /// Makes the PFC frame that starts at `now` and says all there is to say: every pause that
-    /// lasts, and what has changed; `quantum` is 512 bit times of this port. So all pauses start
-    /// anew together, and are repeated at half their time for as long as one lasts.
+    /// Makes the PFC frame that starts at `now`: every pause in force, and all changes; `quantum`
+    /// is 512 bit times of this port. So all pauses are renewed together, after half of their time,
+    /// for as long as one of them lasts.
     pub fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Pfc {
         let mut frame =
             Pfc { reserved: 0, class_enable_vector: self.pending | self.pausing, quanta: [0; 8] };
@@ -184,17 +184,17 @@ impl PauseRequests {
         frame
     }
 
-    /// The other end knows nothing of what it was told.
+    /// Makes all requests due again: the other end has lost its state.
     pub fn repeat(&mut self) {
         self.pending |= self.pausing;
     }
 
-    /// When pauses are to be asked for again, or never.
+    /// When requests must be renewed, or never.
     pub fn poll_timeout(&self) -> SimTime {
         self.refresh_at
     }
 
-    /// Makes a PFC frame due if it is time to ask again.
+    /// Makes a PFC frame due if it is time to renew requests.
     pub fn handle_timeout(&mut self, now: SimTime) {
         if self.refresh_at <= now {
             self.pending |= self.pausing;

@@ -14,19 +14,19 @@ use crate::pfc::{PauseRequests, PauseTimers, resumed_priorities};
 use crate::scheduler::Scheduler;
 use crate::shaper::Shapers;
 
-/// Frames of one priority that wait to be sent.
+/// The frames of one queue that wait to be sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct PriorityQueue {
     frames: Fifo,
     bytes: u32,
 }
 
-/// A port of a host or switch. It sends one frame at a time; which one is decided when the
-/// transmitter becomes free.
+/// A port of a host or switch. It sends one frame at a time; the scheduler picks the next one when
+/// the transmitter becomes free.
 ///
-/// How long a frame takes is for the link `L` to say, what a pause is for the flow control `F`.
+/// The link `L` decides how long a frame takes, the flow control `F` what a pause is.
 ///
-/// The fields stand in the order of their use: the first 40 bytes are all that a frame touches that need not wait.
+/// The fields are in the order of their use: a frame that need not wait touches only the first 40 bytes.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Port<L = Link, F = QuantaFlowControl> {
@@ -45,41 +45,42 @@ pub struct Port<L = Link, F = QuantaFlowControl> {
     scheduler: Scheduler,
     queues: [PriorityQueue; 8],
     flow_control: F,
-    /// What few ports have.
+    /// Rarely used state; see [`PortExtras`].
     extras: Option<Box<PortExtras>>,
 }
 
-/// What few ports have.
+/// State that few ports need. It is apart, so that all other ports stay small.
 #[derive(Clone, Debug, Default)]
 pub struct PortExtras {
-    /// The queue of each priority, where it is not the one of its number.
+    /// The queue of each priority, if some priority does not use the queue of its own number.
     pub queue_of: Option<[u8; 8]>,
-    /// Rates of queues.
+    /// Rate limits of queues.
     pub shapers: Option<Shapers>,
-    /// PFC frames take effect so long after they have arrived.
+    /// Time from the arrival of a PFC frame to its effect.
     pub pause_response: Duration,
-    /// Those that have arrived and have no effect yet, in the order of their times.
+    /// PFC frames that have arrived and have no effect yet, with the time of their effect,
+    /// ascending.
     pub responding: VecDeque<(SimTime, Pfc)>,
-    /// Bit q: pauses of queue q are not obeyed.
+    /// Bit q: queue q ignores its pauses.
     pub ignored: u8,
-    /// Bit q: frames of queue q are not to wait here.
+    /// Bit q: frames of queue q are discarded instead of queued.
     pub discards: u8,
-    /// Whether the link is gone: no frame is to wait here.
+    /// Whether the link is down: all frames are discarded instead of queued.
     pub cut_off: bool,
 }
 
 impl Port {
-    /// An idle port on `link`, whose PFC frames ask for `pause_quanta` at a time.
+    /// An idle port on `link`, whose PFC frames ask for `pause_quanta` (512 bit times) at a time.
     pub fn new(link: Link, scheduler: Scheduler, pause_quanta: u16) -> Self {
         Self::with_flow_control(link, scheduler, QuantaFlowControl::new(pause_quanta))
     }
 
-    /// What the other end has been told to pause.
+    /// The pauses that the other end is asked for.
     pub fn pause_requests(&self) -> &PauseRequests {
         self.flow_control.requests()
     }
 
-    /// What the other end has told this one to pause.
+    /// The pauses that this port obeys.
     pub fn pause_timers(&self) -> &PauseTimers {
         self.flow_control.timers()
     }
@@ -106,7 +107,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         }
     }
 
-    /// The same port with what few have.
+    /// The same port with these extras.
     #[must_use]
     pub fn with_extras(mut self, extras: Option<Box<PortExtras>>) -> Self {
         self.has_extras = extras.is_some();
@@ -114,14 +115,14 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self
     }
 
-    /// Has the flow control do something, after which it may have a frame to send, or none any more.
+    /// Lets the flow control `act`, and updates `pfc_due`: there may be a frame to send afterwards, or none any more.
     fn ask_flow_control<T>(&mut self, act: impl FnOnce(&mut F, &L) -> T) -> T {
         let answer = act(&mut self.flow_control, &self.link);
         self.pfc_due = self.flow_control.is_pending();
         answer
     }
 
-    /// Works out which queues must not start a frame.
+    /// Updates `blocked` after a change of pauses, shapers or ignored queues.
     fn update_blocked(&mut self) {
         let paused = self.flow_control.paused();
         let Some(extras) = &self.extras else {
@@ -138,32 +139,33 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.blocked = obeyed | extras.shapers.as_ref().map_or(0, Shapers::closed);
     }
 
-    /// Bit q: queue q must not start a frame, paused or held by its shaper.
+    /// Bit q: queue q must not start a frame, because of a pause or its shaper.
     pub fn blocked(&self) -> u8 {
         self.blocked
     }
 
-    /// Whether it has what few ports have.
+    /// Whether the port has [`PortExtras`].
     #[inline]
     pub fn has_extras(&self) -> bool {
         self.has_extras
     }
 
-    /// Shows every frame that waits, with its queue.
+    /// Calls `show` with every frame that waits and its queue.
     pub fn for_each_waiting<C: Chain>(&self, chain: &C, mut show: impl FnMut(PacketId, u8)) {
         for queue in 0..8 {
             self.waiting_in(queue, chain).for_each(|id| show(id, queue));
         }
     }
 
-    /// The frame that goes next if the lowest queue that holds any may send: a guess.
+    /// The first frame of the lowest queue that is not empty. It is likely, not certain, to go
+    /// next: for prefetching.
     #[inline]
     pub fn first_waiting(&self) -> Option<PacketId> {
         let queue = self.waiting.trailing_zeros() as usize;
         self.queues.get(queue).map(|queue| queue.frames.head())
     }
 
-    /// The frames that wait in one queue, the next to go first.
+    /// The frames that wait in one queue, in the order in which they leave.
     pub fn waiting_in<C: Chain>(&self, queue: u8, chain: &C) -> impl Iterator<Item = PacketId> {
         let exists = |id: PacketId| (id != PacketId::NONE).then_some(id);
         let first = exists(self.queues[usize::from(queue)].frames.head());
@@ -187,14 +189,14 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         (0..8).filter(|&priority| self.queue_of(priority) == queue).fold(0, |all, p| all | 1 << p)
     }
 
-    /// From now on pauses of the queues of this mask (bit q) are not obeyed; those of others are.
+    /// Sets the queues (bit q) that ignore their pauses; all others obey them.
     pub fn ignore_pauses(&mut self, queues: u8) {
         self.extras_mut().ignored = queues;
         self.update_blocked();
     }
 
-    /// From now on frames of the queues of this mask (bit q) [have no place](Self::place_of) here;
-    /// those of others have, while the port is not [cut off](Self::cut_off).
+    /// Sets the queues (bit q) whose frames are discarded: they [have no place](Self::place_of)
+    /// here. Other queues accept frames, unless the port is [cut off](Self::cut_off).
     pub fn discard(&mut self, queues: u8) {
         self.extras_mut().discards = queues;
     }
@@ -204,7 +206,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.extras.get_or_insert_default()
     }
 
-    /// The queue in which frames of a priority wait; none if they are to be discarded.
+    /// The queue in which a frame of a priority waits; `None` if the frame must be discarded.
     #[inline]
     pub fn place_of(&self, priority: u8) -> Option<u8> {
         if self.has_extras { self.place_by_extras(priority) } else { Some(priority) }
@@ -228,14 +230,14 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.free_at
     }
 
-    /// Bytes of `priority` that wait, without the frame being sent.
+    /// Bytes of `priority` that wait, without the frame that is being sent.
     #[inline]
     pub fn queued(&self, priority: u8) -> u32 {
         self.queues[usize::from(priority)].bytes
     }
 
-    /// Bytes that wait, over all priorities and with the PFC frames that are due, without the frame
-    /// being sent.
+    /// Bytes that wait, over all priorities and including PFC frames that are due, without the
+    /// frame that is being sent.
     #[inline]
     pub fn waiting_bytes(&self) -> u32 {
         let frames: u32 = self.queues.iter().map(|queue| queue.bytes).sum();
@@ -248,7 +250,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.flow_control.paused()
     }
 
-    /// Since when `priority` has been paused, if it is.
+    /// When the pause of `priority` began; `None` while it is not paused.
     pub fn paused_since(&self, priority: u8) -> Option<SimTime> {
         self.flow_control.paused_since(priority)
     }
@@ -258,7 +260,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.flow_control.paused_time(now)
     }
 
-    /// Lets a frame of `len` bytes wait.
+    /// Adds a frame of `len` bytes to the queue of its priority.
     #[inline]
     pub fn enqueue(&mut self, chain: &mut impl Chain, id: PacketId, priority: u8, len: u32) {
         let queue = &mut self.queues[usize::from(priority)];
@@ -267,21 +269,21 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.waiting |= 1 << priority;
     }
 
-    /// Whether a waiting frame may go.
+    /// Whether a waiting frame may be sent.
     #[inline]
     pub fn has_eligible(&self) -> bool {
         self.waiting & !self.blocked != 0
     }
 
-    /// Whether a frame of `queue` that arrives now could start at once: the transmitter is free,
-    /// nothing waits, and no pause keeps it.
+    /// Whether a frame of `queue` that arrives now could start at once: the transmitter is free, no
+    /// frame waits, and the queue is not blocked.
     #[inline]
     pub fn is_idle_for(&self, now: SimTime, queue: u8) -> bool {
         let is_blocked = self.blocked & (1 << queue) != 0;
         self.free_at <= now && self.waiting == 0 && !(is_blocked | self.pfc_due)
     }
 
-    /// A frame of `priority` goes at once, without having waited here.
+    /// Records that a frame of `priority` is sent without having waited here.
     #[inline]
     pub fn note_passed(&mut self, priority: u8) {
         if self.notes_passing {
@@ -289,7 +291,8 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         }
     }
 
-    /// Takes the frame that goes next, with its priority; `len` is a packet's frame length.
+    /// Takes the frame that goes next, with its priority; `len` gives a packet's frame length in
+    /// bytes.
     #[inline]
     pub fn dequeue<C: Chain>(
         &mut self,
@@ -312,7 +315,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         Some((id, priority))
     }
 
-    /// Takes any frame that waits, paused or not, with its priority.
+    /// Takes any frame that waits, even if it is paused, with its priority.
     pub fn flush_one<C: Chain>(
         &mut self,
         chain: &C,
@@ -328,7 +331,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         Some((id, priority))
     }
 
-    /// Takes the first frame of a queue, paused or not.
+    /// Takes the first frame of a queue, even if it is paused.
     pub fn flush_from<C: Chain>(
         &mut self,
         queue: u8,
@@ -344,13 +347,13 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         Some(id)
     }
 
-    /// The transmitter does not become free, until it starts up again.
+    /// Shuts the transmitter down: it does not become free before [`Self::start_up`].
     pub fn shut_down(&mut self) {
         self.free_at = SimTime::NEVER;
     }
 
-    /// The link is gone, until the port starts up again: no frame [has a place](Self::place_of)
-    /// here, and PFC frames that have arrived and have no effect yet will have none.
+    /// Takes the link down until [`Self::start_up`]: no frame [has a place](Self::place_of) here,
+    /// and PFC frames that have arrived and have no effect yet are dropped.
     pub fn cut_off(&mut self) {
         self.shut_down();
         let extras = self.extras_mut();
@@ -358,8 +361,9 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         extras.responding.clear();
     }
 
-    /// The transmitter, and the link if it was gone, are back, and free at `free_at`: pauses that last
-    /// are asked for again. Gives their priorities (bit p).
+    /// Starts the transmitter again (and the link, if it was down), free at `free_at`. Pauses in
+    /// force are requested again, because the other end may have lost them. Returns their
+    /// priorities (bit p).
     pub fn start_up(&mut self, free_at: SimTime) -> u8 {
         self.free_at = free_at;
         if let Some(extras) = &mut self.extras {
@@ -368,19 +372,19 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.ask_flow_control(|flow_control, _| flow_control.repeat_requests())
     }
 
-    /// Whether its transmitter is not shut down.
+    /// Whether the transmitter is not shut down.
     pub fn is_up(&self) -> bool {
         self.free_at != SimTime::NEVER
     }
 
-    /// The link has another rate from now on. Quanta are of another length then, so pauses that last
-    /// are asked for again.
+    /// Changes the rate of the link. Pauses in force are requested again, because the length of a
+    /// quantum has changed.
     pub fn set_rate(&mut self, rate: Bandwidth) {
         self.link.set_rate(rate);
         self.ask_flow_control(|flow_control, _| flow_control.repeat_requests());
     }
 
-    /// A frame of `len` bytes of `queue` starts at `now`: its shaper counts it.
+    /// Counts a frame of `len` bytes of `queue` that starts at `now` in the queue's shaper.
     pub fn note_sent(&mut self, now: SimTime, queue: u8, len: u32) {
         if let Some(shapers) = self.extras.as_mut().and_then(|extras| extras.shapers.as_mut()) {
             shapers.on_sent(now, queue, len);
@@ -388,7 +392,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         }
     }
 
-    /// Starts a frame of `frame_len` bytes. The transmitter is free.
+    /// Starts a frame of `frame_len` bytes. The transmitter must be free.
     #[inline]
     pub fn transmit(&mut self, now: SimTime, frame_len: u32) -> Transmission {
         debug_assert!(self.free_at <= now, "two frames at once");
@@ -407,30 +411,30 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.ask_flow_control(|flow_control, _| flow_control.request_resume(priority));
     }
 
-    /// Bit p: the other end is to have stopped sending priority p.
+    /// Bit p: this port asks the other end to pause priority p.
     pub fn pausing(&self) -> u8 {
         self.flow_control.pausing()
     }
 
-    /// Bit p: a pause of priority p is obeyed.
+    /// Bit p: priority p is paused, and its queue obeys.
     pub fn obeyed(&self) -> u8 {
         let ignored = self.extras.as_ref().map_or(0, |extras| extras.ignored);
         let queues = (0..8).filter(|queue| ignored & 1 << queue != 0);
         queues.fold(self.paused(), |obeyed, queue| obeyed & !self.priorities_of(queue))
     }
 
-    /// Bit p: a pause of priority p is obeyed, and keeps frames of `priority`, which share its queue.
+    /// Bit p: the pause of priority p holds back frames of `priority`, because both share a queue.
     pub fn pauses_of(&self, priority: u8) -> u8 {
         self.obeyed() & self.priorities_of(self.queue_of(priority))
     }
 
-    /// Whether a PFC frame has come that will end the pause of `priority` when it takes effect.
+    /// Whether a PFC frame has arrived that will end the pause of `priority` when it takes effect.
     pub fn awaits_resume(&self, priority: u8) -> bool {
         let resumes = |(_, frame): &(SimTime, Pfc)| resumed_priorities(frame) & 1 << priority != 0;
         self.extras.as_ref().is_some_and(|extras| extras.responding.iter().any(resumes))
     }
 
-    /// The PFC frame that goes ahead of all data, if one is due.
+    /// Takes the PFC frame that is due, if any. It goes ahead of all data.
     #[inline]
     pub fn take_pfc_frame(&mut self, now: SimTime) -> Option<Pfc> {
         if !self.pfc_due {
@@ -453,8 +457,8 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.update_blocked();
     }
 
-    /// Puts a PFC frame off that takes effect later, if this port is not that quick: the port will
-    /// want to be woken, and [gives it back](Self::take_response) then.
+    /// Stores a PFC frame if this port's pauses take effect later; false if they take effect at
+    /// once. The port then has a timeout, when [`Self::take_response`] returns the frame.
     pub fn defer_pfc(&mut self, now: SimTime, frame: &Pfc) -> bool {
         match &mut self.extras {
             Some(extras) if extras.pause_response > Duration::ZERO => {
@@ -465,15 +469,15 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         }
     }
 
-    /// The next PFC frame that was put off and takes effect by `now`.
+    /// Takes the next stored PFC frame that takes effect by `now`.
     pub fn take_response(&mut self, now: SimTime) -> Option<Pfc> {
         let extras = self.extras.as_mut()?;
         let (_, frame) = extras.responding.pop_front_if(|(due, _)| *due <= now)?;
         Some(frame)
     }
 
-    /// When this port next wants to be woken: a pause takes effect, expires or must be asked for
-    /// again, or a shaper lets a queue go on.
+    /// When this port next has something to do: a pause takes effect, expires or must be renewed,
+    /// or a shaper opens a queue.
     pub fn poll_timeout(&self) -> SimTime {
         let time = self.flow_control.poll_timeout();
         let Some(extras) = &self.extras else { return time };
@@ -482,7 +486,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         time.min(response).min(shaper)
     }
 
-    /// Serves what is due; to be called too early is harmless.
+    /// Does what is due. A call before that time does nothing.
     pub fn handle_timeout(&mut self, now: SimTime) {
         self.ask_flow_control(|flow_control, _| flow_control.handle_timeout(now));
         if let Some(shapers) = self.extras.as_mut().and_then(|extras| extras.shapers.as_mut()) {

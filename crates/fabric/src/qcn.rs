@@ -34,7 +34,7 @@ impl Default for QcnConfig {
     }
 }
 
-/// What one congested sample has to say to the frame's sender.
+/// The content of a notification that a congested sample causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CongestionSample {
     /// `QntzFb`, the quantized feedback: 1 (little) to 63.
@@ -46,11 +46,11 @@ pub struct CongestionSample {
 }
 
 impl CongestionSample {
-    /// What one unit of the offset and delta of a message stands for.
+    /// Bytes that one unit of the offset and of the delta in a message stands for.
     pub const UNIT: i64 = 64;
 
-    /// Offset and delta as a message has them: in units of [`Self::UNIT`] bytes, towards zero, and
-    /// cut off where 16 bits end.
+    /// Offset and delta as in a message: in units of [`Self::UNIT`] bytes, rounded towards zero,
+    /// and saturated at 16 bits.
     pub fn in_units(&self) -> (i16, i16) {
         let units = |bytes: i64| {
             let units = (bytes / Self::UNIT).clamp(i64::from(i16::MIN), i64::from(i16::MAX));
@@ -103,9 +103,9 @@ impl CongestionPoint {
         }
     }
 
-    /// A frame of `len` bytes joins the queue, which then holds `queued` bytes. What to notify its
-    /// sender of, if it is sampled and the queue congested; `draw` gives 64 random bits and is called
-    /// for samples only.
+    /// Counts a frame of `len` bytes that joins the queue, which then holds `queued` bytes. Returns
+    /// what to notify the frame's sender of, if the frame is sampled and the queue congested;
+    /// `draw` gives 64 random bits and is called for samples only.
     #[inline]
     pub fn on_enqueue(
         &mut self,
@@ -145,14 +145,14 @@ mod tests {
 
     use super::*;
 
-    /// A draw that varies nothing.
+    /// Random bits for a factor of 1.
     const MIDDLE: u64 = 1 << 63;
 
     fn point(config: &QcnConfig) -> CongestionPoint {
         CongestionPoint::new(config, MIDDLE)
     }
 
-    /// Lets one sample happen at a queue length.
+    /// Makes the next frame a sample, with this queue length.
     fn sample_at(point: &mut CongestionPoint, queued: u32) -> Option<CongestionSample> {
         point.on_enqueue(u32::MAX, queued, || MIDDLE)
     }

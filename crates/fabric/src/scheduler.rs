@@ -31,7 +31,7 @@ pub enum Scheduler {
     RoundRobin(RoundRobin),
 }
 
-/// A discipline is a setting: one is not loaded into another.
+/// The discipline follows from the settings: a state of one is not loaded into another.
 impl State for Scheduler {
     fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
         save_value(&self.discipline(), to)?;
@@ -64,23 +64,23 @@ fn check_priority(priority: u8) -> rocelab_state::Result {
     if priority > 7 { Err(unfit("the priority that was served last")) } else { Ok(()) }
 }
 
-/// Deficit round robin: in its turn a queue earns its quantum and sends while its deficit lasts.
+/// Deficit round robin: in its turn a queue gets its quantum, and sends while its deficit lasts.
 #[derive(Clone, Debug)]
 pub struct DeficitRoundRobin {
     quantum: [u32; 8],
     deficit: [u32; 8],
     turn: u8,
-    /// Whether the queue whose turn it is has earned its quantum already.
+    /// Whether the queue whose turn it is has already got its quantum.
     earned: bool,
 }
 
 rocelab_state::state!(DeficitRoundRobin { values: deficit, turn, earned; kept: quantum });
 
-/// Round robin by frames: the next is the first that may go after the priority that was served
-/// last, from 7 on to 0. A frame of priority 1 is the first to go, of several that wait.
+/// Round robin by frames, in ascending order of priority, and 0 follows 7: the next is the first
+/// eligible priority above the one served last. At the start, priority 1 is the first to go.
 ///
-/// The scheduler of switches in HPCC's ns-3 simulator, whose class 0 (flow control) goes ahead of
-/// the others.
+/// This is the scheduler of switches in HPCC's ns-3 simulator, whose class 0 (flow control) goes
+/// ahead of the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoundRobin {
     /// The priority served last.
@@ -89,7 +89,7 @@ pub struct RoundRobin {
 
 rocelab_state::state!(RoundRobin { values: last });
 
-/// Bytes that a queue of weight 1 earns each turn.
+/// Bytes that a queue of weight 1 gets in each turn.
 const QUANTUM: u32 = 1_600;
 
 impl Scheduler {
@@ -110,7 +110,7 @@ impl Scheduler {
         }
     }
 
-    /// Tells disciplines apart where they are saved.
+    /// A number for each discipline, for checkpoints.
     const fn discipline(&self) -> u8 {
         match self {
             Self::Strict => 0,
@@ -119,8 +119,9 @@ impl Scheduler {
         }
     }
 
-    /// The priority that sends next. Bit p of `waiting`: frames of priority p wait; of `eligible`,
-    /// a non-empty part of it: they may go. `head_len` is the length of a priority's first frame.
+    /// The priority that sends next. Bit p of `waiting`: frames of priority p wait. `eligible` is a
+    /// non-empty subset: those that may send. `head_len` gives the length of a priority's first
+    /// frame in bytes.
     #[inline]
     pub fn select(&mut self, waiting: u8, eligible: u8, head_len: impl Fn(u8) -> u32) -> u8 {
         debug_assert!(eligible != 0 && eligible & !waiting == 0);
@@ -131,13 +132,13 @@ impl Scheduler {
         }
     }
 
-    /// Whether the discipline remembers frames that [did not wait](Self::note_passed).
+    /// Whether the discipline needs to know of frames that [did not wait](Self::note_passed).
     pub fn notes_passing(&self) -> bool {
         matches!(self, Self::RoundRobin(_))
     }
 
-    /// A frame of `priority` goes without having waited, past the queues: a round robin by frames
-    /// counts it as served. The other disciplines have nothing to remember of it.
+    /// Counts a frame of `priority` that was sent without waiting in a queue. Only round robin by
+    /// frames needs this.
     #[inline]
     pub fn note_passed(&mut self, priority: u8) {
         if let Self::RoundRobin(round_robin) = self {

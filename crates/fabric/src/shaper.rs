@@ -26,9 +26,9 @@ fn jumbo_frame() -> Bytes {
     Bytes::new(9_216)
 }
 
-/// Token buckets of a port's queues, as times: a queue may send from the time on at which what it
-/// has sent lies at most a burst behind its rate (the virtual scheduling form of the leaky bucket,
-/// ITU-T I.371 annex A).
+/// Token buckets of a port's queues, expressed in times: a queue may send while the time at which
+/// all that it has sent would have left at its rate is at most one burst ahead of now (the virtual
+/// scheduling form of the leaky bucket, ITU-T I.371 annex A).
 #[derive(Clone, Debug)]
 pub struct Shapers {
     queues: [Option<Shaper>; 8],
@@ -43,21 +43,22 @@ struct Shaper {
     rate: Bandwidth,
     /// The time that a burst takes at the rate.
     tolerance: Duration,
-    /// When all that it has sent is paid for.
+    /// When everything sent so far would have been sent at the configured rate.
     paid_at: SimTime,
 }
 
 rocelab_state::state!(Shaper { values: paid_at; kept: rate, tolerance });
 
 impl Shaper {
-    /// From when on it may send.
+    /// When the queue may send its next frame.
     fn opens_at(&self) -> SimTime {
         SimTime::from_ps(self.paid_at.ps().saturating_sub(self.tolerance.ps()))
     }
 }
 
 impl Shapers {
-    /// The shapers of a port, if it has any; queues are those of the same number as the priority.
+    /// The shapers of a port; `None` if it has none. A shaper applies to the queue of the same
+    /// number as its priority.
     pub fn new(config: &BTreeMap<Priority, ShaperConfig>) -> Option<Self> {
         let mut queues = [None; 8];
         for (priority, shaper) in config {
@@ -75,7 +76,7 @@ impl Shapers {
         self.closed
     }
 
-    /// A frame of `len` bytes of a queue starts at `now`.
+    /// Counts a frame of `len` bytes of a queue that starts at `now`.
     pub fn on_sent(&mut self, now: SimTime, queue: u8, len: u32) {
         let Some(shaper) = &mut self.queues[usize::from(queue)] else { return };
         let bytes = Bytes::new(u64::from(PREAMBLE + len + INTERPACKET_GAP));
@@ -85,14 +86,14 @@ impl Shapers {
         }
     }
 
-    /// When the first queue that waits may send again, or never.
+    /// When the first closed queue may send again, or never.
     pub fn poll_timeout(&self) -> SimTime {
         let waiting = (0..8).filter(|queue| self.closed & 1 << queue != 0);
         let times = waiting.filter_map(|queue| self.queues[queue].map(|one| one.opens_at()));
         times.min().unwrap_or(SimTime::NEVER)
     }
 
-    /// Opens what may send by `now`.
+    /// Opens the queues that may send by `now`.
     pub fn handle_timeout(&mut self, now: SimTime) {
         for (queue, shaper) in self.queues.iter().enumerate() {
             if shaper.is_none_or(|shaper| shaper.opens_at() <= now) {
@@ -112,7 +113,7 @@ mod tests {
         Shapers::new(&BTreeMap::from([(priority, shaper)])).expect("there is one")
     }
 
-    /// Frames of `len` bytes that leave within `until`, each as soon as it may.
+    /// Frames of `len` bytes that leave by `until`, each as early as allowed.
     fn sent(mut shapers: Shapers, len: u32, until: SimTime) -> u64 {
         let (mut now, mut frames) = (SimTime::ZERO, 0);
         while now <= until {

@@ -1,4 +1,4 @@
-//! What a switch is told, as a scenario's `[switch]` writes it.
+//! The settings of a switch, as a scenario's `[switch]` writes them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What single switches and ports do otherwise than all.
+//! Settings of single switches and ports that differ from those of all.
 
 use std::collections::BTreeMap;
 
@@ -33,12 +33,13 @@ macro_rules! overrides {
         }
 
         impl SwitchOverride {
-            /// Sets in `config` what this names.
+            /// Sets the keys that are given here in `config`.
             pub fn apply(&self, config: &mut SwitchConfig) {
                 $(overrides!(@set $scope self config $key);)*
             }
 
-            /// A key that is set here and that a single port cannot have.
+            /// The first key that is set here and that only a whole switch can have, not a single
+            /// port.
             pub fn key_of_whole_switch(&self) -> Option<&'static str> {
                 $(overrides!(@whole $scope self $key);)*
                 None
@@ -67,8 +68,8 @@ macro_rules! overrides {
     };
 }
 
-// `switch`: of whole switches only; `port`: of single ports too; `some`, `some_port`: the same of a
-// key that need not be there.
+// `switch`: a key of whole switches only; `port`: also of single ports; `some`, `some_port`: the
+// same, for optional keys.
 overrides! {
     switch buffer: Bytes,
     switch alpha: Ratio,

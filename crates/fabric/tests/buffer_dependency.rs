@@ -23,8 +23,8 @@ use rocelab_units::{Bandwidth, Duration};
 /// One direction of a link: its number, and the node that receives.
 type Direction = (u32, NodeId);
 
-/// Every pair of directions that some path from host to host takes one after the other, both
-/// between switches, by walking all paths of all pairs up to the first direction that comes again.
+/// Every pair of directions, both between switches, that some path from host to host takes one
+/// after the other. Walks all paths of all pairs, each until a direction repeats.
 fn walked(topology: &Topology, routes: &impl RouteFunction) -> BTreeSet<(Direction, Direction)> {
     let mut walk = Walk {
         topology,
@@ -79,7 +79,7 @@ impl<R: RouteFunction> Walk<'_, R> {
     }
 }
 
-/// Whether something is reached from itself, by the closure of the relation.
+/// Whether some element can be reached from itself, by the transitive closure of the relation.
 fn is_cyclic(pairs: &BTreeSet<(Direction, Direction)>) -> bool {
     let all: Vec<_> =
         pairs.iter().flat_map(|&(a, b)| [a, b]).collect::<BTreeSet<_>>().into_iter().collect();
@@ -97,7 +97,7 @@ fn is_cyclic(pairs: &BTreeSet<(Direction, Direction)>) -> bool {
     (0..all.len()).any(|index| reaches[index][index])
 }
 
-/// The directions that the cycle's frames came by, each of which waits for the next.
+/// The directions over which the cycle's frames arrived; each waits for the next.
 fn directions(topology: &Topology, cycle: &DependencyCycle) -> Vec<(Direction, Direction)> {
     let adjacency = topology.adjacency();
     let waits = cycle.waits.iter();
@@ -110,7 +110,7 @@ fn directions(topology: &Topology, cycle: &DependencyCycle) -> Vec<(Direction, D
         .collect()
 }
 
-/// The cycle is one, and made of dependencies that were walked.
+/// Asserts that the cycle is a cycle, and that its dependencies are among those that were walked.
 fn assert_is_real(
     topology: &Topology,
     cycle: &DependencyCycle,
@@ -124,7 +124,7 @@ fn assert_is_real(
     }
 }
 
-/// Routes without any plan: what a switch does depends on where a frame came in.
+/// Arbitrary routes: the port that a switch chooses depends on the ingress port.
 struct Arbitrary {
     /// By destination and ingress port in node order.
     ports: Vec<Vec<u16>>,
@@ -261,8 +261,8 @@ fn after_failures_it_agrees_with_routes_that_are_computed_anew() {
     assert!(failures > 1_000 && cyclic > 10, "{failures} {cyclic}");
 }
 
-/// A network's routes over its active links, but that the last switch of each host floods its frames, and those
-/// behind it drop them.
+/// A network's routes over its active links, except that the last switch before each host floods
+/// its frames, and the switches that get the copies drop them.
 struct LastFloods<'a> {
     routes: &'a Routes,
     adjacency: Adjacency,
@@ -301,7 +301,7 @@ impl RouteFunction for LastFloods<'_> {
     }
 }
 
-/// Whether two sets of dependencies are the same.
+/// Asserts that two sets of dependencies are the same.
 fn assert_same(topology: &Topology, found: &BufferDependencies, expected: &BufferDependencies) {
     assert_eq!(found.count(), expected.count());
     let adjacency = topology.adjacency();
@@ -317,7 +317,8 @@ fn assert_same(topology: &Topology, found: &BufferDependencies, expected: &Buffe
     }
 }
 
-/// All destinations together, and one after the other; also with flooding, where hosts have a switch each.
+/// Compares all destinations together with one after the other; also with flooding if each host has
+/// its own switch.
 fn assert_together(topology: &Topology, active: &[bool]) {
     let routes = Routes::new(topology, active).unwrap();
     let together = BufferDependencies::of_shortest_paths(topology, &routes);
@@ -336,7 +337,7 @@ fn assert_together(topology: &Topology, active: &[bool]) {
     assert_hosts_together(topology, &routes, active);
 }
 
-/// The hosts that are attached, together and one after the other, with flooding and without.
+/// Compares the attached hosts together with one after the other, with and without flooding.
 fn assert_hosts_together(topology: &Topology, routes: &Routes, active: &[bool]) {
     let adjacency = topology.adjacency();
     let attached = |&host: &NodeId| {
@@ -359,7 +360,7 @@ fn assert_hosts_together(topology: &Topology, routes: &Routes, active: &[bool]) 
     }
 }
 
-/// Routes that lead anywhere, by what `choices` say of the switch, the host and the ports.
+/// Static routes that lead anywhere: `choices` pick the switch, the host and the ports.
 fn anywhere(topology: &Topology, choices: &[(usize, usize, u16)]) -> Vec<StaticRoute> {
     let adjacency = topology.adjacency();
     let (hosts, switches): (Vec<_>, Vec<_>) =
@@ -430,7 +431,8 @@ fn fat_tree(k: u32) -> Topology {
     build(TopologyConfig::FatTree(fat_tree::Parameters { k, host_link, fabric_link }))
 }
 
-/// No cycle, and none after any failure of a link; the number of links between switches.
+/// Asserts that there is no cycle, also after any failure of a link. Returns the number of links
+/// between switches.
 fn assert_safe(topology: &Topology) -> usize {
     let active = topology.all_links_active();
     let routes = Routes::new(topology, &active).unwrap();
@@ -502,7 +504,7 @@ fn ring(count: u32) -> Topology {
     graph(&kinds, links)
 }
 
-/// All frames go the same way round.
+/// All frames go round the ring in the same direction.
 fn clockwise(topology: &Topology, count: u32) -> StaticRoutes<Routes> {
     let base = Routes::new(topology, &topology.all_links_active()).unwrap();
     let adjacency = topology.adjacency();
@@ -530,7 +532,7 @@ fn a_ring_with_clockwise_routes_has_its_cycle_printed() {
     );
     assert!(cycle.waits.iter().all(|w| dependencies.waits(w.switch, w.in_port, w.out_port)));
     assert!(!dependencies.waits(0, 0, 0) && !dependencies.waits(0, 9, 0));
-    // Two flows halfway round from opposite switches close no circle; four do.
+    // Two flows that go halfway round from opposite switches make no cycle; four flows do.
     let mut some = BufferDependencies::new(&topology);
     some.add_destination(&routes, 6, [4]);
     some.add_destination(&routes, 4, [6]);
@@ -550,7 +552,7 @@ fn a_single_switch_has_nothing_that_can_wait() {
 
 #[test]
 fn shortest_paths_round_a_ring_are_cyclic_from_four_switches_on() {
-    // Among three, no frame takes two links between switches.
+    // With three switches, no frame takes two links between switches.
     for (count, expected) in [(3, false), (4, true), (5, true), (8, true)] {
         let topology = ring(count);
         let routes = Routes::new(&topology, &topology.all_links_active()).unwrap();
@@ -580,7 +582,7 @@ fn a_long_ring_does_not_exhaust_the_stack() {
     assert_eq!(dependencies.find_cycle().map(|cycle| cycle.waits.len()), Some(20_000));
 }
 
-/// Routes round a ring that are not tabulated.
+/// Routes round a ring, computed on request instead of stored in tables.
 struct Clockwise<'a>(&'a Topology);
 
 impl RouteFunction for Clockwise<'_> {
@@ -619,8 +621,8 @@ fn flooding_closes_a_cycle_that_up_down_routing_has_not() {
     let last_hop = link.map(|link| link.a ^ link.b ^ dead);
     let last_hop = last_hop.expect("the host has a switch");
     assert_eq!(BufferDependencies::of_all_pairs(&topology, &routes).find_cycle(), None);
-    // The switch of a dead server does not know its port: it floods, also back up. Elsewhere
-    // frames for it still go up and down.
+    // The switch of a dead server does not know its port: it floods frames for it, also back up.
+    // All other switches still forward them up and down.
     let flooded = |switch: NodeId, host: NodeId| host == dead && switch == last_hop;
     let flooding = FloodedRoutes::new(&routes, &topology, &active, flooded);
     let mut dependencies = BufferDependencies::new(&topology);
@@ -629,7 +631,7 @@ fn flooding_closes_a_cycle_that_up_down_routing_has_not() {
     }
     let cycle = dependencies.find_cycle().expect("down, up, and down again");
     assert_is_real(&topology, &cycle, &walked(&topology, &flooding));
-    // On a tree flooding is harmless.
+    // On a tree, flooding makes no cycle.
     let tree = spanning_tree(&topology);
     let base = Routes::new(&topology, &tree).unwrap();
     let everywhere = FloodedRoutes::new(&base, &topology, &tree, |_, _| true);

@@ -1,5 +1,5 @@
-//! Memory of switches that is saved while frames are in it: loaded into that of a switch that was
-//! built anew, it decides as the one that was never saved.
+//! Switch memories that are saved while frames are in them. Loaded into a new memory, the state
+//! makes the same decisions as the memory that was never saved.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,7 +11,7 @@ use rocelab_fabric::{
 use rocelab_state::State;
 use rocelab_units::{Bandwidth, Bytes, Duration, Ratio};
 
-/// What happens to a memory: a frame comes or goes by these ports and this priority.
+/// A step of the test: ingress, egress, priority, length, and whether the frame arrives or leaves.
 type Step = (u16, u16, u8, u32, bool);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -31,7 +31,7 @@ impl<B: BufferPolicy> Switch<B> {
         Self { memory, queues: vec![VecDeque::new(); 3 * 8] }
     }
 
-    /// Says what came of it.
+    /// Carries out a step. Returns the result as text.
     fn step(&mut self, (ingress, egress, priority, len, arrives): Step) -> String {
         let queue = &mut self.queues[usize::from(egress) * 8 + usize::from(priority)];
         if arrives {
@@ -47,7 +47,7 @@ impl<B: BufferPolicy> Switch<B> {
         format!("{}", self.memory.release(Departure { ingress, egress, priority, len }))
     }
 
-    /// Counts by egress port what the first port holds in a priority.
+    /// Starts to count by egress port what the first port holds in a priority.
     fn follow(&mut self, priority: u8) {
         let held = |egress: usize| {
             let of_port = self.queues[egress * 8 + usize::from(priority)].iter();
@@ -65,7 +65,8 @@ fn saved(memory: &impl State) -> Vec<u8> {
     bytes
 }
 
-/// Runs one memory through, and another that is saved in the middle and loaded into a `fresh` one.
+/// Compares a memory that runs through with one that is saved in the middle and loaded into
+/// `fresh`.
 fn goes_on<B: BufferPolicy + Clone>(fresh: &B, steps: &[Step], follow: usize) {
     let mut switch = Switch::new(fresh.clone());
     let (before, after) = steps.split_at(steps.len() / 2);
@@ -145,7 +146,8 @@ proptest! {
     }
 }
 
-/// One with 26,000 bytes in the shared pool and 2,000 in headroom, all of one port and priority.
+/// A saved memory with 26,000 bytes in the shared pool and 2,000 in headroom, all of one port and
+/// priority.
 fn used() -> Vec<u8> {
     let mut switch = Switch::new(native(&config()));
     while switch.step((0, 1, 3, 1_000, true)) == "Stored" {}

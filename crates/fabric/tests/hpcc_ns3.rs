@@ -1,4 +1,4 @@
-//! Routes and figures of pairs against the native routes, and against runs of HPCC's ns-3
+//! Routes and properties of pairs, compared with the native routes and with runs of HPCC's ns-3
 //! simulator.
 
 mod random_network;
@@ -101,7 +101,8 @@ fn last_of_parallels(topology: &Topology, switch: NodeId, ports: &[u16]) -> Vec<
 }
 
 proptest! {
-    /// The native routes find the same shortest paths, in another order and over all parallels.
+    /// The native routes find the same shortest paths, in another order and over all parallel
+    /// links.
     #[test]
     fn next_hops_are_all_shortest_paths(topology in network(), ports in any::<u32>()) {
         let native = Routes::new(&topology, &topology.all_links_active()).expect("it has routes");
@@ -118,8 +119,7 @@ proptest! {
         }
     }
 
-    /// The largest figures, which are searched for from one host of each kind, are those of all
-    /// pairs.
+    /// The maxima, which are computed from one host of each kind, are the maxima over all pairs.
     #[test]
     fn the_largest_figures_are_those_of_all_pairs(topology in network()) {
         let properties = PairProperties::new(&topology, 1_000).expect("it has routes");

@@ -1,5 +1,5 @@
-//! Ports that are saved in the middle of their life: loaded into one that was built anew, a port goes on
-//! as the one that was never saved, though its frames have other places.
+//! Ports that are saved in the middle of a run. A new port that loads the state goes on like the
+//! port that was never saved, although its frames have other places in the slab.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use rocelab_state::State;
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 use rocelab_wire::Pfc;
 
-/// A frame in its place: which is behind it, its name and its bytes.
+/// A slab of frames: the next in the queue, a name, and a length in bytes.
 #[derive(Clone, Default)]
 struct Frames(Vec<(u32, u32, u32)>);
 
@@ -42,11 +42,11 @@ impl Frames {
     }
 }
 
-/// What happens to a port, a priority or queue, and an amount.
+/// A step of the test: what happens, a priority or queue, and an amount.
 type Step = (u8, u8, u16);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // Mostly frames come and go.
+    // Most steps are arrivals and departures.
     let kind = prop_oneof![6 => 0u8..2, 2 => 2u8..5, 1 => 5u8..13];
     prop::collection::vec((kind, 0u8..8, 64u16..9_000), 1..300)
 }
@@ -58,7 +58,7 @@ struct Host<L, F> {
 }
 
 impl<L: Serialisation, F: FlowControl> Host<L, F> {
-    /// Says what came of it.
+    /// Carries out a step. Returns the result as text.
     fn step(&mut self, name: u32, (kind, queue, amount): Step) -> String {
         self.now += Duration::from_ns(u64::from(amount) / 10);
         let (now, port, len) = (self.now, &mut self.port, u32::from(amount));
@@ -87,7 +87,7 @@ impl<L: Serialisation, F: FlowControl> Host<L, F> {
         String::new()
     }
 
-    /// Sends a frame, as soon as may be.
+    /// Sends a frame, as soon as possible.
     fn send(&mut self) -> String {
         let Self { port, frames, now } = self;
         if !port.is_up() {
@@ -105,7 +105,7 @@ impl<L: Serialisation, F: FlowControl> Host<L, F> {
         format!("{} of {queue}: {:?}", frames.name_of(id), port.transmit(*now, len))
     }
 
-    /// Serves what is due next.
+    /// Handles the next timeout.
     fn serve(&mut self) -> Option<Pfc> {
         let due = self.port.poll_timeout();
         if due != SimTime::NEVER {
@@ -119,7 +119,7 @@ impl<L: Serialisation, F: FlowControl> Host<L, F> {
         response
     }
 
-    /// All that can be seen of it.
+    /// The observable state, as text.
     fn seen(&self) -> String {
         let Self { port, frames, now } = self;
         let of_queue = |queue: u8| {
@@ -138,7 +138,7 @@ impl<L: Serialisation, F: FlowControl> Host<L, F> {
         bytes
     }
 
-    /// The same on another port, with all frames in other places.
+    /// The same state, loaded into another port, with all frames in other places.
     fn loaded(&self, mut port: Port<L, F>) -> Self {
         let bytes = self.saved();
         let mut rest = &bytes[..];
@@ -155,7 +155,8 @@ impl<L: Serialisation, F: FlowControl> Host<L, F> {
     }
 }
 
-/// Runs one port through, and another that is saved in the middle and loaded into a `fresh` one.
+/// Compares a port that runs through with one that is saved in the middle and loaded into a `fresh`
+/// one.
 fn goes_on<L: Serialisation, F: FlowControl>(fresh: impl Fn() -> Port<L, F>, steps: &[Step]) {
     let mut host = Host { port: fresh(), frames: Frames::default(), now: SimTime::ZERO };
     let (before, after) = steps.split_at(steps.len() / 2);
@@ -245,11 +246,12 @@ fn what_does_not_fit_a_port_is_an_error() {
     let turns = bytes_of(&port(&SchedulerConfig::RoundRobin));
     assert!(port(&SchedulerConfig::RoundRobin).load(&mut &strict[..]).is_err());
     let mut ninth = turns.clone();
-    // The last two bytes: the priority that was served last, and that there are no extras.
+    // The last two bytes are the priority that was served last, and the flag that there are no
+    // extras.
     ninth[turns.len() - 2] = 8;
     assert!(port(&SchedulerConfig::RoundRobin).load(&mut &ninth[..]).is_err());
     let mut still = turns.clone();
-    // Behind the time and the queues' bytes: the rate.
+    // The rate follows the time and the queues' bytes.
     still[8 + 8 * 4..][..8].fill(0);
     assert!(port(&SchedulerConfig::RoundRobin).load(&mut &still[..]).is_err());
     assert!(port(&SchedulerConfig::RoundRobin).load(&mut &turns[..]).is_ok());

@@ -1,4 +1,4 @@
-//! Routes against what they must be: all shortest paths, and only these.
+//! Routes compared with their definition: all shortest paths, and no others.
 
 mod random_network;
 
@@ -79,7 +79,7 @@ fn check_against_definition(topology: &Topology, active: &[bool]) {
     }
 }
 
-/// Follows `egress` from host to host; the number of links.
+/// Follows `egress` from host to host. Returns the number of links.
 fn walk(topology: &Topology, routes: &Routes, from: NodeId, to: NodeId, hash: u32) -> usize {
     let adjacency = topology.adjacency();
     let mut node = adjacency.ports_of(from)[0].node;
@@ -163,7 +163,8 @@ fn a_fat_tree_offers_half_its_ports_on_the_way_up_and_one_on_the_way_down() {
 
 #[test]
 fn equal_switches_share_rows() {
-    // All top-of-rack switches one, each pod's aggregation switches one, all cores one.
+    // All top-of-rack switches share a row, so do the aggregation switches of each pod, and all
+    // cores.
     assert_eq!(routes(&fat_tree(8)).row_count(), 1 + 8 + 1);
     let parameters = leaf_spine::Parameters {
         leaves: 6,

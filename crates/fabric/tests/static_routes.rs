@@ -18,7 +18,7 @@ fn static_route(topology: &Topology, (switch, host, ports): &Choice) -> StaticRo
     StaticRoute { switch, destination, ports: ports.to_vec() }
 }
 
-/// What must hold at each switch and host that has a static route.
+/// The expected ports of each switch and host with a static route.
 fn expected(
     topology: &Topology,
     active: &[bool],
@@ -116,7 +116,7 @@ fn what_is_no_switch_host_or_port_has_no_effect() {
 
 #[test]
 fn a_route_whose_link_is_gone_is_withdrawn_and_the_way_round_it_computed() {
-    // A triangle of switches 2, 3 and 4; the static route goes round.
+    // A triangle of switches 2, 3 and 4; the static route takes the longer way.
     let links =
         vec![link(0, 2, 100), link(1, 3, 100), link(2, 3, 100), link(2, 4, 100), link(4, 3, 100)];
     let topology = graph(&[false, false, true, true, true], links);

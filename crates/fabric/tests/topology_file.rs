@@ -1,4 +1,4 @@
-//! Edge lists: what is read, what is refused and where.
+//! Edge lists: what is read, and which errors are reported where.
 
 use std::path::Path;
 
@@ -45,7 +45,7 @@ fn notes_after_the_links_are_ignored_but_further_links_are_not() {
     refuse(&format!("{GOOD}0 1 1Gbps 1us 0\n"), 6, 1, "counts 3 links");
 }
 
-/// The text is refused at a place, with a message that has a part in it.
+/// Asserts that the text is refused at a place, with a message that contains `part`.
 #[track_caller]
 fn refuse(text: &str, line: usize, column: usize, part: &str) {
     let error = read(text).expect_err(text);
@@ -172,7 +172,7 @@ proptest! {
     }
 }
 
-/// Words from which edge lists, and other texts, can be put together.
+/// Words from which edge lists and other texts are made.
 const WORDS: &[&str] = &[
     "0",
     "1",

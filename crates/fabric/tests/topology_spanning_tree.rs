@@ -1,4 +1,5 @@
-//! Spanning trees: they span, they are trees, and they are those that bridges would settle on.
+//! Spanning trees: they reach all switches, have no loops, and are the trees that bridges would
+//! build.
 
 mod random_network;
 

@@ -1,4 +1,4 @@
-//! The figures of several runs side by side.
+//! Compares the figures of several runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,12 +12,13 @@ use crate::goodput;
 use crate::numbers::{count, memory, rate, time};
 use crate::percentiles::percentile_text;
 
-/// Runs side by side; the others are compared to the first.
+/// A comparison of runs: the others with the first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Comparison {
-    /// The runs, by what tells them apart.
+    /// The names of the runs, which are distinct.
     pub runs: Vec<String>,
-    /// Of each run, whether it was interrupted: its figures are true up to its simulated time.
+    /// For each run, whether it was interrupted: then its figures hold for the time up to its
+    /// simulated time.
     pub incomplete: Vec<bool>,
     /// The congestion control of the runs, and those of its parameters that differ.
     pub settings: Vec<Setting>,
@@ -25,18 +26,18 @@ pub struct Comparison {
     pub figures: Vec<Figure>,
 }
 
-/// Something that the scenarios of the runs say.
+/// A setting in the scenarios of the runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
     /// The key in a scenario, such as `congestion_control.dcqcn.preset`.
     pub key: String,
-    /// Of each run; `None` where the scenario says nothing.
+    /// The value in each run; `None` if the run's scenario does not have the key.
     pub texts: Vec<Option<String>>,
 }
 
 impl Setting {
-    /// Those of runs with these algorithms: one for each section that names any, and one for each parameter
-    /// that several runs have and not all alike.
+    /// The settings of runs with these algorithms: one for each section that names an algorithm,
+    /// and one for each parameter that several runs have with different values.
     fn all_of(runs: &[Vec<AlgorithmChoice>]) -> Vec<Self> {
         let sections: BTreeSet<&str> =
             runs.iter().flatten().map(|choice| choice.section.as_str()).collect();
@@ -56,7 +57,7 @@ impl Setting {
         settings
     }
 
-    /// Of several runs' parameters of one algorithm.
+    /// The differing parameters of one algorithm in several runs.
     fn differing(section: &str, all: &[Option<&BTreeMap<String, String>>]) -> Vec<Self> {
         let keys: BTreeSet<&String> = all.iter().flatten().flat_map(|one| one.keys()).collect();
         let setting = |key: &String| {
@@ -70,13 +71,13 @@ impl Setting {
         keys.into_iter().map(setting).filter(is_different).collect()
     }
 
-    /// The text of a run.
+    /// The value in a run, as text.
     pub(crate) fn text(&self, run: usize) -> &str {
         self.texts[run].as_deref().unwrap_or("-")
     }
 }
 
-/// The parameters of an algorithm, if it is the one of that name.
+/// The parameters of an algorithm, if it has this name.
 fn of_name<'a>(
     choice: Option<&'a AlgorithmChoice>,
     name: &str,
@@ -84,29 +85,30 @@ fn of_name<'a>(
     choice.filter(|choice| choice.name == name).map(|choice| &choice.parameters)
 }
 
-/// One figure of all runs.
+/// A figure in all runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Figure {
-    /// What it is, such as `FCT p99`.
+    /// Its name, such as `FCT p99`.
     pub name: &'static str,
     /// Unit of the numbers: `ps`, `bit/s`, `byte`, `millionths`, or empty for counts.
     pub unit: &'static str,
-    /// Of each run; `None` where a run has no such figure.
+    /// The value in each run; `None` if a run has no such figure.
     pub values: Vec<Option<u64>>,
-    /// Of each run, value over the first run's value; `None` where there is no such ratio: where one of
-    /// the two is only a lower bound, or of goodput by another rule.
+    /// For each run, its value divided by the first run's value; `None` if one of the two is
+    /// missing or only a lower bound, or if they are goodputs by different rules.
     pub ratios: Vec<Option<Millionths>>,
-    /// Of each run, whether the value is only a lower bound.
+    /// For each run, whether the value is only a lower bound.
     pub lower_bounds: Vec<bool>,
-    /// Of each run, the rule of goodput, `None` in results of older builds; of other figures none at all.
+    /// For each run, the rule of goodput; `None` in results of older builds. Empty for other
+    /// figures.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Option<GoodputRule>>,
-    /// The values as people read them.
+    /// The values in the form for people.
     pub texts: Vec<String>,
 }
 
 impl Figure {
-    /// A run's value over that of the first one, if both mean the same.
+    /// A run's value divided by the first run's, if both have the same meaning.
     fn ratio(&self, run: usize) -> Option<Millionths> {
         let is_bound = self.lower_bounds[run] || self.lower_bounds[0];
         if is_bound || self.rules.get(run) != self.rules.first() {
@@ -116,8 +118,8 @@ impl Figure {
     }
 }
 
-/// What tells the runs apart: their scenarios' names if these differ, or else the names of their
-/// directories, or else the whole paths.
+/// Distinct names for the runs: their scenarios' names if these differ, otherwise the names of
+/// their directories, otherwise the whole paths.
 pub(crate) fn run_names(results: &[Results]) -> Vec<String> {
     let scenario = |one: &Results| one.summary().scenario.clone();
     let directory = |one: &Results| {
@@ -135,7 +137,7 @@ pub(crate) fn run_names(results: &[Results]) -> Vec<String> {
 }
 
 impl Comparison {
-    /// Of `results`, in their order.
+    /// Compares `results`, in this order.
     pub fn of(results: &[Results]) -> Self {
         let summaries: Vec<&Summary> = results.iter().map(Results::summary).collect();
         let figure = |(name, unit, value): &(&'static str, &'static str, Read)| {
@@ -156,7 +158,7 @@ impl Comparison {
         };
         let figures =
             if results.is_empty() { Vec::new() } else { FIGURES.iter().map(figure).collect() };
-        // Without a scenario there is nothing to say.
+        // A scenario that cannot be read has no settings to show.
         let unreadable = |_| AlgorithmChoice {
             section: "congestion_control".to_owned(),
             name: "unknown (scenario.resolved.toml cannot be read)".to_owned(),
@@ -171,14 +173,14 @@ impl Comparison {
 
     /// The same as JSON. Ends with a newline.
     pub fn json(&self) -> String {
-        // Text, integers and ratios always have a form in JSON.
+        // Text, integers and ratios can always be represented in JSON.
         let mut json = serde_json::to_string_pretty(self).unwrap_or_default();
         json.push('\n');
         json
     }
 
-    /// A table for a terminal: what congestion control is compared, then a line for each figure, and behind
-    /// each value how many times the first run's it is. Ends with a newline.
+    /// A table for a terminal: first the congestion controls, then a line for each figure, with the
+    /// ratio to the first run's value after each value. Ends with a newline.
     pub fn table(&self) -> String {
         let cells: Vec<Vec<String>> = self
             .figures
@@ -207,7 +209,7 @@ impl Comparison {
                 widest.max(self.runs[run].chars().count()).max(settings.max().unwrap_or(0))
             })
             .collect();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         for (name, width) in self.runs.iter().zip(&widths) {
             let _ = write!(table, "  {name:>width$}");
         }
@@ -275,7 +277,7 @@ fn slowdown(run: &Summary) -> Option<&Distribution<Millionths>> {
     run.slowdown.as_ref()
 }
 
-/// Of all of them, whatever a damaged file says.
+/// The sum, which saturates because a damaged file may have any values.
 fn sum(counts: &BTreeMap<String, u64>) -> u64 {
     counts.values().fold(0, |sum, count| sum.saturating_add(*count))
 }
@@ -303,8 +305,8 @@ fn statistic(key: &str) -> Option<Statistic> {
     Statistic::ALL.into_iter().find(|statistic| statistic.name() == key)
 }
 
-/// A figure of a run in words: the simulated time with whether the run was interrupted, goodput with its rule,
-/// percentiles with how many flows they are of and whether they are only lower bounds.
+/// A figure of a run in words: simulated time with a note if the run was interrupted, goodput with
+/// its rule, percentiles with the number of flows and a note if they are only lower bounds.
 fn figure_text(run: &Summary, name: &str, value: Option<u64>, unit: &str) -> String {
     match (name, name.split_once(' ')) {
         ("Simulated", _) if run.incomplete => format!("{}, INTERRUPTED", text(value, unit)),

@@ -4,11 +4,11 @@ use rocelab_results::{FrozenRecord, Summary};
 
 use crate::numbers::{count, counted, time};
 
-/// Roots that a sentence names; the rest is counted.
+/// Number of roots that a sentence names; of the others it gives the number.
 const NAMED: usize = 4;
 
-/// Flows and connections that pauses held when a run ended, out of how many flows, if there were any:
-/// `of 560 flows: 510 flows frozen by pauses since 1.00 ms, held by host-0`.
+/// Flows and connections that pauses held when a run ended, and the number of all flows: `of 560
+/// flows: 510 flows frozen by pauses since 1.00 ms, held by host-0`. `None` if nothing was held.
 pub fn frozen_text(summary: &Summary) -> Option<String> {
     let frozen = summary.frozen.as_ref()?;
     let of = match summary.flows.total {

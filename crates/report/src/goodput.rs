@@ -1,4 +1,4 @@
-//! Goodput in words, with the time that it is over.
+//! Goodput in words, with its period.
 
 use rocelab_results::{Goodput, GoodputRule};
 
@@ -11,13 +11,14 @@ pub(crate) fn headline(bps: Option<u64>, goodput: Option<&Goodput>) -> String {
         Some(GoodputRule::BetweenStarts) => format!("{} between starts", rate(bps)),
         Some(GoodputRule::Until95Percent) => format!("{} until 95 % arrived", rate(bps)),
         Some(GoodputRule::WholeRun) => format!("{} over the whole run", rate(bps)),
-        // Of an older build, which counted completed flows.
+        // An older build, which counted completed flows only.
         None if bps == 0 => "none: no flow completed".to_owned(),
         None => format!("{} from first start to last end", rate(bps)),
     }
 }
 
-/// The rate with its rule and time, and what came after that: what each is called, and its text.
+/// The lines about goodput: the rate with its rule and period, and what came after the period. Each
+/// has a label and a text.
 pub(crate) fn lines(bps: Option<u64>, goodput: Option<&Goodput>) -> Vec<(&'static str, String)> {
     let mut text = headline(bps, goodput);
     let Some(goodput) = goodput else { return vec![("Goodput", text)] };

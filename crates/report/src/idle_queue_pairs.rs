@@ -1,13 +1,14 @@
-//! Queue pairs that could send and did not, in words.
+//! Queue pairs that could send but did not, in words.
 
 use rocelab_results::{IdleQueuePairRecord, Summary};
 
 use crate::numbers::{counted, time};
 
-/// Those that are named; the rest is counted.
+/// Number of queue pairs that are named; of the others, the number is given.
 const NAMED: usize = 3;
 
-/// A line for each of the first ones, and one that counts the others. Tables, pages and `run` tell the same.
+/// A line for each of the first ones, and one with the number of the others. Tables, pages and
+/// `run` use the same text.
 pub fn idle_queue_pair_texts(summary: &Summary) -> Vec<String> {
     let all = &summary.idle_queue_pairs;
     let more = match all.len().saturating_sub(NAMED) {

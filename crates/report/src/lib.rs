@@ -6,8 +6,8 @@
 //! * [`report_html`]: a run as one self-contained page of figures and tables.
 //! * [`compare_html`], [`Comparison`]: several runs side by side.
 //!
-//! All are pure functions from data to text: equal data gives equal bytes, without colours, and
-//! without asking how wide a terminal is.
+//! All are pure functions from data to text: equal data gives equal bytes. There are no colours,
+//! and nothing depends on the width of a terminal.
 
 mod comparison;
 mod frozen;

@@ -1,8 +1,9 @@
-//! Numbers as people read them, in integer arithmetic so that they never differ.
+//! Numbers in the form for people, in integer arithmetic so that they are the same on every
+//! machine.
 
 use rocelab_results::Millionths;
 
-/// A power of ten and what it is called.
+/// A power of ten and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unit {
     pub(crate) name: &'static str,
@@ -102,7 +103,7 @@ fn with_unit(value: u64, units: &[Unit]) -> String {
     format!("{} {}", in_unit(value, unit), unit.name)
 }
 
-/// The largest of `units` that `value` reaches, or the smallest unit.
+/// The largest of `units` that is not above `value`, or the smallest unit.
 fn largest_within(units: &[Unit], value: u64) -> Unit {
     let smallest = units[units.len() - 1];
     units.iter().copied().find(|unit| value >= unit.scale).unwrap_or(smallest)

@@ -1,14 +1,14 @@
-//! Percentiles in words: those that are known, and what they are of.
+//! Percentiles in words, with the number of values behind them.
 
 use rocelab_results::{Distribution, FlowCounts, OperationCounts, Statistic, Summary};
 
 use crate::numbers::count;
 
-/// What stands before a value that is only a lower bound.
+/// The mark before a value that is only a lower bound.
 const LOWER_BOUND: &str = ">=";
 
-/// Least, mean, median, 95th, 99th, 99.9th percentile and greatest. Those that so few values do not
-/// support are a dash; those that are only lower bounds are marked.
+/// Minimum, mean, median, 95th, 99th, 99.9th percentile and maximum. A percentile with too few
+/// values is a dash; lower bounds are marked.
 pub(crate) fn percentile_texts<T: Copy>(
     of: &Distribution<T>,
     text: impl Fn(T) -> String,
@@ -16,7 +16,7 @@ pub(crate) fn percentile_texts<T: Copy>(
     Statistic::ALL.map(|statistic| percentile_text(of, statistic, &text))
 }
 
-/// One of them.
+/// One of these texts.
 pub(crate) fn percentile_text<T: Copy>(
     of: &Distribution<T>,
     statistic: Statistic,
@@ -26,7 +26,8 @@ pub(crate) fn percentile_text<T: Copy>(
     of.supported(statistic).map_or("-".to_owned(), |value| format!("{mark}{}", text(value)))
 }
 
-/// Of how many flows percentiles are, if not all completed, or not all of these have a slowdown.
+/// A sentence about the flows behind the percentiles, if not all completed, or not all of these
+/// have a slowdown.
 pub(crate) fn completed_of(summary: &Summary) -> Option<String> {
     let fct = summary.fct_ps.as_ref()?;
     flows_of(fct, summary.slowdown.as_ref(), &summary.flows)
@@ -43,14 +44,14 @@ fn flows_of<T, S>(
     sentence("flows", total, finished.into_iter().chain(slowdown))
 }
 
-/// Of how many operations of an application they are, if not all completed.
+/// A sentence about the operations of an application behind the percentiles, if not all completed.
 pub(crate) fn operations_of(app: &OperationCounts) -> Option<String> {
     let of = app.latency_ps.as_ref()?;
     let finished = finished_of(of, [app.unfinished, app.failed]);
     sentence("operations", app.total, finished.into_iter())
 }
 
-/// How many finished, if not all did. Those that had not started are none of the values.
+/// How many finished, if not all did. Those that have not started are not counted.
 fn finished_of<T>(of: &Distribution<T>, [unfinished, failed]: [u64; 2]) -> Option<String> {
     let open = of.missing.saturating_sub(failed).min(unfinished);
     let not_started = unfinished - open;
@@ -64,7 +65,7 @@ fn finished_of<T>(of: &Distribution<T>, [unfinished, failed]: [u64; 2]) -> Optio
     (of.missing > 0 || not_started > 0).then_some(told)
 }
 
-/// How many flows have a slowdown, if not all that finished have one.
+/// How many flows have a slowdown, if not all finished ones have.
 fn with_slowdown<T, S>(fct: &Distribution<T>, slowdown: &Distribution<S>) -> Option<String> {
     let without = slowdown.missing.saturating_sub(fct.missing);
     let values = count(slowdown.values);
@@ -73,7 +74,7 @@ fn with_slowdown<T, S>(fct: &Distribution<T>, slowdown: &Distribution<S>) -> Opt
     })
 }
 
-/// What is told of values of which some are missing.
+/// A sentence about values of which some are missing.
 fn sentence(what: &str, total: u64, parts: impl Iterator<Item = String>) -> Option<String> {
     let parts: Vec<_> = parts.collect();
     let told = format!("of {} {what}, {}; >= at least", count(total), parts.join(", "));

@@ -1,4 +1,4 @@
-//! What a run did, for a terminal.
+//! A run's results as a table for a terminal.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,17 +12,17 @@ use crate::numbers::{count, counted, in_unit, memory, rounded_count, time, time_
 use crate::percentiles::{completed_of, operations_of, percentile_texts};
 use crate::{goodput, idle_queue_pair_texts};
 
-/// Width of the names on the left.
+/// Width of the labels on the left.
 const LABEL: usize = 17;
-/// Width of the names on the left of the percentiles, and of each of their seven columns.
+/// Width of the labels of percentiles, and of each of their seven columns.
 const NARROW: usize = 10;
 
-/// Columns of a terminal.
+/// Width of a terminal.
 const COLUMNS: usize = 80;
 
-/// The run in a table of at most 80 columns, for text of usual lengths: flows, goodput,
-/// percentiles of completion time and slowdown, flow and congestion control, losses, speed,
-/// digest, and where the `results` are. Ends with a newline.
+/// A run's results in at most 80 columns, for texts of usual length: flows, goodput, percentiles of
+/// completion time and slowdown, flow and congestion control, losses, speed, digest, and the path
+/// of the `results`. Ends with a newline.
 pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String {
     let mut table = heading(summary);
     table += &percentiles(summary);
@@ -57,7 +57,7 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
             idle_queue_pairs(&mut table, summary);
         }
     }
-    // Whatever these are, they are not cut into lines.
+    // These texts are not cut into lines, however long they are, so that they can be copied.
     unbroken_line(&mut table, "Digest", &summary.digest);
     unbroken_line(&mut table, "Results", &results.display().to_string());
     table
@@ -74,7 +74,7 @@ fn heading(summary: &Summary) -> String {
     )
 }
 
-/// A name and its text, in as many lines as it needs.
+/// A label and its text, in as many lines as needed.
 fn line(table: &mut String, label: &str, text: &str) {
     let labels = std::iter::once(label).chain(std::iter::repeat(""));
     for (label, text) in labels.zip(wrapped(text, COLUMNS - LABEL)) {
@@ -82,13 +82,14 @@ fn line(table: &mut String, label: &str, text: &str) {
     }
 }
 
-/// The same in one line, however long it is.
+/// A label and its text on one line, however long it is.
 fn unbroken_line(table: &mut String, label: &str, text: &str) {
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(table, "{}", format!("{label:LABEL$}{text}").trim_end());
 }
 
-/// Lines of at most `width` columns, unless a word is wider. What fits stays as it is.
+/// Lines of at most `width` columns, unless a single word is wider. A text that fits is not
+/// changed.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     if text.chars().count() <= width {
         return vec![text.to_owned()];
@@ -144,7 +145,7 @@ fn flows(summary: &Summary) -> String {
     text
 }
 
-/// What pauses held at the end, and where these began.
+/// What pauses held at the end, and their roots.
 fn frozen_line(frozen: &FrozenRecord) -> String {
     let (what, since) = (held(frozen), time(frozen.since_ps));
     format!("{what} since {since}, held by {}", roots(frozen, 1))
@@ -158,8 +159,7 @@ fn message_counts(messages: &MessageCounts) -> String {
     text
 }
 
-/// What became of the operations of each application, how many there were in a second, and how long
-/// they took.
+/// The operations of each application: how they ended, how many per second, and their latencies.
 fn operations(table: &mut String, summary: &Summary) {
     let labels = std::iter::once("Operations").chain(std::iter::repeat(""));
     for (label, app) in labels.zip(&summary.operations) {
@@ -184,14 +184,14 @@ fn operations(table: &mut String, summary: &Summary) {
     }
 }
 
-/// Queue pairs that could send and did not.
+/// Queue pairs that could send but did not.
 fn idle_queue_pairs(table: &mut String, summary: &Summary) {
     for text in idle_queue_pair_texts(summary) {
         line(table, "Warning", &text);
     }
 }
 
-/// Least, median, 99th percentile and greatest, as far as they are known.
+/// Minimum, median, 99th percentile and maximum, if they are known.
 fn latency_text(latency: &Distribution<u64>) -> String {
     let [min, _, p50, _, p99, _, max] = percentile_texts(latency, time);
     format!("min {min}, p50 {p50}, p99 {p99}, max {max}")
@@ -237,20 +237,20 @@ fn drops(summary: &Summary) -> String {
     format!("{}: {}", counted(summary.drops.total, "frame"), reasons.join(", "))
 }
 
-/// What failed because the scenario says so, if anything did.
+/// The scenario's failures that happened, if any.
 fn failures(table: &mut String, summary: &Summary) {
     if !summary.failures.is_empty() {
         line(table, "Failures", &by_kind(summary));
     }
 }
 
-/// How many failures of each kind of the scenario began.
+/// The number of failures of each kind that began.
 pub(crate) fn by_kind(summary: &Summary) -> String {
     let each = summary.failures.iter().map(|(kind, number)| format!("{} {kind}", count(*number)));
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// A line for each fault rule, also for those that no frame matched.
+/// A line for each fault rule, even if it matched no frame.
 fn faults(table: &mut String, summary: &Summary) {
     let labels = std::iter::once("Faults").chain(std::iter::repeat(""));
     for (label, rule) in labels.zip(&summary.faults) {
@@ -260,7 +260,7 @@ fn faults(table: &mut String, summary: &Summary) {
     }
 }
 
-/// A line for integrity mode, and one for each promise that was broken.
+/// A line for integrity mode, and one for each violation.
 fn integrity(table: &mut String, summary: &Summary) {
     let Some(integrity) = &summary.integrity else { return };
     let mut text = match integrity.violations {
@@ -297,7 +297,7 @@ fn retransmissions(summary: &Summary) -> String {
     text
 }
 
-/// Where TCP carries flows beside RDMA: each by itself, and what TCP sent again.
+/// If TCP carries flows beside RDMA: a line for each transport, and TCP's retransmissions.
 fn transports(table: &mut String, summary: &Summary) {
     for (name, own) in &summary.transports {
         let mut text = format!(

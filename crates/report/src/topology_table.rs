@@ -8,9 +8,9 @@ use rocelab_units::{Bandwidth, Duration};
 
 use crate::numbers::{count, rate};
 
-/// The network in two tables: nodes by tier, highest first, with the capacity of their links
-/// downward and upward and the ratio of the two; and links by tiers, rate and delay. Ends with a
-/// newline. Links that name nodes which do not exist are left out.
+/// The network in two tables: nodes by tier, highest first, with the capacity of their downward and
+/// upward links and the ratio of the two; and links by tiers, rate and delay. Ends with a newline.
+/// Links of nodes that do not exist are left out.
 pub fn topology_table(map: &TopologyMap) -> String {
     let mut table = tier_table(map);
     table.push('\n');
@@ -48,7 +48,7 @@ fn tier_table(map: &TopologyMap) -> String {
         "Nodes", "Links down", "Links up", "Oversubscription"
     );
     for (number, tier) in tiers.iter().rev() {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "{number:>4}  {:<18}{:>14}{:>16}{:>18}",
@@ -77,7 +77,7 @@ fn capacity(bps: u64) -> String {
     if bps == 0 { "-".to_owned() } else { rate(bps) }
 }
 
-/// Downward over upward capacity; nothing to compare at the top and at the bottom.
+/// Downward divided by upward capacity; empty for the highest and the lowest tier.
 fn oversubscription(tier: Tier) -> String {
     match Millionths::ratio(tier.down, tier.up) {
         Some(ratio) if tier.down > 0 => format!("{ratio:.2} : 1"),

@@ -1,5 +1,5 @@
-//! Pages as files: equal for equal results, bounded, honest about what is missing, and made of what
-//! `assets/README.md` says.
+//! Pages as files: equal for equal results, limited in size, clear about what is missing, and made
+//! of the files that `assets/README.md` lists.
 
 mod example;
 
@@ -27,7 +27,7 @@ fn names_cannot_end_a_script() {
     let results = results(folder.path(), 1);
     for page in [report_html(&results).unwrap(), compare_html(&[results.clone(), results]).unwrap()]
     {
-        // Data, library and our own: three scripts, whatever is in a name.
+        // Data, library and our own scripts: exactly three, whatever a name contains.
         assert_eq!(page.matches("<script").count(), 3);
         assert_eq!(page.matches("</script").count(), 3);
         assert_eq!(page.matches("<!--").count(), 0);
@@ -52,7 +52,7 @@ fn what_is_missing_is_said() {
     std::fs::remove_file(results.path().join("queues.csv")).unwrap();
     let page = report_html(&results).unwrap();
     assert!(page.contains("Queues were not sampled. Put [sample.queues]"));
-    // Without the links there is nothing to draw at all.
+    // Without the links, there is nothing to draw.
     std::fs::remove_file(results.path().join("links.csv")).unwrap();
     assert!(matches!(report_html(&results), Err(ResultsError::Read { .. })));
 }
@@ -66,7 +66,7 @@ fn how_long_samples_hold_is_not_guessed() {
     for word in ["queues.csv", "scenario.resolved.toml", "sample.queues.interval"] {
         assert!(error.contains(word), "{error}");
     }
-    // Nothing was sampled, and nobody asks: not even what the scenario says.
+    // Nothing was sampled, so the scenario's intervals are not read.
     std::fs::write(results.path().join("scenario.resolved.toml"), "no scenario").unwrap();
     let error = report_html(&results).unwrap_err().to_string();
     assert!(error.contains("scenario.resolved.toml"), "{error}");
@@ -141,14 +141,14 @@ fn runs_are_compared_to_the_first() {
     let runs =
         [1, 2].map(|scale| Results::open(example::write(folder.path(), "same", scale)).unwrap());
     let comparison = Comparison::of(&runs);
-    // Of one scenario, so the directories tell them apart.
+    // Both have the same scenario, so the names of the directories are used.
     assert_eq!(comparison.runs, ["results-1", "results-2"]);
     let pauses = comparison.figures.iter().find(|figure| figure.name == "Pauses").unwrap();
     assert_eq!(pauses.ratios, [Some(Millionths::ONE), Some(Millionths(2_000_000))]);
     let table = comparison.table();
     let line = table.lines().find(|line| line.starts_with("Pauses")).unwrap();
     assert!(line.ends_with("3,900  x2.00"), "{line}");
-    // All lines of the table are equally long.
+    // All lines of the table have the same length.
     assert!(table.lines().all(|one| one.chars().count() == line.chars().count()), "{table}");
 }
 

@@ -1,4 +1,4 @@
-//! Tables and pictures against files that people can read.
+//! Compares tables and pictures with golden files that people can read.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use rocelab_report::{summary_table, topology_svg, topology_table};
 use rocelab_results::*;
 use rocelab_units::{Bandwidth, Duration};
 
-/// Set `UPDATE_GOLDEN` to write the files anew, and read the difference before committing it.
+/// Set `UPDATE_GOLDEN` to write the files anew, and check the difference before you commit it.
 fn check(text: &str, name: &str) {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
@@ -64,7 +64,7 @@ fn summary() -> Summary {
     }
 }
 
-/// A fault of the model is in nobody's interest to overlook.
+/// A fault of the model must not be overlooked, so it is a warning.
 #[test]
 fn idle_queue_pairs_are_a_warning() {
     let idle = |qpn| IdleQueuePairRecord {
@@ -103,7 +103,7 @@ fn run() -> RunInfo {
     run
 }
 
-/// Leaves and spines, with `hosts` at each leaf, drawn as the topologies' layout draws them.
+/// Leaves and spines, with `hosts` at each leaf, at the positions of the topologies' layout.
 fn leaf_spine(leaves: usize, spines: usize, hosts: usize) -> TopologyMap {
     let row = |index: usize, of: usize| (index as f64 + 0.5) / of as f64;
     let mut map = TopologyMap::default();
@@ -179,7 +179,7 @@ fn applications_have_their_lines() {
     check(&table, "applications.txt");
 }
 
-/// Each transport's flows, goodput and percentiles are more than a line holds.
+/// The flows, goodput and percentiles of each transport do not fit on one line.
 #[test]
 fn transports_fit_80_columns() {
     let flows = FlowCounts { total: 123_456, completed: 123_450, failed: 3, unfinished: 3 };
@@ -232,7 +232,7 @@ fn a_small_topology_is_drawn_node_by_node() {
     let svg = topology_svg(&map);
     assert_well_formed(&svg);
     assert_eq!(svg.matches("<rect class=").count(), map.nodes.len());
-    // One line for each link, two in the legend.
+    // One line for each link, and two in the legend.
     assert_eq!(svg.matches("<path ").count(), map.links.len() + 2);
     check(&svg, "leaf_spine.svg");
 }
@@ -271,7 +271,7 @@ fn odd_topologies_are_drawn_too() {
     let mut map = leaf_spine(2, 1, 1);
     map.nodes[0].name = "<a> & \"b\"\u{1b}".into();
     map.nodes[1].x = f64::NAN;
-    // Within a row; to a node that is not there; to itself.
+    // Within a row; to a node that does not exist; to itself.
     for (a, b) in [(2, 3), (0, 99), (1, 1)] {
         let (rate, delay) = (Bandwidth::from_gbps(10), Duration::ZERO);
         map.links.push(MapLink { a, b, rate, delay });
@@ -284,7 +284,7 @@ fn odd_topologies_are_drawn_too() {
     topology_table(&map);
 }
 
-/// Every element is closed in order, and attributes hold no stray quotes or brackets.
+/// Every element is closed in order, and attributes have no stray quotes or brackets.
 fn assert_well_formed(svg: &str) {
     let mut open = Vec::new();
     for part in svg.split('<').skip(1) {

@@ -1,4 +1,4 @@
-//! Which congestion control a run had, out of the scenario as it was run.
+//! The congestion control of a run, read from the scenario as it ran.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use crate::{ResultsError, SCENARIO_TOML};
 
-/// The section that names an algorithm.
+/// The section that names an algorithm for the whole scenario.
 const SECTION: &str = "congestion_control";
 
 /// A congestion control that a scenario names.
@@ -17,12 +17,12 @@ pub struct AlgorithmChoice {
     pub section: String,
     /// Its name, such as `dcqcn`.
     pub name: String,
-    /// Its parameters as text, by key; those that follow from a preset or from the path are not there.
+    /// Its parameters as text, by key, without those that follow from a preset or from the path.
     pub parameters: BTreeMap<String, String>,
 }
 
 impl AlgorithmChoice {
-    /// Its name, and its preset if it has any: `dcqcn (preset paper)`.
+    /// Its name, and its preset if there is one: `dcqcn (preset paper)`.
     pub fn title(&self) -> String {
         match self.parameters.get("preset") {
             Some(preset) => format!("{} (preset {preset})", self.name),
@@ -31,7 +31,7 @@ impl AlgorithmChoice {
     }
 }
 
-/// All of them in the order of their sections; none if there is no such file.
+/// All of them in the order of their sections; empty if there is no such file.
 pub(crate) fn read(folder: &Path) -> Result<Vec<AlgorithmChoice>, ResultsError> {
     let path = folder.join(SCENARIO_TOML);
     if !path.exists() {
@@ -42,7 +42,7 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<AlgorithmChoice>, ResultsError> 
         .map_err(|error| ResultsError::Malformed { path, reason: error.to_string() })?;
     let mut found = Vec::new();
     add(&scenario, "", &mut found);
-    // That of the whole scenario first.
+    // The algorithm of the whole scenario comes first.
     found.sort_by_key(|choice| choice.section != SECTION);
     Ok(found)
 }

@@ -1,9 +1,9 @@
-//! Checkpoints: what a run keeps beside its results, to go on from after it was killed.
+//! Checkpoints, from which a run can continue after it was killed.
 //!
-//! Beside the results directory `NAME`, the folder `NAME.checkpoints` holds the results while they grow
-//! (`results`) and the checkpoints, each in a file named after its time. A checkpoint gets its name when
-//! all of it is on the disk, so whatever has a name is complete. It says how long each file of the
-//! results was: who goes on cuts off what was written since.
+//! Beside the results directory `NAME`, the folder `NAME.checkpoints` holds the growing results
+//! (`results`), and the checkpoints, each in a file named after its time. A checkpoint gets its
+//! name only when all of it is on the disk, so every file with such a name is complete. It contains
+//! the length of each file of the results; a run that continues cuts off what was written later.
 
 mod checkpoint;
 mod file_lengths;
@@ -20,32 +20,31 @@ pub use self::file_lengths::FileLengths;
 use crate::place::{Overwrite, create_parents, exists, resolve};
 use crate::{ResultsError, leftovers};
 
-/// The ending of its file.
+/// The file name extension of a checkpoint.
 const ENDING: &str = "checkpoint";
-/// The ending of its file while it is written.
+/// The file name extension of a checkpoint that is being written.
 const UNFINISHED: &str = "partial";
-/// Digits of its name: those of the longest time.
+/// Digits of a file name: enough for the longest time.
 const DIGITS: usize = 20;
-/// The folder of the results while they grow.
+/// The folder of the growing results.
 const WORKING: &str = "results";
 
-/// The folder of checkpoints of a run. It belongs to one process at a time.
+/// A run's folder of checkpoints. Only one process at a time may use it.
 #[derive(Debug)]
 pub struct Checkpoints {
     results: PathBuf,
     folder: PathBuf,
-    /// Held, so that no other process goes on with the same run.
+    /// Locked as long as this exists, so that no other process continues the same run.
     _lock: File,
 }
 
 impl Checkpoints {
-    /// Makes the folder for results at `path`, and its parents. Checkpoints of an earlier run are replaced
-    /// if results are.
+    /// Makes the folder for results at `path`, and its parents. Checkpoints of an earlier run are
+    /// replaced under the same condition as results.
     ///
-    /// # Errors
-    /// [`ResultsError::BrokenOff`] or [`ResultsError::Kept`] if there are checkpoints of an earlier run;
-    /// [`ResultsError::NotCheckpoints`], [`ResultsError::InUse`], [`ResultsError::Unnamed`],
-    /// [`ResultsError::NotWritable`].
+    /// # Errors [`ResultsError::BrokenOff`] or [`ResultsError::Kept`] if there are checkpoints of
+    /// an earlier run; [`ResultsError::NotCheckpoints`], [`ResultsError::InUse`],
+    /// [`ResultsError::Unnamed`], [`ResultsError::NotWritable`].
     pub fn create(path: &Path, overwrite: Overwrite) -> Result<Self, ResultsError> {
         Self::clear_way(path, overwrite)?;
         let results = resolve(path)?;
@@ -54,7 +53,8 @@ impl Checkpoints {
             return Err(ResultsError::Unnamed { path: results });
         };
         create_parents(parent)?;
-        // Whoever is killed here leaves a folder that is nobody's, or one that has results.
+        // The folder is built under a temporary name. So a process that is killed here leaves a
+        // leftover, or a complete folder, but nothing in between.
         let failed = |source| ResultsError::NotWritable { path: parent.to_owned(), source };
         let begun = leftovers::create_partial(parent, name).map_err(failed)?;
         let path = begun.path.clone();
@@ -73,12 +73,12 @@ impl Checkpoints {
         }
     }
 
-    /// Whether checkpoints of an earlier run are not in the way of results at `path`, or may be replaced.
-    /// It makes and removes nothing.
+    /// Checks that results at `path` are possible: there are no checkpoints of an earlier run, or
+    /// they may be replaced. Changes nothing on the disk.
     ///
-    /// # Errors
-    /// [`ResultsError::BrokenOff`], [`ResultsError::Kept`], [`ResultsError::InUse`],
-    /// [`ResultsError::Unnamed`]; [`ResultsError::NotCheckpoints`] if the folder is somebody else's.
+    /// # Errors [`ResultsError::BrokenOff`], [`ResultsError::Kept`], [`ResultsError::InUse`],
+    /// [`ResultsError::Unnamed`]; [`ResultsError::NotCheckpoints`] if the folder is not one of this
+    /// program.
     pub fn check_way(path: &Path, overwrite: Overwrite) -> Result<(), ResultsError> {
         let results = resolve(path)?;
         let folder = folder_of(&results);
@@ -100,10 +100,9 @@ impl Checkpoints {
         }
     }
 
-    /// Removes checkpoints of an earlier run, which are not those of what comes to stand at `path`.
+    /// Removes checkpoints of an earlier run, which do not belong to the new results at `path`.
     ///
-    /// # Errors
-    /// As those of [`check_way`](Self::check_way); [`ResultsError::Write`].
+    /// # Errors As [`check_way`](Self::check_way); [`ResultsError::Write`].
     pub fn clear_way(path: &Path, overwrite: Overwrite) -> Result<(), ResultsError> {
         Self::check_way(path, overwrite)?;
         match Self::open(path) {
@@ -113,11 +112,11 @@ impl Checkpoints {
         }
     }
 
-    /// The folder beside results at `path`. Checkpoints in it that were never complete go.
+    /// Opens the folder beside results at `path`, and removes checkpoints in it that were never
+    /// completed.
     ///
-    /// # Errors
-    /// [`ResultsError::NoCheckpoints`] if there is none, or only somebody else's;
-    /// [`ResultsError::InUse`], [`ResultsError::Unnamed`].
+    /// # Errors [`ResultsError::NoCheckpoints`] if there is no such folder, or it is not one of
+    /// this program; [`ResultsError::InUse`], [`ResultsError::Unnamed`].
     pub fn open(path: &Path) -> Result<Self, ResultsError> {
         let results = resolve(path)?;
         let folder = folder_of(&results);
@@ -130,7 +129,7 @@ impl Checkpoints {
         Ok(opened)
     }
 
-    /// Removes checkpoints that were not complete when their run was killed.
+    /// Removes checkpoints that were incomplete when their run was killed.
     fn remove_unfinished(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else { return };
         for entry in entries.flatten() {
@@ -140,22 +139,23 @@ impl Checkpoints {
         }
     }
 
-    /// Where the results will stand, or do.
+    /// The final path of the results.
     pub fn results_path(&self) -> &Path {
         &self.results
     }
 
-    /// Where the results grow.
+    /// The path of the results while they grow.
     pub fn working_path(&self) -> PathBuf {
         self.folder.join(WORKING)
     }
 
-    /// Whether the run is over, so that its results no longer grow here.
+    /// Whether the run has ended, so that its results no longer grow here.
     pub fn is_over(&self) -> bool {
         !self.working_path().is_dir()
     }
 
-    /// Whether results at `path` still grow in such a folder, or did until the run was broken off.
+    /// Whether results at `path` are growing in such a folder now, or were when their run was
+    /// killed.
     pub fn hold_growing(path: &Path) -> bool {
         resolve(path).is_ok_and(|results| {
             let folder = folder_of(&results);
@@ -163,16 +163,16 @@ impl Checkpoints {
         })
     }
 
-    /// Whether `path` is that of their results, or in those or in the folder.
+    /// Whether `path` is the path of their results, or is inside the results or this folder.
     ///
-    /// # Errors
-    /// [`ResultsError::Unnamed`].
+    /// # Errors [`ResultsError::Unnamed`].
     pub fn are_at(&self, path: &Path) -> Result<bool, ResultsError> {
         let path = resolve(path)?;
         Ok(path.starts_with(&self.results) || path.starts_with(&self.folder))
     }
 
-    /// Where the results are: in their place, or where they grow; none if they are neither there nor there.
+    /// Where the results are now: at their final path, or where they grow; `None` if they are at
+    /// neither.
     pub fn present_results(&self) -> Option<PathBuf> {
         let present = if self.is_over() { self.results.clone() } else { self.working_path() };
         present.is_dir().then_some(present)
@@ -192,21 +192,19 @@ impl Checkpoints {
         Ok(times)
     }
 
-    /// The checkpoint of a time.
+    /// Loads the checkpoint of a time.
     ///
-    /// # Errors
-    /// [`ResultsError::Read`]; [`ResultsError::Malformed`] if it is none, or of another version of the
-    /// program.
+    /// # Errors [`ResultsError::Read`]; [`ResultsError::Malformed`] if the file is not a
+    /// checkpoint, or is of another version of the program.
     pub fn load(&self, time: SimTime) -> Result<Checkpoint, ResultsError> {
         let path = self.path_of(time);
         let bytes = fs::read(&path).map_err(ResultsError::read(&path))?;
         Checkpoint::from_bytes(&bytes).map_err(|reason| ResultsError::Malformed { path, reason })
     }
 
-    /// Saves a checkpoint; those before it are removed, unless all are kept.
+    /// Saves a checkpoint, and removes earlier ones unless all are kept.
     ///
-    /// # Errors
-    /// [`ResultsError::Write`].
+    /// # Errors [`ResultsError::Write`].
     pub fn save(&self, checkpoint: &Checkpoint) -> Result<(), ResultsError> {
         let path = self.path_of(checkpoint.time);
         let partial = path.with_extension(UNFINISHED);
@@ -228,15 +226,14 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Removes the folder with all that is in it.
+    /// Removes the folder with its content.
     ///
-    /// # Errors
-    /// [`ResultsError::Write`].
+    /// # Errors [`ResultsError::Write`].
     pub fn remove(self) -> Result<(), ResultsError> {
         leftovers::discard(&self.folder).map_err(ResultsError::write(&self.folder))
     }
 
-    /// The folder of checkpoints of results at `results`.
+    /// The path of the folder of checkpoints for results at `results`.
     pub(crate) fn folder_of(results: &Path) -> PathBuf {
         folder_of(results)
     }
@@ -252,20 +249,21 @@ fn folder_of(results: &Path) -> PathBuf {
     results.with_file_name(name)
 }
 
-/// The time of a checkpoint whose file is called so, with that ending.
+/// The time of the checkpoint in the file `name`, if the name has that extension.
 fn time_in(name: &OsStr, ending: &str) -> Option<SimTime> {
     let digits = name.to_str()?.strip_suffix(ending)?.strip_suffix('.')?;
     let is_time = digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_digit());
     digits.parse().ok().filter(|_| is_time).map(SimTime::from_ps)
 }
 
-/// Whether a run has made the folder: its lock file says so, or it holds checkpoints and nothing that is
-/// not of a run.
+/// Whether a run of this program made the folder: its lock file says so, or it contains checkpoints
+/// and only files of a run.
 fn is_ours(folder: &Path) -> bool {
     folder.is_dir() && (leftovers::is_of_a_run(folder) || holds_only_checkpoints(folder))
 }
 
-/// The same of a folder whose lock file does not say whose it is, as on a host without a name.
+/// The second condition of [`is_ours`], for a lock file that names no program, as on a host without
+/// a name.
 fn holds_only_checkpoints(folder: &Path) -> bool {
     let Ok(entries) = fs::read_dir(folder) else { return false };
     let mut are_any = false;
@@ -284,7 +282,7 @@ fn holds_only_checkpoints(folder: &Path) -> bool {
 
 fn lock(folder: &Path) -> Result<File, ResultsError> {
     let path = folder.join(leftovers::LOCK);
-    // What the run that holds it has written there stays.
+    // The file is not truncated: the run that has locked it needs its content.
     let open = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
     let file = open.map_err(ResultsError::write(&path))?;
     match file.try_lock() {
@@ -362,7 +360,7 @@ mod tests {
         files
     }
 
-    /// A user's folder may be called as ours are.
+    /// A user's folder may have the same name as a folder of checkpoints.
     #[test]
     fn a_folder_of_others_is_refused_and_stays() {
         let parent = tempfile::tempdir().unwrap();
@@ -398,7 +396,7 @@ mod tests {
         }
     }
 
-    /// As on a host without a name.
+    /// As on a host without a name, whose lock files say nothing.
     #[test]
     fn checkpoints_are_ours_without_a_lock_file_that_says_so() {
         let parent = tempfile::tempdir().unwrap();

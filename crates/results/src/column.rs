@@ -1,28 +1,28 @@
-//! The columns of records, and what stands in them.
+//! The columns of records, and their values.
 
 use std::borrow::Cow;
 
 use crate::Millionths;
 
-/// A column of a record type: what every file of these records, and what is told of it, is made of.
+/// A column of a record type. All files of these records, and their documentation, follow from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// Its name, with its unit at the end where it has one.
+    /// Its name, which ends with its unit if it has one.
     pub name: &'static str,
-    /// What it holds.
+    /// The type of its values.
     pub content: Content,
-    /// Whether there are rows without a value: an empty field, a null.
+    /// Whether a row may have no value: an empty field in CSV, a null in Parquet.
     pub is_optional: bool,
-    /// Its unit in words; empty where it has none.
+    /// Its unit in words; empty if it has none.
     pub unit: &'static str,
     /// What it means: a sentence of Markdown.
     pub meaning: &'static str,
 }
 
-/// What a column holds.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// An integer from 0 on.
+    /// An integer from 0 up.
     Integer,
     /// A ratio with six decimals.
     Ratio,
@@ -30,7 +30,7 @@ pub enum Content {
     Text,
 }
 
-/// What stands in a column of a row.
+/// The value of a column in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value<'r> {
     /// An integer.
@@ -39,12 +39,12 @@ pub enum Value<'r> {
     Ratio(Millionths),
     /// Text.
     Text(&'r str),
-    /// Nothing.
+    /// No value.
     Missing,
 }
 
 impl Column {
-    /// One of values of type `F`, with its meaning as its documentation has it.
+    /// A column of values of type `F`, with its meaning, which is its doc comment.
     pub(crate) const fn new<F: Field>(
         name: &'static str,
         unit: &'static str,
@@ -54,7 +54,7 @@ impl Column {
         Self { name, content: F::CONTENT, is_optional: F::IS_OPTIONAL, unit, meaning }
     }
 
-    /// What a field of a file says; none if it is not what the column holds.
+    /// Parses a field of a file; `None` if it is not of the column's type.
     #[cfg(any(feature = "parquet", test))]
     pub(crate) fn parse<'r>(&self, field: &'r str) -> Option<Value<'r>> {
         match self.content {
@@ -68,16 +68,16 @@ impl Column {
 
 /// A type of values in columns.
 pub(crate) trait Field {
-    /// What such a column holds.
+    /// The type of such a column's values.
     const CONTENT: Content;
-    /// Whether there may be nothing.
+    /// Whether the value may be missing.
     const IS_OPTIONAL: bool = false;
 
-    /// What stands there.
+    /// The value, as a column has it.
     fn value(&self) -> Value<'_>;
 }
 
-/// Unsigned integers.
+/// Implements [`Field`] for unsigned integers.
 macro_rules! integers {
     ($($integer:ty)*) => {$(
         impl Field for $integer {
@@ -117,7 +117,7 @@ impl<F: Field> Field for Option<F> {
     }
 }
 
-/// A type whose values are words: they have a `name`.
+/// Implements [`Field`] for a type whose values are words: it has a `name` method.
 macro_rules! words {
     ($words:ty) => {
         impl $crate::column::Field for $words {

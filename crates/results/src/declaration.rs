@@ -1,9 +1,10 @@
-//! Record types, each declared once: its fields, and of each column its type, unit and meaning.
+//! The macro that declares a record type once: its fields, and the type, unit and meaning of each
+//! column.
 
-/// Declares a record type: `pub struct NAME<'a> as "TABLE" in "FILE" { ... }`, of which a Parquet file is made too
-/// if it says `in "FILE" and "PARQUET FILE"`. Each field is documented by
-/// its meaning, and has a unit behind `=>` if there is one. Columns that follow from the fields stand after one
-/// of them, in `then { ... }`, each with a method of its name.
+/// Declares a record type: `pub struct NAME<'a> as "TABLE" in "FILE" { ... }`; with `in "FILE" and
+/// "PARQUET FILE"` a Parquet file is written too. The doc comment of each field is the column's
+/// meaning; its unit, if any, follows `=>`. Columns that are computed from the fields follow one of
+/// them, in `then { ... }`, each with a method of the same name.
 macro_rules! record {
     (
         $(#[$about:meta])*
@@ -69,7 +70,7 @@ macro_rules! record {
     };
 }
 
-/// The name of a file, if there is one.
+/// The name of a file as an `Option`.
 macro_rules! file_name {
     () => {
         None

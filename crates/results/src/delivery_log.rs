@@ -1,30 +1,30 @@
 //! Payload that receivers accepted, by time.
 
-/// Bins of an octave of time: a power of two.
+/// Number of bins for an octave of time; a power of two.
 const BINS: u64 = 1 << BINS_LOG2;
 
 const BINS_LOG2: u32 = 11;
 
-/// Octaves of 64 bits of time. Octave 0 has the times below [`BINS`].
+/// Number of octaves in 64 bits of time. Octave 0 has the times below [`BINS`].
 const OCTAVES: usize = (u64::BITS - BINS_LOG2 + 1) as usize;
 
 /// Payload that receivers accepted, in bins whose width grows with the time since the log's origin.
 ///
-/// From one power of two of picoseconds to the next there are 2,048 bins of equal width. So a time is
-/// known to 1 / 2,048 of the time from the [origin](Self::with_origin) to it, and what comes later does
-/// not change that. Bytes are exact, and within a bin spread evenly.
+/// From one power of two of picoseconds to the next there are 2,048 bins of equal width. So the
+/// error of a time is at most 1 / 2,048 of its distance from the [origin](Self::with_origin), and
+/// later entries do not change that. Bytes are exact; within a bin they are taken as evenly spread.
 ///
-/// What is in a log does not depend on the order in which it came, nor on how many logs it was
-/// [put together](Self::merge) from.
+/// The content of a log does not depend on the order of its entries, nor on the number of logs that
+/// were [merged](Self::merge) into it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct DeliveryLog {
-    /// Where the first bin begins (ps).
+    /// Start of the first bin (ps).
     origin_ps: u64,
-    /// Bytes by octave and bin; no bins in an octave in which nothing came.
+    /// Bytes by octave and bin; an octave without entries has no bins.
     octaves: Vec<Vec<u64>>,
 }
 
-/// Where the bin of a time is.
+/// The octave and bin of a time.
 #[derive(Clone, Copy)]
 struct Place {
     octave: usize,
@@ -32,7 +32,7 @@ struct Place {
 }
 
 impl Place {
-    /// Of a time since the origin (ps).
+    /// The place of a time since the origin (ps).
     #[inline]
     const fn of(offset_ps: u64) -> Self {
         let octave = u64::BITS - (offset_ps >> BINS_LOG2).leading_zeros();
@@ -41,7 +41,7 @@ impl Place {
     }
 }
 
-/// The first picosecond of a bin since the origin, and the logarithm of its width.
+/// Start of a bin since the origin in picoseconds, and the logarithm of its width.
 const fn start_and_width_log2(octave: u32, bin: u64) -> (u64, u32) {
     match octave {
         0 => (bin, 0),
@@ -55,22 +55,22 @@ impl DeliveryLog {
         Self { origin_ps, octaves: Vec::new() }
     }
 
-    /// Where the first bin begins, in picoseconds.
+    /// Start of the first bin, in picoseconds.
     pub const fn origin_ps(&self) -> u64 {
         self.origin_ps
     }
 
-    /// Whether it is one that can have come about.
+    /// Whether the content is valid: for logs that are loaded.
     pub fn is_sound(&self) -> bool {
         let fits = |bins: &Vec<u64>| bins.is_empty() || bins.len() as u64 == BINS;
         let total: u128 = self.octaves.iter().flatten().map(|bytes| u128::from(*bytes)).sum();
-        // More would come near to what the sums can hold.
+        // A larger total would bring the sums near to an overflow.
         self.octaves.len() <= OCTAVES
             && self.octaves.iter().all(fits)
             && total <= u128::from(u64::MAX >> 1)
     }
 
-    /// Notes `bytes` of payload that were accepted at `time_ps`. What comes before the origin counts in
+    /// Adds `bytes` of payload that were accepted at `time_ps`. Times before the origin count in
     /// the first bin.
     #[inline]
     pub fn add(&mut self, time_ps: u64, bytes: u64) {
@@ -98,7 +98,7 @@ impl DeliveryLog {
         bins
     }
 
-    /// Adds what another log of the same origin has.
+    /// Adds another log of the same origin.
     pub fn merge(&mut self, other: &Self) {
         debug_assert_eq!(self.origin_ps, other.origin_ps, "logs of the same flows");
         for (octave, bins) in other.octaves.iter().enumerate().filter(|(_, bins)| !bins.is_empty())
@@ -108,8 +108,8 @@ impl DeliveryLog {
         }
     }
 
-    /// Adds what another log has, whose origin is not earlier. Its bins are then as narrow as those here
-    /// or narrower, and each goes as a whole to where its middle is.
+    /// Adds another log, whose origin is not earlier than this one's. So its bins are as narrow as
+    /// the bins here, or narrower; each is added to the bin here that contains its middle.
     pub fn merge_later(&mut self, other: &Self) {
         if self.origin_ps == other.origin_ps {
             return self.merge(other);
@@ -120,7 +120,8 @@ impl DeliveryLog {
         }
     }
 
-    /// Bins with something in them, in order: start since the origin (ps), logarithm of the width, bytes.
+    /// Bins that are not empty, in order: start since the origin (ps), logarithm of the width,
+    /// bytes.
     fn filled(&self) -> impl Iterator<Item = (u64, u32, u64)> {
         (0..).zip(&self.octaves).flat_map(|(octave, bins)| {
             let filled = (0..BINS).zip(bins).filter(|(_, bytes)| **bytes > 0);
@@ -131,12 +132,12 @@ impl DeliveryLog {
         })
     }
 
-    /// All of it (bytes).
+    /// The sum of all bins (bytes).
     pub fn total(&self) -> u64 {
         self.octaves.iter().flatten().sum()
     }
 
-    /// What was accepted before a time, in bytes.
+    /// Bytes that were accepted before a time.
     pub fn bytes_before(&self, time_ps: u64) -> u64 {
         let offset = time_ps.saturating_sub(self.origin_ps);
         let before = self.filled().take_while(|(start, ..)| *start < offset);
@@ -148,7 +149,7 @@ impl DeliveryLog {
         parts.sum()
     }
 
-    /// Where the bin of a time begins, in picoseconds: what was accepted before that is known exactly.
+    /// Start of the bin of a time, in picoseconds: the bytes before it are known exactly.
     pub fn bin_start(&self, time_ps: u64) -> u64 {
         let Place { octave, bin } = Place::of(time_ps.saturating_sub(self.origin_ps));
         let octave = u32::try_from(octave).unwrap_or(u32::MAX);
@@ -156,7 +157,8 @@ impl DeliveryLog {
         self.origin_ps.saturating_add(start)
     }
 
-    /// The first time, in picoseconds, by which so many bytes were accepted; `None` if there are fewer.
+    /// The first time, in picoseconds, by which this many bytes were accepted; `None` if there are
+    /// fewer.
     pub fn time_of(&self, bytes: u64) -> Option<u64> {
         let mut before = 0;
         for (start, width_log2, bin) in self.filled() {
@@ -196,7 +198,7 @@ mod tests {
             prop_assert_eq!(&whole, &other);
         }
 
-        /// By the definition, of every delivery by itself.
+        /// Compares with the definition, computed from every single delivery.
         #[test]
         fn bytes_are_exact_and_times_are_to_a_2048th(
             deliveries in prop::collection::vec((1_000_u64..1 << 50, 1_u64..9_000), 1..200),
@@ -208,7 +210,7 @@ mod tests {
             let before = |time| {
                 deliveries.iter().filter(|(at, _)| *at < time).map(|(_, bytes)| bytes).sum::<u64>()
             };
-            // Of the time itself, not of the last one.
+            // The error depends on this time, not on the last one.
             let fuzz = |time: u64| (time - 1_000) / 2_048 + 2;
             let last = deliveries.iter().map(|(time, _)| *time).max().unwrap();
             prop_assert_eq!(log.bytes_before(last + fuzz(last)), total);
@@ -222,7 +224,7 @@ mod tests {
             prop_assert_eq!(log.time_of(total + 1), None);
         }
 
-        /// A log of an earlier origin than those that it takes in is as exact as any.
+        /// A log that takes in logs of later origins is as exact as any other.
         #[test]
         fn logs_of_later_origins_can_be_taken_in(
             deliveries in prop::collection::vec((1_000_u64..1 << 50, 1_u64..9_000), 1..50),

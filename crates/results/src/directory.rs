@@ -1,4 +1,4 @@
-//! The results directory while it is written.
+//! Writes the results directory.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::checkpoints::{Checkpoints, FileLengths};
-use crate::leftovers::{self, Held};
+use crate::leftovers::{self, LockedFolder};
 use crate::names::{PAUSES_JSON, RUN_JSON, SUMMARY_JSON, TOPOLOGY_JSON};
 use crate::place::{
     Overwrite, check_in_the_way, create_parents, exists, remove_parents, resolve, restore,
@@ -21,10 +21,10 @@ use crate::{
 
 /// A results directory while it is written.
 ///
-/// It grows under a temporary name beside its own, `.NAME.partial-PID`, and takes its place in
-/// [`finish`](Self::finish). Dropped before, it takes everything with it, the parent directories
-/// that it had to create included; results that it should have replaced stay as they were. What killed
-/// runs have left there goes by [`remove_leftovers`](Self::remove_leftovers).
+/// It grows under a temporary name beside its own, `.NAME.partial-PID`, and is renamed in
+/// [`finish`](Self::finish). If it is dropped earlier, everything is removed, including the parent
+/// directories that it created; results that it should have replaced stay as they were.
+/// [`remove_leftovers`](Self::remove_leftovers) removes what killed runs have left.
 #[derive(Debug)]
 pub struct ResultsDir {
     path: PathBuf,
@@ -32,22 +32,21 @@ pub struct ResultsDir {
     overwrite: Overwrite,
     /// Parent directories that were missing, innermost first.
     created_parents: Vec<PathBuf>,
-    /// Whether dropping leaves the temporary directory alone.
+    /// Whether dropping this leaves the temporary directory on the disk.
     kept: bool,
-    /// How its files begin.
+    /// Whether its files begin empty or continue.
     start: Start,
-    /// Keeps other runs from taking the temporary directory for a leftover.
-    held: Option<Held>,
+    /// The lock by which other runs know that the temporary directory is not a leftover.
+    held: Option<LockedFolder>,
 }
 
 impl ResultsDir {
     /// Makes the temporary directory for results at `path`, and its parents.
     ///
-    /// # Errors
-    /// All of kind [`BadInput`](crate::ErrorKind::BadInput), all before anything is simulated:
-    /// [`Exists`](ResultsError::Exists), [`NotResults`](ResultsError::NotResults),
-    /// [`HoldsOthers`](ResultsError::HoldsOthers), [`Unnamed`](ResultsError::Unnamed),
-    /// [`NotWritable`](ResultsError::NotWritable).
+    /// # Errors All errors are of the kind [`BadInput`](crate::ErrorKind::BadInput), and are found
+    /// before anything is simulated: [`Exists`](ResultsError::Exists),
+    /// [`NotResults`](ResultsError::NotResults), [`HoldsOthers`](ResultsError::HoldsOthers),
+    /// [`Unnamed`](ResultsError::Unnamed), [`NotWritable`](ResultsError::NotWritable).
     pub fn create(path: impl AsRef<Path>, overwrite: Overwrite) -> Result<Self, ResultsError> {
         let path = resolve(path.as_ref())?;
         restore(&path);
@@ -73,18 +72,18 @@ impl ResultsDir {
         }
     }
 
-    /// Removes what killed runs have left beside these results: for a run that nothing refuses any more.
+    /// Removes what killed runs have left beside these results. Call it only when no error can
+    /// refuse the run any more.
     pub fn remove_leftovers(&self) {
         if let Some(parent) = self.path.parent() {
             leftovers::sweep(parent);
         }
     }
 
-    /// The directories that a run, or putting its results in their place, may remove: those
-    /// at `path` if they are replaced, checkpoints of theirs, and leftovers of killed runs.
+    /// The directories that a run, or moving its results to their place, may remove: those at
+    /// `path` if they are replaced, their checkpoints, and leftovers of killed runs.
     ///
-    /// # Errors
-    /// [`Unnamed`](ResultsError::Unnamed).
+    /// # Errors [`Unnamed`](ResultsError::Unnamed).
     pub fn removed_for(path: &Path, overwrite: Overwrite) -> Result<Vec<PathBuf>, ResultsError> {
         let path = resolve(path)?;
         let mut removed = path.parent().map(leftovers::candidates).unwrap_or_default();
@@ -95,11 +94,10 @@ impl ResultsDir {
         Ok(removed)
     }
 
-    /// Results that grow in the folder of checkpoints of their run, and stay there if it does not come
-    /// to its end.
+    /// Results that grow in the folder of checkpoints of their run, and stay there if the run does
+    /// not reach its end.
     ///
-    /// # Errors
-    /// As those of [`create`](Self::create).
+    /// # Errors As [`create`](Self::create).
     pub fn with_checkpoints(
         checkpoints: &Checkpoints,
         overwrite: Overwrite,
@@ -109,12 +107,11 @@ impl ResultsDir {
         Ok(Self::kept_at(checkpoints, overwrite, Start::Anew))
     }
 
-    /// The same, as a checkpoint has them: what was written since is cut off, and files are gone on
-    /// with.
+    /// Results that continue from a checkpoint: what was written later is cut off, and new records
+    /// are appended.
     ///
-    /// # Errors
-    /// As those of [`create`](Self::create); [`ResultsError::Write`];
-    /// [`ResultsError::Malformed`] if something of them is missing.
+    /// # Errors As [`create`](Self::create); [`ResultsError::Write`]; [`ResultsError::Malformed`]
+    /// if a part of them is missing.
     pub fn going_on(
         checkpoints: &Checkpoints,
         overwrite: Overwrite,
@@ -126,10 +123,10 @@ impl ResultsDir {
         Ok(Self::kept_at(checkpoints, overwrite, Start::GoOn))
     }
 
-    /// Has these results begin as a checkpoint has those of another run, which are in `folder`.
+    /// Starts these results with a copy of another run's results, which are in `folder`, as a
+    /// checkpoint describes them.
     ///
-    /// # Errors
-    /// [`ResultsError::Write`], [`ResultsError::Malformed`] if something of those is missing.
+    /// # Errors [`ResultsError::Write`]; [`ResultsError::Malformed`] if a part of them is missing.
     pub fn begin_with(&mut self, files: &FileLengths, folder: &Path) -> Result<(), ResultsError> {
         files.copy(folder, &self.partial)?;
         self.start = Start::GoOn;
@@ -148,7 +145,7 @@ impl ResultsDir {
         }
     }
 
-    /// Whether files of other kinds are gone on with too: those that are there.
+    /// Whether files of other kinds, such as captures, must be continued if they exist.
     pub fn goes_on(&self) -> bool {
         self.start == Start::GoOn
     }
@@ -158,7 +155,7 @@ impl ResultsDir {
         &self.partial
     }
 
-    /// Where the results will stand.
+    /// The final path of the results.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -244,7 +241,7 @@ impl ResultsDir {
         self.write_line(TOPOLOGY_JSON, &NodesFile { nodes })
     }
 
-    /// A JSON file that may be large: in one line.
+    /// Writes a JSON file on one line, because it may be large.
     fn write_line<T: Serialize>(&self, name: &str, value: &T) -> Result<(), ResultsError> {
         let path = self.partial.join(name);
         let file = File::create(&path).map_err(ResultsError::write(&path))?;
@@ -256,20 +253,20 @@ impl ResultsDir {
             .map_err(ResultsError::write(&path))
     }
 
-    /// Writes `summary.json` and `run.json`, and moves the results to their place, which it
-    /// returns. The writers are to be finished before.
+    /// Writes `summary.json` and `run.json`, and moves the results to their final path, which it
+    /// returns. All record writers must be finished before.
     ///
-    /// # Errors
-    /// [`ResultsError::Write`]; [`ResultsError::NotMoved`], after which both the new and the old
-    /// results are still there.
+    /// # Errors [`ResultsError::Write`]; [`ResultsError::NotMoved`], after which both the new and
+    /// the old results still exist.
     pub fn finish(mut self, summary: &Summary, run: &RunInfo) -> Result<PathBuf, ResultsError> {
         self.write_json(SUMMARY_JSON, summary)?;
         self.write_json(RUN_JSON, run)?;
-        // From here on the results are worth keeping, wherever they end.
+        // From here on the results are complete and must not be removed, wherever they end.
         self.kept = true;
         let moved = self.take_place();
         let path = if moved.is_ok() { &self.path } else { &self.partial };
-        // What is complete is no leftover. A kill before this leaves a file in it that nobody looks at.
+        // Complete results are not a leftover, so their lock file goes. A kill before this leaves
+        // the lock file in the results, where it does no harm.
         if let Some(held) = &self.held {
             held.keep(path).map_err(ResultsError::write(path))?;
         }
@@ -291,8 +288,9 @@ impl ResultsDir {
         write().map_err(ResultsError::write(&path))
     }
 
-    /// Renames the temporary directory; an old one steps aside first and is removed last. If that fails,
-    /// the new results stand in their place all the same, and a later run removes the old ones.
+    /// Renames the temporary directory to its final name. Old results are moved aside first and
+    /// removed last. If removing them fails, the new results are in place nevertheless, and a later
+    /// run removes the old ones.
     fn take_place(&self) -> io::Result<()> {
         if !exists(&self.path) {
             return fs::rename(&self.partial, &self.path);
@@ -313,7 +311,7 @@ impl ResultsDir {
     }
 }
 
-/// Records stream into CSV files.
+/// Records are streamed into CSV files.
 impl Sink for ResultsDir {
     type Records<'s, R: Record + 's> = RecordWriter<R>;
 
@@ -339,14 +337,14 @@ impl Drop for ResultsDir {
         if self.kept {
             return;
         }
-        // Nobody is left to tell; the next run tries again.
+        // An error cannot be reported from `drop`; the next run tries again.
         let _ = leftovers::remove(&self.partial);
         remove_parents(&self.created_parents);
     }
 }
 
-/// Removes what killed runs have left beside results at `path`. Whatever cannot be removed stays: it is in
-/// nobody's way.
+/// Removes what killed runs have left beside results at `path`. What cannot be removed stays; it
+/// disturbs nobody.
 pub fn clear_leftovers(path: &Path) {
     let Ok(path) = &resolve(path) else { return };
     restore(path);

@@ -1,30 +1,31 @@
-//! Exact percentiles, and how far they can be trusted.
+//! Exact percentiles, and how reliable they are.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Millionths;
 
-/// Least, mean, greatest and percentiles of a set of values, some of which may be missing.
+/// Minimum, mean, maximum and percentiles of a set of values, some of which may be missing.
 ///
-/// Percentiles are by the nearest-rank definition: the p-th percentile of n values is the one at rank
-/// ceil(p / 100 x n) of them in ascending order. [`Missing`] values count too: each is at least its bound, or
-/// greater than all others. A percentile is exact if it is the same whether they are as small or as large as they
-/// can be. Otherwise it is a [lower bound](Self::is_lower_bound): what it is if they are as small as they can be.
+/// Percentiles use the nearest-rank definition: the p-th percentile of n values is the one at rank
+/// ceil(p / 100 x n) in ascending order. [`Missing`] values count too: each is at least its bound,
+/// or greater than all others. A percentile is exact if it is the same for the smallest and the
+/// largest possible missing values. Otherwise it is a [lower bound](Self::is_lower_bound): its
+/// value for the smallest possible ones.
 ///
-/// A percentile of few values says little. The p-th needs 1 / (1 - p / 100) of them
-/// ([`Statistic::needs`]); those that have fewer are [unsupported](Self::unsupported).
+/// A percentile of few values says little. The p-th needs 1 / (1 - p / 100) values
+/// ([`Statistic::needs`]); with fewer it is [unsupported](Self::unsupported).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Distribution<T> {
-    /// Number of known values; 0 in results of older builds, which do not say.
+    /// Number of known values; 0 in results of older builds, which do not contain it.
     #[serde(default)]
     pub values: u64,
-    /// Those that are missing: of flows or operations that started and did not complete.
+    /// Number of missing values: of flows or operations that started and did not complete.
     #[serde(default)]
     pub missing: u64,
-    /// Least of the known values and of the bounds of those that are missing and have one.
+    /// Minimum of the known values and of the bounds of missing ones that have a bound.
     pub min: T,
-    /// Arithmetic mean of them, rounded half up to the value's resolution.
+    /// Arithmetic mean of the same values, rounded half up to the value's resolution.
     pub mean: T,
     /// Median.
     pub p50: T,
@@ -34,38 +35,38 @@ pub struct Distribution<T> {
     pub p99: T,
     /// 99.9th percentile.
     pub p999: T,
-    /// Greatest of them.
+    /// Maximum of the same values.
     pub max: T,
-    /// Which of these are only lower bounds.
+    /// The statistics that are only lower bounds.
     #[serde(default, skip_serializing_if = "Statistics::is_empty")]
     pub at_least: Statistics,
-    /// Percentiles that so few values do not support.
+    /// The statistics that have too few values.
     #[serde(default, skip_serializing_if = "Statistics::is_empty")]
     pub unsupported: Statistics,
 }
 
-/// What is known of values that are missing.
+/// What is known about missing values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
-    /// Of each that may still come, what it is at least: the time since an open flow started.
+    /// A lower bound for each value that may still come: the time since an open flow started.
     pub at_least: Vec<u64>,
-    /// Those that never come, and so are greater than all others.
+    /// Number of values that will never come, and so are greater than all others.
     pub never: u64,
 }
 
 impl Missing {
-    /// So many of which nothing is known.
+    /// `count` values about which nothing is known.
     pub const fn never(count: u64) -> Self {
         Self { at_least: Vec::new(), never: count }
     }
 
-    /// How many there are.
+    /// The number of missing values.
     pub const fn count(&self) -> u64 {
         self.never.saturating_add(self.at_least.len() as u64)
     }
 }
 
-/// One of the numbers that describe a distribution, of those that missing values change.
+/// One of the statistics that missing values change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statistic {
     /// Least value.
@@ -102,7 +103,8 @@ impl Statistic {
         }
     }
 
-    /// The least number of values that support it: of so many, one lies above a high percentile or is it.
+    /// The least number of values that support it: with this number, one value is at or above a
+    /// high percentile.
     pub const fn needs(self) -> u64 {
         match self {
             Self::Min | Self::Mean | Self::P50 | Self::Max => 1,
@@ -112,8 +114,8 @@ impl Statistic {
         }
     }
 
-    /// The rank of a percentile among so many values, from 1; of the mean that of the greatest, which it
-    /// needs too.
+    /// The rank of a percentile among `values` values, from 1. The mean has the rank of the
+    /// maximum, because it needs all values.
     const fn rank(self, values: u64) -> u64 {
         let per_mille = match self {
             Self::Min => return 1,
@@ -123,27 +125,27 @@ impl Statistic {
             Self::P999 => 999,
             Self::Mean | Self::Max => 1_000,
         };
-        // Whole thousands and the rest apart: no product is too large.
+        // Whole thousands and the remainder are computed apart, so that no product overflows.
         values / 1_000 * per_mille + (values % 1_000 * per_mille).div_ceil(1_000)
     }
 }
 
-/// A set of them; in JSON the list of their names.
+/// A set of statistics; in JSON the list of their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics(u8);
 
 impl Statistics {
-    /// Those that so many values do not support.
+    /// The statistics that this number of values does not support.
     fn unsupported_by(values: u64) -> Self {
         Statistic::ALL.into_iter().filter(|one| values < one.needs()).collect()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub const fn is_empty(&self) -> bool {
         self.0 == 0
     }
 
-    /// Whether one is among them.
+    /// Whether the set contains one.
     pub const fn has(self, one: Statistic) -> bool {
         self.0 & 1 << one as u8 != 0
     }
@@ -176,7 +178,7 @@ impl<'de> Deserialize<'de> for Statistics {
 }
 
 impl<T: Copy> Distribution<T> {
-    /// One of the numbers, if there are enough values for it.
+    /// The value of a statistic, if there are enough values for it.
     pub fn supported(&self, one: Statistic) -> Option<T> {
         let value = match one {
             Statistic::Min => self.min,
@@ -190,19 +192,19 @@ impl<T: Copy> Distribution<T> {
         (!self.unsupported.has(one)).then_some(value)
     }
 
-    /// Whether a number is only a lower bound of that of all values, those that are missing included.
+    /// Whether a statistic is only a lower bound of that of all values, including missing ones.
     pub const fn is_lower_bound(&self, one: Statistic) -> bool {
         self.at_least.has(one)
     }
 
-    /// Known and missing ones.
+    /// The number of known and missing values.
     pub const fn total(&self) -> u64 {
         self.values.saturating_add(self.missing)
     }
 
-    /// As this build would have written what an older one wrote, as far as that is known: of `values`
-    /// values, beside which so many are `missing`. Older builds ranked the known values only. Among all, a
-    /// percentile then has the same rank or a higher one.
+    /// Completes a distribution of an older build, which had `values` known values and `missing`
+    /// others. Older builds ranked the known values only. Among all values, a percentile has the
+    /// same rank or a higher one, so it may become a lower bound.
     pub(crate) fn completed(self, values: u64, missing: u64) -> Self {
         if self.values > 0 {
             return self;
@@ -225,12 +227,13 @@ impl<T: Copy> Distribution<T> {
 }
 
 impl Distribution<u64> {
-    /// The distribution of `values`, which it sorts; `None` of no values.
+    /// The distribution of `values`, which are sorted in place; `None` if there are no values.
     pub fn of(values: &mut [u64]) -> Option<Self> {
         Self::with_missing(values, &Missing::default())
     }
 
-    /// The distribution of `values`, which it sorts, and of others that are missing; `None` of no values.
+    /// The distribution of `values`, which are sorted in place, and of missing values; `None` if
+    /// there are no values.
     pub fn with_missing(values: &mut [u64], missing: &Missing) -> Option<Self> {
         values.sort_unstable();
         values.first()?;
@@ -280,7 +283,7 @@ impl Distribution<u64> {
     }
 }
 
-/// Rounded half up; of at least one value.
+/// The mean, rounded half up; there must be at least one value.
 fn mean(values: &[u64]) -> u64 {
     let sum: u128 = values.iter().map(|value| u128::from(*value)).sum();
     let count = (values.len() as u128).max(1);
@@ -301,8 +304,9 @@ mod tests {
         (Statistic::Max, 1_000),
     ];
 
-    /// The definition, word for word: the least value such that at least this share of all
-    /// values is not greater. Those that are missing are greater than all; `None` is one of them.
+    /// The definition, word for word: the least value such that at least this share of all values
+    /// is not greater. Missing values are greater than all others; the result is `None` if it is
+    /// one of them.
     fn naive(values: &[u64], missing: u64, per_mille: usize) -> Option<u64> {
         let covers = |candidate: u64| {
             let covered = values.iter().filter(|value| **value <= candidate).count();
@@ -333,7 +337,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever becomes of those that are open: what is told holds of all of them in the end.
+        /// The bounds hold for all values, whatever the missing ones turn out to be.
         #[test]
         fn bounds_hold_of_what_comes_in_the_end(
             known in prop::collection::vec(0_u64..50, 1..60),
@@ -389,7 +393,8 @@ mod tests {
         assert_eq!(counts.map(told), [2, 2, 2, 3, 3, 3, 4, 4, 5]);
     }
 
-    /// Of ten flows of which five did not complete, the median is the fifth, the slowest that did.
+    /// If five of ten flows did not complete, the median is the fifth value: the slowest flow that
+    /// did.
     #[test]
     fn ranks_are_those_among_all_and_missing_ones_are_last() {
         let of = Distribution::with_missing(&mut [5, 1, 4, 2, 3], &Missing::never(5)).unwrap();
@@ -419,11 +424,11 @@ mod tests {
         let of = old.completed(32, 0);
         assert_eq!((of.supported(Statistic::P95), of.supported(Statistic::P99)), (Some(3), None));
         assert!(of.at_least.is_empty());
-        // Of 64, the median is at rank 32: not the 16th of those that are known.
+        // Among 64 values, the median is at rank 32, not at rank 16 as among the known ones.
         let of = old.completed(32, 32);
         assert_eq!((of.p50, of.is_lower_bound(Statistic::P50)), (2, true));
         assert_eq!((of.p95, of.is_lower_bound(Statistic::P95)), (4, true));
-        // One that is missing leaves the median of 9,999 at rank 5,000.
+        // One missing value leaves the median of 9,999 values at rank 5,000.
         assert!(!old.completed(9_999, 1).is_lower_bound(Statistic::P50));
     }
 

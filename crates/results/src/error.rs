@@ -1,4 +1,4 @@
-//! What goes wrong around a results directory.
+//! Errors of reading and writing a results directory.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResultsError {
-    /// The directory exists and was not to be replaced.
+    /// The directory exists and must not be replaced.
     #[error(
         "results directory {} exists: name another with --out, or replace it with --force",
         path.display()
@@ -26,7 +26,7 @@ pub enum ResultsError {
         /// The results directory.
         path: PathBuf,
     },
-    /// There are checkpoints of a run whose results no longer grow.
+    /// There are checkpoints of a run that has ended.
     #[error(
         "{}.checkpoints has the checkpoints that are left of a run that no longer goes on: --force \
          replaces them, or name another directory with --out",
@@ -36,7 +36,7 @@ pub enum ResultsError {
         /// The results directory of that run.
         path: PathBuf,
     },
-    /// There are no checkpoints to go on from.
+    /// There are no checkpoints to continue from.
     #[error(
         "there are no checkpoints for results in {}: a run makes them with --checkpoint-every, and \
          removes them at its end unless --keep-checkpoints is given",
@@ -46,13 +46,13 @@ pub enum ResultsError {
         /// The results directory.
         path: PathBuf,
     },
-    /// Another process has them.
+    /// Another process uses the checkpoints.
     #[error("{} is in use: the run that makes these checkpoints has not ended", path.display())]
     InUse {
         /// The folder of checkpoints.
         path: PathBuf,
     },
-    /// The directory was to be replaced, but is not one of ours.
+    /// The directory should be replaced, but this program did not write it.
     #[error(
         "{} was not written by rocelab (no run.json of its own), so --force does not replace it: \
          name another directory with --out",
@@ -62,7 +62,7 @@ pub enum ResultsError {
         /// The directory, or a file in its place.
         path: PathBuf,
     },
-    /// The directory was to be replaced, but results of another run are below it.
+    /// The directory should be replaced, but results of another run are inside it.
     #[error(
         "{} holds results of another run, {}, which --force does not remove: name another directory \
          with --out, or move them away",
@@ -72,11 +72,11 @@ pub enum ResultsError {
     HoldsOthers {
         /// The directory.
         path: PathBuf,
-        /// The results below it.
+        /// The results inside it.
         others: PathBuf,
     },
-    /// The directory would be in the folder that another run keeps its checkpoints or unfinished results
-    /// in, and be removed with it.
+    /// The directory would be inside a folder of another run's checkpoints or unfinished results,
+    /// and would be removed with that folder.
     #[error(
         "{} is in {}, which is another run's and is removed when that ends or is replaced: name another \
          directory with --out",
@@ -89,7 +89,7 @@ pub enum ResultsError {
         /// The folder of the other run.
         folder: PathBuf,
     },
-    /// What is called as a folder of checkpoints is none.
+    /// The folder has the name of a folder of checkpoints, but is not one.
     #[error(
         "{} was not written by rocelab, so nothing there is replaced, --force or not: name another \
          directory with --out, or move it away",
@@ -105,18 +105,18 @@ pub enum ResultsError {
         /// The path.
         path: PathBuf,
     },
-    /// The directory cannot be made where it was asked for. Nothing was run.
+    /// The directory cannot be created. Nothing was run.
     #[error(
         "cannot create results in {}: {source}; name a directory that you may write with --out",
         path.display()
     )]
     NotWritable {
-        /// The directory that refused.
+        /// The directory that cannot be written to.
         path: PathBuf,
         /// What the operating system said.
         source: io::Error,
     },
-    /// Writing failed half-way. The temporary directory is removed, old results are untouched.
+    /// Writing failed. The temporary directory is removed, old results are unchanged.
     #[error("cannot write {}: {source}", path.display())]
     Write {
         /// The file.
@@ -124,7 +124,7 @@ pub enum ResultsError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// A value has no form in a file. The temporary directory is removed.
+    /// A value cannot be represented in a file. The temporary directory is removed.
     #[error("cannot write {}: {reason}", path.display())]
     Encode {
         /// The file.
@@ -132,21 +132,21 @@ pub enum ResultsError {
         /// Which value, and why.
         reason: String,
     },
-    /// The results are complete, but could not be moved to their place. Nothing was removed.
+    /// The results are complete, but could not be moved to their final path. Nothing was removed.
     #[error(
         "results are complete in {}, but cannot be moved to {}: {source}",
         partial.display(),
         path.display()
     )]
     NotMoved {
-        /// Where they are, and stay.
+        /// Where they are now, and stay.
         partial: PathBuf,
-        /// Where they belong.
+        /// Their final path.
         path: PathBuf,
         /// What the operating system said.
         source: io::Error,
     },
-    /// A file to read is missing or may not be read.
+    /// A file is missing or cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
@@ -154,7 +154,7 @@ pub enum ResultsError {
         /// What the operating system said.
         source: io::Error,
     },
-    /// A file to read is not what its name says.
+    /// A file does not have the format that its name says.
     #[error("malformed {}: {reason}", path.display())]
     Malformed {
         /// The file.
@@ -164,17 +164,17 @@ pub enum ResultsError {
     },
 }
 
-/// Whose fault a [`ResultsError`] is; the command line's exit codes follow it.
+/// Who can fix a [`ResultsError`]: the command line's exit codes follow from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// What was asked for cannot be had; nothing was written. Exit code 2.
+    /// The request cannot be fulfilled; nothing was written. Exit code 2.
     BadInput,
-    /// The machine failed: disk full, permission taken away. Exit code 4.
+    /// The machine failed, for example: disk full, permission taken away. Exit code 4.
     Machine,
 }
 
 impl ResultsError {
-    /// Whose fault it is.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Exists { .. }
@@ -194,13 +194,13 @@ impl ResultsError {
         }
     }
 
-    /// For `map_err` on writes to `path`.
+    /// Makes an error of writing to `path`, for `map_err`.
     pub(crate) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Write { path, source }
     }
 
-    /// For `map_err` on reads of `path`.
+    /// Makes an error of reading `path`, for `map_err`.
     pub(crate) fn read(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Read { path, source }

@@ -1,4 +1,4 @@
-//! Flows: who sent how much to whom, and how long it took.
+//! Flows: source, destination, size, and completion time.
 
 use std::borrow::Cow;
 
@@ -91,7 +91,7 @@ pub enum FlowStatus {
     RnrRetryExceeded,
     /// The peer refused a request: one that makes no sense to it.
     RemoteInvalidRequest,
-    /// The peer refused a request: its memory may not be accessed so.
+    /// The peer refused a request: it does not allow this access to its memory.
     RemoteAccessError,
     /// The peer could not execute a request.
     RemoteOperationalError,
@@ -108,7 +108,7 @@ pub enum FlowStatus {
 }
 
 impl FlowStatus {
-    /// As it stands in the file.
+    /// The name in the file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -127,20 +127,20 @@ impl FlowStatus {
 }
 
 impl FlowRecord<'_> {
-    /// Completion time over ideal completion time; `None` if the flow did not complete or needed
-    /// no time.
+    /// Completion time divided by ideal completion time; `None` if the flow did not complete or its
+    /// ideal time is zero.
     pub fn slowdown(&self) -> Option<Millionths> {
         Millionths::ratio(self.fct_ps?, self.ideal_fct_ps)
     }
 
-    /// Payload bits over completion time, in bit/s rounded down; `None` if the flow did not
+    /// Payload bits divided by completion time, in bit/s rounded down; `None` if the flow did not
     /// complete or took no time.
     pub fn goodput_bps(&self) -> Option<u64> {
         bits_per_second(self.bytes, self.fct_ps?)
     }
 }
 
-/// `bytes` in `ps` picoseconds as bit/s, rounded down; `None` in no time.
+/// `bytes` in `ps` picoseconds as bit/s, rounded down; `None` if the time is zero.
 pub(crate) fn bits_per_second(bytes: u64, ps: u64) -> Option<u64> {
     const BITS_PS: u128 = 8 * 1_000_000_000_000;
     let rate = (u128::from(bytes) * BITS_PS).checked_div(u128::from(ps))?;

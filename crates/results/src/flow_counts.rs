@@ -1,8 +1,8 @@
-//! How many flows and messages there were, and how they ended.
+//! Numbers of flows and messages, by how they ended.
 
 use serde::{Deserialize, Serialize};
 
-/// How flows ended.
+/// Number of flows, by how they ended.
 #[derive(
     Clone,
     Copy,
@@ -22,11 +22,11 @@ pub struct FlowCounts {
     pub completed: u64,
     /// The queue pair gave up.
     pub failed: u64,
-    /// The run ended first, or before the flow started.
+    /// The run ended before the flow completed, or before it started.
     pub unfinished: u64,
 }
 
-/// Messages of the flows of an unreliable service.
+/// Numbers of messages of the flows of an unreliable service.
 #[derive(
     Clone,
     Copy,
@@ -40,10 +40,10 @@ pub struct FlowCounts {
     borsh::BorshDeserialize,
 )]
 pub struct MessageCounts {
-    /// All that the flows consist of.
+    /// All messages of the flows.
     pub total: u64,
-    /// Those that arrived, each counted once.
+    /// Messages that arrived, each counted once.
     pub delivered: u64,
-    /// Those that did not, of flows that failed: nobody waits for them any more.
+    /// Messages of failed flows that did not arrive. They will not be sent again.
     pub lost: u64,
 }

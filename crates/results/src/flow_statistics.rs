@@ -1,22 +1,23 @@
-//! Flows, counted and ranked.
+//! Statistics of flows.
 
 use crate::{Distribution, FlowCounts, FlowRecord, FlowStatus, MessageCounts, Millionths, Missing};
 
-/// Gathers what a summary says of all flows: exactly, so it keeps two numbers of each one.
+/// Collects what a summary says about all flows. Percentiles are exact, so it stores two numbers
+/// for each flow.
 #[derive(Clone, Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct FlowStatistics {
     counts: FlowCounts,
     messages: MessageCounts,
     fct_ps: Vec<u64>,
     slowdown: Vec<u64>,
-    /// Of those that are open, or were not begun: when they start, and the ideal completion time (ps).
+    /// Flows that are open, or have not started: start and ideal completion time (ps).
     open: Vec<(u64, u64)>,
-    /// When the last of the completed ones completed.
+    /// The latest completion so far.
     last_end_ps: Option<u64>,
 }
 
 impl FlowStatistics {
-    /// Counts `flow` in.
+    /// Adds a flow.
     pub fn add(&mut self, flow: &FlowRecord<'_>) {
         self.counts.total += 1;
         match flow.status {
@@ -39,38 +40,41 @@ impl FlowStatistics {
         self.last_end_ps = self.last_end_ps.max(Some(flow.start_ps.saturating_add(fct_ps)));
     }
 
-    /// How many flows, and how they ended.
+    /// The number of flows, by how they ended.
     pub fn counts(&self) -> FlowCounts {
         self.counts
     }
 
-    /// Messages of all flows, and of those flows that know it, how many arrived.
+    /// Messages of all flows, and the number that arrived, of those flows that know it.
     pub fn messages(&self) -> MessageCounts {
         self.messages
     }
 
-    /// When the last flow completed, in picoseconds, if all did that had started by the end of a run.
+    /// When the last flow completed, in picoseconds; `None` unless all flows completed that had
+    /// started by the end of the run.
     pub fn end_ps(&self, run_end_ps: u64) -> Option<u64> {
         let all_completed = self.counts.failed == 0 && self.started_by(run_end_ps).next().is_none();
         self.last_end_ps.filter(|_| all_completed)
     }
 
-    /// Completion times at the end of a run, in picoseconds. Those of open flows are at least the time since their
-    /// start, and failed ones never complete. Flows that have not started are left out.
+    /// Completion times at the end of a run, in picoseconds. The time of an open flow is at least
+    /// the time since its start; failed flows never complete. Flows that have not started are left
+    /// out.
     pub fn fct_ps(&self, end_ps: u64) -> Option<Distribution<u64>> {
         let open = self.started_by(end_ps).map(|(start, _)| end_ps - start);
         let missing = Missing { at_least: open.collect(), never: self.counts.failed };
         Distribution::with_missing(&mut self.fct_ps.clone(), &missing)
     }
 
-    /// Slowdowns likewise. Nothing is known of those of completed flows without an ideal time.
+    /// Slowdowns, with the same rules. Nothing is known about completed flows without an ideal
+    /// time.
     pub fn slowdown(&self, end_ps: u64) -> Option<Distribution<Millionths>> {
         let open = self.started_by(end_ps);
         let (with, without): (Vec<_>, Vec<_>) = open.partition(|&(_, ideal)| ideal > 0);
         let least = |(start, ideal)| Millionths::ratio(end_ps - start, ideal).map(|of| of.0);
         let unknown = (self.fct_ps.len() - self.slowdown.len() + without.len()) as u64;
         let missing = Missing {
-            // No flow is faster than in the idle network.
+            // No flow is faster than in an idle network.
             at_least: with
                 .into_iter()
                 .filter_map(least)
@@ -127,7 +131,7 @@ mod tests {
         assert_eq!(statistics.counts(), counts);
         let fct = statistics.fct_ps(90_000).unwrap();
         assert_eq!((fct.values, fct.missing, fct.max), (2, 2, 100_000));
-        // The flow that is open has taken 90 or 240 ns.
+        // The open flow has taken 90 or 240 ns.
         let slowdown = statistics.slowdown(90_000).unwrap();
         assert_eq!((slowdown.min, slowdown.max), (Millionths::ONE, Millionths(1_250_000)));
         let (fct, slowdown) =
@@ -136,7 +140,7 @@ mod tests {
         assert!(fct.is_lower_bound(crate::Statistic::Max));
     }
 
-    /// Most of a run's flows are still to come when it is stopped.
+    /// Most of a run's flows have not started when it is stopped.
     #[test]
     fn flows_that_have_not_started_are_left_out() {
         let mut statistics = FlowStatistics::default();

@@ -1,9 +1,9 @@
-//! What pauses held when a run ended, and would have gone on to hold.
+//! What pauses without end held when a run ended.
 
 use serde::{Deserialize, Serialize};
 
-/// Flows and connections that were frozen when a run ended at its `stop`: nothing of them could move,
-/// because of pauses that do not end.
+/// Flows and connections that were frozen when a run ended at its `stop`: none of them could make
+/// progress, because of pauses that do not end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrozenRecord {
     /// Flows that had started and not ended.
@@ -11,19 +11,19 @@ pub struct FrozenRecord {
     /// Connections of applications with open operations.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub connections: u64,
-    /// When the first of the pauses began that held them at the end, in picoseconds.
+    /// When the first pause began that held them at the end, in picoseconds.
     pub since_ps: u64,
-    /// Where these pauses began, those that held most first.
+    /// The root causes of these pauses, those that held most first.
     pub roots: Vec<FrozenRoot>,
 }
 
-/// Where pauses began.
+/// A root cause of pauses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrozenRoot {
-    /// The congested egress port as `switch:port`, or a host, or `deadlock N`, by its place in
-    /// [`Summary::deadlocks`](crate::Summary::deadlocks).
+    /// The congested egress port as `switch:port`, or a host, or `deadlock N`, where N is an index
+    /// into [`Summary::deadlocks`](crate::Summary::deadlocks).
     pub root: String,
-    /// Flows and connections that it held.
+    /// Number of flows and connections that it held.
     pub held: u64,
 }
 

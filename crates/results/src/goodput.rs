@@ -1,56 +1,58 @@
-//! Goodput: the payload that receivers accepted, over a time in which the run was busy.
+//! Goodput: the payload that receivers accepted, over a period in which the run was busy.
 
 use serde::{Deserialize, Serialize};
 
 use crate::DeliveryLog;
 use crate::flow::bits_per_second;
 
-/// How fast payload came to its receivers.
+/// The rate at which receivers accepted payload.
 ///
-/// A few flows that take long after all others are done would divide a mean over the whole run by any
-/// number. So the time that the mean is over leaves them out, by a [rule](GoodputRule) that depends on
-/// when flows started.
+/// A few flows that complete long after all others would lower a mean over the whole run without
+/// limit. So the period of the mean leaves them out, by a [rule](GoodputRule) that depends on when
+/// flows started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Goodput {
-    /// Over which time.
+    /// The rule for the period.
     pub rule: GoodputRule,
-    /// Payload that was accepted in that time (bytes).
+    /// Payload that was accepted in the period (bytes).
     pub bytes: u64,
-    /// How long it is, above zero (ps).
+    /// Length of the period, above zero (ps).
     pub duration_ps: u64,
-    /// What came after it. None over the whole run; left out by older builds where flows came all the time.
+    /// What was accepted after the period. `None` if it is the whole run; older builds left it out
+    /// where flows started all the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail: Option<GoodputTail>,
 }
 
-/// The time that goodput is over.
+/// The rule for the period of the goodput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GoodputRule {
-    /// From the first start to the last one, where these span at least half of the run: flows came all
-    /// the time. It ends with the last bin of the [log](DeliveryLog) that ends by the last start, so up to
-    /// 1 / 2,048 earlier: what comes after that start is not in it.
+    /// From the first start to the last one, if these are at least half of the run apart: flows
+    /// started all the time. The period ends with the last bin of the [log](DeliveryLog) that ends
+    /// by the last start, so up to 1 / 2,048 earlier: payload that came after that start is
+    /// excluded.
     BetweenStarts,
-    /// From the first start until 95 % of all payload was accepted that was accepted at all. It holds where that is
-    /// [most](is_most) of what started.
+    /// From the first start until 95 % of all accepted payload was accepted. This rule applies if
+    /// [most](is_most) of what started arrived.
     #[serde(rename = "until-95-percent")]
     Until95Percent,
-    /// From the first start to the end of the run: much of what started never arrived, and the time without it
-    /// counts.
+    /// From the first start to the end of the run. It applies if much of what started never
+    /// arrived: then the time without it must count.
     WholeRun,
 }
 
-/// What came after the time that goodput is over: by one rule the last 5 % of the payload, by the other what
-/// came after the last start.
+/// What was accepted after the period: by one rule the last 5 % of the payload, by another the
+/// payload after the last start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoodputTail {
     /// Payload (bytes).
     pub bytes: u64,
-    /// From the end of that time to the end of the run (ps).
+    /// From the end of the period to the end of the run (ps).
     pub duration_ps: u64,
 }
 
-/// Whether a part is 95 % of a whole, or more.
+/// Whether `part` is at least 95 % of `whole`.
 pub fn is_most(part: u64, whole: u64) -> bool {
     u128::from(part) * 20 >= u128::from(whole) * 19
 }
@@ -67,12 +69,12 @@ pub struct RunSpan {
 }
 
 impl RunSpan {
-    /// Of something that started at a time, and is not known to have ended.
+    /// The span of something that started at a time, and is not known to have ended.
     pub const fn starting_at(start_ps: u64) -> Self {
         Self { first_start_ps: start_ps, last_start_ps: start_ps, end_ps: start_ps }
     }
 
-    /// Of both.
+    /// The span of both together.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         Self {
@@ -82,7 +84,7 @@ impl RunSpan {
         }
     }
 
-    /// The same that goes on at least until then (ps).
+    /// The same span, extended to at least `end_ps`.
     #[must_use]
     pub fn until(self, end_ps: u64) -> Self {
         Self { end_ps: self.end_ps.max(end_ps), ..self }
@@ -90,8 +92,8 @@ impl RunSpan {
 }
 
 impl Goodput {
-    /// Of what receivers accepted, and whether [most](is_most) of what started arrived; `None` if nothing was accepted,
-    /// or no time passed.
+    /// The goodput of a log of accepted payload. `has_mostly_arrived` says whether [most](is_most)
+    /// of what started arrived. `None` if nothing was accepted, or no time passed.
     pub fn of(accepted: &DeliveryLog, run: RunSpan, has_mostly_arrived: bool) -> Option<Self> {
         let RunSpan { first_start_ps, last_start_ps, end_ps } = run;
         let starting = last_start_ps.saturating_sub(first_start_ps);
@@ -125,7 +127,7 @@ impl Goodput {
         (duration_ps > 0).then_some(Self { rule, bytes, duration_ps, tail: Some(tail) })
     }
 
-    /// In bit/s, rounded down.
+    /// The rate in bit/s, rounded down.
     pub fn bps(&self) -> u64 {
         bits_per_second(self.bytes, self.duration_ps).unwrap_or(0)
     }
@@ -139,7 +141,7 @@ mod tests {
 
     const US: u64 = 1_000_000;
 
-    /// Flows of `bytes` each that are accepted evenly over the time that each is open (us).
+    /// A log of flows of `bytes` each, accepted evenly between two times (us).
     fn log(flows: &[(u64, u64, u64)]) -> (DeliveryLog, RunSpan) {
         let mut log = DeliveryLog::with_origin(flows.iter().map(|flow| flow.0).min().unwrap() * US);
         let spans = flows.iter().map(|&(start, end, bytes)| {
@@ -170,7 +172,7 @@ mod tests {
         assert!(tail.duration_ps > 200 * US, "{tail:?}");
     }
 
-    /// The bins of the log must not widen with the time of the last delivery.
+    /// The width of the log's bins must not depend on the time of the last delivery.
     #[test]
     fn a_tail_of_any_length_leaves_the_goodput_as_it_is() {
         // Ten flows of 100 Gbit/s for 100 us, and one of 50 KB that takes 10,000 times as long.
@@ -186,7 +188,7 @@ mod tests {
 
     #[test]
     fn flows_that_come_all_the_time_are_measured_while_they_come() {
-        // One each 10 us, which takes 5 us; the last one takes 900.
+        // One flow each 10 us, which takes 5 us; the last one takes 900.
         let mut flows: Vec<_> = (0..100).map(|k| (10 * k, 10 * k + 5, 1_000_000)).collect();
         flows.push((1_000, 1_900, 1_000_000));
         let (log, span) = log(&flows);
@@ -197,12 +199,12 @@ mod tests {
         assert_eq!(rest.bytes, log.total() - goodput.bytes);
         assert_eq!(rest.duration_ps, 1_900 * US - goodput.duration_ps);
         assert!(is_about(goodput.bps(), 1e6 * 8.0 / 10e-6), "{goodput:?}");
-        // A run that goes on for longer is not one of flows that come all the time.
+        // If a run lasts longer, its flows do not start all the time any more.
         let longer = Goodput::of(&log, span.until(2_001 * US), true).unwrap();
         assert_eq!(longer.rule, GoodputRule::Until95Percent);
     }
 
-    /// What comes within a 2,048th after the last start is not what came before it.
+    /// Payload within 1 / 2,048 after the last start is not counted as before it.
     #[test]
     fn what_comes_after_the_last_start_is_not_counted() {
         for last in [9_001, 10_000, 10_003, 16_775, 16_780] {
@@ -217,7 +219,7 @@ mod tests {
         }
     }
 
-    /// Two flows of which one never gets anywhere: the time in which nothing comes counts.
+    /// One of two flows makes no progress: the time in which nothing arrives counts.
     #[test]
     fn what_never_arrives_makes_the_goodput_that_of_the_whole_run() {
         let (log, span) = log(&[(0, 100, 1_250_000)]);

@@ -1,18 +1,20 @@
-//! What killed runs leave, and how it is known that nobody needs it any more.
+//! Folders that killed runs leave behind, and how a run knows that nobody uses them.
 //!
-//! Results grow in `.NAME.partial-PID`. What they replace steps aside into `.NAME.replaced-PID`, and
-//! checkpoints that are removed do so too. Such a folder holds the file `lock`, with the name of the host
-//! and the id of its boot, and the run holds a lock on that file. The operating system gives the lock back
-//! when the process ends, also if it is killed. So a folder is a leftover if it has such a name, its `lock`
-//! is of this host, and can be locked. So is an empty one: whoever was killed there had not begun to write,
-//! or had removed all.
+//! Results grow in `.NAME.partial-PID`. Results that they replace, and checkpoints that are
+//! removed, are moved aside into `.NAME.replaced-PID`. Such a folder contains the file `lock`, with
+//! the host's name and its boot id, and the run holds a lock on that file. The operating system
+//! releases the lock when the process ends, also if it is killed. So a folder is a leftover if it
+//! has such a name, its `lock` is of this host, and the lock is free. An empty folder with such a
+//! name is one too: its process was killed before it wrote anything, or after it had removed
+//! everything.
 //!
-//! Another boot is an earlier one of this host, or one of another host with the same name. Which it is, is
-//! known only on a file system of one machine: there the lock alone decides. Elsewhere such folders stay.
+//! Another boot id means an earlier boot of this host, or another host with the same name. On a
+//! file system of one machine it must be the former, and the lock alone decides. On other file
+//! systems such folders stay.
 //!
-//! All else stays: folders with files but not that one, which others or earlier versions made; complete
-//! results that could not be moved, out of which it was taken; those of other hosts, whose locks a file
-//! system may not show; and those on a file system that has no locks.
+//! Everything else stays: folders that have files but no `lock`, which others or earlier versions
+//! made; complete results that could not be moved, whose `lock` was removed; folders of other
+//! hosts, whose locks a file system may not show; and folders on a file system without locks.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -20,39 +22,39 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The file by which a folder of a run is known, and on which the run holds a lock.
+/// The file that marks a folder of a run, and on which the run holds a lock.
 pub(crate) const LOCK: &str = "lock";
-/// Old results within what stepped aside, until new ones stand in their place.
+/// The name of old results in a folder that was moved aside, until new results are in place.
 const OLD: &str = "results";
-/// The same, or checkpoints, when nobody needs them any more.
+/// The name of old results, or checkpoints, that are no longer needed.
 const REMOVED: &str = "removed";
 
-/// A folder that a run keeps while it lasts, and its lock, where the file system has locks.
+/// A folder that a run keeps while it lasts, and its lock, if the file system has locks.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct LockedFolder {
     pub(crate) path: PathBuf,
     lock: Option<File>,
 }
 
-impl Held {
-    /// Takes out what makes it a leftover when this run has ended, now that it is called `path`: it stays
-    /// then.
+impl LockedFolder {
+    /// Removes the lock file, so that the folder, which is now at `path`, is not taken for a
+    /// leftover when this run has ended.
     pub(crate) fn keep(&self, path: &Path) -> io::Result<()> {
         gone(fs::remove_file(path.join(LOCK)))
     }
 
-    /// The lock alone, of a folder that gets another name.
+    /// The lock alone, for a folder that gets another name.
     pub(crate) fn into_lock(self) -> Option<File> {
         self.lock
     }
 }
 
-/// What a hidden folder beside results is.
+/// The kind of a hidden folder beside results.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// It grows.
+    /// Results that grow.
     Partial,
-    /// It stepped aside.
+    /// Results that were moved aside.
     Replaced,
 }
 
@@ -67,13 +69,13 @@ impl Kind {
     }
 }
 
-/// A new folder `.NAME.partial-PID` in `parent`, or the first free `.NAME.partial-PID-N`: a process may
-/// write the same results twice at once, and process numbers come again.
-pub(crate) fn create_partial(parent: &Path, name: &OsStr) -> io::Result<Held> {
+/// Makes a new folder `.NAME.partial-PID` in `parent`, or the first free `.NAME.partial-PID-N`: one
+/// process may write the same results twice at once, and process ids are reused.
+pub(crate) fn create_partial(parent: &Path, name: &OsStr) -> io::Result<LockedFolder> {
     create(parent, name, Kind::Partial)
 }
 
-fn create(parent: &Path, name: &OsStr, kind: Kind) -> io::Result<Held> {
+fn create(parent: &Path, name: &OsStr, kind: Kind) -> io::Result<LockedFolder> {
     for attempt in 0_u32.. {
         let path = parent.join(hidden_name(name, kind, attempt));
         match fs::create_dir(&path) {
@@ -82,8 +84,8 @@ fn create(parent: &Path, name: &OsStr, kind: Kind) -> io::Result<Held> {
             Err(error) => return Err(error),
         }
         match mark(&path) {
-            Ok(lock) => return Ok(Held { path, lock }),
-            // Somebody has removed the empty folder.
+            Ok(lock) => return Ok(LockedFolder { path, lock }),
+            // Another process has removed the empty folder as a leftover: try again.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
                 let _ = remove(&path);
@@ -94,13 +96,13 @@ fn create(parent: &Path, name: &OsStr, kind: Kind) -> io::Result<Held> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Gives a new folder its lock file. It says nothing if it cannot be locked.
+/// Gives a new folder its lock file, which is empty if it cannot be locked.
 ///
-/// # Errors
-/// [`io::ErrorKind::NotFound`] if somebody took the empty folder for a leftover.
+/// # Errors [`io::ErrorKind::NotFound`] if another process removed the empty folder as a leftover.
 fn mark(folder: &Path) -> io::Result<Option<File>> {
     let path = folder.join(LOCK);
-    // On a host without a name nobody can tell later whether the run is gone, but whose folder it is.
+    // On a host without a name, the file still shows whose folder this is. Nobody can tell later
+    // whether the run has ended.
     let host = Host::this().map(|host| format!(" on {host}")).unwrap_or_default();
     let said = format!("{MARK}{}{host}\n", std::process::id());
     if let Some(file) = unnamed(folder, &said)
@@ -116,8 +118,8 @@ fn mark(folder: &Path) -> io::Result<Option<File>> {
     Ok(Some(file))
 }
 
-/// A locked file of this text without a name, so that whoever is killed before it gets one leaves nothing;
-/// where operating system and file system have such.
+/// A locked file with this text and without a name, if operating system and file system support it.
+/// A process that is killed before the file gets its name leaves nothing.
 #[cfg(target_os = "linux")]
 fn unnamed(folder: &Path, text: &str) -> Option<File> {
     use rustix::fs::{Mode, OFlags};
@@ -147,22 +149,22 @@ fn give_name(_: &File, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// What a lock file begins with.
+/// The beginning of a lock file.
 const MARK: &str = "rocelab ";
 
-/// What stands between a host's name and its boot.
+/// The text between a host's name and its boot id.
 const BOOT: &str = " boot ";
 
-/// A host, from one boot to the next.
+/// A host during one boot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Host {
     name: String,
-    /// What no other boot has; none where the operating system does not tell it.
+    /// The boot id; `None` if the operating system does not provide it.
     boot: Option<String>,
 }
 
 impl Host {
-    /// This one, where the operating system tells its name.
+    /// This host, if the operating system provides its name.
     fn this() -> Option<Self> {
         let told = fs::read_to_string("/proc/sys/kernel/hostname").ok();
         let told = told.or_else(|| std::env::var("HOSTNAME").ok());
@@ -172,7 +174,7 @@ impl Host {
         (!name.is_empty()).then_some(Self { name, boot })
     }
 
-    /// The one that a lock file names. Those of earlier versions name no boot.
+    /// The host that a lock file names. Lock files of earlier versions have no boot id.
     fn named_in(text: &str) -> Option<Self> {
         let (_, host) = text.strip_prefix(MARK)?.trim_end().split_once(" on ")?;
         let (name, boot) = match host.split_once(BOOT) {
@@ -182,8 +184,8 @@ impl Host {
         Some(Self { name: name.to_owned(), boot })
     }
 
-    /// Whether `other` is this host, so that it sees the locks of this one. On a file system of one machine
-    /// the name is enough.
+    /// Whether `other` is this host in the same boot, so that its locks are visible here. On a file
+    /// system of one machine, the same name is enough.
     fn is(&self, other: &Self, is_local: impl FnOnce() -> bool) -> bool {
         self.name == other.name && (self.boot == other.boot || is_local())
     }
@@ -197,14 +199,14 @@ impl fmt::Display for Host {
     }
 }
 
-/// What the lock file of a folder says; nothing if there is none.
+/// The text of a folder's lock file; empty if there is none.
 fn text_in(folder: &Path) -> String {
     let path = folder.join(LOCK);
     let is_file = path.symlink_metadata().is_ok_and(|found| found.is_file());
     if is_file { fs::read_to_string(path).unwrap_or_default() } else { String::new() }
 }
 
-/// Whether the lock file of a folder says that a run has made it, on whatever host.
+/// Whether a folder's lock file says that a run made it, on any host.
 pub(crate) fn is_of_a_run(folder: &Path) -> bool {
     text_in(folder).starts_with(MARK)
 }
@@ -215,7 +217,7 @@ fn is_marked(folder: &Path) -> bool {
     named.zip(Host::this()).is_some_and(|(named, this)| this.is(&named, || is_local(folder)))
 }
 
-/// Whether a folder is on a file system that only one machine has, as far as that is known.
+/// Whether a folder is on a file system that only one machine uses, as far as that is known.
 #[cfg(target_os = "linux")]
 fn is_local(folder: &Path) -> bool {
     /// `f_type` of ext2 to ext4, XFS, Btrfs, F2FS, ZFS and tmpfs, of statfs(2).
@@ -230,13 +232,13 @@ fn is_local(_: &Path) -> bool {
     false
 }
 
-/// The lock of a folder that a run on this host has made, and left.
+/// Takes the lock of a folder that a run on this host made; `None` if that run still holds it.
 fn take(folder: &Path) -> Option<File> {
     if !is_marked(folder) {
         return None;
     }
     let path = folder.join(LOCK);
-    // Some file systems lock only what may be written.
+    // Some file systems lock only files that are open for writing.
     let file = OpenOptions::new().write(true).open(&path).ok()?;
     file.try_lock().ok()?;
     is_still_at(&file, &path).then_some(file)
@@ -247,13 +249,15 @@ pub(crate) fn move_aside(path: &Path) -> io::Result<Aside> {
     move_to(path, OLD).map(Aside)
 }
 
-/// Removes the folder at `path` for good. What is half removed has another name.
+/// Removes the folder at `path` for good. It is renamed first, so that a half removed folder does
+/// not have its name.
 pub(crate) fn discard(path: &Path) -> io::Result<()> {
     remove(&move_to(path, REMOVED)?.path)
 }
 
-/// Moves what is at `path` into a new folder `.NAME.replaced-PID` beside it, and calls it so there.
-fn move_to(path: &Path, called: &str) -> io::Result<Held> {
+/// Moves what is at `path` into a new folder `.NAME.replaced-PID` beside it, under the name
+/// `called`.
+fn move_to(path: &Path, called: &str) -> io::Result<LockedFolder> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::NotFound.into());
     };
@@ -265,25 +269,26 @@ fn move_to(path: &Path, called: &str) -> io::Result<Held> {
     Ok(held)
 }
 
-/// What stepped aside.
+/// Results that were moved aside.
 #[derive(Debug)]
-pub(crate) struct Aside(Held);
+pub(crate) struct Aside(LockedFolder);
 
 impl Aside {
-    /// Moves it back.
+    /// Moves them back.
     pub(crate) fn back(self, path: &Path) -> io::Result<()> {
         fs::rename(self.0.path.join(OLD), path)?;
         remove(&self.0.path)
     }
 
-    /// Removes it. Whoever is killed meanwhile leaves nothing that would be taken for results.
+    /// Removes them. They are renamed first, so that a kill in the middle leaves nothing that looks
+    /// like results.
     pub(crate) fn remove(self) -> io::Result<()> {
         fs::rename(self.0.path.join(OLD), self.0.path.join(REMOVED))?;
         remove(&self.0.path)
     }
 }
 
-/// Gives what stepped aside for results that never came its place again.
+/// Moves results back that were moved aside for new ones which were never completed.
 pub(crate) fn restore(parent: &Path) {
     for (path, kind, name) in hidden_in(parent) {
         let (old, place) = (path.join(OLD), parent.join(name));
@@ -297,16 +302,17 @@ pub(crate) fn restore(parent: &Path) {
     }
 }
 
-/// Whether what stepped aside is old results that nothing has replaced.
+/// Whether the folder has old results that nothing has replaced.
 fn is_only_copy(aside: &Path, place: &Path) -> bool {
     aside.join(OLD).is_dir() && place.symlink_metadata().is_err()
 }
 
-/// Removes what killed runs have left in `parent`. Whatever cannot be removed stays: it is in nobody's
-/// way.
+/// Removes what killed runs have left in `parent`. What cannot be removed stays; it disturbs
+/// nobody.
 pub(crate) fn sweep(parent: &Path) {
     for (path, _, name) in hidden_in(parent) {
-        // Fails unless it is empty. A run that is about to write there makes another.
+        // This succeeds only if the folder is empty. A run that was about to write there makes
+        // another one.
         if fs::remove_dir(&path).is_ok() {
             continue;
         }
@@ -317,13 +323,13 @@ pub(crate) fn sweep(parent: &Path) {
     }
 }
 
-/// The folders that [`restore`] and [`sweep`] may touch, but for empty ones.
+/// The folders that [`restore`] and [`sweep`] may touch, except empty ones.
 pub(crate) fn candidates(parent: &Path) -> Vec<PathBuf> {
     hidden_in(parent).into_iter().map(|(path, ..)| path).filter(|path| is_marked(path)).collect()
 }
 
-/// Removes a folder of a run. What tells that it is one goes last: whoever is killed meanwhile leaves
-/// something that can still be told.
+/// Removes a folder of a run, its lock file last. So if this process is killed in the middle, the
+/// rest is still known to be a leftover.
 pub(crate) fn remove(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -340,7 +346,7 @@ pub(crate) fn remove(folder: &Path) -> io::Result<()> {
     gone(fs::remove_dir_all(folder))
 }
 
-/// What is no longer there need not be removed.
+/// A file that no longer exists need not be removed.
 pub(crate) fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -358,7 +364,7 @@ fn hidden_name(name: &OsStr, kind: Kind, attempt: u32) -> OsString {
     hidden
 }
 
-/// Folders in `parent` that are called as those of runs are, with the name of the results.
+/// Folders in `parent` with the names of runs' folders, each with the name of its results.
 fn hidden_in(parent: &Path) -> Vec<(PathBuf, Kind, String)> {
     let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
     let of_run = |entry: fs::DirEntry| {
@@ -370,7 +376,7 @@ fn hidden_in(parent: &Path) -> Vec<(PathBuf, Kind, String)> {
     entries.flatten().filter_map(of_run).collect()
 }
 
-/// Takes `.NAME.partial-PID` or `.NAME.partial-PID-N` apart.
+/// Parses `.NAME.partial-PID` or `.NAME.partial-PID-N`.
 fn parse(name: &str) -> Option<(Kind, &str)> {
     let rest = name.strip_prefix('.')?;
     Kind::ALL.into_iter().find_map(|kind| {
@@ -381,7 +387,7 @@ fn parse(name: &str) -> Option<(Kind, &str)> {
     })
 }
 
-/// Whether an open file is the one that is called so now.
+/// Whether an open file is still the one at this path.
 #[cfg(unix)]
 fn is_still_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -446,8 +452,8 @@ mod tests {
         assert_eq!(names(at), [".a.partial-0", "a.partial-4"]);
     }
 
-    /// A run may still write them: one where the file system has no locks, one of an earlier version, one
-    /// of another host.
+    /// A run may still write to them: if the file system has no locks, if they are of an earlier
+    /// version, or of another host.
     #[test]
     fn folders_without_a_lock_of_this_host_stay() {
         let parent = tempfile::tempdir().unwrap();
@@ -478,14 +484,14 @@ mod tests {
         }
         let other = Host { name: "other".into(), ..this.clone() };
         assert!(!this.is(&other, || true));
-        // Where there are no boots to tell, the name is all that is known.
+        // Without boot ids, only the name can be compared.
         assert!(host(None).is(&host(None), || false));
         assert_eq!(Host::named_in("mine"), None);
         #[cfg(target_os = "linux")]
         assert!(!is_local(Path::new("/proc")) && Host::this().unwrap().boot.is_some());
     }
 
-    /// Whoever is killed while it makes or removes a folder leaves an empty one.
+    /// A process that is killed while it makes or removes a folder leaves an empty one.
     #[test]
     fn empty_folders_go() {
         let parent = tempfile::tempdir().unwrap();
@@ -551,7 +557,8 @@ mod tests {
         assert!(!place.exists() && names(at).len() == 1, "it is the only copy");
         restore(at);
         assert_eq!((names(at), names(&place)), (vec!["a".into()], vec!["flows.csv".into()]));
-        // Once the new results stand there, the old ones are not needed; nor is what is half removed.
+        // When the new results are in place, the old ones are not needed, nor are half removed
+        // ones.
         left(at, ".a.replaced-7", &["results/flows.csv"]);
         left(at, ".b.replaced-8", &["removed/flows.csv"]);
         restore(at);

@@ -1,8 +1,9 @@
-//! The results directory: what a run leaves behind, and how to read it back.
+//! The results directory: what a run writes, and how to read it back.
 //!
 //! A simulation creates a [`ResultsDir`], streams records into it, and finishes it with a
-//! [`Summary`] and a [`RunInfo`]; until then nothing stands under the directory's own name. The directory is a
-//! [`Sink`]; another is [`MemorySink`], which keeps a [`Table`] of each record type.
+//! [`Summary`] and a [`RunInfo`]; until then nothing exists under the directory's own name. The
+//! directory is a [`Sink`]; another one is [`MemorySink`], which keeps a [`Table`] of each record
+//! type.
 //!
 //! | file | record | one row for |
 //! |---|---|---|
@@ -15,7 +16,7 @@
 //! | `summary.json` | [`Summary`] | the run, the same for the same scenario and seed |
 //! | `run.json` | [`RunInfo`] | the run, what varies: time, memory, machine |
 //!
-//! Columns carry their unit in their name, and are integers but for ratios, which have six
+//! The name of a column ends with its unit. All numbers are integers except ratios, which have six
 //! decimals. Nothing here reads a clock or the environment: equal records give equal bytes.
 //!
 //! ```

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::{MapNode, PauseCauses, Record, RecordSink, ResultsError, Sink, Table};
 
-/// Keeps the results of a run in memory. There are no files: what is captured is lost.
+/// Keeps the results of a run in memory. There are no files, so captured frames are lost.
 ///
 /// ```
 /// use rocelab_results::{MemorySink, PauseEvent, PauseRecord, RecordSink, Sink, Value};
@@ -39,12 +39,11 @@ pub struct MemorySink {
 /// The results of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemoryResults {
-    /// Records by the name of their type; types that the run has none of, as it writes no file of them, are
-    /// missing.
+    /// Records, by the name of their type. A type without records is missing, as its file would be.
     pub tables: BTreeMap<&'static str, Table>,
     /// Every pause with its cause; `None` if there was none.
     pub pause_causes: Option<PauseCauses>,
-    /// The nodes and where they stand in a drawing.
+    /// The nodes and their positions in a drawing.
     pub nodes: Vec<MapNode>,
 }
 
@@ -57,7 +56,7 @@ pub struct TableWriter<'s, R> {
 }
 
 impl MemorySink {
-    /// What has been taken: of records, those that their writers have finished with.
+    /// All results so far; of records, those of writers that are finished.
     pub fn finish(self) -> MemoryResults {
         self.results.into_inner()
     }

@@ -26,7 +26,7 @@ impl Millionths {
         Some(Self(u64::try_from(quotient).unwrap_or(u64::MAX)))
     }
 
-    /// What a decimal fraction says, of at most six decimals; none if it is no such fraction.
+    /// Parses a decimal fraction with at most six decimals; `None` if the text is something else.
     #[cfg(any(feature = "parquet", test))]
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
@@ -54,7 +54,7 @@ impl fmt::Display for Millionths {
             0 => format!("{rounded}"),
             _ => format!("{}.{:0digits$}", rounded / scale, rounded % scale),
         };
-        // Like an integer, to the right in a wider field.
+        // Aligned right in a wider field, like an integer.
         match f.width() {
             Some(width) => write!(f, "{text:>width$}"),
             None => f.write_str(&text),

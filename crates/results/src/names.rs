@@ -1,4 +1,4 @@
-//! The names that a results directory gives to its own files.
+//! The names of the files in a results directory.
 
 use std::path::{Component, Path};
 
@@ -6,16 +6,16 @@ use crate::record_types::RECORD_TYPES;
 
 /// Every pause with its cause.
 pub(crate) const PAUSES_JSON: &str = "pauses.json";
-/// What varies from run to run.
+/// Information that differs from run to run.
 pub(crate) const RUN_JSON: &str = "run.json";
-/// The scenario as it ran.
+/// The scenario as it ran, with all defaults.
 pub const SCENARIO_TOML: &str = "scenario.resolved.toml";
-/// The run in numbers that do not vary.
+/// The numbers of a run that are the same each time.
 pub(crate) const SUMMARY_JSON: &str = "summary.json";
 /// The nodes.
 pub(crate) const TOPOLOGY_JSON: &str = "topology.json";
 
-/// What stands at the top of a results directory, but for records and captures.
+/// The files at the top of a results directory, except records and captures.
 const TOP: [&str; 9] = [
     "fct.txt",
     crate::leftovers::LOCK,
@@ -28,9 +28,9 @@ const TOP: [&str; 9] = [
     TOPOLOGY_JSON,
 ];
 
-/// Whether a path within a results directory is one that results may have themselves: a file of
-/// theirs, or one in a folder of theirs. Large and small letters are alike, as some file systems have
-/// it.
+/// Whether a path inside a results directory is reserved for the results themselves: one of their
+/// files, or a path in one of their folders. Upper and lower case are not distinguished, because
+/// some file systems do not distinguish them.
 #[must_use]
 pub fn is_name_of_results(file: &Path) -> bool {
     let top = file.components().find(|part| *part != Component::CurDir);
@@ -39,13 +39,13 @@ pub fn is_name_of_results(file: &Path) -> bool {
     TOP.contains(&top.as_str()) || is_of_records(&top) || is_capture(&top)
 }
 
-/// A file of records, or the folder of some.
+/// Whether this is a file of records, or a folder of such files.
 fn is_of_records(name: &str) -> bool {
     let top = |file: &'static str| file.split('/').next() == Some(name);
     RECORD_TYPES.iter().any(|records| top(records.file) || records.parquet.is_some_and(top))
 }
 
-/// `capture.pcapng`, or one file a port: `capture-PORT.pcap`.
+/// Whether this is `capture.pcapng`, or the file of one port: `capture-PORT.pcap`.
 fn is_capture(name: &str) -> bool {
     let port = name.strip_prefix("capture-").and_then(|rest| rest.strip_suffix(".pcap"));
     name == "capture.pcapng" || port.is_some()

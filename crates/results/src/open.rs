@@ -52,17 +52,15 @@ impl Results {
 
     /// The flows, in order of completion.
     ///
-    /// # Errors
-    /// [`ResultsError::Read`] if the file is missing; rows are read, and their errors found,
-    /// by the iterator.
+    /// # Errors [`ResultsError::Read`] if the file is missing. Rows are read later, by the
+    /// iterator, which returns their errors.
     pub fn flows(&self) -> Result<RecordReader<FlowRecord<'static>>, ResultsError> {
         self.records()
     }
 
-    /// The operations of applications; the file is missing where there were none.
+    /// The operations of applications. The file is missing if there were none.
     ///
-    /// # Errors
-    /// As [`flows`](Self::flows).
+    /// # Errors As [`flows`](Self::flows).
     pub fn operations(&self) -> Result<RecordReader<OperationRecord<'static>>, ResultsError> {
         self.records()
     }
@@ -75,10 +73,9 @@ impl Results {
         self.records()
     }
 
-    /// The sampled queues; the file is missing where none were asked for.
+    /// The sampled queues. The file is missing if queues were not sampled.
     ///
-    /// # Errors
-    /// As [`flows`](Self::flows).
+    /// # Errors As [`flows`](Self::flows).
     pub fn queues(&self) -> Result<RecordReader<QueueSample<'static>>, ResultsError> {
         self.records()
     }
@@ -99,10 +96,10 @@ impl Results {
         self.records()
     }
 
-    /// What the watchdogs of switches did; `None` if none watched.
+    /// The events of the switches' watchdogs; `None` if there are no watchdogs.
     ///
-    /// # Errors
-    /// [`ResultsError::Read`]; rows are read, and their errors found, by the iterator.
+    /// # Errors [`ResultsError::Read`]. Rows are read later, by the iterator, which returns their
+    /// errors.
     pub fn storms(&self) -> Result<Option<RecordReader<StormRecord<'static>>>, ResultsError> {
         if !self.path.join(StormRecord::FILE).exists() {
             return Ok(None);
@@ -110,10 +107,10 @@ impl Results {
         self.records().map(Some)
     }
 
-    /// The samples in `file`; `None` if the run left no such file.
+    /// The samples in `file`; `None` if there is no such file.
     ///
-    /// # Errors
-    /// [`ResultsError::Malformed`] if it lacks a column, or a row has no number where one must be.
+    /// # Errors [`ResultsError::Malformed`] if a column is missing, or a row has no number where
+    /// one is required.
     pub fn series(&self, file: SeriesFile) -> Result<Option<SeriesReader>, ResultsError> {
         let path = self.path.join(file.path);
         if !path.exists() {
@@ -122,37 +119,34 @@ impl Results {
         SeriesReader::open(path, file.value).map(Some)
     }
 
-    /// How often each quantity was sampled, by the name of its section: `[sample.NAME]` of
-    /// `scenario.resolved.toml`. Empty if nothing was, and if there is no such file.
+    /// The sampling interval of each quantity, by the name of its section: `[sample.NAME]` of
+    /// `scenario.resolved.toml`. Empty if nothing was sampled, or if there is no such file.
     ///
-    /// # Errors
-    /// [`ResultsError::Malformed`] if it is no scenario, or an interval no time.
+    /// # Errors [`ResultsError::Malformed`] if the file is not a scenario, or an interval is not a
+    /// time.
     pub fn sample_intervals(&self) -> Result<BTreeMap<String, Duration>, ResultsError> {
         crate::sample_intervals::read(&self.path)
     }
 
-    /// Which congestion control the run had: every section of `scenario.resolved.toml` that names one, that
-    /// of the whole scenario first. Empty if there is no such file.
+    /// The congestion control of the run: every section of `scenario.resolved.toml` that names one,
+    /// first the section for the whole scenario. Empty if there is no such file.
     ///
-    /// # Errors
-    /// [`ResultsError::Malformed`] if it is no TOML.
+    /// # Errors [`ResultsError::Malformed`] if the file is not TOML.
     pub fn algorithms(&self) -> Result<Vec<AlgorithmChoice>, ResultsError> {
         crate::algorithms::read(&self.path)
     }
 
-    /// Every pause with its cause, out of `pauses.json`; `None` if the run left no such file.
+    /// Every pause with its cause, from `pauses.json`; `None` if there is no such file.
     ///
-    /// # Errors
-    /// [`ResultsError::Malformed`].
+    /// # Errors [`ResultsError::Malformed`].
     pub fn pause_causes(&self) -> Result<Option<PauseCauses>, ResultsError> {
         self.optional_json(PAUSES_JSON)
     }
 
-    /// The nodes with their kinds and places, out of `topology.json` (`{"nodes": [...]}`); `None`
-    /// if the run left no such file. The links are in [`links`](Self::links).
+    /// The nodes with their kinds and positions, from `topology.json` (`{"nodes": [...]}`); `None`
+    /// if there is no such file. The links are in [`links`](Self::links).
     ///
-    /// # Errors
-    /// [`ResultsError::Malformed`].
+    /// # Errors [`ResultsError::Malformed`].
     pub fn nodes(&self) -> Result<Option<Vec<MapNode>>, ResultsError> {
         Ok(self.optional_json::<NodesFile>(TOPOLOGY_JSON)?.map(|file| file.nodes))
     }

@@ -1,4 +1,4 @@
-//! Operations of applications: who did what with whom, and how long it took.
+//! Operations of applications: client, server, and how long they took.
 
 use std::borrow::Cow;
 
@@ -44,24 +44,24 @@ record! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OperationStatus {
-    /// Its last step is done, as far as the client knows.
+    /// The client knows that the last step is done.
     Completed,
-    /// The server stayed silent for all retries.
+    /// The server did not answer any retry.
     RetryExceeded,
-    /// The server had no receive request for all retries.
+    /// The server had no receive request at any retry.
     RnrRetryExceeded,
     /// The server refused a request: NAK "invalid request".
     RemoteInvalidRequest,
     /// The server refused a request: NAK "remote access error".
     RemoteAccess,
-    /// Its queue pair failed for another operation, or for another reason.
+    /// Its queue pair failed because of another operation, or for another reason.
     Flushed,
-    /// The run ended first.
+    /// The run ended before the operation.
     Unfinished,
 }
 
 impl OperationStatus {
-    /// As it stands in the file.
+    /// The name in the file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Completed => "completed",

@@ -1,4 +1,4 @@
-//! Operations of an application, counted and ranked.
+//! Statistics of an application's operations.
 
 use std::collections::BTreeMap;
 
@@ -15,25 +15,27 @@ const PS_PER_SECOND: u128 = 1_000_000_000_000;
 pub struct OperationCounts {
     /// The application's name.
     pub app: String,
-    /// Operations that were to be done, or with a time in place of a number, that started.
+    /// Planned operations; if the application runs for a time instead of a number, operations that
+    /// started.
     pub total: u64,
-    /// Those that are done.
+    /// Operations that completed.
     pub completed: u64,
-    /// Those whose queue pair failed.
+    /// Operations whose queue pair failed.
     pub failed: u64,
-    /// Those that were open, or not begun, when the run ended.
+    /// Operations that were open, or had not started, when the run ended.
     pub unfinished: u64,
-    /// Completed operations over the time from the first start to the last end among them, per
-    /// second, rounded down.
+    /// Completed operations per second, rounded down, over the time from their first start to their
+    /// last end.
     pub per_second: u64,
     /// Goodput of all steps together, in bit/s; `None` if nothing was delivered.
     pub goodput_bps: Option<u64>,
-    /// Over which time that is; left out where it is not, and by older builds.
+    /// The period of the goodput; left out without goodput, and by older builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goodput: Option<Goodput>,
-    /// From start to end, in picoseconds, of those that started: see [`KindCounts::latency_ps`].
+    /// Latencies from start to end, in picoseconds, of the operations that started: see
+    /// [`KindCounts::latency_ps`].
     pub latency_ps: Option<Distribution<u64>>,
-    /// The same of each kind; left out where there is only one.
+    /// The same for each kind of operation; left out if there is only one kind.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kinds: BTreeMap<String, KindCounts>,
 }
@@ -41,48 +43,48 @@ pub struct OperationCounts {
 /// Operations of one kind in `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindCounts {
-    /// Those that are done.
+    /// Operations that completed.
     pub completed: u64,
-    /// From start to end, in picoseconds. Of those that are open it is at least the time since their start, and
-    /// failed ones rank last; those that never started are of no kind.
+    /// Latencies from start to end, in picoseconds. That of an open operation is at least the time
+    /// since its start, and failed ones rank last. Operations that never started have no kind.
     pub latency_ps: Option<Distribution<u64>>,
 }
 
 /// Operations of one kind.
 #[derive(Clone, Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct OfKind {
-    /// Of those that are done.
+    /// Latencies of completed operations.
     latencies_ps: Vec<u64>,
-    /// Starts of those that are open (ps).
+    /// Starts of open operations (ps).
     open: Vec<u64>,
     failed: u64,
 }
 
 impl OfKind {
-    /// Those that started and are not done, at the end of a run (ps).
+    /// The missing latencies at the end of a run: of operations that started and did not complete.
     fn missing(&self, end_ps: u64) -> Missing {
         let at_least = self.open.iter().map(|start| end_ps.saturating_sub(*start)).collect();
         Missing { at_least, never: self.failed }
     }
 }
 
-/// Gathers what a summary says of an application's operations: exactly, so it keeps a number of
-/// each completed one.
+/// Collects what a summary says about an application's operations. Percentiles are exact, so it
+/// stores a number for each completed operation.
 #[derive(Clone, Debug, Default, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct OperationStatistics {
-    /// By name of the kind.
+    /// By the name of the kind.
     kinds: BTreeMap<String, OfKind>,
     completed: u64,
     failed: u64,
     unfinished: u64,
-    /// First start and last end of the completed ones (ps).
+    /// First start and last end of completed operations (ps).
     span_ps: Option<(u64, u64)>,
-    /// Starts of all that started, and the last end (ps).
+    /// First and last start of all that started, and the last end (ps).
     starts: Option<RunSpan>,
 }
 
 impl OperationStatistics {
-    /// Counts an operation in.
+    /// Adds an operation.
     pub fn add(&mut self, operation: &OperationRecord<'_>) {
         let span = RunSpan::starting_at(operation.start_ps);
         let span = operation.end_ps.map_or(span, |end| span.until(end));
@@ -107,9 +109,9 @@ impl OperationStatistics {
         self.span_ps = Some((first.min(operation.start_ps), last.max(end)));
     }
 
-    /// What the summary says of a run that ended at `end_ps`, in picoseconds, in which so much of their
-    /// payload was `accepted`; `planned` is the number of operations that were to be done, where that was
-    /// given.
+    /// The summary of a run that ended at `end_ps`, in picoseconds. `accepted` is the payload of
+    /// these operations that receivers accepted; `planned` is the number of planned operations, if
+    /// it was given.
     pub fn counts(
         &self,
         app: &str,
@@ -201,13 +203,14 @@ mod tests {
         assert_eq!((counts.total, counts.completed), (4, 2));
         assert_eq!((counts.failed, counts.unfinished), (1, 1));
         assert_eq!(counts.per_second, 2 * 1_000_000_000_000 / 4_000);
-        // Half of what started did not complete: all 400 bytes over the whole run.
+        // Half of the operations that started did not complete: all 400 bytes count over the whole
+        // run.
         let goodput = counts.goodput.unwrap();
         assert_eq!((goodput.bytes, goodput.duration_ps, goodput.tail), (400, 10_000, None));
         assert_eq!(counts.goodput_bps, Some(400 * 8 * 1_000_000_000_000 / 10_000));
         assert_eq!(counts.latency_ps.unwrap().missing, 2);
         let read = counts.kinds["read"].latency_ps.unwrap();
-        // The open one has taken 10 ns.
+        // The open operation has taken 10 ns.
         assert_eq!((read.max, read.missing), (10_000, 2));
         assert_eq!(counts.kinds["write"].latency_ps.unwrap().missing, 0);
         assert_eq!(counts.latency_ps.unwrap().min, 2_000);

@@ -1,4 +1,4 @@
-//! A CSV file of records into a Parquet file, by the format's columns alone.
+//! Converts a CSV file of records into a Parquet file. It needs only the record type's columns.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -17,10 +17,11 @@ use crate::column::Content;
 use crate::table::{Array, Table, Values};
 use crate::{Column, Record, ResultsError};
 
-/// Rows held in memory at once.
+/// Number of rows that are in memory at once.
 const ROW_GROUP: usize = 128 * 1_024;
 
-/// Writes the records of `csv` into `parquet`: the same columns and order, compressed by Snappy.
+/// Writes the records of `csv` into `parquet`: the same columns in the same order, compressed with
+/// Snappy.
 pub(crate) fn convert<R: Record>(csv: &Path, parquet: &Path) -> Result<(), ResultsError> {
     let rows = BufReader::new(File::open(csv).map_err(ResultsError::read(csv))?);
     let mut rows = csv::Reader::from_reader(rows).into_records();
@@ -49,7 +50,7 @@ fn encode_error(path: &Path, error: ParquetError) -> ResultsError {
     ResultsError::Encode { path: path.to_owned(), reason: error.to_string() }
 }
 
-/// Nothing in the file tells when or with which library version it was written.
+/// No date and no library version is written, so that equal records give equal bytes.
 fn properties() -> WriterProperties {
     WriterProperties::builder()
         .set_created_by("rocelab".to_owned())
@@ -96,7 +97,7 @@ fn write_column(
 ) -> ParquetResult<()> {
     let present = |row: &usize| array.has(*row);
     let rows = (0..array.len()).filter(present);
-    // Parquet's definition levels: for each row whether there is a value.
+    // Parquet's definition levels: for each row, whether there is a value.
     let levels: Option<Vec<i16>> =
         column.is_optional.then(|| (0..array.len()).map(|row| array.has(row).into()).collect());
     let levels = levels.as_deref();

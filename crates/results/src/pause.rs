@@ -29,22 +29,22 @@ record! {
     }
 }
 
-/// What happened to a paused or unpaused priority.
+/// What happened to the pause of a priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PauseEvent {
-    /// It ran, and was paused.
+    /// It was not paused, and now it is.
     Pause,
-    /// It was paused, and the time was set anew.
+    /// It was paused, and its time started anew.
     Refresh,
-    /// It was paused, and a frame with zero quanta ended that.
+    /// It was paused, and a frame with zero quanta ended the pause.
     Resume,
-    /// It was paused, and the time ran out.
+    /// It was paused, and the time of the pause expired.
     Expire,
 }
 
 impl PauseEvent {
-    /// As it stands in the file.
+    /// The name in the file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pause => "pause",

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The content of `pauses.json`, which a run may leave: pauses in order of their start.
+/// The content of `pauses.json`, which is optional: pauses in order of their start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PauseCauses {
-    /// The pauses; `parent` counts in this list.
+    /// The pauses; `parent` is an index into this list.
     pub pauses: Vec<PauseCause>,
 }
 
@@ -31,16 +31,17 @@ pub struct PauseCause {
     pub start_ps: u64,
     /// When it ended, in picoseconds; `None` if it had not when the run ended.
     pub end_ps: Option<u64>,
-    /// The pause that led to this one: it kept the queue of [`waits_for`](Self::waits_for) when this
-    /// one was asked for. `None` if nothing did: this is a root cause.
+    /// The pause that caused this one: it held the queue [`waits_for`](Self::waits_for) when this
+    /// pause was requested. `None` for a root cause.
     pub parent: Option<usize>,
-    /// What the pause was asked for: the egress port, as `switch:port`, that most of the bytes waited
-    /// for then which had come in by the port that asked, in this priority; or the host that asked.
+    /// The reason of the request: the egress port, as `switch:port`, for which most of the bytes
+    /// waited that had come in by the requesting port in this priority; or the host that requested
+    /// the pause.
     #[serde(default)]
     pub waits_for: String,
-    /// The deadlock that the chain of its parents goes round in, by its place in
-    /// [`Summary::deadlocks`](crate::Summary::deadlocks); such a pause has no root cause. Absent if
-    /// there is none.
+    /// The deadlock whose cycle contains the chain of its parents, as an index into
+    /// [`Summary::deadlocks`](crate::Summary::deadlocks). Such a pause has no root cause. Absent if
+    /// there is no deadlock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadlock: Option<usize>,
 }

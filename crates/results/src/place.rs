@@ -1,4 +1,4 @@
-//! Where results come to stand: the path as it is, and what is in the way there.
+//! The place of results: the real path, and whether something is there already.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,19 +7,19 @@ use crate::names::RUN_JSON;
 use crate::run_info::is_ours;
 use crate::{ResultsError, leftovers};
 
-/// What to do with results that are in the way.
+/// What to do with results that already exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overwrite {
-    /// Refuse, and touch nothing.
+    /// Refuse to run, and change nothing.
     #[default]
     Refuse,
-    /// Replace them when the new ones are complete, if this program wrote them.
+    /// Replace them when the new results are complete, if this program wrote them.
     Replace,
 }
 
-/// `path` made absolute, and through its symbolic links as far as it exists, so that renaming replaces
-/// the directory and not a link to it. A place in the folder of another run is refused: it is removed with
-/// that.
+/// Makes `path` absolute, and resolves its symbolic links as far as it exists, so that renaming
+/// replaces the directory and not a link to it. A path in the folder of another run is refused,
+/// because it would be removed with that folder.
 pub(crate) fn resolve(path: &Path) -> Result<PathBuf, ResultsError> {
     let parent = path.parent().filter(|parent| parent.is_dir()).zip(path.file_name());
     let resolved = match parent {
@@ -37,20 +37,20 @@ pub(crate) fn resolve(path: &Path) -> Result<PathBuf, ResultsError> {
     }
 }
 
-/// Gives results that stepped aside from `path`, or beside it, for others that never came, their place
-/// again.
+/// Moves results of `path`, or beside it, back if they were moved aside for new ones which were
+/// never completed.
 pub(crate) fn restore(path: &Path) {
     if let Some(parent) = path.parent() {
         leftovers::restore(parent);
     }
 }
 
-/// Whether anything is there, a dangling link included.
+/// Whether something is at `path`, including a dangling link.
 pub(crate) fn exists(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Whether nothing is in the way of results at `path`, or what may be replaced.
+/// Checks that nothing is at `path`, or only what may be replaced.
 pub(crate) fn check_in_the_way(path: &Path, overwrite: Overwrite) -> Result<(), ResultsError> {
     if !exists(path) {
         return Ok(());
@@ -65,9 +65,9 @@ pub(crate) fn check_in_the_way(path: &Path, overwrite: Overwrite) -> Result<(), 
     }
 }
 
-/// Results of another run somewhere below `path`, or what one that goes on or was killed has there, which
-/// would go with the results at `path` itself. Links are not followed: removing them removes nothing behind
-/// them.
+/// Finds results of another run below `path`, or unfinished ones of a run that is going on or was
+/// killed: they would be removed with `path`. Links are not followed, because removing a link does
+/// not remove its target.
 fn other_results_in(path: &Path) -> Option<PathBuf> {
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -84,7 +84,7 @@ fn other_results_in(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Creates what is missing of `parent`; returns what that was, innermost first.
+/// Creates the missing parent directories; returns them, innermost first.
 pub(crate) fn create_parents(parent: &Path) -> Result<Vec<PathBuf>, ResultsError> {
     let missing: Vec<PathBuf> =
         parent.ancestors().take_while(|path| !exists(path)).map(Path::to_owned).collect();
@@ -97,7 +97,7 @@ pub(crate) fn create_parents(parent: &Path) -> Result<Vec<PathBuf>, ResultsError
     Ok(missing)
 }
 
-/// Removes those that are still empty.
+/// Removes the directories that are still empty.
 pub(crate) fn remove_parents(created: &[PathBuf]) {
     for path in created {
         let _ = fs::remove_dir(path);

@@ -1,4 +1,4 @@
-//! Records out of CSV files.
+//! Reads records from CSV files.
 
 use std::fmt;
 use std::fs::File;
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::ResultsError;
 
-/// Streams records out of a CSV file.
+/// Streams records from a CSV file.
 pub struct RecordReader<R> {
     rows: csv::DeserializeRecordsIntoIter<BufReader<File>, R>,
     path: PathBuf,

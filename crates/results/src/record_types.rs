@@ -12,14 +12,14 @@ pub struct RecordType {
     pub name: &'static str,
     /// Its CSV file's path within the results directory.
     pub file: &'static str,
-    /// The name of its Parquet file beside that, if it has one.
+    /// The name of its Parquet file beside the CSV file, if it has one.
     pub parquet: Option<&'static str>,
     /// Its columns, in order.
     pub columns: &'static [Column],
 }
 
 impl RecordType {
-    /// That of the records `R`.
+    /// The declaration of the record type `R`.
     pub const fn of<R: Record>() -> Self {
         Self { name: R::NAME, file: R::FILE, parquet: R::PARQUET, columns: R::COLUMNS }
     }
@@ -51,7 +51,7 @@ mod tests {
         assert!(files.is_sorted_by(|one, next| one < next));
     }
 
-    /// The unit that a column's name ends with is the one that it has.
+    /// The unit at the end of a column's name is the unit of the column.
     #[test]
     fn units_are_those_of_the_names() {
         let endings = [("_ps", "ps"), ("_bps", "bit/s"), ("_bytes", "bytes")];

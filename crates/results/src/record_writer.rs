@@ -1,4 +1,4 @@
-//! Records into CSV files.
+//! Writes records into CSV files.
 
 use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 
 use crate::{Column, FlowRecord, Record, RecordSink, ResultsError, Value};
 
-/// Streams records into a CSV file. The header stands there even if no record follows.
+/// Streams records into a CSV file. The header is written even if no record follows.
 ///
-/// Call [`finish`](Self::finish): dropping a writer loses the error of a full disk.
+/// Call [`finish`](Self::finish): if a writer is dropped instead, the error of a full disk is lost.
 #[derive(Debug)]
 pub struct RecordWriter<R> {
     rows: csv::Writer<BufWriter<File>>,
     path: PathBuf,
-    /// The number being written, as text.
+    /// A buffer for numbers as text, reused to avoid allocations.
     number: String,
     record: PhantomData<fn(&R)>,
 }
@@ -40,7 +40,7 @@ impl<R: Record> RecordWriter<R> {
         let Self { rows, number, .. } = self;
         record.values(|value| {
             number.clear();
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = match value {
                 Value::Text(text) => return rows.write_field(text),
                 Value::Integer(integer) => write!(number, "{integer}"),
@@ -52,12 +52,11 @@ impl<R: Record> RecordWriter<R> {
         rows.write_record(None::<&[u8]>)
     }
 
-    /// Writes out what is buffered, and turns the whole into the Parquet file, if the records have one, where
-    /// that feature is built in.
+    /// Writes what is buffered, and converts the file to Parquet if the record type has such a file
+    /// and the feature is compiled in.
     ///
-    /// # Errors
-    /// [`ResultsError::Write`]; [`ResultsError::Encode`] for a number of 2^63 or more, which
-    /// Parquet's signed integers do not hold.
+    /// # Errors [`ResultsError::Write`]; [`ResultsError::Encode`] for a number of 2^63 or more,
+    /// which Parquet's signed integers cannot represent.
     pub fn finish(mut self) -> Result<(), ResultsError> {
         self.flush()?;
         #[cfg(feature = "parquet")]
@@ -67,10 +66,9 @@ impl<R: Record> RecordWriter<R> {
         Ok(())
     }
 
-    /// Writes out what is buffered.
+    /// Writes what is buffered.
     ///
-    /// # Errors
-    /// [`ResultsError::Write`].
+    /// # Errors [`ResultsError::Write`].
     pub fn flush(&mut self) -> Result<(), ResultsError> {
         self.rows.flush().map_err(ResultsError::write(&self.path))
     }
@@ -90,19 +88,19 @@ impl<R: Record> RecordSink<R> for RecordWriter<R> {
     }
 }
 
-/// Streams flows into `flows.csv`, in the order given: that of completion.
+/// Streams flows into `flows.csv`, in the order of the calls, which is that of completion.
 pub type FlowWriter<'a> = RecordWriter<FlowRecord<'a>>;
 
 /// How a file of a results directory begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// Empty, but for its head.
+    /// With its header only.
     Anew,
-    /// Behind what a checkpoint has of it, if that has any.
+    /// With the content that a checkpoint describes, if it has this file.
     GoOn,
 }
 
-/// A CSV file with a row of column names, in a folder that is made if it is missing.
+/// Opens a CSV file with a row of column names, and makes its folder if it is missing.
 fn open_csv(
     path: &Path,
     columns: &[Column],

@@ -1,17 +1,17 @@
-//! `run.json`: what varies from run to run.
+//! `run.json`: information that differs from run to run.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// The name that makes a `run.json` ours.
+/// The value of `program` that identifies a `run.json` of this program.
 const PROGRAM: &str = "rocelab";
 
 /// The content of `run.json`: everything that may differ when the same scenario runs again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunInfo {
-    /// Always `rocelab`: by this a directory is recognised before it is replaced.
+    /// Always `rocelab`. It identifies a results directory before it is replaced.
     pub program: String,
     /// The program's version.
     pub version: String,
@@ -22,27 +22,27 @@ pub struct RunInfo {
     pub wall_s: f64,
     /// CPU time of the whole process, user and system, in seconds.
     pub cpu_s: f64,
-    /// Most memory that the process ever had resident, in bytes.
+    /// The largest resident memory of the process, in bytes.
     pub peak_memory_bytes: u64,
     /// Events handled.
     pub events: u64,
-    /// Events over CPU seconds.
+    /// Events per CPU second.
     pub events_per_cpu_s: f64,
-    /// Link traversals over CPU seconds.
+    /// Link traversals per CPU second.
     pub traversals_per_cpu_s: f64,
     /// Worker threads.
     pub threads: u32,
     /// Partitions of the network.
     pub partitions: u32,
-    /// Ranks of MPI that carried it out, of a run over those; then `cpu_s` is that of all, and
-    /// `peak_memory_bytes` that of the one that had most.
+    /// Number of MPI ranks, if the run used MPI. Then `cpu_s` is the sum over all ranks, and
+    /// `peak_memory_bytes` that of the rank with the most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<u32>,
-    /// Where it ran.
+    /// The machine on which it ran.
     pub machine: Machine,
 }
 
-/// A machine, without its name.
+/// A machine, without its name, which might be private.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
@@ -55,7 +55,7 @@ pub struct Machine {
 }
 
 impl Default for RunInfo {
-    /// Nothing measured, on no machine.
+    /// No measurements.
     fn default() -> Self {
         Self {
             program: PROGRAM.to_owned(),
@@ -76,8 +76,8 @@ impl Default for RunInfo {
 }
 
 impl RunInfo {
-    /// Sets both rates from the events and link traversals of this process, and its CPU time, which is to be
-    /// set before.
+    /// Computes both rates from this process's numbers of events and link traversals, and from
+    /// `cpu_s`, which must be set before.
     pub fn set_rates(&mut self, events: u64, traversals: u64) {
         let per_second =
             |count: u64| if self.cpu_s > 0.0 { count as f64 / self.cpu_s } else { 0.0 };
@@ -87,7 +87,7 @@ impl RunInfo {
 }
 
 impl Machine {
-    /// The machine that this runs on.
+    /// The machine on which this program runs.
     pub fn current() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -98,7 +98,7 @@ impl Machine {
     }
 }
 
-/// Whether the file at `path` is a `run.json` that this program wrote, in whatever version.
+/// Whether the file at `path` is a `run.json` that any version of this program wrote.
 pub(crate) fn is_ours(path: &Path) -> bool {
     let Ok(text) = std::fs::read_to_string(path) else { return false };
     let Ok(run) = serde_json::from_str::<serde_json::Value>(&text) else { return false };

@@ -1,4 +1,4 @@
-//! How often a run sampled, out of the scenario as it was run.
+//! The sampling intervals of a run, read from the scenario as it ran.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::{ResultsError, SCENARIO_TOML};
 
-/// What matters here of `scenario.resolved.toml`.
+/// The part of `scenario.resolved.toml` that is needed here.
 #[derive(Deserialize)]
 struct Resolved {
     /// The sections `[sample.NAME]`.
@@ -21,7 +21,7 @@ struct Sampling {
     interval: Duration,
 }
 
-/// The intervals by the names of their sections; none if there is no such file.
+/// The intervals by the names of their sections; empty if there is no such file.
 pub(crate) fn read(folder: &Path) -> Result<BTreeMap<String, Duration>, ResultsError> {
     let path = folder.join(SCENARIO_TOML);
     if !path.exists() {

@@ -1,4 +1,4 @@
-//! Sampled quantities of ports and flows, one file a quantity.
+//! Sampled quantities of ports and flows, one file for each quantity.
 
 use std::fmt;
 use std::fs::File;
@@ -8,16 +8,16 @@ use std::path::PathBuf;
 use crate::ResultsError;
 
 /// A CSV file of samples: `time_ps`, `node`, `port`, perhaps `priority` and `flow`, and a column of
-/// values. Other columns are passed over, and so are rows without a value.
+/// values. Other columns are ignored, and so are rows without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesFile {
     /// Path within the results directory, such as `queues.csv`.
     pub path: &'static str,
-    /// The column of values: integers in the unit that ends its name.
+    /// The column of values: integers, in the unit at the end of its name.
     pub value: &'static str,
 }
 
-/// One sample of one port, or of a flow that is sent there.
+/// A sample of a port, or of a flow at that port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesSample {
     /// When, in picoseconds from the start of the run.
@@ -34,14 +34,14 @@ pub struct SeriesSample {
     pub value: u64,
 }
 
-/// Streams samples out of a [`SeriesFile`].
+/// Streams samples from a [`SeriesFile`].
 pub struct SeriesReader {
     rows: csv::StringRecordsIntoIter<BufReader<File>>,
     columns: Columns,
     path: PathBuf,
 }
 
-/// Where in a row the fields stand.
+/// The positions of the fields in a row.
 struct Columns {
     time: usize,
     node: usize,
@@ -87,7 +87,7 @@ impl SeriesReader {
         })
     }
 
-    /// `None` without such a column, and of an empty field.
+    /// Parses an optional field: `None` if there is no such column, or the field is empty.
     fn optional<T: std::str::FromStr>(
         &self,
         row: &csv::StringRecord,

@@ -1,21 +1,20 @@
-//! Where the results of a run go.
+//! Where a run writes its results.
 
 use std::path::Path;
 
 use crate::{MapNode, PauseCauses, Record, ResultsError};
 
-/// Where the results of a run go as it makes them: into the [results directory](crate::ResultsDir), or into
+/// Takes the results of a run while it makes them: the [results directory](crate::ResultsDir), or
 /// [memory](crate::MemorySink).
 pub trait Sink {
-    /// What takes the records of one type, in their order.
+    /// The type that takes the records of one type, in their order.
     type Records<'s, R: Record + 's>: RecordSink<R>
     where
         Self: 's;
 
-    /// Begins with the records of one type. There is at most one that takes them at a time.
+    /// Starts the records of one type. At most one writer of a type exists at a time.
     ///
-    /// # Errors
-    /// [`ResultsError::Write`].
+    /// # Errors [`ResultsError::Write`].
     fn records<R: Record>(&self) -> Result<Self::Records<'_, R>, ResultsError>;
 
     /// Takes every pause with its cause.
@@ -24,33 +23,31 @@ pub trait Sink {
     /// [`ResultsError::Write`].
     fn pause_causes(&self, causes: PauseCauses) -> Result<(), ResultsError>;
 
-    /// Takes the nodes and where they stand in a drawing.
+    /// Takes the nodes and their positions in a drawing.
     ///
-    /// # Errors
-    /// [`ResultsError::Write`].
+    /// # Errors [`ResultsError::Write`].
     fn nodes(&self, nodes: Vec<MapNode>) -> Result<(), ResultsError>;
 
-    /// The folder for files of other kinds, such as captures; without one there are none of these.
+    /// The folder for files of other kinds, such as captures; `None` if the sink cannot store such
+    /// files.
     fn folder(&self) -> Option<&Path>;
 }
 
-/// What takes the records of one type.
+/// Takes the records of one type.
 pub trait RecordSink<R: Record> {
-    /// Takes one more.
+    /// Appends a record.
     ///
-    /// # Errors
-    /// [`ResultsError::Write`].
+    /// # Errors [`ResultsError::Write`].
     fn write(&mut self, record: &R) -> Result<(), ResultsError>;
 
-    /// Writes out what is buffered.
+    /// Writes what is buffered.
     ///
-    /// # Errors
-    /// [`ResultsError::Write`].
+    /// # Errors [`ResultsError::Write`].
     fn flush(&mut self) -> Result<(), ResultsError>;
 
-    /// There are no more. Whoever drops it before loses some, perhaps.
+    /// Ends the records. If the writer is dropped instead, some may be lost.
     ///
-    /// # Errors
-    /// [`ResultsError::Write`]; [`ResultsError::Encode`] if a value has no form in a file.
+    /// # Errors [`ResultsError::Write`]; [`ResultsError::Encode`] if a value cannot be represented
+    /// in a file.
     fn finish(self) -> Result<(), ResultsError>;
 }

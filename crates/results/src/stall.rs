@@ -1,4 +1,4 @@
-//! What could not move any more when a run ended.
+//! What was stuck when a run ended.
 
 use std::fmt;
 
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::{counted, microseconds};
 
-/// Queue pairs, and queues, that a message names; the rest is counted.
+/// Number of queue pairs, and of queues, that a message lists; of the others it gives the number.
 const NAMED: usize = 4;
 
 /// What was stuck when a run ended because nothing moved, or because of a deadlock.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StallRecord {
-    /// When something was last seen to move, in picoseconds: at most 10 us before that. When the
-    /// deadlock closed, if one ended the run.
+    /// When the last progress was seen, in picoseconds: up to 10 us before things stopped. If a
+    /// deadlock ended the run, the time at which it closed.
     pub since_ps: u64,
-    /// Queue pairs that are stuck.
+    /// Number of queue pairs that are stuck.
     pub queue_pairs: u64,
-    /// Egress queues of switches that hold frames.
+    /// Number of egress queues of switches that hold frames.
     pub queues: u64,
-    /// The first of the queue pairs, in the order of flows and then of connections.
+    /// The first stuck queue pairs, in the order of flows and then of connections.
     pub stuck_queue_pairs: Vec<StuckQueuePairRecord>,
-    /// The first of the queues, in the order of nodes, ports and priorities.
+    /// The first stuck queues, in the order of nodes, ports and priorities.
     pub stuck_queues: Vec<StuckQueueRecord>,
 }
 
@@ -34,41 +34,41 @@ pub struct StuckQueuePairRecord {
     pub qpn: u32,
     /// Name of the host at the other end.
     pub peer: String,
-    /// Its flow, if it is a flow's.
+    /// Its flow, if it belongs to a flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<u64>,
-    /// Its connection, if it is an application's.
+    /// Its connection, if it belongs to an application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connection: Option<u32>,
-    /// On what it waits.
+    /// What it waits for.
     pub waits_for: WaitsFor,
-    /// Packets between the two hosts' queue pairs that are in queues of switches.
+    /// Packets between the two queue pairs that are in queues of switches.
     pub packets_in_queues: u64,
-    /// The first such queue, as `switch:port`; the switch that pauses the host's port, where that is
-    /// what the queue pair waits for; else empty.
+    /// The first such queue, as `switch:port`; if the queue pair waits for the end of a pause, the
+    /// switch that pauses the host's port; else empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub at: String,
-    /// Where the pauses behind it began: the congested egress port as `switch:port`, or a host, or
-    /// `deadlock N`, by its place in [`Summary::deadlocks`](crate::Summary::deadlocks); empty if there
-    /// are none.
+    /// The root cause of the pauses behind it: the congested egress port as `switch:port`, or a
+    /// host, or `deadlock N`, where N is an index into
+    /// [`Summary::deadlocks`](crate::Summary::deadlocks); empty if there are no pauses.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub root: String,
 }
 
-/// On what a queue pair waits.
+/// What a queue pair waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitsFor {
-    /// The connection.
+    /// Its connection to be established.
     Connection,
-    /// An acknowledgement, or READ data: all is sent.
+    /// An acknowledgement, or READ data: everything has been sent.
     #[default]
     Answer,
     /// A receive request of the responder.
     ReceiveRequest,
     /// Its congestion control's window, which only acknowledgements open.
     Window,
-    /// Its limit of packets in flight, likewise.
+    /// Its limit of packets in flight, which only acknowledgements open.
     PacketLimit,
     /// Its limit of open READs and atomic operations.
     ReadLimit,
@@ -78,14 +78,14 @@ pub enum WaitsFor {
     Link,
     /// Its host, which is down.
     Host,
-    /// Its turn: it may send.
+    /// The NIC's scheduler: nothing keeps it from sending.
     Turn,
-    /// The other side of its connection: it has nothing to send.
+    /// The other end of its connection: it has nothing to send itself.
     Peer,
 }
 
 impl WaitsFor {
-    /// In words.
+    /// The description in words.
     pub const fn in_words(self) -> &'static str {
         match self {
             Self::Connection => "it is not connected",
@@ -117,7 +117,7 @@ pub struct StuckQueueRecord {
     /// Name of the node that pauses it; empty if it is not paused.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub paused_by: String,
-    /// Where the chain of pauses began, as above.
+    /// The root cause of the pauses, as in [`StuckQueuePairRecord::root`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub root: String,
     /// Whether its link is down.

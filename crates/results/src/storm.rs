@@ -1,4 +1,4 @@
-//! Storms of pauses, as the watchdogs of switches see them.
+//! Storms of pauses that the watchdogs of switches detect.
 
 use std::borrow::Cow;
 
@@ -26,18 +26,18 @@ record! {
     }
 }
 
-/// What a watchdog found.
+/// What a watchdog detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StormEvent {
-    /// The queue has been paused for too long.
+    /// The queue has been paused for longer than the detection time.
     Detected,
-    /// No pause has come for long enough.
+    /// No pause has arrived for the restoration time.
     Restored,
 }
 
 impl StormEvent {
-    /// As it stands in the file.
+    /// The name in the file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Detected => "detected",

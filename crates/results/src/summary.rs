@@ -1,4 +1,4 @@
-//! `summary.json`: the run in numbers that do not vary.
+//! `summary.json`: the numbers of a run that are the same each time.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,97 +16,100 @@ use crate::{
 pub struct Summary {
     /// The scenario's name.
     pub scenario: String,
-    /// Where every random stream started.
+    /// The seed of all random streams.
     pub seed: u64,
     /// RoCE version, 1 or 2.
     pub roce_version: u8,
-    /// Whether the run was interrupted: the rest is then true up to `simulated_ps`.
+    /// Whether the run was interrupted. Then all other values hold for the time up to
+    /// `simulated_ps`.
     pub incomplete: bool,
-    /// Digest of all that happened to frames and flows, in hexadecimal.
+    /// Digest of all events of frames and flows, in hexadecimal.
     pub digest: String,
     /// Simulated time at the end, in picoseconds.
     pub simulated_ps: u64,
-    /// Frames times links that they crossed.
+    /// Link traversals: each frame counts once for each link that it crosses.
     pub link_traversals: LinkTraversals,
     /// How many flows, and how they ended.
     pub flows: FlowCounts,
     /// Goodput of all flows, in bit/s; `None` if nothing was delivered.
     pub goodput_bps: Option<u64>,
-    /// Over which time that is; left out where it is not. Older builds, which leave it out too, counted
-    /// the payload of the completed flows over the time from the first start to the last completion.
+    /// The period of the goodput; left out if there is no goodput. Older builds leave it out too:
+    /// they counted the payload of completed flows over the time from the first start to the last
+    /// completion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goodput: Option<Goodput>,
     /// Completion times, in picoseconds; `None` if no flow completed.
     pub fct_ps: Option<Distribution<u64>>,
     /// Completion time over ideal completion time; `None` if no flow completed.
     pub slowdown: Option<Distribution<Millionths>>,
-    /// Flows by what carries them (`rdma`, `tcp`); left out where there is no TCP.
+    /// Flows by transport (`rdma`, `tcp`); left out if there is no TCP.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub transports: BTreeMap<String, TransportFlows>,
-    /// What TCP did; left out where there is none.
+    /// Counters of TCP; left out if there is no TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpCounts>,
-    /// Messages of the flows of an unreliable service; left out on a reliable one and without
+    /// Messages of the flows of an unreliable service; left out for a reliable service, and without
     /// flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessageCounts>,
-    /// Operations of each application, in the order of the plan; left out without any.
+    /// Operations of each application, in the order of the plan; left out if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationCounts>,
     /// Dropped frames.
     pub drops: DropCounts,
-    /// Of these, by reason, frames of lossless priorities that were not lost on links; left out without
-    /// any. Copies of flooded frames that end where nobody misses them are not counted.
+    /// Dropped frames of lossless priorities by reason, without losses on links; left out if there
+    /// are none. Copies of flooded frames that nobody needs are not counted.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lossless_drops: BTreeMap<String, u64>,
-    /// By kind, failures that began; left out without any.
+    /// Number of failures that began, by kind; left out if there are none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, u64>,
-    /// What each fault rule did, in the order of the scenario; left out without any.
+    /// The effect of each fault rule, in the order of the scenario; left out if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<FaultRuleCounts>,
-    /// What integrity mode found; left out without it.
+    /// The result of integrity mode; left out if it is off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub integrity: Option<IntegrityResult>,
     /// Priority flow control.
     pub pfc: PfcCounts,
-    /// Times that a watchdog took a queue for one in a storm of pauses; left out without any.
+    /// Number of times that a watchdog detected a storm of pauses; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub storms: u64,
-    /// Queues that waited for each other, so that they could never move; left out without any.
+    /// Deadlocks: queues that waited for each other, so that none could ever move; left out if
+    /// there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deadlocks: Vec<DeadlockRecord>,
-    /// What NICs did that handle no faster than they can what arrives; left out without any.
+    /// Counters of NICs whose receivers handle frames at a limited rate; left out if there are
+    /// none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slow_receivers: Vec<SlowReceiverRecord>,
-    /// What became of frames and entries where switches do not know every host; left out where they
-    /// do.
+    /// Counters of flooding and learning; left out if all switches know every host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layer2: Option<Layer2Counts>,
-    /// What was stuck, if the run ended because nothing moved any more, or with a deadlock.
+    /// What was stuck, if the run ended because nothing could move any more, or with a deadlock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled: Option<StallRecord>,
-    /// Queue pairs that could send and did not: a fault of the model. At most 16; left out without
-    /// any.
+    /// Queue pairs that could send but did not, which is a fault of the model. At most 16; left out
+    /// if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub idle_queue_pairs: Vec<IdleQueuePairRecord>,
-    /// What had been held by pauses for long when the run ended; left out without any.
+    /// What pauses had held for long when the run ended; left out if there was nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<FrozenRecord>,
     /// Explicit congestion notification.
     pub ecn: EcnCounts,
     /// Congestion notification packets sent.
     pub cnps: u64,
-    /// Congestion notification messages that switches sent (QCN); left out without any.
+    /// Congestion notification messages that switches sent (QCN); left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cnms: u64,
     /// NAKs sent.
     pub naks: u64,
-    /// RNR NAKs that requesters received; left out without any.
+    /// RNR NAKs that requesters received; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub rnr_naks: u64,
-    /// Connections that were given up before an answer came: the timers of connection management are
-    /// shorter than the round-trip time, or messages were lost; left out without any.
+    /// Connections that were given up before an answer came: the timers of connection management
+    /// are shorter than the round-trip time, or messages were lost; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub late_connections: u64,
     /// Local ACK timeouts.
@@ -118,8 +121,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// As this build would have written it, of one that an older build wrote: it says which percentiles
-    /// have too few values, and which are only lower bounds.
+    /// Completes a summary of an older build: it then says which percentiles have too few values,
+    /// and which are only lower bounds.
     #[must_use]
     pub(crate) fn completed(mut self) -> Self {
         let missing = |flows: &FlowCounts| flows.failed.saturating_add(flows.unfinished);
@@ -148,10 +151,10 @@ const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Frames times links that they crossed.
+/// Link traversals: each frame counts once for each link that it crosses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkTraversals {
-    /// All together.
+    /// All frames.
     pub total: u64,
     /// Frames with payload, and READ requests.
     pub data: u64,
@@ -166,18 +169,18 @@ pub struct LinkTraversals {
 pub struct Layer2Counts {
     /// Times that a switch sent a frame by all ports of its broadcast domain.
     pub floods: u64,
-    /// Frames that came of that.
+    /// Frames that flooding made.
     pub flooded_frames: u64,
-    /// MAC addresses that a switch learnt: unknown before, or behind another port.
+    /// MAC addresses that a switch learnt: they were unknown before, or behind another port.
     pub mac_learnt: u64,
-    /// MAC entries that were looked up and found too old.
+    /// MAC entries that were looked up and had expired.
     pub mac_aged: u64,
 }
 
-/// Dropped frames: in JSON, `total` beside one key a reason.
+/// Dropped frames: in JSON, `total` and one key for each reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DropCounts {
-    /// For whatever reason.
+    /// For all reasons.
     pub total: u64,
     /// By reason.
     #[serde(flatten)]
@@ -202,7 +205,7 @@ impl DropCounts {
     }
 }
 
-/// What a fault rule did, over all links that it watches.
+/// The effect of a fault rule, over all links that it watches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultRuleCounts {
     /// Its name.
@@ -211,70 +214,70 @@ pub struct FaultRuleCounts {
     pub action: String,
     /// Frames that matched it.
     pub matched: u64,
-    /// Frames of those that it acted on.
+    /// Frames of these on which it acted.
     pub acted: u64,
 }
 
-/// What integrity mode found: whether every flow that completed has its bytes, once, in order and
-/// as they were sent.
+/// The result of integrity mode: whether every completed flow has its bytes exactly once, in order
+/// and unaltered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntegrityResult {
     /// Flows that completed and were checked.
     pub flows: u64,
     /// Their payload, compared byte by byte.
     pub bytes: u64,
-    /// Numbers of the flows that ended in an error: nothing was promised to them.
+    /// Numbers of the flows that ended in an error: for them the transport guarantees nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<u64>,
-    /// Promises that were broken; 0 if all is well.
+    /// Number of violated guarantees; 0 in a correct run.
     pub violations: u64,
-    /// The first of them, by flow.
+    /// The first violations, by flow.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<IntegrityViolation>,
 }
 
-/// A promise of the transport that was broken.
+/// A violated guarantee of the transport.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntegrityViolation {
     /// Number of the flow in the scenario, from 0.
     pub flow: u64,
     /// `lost`, `twice`, `out-of-order` or `altered`.
     pub kind: String,
-    /// Where in the flow's payload, in bytes from its start.
+    /// Position in the flow's payload, in bytes from its start.
     pub offset: u64,
-    /// What should be there: up to 16 bytes in hexadecimal, or a count in words.
+    /// The expected content: up to 16 bytes in hexadecimal, or a count in words.
     pub expected: String,
-    /// What is there.
+    /// The actual content, in the same form.
     pub found: String,
 }
 
-/// What a NIC did that handles no faster than it can what arrives.
+/// Counters of a NIC whose receiver handles frames at a limited rate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlowReceiverRecord {
     /// Its host.
     pub host: String,
     /// Frames that it handled.
     pub frames: u64,
-    /// Most bytes that waited in its memory at once.
+    /// The largest number of bytes that waited in its memory.
     pub max_bytes: u64,
-    /// Times that it asked for pauses.
+    /// Number of pauses that it requested.
     pub pauses: u64,
     /// Address translations that were needed, one for each page that a packet touches.
     pub translations: u64,
-    /// Of these, those that had to be fetched.
+    /// Address translations that were not cached and had to be fetched.
     pub misses: u64,
 }
 
 /// A deadlock.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadlockRecord {
-    /// When its last pause began, in picoseconds: from then on nothing of it could move.
+    /// When its last pause began, in picoseconds: from then on none of its queues could move.
     pub began_ps: u64,
-    /// When it was found, in picoseconds.
+    /// When it was detected, in picoseconds.
     pub found_ps: u64,
-    /// Egress queues that each wait for the next, and the last for the first.
+    /// Egress queues of which each waits for the next, and the last for the first.
     pub cycle: Vec<DeadlockedQueue>,
-    /// How many queues cannot move, those outside the cycle too.
+    /// Number of queues that cannot move, including those outside the cycle.
     pub queues: u64,
     /// Bytes that wait in them.
     pub bytes: u64,
@@ -282,7 +285,7 @@ pub struct DeadlockRecord {
     /// run ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freed_ps: Option<u64>,
-    /// That queue, as `switch:port`, if its watchdog let it go.
+    /// That queue, as `switch:port`, if its watchdog released it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<String>,
 }
@@ -328,9 +331,9 @@ pub struct DeadlockedQueue {
 /// Priority flow control, over all ports and priorities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PfcCounts {
-    /// Times that a running priority of a port was paused.
+    /// Number of times that a priority of a port was paused.
     pub pauses: u64,
-    /// Times that a paused one was resumed by a frame.
+    /// Number of times that a frame ended a pause.
     pub resumes: u64,
     /// Time paused, in picoseconds, added up over ports and priorities.
     pub paused_ps: u64,

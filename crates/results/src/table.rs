@@ -3,7 +3,7 @@
 use crate::column::Content;
 use crate::{Column, Millionths, Record, Value};
 
-/// Rows of one record type, as Arrow lays them out: an array for each column.
+/// Rows of one record type in Arrow's layout: an array for each column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     name: &'static str,
@@ -12,17 +12,17 @@ pub struct Table {
     rows: usize,
 }
 
-/// The values of a column, and in which rows there are any.
+/// The values of a column, and the rows that have a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     values: Values,
-    /// A bit for each row, the lowest of a byte first.
+    /// A bit for each row, the lowest bit of a byte first.
     present: Vec<u8>,
-    /// Rows without a value.
+    /// Number of rows without a value.
     missing: usize,
 }
 
-/// The values of a column. Where a row has none, there is 0 or an empty text.
+/// The values of a column. A row without a value has 0 or an empty text here.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Integers.
@@ -33,16 +33,16 @@ pub enum Values {
     Texts(Texts),
 }
 
-/// Texts one behind the other.
+/// Texts, stored one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Texts {
     text: String,
-    /// Where each begins, and at last where the last one ends (bytes).
+    /// The start of each text, and the end of the last (bytes).
     offsets: Vec<usize>,
 }
 
 impl Table {
-    /// One without rows.
+    /// A table without rows.
     pub fn of<R: Record>() -> Self {
         let arrays = R::COLUMNS.iter().map(|column| Array::of(column.content)).collect();
         Self { name: R::NAME, columns: R::COLUMNS, arrays, rows: 0 }
@@ -73,13 +73,13 @@ impl Table {
         &self.arrays
     }
 
-    /// The values of a column, if there is one of this name.
+    /// The values of a column; `None` if there is no column of this name.
     pub fn array(&self, column: &str) -> Option<&Array> {
         let place = self.columns.iter().position(|one| one.name == column)?;
         self.arrays.get(place)
     }
 
-    /// Appends a row: of the record type that the table is of.
+    /// Appends a row. The record must be of the table's type.
     pub(crate) fn add<R: Record>(&mut self, record: &R) {
         debug_assert!(R::NAME == self.name, "a table has records of one type");
         let mut arrays = self.arrays.iter_mut();
@@ -92,10 +92,9 @@ impl Table {
         self.rows += 1;
     }
 
-    /// Appends a row of text, as it stands in a file.
+    /// Appends a row of text, as in a file.
     ///
-    /// # Errors
-    /// In words, if a field is not what its column holds.
+    /// # Errors The reason in words, if a field does not have its column's type.
     #[cfg(any(feature = "parquet", test))]
     pub(crate) fn parse<'r>(&mut self, row: impl Iterator<Item = &'r str>) -> Result<(), String> {
         let mut fields = row;
@@ -129,17 +128,17 @@ impl Array {
         self.len() == 0
     }
 
-    /// The values, of rows without one included.
+    /// The values, including those of rows without one.
     pub const fn values(&self) -> &Values {
         &self.values
     }
 
-    /// A bit for each row that says whether it has a value: of row n, bit n % 8 of byte n / 8.
+    /// A bit for each row that is set if it has a value: for row n, bit n % 8 of byte n / 8.
     pub fn present(&self) -> &[u8] {
         &self.present
     }
 
-    /// How many rows have no value.
+    /// Number of rows without a value.
     pub const fn missing(&self) -> usize {
         self.missing
     }
@@ -149,7 +148,7 @@ impl Array {
         self.present.get(row / 8).is_some_and(|byte| byte & 1 << (row % 8) != 0)
     }
 
-    /// What stands in a row; nothing behind the last one.
+    /// The value of a row; none beyond the last row.
     pub fn value(&self, row: usize) -> Value<'_> {
         if !self.has(row) {
             return Value::Missing;
@@ -210,20 +209,19 @@ impl Texts {
         self.len() == 0
     }
 
-    /// All of them, without anything between.
+    /// All texts, without separators.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Where each begins, and at last where the last one ends (bytes).
+    /// The start of each text, and the end of the last (bytes).
     pub fn offsets(&self) -> &[usize] {
         &self.offsets
     }
 
-    /// One of them.
+    /// One of the texts.
     ///
-    /// # Panics
-    /// If there are not so many.
+    /// # Panics If there is no such row.
     pub fn get(&self, row: usize) -> &str {
         &self.text[self.offsets[row]..self.offsets[row + 1]]
     }
@@ -268,7 +266,7 @@ mod tests {
         assert!(table.array("nodes").is_none());
     }
 
-    /// What is read of a file is what was written into it.
+    /// Values that are read from a file are those that were written to it.
     #[test]
     fn text_is_parsed_as_the_columns_say() {
         let mut table = Table::of::<UtilisationSample<'_>>();

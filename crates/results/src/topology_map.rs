@@ -3,10 +3,10 @@
 use rocelab_units::{Bandwidth, Duration};
 use serde::{Deserialize, Serialize};
 
-/// A network, to be drawn or tabulated. Positions are in any unit; pictures scale them.
+/// A network, for drawings and tables. Positions are in any unit; pictures scale them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TopologyMap {
-    /// Nodes; links name them by index.
+    /// Nodes; links refer to them by index.
     pub nodes: Vec<MapNode>,
     /// Full-duplex links.
     pub links: Vec<MapLink>,

@@ -1,4 +1,4 @@
-//! What carried flows: RDMA, and TCP beside it.
+//! Flows by transport: RDMA, and TCP beside it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,11 +7,11 @@ use crate::{Distribution, FlowCounts, FlowStatistics, Goodput, Millionths};
 /// The flows that one transport carried.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransportFlows {
-    /// How many, and how they ended.
+    /// Number of flows, by how they ended.
     pub flows: FlowCounts,
     /// Their goodput, in bit/s; `None` if nothing was delivered.
     pub goodput_bps: Option<u64>,
-    /// Over which time that is; left out where it is not, and by older builds.
+    /// The period of the goodput; left out without goodput, and by older builds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goodput: Option<Goodput>,
     /// Completion times of the completed ones, in picoseconds.
@@ -21,7 +21,7 @@ pub struct TransportFlows {
 }
 
 impl TransportFlows {
-    /// Of flows with such statistics, of which so much was delivered, at the end of a run (ps).
+    /// The flows with these statistics and this goodput, at the end of a run (ps).
     pub fn of(statistics: &FlowStatistics, goodput: Option<Goodput>, end_ps: u64) -> Self {
         Self {
             flows: statistics.counts(),
@@ -33,19 +33,19 @@ impl TransportFlows {
     }
 }
 
-/// What the TCP of all hosts counted.
+/// Counters of TCP, over all hosts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpCounts {
-    /// Segments with payload, those sent again included.
+    /// Segments with payload, including retransmissions.
     pub segments: u64,
     /// Segments without payload.
     pub acknowledgements: u64,
-    /// Segments with payload that was sent before.
+    /// Retransmitted segments with payload.
     pub retransmissions: u64,
-    /// Times that fast retransmit began a recovery.
+    /// Number of recoveries that fast retransmit began.
     pub fast_retransmits: u64,
-    /// Times that the retransmission timer expired.
+    /// Number of expiries of the retransmission timer.
     pub timeouts: u64,
-    /// Times that marks made a window smaller.
+    /// Number of window reductions because of ECN marks.
     pub ecn_reductions: u64,
 }

@@ -1,11 +1,11 @@
 //! Numbers in messages.
 
-/// Microseconds with all their digits: picoseconds.
+/// Picoseconds as microseconds, with all digits.
 pub(crate) fn microseconds(ps: u64) -> String {
     format!("{}.{:06} us", ps / 1_000_000, ps % 1_000_000)
 }
 
-/// A number of things, in the singular if it is one.
+/// A number with its noun, in singular or plural.
 pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")

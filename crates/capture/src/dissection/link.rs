@@ -1,25 +1,25 @@
-//! What a capture's link type says of its frames.
+//! The link types of captures.
 
-/// Record type of an ERF card that holds an InfiniBand packet, as Wireshark's sample captures have
-/// it.
+/// Record type of an ERF card's record with an InfiniBand packet, as in Wireshark's sample
+/// captures.
 const ERF_INFINIBAND: u8 = 0x15;
 
 /// Length of the header of such a record, in bytes.
 const ERF_HEADER_LEN: usize = 16;
 
-/// The link types that are read, by the tcpdump.org link-layer type registry.
+/// The link types that can be read, with their numbers in tcpdump.org's link-layer type registry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkLayer {
     /// LINKTYPE_ETHERNET, 1.
     Ethernet,
-    /// LINKTYPE_INFINIBAND, 247: packets from the LRH on.
+    /// LINKTYPE_INFINIBAND, 247: packets that begin with the LRH.
     InfiniBand,
-    /// LINKTYPE_ERF, 197: records of a capture card, of which InfiniBand packets are read.
+    /// LINKTYPE_ERF, 197: records of a capture card. Of these only InfiniBand packets are read.
     Erf,
 }
 
 impl LinkLayer {
-    /// What the number means, if such frames are read.
+    /// The link type with this number; `None` if it cannot be read.
     #[must_use]
     pub const fn of_type(link_type: u16) -> Option<Self> {
         match link_type {
@@ -30,7 +30,7 @@ impl LinkLayer {
         }
     }
 
-    /// The packet inside what was captured, if there is one.
+    /// The packet inside the captured bytes, if there is one.
     pub(super) fn packet(self, bytes: &[u8]) -> Option<&[u8]> {
         match self {
             Self::Ethernet | Self::InfiniBand => Some(bytes),

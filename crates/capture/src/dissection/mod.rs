@@ -1,4 +1,4 @@
-//! What a captured frame is, and whether its checksums hold.
+//! Parses a captured frame and checks its checksums.
 
 mod link;
 mod packet;
@@ -15,8 +15,8 @@ pub use protocol::Protocol;
 
 use crate::CapturedFrame;
 
-/// Longest frame whose missing end is stood in for, in bytes: more than an Ethernet frame around
-/// the longest IP packet.
+/// Longest original length of a cut frame that is parsed, in bytes: more than an Ethernet frame
+/// around the longest IP packet.
 const LONGEST: usize = 0x1_0000 + 64;
 
 /// Length of the shortest Ethernet frame without its FCS, in bytes.
@@ -25,19 +25,20 @@ const SHORTEST: usize = 60;
 /// Length of an FCS, in bytes.
 const FCS_LEN: usize = 4;
 
-/// What became of a checksum.
+/// The result of checking a checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksum {
-    /// It is what it should be.
+    /// The checksum is right.
     Ok,
-    /// It is not.
+    /// The checksum is wrong.
     Bad {
-        /// What the frame holds, as a number.
+        /// The value in the frame.
         found: u32,
-        /// What it should hold.
+        /// The right value.
         computed: u32,
     },
-    /// There is none: the protocol has none, it was not captured, or the frame is cut.
+    /// There is no checksum to check: the protocol has none, it was not captured, or the frame is
+    /// cut.
     Absent,
 }
 
@@ -57,37 +58,37 @@ impl Checksum {
     }
 }
 
-/// What a frame is made of.
+/// The parsed content of a frame.
 #[derive(Clone, Copy, Debug)]
 pub enum Contents<'a> {
     /// An Ethernet frame.
     Ethernet(Frame<'a>),
-    /// A packet of InfiniBand itself.
+    /// A packet of native InfiniBand.
     InfiniBand(InfiniBandPacket<'a>),
-    /// Bytes that could not be taken apart, or were not captured.
+    /// Bytes that could not be parsed, or whose headers were not captured.
     Opaque,
 }
 
-/// A frame, taken apart as far as it goes.
+/// A frame, parsed as far as possible.
 #[derive(Clone, Copy, Debug)]
 pub struct Dissection<'a> {
     /// What the frame carries.
     pub protocol: Protocol,
-    /// The frame, if it could be taken apart and its headers were captured whole.
+    /// The parsed frame, if its headers were captured completely.
     pub contents: Contents<'a>,
-    /// The base transport header, where the capture ends behind it and before the payload.
+    /// The base transport header, if the capture ends after it and before the payload.
     pub cut_bth: Option<Bth>,
-    /// The frame then, with zeros for all behind that header.
+    /// In that case: the frame, with zeros in place of everything after that header.
     pub(crate) beginning: Option<Frame<'a>>,
-    /// Why it could not be taken apart, if it is of a protocol that is known here.
+    /// Why the frame could not be parsed, if its protocol is known here.
     pub error: Option<ParseError>,
     /// The invariant CRC.
     pub icrc: Checksum,
     /// The Ethernet frame check sequence.
     pub fcs: Checksum,
-    /// Whether the FCS is there although the file does not say so.
+    /// Whether the frame ends with an FCS although the file does not declare one.
     pub fcs_undeclared: bool,
-    /// Whether the capture holds only the frame's beginning, so that its end cannot be judged.
+    /// Whether only the beginning of the frame was captured, so that its end cannot be checked.
     pub cut: bool,
     /// Length of the frame as captured, in bytes.
     pub captured_len: usize,
@@ -104,20 +105,20 @@ impl<'a> Dissection<'a> {
         }
     }
 
-    /// The same of a frame whose capture ends behind the base transport header: what is behind it says
-    /// nothing.
+    /// As [`Self::packet`], for a frame whose capture ends after the base transport header. Nothing
+    /// after that header has a meaning.
     pub(crate) fn beginning(&self) -> Option<Packet<'_>> {
         self.beginning.as_ref().and_then(Frame::roce).map(Packet::of_roce)
     }
 
-    /// The base transport header and the opcode's name, also where nothing behind it was captured.
+    /// The base transport header and the opcode's name, also if nothing after it was captured.
     #[must_use]
     pub fn bth(&self) -> Option<(Bth, OpcodeName)> {
         let packet = self.packet().map(|packet| (*packet.bth, packet.opcode_name()));
         packet.or_else(|| self.cut_bth.map(|bth| (bth, OpcodeName::of_bth(&bth))))
     }
 
-    /// The Ethernet frame, if it is one and could be taken apart.
+    /// The Ethernet frame, if it is one and could be parsed.
     #[must_use]
     pub const fn frame(&self) -> Option<&Frame<'a>> {
         match &self.contents {
@@ -149,22 +150,22 @@ impl<'a> Dissection<'a> {
     }
 }
 
-/// Takes frames apart, and remembers which interfaces capture an FCS without saying so.
+/// Parses frames, and remembers which interfaces capture an FCS without declaring it.
 ///
 /// Memory: one frame, and a number for each such interface.
 #[derive(Debug, Default)]
 pub struct Dissector {
-    /// A cut frame, with zeros in place of its end.
+    /// A cut frame, completed with zeros.
     completed: Vec<u8>,
-    /// Interfaces on which a frame ended with its FCS, undeclared.
+    /// Interfaces on which a frame ended with a right FCS that was not declared.
     undeclared_fcs: Vec<usize>,
 }
 
 impl Dissector {
-    /// Takes a frame apart.
+    /// Parses a frame.
     ///
-    /// A cut frame is judged by its headers, if these were captured whole: its lengths count, its
-    /// checksums are [absent](Checksum::Absent).
+    /// A cut frame can be parsed if its headers were captured completely: its lengths are valid,
+    /// its checksums are [absent](Checksum::Absent).
     pub fn dissect<'a>(&'a mut self, captured: &CapturedFrame<'a>) -> Dissection<'a> {
         match LinkLayer::of_type(captured.link_type) {
             Some(LinkLayer::Ethernet) => {}
@@ -200,8 +201,9 @@ impl Dissector {
         dissection
     }
 
-    /// Many captures hold an FCS and do not declare it. Bytes behind the packet that are the right
-    /// FCS are one; once an interface has shown one, others there are taken for it, right or wrong.
+    /// Finds an FCS that the file does not declare, as in many captures. The bytes after the packet
+    /// are an FCS if their value is right. After one such frame on an interface, the last bytes of
+    /// its other frames are taken as an FCS too, even if it is wrong.
     fn look_for_fcs(&mut self, dissection: &mut Dissection<'_>, captured: &CapturedFrame<'_>) {
         let trailing = dissection.frame().map_or(0, |frame| frame.padding.len());
         if trailing < FCS_LEN || captured.bytes.len() < SHORTEST + FCS_LEN {
@@ -241,7 +243,7 @@ fn parse<'a>(bytes: &'a [u8], captured: &CapturedFrame<'a>) -> Dissection<'a> {
     }
 }
 
-/// Takes apart a frame whose end is stood in for by zeros.
+/// Parses a frame whose end was replaced by zeros.
 fn dissect_cut<'a>(
     completed: &'a [u8],
     captured: &CapturedFrame<'a>,
@@ -257,12 +259,13 @@ fn dissect_cut<'a>(
             beginning: Some(*frame),
             ..Dissection::nothing(parsed.protocol, captured)
         },
-        // What the zeros made of it says nothing.
+        // The parser read zeros in place of headers, so its result has no meaning.
         _ => Dissection::nothing(Protocol::of_bytes(captured.bytes), captured),
     }
 }
 
-/// Takes a packet of native InfiniBand apart. One that is cut says nothing: its length stands in it.
+/// Parses a packet of native InfiniBand. A cut packet cannot be parsed, because its length field
+/// must match its bytes.
 fn dissect_infiniband<'a>(layer: LinkLayer, captured: &CapturedFrame<'a>) -> Dissection<'a> {
     let nothing = Dissection::nothing(Protocol::InfiniBand, captured);
     let bytes = match layer.packet(captured.bytes) {

@@ -7,7 +7,7 @@ use rocelab_wire::{
     Bth, Deth, Ecn, Extensions, Gid, InfiniBandPacket, Network, Opcode, Roce, TelemetryKind,
 };
 
-/// Where a packet comes from or goes to, below the queue pair.
+/// Source or destination of a packet, below the queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Address {
     /// A GID; for RoCE v2 the IP address.
@@ -28,21 +28,21 @@ impl fmt::Display for Address {
     }
 }
 
-/// What the transport sees of a packet.
+/// A packet as the InfiniBand transport sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<'a> {
-    /// Who sent it.
+    /// The sender.
     pub source: Address,
-    /// Who shall get it.
+    /// The receiver.
     pub destination: Address,
-    /// What spreads flows over paths: the UDP source port, or the flow label of a GRH. Stacks
-    /// commonly give both directions of a connection the same.
+    /// The value by which networks spread flows over paths: the UDP source port, or the flow label
+    /// of a GRH. Stacks commonly use the same value for both directions of a connection.
     pub entropy: Option<u32>,
-    /// ECN codepoint, where the network header has one.
+    /// ECN codepoint, if the network header has one.
     pub ecn: Option<Ecn>,
     /// Base transport header.
     pub bth: &'a Bth,
-    /// The headers behind it.
+    /// The extension headers after the BTH.
     pub extensions: &'a Extensions,
     /// Payload, without pad.
     pub payload: &'a [u8],
@@ -51,7 +51,8 @@ pub struct Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// The management datagram that it carries: one to queue pair 1, with that queue pair's key.
+    /// The management datagram in the packet: only in packets to queue pair 1 with that queue
+    /// pair's key.
     #[must_use]
     pub fn mad(&self) -> Option<Mad<'a>> {
         let deth = self.extensions.deth.filter(|deth| deth.q_key == Deth::GSI_Q_KEY)?;
@@ -102,40 +103,41 @@ impl<'a> Packet<'a> {
         })
     }
 
-    /// What the packet does: its opcode, or that of the operation to which telemetry was added.
-    /// None if the opcode is not defined here.
+    /// The operation of the packet: its opcode, or the opcode to which telemetry was added. `None`
+    /// if the opcode is not defined here.
     #[must_use]
     pub fn operation(&self) -> Option<Opcode> {
         match self.bth.opcode() {
-            // Manufacturers share their opcodes: without its headers it is another's.
+            // Several manufacturers use the same opcode. Without this header, the packet is another
+            // manufacturer's.
             Some(opcode) if opcode.has_sack() && self.extensions.sack.is_none() => None,
             Some(opcode) => Some(opcode),
             None => self.telemetry().map(|(_, operation)| operation),
         }
     }
 
-    /// The same by the base transport header alone, where nothing behind it was captured. None where
-    /// manufacturers share an opcode.
+    /// As [`Self::operation`], from the base transport header alone, if nothing after it was
+    /// captured. `None` for an opcode that several manufacturers use.
     pub(crate) fn operation_by_header(&self) -> Option<Opcode> {
         let with_telemetry = self.bth.telemetry().map(|(_, operation)| operation);
         self.bth.opcode().or(with_telemetry).filter(|opcode| !opcode.has_sack())
     }
 
-    /// Which telemetry the packet carries, if any.
+    /// The telemetry in the packet, and the opcode to which it was added.
     #[must_use]
     pub fn telemetry(&self) -> Option<(TelemetryKind, Opcode)> {
         self.extensions.telemetry.and_then(|_| self.bth.telemetry())
     }
 
-    /// The opcode's standard name, such as `RC_RDMA_WRITE_ONLY`; that of the operation for packets
-    /// with telemetry, and the number (`0x1f`) where there is no name.
+    /// The opcode's standard name, such as `RC_RDMA_WRITE_ONLY`. For packets with telemetry, the
+    /// name of their operation; for an opcode without a name, its number (`0x1f`).
     #[must_use]
     pub fn opcode_name(&self) -> OpcodeName {
         OpcodeName { number: self.bth.opcode, operation: self.operation() }
     }
 }
 
-/// An opcode for people: see [`Packet::opcode_name`].
+/// The name of an opcode: see [`Packet::opcode_name`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OpcodeName {
     number: u8,
@@ -143,7 +145,7 @@ pub struct OpcodeName {
 }
 
 impl OpcodeName {
-    /// The name by the header alone.
+    /// The name, from the header alone.
     pub(crate) fn of_bth(bth: &Bth) -> Self {
         let with_telemetry = bth.telemetry().map(|(_, operation)| operation);
         Self { number: bth.opcode, operation: bth.opcode().or(with_telemetry) }

@@ -1,10 +1,10 @@
-//! What a frame carries, by name.
+//! The protocols of frames.
 
 use std::fmt;
 
 use rocelab_wire::{Body, EtherType, Frame, Network, PROTOCOL_UDP, ROCE_V2_PORT};
 
-/// What a frame carries, in the names of `--json`.
+/// The protocol of a frame. The names are those of `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Protocol {
     /// RoCE v1.
@@ -13,7 +13,7 @@ pub enum Protocol {
     RoceV2Ipv4,
     /// RoCE v2 over IPv6.
     RoceV2Ipv6,
-    /// InfiniBand itself, from a capture of link type 247.
+    /// Native InfiniBand, from a capture of link type 247.
     InfiniBand,
     /// Priority-based flow control (802.1Qbb).
     Pfc,
@@ -58,7 +58,7 @@ impl Protocol {
         }
     }
 
-    /// Whether packets of the InfiniBand transport are in it.
+    /// Whether its frames contain packets of the InfiniBand transport.
     #[must_use]
     pub const fn has_transport(self) -> bool {
         matches!(self, Self::RoceV1 | Self::RoceV2Ipv4 | Self::RoceV2Ipv6 | Self::InfiniBand)
@@ -78,7 +78,7 @@ impl Protocol {
         }
     }
 
-    /// What the beginning of a frame says that it is, if the frame cannot be taken apart.
+    /// The protocol, from the beginning of a frame that cannot be parsed.
     pub(super) fn of_bytes(bytes: &[u8]) -> Self {
         let mut rest = bytes.get(12..).unwrap_or_default();
         loop {
@@ -106,8 +106,8 @@ impl Protocol {
     }
 }
 
-/// Whether an IP packet without options holds UDP to the port of RoCE v2. `protocol` is where the
-/// header names what it carries, `len` its length.
+/// Whether an IP packet without options contains UDP to the port of RoCE v2. `protocol` is the
+/// position of the header's protocol field, `len` the length of the header.
 fn is_roce_v2(packet: &[u8], protocol: usize, len: usize) -> bool {
     let version_and_ihl = packet.first().copied();
     let no_options = len != 20 || version_and_ihl == Some(0x45);

@@ -1,9 +1,9 @@
-//! What is counted of a flow.
+//! The counters of a flow.
 
 use rocelab_wire::NakCode;
 
-/// What was counted of a flow. Packets that are malformed or whose ICRC is bad do not count: no
-/// receiver takes them.
+/// The counters of a flow. Packets that are malformed or whose ICRC is wrong are not counted,
+/// because receivers drop them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FlowCounters {
@@ -13,11 +13,11 @@ pub struct FlowCounters {
     pub payload_bytes: u64,
     /// Payload of packets that were not sent before, in bytes.
     pub new_payload_bytes: u64,
-    /// Messages: requests whose last packet was seen, once each.
+    /// Messages: requests whose last packet was seen, each counted once.
     pub messages: u64,
     /// Requests and read responses whose PSN was sent before, or was missing before.
     pub retransmissions: u64,
-    /// ACKNOWLEDGE packets that acknowledge.
+    /// ACKNOWLEDGE packets that are neither NAKs nor RNR NAKs.
     pub acks: u64,
     /// NAKs, in the order of their codes: see [`FlowCounters::naks_of`].
     pub naks: [u64; 5],
@@ -25,7 +25,7 @@ pub struct FlowCounters {
     pub rnr_naks: u64,
     /// Congestion notifications.
     pub cnps: u64,
-    /// Packets that met congestion (ECN CE).
+    /// Packets with the ECN codepoint CE (congestion experienced).
     pub congestion_experienced: u64,
     /// Packets with faults.
     pub faulty: u64,
@@ -38,7 +38,7 @@ impl FlowCounters {
         self.naks[code as usize]
     }
 
-    /// NAKs of all codes, RNR NAKs aside.
+    /// NAKs of all codes, without RNR NAKs.
     #[must_use]
     pub fn naks_total(&self) -> u64 {
         self.naks.iter().sum()

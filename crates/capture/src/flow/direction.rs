@@ -11,7 +11,7 @@ use super::responses::Responses;
 use super::span::Span;
 use crate::round_trip::RoundTrips;
 
-/// One direction of a connection, or what one address sends to a datagram queue pair.
+/// One direction of a connection, or the packets from one address to a datagram queue pair.
 #[derive(Debug)]
 pub struct Flow {
     pub(super) key: FlowKey,
@@ -21,7 +21,7 @@ pub struct Flow {
     pub(super) entropy: Option<u32>,
     pub(super) p_key: u16,
     pub(super) peer: Option<(u32, Pairing)>,
-    /// Whether packets of it are known to pass on another way.
+    /// Whether packets of this flow are known to pass on another path, not through this interface.
     pub(super) passes_elsewhere: bool,
     pub(super) requests: Requests,
     pub(super) responses: Responses,
@@ -29,13 +29,13 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// What makes it.
+    /// The key of the flow.
     #[must_use]
     pub const fn key(&self) -> &FlowKey {
         &self.key
     }
 
-    /// Its transport service; none if only CNPs or undefined opcodes were seen.
+    /// Its transport service; `None` if only CNPs or undefined opcodes were seen.
     #[must_use]
     pub const fn transport(&self) -> Option<Transport> {
         self.transport
@@ -47,53 +47,54 @@ impl Flow {
         &self.counters
     }
 
-    /// Time of the first packet, as the file counts it.
+    /// Time of the first packet, in the file's time.
     #[must_use]
     pub const fn first_time(&self) -> Duration {
         self.span.first
     }
 
-    /// Time of the last packet.
+    /// Time of the last packet, in the file's time.
     #[must_use]
     pub const fn last_time(&self) -> Duration {
         self.span.last
     }
 
-    /// The number of the other direction's flow in [`FlowTable::flows`](crate::FlowTable::flows), if it is known.
+    /// The number of the other direction's flow in [`FlowTable::flows`](crate::FlowTable::flows),
+    /// if it is known.
     #[must_use]
     pub fn peer(&self) -> Option<usize> {
         self.peer.map(|(peer, _)| peer as usize)
     }
 
-    /// PSNs of requests that the capture skips and that never came.
+    /// Number of PSNs of requests that the capture skips and that never appeared later.
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.requests.missing()
     }
 
-    /// Messages of a reliable service that were sent, and not acknowledged before the capture
-    /// ended: 128 if there are more, 0 if no response was seen at all.
+    /// Messages of a reliable service that were not acknowledged before the capture ended: at most
+    /// 128, and 0 if no response was seen at all.
     #[must_use]
     pub fn unacknowledged_messages(&self) -> usize {
         if self.expects_answers() { self.requests.unacknowledged_messages() } else { 0 }
     }
 
-    /// Their PSNs.
+    /// Number of PSNs of these messages.
     #[must_use]
     pub fn unacknowledged_psns(&self) -> u32 {
         if self.expects_answers() { self.requests.unacknowledged_psns() } else { 0 }
     }
 
-    /// Times from requests that ask for an acknowledgement to the answers to these very packets,
-    /// retransmitted ones aside.
+    /// Times from a request that asks for an acknowledgement to the answer to this very packet;
+    /// retransmitted packets are not measured.
     #[must_use]
     pub const fn round_trips(&self) -> &RoundTrips {
         &self.round_trips
     }
 
-    /// New payload by the time from the first packet to the last, in bit/s; none if that is no
-    /// time. One of these two packets does not count, the larger one: it did not pass in that time. So this
-    /// is never above the rate of the link.
+    /// New payload divided by the time from the first packet to the last, in bit/s; `None` if that
+    /// time is zero. The larger of these two packets is not counted, because it did not pass in
+    /// that time. So the result is never above the rate of the link.
     #[must_use]
     pub fn goodput_bps(&self) -> Option<u64> {
         self.span.rate_bps()
@@ -104,7 +105,7 @@ impl Flow {
     }
 }
 
-/// The two directions of a connection, or one direction that is alone.
+/// The two directions of a connection, or a single direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Connection<'a> {
     /// The direction of its first packet.
@@ -113,11 +114,11 @@ pub struct Connection<'a> {
     pub reverse: Option<&'a Flow>,
 }
 
-/// How sure it is that two flows belong together.
+/// How certain it is that two flows belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pairing {
-    /// What contradicts it is a fault.
+    /// A contradiction is a fault.
     Certain,
-    /// What contradicts it dissolves it.
+    /// A contradiction ends the pairing.
     Likely,
 }

@@ -1,15 +1,15 @@
-//! What makes a flow.
+//! The key of a flow.
 
 use crate::dissection::Address;
 
-/// What makes a flow.
+/// The key of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowKey {
     /// Number of the captured interface in the file.
     pub interface: u32,
-    /// Who sends.
+    /// The sender.
     pub source: Address,
-    /// Who receives.
+    /// The receiver.
     pub destination: Address,
     /// The receiving queue pair's number, 24 bits.
     pub dest_qp: u32,

@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 
 use rocelab_wire::Psn;
 
-/// How many gaps of one flow are remembered; older ones are forgotten first.
+/// Number of gaps of a flow that are remembered; the oldest is forgotten first.
 const REMEMBERED: usize = 32;
 
-/// PSNs that follow each other and were not seen.
+/// Consecutive PSNs that were not seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gap {
     pub(super) first: Psn,
     pub(super) count: u32,
-    /// Whether the receiver missed them too, and said so.
+    /// Whether the receiver missed them too, and reported it.
     pub(super) reported: bool,
 }
 
@@ -22,7 +22,7 @@ impl Gap {
     }
 }
 
-/// The gaps of a flow that nothing has filled, oldest first.
+/// The gaps of a flow that were not filled, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Missing(VecDeque<Gap>);
 
@@ -51,7 +51,7 @@ impl Missing {
         self.0.iter().map(|gap| u64::from(gap.count)).sum()
     }
 
-    /// Takes out `count` PSNs that have come after all; whether any were missing.
+    /// Removes `count` PSNs that have come late; returns whether any of them was missing.
     pub(super) fn fill(&mut self, psn: Psn, count: u32) -> bool {
         if self.0.is_empty() {
             return false;
@@ -77,15 +77,15 @@ impl Missing {
         true
     }
 
-    /// The receiver says that it misses `psn`; with it, everything behind will be sent again.
+    /// Records that the receiver reported `psn` as missing. All later PSNs will be sent again too.
     pub(super) fn report(&mut self, psn: Psn) {
         for gap in &mut self.0 {
             gap.reported |= gap.end().is_after(psn);
         }
     }
 
-    /// Forgets what is acknowledged up to and including `psn`; gives the first gap that nobody had
-    /// reported.
+    /// Removes gaps that are acknowledged, up to and including `psn`; returns the first of them
+    /// that the receiver had not reported.
     pub(super) fn acknowledge(&mut self, psn: Psn) -> Option<Gap> {
         let mut unexplained = None;
         while let Some(gap) = self.0.front().copied()

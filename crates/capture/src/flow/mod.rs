@@ -1,13 +1,12 @@
-//! Who talks to whom: the packets of a capture, by queue pair and direction.
+//! Connections: the packets of a capture, by queue pair and direction.
 //!
-//! All that a RoCE packet says of its queue pairs is the number of the one that it goes to. A
-//! *flow* is therefore what goes from one address to a queue pair at another, on one captured
-//! interface. The flow of the other direction, its *peer*, is found by the answers: see
-//! [`pairing`].
+//! A RoCE packet contains only the number of the destination queue pair. A *flow* is therefore all
+//! packets from one address to one queue pair at another address, on one captured interface. The
+//! flow of the other direction, its *peer*, is found from the answers: see [`pairing`].
 
 mod counters;
+mod coverage;
 mod direction;
-mod judgement;
 mod key;
 mod missing;
 mod mtu;
@@ -20,8 +19,8 @@ mod span;
 mod table;
 
 pub use counters::FlowCounters;
+pub(crate) use coverage::SharedAddresses;
 pub use direction::{Connection, Flow};
-pub(crate) use judgement::Owners;
 pub use key::FlowKey;
 pub(crate) use table::Seen;
 pub use table::{FlowTable, MAX_FLOWS};

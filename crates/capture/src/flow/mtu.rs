@@ -1,9 +1,10 @@
-//! Which path MTUs a queue pair may have, as far as its packets tell.
+//! The path MTUs that a queue pair may have, as far as its packets tell.
 
 /// The five path MTUs, in bytes (Linux `include/rdma/ib_verbs.h`, `enum ib_mtu`).
 const PATH_MTUS: [u16; 5] = [256, 512, 1024, 2048, 4096];
 
-/// The path MTUs that what was seen allows: one bit each, in the order of [`PATH_MTUS`].
+/// The path MTUs that are possible after the packets so far: one bit each, in the order of
+/// [`PATH_MTUS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PathMtus(u8);
 
@@ -14,7 +15,7 @@ impl Default for PathMtus {
 }
 
 impl PathMtus {
-    /// The one, once it is known.
+    /// The path MTU, once only one is possible.
     pub(super) fn known(self) -> Option<u16> {
         let mut allowed = self.allowed();
         allowed.next().filter(|_| allowed.next().is_none())
@@ -25,12 +26,12 @@ impl PathMtus {
         PATH_MTUS.iter().any(|mtu| usize::from(*mtu) == len)
     }
 
-    /// A packet that is filled to the path MTU says what it is.
+    /// Learns from the length of a FIRST or MIDDLE packet, which is the path MTU.
     pub(super) fn learn(&mut self, len: usize) {
         self.keep(|mtu| usize::from(mtu) == len);
     }
 
-    /// Keeps those for which `holds`, unless that leaves none.
+    /// Keeps the path MTUs for which `holds` is true, unless none is left.
     pub(super) fn keep(&mut self, holds: impl Fn(u16) -> bool) -> bool {
         let mut kept = 0;
         for (bit, mtu) in PATH_MTUS.into_iter().enumerate() {
@@ -44,7 +45,7 @@ impl PathMtus {
         kept != 0
     }
 
-    /// How many packets a read response of `len` bytes has at least and at most.
+    /// The least and the greatest number of packets of a read response of `len` bytes.
     pub(super) fn packets(self, len: u32) -> (u32, u32) {
         let mut allowed = self.allowed();
         let smallest = allowed.next().unwrap_or(256);
@@ -61,7 +62,7 @@ impl PathMtus {
     }
 }
 
-/// Into how many packets a message of `len` bytes is cut.
+/// The number of packets of a message of `len` bytes.
 pub(super) fn packets(len: u32, mtu: u16) -> u32 {
     len.div_ceil(mtu.into()).max(1)
 }

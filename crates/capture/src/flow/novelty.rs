@@ -1,11 +1,11 @@
-//! Packets that are new, late, or were sent before.
+//! Whether a packet is new, late, or was sent before.
 
-/// What a packet's PSN says of it.
+/// What a packet's PSN shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Novelty {
     New,
-    /// It was missing.
+    /// The PSN was missing.
     Late,
-    /// It was sent before.
+    /// The PSN was sent before.
     Again,
 }

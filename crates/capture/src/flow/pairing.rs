@@ -1,18 +1,18 @@
-//! Which two flows are the two directions of one connection.
+//! Finds the two flows that are the two directions of one connection.
 //!
-//! A response carries the PSN of the request that it answers, so its flow's peer is among the
-//! flows of the opposite addresses one whose requests hold that PSN. Stacks commonly give both
-//! directions the same UDP source port (Soft-RoCE does, see Linux `rdma_flow_label_to_udp_sport`
-//! in `include/rdma/ib_verbs.h`), which decides between several.
+//! A response has the PSN of the request that it answers. So the peer of its flow is one of the
+//! flows with opposite addresses, and its requests contain that PSN. Stacks commonly use the same
+//! UDP source port for both directions (Soft-RoCE does, see Linux `rdma_flow_label_to_udp_sport` in
+//! `include/rdma/ib_verbs.h`), which decides if there are several.
 
 use rocelab_wire::Psn;
 
 use super::direction::{Flow, Pairing};
 
-/// How many flows between two addresses are looked at.
+/// Number of flows between two addresses that are examined.
 const LOOKED_AT: usize = 1_024;
 
-/// The flow among `candidates` whose requests `psn`, a response in flow `of`, can answer.
+/// The flow among `candidates` whose requests may be answered by `psn`, a response in flow `of`.
 pub(super) fn find(
     flows: &[Flow],
     candidates: &[u32],

@@ -1,35 +1,35 @@
-//! Where in a message a stream of packets stands.
+//! The position of a stream of packets within a message.
 
 use rocelab_wire::Opcode;
 
 use crate::dissection::OpcodeName;
 use crate::fault::{Fault, PayloadRule};
 
-/// Where a stream stands after a packet.
+/// The position of a stream after a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Position {
-    /// At the beginning of the capture, after a gap, and where a retransmission begins.
+    /// Unknown: at the beginning of the capture, after a gap, and where a retransmission begins.
     #[default]
     Unknown,
-    /// At the end of a message.
+    /// Between two messages.
     Between,
-    /// Inside of one.
+    /// Inside a message.
     Within(Message),
 }
 
-/// A message of several packets, so far.
+/// The part of a message of several packets that was seen so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Message {
     kind: Kind,
-    /// Payload of its FIRST or MIDDLE packets, in bytes, if one was seen.
+    /// Payload of its FIRST or MIDDLE packets in bytes, if one was seen.
     mtu: Option<u16>,
-    /// Length that was announced, if the beginning was seen, in bytes.
+    /// The announced length in bytes, if the beginning was seen.
     announced: Option<u32>,
-    /// Payload so far, in bytes; none if some of it is not known.
+    /// Payload so far in bytes; `None` if a part of it is unknown.
     found: Option<u64>,
 }
 
-/// What a message does: packets of different kinds do not continue each other.
+/// The kind of a message: a packet continues only a message of its own kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Send,
@@ -52,25 +52,25 @@ impl Kind {
     }
 }
 
-/// A packet of a stream, as its position sees it.
+/// A packet of a stream, with the properties that matter for its position.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) opcode: Opcode,
     pub(super) name: OpcodeName,
-    /// Payload, in bytes; none if the capture ends before what tells.
+    /// Length of the payload in bytes; `None` if the capture ends before it is known.
     pub(super) len: Option<usize>,
-    /// What the RETH of the message says, in bytes, if this packet begins it.
+    /// The length in the message's RETH in bytes, if this packet begins the message.
     pub(super) announced: Option<u32>,
 }
 
 impl Position {
-    /// Whether a message is under way that `opcode` can continue.
+    /// Whether `opcode` can continue the message that has begun.
     pub(super) fn continues_with(&self, opcode: Opcode) -> bool {
         matches!(self, Self::Within(message)
             if message.kind == Kind::of(opcode) && (opcode.is_middle() || opcode.is_last()))
     }
 
-    /// Takes the next packet, whose PSN is that of the packet that has to come next.
+    /// Takes the next packet, whose PSN is the expected one.
     pub(super) fn step(&mut self, step: &Step, faults: &mut Vec<Fault>) {
         if step.opcode.is_middle() || step.opcode.is_last() {
             self.go_on(step, faults);

@@ -1,4 +1,4 @@
-//! The requests of one direction: which PSNs they have, and what is missing or repeated.
+//! The requests of one direction: their PSNs, and which of them are missing or repeated.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,17 +12,18 @@ use super::position::{Position, Step};
 use crate::fault::Fault;
 use crate::observation::Observation;
 
-/// PSNs that a requester can be away from its last packet without starting anew: more than any
-/// window, far less than the 2^23 of the standard.
+/// Distance of PSNs above which a requester is taken to start a new sequence: more than any window,
+/// far less than the 2^23 of the standard.
 const FARTHEST: u32 = 1 << 16;
 
-/// Reads that are remembered, to know which responses are to something.
+/// Number of reads that are remembered, to find responses without a request.
 const READS: usize = 64;
 
-/// Messages that are remembered until they are acknowledged.
+/// Number of messages that are remembered until they are acknowledged.
 const WAITING: usize = 128;
 
-/// Packets whose time is remembered until they are acknowledged; those behind go without.
+/// Number of packets whose time is remembered until they are acknowledged; further ones are not
+/// measured.
 const TIMED: usize = 32;
 
 /// A request packet.
@@ -31,26 +32,26 @@ pub(super) struct Request {
     pub(super) step: Step,
     pub(super) psn: Psn,
     pub(super) time: Duration,
-    /// Whether an answer to this very packet is due.
+    /// Whether an answer to this very packet is expected.
     pub(super) answered: bool,
 }
 
-/// What a request packet was.
+/// The result of observing a request packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Requested {
     pub(super) novelty: Novelty,
-    /// It ends a message that was not sent before.
+    /// Whether it ends a message that was not sent before.
     pub(super) ends_message: bool,
     /// The frame that answered it before it was seen.
     pub(super) answered_by: Option<u64>,
 }
 
-/// What a response tells of requests.
+/// What a response shows about requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acknowledged {
-    /// How long the answer to that very packet took.
+    /// The time from the acknowledged packet to this response.
     pub(super) time: Option<Duration>,
-    /// Packets that are missing here, and that nobody had reported.
+    /// Missing packets that the response acknowledges, and that the receiver had not reported.
     pub(super) unseen: Option<Gap>,
 }
 
@@ -58,57 +59,57 @@ pub(super) struct Acknowledged {
 #[derive(Clone, Copy, Debug)]
 struct Read {
     start: Psn,
-    /// Bytes asked for; none if the capture ends before what tells.
+    /// Requested length in bytes; `None` if the capture ends before it.
     len: Option<u32>,
 }
 
 impl Read {
-    /// The one that a request is, if it is one.
+    /// The read in a request, if it is one.
     fn asked_for_by(request: &Request) -> Option<Self> {
         let is_read = request.step.opcode.is_rdma_read_request();
         is_read.then_some(Self { start: request.psn, len: request.step.announced })
     }
 
-    /// How many PSNs it takes, at least and at most.
+    /// The least and the greatest number of PSNs that it takes.
     fn packets(&self, mtus: PathMtus) -> (u32, u32) {
         self.len.map_or((1, FARTHEST), |len| mtus.packets(len))
     }
 }
 
-/// The requests that one direction of a connection carries.
+/// The requests of one direction of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     started: bool,
     mtus: PathMtus,
     /// The first PSN.
     first: Psn,
-    /// That of the last packet.
+    /// The PSN of the last packet.
     last: Psn,
-    /// The PSN that has to come after the last packet, unless that was a read of unknown length.
+    /// The PSN that is expected after the last packet, unless that was a read of unknown length.
     next: Psn,
-    /// The last packet, if it was a read, and how many PSNs it takes is not known yet.
+    /// The last packet, if it was a read whose number of PSNs is not known yet.
     open_read: Option<Read>,
-    /// Follows the latest PSN that was sent.
+    /// The PSN after the latest one that was sent.
     high: Psn,
     position: Position,
-    /// The position at `high`.
+    /// The position after the packet before `high`.
     tip: Position,
     missing: Missing,
-    /// The first PSN that is not acknowledged; nothing is before the first response.
+    /// The first PSN that is not acknowledged. It has no meaning before the first response.
     unacknowledged: Psn,
     reads: VecDeque<Read>,
     /// The last PSNs of messages that are not acknowledged.
     messages: VecDeque<Psn>,
-    /// When packets that ask for an acknowledgement were sent.
+    /// PSNs and times of packets that ask for an acknowledgement.
     sent: VecDeque<(Psn, Duration)>,
-    /// A PSN that was answered before it was seen, and in which frame.
+    /// A PSN that was answered before it was seen, and the number of the answering frame.
     early: Option<(Psn, u64)>,
 }
 
-/// Where a packet's PSN stands.
+/// The place of a packet's PSN among the others.
 enum Place {
     Next,
-    /// So many PSNs are missing before it.
+    /// After a gap of so many PSNs.
     Ahead(u32),
     Behind,
     Elsewhere,
@@ -119,7 +120,7 @@ impl Requests {
         self.started
     }
 
-    /// Whether the response `psn` can be to one of these requests.
+    /// Whether the response `psn` can answer one of these requests.
     pub(super) fn contains(&self, psn: Psn) -> bool {
         self.started && !psn.is_before(self.first) && psn.is_before(self.limit())
     }
@@ -129,17 +130,17 @@ impl Requests {
         self.contains(psn) && !self.missing.contains(psn)
     }
 
-    /// Whether these hold what `other` began with.
+    /// Whether these contain the first PSN of `other`.
     pub(super) fn began_with(&self, other: &Self) -> bool {
         self.contains(other.first)
     }
 
-    /// Whether `psn` follows all requests so far.
+    /// Whether `psn` is after all requests so far.
     pub(super) fn is_unsent(&self, psn: Psn) -> bool {
         !psn.is_before(self.limit())
     }
 
-    /// The first PSN that no request has.
+    /// The PSN after the last request.
     pub(super) fn limit(&self) -> Psn {
         match self.open_read {
             Some(read) if self.high == self.next => {
@@ -149,22 +150,22 @@ impl Requests {
         }
     }
 
-    /// Whether a packet with this PSN and opcode would go on with the message under way.
+    /// Whether a packet with this PSN and opcode would continue the message that has begun.
     pub(super) fn would_continue(&self, psn: Psn, opcode: Opcode) -> bool {
         self.started && self.next == psn && self.position.continues_with(opcode)
     }
 
-    /// PSNs that are missing.
+    /// Number of missing PSNs.
     pub(super) fn missing(&self) -> u64 {
         self.missing.count()
     }
 
-    /// Messages that were sent and are not acknowledged; at most [`WAITING`] are counted.
+    /// Number of messages that are not acknowledged; at most [`WAITING`] are counted.
     pub(super) fn unacknowledged_messages(&self) -> usize {
         self.messages.len()
     }
 
-    /// PSNs that were sent and are not acknowledged.
+    /// Number of PSNs that are not acknowledged.
     pub(super) fn unacknowledged_psns(&self) -> u32 {
         self.high.distance_from(self.unacknowledged).max(0).unsigned_abs()
     }
@@ -192,7 +193,7 @@ impl Requests {
         self.next = psn.wrapping_add(least);
         self.open_read = read.filter(|_| least < most);
         if again {
-            // Answers to it could be to either.
+            // The packet was sent twice, so it is unknown which of the two an answer belongs to.
             while self.sent.back().is_some_and(|(sent, _)| !sent.is_before(psn)) {
                 self.sent.pop_back();
             }
@@ -214,15 +215,16 @@ impl Requests {
         Requested { novelty, ends_message, answered_by }
     }
 
-    /// Frame `number` answers a PSN that no request had yet.
+    /// Records that frame `number` answers a PSN that no request had yet.
     pub(super) fn answered_early(&mut self, psn: Psn, number: u64) {
         if self.early.is_none_or(|(early, _)| psn.is_before(early)) {
             self.early = Some((psn, number));
         }
     }
 
-    /// If the requests reach, without a gap, a PSN that was answered before, it was not sent then.
-    /// A gap before it says that the capture has not all requests.
+    /// If the requests now reach a PSN that was answered earlier, without a gap, then it was
+    /// answered before it was sent. A gap before it means that the capture does not have all
+    /// requests.
     fn answered_by(&mut self, psn: Psn) -> Option<u64> {
         let (early, number) = self.early?;
         let is_whole = self.missing.is_empty();
@@ -243,7 +245,7 @@ impl Requests {
         self.early = None;
     }
 
-    /// Compares with the packets before.
+    /// Compares the request with the packets before.
     fn find_place(&mut self, request: &Request, observations: &mut Vec<Observation>) -> Novelty {
         let psn = request.psn;
         match self.place(psn) {
@@ -267,7 +269,7 @@ impl Requests {
                 return Novelty::New;
             }
         }
-        // A read takes the PSNs of its responses too.
+        // A read also takes the PSNs of its responses.
         let read = Read::asked_for_by(request);
         let count = read.map_or(1, |read| read.packets(self.mtus).1);
         if self.missing.fill(psn, count) {
@@ -287,7 +289,7 @@ impl Requests {
             let count = psn.distance_from(read.start).max(0).unsigned_abs();
             let can_be = match read.len {
                 Some(len) => count > 0 && self.mtus.keep(|mtu| packets(len, mtu) == count),
-                // What it asked for is not known: whatever was skipped may be what it takes.
+                // The requested length is unknown, so the read may take all PSNs that were skipped.
                 None => (1..=FARTHEST).contains(&count),
             };
             if can_be {
@@ -319,7 +321,7 @@ impl Requests {
         }
     }
 
-    /// A packet of this connection was filled with so many bytes.
+    /// Learns from a packet of this connection that was filled with so many bytes.
     pub(super) fn learn_path_mtu(&mut self, len: Option<usize>) {
         let Some(len) = len.filter(|&len| PathMtus::is_path_mtu(len)) else { return };
         self.mtus.learn(len);
@@ -335,14 +337,14 @@ impl Requests {
         }
     }
 
-    /// The read that a request is, which is remembered.
+    /// The read in a request, if it is one; it is remembered.
     fn read(&mut self, request: &Request) -> Option<Read> {
         let read = Read::asked_for_by(request)?;
         remember(&mut self.reads, read, READS);
         Some(read)
     }
 
-    /// The length in bytes of the read that starts with this PSN, if there is one.
+    /// The length in bytes of the read that starts with this PSN, if it is known.
     pub(super) fn read_from(&self, psn: Psn) -> Option<u32> {
         self.reads.iter().rev().find(|read| read.start == psn).and_then(|read| read.len)
     }
@@ -361,7 +363,7 @@ impl Requests {
             && !self.reads.iter().any(covers)
     }
 
-    /// A response says that everything up to `psn` has arrived.
+    /// Records that a response acknowledges everything up to `psn`.
     pub(super) fn acknowledge(&mut self, psn: Psn, time: Duration) -> Acknowledged {
         if !psn.is_before(self.unacknowledged) {
             self.unacknowledged = psn.wrapping_add(1);
@@ -381,13 +383,13 @@ impl Requests {
         Acknowledged { time: sent.and_then(|(_, sent)| time.checked_sub(sent)), unseen }
     }
 
-    /// A NAK says that `psn` is missing or refused.
+    /// Records that a NAK reports `psn` as missing, or refuses it.
     pub(super) fn refuse(&mut self, psn: Psn) {
         self.missing.report(psn);
     }
 }
 
-/// Appends, and forgets the oldest beyond `limit`.
+/// Appends a value, and forgets the oldest if there are more than `limit`.
 fn remember<T>(queue: &mut VecDeque<T>, value: T, limit: usize) {
     if queue.len() == limit {
         queue.pop_front();

@@ -15,26 +15,26 @@ use crate::observation::Observation;
 pub(super) struct Response {
     pub(super) step: Step,
     pub(super) psn: Psn,
-    /// The frame's.
+    /// Number of the frame.
     pub(super) number: u64,
     pub(super) time: Duration,
     pub(super) syndrome: Option<Syndrome>,
-    /// Whether it may be a NAK, and the capture ends before what tells.
-    pub(super) may_refuse: bool,
+    /// Whether it may be a NAK: the capture ends before the header that shows it.
+    pub(super) may_be_nak: bool,
 }
 
-/// The read responses that one direction of a connection carries.
+/// The read responses of one direction of a connection.
 #[derive(Debug, Default)]
 pub(super) struct Responses {
     last: Option<Psn>,
-    /// Follows the latest PSN that was sent.
+    /// The PSN after the latest one that was sent.
     high: Option<Psn>,
     position: Position,
 }
 
 impl Responses {
-    /// Whether a response begins, at the PSN that has to come next, while others have not come to their end.
-    /// That is right if the read was asked for again from there.
+    /// Whether the response begins anew at the expected PSN although earlier responses are not
+    /// complete. This is right if the read was requested again from there.
     pub(super) fn is_broken_off_by(&self, response: &Response) -> bool {
         let opcode = response.step.opcode;
         (opcode.is_first() || opcode.is_only())
@@ -42,7 +42,7 @@ impl Responses {
             && self.last.map(|last| last.wrapping_add(1)) == Some(response.psn)
     }
 
-    /// A request that the capture does not hold may have asked for what comes next.
+    /// Allows any response next: a request that is not in the capture may have asked for it.
     pub(super) fn expect_any(&mut self) {
         self.position = Position::Unknown;
     }
@@ -67,7 +67,8 @@ impl Responses {
             }
             self.position = Position::Unknown;
         } else if requested.is_some() {
-            // A read that was asked for again may go on where its responses ended, or start anew.
+            // The responses to a repeated read may continue where the earlier ones ended, or start
+            // anew.
             self.position = match self.position {
                 Position::Between if step.opcode.is_first() || step.opcode.is_only() => {
                     Position::Between

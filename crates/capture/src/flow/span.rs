@@ -1,38 +1,39 @@
-//! How long a flow lasts, and what it carries meanwhile.
+//! The duration of a flow, and its payload in that time.
 
 use std::time::Duration;
 
 /// The time from a flow's first packet to its last.
 ///
-/// A capture gives each frame one time: that of its beginning, or of its end. From the first to the last
-/// of them, all frames but one have passed: not the last if these are beginnings, not the first if they
-/// are ends. So the larger of the two does not count, and no rate is above that of the link.
+/// A capture gives each frame one time, either of its beginning or of its end. Between the first
+/// and the last time, all frames but one have passed: all but the last if times are of beginnings,
+/// all but the first if they are of ends. So the larger of these two is not counted, and no rate is
+/// above that of the link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
     pub(super) first: Duration,
     pub(super) last: Duration,
-    /// New payload that has the first time, in bytes.
+    /// New payload of packets with the first time, in bytes.
     at_first: u64,
-    /// New payload that has the last time, in bytes.
+    /// New payload of packets with the last time, in bytes.
     at_last: u64,
     /// All new payload, in bytes.
     bytes: u64,
 }
 
 impl Span {
-    /// Begins with a packet.
+    /// Starts with a packet.
     pub(super) fn at(time: Duration) -> Self {
         Self { first: time, last: time, ..Self::default() }
     }
 
-    /// A packet comes.
+    /// Extends the span to a packet's time.
     pub(super) fn extend(&mut self, time: Duration) {
         if time > self.last {
             (self.last, self.at_last) = (time, 0);
         }
     }
 
-    /// It brings so much new payload, in bytes.
+    /// Adds a packet's new payload, in bytes.
     pub(super) fn add(&mut self, time: Duration, payload: u64) {
         self.bytes += payload;
         if time == self.first {
@@ -43,7 +44,8 @@ impl Span {
         }
     }
 
-    /// New payload by time, in bit/s; none if that is no time, or all of it came at one end.
+    /// New payload divided by time, in bit/s; `None` if the time is zero, or all payload is at one
+    /// end.
     pub(super) fn rate_bps(&self) -> Option<u64> {
         let ns = self.last.saturating_sub(self.first).as_nanos();
         let bytes = self.bytes - self.at_first.max(self.at_last);
@@ -56,7 +58,7 @@ impl Span {
 mod tests {
     use super::*;
 
-    /// Packets one behind the other: what they carry by the time that one takes.
+    /// Packets without gaps between them: the rate is one packet's payload divided by its time.
     #[test]
     fn a_saturated_link_has_the_rate_of_one_packet_by_its_time() {
         for packets in 2..20_u64 {
@@ -72,7 +74,7 @@ mod tests {
 
     #[test]
     fn whichever_end_the_times_are_of_the_rate_is_not_above_the_link() {
-        // 8 Gb/s: a byte takes 1 ns.
+        // At 8 Gb/s, a byte takes 1 ns.
         for sizes in [[4_000, 100], [100, 4_000]] {
             for shift in [0, 1] {
                 let mut span =
@@ -88,7 +90,7 @@ mod tests {
             }
         }
         assert_eq!(Span::at(Duration::ZERO).rate_bps(), None);
-        // Payload in one packet, and a packet without: how long it took is not known.
+        // Only one of the two packets has payload, so it is unknown how long that took.
         let mut span = Span::at(Duration::ZERO);
         span.add(Duration::ZERO, 4_000);
         span.extend(Duration::from_nanos(100));

@@ -6,8 +6,8 @@ use rocelab_wire::{NakCode, Opcode, Psn, Syndrome, Transport};
 use rustc_hash::FxHashMap;
 
 use super::counters::FlowCounters;
+use super::coverage::{SharedAddresses, passed_elsewhere};
 use super::direction::{Connection, Flow, Pairing};
-use super::judgement::{Owners, passed_elsewhere};
 use super::key::FlowKey;
 use super::missing::Gap;
 use super::novelty::Novelty;
@@ -20,36 +20,37 @@ use crate::dissection::{Address, Packet};
 use crate::fault::Fault;
 use crate::observation::Observation;
 
-/// Most flows that are followed; packets of others are only judged by themselves. Bounds memory at
-/// 50 MB: a flow takes at most 1 KiB for its round-trip times, and about 1 KiB beside.
+/// Most flows that are followed; packets of further flows are only checked by themselves. This
+/// limits memory to about 50 MB: a flow takes at most 1 KiB for its round-trip times, and about 2
+/// KiB for the rest.
 pub const MAX_FLOWS: usize = 1 << 14;
 
-/// Low bits of a P_Key; the highest says whether membership is full.
+/// The lower bits of a P_Key; the highest bit says whether membership is full.
 const P_KEY_NUMBER: u16 = 0x7fff;
 
-/// Most interfaces on which the same flow is looked for.
-const WAYS: usize = 1_024;
+/// Most interfaces on which the same flow is searched for.
+const MAX_INTERFACES: usize = 1_024;
 
-/// Who sends to which queue pair of whom.
+/// Source, destination, and destination queue pair.
 type Ends = (Address, Address, u32);
 
-/// Who sends to whom, on which interface.
+/// Interface, source and destination.
 type Hosts = (u32, Address, Address);
 
-/// Follows the packets of a capture, flow by flow.
+/// Follows the packets of a capture in their flows.
 #[derive(Debug, Default)]
 pub struct FlowTable {
     flows: Vec<Flow>,
     by_key: FxHashMap<FlowKey, u32>,
     by_hosts: FxHashMap<Hosts, Vec<u32>>,
-    /// The same flow on all interfaces.
+    /// The flows with the same ends on all interfaces.
     by_ends: FxHashMap<Ends, Vec<u32>>,
     /// By interface.
-    owners: FxHashMap<u32, Owners>,
+    shared_addresses: FxHashMap<u32, SharedAddresses>,
     not_followed: u64,
 }
 
-/// A packet and what the capture says of it.
+/// A packet, and which parts of it were captured.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen<'a> {
     pub(crate) number: u64,
@@ -57,23 +58,23 @@ pub(crate) struct Seen<'a> {
     pub(crate) time: Duration,
     pub(crate) packet: &'a Packet<'a>,
     pub(crate) operation: Opcode,
-    /// Whether the headers behind the BTH were captured.
+    /// Whether the headers after the BTH were captured.
     pub(crate) has_extensions: bool,
     /// Whether the length of the payload is known.
     pub(crate) has_length: bool,
 }
 
 impl Seen<'_> {
-    /// Length of the payload, in bytes, if it is known.
+    /// Length of the payload in bytes, if it is known.
     fn payload_len(&self) -> Option<usize> {
         self.has_length.then_some(self.packet.payload.len())
     }
 }
 
 impl FlowTable {
-    /// A table of a capture of which it is known whose packets pass each interface.
-    pub(crate) fn with_owners(owners: FxHashMap<u32, Owners>) -> Self {
-        Self { owners, ..Self::default() }
+    /// A table for a capture whose interfaces' common addresses are already known.
+    pub(crate) fn with_shared_addresses(shared_addresses: FxHashMap<u32, SharedAddresses>) -> Self {
+        Self { shared_addresses, ..Self::default() }
     }
 
     /// All flows, in the order of their first packets.
@@ -82,7 +83,7 @@ impl FlowTable {
         &self.flows
     }
 
-    /// The connections that the flows make, each flow once, in the order of their first packets.
+    /// The connections, each flow once, in the order of their first packets.
     pub fn connections(&self) -> impl Iterator<Item = Connection<'_>> {
         let first = |(number, flow): &(usize, &Flow)| flow.peer().is_none_or(|peer| *number < peer);
         self.flows.iter().enumerate().filter(first).map(|(_, forward)| Connection {
@@ -91,14 +92,15 @@ impl FlowTable {
         })
     }
 
-    /// Packets that were not followed, because there were [`MAX_FLOWS`] other flows already.
+    /// Number of packets that were not followed, because there were [`MAX_FLOWS`] other flows
+    /// already.
     #[must_use]
     pub const fn not_followed(&self) -> u64 {
         self.not_followed
     }
 
-    /// Takes the next packet, and says which flow it belongs to: none if that is not followed, or
-    /// the packet is stray.
+    /// Takes the next packet, and returns its flow; `None` if the flow is not followed, or the
+    /// packet has a wrong queue pair.
     pub(crate) fn observe(
         &mut self,
         seen: &Seen<'_>,
@@ -145,7 +147,7 @@ impl FlowTable {
         Some(id)
     }
 
-    /// A frame of a followed flow has faults that its headers alone tell.
+    /// Counts a frame of a followed flow that is faulty by its headers alone.
     pub(crate) fn count_faulty(&mut self, flow: u32) {
         if let Some(flow) = self.flows.get_mut(flow as usize) {
             flow.counters.faulty += 1;
@@ -180,12 +182,13 @@ impl FlowTable {
         self.by_hosts.entry((key.interface, key.source, key.destination)).or_default().push(id);
         let ends = (key.source, key.destination, key.dest_qp);
         self.by_ends.entry(ends).or_default().push(id);
-        self.owners.entry(key.interface).or_default().add(key.source, key.destination);
+        self.shared_addresses.entry(key.interface).or_default().add(key.source, key.destination);
         Some(id)
     }
 
-    /// The queue pair whose message a packet to an unknown one continues: same addresses, same
-    /// entropy, in the middle of a message, and the very PSN that has to come next there.
+    /// The queue pair whose message a packet to an unknown queue pair continues: it has the same
+    /// addresses and entropy, is in the middle of a message, and has exactly the PSN that is
+    /// expected there.
     fn continues_another(&self, key: &FlowKey, seen: &Seen<'_>) -> Option<u32> {
         if !seen.operation.is_middle() && !seen.operation.is_last() {
             return None;
@@ -203,7 +206,7 @@ impl FlowTable {
             .map(|flow| flow.key.dest_qp)
     }
 
-    /// Follows the packet's PSN.
+    /// Follows the sequence of PSNs.
     fn follow(
         &mut self,
         id: u32,
@@ -222,7 +225,7 @@ impl FlowTable {
             transport => flow.transport = Some(transport),
         }
         if operation.transport() == Transport::Ud {
-            // Datagrams to several queue pairs share the sender's PSNs.
+            // All queue pairs to which a UD queue pair sends share its PSNs, so gaps mean nothing.
             flow.counters.messages += 1;
             return Novelty::New;
         }
@@ -241,11 +244,11 @@ impl FlowTable {
         if operation.is_response() {
             let syndrome = packet.extensions.aeth.map(|aeth| aeth.syndrome);
             let syndrome = syndrome.filter(|_| seen.has_extensions);
-            // Only an ACKNOWLEDGE can be a NAK, which its AETH says.
+            // Only an ACKNOWLEDGE can be a NAK; its AETH says so.
             let is_plain = matches!(operation, Opcode::RcAcknowledge | Opcode::XrcAcknowledge);
-            let may_refuse = !seen.has_extensions && is_plain;
+            let may_be_nak = !seen.has_extensions && is_plain;
             let response =
-                Response { step, psn, number: seen.number, time: seen.time, syndrome, may_refuse };
+                Response { step, psn, number: seen.number, time: seen.time, syndrome, may_be_nak };
             return self.follow_response(id, &response, faults, observations);
         }
         let answered = operation.transport() != Transport::Uc
@@ -293,23 +296,23 @@ impl FlowTable {
         };
         match response.syndrome {
             Some(Syndrome::Nak(_) | Syndrome::RnrNak { .. }) => requests.refuse(response.psn),
-            // Whatever it says of what is missing, it may have said.
-            None if response.may_refuse => requests.refuse(response.psn),
+            // It may be a NAK that reports missing packets.
+            None if response.may_be_nak => requests.refuse(response.psn),
             _ => {
                 let acknowledged = requests.acknowledge(response.psn, response.time);
                 if let Some(time) = acknowledged.time {
                     peer.round_trips.add(time);
                 }
                 if let (Some(gap), Some(peer)) = (acknowledged.unseen, peer_id) {
-                    self.judge(peer, gap, faults, observations);
+                    self.report_gap(peer, gap, faults, observations);
                 }
             }
         }
         novelty
     }
 
-    /// Packets of a flow are acknowledged that are missing, and nobody had reported.
-    fn judge(
+    /// Reports a gap of a flow that was acknowledged although the receiver had not reported it.
+    fn report_gap(
         &mut self,
         id: u32,
         gap: Gap,
@@ -324,18 +327,21 @@ impl FlowTable {
         }
     }
 
-    /// Whether all requests of a flow pass its interface, as far as is known. It is asked where some of
-    /// them, from `first`, are missing or out of place.
+    /// Whether all requests of a flow pass its interface, as far as is known. `first` and `count`
+    /// are requests that are missing or out of place.
     fn all_pass(&mut self, id: u32, first: Psn, count: u32) -> bool {
         let flow = &self.flows[id as usize];
         let FlowKey { interface, source, destination, dest_qp } = flow.key;
         if flow.passes_elsewhere
-            || self.owners.get(&interface).is_some_and(|owners| !owners.pass(source))
+            || self
+                .shared_addresses
+                .get(&interface)
+                .is_some_and(|shared_addresses| !shared_addresses.pass(source))
         {
             return false;
         }
         let ways = self.by_ends.get(&(source, destination, dest_qp)).into_iter().flatten();
-        let other = ways.copied().take(WAYS).find(|&way| {
+        let other = ways.copied().take(MAX_INTERFACES).find(|&way| {
             let other = &self.flows[way as usize].requests;
             way != id && passed_elsewhere(&flow.requests, other, first, count)
         });
@@ -369,8 +375,8 @@ impl FlowTable {
         }
     }
 
-    /// The flow whose requests `response` answers, if that is known or can be found; a fault if it
-    /// surely is this flow, and there is no such request.
+    /// The flow whose requests `response` answers, if it is known or can be found. It is a fault if
+    /// that flow is certain and has no such request.
     fn peer_for(
         &mut self,
         id: u32,
@@ -391,10 +397,11 @@ impl FlowTable {
                 return Some(peer);
             }
             if pairing == Pairing::Certain {
-                // A sequence error names the PSN that the responder expects, sent or not.
+                // A sequence error contains the PSN that the responder expects, whether it was sent
+                // or not.
                 let is_sequence_error =
                     matches!(response.syndrome, Some(Syndrome::Nak(NakCode::PsnSequenceError)));
-                if is_sequence_error || response.may_refuse {
+                if is_sequence_error || response.may_be_nak {
                     return Some(peer);
                 }
                 if unsent {

@@ -1,4 +1,4 @@
-//! Messages to frames.
+//! Builds the frames of messages.
 
 use rocelab_wire::{
     Aeth, AtomicAckEth, AtomicEth, Bth, Cnp, Deth, Ecn, Encapsulation, Extensions, Feth, Frame,
@@ -7,21 +7,22 @@ use rocelab_wire::{
 };
 use toml::Spanned;
 
-use super::blemish::Blemish;
 use super::checks;
+use super::defect::Defect;
 use super::document::{Document, Message};
 use super::error::Fault;
 use super::numbering::{LastRequest, Numbering, QueuePair};
 use super::opcodes::Opcodes;
 use super::values::{below, ecn, gid, mac, or, payload, places, vlan};
 
-/// Longest message, in bytes: all frames are made before any is written.
+/// Longest message in bytes. There is a limit because all frames are in memory before any is
+/// written.
 const LONGEST: u64 = 1 << 26;
 
-/// How many values a 24-bit field has.
+/// Number of values of a 24-bit field.
 const U24: u64 = 1 << 24;
 
-/// What all frames have in common, and what the last ones left behind.
+/// The values that all frames share, and the state after the last frame.
 pub(super) struct Builder<'a> {
     document: &'a Document,
     encapsulation: Encapsulation,
@@ -171,7 +172,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The payload of all packets together, and the length that a RETH announces.
+    /// The payload of all packets together, and the length for the RETH.
     fn data(
         &self,
         message: &Message,
@@ -275,7 +276,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Appends a frame, unless it is to be omitted, with what is to be wrong with it.
+    /// Appends a frame with its defects, unless it must be omitted.
     fn emit(&mut self, message: &Message, index: usize, frame: Frame<'_>) -> Result<(), Fault> {
         if places(&message.omit).contains(&index) {
             return Ok(());
@@ -283,32 +284,33 @@ impl<'a> Builder<'a> {
         let is_faulty = message.faulty.is_none() || places(&message.faulty).contains(&index);
         let names = if is_faulty { message.faults.as_slice() } else { &[] };
         let mut frame = frame;
-        let mut blemishes = Vec::new();
+        let mut defects = Vec::new();
         for name in names {
-            let blemish = Blemish::parse(name, self.document.fcs)?;
-            if !blemish.apply(&mut frame) {
+            let defect = Defect::parse(name, self.document.fcs)?;
+            if !defect.apply(&mut frame) {
                 let fix = "choose another fault, or other bytes";
                 return Err(Fault::new("faults", name, "needs a frame that has such a thing", fix));
             }
-            blemishes.push(blemish);
+            defects.push(defect);
         }
-        if self.document.fcs && !blemishes.contains(&Blemish::Payload) {
+        if self.document.fcs && !defects.contains(&Defect::Payload) {
             frame = frame.with_fcs();
         }
         let mut bytes = vec![0; frame.wire_len()];
         frame.emit(&mut bytes).map_err(|error| unexpected(&message.verb, &error))?;
-        let (of_fcs, before_fcs): (Vec<&Blemish>, Vec<&Blemish>) =
-            blemishes.iter().partition(|blemish| **blemish == Blemish::Fcs);
-        for blemish in before_fcs {
-            blemish.apply_to_bytes(&mut bytes, &frame);
+        let (of_fcs, before_fcs): (Vec<&Defect>, Vec<&Defect>) =
+            defects.iter().partition(|defect| **defect == Defect::Fcs);
+        for defect in before_fcs {
+            defect.apply_to_bytes(&mut bytes, &frame);
         }
-        if self.document.fcs && blemishes.contains(&Blemish::Payload) {
-            // The payload was damaged before the frame was sent.
+        if self.document.fcs && defects.contains(&Defect::Payload) {
+            // The payload was damaged before the frame was sent, so the FCS is of the damaged
+            // payload.
             let fcs = rocelab_wire::crc_to_wire(rocelab_wire::fcs(&bytes));
             bytes.extend_from_slice(&fcs);
         }
-        for blemish in of_fcs {
-            blemish.apply_to_bytes(&mut bytes, &frame);
+        for defect in of_fcs {
+            defect.apply_to_bytes(&mut bytes, &frame);
         }
         self.frames.push(bytes);
         Ok(())

@@ -1,4 +1,4 @@
-//! What a description cannot mean: values that contradict each other, and keys without effect.
+//! Refuses descriptions without a meaning: contradicting values, and keys without effect.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::error::Fault;
 use super::opcodes::Opcodes;
 use super::values::places;
 
-/// Addresses of two families, one of which may be a default.
+/// The error for addresses of two families, one of which may be a default.
 pub(super) fn mixed_families(document: &Document) -> Fault {
     let what = "is of another IP version than the other address";
     let fix = "give source and destination in one family";
@@ -21,7 +21,7 @@ pub(super) fn mixed_families(document: &Document) -> Fault {
     }
 }
 
-/// Refuses keys of the top that the frames have no room for.
+/// Refuses top-level keys for fields that the frames do not have.
 pub(super) fn check_document(document: &Document, kind: Encapsulation) -> Result<(), Fault> {
     if let (Some(label), Encapsulation::V2Ipv4) = (&document.flow_label, kind) {
         let fix = "leave it out, or give IPv6 addresses";
@@ -34,8 +34,8 @@ pub(super) fn check_document(document: &Document, kind: Encapsulation) -> Result
     Ok(())
 }
 
-/// The time between two of `frames` frames (ns), if the last one leaves while simulated time, in picoseconds
-/// of 64 bits, lasts.
+/// The time between two of `frames` frames (ns). It is an error if the time of the last one, in
+/// picoseconds, does not fit into 64 bits.
 pub(super) fn interval(document: &Document, frames: usize) -> Result<u64, Fault> {
     let Some(interval) = &document.interval_ns else { return Ok(1_000) };
     let most = (u64::MAX / 1_000) / (frames as u64).max(1);
@@ -46,7 +46,7 @@ pub(super) fn interval(document: &Document, frames: usize) -> Result<u64, Fault>
     Ok(*interval.get_ref())
 }
 
-/// Refuses keys that mean nothing to the packets of a message.
+/// Refuses keys that have no effect on the packets of a message.
 pub(super) fn check_packets(message: &Message, opcodes: &Opcodes) -> Result<(), Fault> {
     let any = |has: fn(Opcode) -> bool| opcodes.all().any(has);
     let verb = message.verb.as_ref();
@@ -80,7 +80,7 @@ pub(super) fn check_packets(message: &Message, opcodes: &Opcodes) -> Result<(), 
     }
 }
 
-/// Refuses keys that mean nothing to PFC and PAUSE frames.
+/// Refuses keys that have no effect on PFC and PAUSE frames.
 pub(super) fn check_control(message: &Message) -> Result<(), Fault> {
     let is_pfc = message.verb.as_ref() == "pfc";
     let mut keys = vec![("priorities", span(&message.priorities), is_pfc)];
@@ -120,7 +120,7 @@ pub(super) fn check_control(message: &Message) -> Result<(), Fault> {
     check_places(message, 1)
 }
 
-/// Refuses packets that a message does not have.
+/// Refuses numbers of packets that a message does not have.
 pub(super) fn check_places(message: &Message, packets: usize) -> Result<(), Fault> {
     for (key, list) in [("omit", &message.omit), ("faulty", &message.faulty)] {
         let Some(list) = list else { continue };
@@ -154,7 +154,7 @@ fn check_faulty(message: &Message) -> Result<(), Fault> {
     }
 }
 
-/// The first key that stands in the message and has no effect.
+/// Refuses the first of these keys that is present, because it has no effect.
 fn refuse(
     message: &Message,
     keys: &[(&'static str, Option<Range<usize>>, bool)],

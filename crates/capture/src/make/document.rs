@@ -1,4 +1,4 @@
-//! What the user writes.
+//! The description, as the user writes it.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -7,7 +7,7 @@ use toml::Spanned;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
-    /// 1 or 2.
+    /// RoCE version, 1 or 2.
     #[serde(default = "two")]
     pub(super) version: Spanned<u8>,
     pub(super) path_mtu: Option<Spanned<u16>>,
@@ -20,9 +20,9 @@ pub(super) struct Document {
     pub(super) destination: Option<Spanned<String>>,
     pub(super) source_mac: Option<Spanned<String>>,
     pub(super) destination_mac: Option<Spanned<String>>,
-    /// Queue pair that requests go to.
+    /// The queue pair to which requests go.
     pub(super) dest_qp: Option<Spanned<u32>>,
-    /// Queue pair that answers go to.
+    /// The queue pair to which answers go.
     pub(super) answer_qp: Option<Spanned<u32>>,
     /// First PSN.
     pub(super) psn: Option<Spanned<u32>>,
@@ -53,7 +53,7 @@ pub(super) struct Vlan {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Message {
-    /// What to do: a verb, or the standard name of an opcode for a single packet.
+    /// The message's operation: a verb, or the standard name of an opcode for a single packet.
     pub(super) verb: Spanned<String>,
     pub(super) transport: Option<Spanned<String>>,
     pub(super) bytes: Option<Spanned<u64>>,
@@ -79,19 +79,19 @@ pub(super) struct Message {
     pub(super) migreq: Option<Spanned<bool>>,
     pub(super) fecn: Option<Spanned<bool>>,
     pub(super) becn: Option<Spanned<bool>>,
-    /// From the destination to the source; the default for answers.
+    /// Whether it goes from the destination to the source; this is the default for answers.
     pub(super) reverse: Option<bool>,
     pub(super) vlan: Option<Spanned<Vlan>>,
     pub(super) dscp: Option<Spanned<u8>>,
     pub(super) ecn: Option<Spanned<String>>,
-    /// Priorities that a PFC frame names.
+    /// The priorities in a PFC frame.
     pub(super) priorities: Option<Spanned<Vec<u8>>>,
     pub(super) quanta: Option<Spanned<u16>>,
-    /// Packets of the message, from 0, that are not written: they are lost.
+    /// Packets of the message, from 0, that are not written, as if they were lost.
     pub(super) omit: Option<Spanned<Vec<usize>>>,
-    /// What to make wrong.
+    /// The defects.
     #[serde(default)]
     pub(super) faults: Vec<Spanned<String>>,
-    /// In which packets of the message, from 0; by default in all.
+    /// Packets of the message, from 0, that have the defects; by default all.
     pub(super) faulty: Option<Spanned<Vec<usize>>>,
 }

@@ -1,4 +1,4 @@
-//! What is wrong with a description, and where.
+//! Errors in a description, with their place.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,8 +9,8 @@ use toml::Spanned;
 
 use super::reading;
 
-/// Something wrong with a description. `Display` is one line: `file:line:column: key = value: what
-/// is wrong; what to write instead`.
+/// An error in a description. `Display` is one line: `file:line:column: key = value: what is wrong;
+/// what to write instead`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecipeError {
     file: PathBuf,
@@ -34,7 +34,7 @@ impl RecipeError {
         self.line
     }
 
-    /// What the TOML reader refuses; `path` leads to it.
+    /// Makes an error of the TOML reader's error; `path` is the key.
     pub(super) fn of_toml(
         file: &Path,
         text: &str,
@@ -43,7 +43,7 @@ impl RecipeError {
     ) -> Self {
         let span = error.span().unwrap_or(0..0);
         let excerpt = excerpt(text, span.clone());
-        // The keys of `toml::Spanned`'s own are no keys of the file.
+        // `toml::Spanned` uses keys of its own, which are not in the file.
         let mut key = path.iter().filter_map(|segment| match segment {
             Segment::Map { key } if !key.starts_with("$__") => Some(key.as_str()),
             _ => None,
@@ -77,10 +77,10 @@ fn excerpt(text: &str, span: Range<usize>) -> String {
     value.lines().next().unwrap_or_default().chars().take(60).collect()
 }
 
-/// Something wrong with a value.
+/// An error in a value.
 #[derive(Debug)]
 pub(super) struct Fault {
-    /// Where the value stands, if it does.
+    /// The place of the value, if it is in the text.
     span: Option<Range<usize>>,
     key: &'static str,
     what: String,
@@ -106,7 +106,7 @@ impl Fault {
         Self { span: Some(span), key, what: what.into(), fix: fix.into() }
     }
 
-    /// Something that nobody wrote.
+    /// The error for a required key that is missing.
     pub(super) fn missing(
         key: &'static str,
         what: impl Into<String>,

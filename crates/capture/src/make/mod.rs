@@ -1,7 +1,8 @@
-//! Captures made of a description: frames for tests, lessons and questions.
+//! Captures from a description: frames for tests, lessons and questions.
 //!
-//! The description is TOML: defaults on top, and a list of messages. Each is cut into packets by the
-//! path MTU, with PSNs that go on where the last one ended; answers answer the last request.
+//! The description is TOML: defaults first, then a list of messages. Each message is cut into
+//! packets by the path MTU, and PSNs continue from the message before; answers answer the last
+//! request.
 //!
 //! ```
 //! use rocelab_capture::{Format, Recipe};
@@ -23,9 +24,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod blemish;
 mod build;
 mod checks;
+mod defect;
 mod document;
 mod error;
 mod numbering;
@@ -80,10 +81,9 @@ impl Recipe {
         &self.frames
     }
 
-    /// Writes them to a capture; gives `output` back.
+    /// Writes the frames to a capture; returns `output`.
     ///
-    /// # Errors
-    /// Those of `output`.
+    /// # Errors The errors of `output`.
     pub fn write<W: Write>(&self, format: Format, output: W) -> io::Result<W> {
         let interface = Interface {
             name: "made".into(),
@@ -95,7 +95,7 @@ impl Recipe {
         let mut writer = CaptureWriter::new(format, output, &[interface])?;
         for (index, frame) in (0_u64..).zip(&self.frames) {
             let len = u32::try_from(frame.len()).map_err(io::Error::other)?;
-            // `parse` saw to it that the last of these times is one.
+            // `parse` has checked that the last of these times fits.
             let time = SimTime::from_ps(index * self.interval_ns * 1_000);
             writer.write_frame(0, time, Direction::Outbound, frame, len)?;
         }

@@ -1,4 +1,4 @@
-//! Verbs to opcodes.
+//! The opcodes of verbs.
 
 use rocelab_wire::Opcode;
 
@@ -71,7 +71,7 @@ impl Opcodes {
         Self::of_verb(verb, service, suffix(message)?).ok_or_else(|| unknown(message, service))
     }
 
-    /// What `verb` is on a service, if that has it.
+    /// The opcodes of `verb` on a service, if the service has them.
     fn of_verb(verb: &str, service: &str, suffix: &str) -> Option<Self> {
         let with = |operation: &str, suffix: &str| named(&format!("{service}_{operation}{suffix}"));
         if let Some(verb) = VERBS.iter().find(|known| known.name == verb) {
@@ -87,7 +87,7 @@ impl Opcodes {
         Some(Self { first: None, middle: None, last: None, only })
     }
 
-    /// All of them.
+    /// All opcodes.
     pub(super) fn all(&self) -> impl Iterator<Item = Opcode> {
         [self.first, self.middle, self.last, Some(self.only)].into_iter().flatten()
     }
@@ -113,7 +113,8 @@ fn service(message: &Message) -> Result<&str, Fault> {
     Err(Fault::new("transport", name, "is no transport service", fix))
 }
 
-/// What the name of an opcode ends with for what a message takes along.
+/// The end of the opcode's name, which depends on immediate data or an invalidated key in the
+/// message.
 fn suffix(message: &Message) -> Result<&'static str, Fault> {
     match (&message.immediate, &message.invalidate) {
         (Some(_), Some(invalidate)) => {
@@ -126,7 +127,7 @@ fn suffix(message: &Message) -> Result<&'static str, Fault> {
     }
 }
 
-/// A verb that there is not, or not on this service, or not with what the message takes along.
+/// The error for a verb that does not exist, or not on this service, or not with these keys.
 fn unknown(message: &Message, service: &str) -> Fault {
     let verb = message.verb.as_ref();
     if Opcodes::of_verb(verb, service, "").is_some() {

@@ -1,8 +1,8 @@
-//! What the TOML reader says, in the words of descriptions.
+//! Translates errors of the TOML reader into the words of descriptions.
 
 use super::suggestion;
 
-/// Rust's names for what TOML has, and TOML's.
+/// Rust's names of TOML's types, and TOML's own names.
 const WORDS: [(&str, &str); 12] = [
     ("struct Document", "a table"),
     ("struct Message", "a table"),
@@ -18,7 +18,7 @@ const WORDS: [(&str, &str); 12] = [
     ("a boolean", "true or false"),
 ];
 
-/// One line: the key, what is wrong with it, what to write.
+/// The error on one line: the key, what is wrong with it, what to write.
 pub(super) fn explained(message: &str, key: Option<&str>, excerpt: &str) -> String {
     if let Some(field) = quoted_after(message, "unknown field") {
         let known: Vec<_> = quoted(message).skip(1).collect();
@@ -39,7 +39,7 @@ pub(super) fn explained(message: &str, key: Option<&str>, excerpt: &str) -> Stri
     }
 }
 
-/// The name in backquotes after `start`.
+/// The name in backquotes that follows `start`.
 fn quoted_after<'a>(message: &'a str, start: &str) -> Option<&'a str> {
     quoted(message.strip_prefix(start)?).next()
 }

@@ -1,9 +1,9 @@
-//! "Did you mean": the nearest of the names that exist.
+//! "Did you mean": the most similar of the known names.
 
 /// Below this similarity (Jaro-Winkler, 0 to 1) nothing is suggested.
 const NEAR: f64 = 0.7;
 
-/// What to write in place of `given`: the nearest of `known`, and all of them.
+/// What to write instead of `given`: the most similar of `known`, and the whole list.
 pub(super) fn write_one_of(given: &str, known: &[&str]) -> String {
     let given = given.to_lowercase();
     let all = known.join(", ");

@@ -1,4 +1,4 @@
-//! Values of a description that have a form of their own.
+//! Values of a description with a syntax of their own.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -58,12 +58,12 @@ pub(super) fn vlan(value: Option<&Spanned<Vlan>>) -> Result<Option<VlanTag>, Fau
     Ok(Some(VlanTag::new(pcp, vid)))
 }
 
-/// The value, or `default` where nobody wrote one.
+/// The value, or `default` if the key is absent.
 pub(super) fn or<T: Copy>(value: &Option<Spanned<T>>, default: T) -> T {
     value.as_ref().map_or(default, |value| *value.as_ref())
 }
 
-/// Packets of a message, from 0, that a key names.
+/// Packets of a message, from 0, in a key's list.
 pub(super) fn places(list: &Option<Spanned<Vec<usize>>>) -> &[usize] {
     list.as_ref().map_or(&[], |list| list.as_ref())
 }
@@ -84,7 +84,7 @@ pub(super) fn below<T: Copy + Into<u64>>(
     Err(Fault::new(key, number, "does not fit its field", fix))
 }
 
-/// Payload of `len` bytes, or as long as its hex digits say.
+/// Payload of `len` bytes, or of the length of its hex digits.
 pub(super) fn payload(
     pattern: Option<&Spanned<String>>,
     len: Option<usize>,

@@ -1,23 +1,26 @@
-//! Where the frames of an ingress port go that has made its sender pause.
+//! Per-egress byte counts of the ingress queues that have asserted PFC.
 
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 
-/// Bytes of memory that frames hold which came in by a port in a priority, by the port that they leave
-/// by. It is counted only of those that are followed, which are those that ever paused: the others
-/// are many, and nobody asks for them.
+/// Bytes of memory held by frames, by the port that they came in by, their priority and the port
+/// that they leave by.
+///
+/// Only ingress ports and priorities that have paused their sender at least once are tracked: they
+/// are few, and the causes of a pause are all that these counts are for.
 #[derive(Clone, Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(super) struct HeldByEgress {
-    /// By place of the ingress port and priority; those that are not followed are empty.
+    /// Indexed by the place of the ingress port and priority, then by egress port. A row is empty
+    /// while its place is not tracked.
     rows: Vec<Box<[u32]>>,
 }
 
 impl HeldByEgress {
-    /// What is held now by egress port, of an ingress port and priority that is followed.
+    /// The bytes held now, by egress port, of a place that is tracked; `None` for any other.
     pub(super) fn of(&self, place: usize) -> Option<&[u32]> {
         self.rows.get(place).map(AsRef::as_ref).filter(|row| !row.is_empty())
     }
 
-    /// Counts one from now on, of which so much is held.
+    /// Starts to track a place whose frames hold the bytes `held` now, by egress port.
     pub(super) fn follow(&mut self, place: usize, held: Box<[u32]>) {
         if self.rows.len() <= place {
             self.rows.resize_with(place + 1, Box::default);
@@ -25,21 +28,21 @@ impl HeldByEgress {
         self.rows[place] = held;
     }
 
-    /// A frame is stored.
+    /// Counts a frame that is stored. Does nothing if the place is not tracked.
     pub(super) fn add(&mut self, place: usize, egress: u16, memory: u32) {
         if let Some(held) = self.held(place, egress) {
             *held += memory;
         }
     }
 
-    /// A frame leaves that was stored.
+    /// Counts a frame that leaves the memory. Does nothing if the place is not tracked.
     pub(super) fn remove(&mut self, place: usize, egress: u16, memory: u32) {
         if let Some(held) = self.held(place, egress) {
             *held -= memory;
         }
     }
 
-    /// What was to leave by a port is gone.
+    /// Sets the counts of an egress port to zero: its frames were lost without being released.
     pub(super) fn forget(&mut self, egress: u16) {
         for held in self.rows.iter_mut().filter_map(|row| row.get_mut(usize::from(egress))) {
             *held = 0;

@@ -24,8 +24,9 @@ use rocelab_units::{Bandwidth, Bytes, Duration};
 
 use crate::link::{INTERPACKET_GAP, MIN_FRAME, PREAMBLE, QUANTUM_BITS};
 
-/// What the headroom of one ingress port and priority depends on, where no class has larger frames
-/// and memory is handed out in bytes. In full it is a [`LosslessHop`].
+/// What the headroom of one ingress port and priority depends on, in the simple case: no other
+/// class has larger frames, and memory is counted in bytes, not in cells. [`LosslessHop`] is the
+/// general case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadroomInput {
     /// The port's rate.
@@ -35,7 +36,7 @@ pub struct HeadroomInput {
     /// The largest frame of any class, FCS included: it may be on its way out when the pause is
     /// due, and it may have just begun at the sender when the pause arrives.
     pub largest_frame: Bytes,
-    /// What the two ends need to make and to obey a pause, together.
+    /// The time that both ends together need to make a pause and to obey it.
     pub response: Duration,
 }
 
@@ -52,16 +53,16 @@ pub struct LosslessHop {
     pub rate: Bandwidth,
     /// Propagation delay of the cable, one way.
     pub delay: Duration,
-    /// What the two ends need to make and to obey a pause, together.
+    /// The time that both ends together need to make a pause and to obey it.
     pub response: Duration,
     /// The largest frame of any class, FCS included, that the pause may have to wait for.
     pub frame_ahead: Bytes,
     /// The largest frame of this class, FCS included.
     pub largest_frame: Bytes,
-    /// The smallest frame of this class, FCS included, from 1 byte to the largest. Matters only
-    /// where there are cells.
+    /// The smallest frame of this class, FCS included, from 1 byte to the largest. It matters only
+    /// where memory is divided into cells.
     pub smallest_frame: Bytes,
-    /// Memory is handed out in cells of so many bytes, at least 1; a frame takes whole cells.
+    /// Size of a memory cell in bytes, at least 1; a frame takes whole cells.
     pub cell: Bytes,
 }
 
@@ -84,13 +85,14 @@ impl From<HeadroomInput> for LosslessHop {
 pub struct HeadroomTerms {
     /// The frame that crosses XOFF: a largest frame of this class.
     pub first: Bytes,
-    /// What the pause waits for: a largest frame of any class and its gap of 12.
+    /// The largest frame of any class, which may be leaving ahead of the pause frame, and its gap
+    /// of 12.
     pub ahead: Bytes,
     /// The pause frame of 64 and its preamble of 8.
     pub pause: Bytes,
     /// What is sent in two propagation delays.
     pub cable: Bytes,
-    /// What is sent in the response time, and 1 for the fraction of a byte.
+    /// What is sent in the response time, rounded up to whole bytes.
     pub response: Bytes,
     /// What the sender had just begun: a largest frame of this class and its preamble of 8.
     pub begun: Bytes,
@@ -138,8 +140,8 @@ impl LosslessHop {
         terms
     }
 
-    /// The headroom in bytes of whole cells, where others arrive between a first and a last frame
-    /// for as long as `window` bytes take.
+    /// The headroom in bytes of whole cells: a first frame, a last frame, and between them the
+    /// frames that arrive in the time that `window` bytes take on the link.
     fn in_cells(&self, window: u64) -> u64 {
         let cell = self.cell.get().max(1);
         let (memory, wire) = self.worst_occupancy();
@@ -149,8 +151,8 @@ impl LosslessHop {
         ends.saturating_add(between).saturating_mul(cell)
     }
 
-    /// The most memory that a frame of this class takes for the time on the wire that it needs, as
-    /// a fraction of bytes, at least 1.
+    /// The largest ratio, over all frame sizes of this class, of the memory that a frame takes to
+    /// the bytes of time that it takes on the wire; at least 1. As numerator and denominator.
     fn worst_occupancy(&self) -> (u64, u64) {
         let (cell, smallest) = (self.cell.get().max(1), self.smallest_frame.get().max(1));
         let behind_a_cell = (smallest - 1).div_ceil(cell) * cell + 1;
@@ -182,8 +184,8 @@ pub fn standard_response(rate: Bandwidth) -> Duration {
     }
 }
 
-/// The listed rate whose quanta [`standard_response`] takes for `rate`: itself, the next lower one, or
-/// the lowest.
+/// The listed rate whose quanta [`standard_response`] uses for `rate`: that rate, or the next lower
+/// one, or the lowest.
 pub fn rate_of_response(rate: Bandwidth) -> Bandwidth {
     let listed = QUANTA.iter().rev().map(|&(mbps, _)| Bandwidth::from_mbps(mbps));
     listed.clone().find(|&listed| listed <= rate).unwrap_or(Bandwidth::from_mbps(QUANTA[0].0))
@@ -245,8 +247,8 @@ mod tests {
         assert_eq!(standard_response(Bandwidth::from_bps(500_000_000)).ps(), 2 * 1_024_000);
     }
 
-    /// The most memory that any sequence of frames takes, of which the last begins within `window`
-    /// bytes of time: for each time the best that fits, by trying every frame size.
+    /// The most memory that frames can take if the last of them begins within `window` bytes of
+    /// time: dynamic programming over the time, with every frame size tried.
     fn most_memory(hop: &LosslessHop, window: usize) -> u64 {
         let cell = hop.cell.get();
         let sizes = hop.smallest_frame.get()..=hop.largest_frame.get();
@@ -274,8 +276,8 @@ mod tests {
                     frame_ahead: Bytes::new(largest),
                     ..input().into()
                 };
-                // What the pause waits for, itself and its preamble, two delays, but not the gap
-                // that is behind the first frame.
+                // The time ahead of the pause, the pause and its preamble, and two delays. The gap
+                // behind the first frame does not count.
                 let window = 8 + largest + 12 + 72 - 12 + 1_000;
                 let most = most_memory(&hop, window as usize);
                 let given = hop.terms().total().get();
@@ -287,7 +289,7 @@ mod tests {
 
     #[test]
     fn small_frames_in_cells_leave_no_room_for_a_frame_less() {
-        // Where the smallest frame is the worst, a row of such frames is that mix.
+        // Where the smallest frame is the worst, a sequence of such frames reaches the bound.
         for (cell, us) in [(208, 1), (208, 3), (254, 10), (300, 3)] {
             let hop = LosslessHop {
                 delay: Duration::from_us(us),

@@ -7,21 +7,21 @@ use super::by_egress::HeldByEgress;
 use super::in_use::{InUse, within};
 use super::{Admission, Arrival, BufferError, BufferPolicy, Departure, DropReason};
 
-/// Bytes that each ingress port and class stores before it takes of the shared part.
+/// Bytes that each ingress port and class may store before it uses the shared part.
 const RESERVE: u32 = 4_096;
 /// How far below the threshold an ingress class falls before its sender resumes, in bytes.
 const RESUME_OFFSET: u32 = 3_072;
-/// Of what is free of the shared part, a port at the rate of the NICs may hold 2^-3.
+/// A port at the rate of the NICs may hold 2^-3 of the free shared part.
 const SHIFT_AT_NIC_RATE: u8 = 3;
-/// The largest memory in bytes: one more frame on top of it still counts in 32 bits.
+/// The largest memory in bytes: the count still fits in 32 bits with one more frame on top.
 const MAX_BUFFER: u64 = u32::MAX as u64 - u16::MAX as u64;
 
-/// A port, as far as its share of the memory depends on it.
+/// The properties of a port that decide its share of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HpccNs3Port {
     /// The rate of its link.
     pub rate: Bandwidth,
-    /// The propagation delay of its link, of which whole nanoseconds count.
+    /// The propagation delay of its link; fractions of a nanosecond are ignored.
     pub delay: Duration,
 }
 
@@ -40,9 +40,9 @@ pub struct HpccNs3Port {
 pub struct HpccNs3Buffer {
     /// By ingress port x 8 + class.
     ingress: Vec<IngressClass>,
-    /// The shared part.
+    /// Size of the shared part in bytes.
     available: u32,
-    /// What is in use of the shared part, never more than all of it.
+    /// Bytes in use of the shared part, at most `available`.
     shared: u32,
     by_egress: HeldByEgress,
 }
@@ -50,14 +50,14 @@ pub struct HpccNs3Buffer {
 /// An ingress port and class, in 16 bytes.
 #[derive(Clone, Copy, Debug)]
 struct IngressClass {
-    /// Bytes in reserve and shared part.
+    /// Bytes in the reserve and in the shared part.
     held: u32,
     headroom_used: u32,
     headroom: u32,
-    /// The threshold is what is free of the shared part, shifted right by this.
+    /// The threshold is the free shared part, shifted right by this.
     shift: u8,
     paused: bool,
-    /// Whether it is counted by egress port.
+    /// Whether `by_egress` tracks it.
     followed: bool,
 }
 
@@ -83,7 +83,7 @@ impl State for HpccNs3Buffer {
 }
 
 impl IngressClass {
-    /// Bytes in the shared part.
+    /// Bytes that it holds in the shared part.
     #[inline]
     fn beyond_reserve(&self) -> u32 {
         self.held.saturating_sub(RESERVE)
@@ -254,7 +254,8 @@ mod tests {
         HpccNs3Port { rate: Bandwidth::from_gbps(gbps), delay: Duration::from_us(1) }
     }
 
-    /// Two ports at 100 Gbit/s and 1 us with headroom 37,500 bytes each, and so much to share.
+    /// Two ports at 100 Gbit/s and 1 us with headroom 37,500 bytes each, and a shared part of
+    /// `to_share` bytes.
     fn buffer(to_share: u64) -> HpccNs3Buffer {
         let total = 2 * (37_500 + 4_096) + to_share;
         HpccNs3Buffer::new(total, &[port(100); 2], Bandwidth::from_gbps(100))
@@ -269,7 +270,8 @@ mod tests {
         buffer.release(Departure { ingress: 0, egress: 0, priority: 3, len })
     }
 
-    /// Reserve and shared part, headroom, and all that is shared, of port 0 and class 3.
+    /// Of port 0 and class 3: bytes in reserve and shared part, bytes in the headroom; then the use
+    /// of the shared part.
     fn state(buffer: &HpccNs3Buffer) -> (u32, u32, u32) {
         let class = &buffer.ingress[3];
         (class.held, class.headroom_used, buffer.shared)

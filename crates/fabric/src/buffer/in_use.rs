@@ -1,8 +1,8 @@
-//! What is in use of a switch's memory, added up from what its ports hold.
+//! The memory in use of a switch, added up from what its ports hold when a checkpoint is loaded.
 
 use rocelab_state::{Result, unfit};
 
-/// Bytes of memory by the part that they are taken from.
+/// Bytes in use of each part of the memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct InUse {
     pub(super) shared: u64,
@@ -11,7 +11,8 @@ pub(super) struct InUse {
 }
 
 impl InUse {
-    /// So much is stored beside headroom by one that has this `reserve`.
+    /// Counts `stored` bytes that are not in the headroom: up to `reserve` of them are in the
+    /// reserve, the others in the shared part.
     pub(super) fn store(&mut self, stored: u32, reserve: u32) {
         let from_reserve = stored.min(reserve);
         self.reserve += u64::from(from_reserve);
@@ -23,13 +24,13 @@ impl InUse {
     }
 }
 
-/// What is in use of a part, which is no more than there is of it.
+/// Checks that no more than `limit` bytes of a part are in use.
 pub(super) fn within(used: u64, limit: u32) -> Result<u32> {
     let used = u32::try_from(used).ok().filter(|&used| used <= limit);
     used.ok_or_else(|| unfit("more is stored than the switch has memory for"))
 }
 
-/// A lossy priority has no headroom and pauses nobody: nothing would ever end a pause.
+/// Checks a lossy priority: it has no headroom and pauses nobody, so a pause would never end.
 pub(super) fn check_lossy(headroom_used: u32, paused: bool) -> Result {
     if headroom_used != 0 || paused {
         return Err(unfit("a priority is paused that is lossy"));

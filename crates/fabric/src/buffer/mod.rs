@@ -1,4 +1,5 @@
-//! Who may store a frame in a switch's memory, when a sender must pause, and what is dropped.
+//! Shared-memory admission in a switch: which frames are stored or dropped, and when a sender must
+//! pause.
 
 mod by_egress;
 mod headroom;
@@ -21,42 +22,44 @@ pub use switch::SwitchBuffer;
 
 /// Admission to a switch's memory. The native switch is [`SharedBuffer`].
 ///
-/// Its state is what each port and priority holds. What is in use of parts that all share follows from
-/// that: loading adds it up.
+/// Its state is what each port and priority holds. The use of parts that all of them share is not
+/// saved: it is the sum of these, and loading adds it up.
 pub trait BufferPolicy: fmt::Debug + Send + State {
     /// A frame has arrived; decides whether it is stored, and accounts for it if so.
     fn admit(&mut self, arrival: Arrival) -> Admission;
 
-    /// Whether a frame that arrives and leaves at once changes nothing here: it would be stored without a pause, and
-    /// nobody waits for its memory. False if that takes a closer look.
+    /// Whether a frame that arrives and leaves at once would be stored without a pause and leave no
+    /// trace here, so that the caller may skip [`Self::admit`] and [`Self::release`]. False where
+    /// this takes more than a quick test.
     fn passes(&self, arrival: Arrival) -> bool {
         let _ = arrival;
         false
     }
 
-    /// A stored frame leaves; true if its ingress priority may now send again.
+    /// Releases the memory of a stored frame that leaves; true if its ingress priority may send
+    /// again.
     fn release(&mut self, departure: Departure) -> bool;
 
-    /// Bytes of memory that frames hold which came in by a port in a priority, headroom included.
+    /// Bytes of memory held by the frames of an ingress port and priority, headroom included.
     fn held(&self, ingress: u16, priority: u8) -> u32;
 
-    /// What is counted of an ingress port and priority, as far as there is one place for it: to be
-    /// looked at ahead of time.
+    /// The counter of an ingress port and priority, for prefetching it; `None` if there is more
+    /// than one place to look at.
     fn account(&self, ingress: u16, priority: u8) -> Option<&u32> {
         let _ = (ingress, priority);
         None
     }
 
-    /// Of [`Self::held`], the bytes by the port that the frames are to leave by; none unless it is
-    /// [followed](Self::follow).
+    /// The bytes of [`Self::held`], by egress port; `None` unless they are [tracked](Self::follow).
     fn held_by_egress(&self, ingress: u16, priority: u8) -> Option<&[u32]>;
 
-    /// Counts from now on by egress port what an ingress port and lossless priority hold, of which
-    /// so much is held by frames for each.
+    /// Starts to count the bytes of an ingress port and lossless priority by egress port. `held` is
+    /// the count now.
     fn follow(&mut self, ingress: u16, priority: u8, held: Box<[u32]>);
 
-    /// Frames that were to leave by a port are gone without being released: nobody waits for it, though
-    /// their memory stays in use. Only the rules of HPCC's ns-3 simulator lose frames like that.
+    /// Sets the counts of an egress port to zero, because its frames are lost without being
+    /// released. Only the rules of HPCC's ns-3 simulator lose frames like that; their memory stays
+    /// in use.
     fn forget_egress(&mut self, egress: u16) {
         let _ = egress;
     }
@@ -73,45 +76,45 @@ pub trait BufferPolicy: fmt::Debug + Send + State {
 /// A frame that asks to be stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// The port it came in by, counted from 0.
+    /// The ingress port, counted from 0.
     pub ingress: u16,
-    /// The port it is to leave by.
+    /// The egress port, counted from 0.
     pub egress: u16,
     /// Its priority, 0 to 7.
     pub priority: u8,
-    /// Its bytes, FCS included.
+    /// Its length in bytes, FCS included.
     pub len: u32,
-    /// Bytes that wait in the queue that it would join.
+    /// Bytes that wait in its egress queue, without this frame.
     pub egress_queue: u32,
 }
 
 /// A frame that leaves the memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
-    /// The port it came in by.
+    /// The ingress port, counted from 0.
     pub ingress: u16,
-    /// The port it leaves by.
+    /// The egress port, counted from 0.
     pub egress: u16,
     /// Its priority, 0 to 7.
     pub priority: u8,
-    /// Its bytes, FCS included.
+    /// Its length in bytes, FCS included.
     pub len: u32,
 }
 
-/// What became of an arrival.
+/// The result of an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// Stored.
+    /// The frame is stored.
     Stored,
-    /// Stored, and its ingress priority has crossed XOFF: its sender must pause.
+    /// The frame is stored, and its ingress priority has crossed XOFF: its sender must pause.
     StoredAndPause,
-    /// Not stored.
+    /// The frame is dropped.
     Dropped(DropReason),
-    /// Not stored, and its ingress priority has crossed XOFF all the same.
+    /// The frame is dropped, and its ingress priority has crossed XOFF: its sender must pause.
     DroppedAndPause(DropReason),
 }
 
-/// Why a switch dropped a frame: the inequality that did not hold. All in bytes.
+/// Why a switch dropped a frame: the limit that it would exceed. All values in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
 #[non_exhaustive]
 pub enum DropReason {
@@ -163,7 +166,7 @@ pub enum DropReason {
 }
 
 impl Admission {
-    /// Whether the frame is in the memory now.
+    /// Whether the frame was stored.
     pub const fn is_stored(self) -> bool {
         matches!(self, Self::Stored | Self::StoredAndPause)
     }
@@ -179,7 +182,7 @@ impl DropReason {
         "shared_buffer_full",
     ];
 
-    /// A short name, as `summary.json` counts by.
+    /// A short name, the key of the counts in `summary.json`.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::HeadroomExceeded { .. } => Self::NAMES[0],

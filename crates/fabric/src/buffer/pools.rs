@@ -1,4 +1,4 @@
-//! The native switch memory, with everything that a scenario can ask for.
+//! The native switch memory in its general form, with all options of a scenario.
 
 use rocelab_state::{State, load_value, save_value, unfit};
 use rocelab_units::Ratio;
@@ -11,25 +11,26 @@ use crate::{Priority, SwitchConfig};
 
 /// Accounting by ingress port and priority and by egress port and priority, in whole cells.
 ///
-/// A frame of a lossless priority goes where [`SharedBuffer`](super::SharedBuffer) puts it, but
+/// A frame of a lossless priority is stored as in [`SharedBuffer`](super::SharedBuffer), with these
+/// additions:
 ///
 /// * each priority may have a threshold of its own,
-/// * the headroom may come from a pool that all ingress ports share (and up to each one's own limit),
-/// * its egress queue may have a limit, beyond which it is dropped whatever its class.
+/// * the headroom may come from a pool that all ingress ports share (each up to its own limit),
+/// * its egress queue may have a limit; a frame beyond it is dropped although it is lossless.
 ///
-/// A frame of a lossy priority goes to the reserve of its egress queue, or to the shared pool up to
-/// the threshold of that queue and, if there is one, of its ingress port and priority.
+/// A frame of a lossy priority is stored in the reserve of its egress queue, or in the shared pool
+/// up to the threshold of that queue and, if there is one, of its ingress port and priority.
 ///
-/// This is the general form of [`SharedBuffer`](super::SharedBuffer), which is faster; with the same
-/// parameters both decide alike (a property test holds them together).
+/// [`SharedBuffer`](super::SharedBuffer) is faster. Where both support the parameters, both decide
+/// alike (a property test compares them).
 #[derive(Clone, Debug)]
 pub struct PoolBuffer {
     /// By ingress port x 8 + priority.
     ingress: Vec<Ingress>,
-    /// By egress port x 8 + priority: memory in use.
+    /// Bytes of memory in use, by egress port x 8 + priority.
     egress: Vec<u32>,
     shared: Pool,
-    /// Where headroom is shared: all of it.
+    /// The pool of headroom, where all ports share one.
     headroom_pool: Option<Pool>,
     headroom_used: u32,
     reserve_used: u32,
@@ -51,7 +52,7 @@ impl Pool {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Ingress {
-    /// Memory in reserve and shared pool.
+    /// Bytes in the reserve and in the shared pool.
     stored: u32,
     headroom_used: u32,
     headroom_limit: u32,
@@ -60,7 +61,7 @@ struct Ingress {
 
 rocelab_state::state!(Ingress { values: stored, headroom_used, paused; kept: headroom_limit });
 
-/// The most that one queue may hold of the shared pool.
+/// The most that one queue may hold in the shared pool.
 #[derive(Clone, Copy, Debug)]
 enum Threshold {
     Fixed(u64),
@@ -68,7 +69,7 @@ enum Threshold {
 }
 
 impl Threshold {
-    /// In bytes, with so much of the pool free.
+    /// The threshold in bytes while `free` bytes of the pool are free.
     fn bytes(self, free: u32) -> u64 {
         match self {
             Self::Fixed(limit) => limit,
@@ -76,7 +77,7 @@ impl Threshold {
         }
     }
 
-    /// Whether `amount` is within it, without dividing.
+    /// Whether `amount` is at most the threshold. Multiplies instead of dividing, which is faster.
     fn covers(self, amount: u64, free: u32) -> bool {
         match self {
             Self::Fixed(limit) => amount <= limit,
@@ -96,7 +97,7 @@ struct Rules {
     xon_offset: u64,
     ingress_reserve: u32,
     egress_reserve: u32,
-    /// By priority: of ingress priorities (lossless) or egress queues (lossy).
+    /// By priority: the limit of its ingress ports (lossless) or of its egress queues (lossy).
     thresholds: [Threshold; 8],
     lossy_ingress: Option<Threshold>,
     lossless_egress_limit: Option<u64>,
@@ -116,7 +117,7 @@ impl State for PoolBuffer {
         }
         (self.egress, self.by_egress) = (egress, by_egress);
         let used = self.in_use()?;
-        // What is stored in cells of one size does not leave in those of another.
+        // Amounts that were counted in cells of one size cannot be released in cells of another.
         if cell != self.rules.cell && !used.is_empty() {
             return Err(unfit("the size of a buffer's cells"));
         }
@@ -131,7 +132,7 @@ impl State for PoolBuffer {
 }
 
 impl PoolBuffer {
-    /// What the ports hold.
+    /// The memory in use, added up over all ports.
     fn in_use(&self) -> rocelab_state::Result<InUse> {
         let Rules { lossless, ingress_reserve, egress_reserve, .. } = self.rules;
         let mut used = InUse::default();
@@ -189,7 +190,7 @@ impl PoolBuffer {
             rules: Rules {
                 cell: bounded(config.cell.get()).max(1),
                 lossless,
-                // An offset beyond the buffer means: not before nothing is held.
+                // An offset larger than the buffer means: resume only when nothing is held.
                 xon_offset: config.xon_offset.get().min(u64::from(u32::MAX)),
                 ingress_reserve: bounded(config.reserve.get()),
                 egress_reserve: bounded(config.egress_reserve.get()),
@@ -202,7 +203,8 @@ impl PoolBuffer {
         })
     }
 
-    /// Whether a switch needs all this; [`SharedBuffer`](super::SharedBuffer) does for the others.
+    /// Whether a configuration needs this general form; [`SharedBuffer`](super::SharedBuffer) is
+    /// enough for all others.
     pub fn is_needed(config: &SwitchConfig) -> bool {
         config.cell.get() > 1
             || !config.priority_alpha.is_empty()
@@ -234,7 +236,8 @@ impl PoolBuffer {
         let threshold = self.rules.thresholds[usize::from(priority)];
         let free = self.shared.free();
         let fits = more == 0 || threshold.covers(u64::from(after), free) && more <= free;
-        // Frames queue up in order: while some wait in the headroom, none goes back to the pool.
+        // Frames are counted in order of arrival: while some are in the headroom, later ones join
+        // them there.
         if fits && state.headroom_used == 0 {
             self.shared.used += more;
             self.reserve_used += memory - more;
@@ -261,7 +264,7 @@ impl PoolBuffer {
             (false, None) => None,
         };
         if let Some(reason) = reason {
-            // With nothing stored, nothing would ever leave to end the pause.
+            // Without stored frames there must be no pause: no departure would ever end it.
             let pauses = !state.paused && state.stored > 0;
             state.paused |= pauses;
             return if pauses {

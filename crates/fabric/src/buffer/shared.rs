@@ -14,21 +14,23 @@ use crate::SwitchConfig;
 /// A frame of a lossless priority goes to the first of these that has room:
 ///
 /// 1. the reserve of its ingress port and priority,
-/// 2. the shared pool, up to the threshold: `alpha` times what is free of the pool, or a fixed size,
-/// 3. the headroom of its ingress port and priority; to enter it means XOFF.
+/// 2. the shared pool, up to the threshold: `alpha` times the free part of the pool, or a fixed
+///    size,
+/// 3. the headroom of its ingress port and priority; entering it means XOFF.
 ///
-/// Behind that it is dropped, which no sender that obeys its pause can bring about when the headroom
-/// is [large enough](super::headroom). The sender resumes (XON) when its headroom is empty and it
-/// holds `xon_offset` less than the threshold, or nothing. A frame of a lossy priority is stored in
-/// the shared pool while its egress queue is below the threshold. Memory is given back when a frame
-/// starts to leave.
+/// If none has room, the frame is dropped. That cannot happen if senders obey their pauses and the
+/// headroom is [large enough](super::headroom). The sender resumes (XON) when its headroom is empty
+/// and it holds `xon_offset` less than the threshold, or nothing. A frame of a lossy priority is
+/// stored in the shared pool while its egress queue is below the threshold. Memory is released when
+/// a frame starts to leave.
 ///
-/// The fields stand in the order of their use: what every frame touches comes first.
+/// The fields are in the order of their use: those that every frame touches come first, on one
+/// cache line.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct SharedBuffer {
-    /// By priority x `ports` + ingress port: few priorities are in use, and what is of one of them is
-    /// together.
+    /// Indexed by priority x `ports` + ingress port. Few priorities are in use, so the entries of
+    /// one priority are next to each other in the cache.
     ingress: Vec<IngressPriority>,
     threshold: Threshold,
     shared_used: u32,
@@ -45,12 +47,12 @@ pub struct SharedBuffer {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct IngressPriority {
-    /// Bytes in reserve and shared pool.
+    /// Bytes in the reserve and in the shared pool.
     stored: u32,
     headroom_used: u32,
     headroom_limit: u32,
     paused: bool,
-    /// Whether it is counted by egress port.
+    /// Whether `by_egress` tracks it.
     followed: bool,
 }
 
@@ -60,14 +62,15 @@ rocelab_state::state!(IngressPriority {
 });
 
 impl IngressPriority {
-    /// Whether frames come to it as to most: none of it is in the headroom, and nobody follows it.
+    /// Whether the fast path applies: nothing is in the headroom, and `by_egress` does not track
+    /// it.
     #[inline]
     fn is_plain(&self) -> bool {
         self.headroom_used | u32::from(self.followed) == 0
     }
 }
 
-/// The most that one ingress priority or egress queue may hold of the shared pool.
+/// The most that one ingress priority or egress queue may hold in the shared pool.
 #[derive(Clone, Copy, Debug)]
 enum Threshold {
     Fixed(u64),
@@ -103,7 +106,7 @@ impl State for SharedBuffer {
 /// How a switch's memory is divided, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferLayout {
-    /// All memory.
+    /// The whole memory.
     pub total: u64,
     /// Sum of all headroom.
     pub headroom: u64,
@@ -113,7 +116,8 @@ pub struct BufferLayout {
     pub shared: u64,
 }
 
-/// The largest memory of a switch, in bytes: one more frame on top still counts in 32 bits.
+/// The largest memory of a switch in bytes: the count still fits in 32 bits with one more frame on
+/// top.
 const MAX_BUFFER: u64 = 4_000_000_000;
 
 /// A buffer that cannot be divided as asked.
@@ -176,7 +180,7 @@ impl BufferLayout {
     }
 }
 
-/// Bit p for each priority p of the list.
+/// The priorities of the list as a mask: bit p for priority p.
 pub(crate) fn lossless_mask(priorities: &[u8]) -> u8 {
     priorities
         .iter()
@@ -213,7 +217,7 @@ impl SharedBuffer {
                 Some(xoff) => Threshold::Fixed(xoff.get()),
                 None => Threshold::Dynamic(config.alpha),
             },
-            // An offset beyond the buffer means: not before nothing is held.
+            // An offset larger than the buffer means: resume only when nothing is held.
             xon_offset: config.xon_offset.get().min(u64::from(u32::MAX)),
             reserve: bounded(config.reserve.get()),
             lossless,
@@ -228,7 +232,8 @@ impl SharedBuffer {
         self.ingress[self.place_of(ingress, priority)].paused
     }
 
-    /// Whether `amount` of the shared pool is within the threshold, without dividing.
+    /// Whether `amount` bytes of the shared pool are at most the threshold. Multiplies instead of
+    /// dividing, which is faster.
     #[inline]
     fn within_threshold(&self, amount: u64) -> bool {
         match self.threshold {
@@ -263,7 +268,8 @@ impl SharedBuffer {
         let fits = more == 0
             || (self.within_threshold(u64::from(shared_after))
                 && u64::from(self.shared_used) + u64::from(more) <= u64::from(self.shared_limit));
-        // Frames queue up in order: while some wait in the headroom, none goes back to the pool.
+        // Frames are counted in order of arrival: while some are in the headroom, later ones join
+        // them there.
         if fits && state.headroom_used == 0 {
             self.shared_used += more;
             self.reserve_used += arrival.len - more;
@@ -277,7 +283,7 @@ impl SharedBuffer {
                 len: arrival.len,
                 limit: state.headroom_limit,
             };
-            // With nothing stored, nothing would ever leave to end the pause.
+            // Without stored frames there must be no pause: no departure would ever end it.
             let pauses = !state.paused && state.stored > 0;
             state.paused |= pauses;
             return if pauses {
@@ -318,7 +324,7 @@ impl SharedBuffer {
         Admission::Stored
     }
 
-    /// Where an ingress port and priority is accounted for.
+    /// The index into `ingress` of an ingress port and priority.
     #[inline]
     fn place_of(&self, ingress: u16, priority: u8) -> usize {
         usize::from(priority) * usize::from(self.ports) + usize::from(ingress)
@@ -331,13 +337,14 @@ impl SharedBuffer {
 }
 
 impl BufferPolicy for SharedBuffer {
-    #[inline(always)] // Into where a switch receives; the general case is not.
+    #[inline(always)] // Inlined where a switch receives a frame; `admit_slow` is not.
     fn admit(&mut self, arrival: Arrival) -> Admission {
         debug_assert!(arrival.ingress < self.ports, "the switch has no such port");
         if !self.is_lossless(arrival.priority) {
             return self.admit_lossy(arrival);
         }
-        // The common case, in few steps: below the threshold, without reserve and headroom.
+        // Fast path: the frame fits below the threshold, and neither reserve nor headroom is
+        // involved.
         let place = self.place_of(arrival.ingress, arrival.priority);
         let state = &self.ingress[place];
         let (stored, shared) = (state.stored + arrival.len, self.shared_used + arrival.len);
@@ -347,13 +354,14 @@ impl BufferPolicy for SharedBuffer {
             self.ingress[place].stored = stored;
             return Admission::Stored;
         }
-        self.admit_specially(arrival)
+        self.admit_slow(arrival)
     }
 
     #[inline(always)]
     fn passes(&self, arrival: Arrival) -> bool {
         let state = &self.ingress[self.place_of(arrival.ingress, arrival.priority)];
-        // What a lossless priority holds, or a lossy queue.
+        // The bytes that the threshold limits: of the ingress priority (lossless) or of the egress
+        // queue (lossy).
         let (held, plain) = if self.is_lossless(arrival.priority) {
             (state.stored, self.reserve == 0 && state.is_plain() && !state.paused)
         } else {
@@ -403,10 +411,10 @@ impl BufferPolicy for SharedBuffer {
 }
 
 impl SharedBuffer {
-    /// The general case of [`BufferPolicy::admit`].
+    /// The general case of [`BufferPolicy::admit`], kept out of the fast path's code.
     #[cold]
-    #[inline(never)] // Not into the common case.
-    fn admit_specially(&mut self, arrival: Arrival) -> Admission {
+    #[inline(never)] // Keeps the fast path short.
+    fn admit_slow(&mut self, arrival: Arrival) -> Admission {
         let admission = self.admit_lossless(arrival);
         if admission.is_stored() {
             let place = self.place_of(arrival.ingress, arrival.priority);
@@ -415,7 +423,8 @@ impl SharedBuffer {
         admission
     }
 
-    /// The general case of [`BufferPolicy::release`]: headroom first, then pool, then reserve.
+    /// The general case of [`BufferPolicy::release`]: headroom first, then shared pool, then
+    /// reserve.
     #[cold]
     #[inline(never)]
     fn release_lossless(&mut self, departure: Departure) -> bool {
@@ -469,7 +478,7 @@ mod tests {
         buffer.release(Departure { ingress, egress: 0, priority, len: 1_000 })
     }
 
-    /// With the priorities of its switch, on a cache line.
+    /// All of these fields and the entries of the switch's priorities are on one cache line.
     #[test]
     fn what_every_frame_touches_is_together() {
         assert!(std::mem::offset_of!(SharedBuffer, xon_offset) <= 56);
@@ -521,8 +530,8 @@ mod tests {
             arrive(&mut buffer, 0, 3);
         }
         let resumed = (1..=50).find(|_| depart(&mut buffer, 0, 3));
-        // Five frames leave the headroom; at 44,000 stored the threshold is 46,000: below by the
-        // offset of 1,000 for the first time.
+        // Five frames leave the headroom. At 44,000 stored, the threshold is 46,000; this is the
+        // first time that the amount is below it by the offset of 1,000.
         assert_eq!(resumed, Some(6));
         while buffer.stored() > 0 {
             assert!(!depart(&mut buffer, 0, 3));

@@ -6,12 +6,12 @@ use rocelab_units::Bytes;
 use super::{Admission, Arrival, BufferError, BufferPolicy, Departure, PoolBuffer, SharedBuffer};
 use crate::SwitchConfig;
 
-/// A native switch's memory: the fast form where it does, the general one where it must be.
+/// A native switch's memory: the fast form where it supports the parameters, else the general form.
 #[derive(Clone, Debug)]
 pub enum SwitchBuffer {
-    /// One threshold for all, headroom of each port's own, bytes.
+    /// One threshold for all priorities, a headroom for each port, counted in bytes.
     Shared(SharedBuffer),
-    /// Everything else.
+    /// All other configurations.
     Pools(Box<PoolBuffer>),
 }
 
@@ -29,7 +29,7 @@ impl SwitchBuffer {
     }
 }
 
-/// The form is a setting: one is not loaded into the other.
+/// The form follows from the settings, so a checkpoint of one form cannot be loaded into the other.
 impl State for SwitchBuffer {
     fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
         save_value(&matches!(self, Self::Pools(_)), to)?;
@@ -48,7 +48,7 @@ impl State for SwitchBuffer {
     }
 }
 
-/// Out of line: few switches are asked here, and the others should not pay for it.
+/// Not inlined: few switches use the general form, and the code of all others stays short.
 #[cold]
 fn admit_to_pools(buffer: &mut PoolBuffer, arrival: Arrival) -> Admission {
     buffer.admit(arrival)
@@ -60,7 +60,7 @@ fn release_from_pools(buffer: &mut PoolBuffer, departure: Departure) -> bool {
 }
 
 impl BufferPolicy for SwitchBuffer {
-    #[inline(always)] // The general form must not un-inline the fast one.
+    #[inline(always)] // The code of the general form must not keep the fast form from being inlined.
     fn admit(&mut self, arrival: Arrival) -> Admission {
         match self {
             Self::Shared(buffer) => buffer.admit(arrival),

@@ -1,18 +1,18 @@
-//! Finds a cycle among dependencies.
+//! Finds a cycle of dependencies.
 //!
-//! The searches keep their own stack: a cycle may be as long as the network has links, which is
-//! more than recursive searches, as graph libraries have them, can be deep. They read the rows of
-//! bits as they are.
+//! The searches keep an explicit stack instead of recursing: a cycle may be as long as the number
+//! of links, and recursion as in graph libraries would overflow. They work on the bit rows
+//! directly.
 
 use std::fmt::Write as _;
 
 use super::{BufferDependencies, port_number};
 use crate::topology::{NodeId, Topology};
 
-/// Ingress buffers that wait for each other in a circle.
+/// A cycle of ingress buffers that wait for each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DependencyCycle {
-    /// Each waits for the next, and the last for the first; at least two.
+    /// Each buffer waits for the next, and the last for the first; at least two.
     pub waits: Vec<BufferWait>,
 }
 
@@ -21,15 +21,16 @@ pub struct DependencyCycle {
 pub struct BufferWait {
     /// The switch.
     pub switch: NodeId,
-    /// Where they entered, counted from 0: the sender behind it is paused.
+    /// The ingress port, counted from 0. The sender at its other end is paused.
     pub in_port: u16,
-    /// In whose queue they wait, counted from 0: the next switch of the cycle is behind it.
+    /// The egress port in whose queue they wait, counted from 0. The next switch of the cycle is at
+    /// its other end.
     pub out_port: u16,
 }
 
 impl DependencyCycle {
-    /// The egress queues by name, such as `ring-0:3 -> ring-1:3 -> ring-0:3`: each waits for the
-    /// next to be taken in.
+    /// The egress queues by name, such as `ring-0:3 -> ring-1:3 -> ring-0:3`: each waits until the
+    /// next one accepts frames.
     pub fn describe(&self, topology: &Topology) -> String {
         let mut text = String::new();
         for wait in self.waits.iter().chain(self.waits.first()) {
@@ -42,18 +43,18 @@ impl DependencyCycle {
     }
 }
 
-/// How far the search has come with a port.
+/// The state of a port in the depth-first search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     New,
-    /// On the way that is being followed.
+    /// On the current path.
     Open,
-    /// No cycle can be reached from here.
+    /// Finished: no cycle can be reached from here.
     Done,
 }
 
 impl BufferDependencies {
-    /// A cycle, if there is any: the shortest of those through one of its buffers.
+    /// A cycle, if there is one: the shortest through one of its buffers.
     pub fn find_cycle(&self) -> Option<DependencyCycle> {
         let mut states = vec![State::New; self.ports.owners.len()];
         (0..states.len()).find_map(|start| self.search(start, &mut states)).map(|on_cycle| {
@@ -62,7 +63,7 @@ impl BufferDependencies {
         })
     }
 
-    /// A port that is on a cycle, if one is reached from the port `start`.
+    /// A port on a cycle that can be reached from the port `start`, if there is one.
     fn search(&self, start: usize, states: &mut [State]) -> Option<usize> {
         if states[start] != State::New {
             return None;
@@ -88,7 +89,7 @@ impl BufferDependencies {
         None
     }
 
-    /// The shortest cycle through the port `start`, which is on one.
+    /// The shortest cycle through the port `start`, which must be on one.
     fn shortest_through(&self, start: usize) -> Vec<BufferWait> {
         let mut before = vec![usize::MAX; self.ports.owners.len()];
         let mut order = vec![start];
@@ -119,7 +120,7 @@ impl BufferDependencies {
         waits
     }
 
-    /// What waits in the buffer of `ingress` for that of `next`.
+    /// The dependency of the buffer of `ingress` on the buffer of `next`.
     fn wait(&self, ingress: usize, next: usize) -> BufferWait {
         let switch = self.ports.owners[ingress];
         let first = self.ports.adjacency.first_port_index(switch);
@@ -131,7 +132,7 @@ impl BufferDependencies {
         }
     }
 
-    /// The ingress ports that the buffer of one waits for.
+    /// The ingress ports for whose buffers the buffer of `ingress` waits.
     fn successors(&self, ingress: usize) -> Successors<'_> {
         let first = self.ports.adjacency.first_port_index(self.ports.owners[ingress]);
         let row = &self.rows[self.starts[ingress]..self.starts[ingress + 1]];
@@ -141,13 +142,13 @@ impl BufferDependencies {
     }
 }
 
-/// The ports at the other ends of those whose bits are set.
+/// Iterates over the ports at the other ends of those ports whose bits are set.
 struct Successors<'a> {
-    /// From the switch's port 0 on.
+    /// The peers of the switch's ports, from port 0 on.
     peers: &'a [u32],
     words: std::slice::Iter<'a, u64>,
     word: u64,
-    /// The port of bit 0 of `word`.
+    /// The port that bit 0 of `word` stands for.
     at: usize,
 }
 

@@ -1,20 +1,21 @@
-//! Cycles after each single failure of a link between switches, routes along shortest paths.
+//! Cycles after each single failure of a link between switches, with routes along shortest paths.
 //!
-//! A failure is not followed through for all destinations, because most of them cannot get worse:
+//! A failure is not followed for all destinations, because for most of them no dependency can be
+//! added:
 //!
 //! * A failed link that was on no shortest path to a destination changes nothing for it.
-//! * A switch that has another shortest way only loses a choice, and nobody's distance changes: the
-//!   dependencies are a subset of those before.
-//! * Otherwise the distances of some switches grow: of the one that lost its only way, and of those
-//!   all of whose ways lead there. No other switch forwards to these any more (it would not have a
-//!   shortest path), so if none of them has a host, no frame is there, and the dependencies are a
-//!   subset again.
+//! * A switch that has another shortest path only loses a choice, and no distance changes: the new
+//!   dependencies are a subset of the old ones.
+//! * Otherwise the distances of some switches grow: of the switch that lost its only path, and of
+//!   those all of whose paths lead through it. No other switch forwards to these any more (that
+//!   would not be a shortest path). So if none of them has a host, no frame is there, and the
+//!   dependencies are a subset again.
 //!
-//! So only where one of these switches has hosts, the destination's routes are computed anew. In a
-//! fat tree or a leaf-spine network with two spines or more that is never the case.
+//! So the routes to a destination are computed anew only if one of these switches has hosts. In a
+//! fat tree, or a leaf-spine network with two or more spines, that is never the case.
 
+use super::required_links::RequiredLinks;
 use super::shortest_paths::{PathsTo, Working};
-use super::sole_ways::SoleWays;
 use super::{BufferDependencies, DependencyCycle};
 use crate::topology::{NodeId, Topology};
 
@@ -31,13 +32,13 @@ pub struct LinkFailures<'a> {
 pub struct FailureFindings {
     /// Links between switches that can fail.
     pub links: usize,
-    /// How many of them were examined: all, unless a cycle was found or the search had done as
-    /// many steps as it may.
+    /// How many of them were examined: all, unless a cycle was found or the search reached its
+    /// limit of steps.
     pub examined: usize,
-    /// How often a destination's routes had to be computed anew.
+    /// How often the routes to a destination were computed anew.
     pub recomputed: u64,
-    /// The first link (by index into [`Topology::links`]) after whose failure there is a cycle,
-    /// and that cycle.
+    /// The first link (by index into [`Topology::links`]) whose failure leads to a cycle, and that
+    /// cycle.
     pub cycle: Option<(u32, DependencyCycle)>,
 }
 
@@ -49,22 +50,23 @@ impl FailureFindings {
 }
 
 impl<'a> LinkFailures<'a> {
-    /// In a network whose frames follow the shortest paths over the links that are `active`, by
-    /// index into [`Topology::links`]; a link beyond the list is not.
+    /// A search in a network whose frames follow the shortest paths over the links that are
+    /// `active`, by index into [`Topology::links`]; a link beyond the end of the list is not
+    /// active.
     pub fn new(topology: &'a Topology, active: &'a [bool]) -> Self {
-        /// Some ten seconds.
+        /// About ten seconds.
         const MOST_STEPS: u64 = 3_000_000_000;
         Self { topology, active, most_steps: MOST_STEPS }
     }
 
-    /// With a bound on the work, in steps along links; the search ends early beyond it.
+    /// Limits the work, in steps along links. The search ends early at the limit.
     #[must_use]
     pub fn with_most_steps(mut self, steps: u64) -> Self {
         self.most_steps = steps;
         self
     }
 
-    /// Searches, given the dependencies `before` any failure, which have no cycle.
+    /// Searches. `before` are the dependencies without any failure; they have no cycle.
     pub fn search(&self, before: &BufferDependencies) -> FailureFindings {
         let whole = Working { ports: &before.ports, active: self.active, failed: None };
         let targets = Targets::new(self.topology, whole);
@@ -94,7 +96,7 @@ impl<'a> LinkFailures<'a> {
         findings
     }
 
-    /// The links between switches.
+    /// The links between switches, which are the ones that fail.
     fn failing(&self) -> Vec<u32> {
         let is_switch = |node: NodeId| !self.topology.is_host(node);
         let links = (0..).zip(&self.topology.links).zip(self.active);
@@ -106,18 +108,18 @@ impl<'a> LinkFailures<'a> {
     }
 }
 
-/// The switches with hosts.
+/// The switches with hosts, which are the destinations.
 struct Targets {
-    /// Each with one of its hosts.
+    /// Each switch with one of its hosts.
     switches: Vec<(NodeId, NodeId)>,
-    /// By node.
+    /// Indexed by node.
     has_hosts: Vec<bool>,
     sources: Vec<NodeId>,
 }
 
-/// To which targets frames may go other ways, after each failure.
+/// For each failure, the targets whose frames may then take new paths.
 struct Changes {
-    /// Places of failure and target, ascending.
+    /// Indices of failure and target, ascending.
     pairs: Vec<(u32, u32)>,
 }
 
@@ -148,14 +150,14 @@ impl Targets {
             places[link as usize] = place;
         }
         let mut pairs = Vec::new();
-        let mut ways = SoleWays::new(topology, whole, &self.has_hosts);
-        // The last target of which nobody needs a link.
+        let mut required = RequiredLinks::new(topology, whole, &self.has_hosts);
+        // The last target for which no link is indispensable.
         let mut free: Option<NodeId> = None;
         for (number, &(target, _)) in (0..).zip(&self.switches) {
-            if free.is_some_and(|free| ways.are_twins(free, target)) {
+            if free.is_some_and(|free| required.are_twins(free, target)) {
                 continue;
             }
-            let links = ways.to(target);
+            let links = required.to(target);
             free = links.is_empty().then_some(target);
             pairs.extend(links.into_iter().map(|link| (places[link as usize], number)));
         }
@@ -163,18 +165,18 @@ impl Targets {
         Changes { pairs }
     }
 
-    /// A cycle after the failure, which changes the routes to some targets for what may be worse.
+    /// A cycle after the failure, if there is one. `changed` are the targets with new paths.
     fn cycle_without(
         &self,
         before: &BufferDependencies,
         working: Working<'_>,
         changed: &[(u32, u32)],
     ) -> Option<DependencyCycle> {
-        // What is left of the others is among the dependencies before: with all of these there are
-        // too many, so no cycle here is none at all.
-        let mut too_many = before.clone();
-        self.add(&mut too_many, working, changed.iter().map(|&(_, target)| target as usize));
-        too_many.find_cycle()?;
+        // The dependencies of all other targets are a subset of those before. Keeping all of the
+        // old ones is an overestimate, so if it has no cycle, there is none.
+        let mut superset = before.clone();
+        self.add(&mut superset, working, changed.iter().map(|&(_, target)| target as usize));
+        superset.find_cycle()?;
         let mut exact = before.clone();
         exact.rows.fill(0);
         self.add(&mut exact, working, 0..self.switches.len());

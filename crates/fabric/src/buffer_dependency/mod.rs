@@ -1,26 +1,27 @@
 //! Cyclic buffer dependency: whether pauses can wait for each other in a circle.
 //!
-//! A lossless ingress buffer that is full pauses the link that fills it, and empties only as the
-//! switch sends. So the buffer behind one link waits for the buffer behind the next if some route
-//! enters a switch by the one and leaves it by the other. While these dependencies have no cycle,
-//! no set of pauses can last for ever, however large the load (Dally and Seitz, "Deadlock-Free
-//! Message Routing in Multiprocessor Interconnection Networks", IEEE Transactions on Computers
-//! C-36, 1987, of channels; the same of PFC in "RDMA over Commodity Ethernet at Scale", SIGCOMM
-//! 2016, section 4.2). A cycle does not mean that there is a deadlock, only that there may be one.
+//! A full lossless ingress buffer pauses the link that fills it, and becomes empty only as its
+//! switch sends. So the buffer behind one link waits for the buffer behind a second link if some
+//! route enters a switch by the first and leaves it by the second. While these dependencies have no
+//! cycle, no set of pauses can last for ever, however large the load (Dally and Seitz,
+//! "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks", IEEE Transactions on
+//! Computers C-36, 1987, for channels; "RDMA over Commodity Ethernet at Scale", SIGCOMM 2016,
+//! section 4.2, for PFC). A cycle does not mean that there is a deadlock, only that there may be
+//! one.
 //!
-//! [`BufferDependencies`] collects the dependencies of one lossless priority: for each destination
-//! it follows the routes of a [`RouteFunction`] from all sources at once, so that its cost grows
-//! with links and destinations and not with pairs of hosts; where routes follow from the destination alone,
-//! for hundreds of destinations together. [`BufferDependencies::find_cycle`]
-//! looks for a cycle; [`LinkFailures`] does so after each single failure of a link.
+//! [`BufferDependencies`] collects the dependencies of one lossless priority. For each destination
+//! it follows the routes of a [`RouteFunction`] from all sources at once, so its cost grows with
+//! links and destinations, not with pairs of hosts. Where routes depend on the destination only, it
+//! handles hundreds of destinations together. [`BufferDependencies::find_cycle`] looks for a cycle;
+//! [`LinkFailures`] does so after each single failure of a link.
 //!
-//! Hosts take all that arrives and forward nothing, so links to and from them are in no cycle.
+//! Hosts accept everything that arrives and forward nothing, so links of hosts are in no cycle.
 
 mod cycle;
 mod failures;
+mod required_links;
 mod route_function;
 mod shortest_paths;
-mod sole_ways;
 mod together;
 
 use crate::topology::{Adjacency, NodeId, Topology};
@@ -29,14 +30,14 @@ pub use cycle::{BufferWait, DependencyCycle};
 pub use failures::{FailureFindings, LinkFailures};
 pub use route_function::{FloodedRoutes, RouteFunction, StaticRoutes};
 
-/// Which ingress buffer waits for which, of one lossless priority.
+/// The dependencies between ingress buffers, for one lossless priority.
 #[derive(Clone, Debug)]
 pub struct BufferDependencies {
     ports: Ports,
-    /// For each ingress port that faces a switch a row of bits, one for each port of its own
-    /// switch: what entered here may leave there, towards a switch.
+    /// For each ingress port that faces a switch, a row of bits, one for each port of its own
+    /// switch: set if frames that entered here may leave there, towards a switch.
     rows: Vec<u64>,
-    /// Where each port's row starts, and where the last one ends, by port index.
+    /// The start of each port's row, by port index, and the end of the last.
     starts: Vec<usize>,
     trace: Trace,
 }
@@ -52,10 +53,10 @@ struct Ports {
     is_host: Vec<bool>,
 }
 
-/// What one destination's frames pass through, reused for the next.
+/// The ports that one destination's frames pass through. Reused for the next destination.
 #[derive(Clone, Debug, Default)]
 struct Trace {
-    /// The last trace that has entered by each port, by port index.
+    /// By port index: the number of the last trace in which frames entered by the port.
     entered: Vec<u32>,
     number: u32,
     open: Vec<u32>,
@@ -63,11 +64,10 @@ struct Trace {
 }
 
 impl BufferDependencies {
-    /// None yet, over the nodes and links of `topology`, at most
-    /// [`MAX_LINKS`](crate::topology::MAX_LINKS) of them.
+    /// No dependencies yet, over the nodes and links of `topology`, which has at most
+    /// [`MAX_LINKS`](crate::topology::MAX_LINKS) links.
     ///
-    /// # Panics
-    /// If a link names a node that does not exist, which [`Topology::check`] reports.
+    /// # Panics If a link names a node that does not exist, which [`Topology::check`] reports.
     pub fn new(topology: &Topology) -> Self {
         let ports = Ports::new(topology);
         let mut starts = Vec::with_capacity(ports.owners.len() + 1);
@@ -83,10 +83,10 @@ impl BufferDependencies {
         Self { ports, rows: vec![0; end], starts, trace }
     }
 
-    /// Those of all frames from any host to any other.
+    /// The dependencies of all frames from any host to any other.
     ///
-    /// What `routes` says of one host of a switch must hold for all hosts there, but for the last
-    /// port; shortest paths are so. Hosts with several switches count for each.
+    /// The routes to one host of a switch must be those to all hosts of that switch, except for the
+    /// last port; shortest paths are like that. Hosts with several switches count for each of them.
     pub fn of_all_pairs(topology: &Topology, routes: &impl RouteFunction) -> Self {
         let mut all = Self::new(topology);
         let sources: Vec<_> = topology.hosts().collect();
@@ -96,8 +96,8 @@ impl BufferDependencies {
         all
     }
 
-    /// Adds what frames from `sources` to the host `destination` bring about. A source that is the
-    /// destination, or no host, adds nothing.
+    /// Adds the dependencies of frames from `sources` to the host `destination`. A source that is
+    /// the destination, or not a host, adds nothing.
     pub fn add_destination(
         &mut self,
         routes: &impl RouteFunction,
@@ -118,14 +118,14 @@ impl BufferDependencies {
         self.follow(routes, destination);
     }
 
-    /// Adds those of `others`, over the same nodes and links.
+    /// Adds the dependencies of `others`, over the same nodes and links.
     pub fn merge(&mut self, others: &Self) {
         for (row, more) in self.rows.iter_mut().zip(&others.rows) {
             *row |= more;
         }
     }
 
-    /// Follows the frames that have entered switches until all have arrived.
+    /// Follows the frames that have entered switches until all have arrived or are dropped.
     fn follow(&mut self, routes: &impl RouteFunction, destination: NodeId) {
         let mut scratch = std::mem::take(&mut self.trace.scratch);
         while let Some(ingress) = self.trace.open.pop() {
@@ -145,19 +145,20 @@ impl BufferDependencies {
         self.trace.scratch = scratch;
     }
 
-    /// What entered by the port of index `ingress` may leave its switch by `port`.
+    /// Adds that frames which entered by the port of index `ingress` may leave their switch by
+    /// `port`.
     fn add(&mut self, ingress: usize, port: usize) {
         if self.starts[ingress] < self.starts[ingress + 1] {
             self.rows[self.starts[ingress] + port / 64] |= 1 << (port % 64);
         }
     }
 
-    /// How many pairs of links there are of which one waits for the other.
+    /// The number of dependencies: pairs of links of which one waits for the other.
     pub fn count(&self) -> u64 {
         self.rows.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// How many directions of links between switches there are: the buffers that can wait.
+    /// The number of buffers that can wait: one for each direction of a link between switches.
     pub fn buffers(&self) -> usize {
         (0..self.ports.owners.len()).filter(|&port| self.ports.joins_switches(port)).count()
     }
@@ -214,7 +215,7 @@ impl Trace {
         self.open.clear();
     }
 
-    /// Frames enter by the port of this index; unless they did before, they must be followed.
+    /// Frames enter by the port of this index. If this is new, they must be followed from there.
     fn enter(&mut self, ingress: u32) {
         let last = &mut self.entered[ingress as usize];
         if *last != self.number {
@@ -224,7 +225,7 @@ impl Trace {
     }
 }
 
-/// A port's number from its place at its node.
+/// A port's number from its index at its node.
 fn port_number(place: usize) -> u16 {
     u16::try_from(place).unwrap_or(u16::MAX)
 }

@@ -1,15 +1,15 @@
-//! Where switches forward to, as far as the search for cycles must know.
+//! The forwarding decisions of switches, as far as the search for cycles needs them.
 
 use std::collections::BTreeMap;
 
 use crate::Routes;
 use crate::topology::{Adjacency, Neighbour, NodeId, Topology};
 
-/// By which ports a switch may forward.
+/// The ports by which a switch may forward.
 pub trait RouteFunction {
-    /// The ports by which `switch` may forward, at any time and by any choice among equals, what
-    /// entered by `in_port` and is for the host `destination`; none if it drops that. `scratch` is
-    /// for implementations that must collect the ports.
+    /// All ports by which `switch` may forward a frame that entered by `in_port` and is for the
+    /// host `destination`, at any time and with any choice among equal paths. Empty if it drops the
+    /// frame. `scratch` is for implementations that must collect the ports.
     fn next_hops<'a>(
         &'a self,
         switch: NodeId,
@@ -31,7 +31,7 @@ impl RouteFunction for Routes {
     }
 }
 
-/// Routes that are set by hand where there are any, and others elsewhere.
+/// Static routes where they are set, and the routes of `R` elsewhere.
 #[derive(Clone, Debug)]
 pub struct StaticRoutes<R> {
     base: R,
@@ -39,12 +39,13 @@ pub struct StaticRoutes<R> {
 }
 
 impl<R: RouteFunction> StaticRoutes<R> {
-    /// `base`, and nothing set by hand.
+    /// The routes of `base`, without any static route yet.
     pub fn new(base: R) -> Self {
         Self { base, set: BTreeMap::new() }
     }
 
-    /// `switch` forwards to the host `destination` by these ports; by none means that it drops.
+    /// Sets the ports by which `switch` forwards to the host `destination`; an empty list means
+    /// that it drops.
     pub fn set(&mut self, switch: NodeId, destination: NodeId, ports: Vec<u16>) {
         self.set.insert((switch, destination), ports);
     }
@@ -65,23 +66,23 @@ impl<R: RouteFunction> RouteFunction for StaticRoutes<R> {
     }
 }
 
-/// Switches that send what they know no port for by all ports but that where it came from.
+/// Routes with flooding: a switch that knows no port for a destination sends by all ports except
+/// the ingress port.
 #[derive(Debug)]
 pub struct FloodedRoutes<R, F> {
     base: R,
     floods: F,
-    /// Bit p of a switch's row: its port p takes part, by port index.
+    /// Indexed by port index: whether the port takes part in flooding.
     takes_part: Vec<bool>,
     adjacency: Adjacency,
 }
 
 impl<R: RouteFunction, F: Fn(NodeId, NodeId) -> bool> FloodedRoutes<R, F> {
-    /// `base`, but where `floods(switch, destination)` holds: there the switch sends by every
-    /// port whose link is `active`, by index into [`Topology::links`] (those of the broadcast
-    /// domain; a link beyond the list is not).
+    /// The routes of `base`, except that a switch floods where `floods(switch, destination)` holds:
+    /// it sends by every port whose link is `active`, by index into [`Topology::links`] (the links
+    /// of the broadcast domain; a link beyond the end of the list is not active).
     ///
-    /// # Panics
-    /// If a link names a node that does not exist, which [`Topology::check`] reports.
+    /// # Panics If a link names a node that does not exist, which [`Topology::check`] reports.
     pub fn new(base: R, topology: &Topology, active: &[bool], floods: F) -> Self {
         let adjacency = topology.adjacency();
         let nodes = (0..).take(topology.nodes.len());
@@ -111,13 +112,13 @@ impl<R: RouteFunction, F: Fn(NodeId, NodeId) -> bool> RouteFunction for FloodedR
     }
 }
 
-/// Routes, and copies of what is for a host that its last switch sends by all ports but that where it came
-/// from. Other switches drop the copies.
+/// Routes in which the last switch before a host also floods: it sends copies by all ports except
+/// the ingress port. Other switches drop these copies.
 #[derive(Debug)]
 pub(super) struct LastSwitchFloods<'a> {
     routes: &'a Routes,
     adjacency: Adjacency,
-    /// For each link whether copies cross it.
+    /// For each link, whether copies cross it.
     active: &'a [bool],
 }
 
@@ -126,12 +127,12 @@ impl<'a> LastSwitchFloods<'a> {
         Self { routes, adjacency: topology.adjacency(), active }
     }
 
-    /// Whether a node is the last one before a host.
+    /// Whether a node is the last switch before a host.
     fn is_last(&self, node: NodeId, host: NodeId) -> bool {
         self.adjacency.ports_of(host).iter().any(|far| far.node == node)
     }
 
-    /// Whether a switch takes only copies from where `far` leads.
+    /// Whether frames for `host` that a switch gets from `far` are copies only.
     fn brings_copies(&self, far: Neighbour, host: NodeId) -> bool {
         self.is_last(far.node, host)
             && !self.routes.forwards_over(&self.adjacency, far.node, host, far.link)

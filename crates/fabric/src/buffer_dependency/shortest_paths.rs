@@ -1,15 +1,15 @@
-//! Shortest paths between switches with single links left out, as [`Routes`](crate::Routes) would
-//! find them.
+//! Shortest paths between switches with one link left out, as [`Routes`](crate::Routes) would find
+//! them.
 
 use std::collections::VecDeque;
 
 use super::{Ports, RouteFunction};
 use crate::topology::NodeId;
 
-/// Out of reach.
+/// The distance of a node without a path.
 pub(super) const FAR: u32 = u32::MAX;
 
-/// The links that carry frames: those that are active, but for one.
+/// The links that carry frames: all active ones except the failed one.
 #[derive(Clone, Copy)]
 pub(super) struct Working<'a> {
     pub(super) ports: &'a Ports,
@@ -23,14 +23,14 @@ impl Working<'_> {
         self.failed != Some(link) && self.active.get(link as usize) == Some(&true)
     }
 
-    /// The first host that the switch has a working link to.
+    /// The first host to which the switch has a working link.
     pub(super) fn first_host(&self, switch: NodeId) -> Option<NodeId> {
         let mut ports = self.ports.adjacency.ports_of(switch).iter();
         let is_host = |node: NodeId| self.ports.is_host[node as usize];
         ports.find(|far| is_host(far.node) && self.carries(far.link)).map(|far| far.node)
     }
 
-    /// Number and far end of the switch's ports to other switches over which frames go.
+    /// Number and far end of the switch's ports that have a working link to another switch.
     pub(super) fn switches_at(&self, switch: NodeId) -> impl Iterator<Item = (u16, NodeId)> + '_ {
         let ports = (0..).zip(self.ports.adjacency.ports_of(switch));
         ports
@@ -39,7 +39,7 @@ impl Working<'_> {
             .map(|(port, far)| (port, far.node))
     }
 
-    /// The switch's links to other switches over which frames go, and the far ends.
+    /// The switch's working links to other switches, and their far ends.
     pub(super) fn links_at(&self, switch: NodeId) -> impl Iterator<Item = (u32, NodeId)> + '_ {
         let ports = self.ports.adjacency.ports_of(switch).iter();
         ports
@@ -48,8 +48,8 @@ impl Working<'_> {
             .map(|far| (far.link, far.node))
     }
 
-    /// The number of links from each switch to the switch `target`, by node; [`FAR`] for those
-    /// that cannot reach it, and for hosts.
+    /// The number of links from each switch to the switch `target`, indexed by node; [`FAR`] for
+    /// switches without a path, and for hosts.
     pub(super) fn distances(&self, target: NodeId, distances: &mut Vec<u32>) {
         distances.clear();
         distances.resize(self.ports.is_host.len(), FAR);
@@ -70,7 +70,7 @@ impl Working<'_> {
 /// All shortest paths to the hosts of one switch.
 pub(super) struct PathsTo<'a> {
     pub(super) working: Working<'a>,
-    /// By node, from [`Working::distances`].
+    /// Indexed by node, from [`Working::distances`].
     pub(super) distances: &'a [u32],
 }
 

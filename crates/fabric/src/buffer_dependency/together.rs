@@ -1,16 +1,17 @@
-//! The dependencies of many destinations at once, a bit for each.
+//! The dependencies of many destinations at once, with a bit for each destination.
 //!
-//! Where a switch forwards by the destination alone, and all hosts send, nobody need follow each
-//! destination's frames through the network. Of each switch it is worked out which destinations'
-//! frames come there; the frames on a link are those of them that the sender forwards by it. What entered by
-//! one port waits for another if there is a destination both of what enters and of what leaves.
+//! This works where a switch forwards by the destination only, and all hosts send. Then it is not
+//! necessary to follow each destination's frames through the network. For each switch, the set of
+//! destinations whose frames come there is computed; the frames on a link are the subset that the
+//! sender forwards by it. One buffer waits for another if the two sets, of frames that enter and of
+//! frames that leave, have a destination in common.
 
 use super::route_function::LastSwitchFloods;
 use super::{BufferDependencies, Ports};
 use crate::Routes;
 use crate::topology::{NodeId, Topology};
 
-/// Words of a set: destinations are looked at in groups, so that a set is one cache line.
+/// Words of a set. Destinations are handled in groups, so that a set is one cache line.
 const WORDS: usize = 8;
 
 /// A bit for each destination of a group.
@@ -19,11 +20,12 @@ type Set = [u64; WORDS];
 const NOTHING: Set = [0; WORDS];
 
 impl BufferDependencies {
-    /// How many destinations [`add_destinations`](Self::add_destinations) looks at together.
+    /// How many destinations [`add_destinations`](Self::add_destinations) handles together.
     pub const GROUP: usize = WORDS * 64;
 
-    /// Those of all frames from any host to any other, as [`of_all_pairs`](Self::of_all_pairs) finds them
-    /// for [`Routes`]; what `routes` says of one attached host of a switch must hold for all that are.
+    /// The dependencies of all frames from any host to any other, as
+    /// [`of_all_pairs`](Self::of_all_pairs) finds them for [`Routes`]. The routes to one attached
+    /// host of a switch must be those to all of its attached hosts.
     pub fn of_shortest_paths(topology: &Topology, routes: &Routes) -> Self {
         let mut all = Self::new(topology);
         let host_of = |switch: NodeId| {
@@ -35,12 +37,13 @@ impl BufferDependencies {
         all
     }
 
-    /// Adds what frames from all hosts to the hosts `destinations` bring about, as
+    /// Adds the dependencies of frames from all hosts to the hosts `destinations`, as
     /// [`add_destination`](Self::add_destination) does for each.
     ///
-    /// With `flooded`, the last switch of each of them also sends them by all ports to other switches whose
-    /// links are active in that list (by index into [`Topology::links`]), but for that where they came in;
-    /// and those drop them. What it forwards to another switch by a static route is no such copy: that goes on.
+    /// With `flooded`, the last switch before each destination also sends copies by all ports to
+    /// other switches whose links are active in that list (by index into [`Topology::links`]),
+    /// except the ingress port; those switches drop them. A frame that it forwards to another
+    /// switch by a static route is not such a copy: it goes on.
     pub fn add_destinations(
         &mut self,
         topology: &Topology,
@@ -61,7 +64,7 @@ impl BufferDependencies {
         }
     }
 
-    /// Follows the frames to each of these hosts by themselves.
+    /// Follows the frames to each of these hosts, one host after the other.
     fn add_alone(
         &mut self,
         topology: &Topology,
@@ -81,16 +84,16 @@ impl BufferDependencies {
         }
     }
 
-    /// Whether a destination has a column in the table, and is behind one switch only.
+    /// Whether a destination has a column in the table, and is attached to exactly one switch.
     fn can_be_grouped(&self, routes: &Routes, host: NodeId) -> bool {
         routes.column_of(host).is_some() && self.ports.adjacency.ports_of(host).len() == 1
     }
 }
 
-/// The switches, numbered one after the other.
+/// The switches, numbered without gaps.
 struct Switches {
     nodes: Vec<NodeId>,
-    /// By node; meaningless of a host.
+    /// Indexed by node; entries of hosts have no meaning.
     numbers: Vec<u32>,
     /// The rows of their routes.
     rows: Vec<usize>,
@@ -117,17 +120,17 @@ impl Switches {
     }
 }
 
-/// What becomes of the frames of a group of destinations.
+/// The forwarding of the frames of a group of destinations.
 struct Forwarding<'a> {
     ports: &'a Ports,
     switches: &'a Switches,
-    /// Row by row, and port by port: whose frames leave there.
+    /// By row and port: the destinations whose frames leave there.
     leaves: Vec<Set>,
     /// Ports of a row.
     width: usize,
-    /// By switch: the destinations that are attached there.
+    /// By switch: the destinations that are attached to it.
     own: Vec<Set>,
-    /// By switch: whose frames come there.
+    /// By switch: the destinations whose frames come there.
     comes: Vec<Set>,
 }
 
@@ -157,7 +160,7 @@ impl<'a> Forwarding<'a> {
         forwarding
     }
 
-    /// Whose frames a switch sends by a port.
+    /// The destinations whose frames a switch sends by a port.
     fn sent_by(&self, number: usize, port: usize) -> Set {
         let leaves = &self.leaves[self.switches.rows[number] * self.width + port];
         std::array::from_fn(|word| {
@@ -165,7 +168,8 @@ impl<'a> Forwarding<'a> {
         })
     }
 
-    /// The ports of a switch that lead to others: number, index, and the switch behind it.
+    /// The ports of a switch that lead to other switches: port number, port index, and the other
+    /// switch.
     fn inner_ports(&self, number: usize) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let node = self.switches.nodes[number];
         let first = self.ports.adjacency.first_port_index(node);
@@ -177,7 +181,7 @@ impl<'a> Forwarding<'a> {
         })
     }
 
-    /// Works out what comes where, from the switches with hosts on.
+    /// Computes which frames come to which switch, starting at the switches with hosts.
     fn spread(&mut self) {
         let mut is_open = self.switches.has_hosts.clone();
         let mut open: Vec<usize> = (0..is_open.len()).filter(|&number| is_open[number]).collect();
@@ -200,7 +204,8 @@ impl<'a> Forwarding<'a> {
         }
     }
 
-    /// Indices of ingress ports, and the ports of their switches that what entered waits for.
+    /// The dependencies: indices of ingress ports, each with a port of its switch that it waits
+    /// for.
     fn waits(&self, flooded: Option<&[bool]>) -> Vec<(usize, usize)> {
         let mut waits = Vec::new();
         for number in 0..self.switches.nodes.len() {
@@ -240,7 +245,7 @@ fn insert(set: &mut Set, place: usize) {
     set[place / 64] |= 1 << (place % 64);
 }
 
-/// Whether two sets have anything in common.
+/// Whether two sets have an element in common.
 #[inline]
 fn meet(a: &Set, b: &Set) -> bool {
     a.iter().zip(b).fold(0, |common, (a, b)| common | (a & b)) != 0

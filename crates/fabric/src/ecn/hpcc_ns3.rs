@@ -1,8 +1,8 @@
 //! ECN marking as HPCC's ns-3 simulator does it: in doubles, when a packet leaves its queue.
 
-/// Marks by the length of one port's egress queue in HPCC's ns-3 simulator: the same curve as that
-/// of [`EcnMarker`](super::EcnMarker), in that simulator's arithmetic, so that the same random
-/// numbers give the same marks.
+/// Marks by the length of one port's egress queue in HPCC's ns-3 simulator. The curve is that of
+/// [`EcnMarker`](super::EcnMarker), computed with that simulator's arithmetic, so that the same
+/// random numbers give the same marks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThresholdMarker {
     /// Up to this many bytes nothing is marked.
@@ -24,7 +24,7 @@ impl ThresholdMarker {
         if queued <= self.kmin {
             return false;
         }
-        // In this order: every step rounds.
+        // The order of these operations must not change: each of them rounds.
         let above = f64::from(queued - self.kmin);
         draw() < self.pmax * above / f64::from(self.kmax - self.kmin)
     }

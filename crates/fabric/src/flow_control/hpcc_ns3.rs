@@ -1,4 +1,4 @@
-//! Priority flow control as HPCC's ns-3 simulator has it: on and off.
+//! Priority flow control as HPCC's ns-3 simulator has it: pauses last until a resume.
 
 use std::collections::VecDeque;
 
@@ -8,21 +8,21 @@ use rocelab_wire::Pfc;
 
 use super::FlowControl;
 
-/// The pause time in a frame that says "stop"; "go on" is 0. The time itself does not matter.
+/// The pause time in a frame that stops a class; 0 lets it go on. The value itself has no meaning.
 const STOP: u16 = u16::MAX;
 
-/// Pauses without an end in HPCC's ns-3 simulator: a frame stops one class until another frame
-/// lets it go on. No timers run.
+/// Pauses without expiry in HPCC's ns-3 simulator: a frame stops one class until another frame lets
+/// it go on. There are no timers.
 ///
-/// Every request is a frame of its own, and they leave in the order in which they were made, so a
-/// pause and the resume behind it may both wait.
+/// Every request is a frame of its own, and frames leave in the order of the requests. So a pause
+/// and the resume behind it may both wait.
 #[derive(Clone, Debug, Default)]
 pub struct OnOffFlowControl {
     /// Bit p: class p must not start a frame.
     paused: u8,
-    /// Frames that wait.
+    /// Number of frames that wait to be sent.
     pending: u32,
-    /// Most ports neither pause nor are paused, and need none.
+    /// Allocated when needed: most ports neither pause nor are paused.
     details: Option<Box<Details>>,
 }
 
@@ -69,7 +69,8 @@ impl OnOffFlowControl {
 }
 
 impl FlowControl for OnOffFlowControl {
-    /// A padded 2-byte header of layer 2, IPv4, and 9 bytes that name class and time.
+    /// A 2-byte header of layer 2, padded to 14 bytes, an IPv4 header, and 9 bytes with class and
+    /// time.
     const FRAME_LEN: u16 = 14 + 20 + 9;
 
     fn request_pause(&mut self, priority: u8) {

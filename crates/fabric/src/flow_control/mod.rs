@@ -1,4 +1,5 @@
-//! Pauses at one port: what its transmitter must obey, and what the other end is to be told.
+//! Pauses at one port: those that its transmitter must obey, and those that it asks the other end
+//! for.
 
 mod hpcc_ns3;
 mod quanta;
@@ -20,19 +21,20 @@ pub trait FlowControl: fmt::Debug + Send + State {
     /// Bytes of one flow control frame on the wire, without preamble and gap.
     const FRAME_LEN: u16;
 
-    /// The other end is to stop sending `priority` (0 to 7).
+    /// Asks the other end to stop sending `priority` (0 to 7).
     fn request_pause(&mut self, priority: u8);
 
-    /// The other end may go on sending `priority` (0 to 7).
+    /// Lets the other end go on sending `priority` (0 to 7).
     fn request_resume(&mut self, priority: u8);
 
-    /// Bit p: the other end is to have stopped sending priority p; all of them, if that is not kept.
+    /// Bit p: this port asks the other end to pause priority p. The default, all bits, is for
+    /// implementations that do not keep track.
     fn pausing(&self) -> u8 {
         u8::MAX
     }
 
-    /// Pauses that are asked for are asked for again: the other end knows nothing of them. Gives their
-    /// priorities (bit p).
+    /// Makes all requests in force due again, because the other end has lost them (its link was
+    /// down). Returns their priorities (bit p).
     fn repeat_requests(&mut self) -> u8 {
         0
     }
@@ -43,24 +45,24 @@ pub trait FlowControl: fmt::Debug + Send + State {
     /// Bytes of the frames that wait to be sent.
     fn pending_bytes(&self) -> u32;
 
-    /// The frame that starts at `now`, if one is due.
+    /// Takes the frame that starts at `now`, if one is due.
     fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Option<Pfc>;
 
-    /// Obeys a frame that arrived at `now`. A frame being sent is finished.
+    /// Obeys a frame that arrived at `now`. A frame that is being sent is completed.
     fn receive(&mut self, now: SimTime, frame: &Pfc, quantum: Duration);
 
     /// Bit p: priority p must not start a frame.
     fn paused(&self) -> u8;
 
-    /// Since when `priority` has been paused, if it is.
+    /// When the pause of `priority` began; `None` while it is not paused.
     fn paused_since(&self, priority: u8) -> Option<SimTime>;
 
     /// Time spent paused up to `now`, summed over priorities.
     fn paused_time(&self, now: SimTime) -> Duration;
 
-    /// When this next wants to be woken, or never.
+    /// When [`Self::handle_timeout`] is next due, or never.
     fn poll_timeout(&self) -> SimTime;
 
-    /// Serves what is due; to be called too early is harmless.
+    /// Handles the timers that are due. A call before that time does nothing.
     fn handle_timeout(&mut self, now: SimTime);
 }

@@ -7,10 +7,10 @@ use super::FlowControl;
 use crate::link::MIN_FRAME;
 use crate::pfc::{PauseRequests, PauseTimers};
 
-/// IEEE 802.1Qbb: a pause lasts for the quanta that its frame gives, and is asked for again while
-/// it is needed. One frame says all there is to say.
+/// IEEE 802.1Qbb: a pause lasts for the quanta in its frame, and is renewed while it is needed. One
+/// frame carries the state of all priorities.
 ///
-/// What a port asks stands before what it obeys: the order of their use.
+/// The requests come before the timers: this is the order of their use.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct QuantaFlowControl {
@@ -21,17 +21,17 @@ pub struct QuantaFlowControl {
 rocelab_state::state!(QuantaFlowControl { states: requests, timers });
 
 impl QuantaFlowControl {
-    /// Asks for `quanta` at a time.
+    /// Flow control that asks for `quanta` at a time, in units of 512 bit times.
     pub fn new(quanta: u16) -> Self {
         Self { requests: PauseRequests::new(quanta), timers: PauseTimers::default() }
     }
 
-    /// What the other end has been told to pause.
+    /// The pauses that the other end is asked for.
     pub fn requests(&self) -> &PauseRequests {
         &self.requests
     }
 
-    /// What the other end has told this one to pause.
+    /// The pauses that this port obeys.
     pub fn timers(&self) -> &PauseTimers {
         &self.timers
     }

@@ -1,8 +1,8 @@
-//! Links as HPCC's ns-3 simulator has them: whole nanoseconds, cut off.
+//! Links as HPCC's ns-3 simulator has them: whole nanoseconds, truncated.
 //!
-//! That simulator converts a time in seconds to its integer nanoseconds by way of a fixed-point
-//! number with 64 bits behind the point, and drops what is left. A time that should be a whole
-//! number of nanoseconds therefore mostly comes out one short: 1,000 bytes at 100 Gbit/s take 79 ns.
+//! That simulator converts a time in seconds to integer nanoseconds through a fixed-point number
+//! with 64 fraction bits, and drops the rest. Therefore a time that should be a whole number of
+//! nanoseconds often comes out one less: 1,000 bytes at 100 Gbit/s take 79 ns.
 
 use rocelab_state::{State, save_value};
 use rocelab_units::{Bandwidth, Duration, SimTime};
@@ -12,7 +12,7 @@ use super::{QUANTUM_BITS, Serialisation, Transmission, load_rate};
 /// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
-/// One direction of a link in HPCC's ns-3 simulator: no preamble, no gap, and a frame takes the
+/// One direction of a link in HPCC's ns-3 simulator: no preamble and no gap; a frame takes the
 /// whole nanoseconds of [`serialisation_ns`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TruncatingLink {
@@ -21,8 +21,8 @@ pub struct TruncatingLink {
 }
 
 impl TruncatingLink {
-    /// A link of `rate`, which is not zero, and propagation `delay`, of which a part of a
-    /// nanosecond does not count.
+    /// A link of `rate`, which is not zero, and propagation `delay`; fractions of a nanosecond are
+    /// ignored.
     pub const fn new(rate: Bandwidth, delay: Duration) -> Self {
         Self { rate, delay: Duration::from_ns(delay.ps() / 1_000) }
     }
@@ -64,12 +64,12 @@ impl Serialisation for TruncatingLink {
 }
 
 /// The whole nanoseconds that `bytes` take at `rate` in HPCC's ns-3 simulator: the seconds as a
-/// double, cut off by [`truncated_nanoseconds`].
+/// double, truncated by [`truncated_nanoseconds`].
 ///
-/// A rate of zero, which the plan refuses, gives a time that is no use to anybody.
+/// The rate must not be zero, which the plan ensures; the result would be meaningless.
 #[inline]
 pub fn serialisation_ns(bytes: u32, rate: Bandwidth) -> u64 {
-    // In this order: both steps round.
+    // The order of these operations must not change: both round.
     truncated_nanoseconds(f64::from(bytes) * 8.0 / rate.bits_per_second() as f64)
 }
 
@@ -79,22 +79,23 @@ pub fn truncated_nanoseconds(seconds: f64) -> u64 {
     truncated_nanoseconds_of(seconds, SECOND)
 }
 
-/// A time of `value` units, not negative, of `nanoseconds` each, as HPCC's ns-3 simulator reads it:
-/// whole nanoseconds. The unit of `0.6us` is 1,000 ns, that of `1ms` is 1,000,000 ns.
+/// A time of `value` units of `nanoseconds` each, as HPCC's ns-3 simulator reads it, in whole
+/// nanoseconds; `value` is not negative. The unit of `0.6us` is 1,000 ns, that of `1ms` is
+/// 1,000,000 ns.
 ///
-/// What is in front of the point counts exactly. What is behind it is cut off twice: to a multiple
-/// of 2^-64, and after the multiplication to whole nanoseconds.
+/// The integer part counts exactly. The fraction is truncated twice: to a multiple of 2^-64, and
+/// after the multiplication to whole nanoseconds.
 #[inline]
 pub fn truncated_nanoseconds_of(value: f64, nanoseconds: u64) -> u64 {
     let (whole, fraction) = fixed_point(value);
     whole.saturating_mul(nanoseconds).saturating_add(high_half(fraction, nanoseconds))
 }
 
-/// The whole part of a number, not negative, and what is behind its point in units of 2^-64, cut
-/// off.
+/// The integer part of a number that is not negative, and its fraction in units of 2^-64,
+/// truncated.
 #[inline]
 fn fixed_point(value: f64) -> (u64, u64) {
-    /// Bits of a significand behind its first one, which is not stored.
+    /// Bits of a significand that are stored; the first bit is implicit.
     const STORED: u32 = f64::MANTISSA_DIGITS - 1;
     let bits = value.to_bits();
     // A number of 2^-12 to 1 has an exponent of 1011 to 1022; most frames take less than that.
@@ -115,7 +116,7 @@ fn fixed_point(value: f64) -> (u64, u64) {
 fn above_a_4096th(value: f64) -> (u64, u64) {
     const TWO_TO_64: f64 = (1u128 << 64) as f64;
     let whole = value as u64;
-    // Below 1, and scaled by a power of two: exact.
+    // The fraction is below 1 and is scaled by a power of two, so this is exact.
     (whole, ((value - whole as f64) * TWO_TO_64) as u64)
 }
 

@@ -1,7 +1,8 @@
 //! A port in a checkpoint.
 //!
-//! Its frames are not part of it: they have other places in another run. Who owns them saves them in
-//! the order in which they [wait](Port::waiting_in), and [brings them back](Port::restore_waiting).
+//! The frames that wait are not part of it, because their places in the slab differ from run to
+//! run. Their owner saves them in the order in which they [wait](Port::waiting_in), and [brings
+//! them back](Port::restore_waiting).
 
 use rocelab_state::{Result, State, load_value, save_value};
 
@@ -17,8 +18,8 @@ rocelab_state::state!(PortExtras {
 });
 
 impl<L: Serialisation, F: FlowControl> Port<L, F> {
-    /// Lets a frame wait again in a queue (0 to 7) behind those that do, after the port was loaded: its
-    /// bytes are counted already.
+    /// Appends a frame to a queue (0 to 7) of a port that was loaded. Its bytes are not added: the
+    /// loaded count includes them.
     pub fn restore_waiting(&mut self, queue: u8, id: PacketId, chain: &mut impl Chain) {
         self.queues[usize::from(queue)].frames.push_back(chain, id);
         self.waiting |= 1 << queue;
@@ -28,8 +29,8 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
     fn save(&self, to: &mut Vec<u8>) -> Result {
         let Self { free_at, link, flow_control, queues, scheduler, extras, .. } = self;
-        // Not `waiting`, `pfc_due` and `has_extras`, which say the same again, nor `blocked` and `notes_passing`, which
-        // follow from settings also.
+        // Not saved: `waiting`, `pfc_due` and `has_extras`, which repeat other fields, and `blocked` and
+        // `notes_passing`, which depend on settings. Loading computes them.
         save_value(&(free_at, queues.map(|queue| queue.bytes)), to)?;
         link.save(to)?;
         flow_control.save(to)?;
@@ -37,7 +38,7 @@ impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
         extras.save(to)
     }
 
-    /// No frame waits then.
+    /// After loading, no frame waits: [`Port::restore_waiting`] adds them.
     fn load(&mut self, from: &mut &[u8]) -> Result {
         self.free_at = load_value(from)?;
         let queued: [u32; 8] = load_value(from)?;
@@ -47,7 +48,7 @@ impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
         self.flow_control.load(from)?;
         self.pfc_due = self.flow_control.is_pending();
         self.scheduler.load(from)?;
-        // Failures and watchdogs give a port extras while it runs.
+        // Failures and watchdogs can give a port extras while it runs.
         if load_value(from)? {
             self.extras_mut().load(from)?;
         }

@@ -157,7 +157,7 @@ impl<'a> Search<'a> {
         let mut head = 0;
         while let Some(&switch) = self.order.get(head) {
             if self.order.len() == self.distances.len() {
-                return; // All are found, long before all their links have been looked at.
+                return; // All switches are found. This is usually long before all links have been looked at.
             }
             head += 1;
             let distance = self.distances[switch as usize] + 1;
@@ -182,12 +182,12 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The column of a switch with hosts: what leads there from every switch.
+/// The column of a switch with hosts: the port sets by which every switch forwards to it.
 struct Column<'a> {
     search: Search<'a>,
-    /// The switch; none at first.
+    /// The destination switch; `None` before the first.
     origin: Option<u32>,
-    /// By switch; nothing at the origin.
+    /// Indexed by switch; the origin's own cell has no meaning.
     cells: Vec<PortSetId>,
     ports: Vec<u16>,
 }
@@ -198,7 +198,7 @@ impl<'a> Column<'a> {
         Self { search: Search::new(graph), origin: None, cells, ports: Vec::new() }
     }
 
-    /// That of the next switch.
+    /// Turns to the column of the next destination switch.
     fn turn_to(&mut self, origin: u32, sets: &mut PortSetBuilder) {
         match self.origin.replace(origin) {
             Some(before) if self.search.graph.are_twins(before, origin) => {
@@ -212,15 +212,16 @@ impl<'a> Column<'a> {
     fn search_from(&mut self, origin: u32, sets: &mut PortSetBuilder) {
         self.search.run(origin);
         if self.search.order.len() < self.cells.len() {
-            self.cells.fill(sets.empty()); // Some are out of reach.
+            self.cells.fill(sets.empty()); // Some switches may not reach the origin.
         }
         for place in 1..self.search.order.len() {
             self.look_up(self.search.order[place], sets);
         }
     }
 
-    /// From a switch to one with the same neighbours. All others are as far from the one as from the other, and so
-    /// forward to it as they did, but for the neighbours.
+    /// Turns to the column of a switch that has the same neighbours as the one before. All other
+    /// switches are as far from the one as from the other, so their cells stay the same; only those
+    /// of the neighbours change.
     fn turn_to_twin(&mut self, before: u32, origin: u32, sets: &mut PortSetBuilder) {
         self.search.distances.swap(before as usize, origin as usize);
         let graph = self.search.graph;
@@ -237,10 +238,11 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Columns side by side, one cache line of each row: rows are long, and far from each other.
+/// Number of columns that are filled side by side: one cache line of each row, because rows are
+/// long and far apart in memory.
 const BLOCK: usize = 16;
 
-/// The cells of all switches, switch by switch.
+/// The cells of all switches, row by row.
 fn fill(graph: &SwitchGraph, destinations: &[NodeId], sets: &mut PortSetBuilder) -> Vec<PortSetId> {
     let (columns, empty) = (destinations.len(), sets.empty());
     let mut cells = vec![empty; graph.ids.len() * columns];
@@ -263,7 +265,7 @@ fn fill(graph: &SwitchGraph, destinations: &[NodeId], sets: &mut PortSetBuilder)
             row[number * BLOCK..][..origins.len()].copy_from_slice(&block[..origins.len()]);
         }
     }
-    // A switch never looks itself up: let its own column be as the one beside it, so that
+    // A switch never looks up itself. Its own cell is copied from the column beside it, so that
     // switches which differ in nothing else can share a row.
     for (column, &origin) in numbers.iter().enumerate() {
         let row = origin as usize * columns;
@@ -273,7 +275,7 @@ fn fill(graph: &SwitchGraph, destinations: &[NodeId], sets: &mut PortSetBuilder)
     cells
 }
 
-/// Each switch's row among those that differ, and these.
+/// Removes duplicate rows. Returns each switch's row number, and the cells of the distinct rows.
 pub(super) fn share_rows(
     cells: &[PortSetId],
     columns: usize,

@@ -8,7 +8,7 @@ use crate::topology::{MAX_LINKS, MAX_NODES, MAX_PORTS, NodeId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RouteError {
-    /// The list of active links is not as long as that of links.
+    /// The list of active links does not have one entry for each link.
     #[error("{active} links are marked active or inactive, but there are {links}")]
     ActiveLinks {
         /// Entries of the list.
@@ -59,7 +59,7 @@ pub enum PathError {
         /// Where it would end.
         to: NodeId,
     },
-    /// Static routes lead in a circle.
+    /// Static routes lead into a loop.
     #[error("the path from node {from} to node {to} leads in a circle")]
     Loop {
         /// Where the path starts.

@@ -89,10 +89,11 @@ impl Fields {
     }
 }
 
-/// What a switch mixes into every flow's hash.
+/// The value that a switch mixes into every flow's hash.
 #[inline]
 pub(super) fn switch_seed(seed: u64, switch: NodeId) -> u64 {
-    // The switch above the hash's 32 bits, so that no two (hash, switch) start alike.
+    // The switch number is above the 32 bits of the hash, so that two different (hash, switch)
+    // pairs never have the same input.
     seed.wrapping_add(GAMMA) ^ (u64::from(switch) << 32)
 }
 
@@ -162,9 +163,9 @@ mod tests {
         bins.iter().map(|&count| (f64::from(count) - mean).powi(2) / mean).sum()
     }
 
-    /// Whether the bins are as even as fair dice make them: chi-square has mean n and standard
-    /// deviation sqrt(2 n) for n + 1 bins; five of these on either side. (Too even would be as
-    /// suspicious as too uneven.)
+    /// Asserts that the bins are as even as random choices make them: for n + 1 bins, chi-square
+    /// has mean n and standard deviation sqrt(2 n); five of these are allowed on either side. (Too
+    /// even would be as suspicious as too uneven.)
     fn assert_even(bins: &[u32], what: &str) {
         let freedom = bins.len() as f64 - 1.0;
         let distance = (chi_square(bins) - freedom) / (2.0 * freedom).sqrt();

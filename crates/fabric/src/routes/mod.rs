@@ -36,12 +36,13 @@ pub use static_routes::StaticRoute;
 pub struct Routes {
     /// Indexed by [`NodeId`].
     attachments: Vec<Attachment>,
-    /// Where the hosts are attached to which there are static routes.
+    /// Attachments of the hosts that have static routes, whose entries in `attachments` point to
+    /// columns of their own.
     attached: BTreeMap<NodeId, Attachment>,
     /// The row of each switch, indexed by [`NodeId`]; [`NONE`] for a host.
     rows: Vec<u32>,
-    /// Row by row, a column for each switch with hosts, whose own is never read, and one for each
-    /// host to which there are static routes.
+    /// Row by row. There is a column for each switch with hosts (its own cell in it is never read),
+    /// and one for each host with static routes.
     cells: Vec<PortSetId>,
     columns: usize,
     sets: PortSets,
@@ -55,10 +56,10 @@ const NONE: u32 = u32::MAX;
 /// Where a host is attached.
 #[derive(Clone, Copy, Debug)]
 struct Attachment {
-    /// Its switch; [`NONE`] for a switch, a host without an active link to a switch, and one to which
-    /// there are static routes.
+    /// Its switch; [`NONE`] for a node that is a switch, a host without an active link to a switch,
+    /// and a host with static routes.
     switch: NodeId,
-    /// The column of that switch, or of this host.
+    /// The column of that switch, or of this host if it has static routes.
     column: u32,
     /// The switch's port to the host.
     port: u16,
@@ -80,15 +81,16 @@ impl Routes {
         build::build(topology, active)
     }
 
-    /// With another seed (0 at first) behind the choice among equal paths of all switches.
+    /// The same routes with another seed for the choice among equal paths at all switches; the
+    /// default is 0.
     #[must_use]
     pub fn with_hash_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// The ports by which `switch` may forward to the host `destination`, ascending; none if it
-    /// is out of reach, or if the one is no switch or the other no host.
+    /// The ports by which `switch` may forward to the host `destination`, ascending. Empty if there
+    /// is no path, or if `switch` is not a switch or `destination` not a host.
     #[inline]
     pub fn next_hops(&self, switch: NodeId, destination: NodeId) -> &[u16] {
         let Some(attachment) = self.attachments.get(destination as usize) else { return &[] };
@@ -103,11 +105,12 @@ impl Routes {
         self.cell(switch, attachment).map_or(&[], |set| self.sets.ports(set))
     }
 
-    /// The port by which `switch` forwards to the host `destination` the flow with this hash
-    /// ([`FiveTuple::flow_hash`], [`LayerTwoFlow::flow_hash`]): one of [`Routes::next_hops`].
+    /// The port by which `switch` forwards a flow to the host `destination`: one of
+    /// [`Routes::next_hops`]. `hash` is the flow's hash ([`FiveTuple::flow_hash`],
+    /// [`LayerTwoFlow::flow_hash`]).
     ///
-    /// All packets of a flow take the same port. Where there is only one, the hash is not used.
-    #[inline(always)] // Into where a frame starts, though it is called elsewhere too.
+    /// All packets of a flow take the same port. If there is only one, the hash is not used.
+    #[inline(always)] // Inlined where frames start, the hottest of its callers.
     pub fn egress(&self, switch: NodeId, destination: NodeId, hash: u32) -> Option<u16> {
         let attachment = self.attachments.get(destination as usize)?;
         if attachment.switch == switch {
@@ -122,7 +125,8 @@ impl Routes {
         ports.get(hash::reduce(mixed, ports.len())).copied()
     }
 
-    /// Whether `switch` may forward to the host `destination` over a link; of the same network's `adjacency`.
+    /// Whether `switch` may forward to the host `destination` over this link; `adjacency` must be
+    /// of the same network.
     pub fn forwards_over(
         &self,
         adjacency: &Adjacency,
@@ -141,7 +145,7 @@ impl Routes {
         self.rows.get(switch as usize).filter(|&&row| row != NONE).map(|&row| row as usize)
     }
 
-    /// The switch and the column of a host; none of one that is out of reach, or has static routes.
+    /// The switch and the column of a host; `None` if it has no active link or has static routes.
     pub(crate) fn column_of(&self, host: NodeId) -> Option<(NodeId, usize)> {
         let attachment = self.attachments.get(host as usize)?;
         let has_both = attachment.switch != NONE && attachment.column != NONE;
@@ -153,7 +157,8 @@ impl Routes {
         (host as usize) < self.attachments.len() && self.attachment_of(host).switch != NONE
     }
 
-    /// The ports by which switches of a row forward to hosts of a column, but for that column's own switch.
+    /// The ports by which the switches of a row forward to the hosts of a column. Not valid for the
+    /// column's own switch.
     pub(crate) fn ports_in(&self, row: usize, column: usize) -> &[u16] {
         self.sets.ports(self.cells[row * self.columns + column])
     }
@@ -172,13 +177,14 @@ impl Routes {
         Some(&self.cells[row as usize * self.columns + attachment.column as usize])
     }
 
-    /// What `switch` looks up to forward to the host `destination`: to be looked at ahead of time.
+    /// The table entry that `switch` reads to forward to the host `destination`, for prefetching
+    /// it.
     #[inline]
     pub fn entry(&self, switch: NodeId, destination: NodeId) -> Option<&PortSetId> {
         self.place_of_cell(switch, self.attachments.get(destination as usize)?)
     }
 
-    /// The number of different rows that the switches share.
+    /// The number of distinct rows.
     pub fn row_count(&self) -> usize {
         self.cells.len().checked_div(self.columns).unwrap_or(0)
     }

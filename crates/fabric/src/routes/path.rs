@@ -4,11 +4,10 @@ use super::{NONE, PathError, Routes};
 use crate::topology::NodeId;
 
 impl Routes {
-    /// The links of a shortest path from host to host, in order: at every switch that of the
-    /// lowest port. Empty if both are one. With static routes, of the path that these make.
+    /// The links of a shortest path from host to host, in order: each switch uses its lowest port.
+    /// Empty if both hosts are the same. With static routes, the path that these routes make.
     ///
-    /// # Errors
-    /// If one of the two is no host, or there is no path.
+    /// # Errors If one of the two is not a host, or there is no path.
     pub fn shortest_path(
         &self,
         source: NodeId,
@@ -20,10 +19,9 @@ impl Routes {
     }
 
     /// The number of links of every path that [`Routes::egress`] may choose from host to host; with
-    /// static routes, of that by the lowest ports.
+    /// static routes, of the path by the lowest ports.
     ///
-    /// # Errors
-    /// As [`Routes::shortest_path`].
+    /// # Errors As [`Routes::shortest_path`].
     pub fn path_length(&self, source: NodeId, destination: NodeId) -> Result<usize, PathError> {
         let mut length = 0;
         self.walk(source, destination, |_| length += 1)?;

@@ -1,29 +1,29 @@
-//! Sets of ports, each kept once.
+//! Sets of ports, stored without duplicates.
 
 use std::collections::BTreeMap;
 
-/// The name of a set in its [`PortSets`].
+/// Identifies a set in its [`PortSets`]: an index into its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct PortSetId(u32);
 
 impl PortSetId {
-    /// The set of this port alone.
+    /// The set with this port only.
     #[inline]
     pub(super) const fn single(port: u16) -> Self {
         Self(port as u32)
     }
 }
 
-/// Sets of ports, named by where they stand in one list.
+/// Sets of ports, identified by their index in one list.
 ///
-/// The list begins with every port number in order, so the name of a single port's set is that
-/// port, and a switch with one way out needs no further look. The other sets follow, each after
-/// its length: the length and the first ports are on one cache line.
+/// The list begins with all port numbers in order. So the identifier of a set with a single port is
+/// that port, and a switch with one next hop needs no lookup. All other sets follow, each after its
+/// length, so that the length and the first ports are on one cache line.
 #[derive(Clone, Debug)]
 pub(super) struct PortSets {
     pool: Vec<u16>,
-    /// How many port numbers the list begins with.
+    /// Number of port numbers at the beginning of the list.
     singles: u32,
 }
 
@@ -39,7 +39,7 @@ impl PortSets {
         &self.pool[start + 1..][..length]
     }
 
-    /// The only port, if there is just one.
+    /// The only port of a set with one port; `None` for other sets.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "singles are port numbers of 16 bits")]
     pub(super) fn as_single(&self, PortSetId(at): PortSetId) -> Option<u16> {
@@ -51,7 +51,7 @@ impl PortSets {
         PortSetId(self.singles)
     }
 
-    /// The name of a set of ports, ascending, whether or not there is one like it.
+    /// Adds a set of ports, ascending, without looking for an equal one.
     pub(super) fn add(&mut self, ports: &[u16]) -> PortSetId {
         match ports {
             [] => self.empty(),
@@ -73,7 +73,7 @@ impl PortSets {
     }
 }
 
-/// Collects sets of ports.
+/// Collects sets of ports, and finds equal ones.
 #[derive(Debug)]
 pub(super) struct PortSetBuilder {
     sets: PortSets,
@@ -82,7 +82,7 @@ pub(super) struct PortSetBuilder {
 }
 
 impl PortSetBuilder {
-    /// For switches with up to `ports` ports.
+    /// A builder for switches with up to `ports` ports.
     pub(super) fn new(ports: u16) -> Self {
         let singles = u32::from(ports);
         let mut pool: Vec<u16> = (0..ports).collect();
@@ -96,8 +96,8 @@ impl PortSetBuilder {
         self.empty
     }
 
-    /// The name of a set of ports below the number given at first, ascending. `guess` is looked
-    /// at before any other set.
+    /// The identifier of a set of ports, ascending, all below the number given to [`Self::new`].
+    /// `guess` is compared first, which saves hashing when it is right.
     pub(super) fn intern(&mut self, ports: &[u16], guess: PortSetId) -> PortSetId {
         match ports {
             [] => self.empty,
@@ -116,7 +116,7 @@ impl PortSetBuilder {
         name
     }
 
-    /// The sets, without what was needed to collect them.
+    /// The sets, without the data for finding equal ones.
     pub(super) fn finish(mut self) -> PortSets {
         self.sets.pool.shrink_to_fit();
         self.sets

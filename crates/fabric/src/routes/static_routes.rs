@@ -1,7 +1,8 @@
-//! Routes that are set by hand, in place of those along shortest paths.
+//! Static routes: routes that the user sets, in place of those along shortest paths.
 //!
-//! They cost a lookup nothing: a host that has any gets a column of its own in the table, in which
-//! each switch has its static route, or what was computed.
+//! They do not make a lookup slower: a host with static routes gets a column of its own in the
+//! table. Its cells hold the static route of each switch that has one, and the computed route of
+//! all others.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +11,26 @@ use super::port_sets::PortSetId;
 use super::{Attachment, NONE, Routes};
 use crate::topology::NodeId;
 
-/// A route that is set by hand. It may lead anywhere, in a circle too.
+/// A route that the user sets. It may lead anywhere, also into a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaticRoute {
     /// The switch that forwards by it.
     pub switch: NodeId,
-    /// The host whose frames it does that with.
+    /// The host to which the switch forwards by it.
     pub destination: NodeId,
-    /// The switch's ports, counted from 0: one, or equals among which the flow's hash chooses.
+    /// Ports of the switch, counted from 0: one, or several equal ones among which the flow's hash
+    /// chooses.
     pub ports: Vec<u16>,
 }
 
 impl Routes {
-    /// With `routes` in place of those that were computed; of two for the same switch and host, the
-    /// later one holds.
+    /// These routes, with `routes` in place of the computed ones. Of two static routes for the same
+    /// switch and host, the later one holds.
     ///
-    /// A port whose link is not `active` (by index into
-    /// [`Topology::links`](crate::Topology::links)) is left out, and a route without any other is
-    /// withdrawn: then what was computed holds. Routes of nodes that are no switch, to nodes that
-    /// are no host, and ports that do not exist have no effect.
+    /// A port is left out if its link is not `active` (by index into
+    /// [`Topology::links`](crate::Topology::links)). A route without any other port is withdrawn,
+    /// and the computed one holds. Routes of nodes that are not switches, routes to nodes that are
+    /// not hosts, and ports that do not exist have no effect.
     #[must_use]
     pub fn with_static_routes(mut self, routes: &[StaticRoute], active: &[bool]) -> Self {
         let mut by_destination: BTreeMap<NodeId, BTreeMap<NodeId, PortSetId>> = BTreeMap::new();
@@ -50,8 +52,8 @@ impl Routes {
         self
     }
 
-    /// The hosts to which there are static routes, ascending: what holds for another host of the
-    /// same switch need not hold for them.
+    /// The hosts to which there are static routes, ascending. Each is a destination of its own: its
+    /// routes may differ from those to other hosts of the same switch.
     pub fn static_destinations(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.attached.keys().copied()
     }
@@ -66,7 +68,7 @@ impl Routes {
         row(route.switch).is_some_and(|&row| row != NONE) && row(route.destination) == Some(&NONE)
     }
 
-    /// The name of the set of those of a route's ports that can be used, if there are any.
+    /// The set of a route's usable ports; `None` if it has none.
     fn usable(&mut self, route: &StaticRoute, active: &[bool]) -> Option<PortSetId> {
         let ports_of_switch = self.adjacency.ports_of(route.switch);
         let is_usable = |port: &u16| {
@@ -79,7 +81,8 @@ impl Routes {
         (!ports.is_empty()).then(|| self.sets.add(&ports))
     }
 
-    /// Gives each of these hosts a column, in which some switches have the sets that are given.
+    /// Gives each of these hosts a column, with the given port sets for some switches and computed
+    /// ones for all others.
     fn add_columns(&mut self, by_destination: &BTreeMap<NodeId, BTreeMap<NodeId, PortSetId>>) {
         let columns = self.columns + by_destination.len();
         let switches: Vec<NodeId> =
@@ -106,7 +109,7 @@ impl Routes {
         (self.cells, self.columns) = (cells, columns);
     }
 
-    /// The name of the set of ports by which a switch forwards to a host along shortest paths.
+    /// The set of ports by which a switch forwards to a host along shortest paths.
     fn computed(&self, switch: NodeId, host: NodeId) -> PortSetId {
         let attachment = self.attachments[host as usize];
         if attachment.switch == switch && attachment.column != NONE {

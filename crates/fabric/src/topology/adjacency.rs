@@ -58,8 +58,8 @@ impl Adjacency {
         self.starts.len() - 1
     }
 
-    /// The index of a node's port 0 where all ports of all nodes are numbered in node order: for
-    /// tables of ports without a row per node.
+    /// The index of a node's port 0 if all ports of all nodes are numbered in node order. It is for
+    /// tables of ports that have no row for each node.
     #[inline]
     pub fn first_port_index(&self, node: NodeId) -> usize {
         self.starts[node as usize] as usize
@@ -67,7 +67,7 @@ impl Adjacency {
 
     /// The port at `node` of a link; of a link from a node to itself, the first.
     pub fn port_of_link(&self, node: NodeId, link: u32) -> Option<usize> {
-        // A row is in link order.
+        // The ports of a row are in the order of their links.
         self.ports_of(node).binary_search_by_key(&link, |port| port.link).ok()
     }
 

@@ -1,11 +1,11 @@
-//! Puts structured topologies together.
+//! Builds structured topologies.
 
 use std::ops::Range;
 
 use super::link_config::LinkProperties;
 use super::{Node, NodeId, NodeKind, Topology, TopologyLink};
 
-/// Collects nodes and links in the order that numbers them.
+/// Collects nodes and links; their order gives their numbers.
 ///
 /// The caller has checked the size (`limits::Size`), so node numbers fit.
 pub(super) struct Builder {

@@ -1,4 +1,4 @@
-//! Whether nodes and links make a network that can run.
+//! Checks that nodes and links make a network that can run.
 
 use thiserror::Error;
 
@@ -9,7 +9,7 @@ use super::{NodeId, Topology, TopologyLink};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TopologyFault {
-    /// There are not two hosts to talk to each other.
+    /// Fewer than two hosts: nobody could communicate.
     #[error("a network needs at least 2 hosts, and this one has {hosts}")]
     TooFewHosts {
         /// How many there are.
@@ -47,7 +47,7 @@ pub enum TopologyFault {
         /// The link.
         link: usize,
     },
-    /// A link that carries nothing.
+    /// A link with a rate of zero.
     #[error("the link's rate is zero")]
     ZeroRate {
         /// The link.
@@ -65,7 +65,7 @@ pub enum TopologyFault {
         /// The link.
         link: usize,
     },
-    /// A probability of loss that is none.
+    /// A probability of loss that is not from 0 to 1.
     #[error("the link's loss is not between 0 and 1")]
     LossOutOfRange {
         /// The link.
@@ -95,7 +95,7 @@ pub enum TopologyFault {
         /// Its name.
         name: String,
     },
-    /// Parts without a path between them.
+    /// Parts of the network without a path between them.
     #[error("there is no path between `{from}` and `{to}`")]
     Disconnected {
         /// The first link of the part that node 0 does not reach.
@@ -108,11 +108,10 @@ pub enum TopologyFault {
 }
 
 impl Topology {
-    /// Whether this is a network that can run: every node has a link and a path to every other,
-    /// and every host has one link. Parallel links between two switches are allowed.
+    /// Checks that this is a network that can run: every node has a link and a path to every other,
+    /// and every host has exactly one link. Parallel links between two switches are allowed.
     ///
-    /// # Errors
-    /// The first fault, in order of the links, then of the nodes.
+    /// # Errors The first fault, in order of the links, then of the nodes.
     pub fn check(&self) -> Result<(), TopologyFault> {
         self.check_size()?;
         let mut ports = vec![0u32; self.nodes.len()];

@@ -42,7 +42,7 @@ pub(super) fn parse(text: &str, path: &Path) -> Result<Topology, TopologyError> 
 struct Word<'a> {
     text: &'a str,
     line: usize,
-    /// In characters, from 1.
+    /// Column in characters, from 1.
     column: usize,
 }
 
@@ -50,7 +50,7 @@ struct Word<'a> {
 struct Lines<'a> {
     path: &'a Path,
     lines: std::iter::Enumerate<std::str::Lines<'a>>,
-    /// Where the file ends, for errors about what is missing.
+    /// The end of the file, the place of errors about missing text.
     end: Word<'a>,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Header<'a> {
             let fix = "count the switches among the nodes";
             return Err(lines.error(switches_word, problem, fix));
         }
-        // Also keeps a short file from asking for much memory.
+        // This also limits the memory that a short file can ask for.
         if nodes > links + 1 {
             let problem = format!("{nodes} nodes cannot be connected by {links} links");
             return Err(lines.error(links_word, problem, format!("give at least {}", nodes - 1)));
@@ -248,7 +248,7 @@ fn name_nodes(is_switch: &[bool]) -> Vec<Node> {
     is_switch.iter().enumerate().map(node).collect()
 }
 
-/// The word to blame for a fault, and what to do.
+/// The word that an error points at, and how to fix it.
 fn locate<'a>(
     fault: &TopologyFault,
     header: &Header<'a>,

@@ -36,7 +36,7 @@ pub enum TopologyError {
         /// What to do about it.
         fix: String,
     },
-    /// The edge list says something that cannot be.
+    /// A place in the edge list is invalid.
     #[error("{}:{line}:{column}: `{value}`: {problem}; {fix}", path.display())]
     File {
         /// The file, as it was looked for.
@@ -55,7 +55,7 @@ pub enum TopologyError {
 }
 
 impl TopologyError {
-    /// A parameter's fault.
+    /// An error in a parameter.
     pub(super) fn parameter(
         key: impl Into<String>,
         value: impl Display,
@@ -70,7 +70,7 @@ impl TopologyError {
         }
     }
 
-    /// A file that the operating system does not give us.
+    /// A file that the operating system refuses to read.
     pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> Self {
         Self::Unreadable {
             key: "path".into(),

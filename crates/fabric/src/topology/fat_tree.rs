@@ -56,7 +56,7 @@ impl Parameters {
         }
         let half = self.k / 2;
         let ports = [("a switch", u128::from(self.k), k)];
-        // Before the cores are counted in 32 bits.
+        // Checked first, because the number of cores might not fit in 32 bits.
         Size { nodes: 0, links: 0, from: k, ports: &ports }.check()?;
         let shape = Shape {
             pods: self.k,

@@ -1,4 +1,4 @@
-//! Where to draw each node.
+//! Positions for drawing each node.
 
 use rocelab_units::Bandwidth;
 
@@ -7,7 +7,7 @@ use super::{Adjacency, NodeId, NodeKind, Topology};
 /// A drawing as plain data: nodes in rows by tier, with the hosts at the bottom.
 ///
 /// Coordinates run from 0 to 1, x to the right and y downward, as in SVG. The nodes of a row are
-/// spaced evenly, in order of the mean position of what they lead down to, then of their numbers.
+/// evenly spaced. They are ordered by the mean x of their neighbours in lower rows, then by number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layout {
     /// Indexed by [`NodeId`].
@@ -45,7 +45,8 @@ impl Layout {
         let rows = Rows::new(topology);
         let adjacency = topology.adjacency();
         let mut x = vec![0.0; topology.nodes.len()];
-        // The lowest switches give the hosts their order, and these then place the switches.
+        // First the lowest switches are placed and give the hosts their order; then the hosts'
+        // positions order the switches.
         spread(rows.order(1, f64::from), &mut x);
         spread(rows.order(0, |host| mean_x(&adjacency, host, &x, |_| true)), &mut x);
         for tier in 1..=rows.highest {
@@ -106,7 +107,7 @@ fn spread(row: Vec<NodeId>, x: &mut [f64]) {
     }
 }
 
-/// The mean position of a node's wanted neighbours; the middle if there are none.
+/// The mean x of a node's neighbours for which `wanted` holds; the middle if there are none.
 fn mean_x(adjacency: &Adjacency, node: NodeId, x: &[f64], wanted: impl Fn(NodeId) -> bool) -> f64 {
     let ports = adjacency.ports_of(node).iter().map(|port| port.node);
     let (sum, count) = ports

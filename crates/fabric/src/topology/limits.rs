@@ -4,26 +4,27 @@ use rocelab_units::{Bandwidth, Duration};
 
 use super::TopologyError;
 
-/// Most nodes of a network: an event's key names its origin node in 24 bits, and one value is kept
-/// for "nobody".
+/// The largest number of nodes: an event's key has 24 bits for its origin node, and one value means
+/// "nobody".
 pub const MAX_NODES: usize = (1 << 24) - 1;
 
-/// Most ports of a node: ports are named in 16 bits, and one value is kept for "none".
+/// The largest number of ports of a node: a port number has 16 bits, and one value means "none".
 pub const MAX_PORTS: usize = u16::MAX as usize - 1;
 
-/// Slowest and fastest link: times and byte counts of either end stay far from the ends of 64 bits.
+/// The lowest and highest rate of a link. Within them, times and byte counts do not overflow 64
+/// bits.
 pub const RATES: std::ops::RangeInclusive<Bandwidth> =
     Bandwidth::from_mbps(1)..=Bandwidth::from_gbps(100_000);
 
-/// Most links of a network: enough for a fat tree of [`MAX_NODES`], and not yet all the memory of
+/// The largest number of links: enough for a fat tree of [`MAX_NODES`], and less than the memory of
 /// a large machine.
 pub const MAX_LINKS: usize = 1 << 26;
 
-/// Longest propagation delay of a link: 1 s, or 200,000 km of cable. Times are picoseconds in 64
-/// bits, so an absurd delay must not come near their end.
+/// The longest propagation delay of a link: 1 s, or 200,000 km of cable. Times are picoseconds in
+/// 64 bits, and must not come near their end.
 pub const MAX_DELAY: Duration = Duration::from_ms(1_000);
 
-/// A count that the scenario gives, which must not be below `least`.
+/// Checks that a count from the scenario is not below `least`.
 pub(super) fn at_least(key: &str, value: u32, least: u32) -> Result<(), TopologyError> {
     if value >= least {
         return Ok(());
@@ -36,18 +37,20 @@ pub(super) fn at_least(key: &str, value: u32, least: u32) -> Result<(), Topology
 /// A parameter: its key below `[topology.NAME]` and its value.
 pub(super) type Parameter = (&'static str, u32);
 
-/// How many nodes, links and ports some parameters ask for, and which parameter to blame.
+/// The numbers of nodes, links and ports that some parameters ask for, and the parameter that an
+/// error names.
 pub(super) struct Size<'a> {
     pub(super) nodes: u128,
     pub(super) links: u128,
-    /// What makes the network large.
+    /// The parameter that an error about too many nodes or links names.
     pub(super) from: Parameter,
-    /// Kinds of switches, their numbers of ports, and what these follow from most.
+    /// For each kind of switch: its name, its number of ports, and the parameter that determines
+    /// this most.
     pub(super) ports: &'a [(&'static str, u128, Parameter)],
 }
 
 impl Size<'_> {
-    /// Whether the network can be represented.
+    /// Checks that the network can be represented.
     pub(super) fn check(&self) -> Result<(), TopologyError> {
         let network = |count, what, most| check_limit("the network", count, what, most, self.from);
         network(self.nodes, "nodes", MAX_NODES)?;
@@ -73,7 +76,7 @@ fn check_limit(
     Err(TopologyError::parameter(key, value, problem, format!("give a smaller `{key}`")))
 }
 
-/// The product of some counts, which cannot overflow for four of 32 bits.
+/// The product of some counts. It cannot overflow for up to four counts of 32 bits.
 pub(super) fn product<const N: usize>(counts: [u32; N]) -> u128 {
     const { assert!(N <= 4) };
     counts.into_iter().map(u128::from).product()

@@ -119,7 +119,7 @@ impl Topology {
         Adjacency::new(self)
     }
 
-    /// For [`Routes`](crate::Routes): every link carries frames.
+    /// The list of active links for [`Routes`](crate::Routes) if every link carries frames.
     pub fn all_links_active(&self) -> Vec<bool> {
         vec![true; self.links.len()]
     }
@@ -135,18 +135,17 @@ impl Topology {
 
 /// Makes a topology from its parameters: implemented by the `Parameters` of each file.
 pub trait Generate: Sized {
-    /// The network that the parameters describe; `folder` is where relative paths start.
+    /// Builds the network of these parameters; `folder` is where relative paths start.
     ///
-    /// # Errors
-    /// The first parameter, or place in a file, that cannot be built, with what to write instead.
+    /// # Errors The first parameter, or place in a file, that is invalid, with how to fix it.
     fn generate(&self, folder: &Path) -> Result<Topology, TopologyError>;
 
-    /// Parameters that build, for documentation and for the conformance test over all topologies;
-    /// none where a file would be needed.
+    /// Valid parameters, for documentation and for the conformance test of all topologies; none if
+    /// a file would be needed.
     fn examples() -> Vec<Self>;
 }
 
-/// A line of the table of topologies.
+/// An entry of the table of topologies.
 #[derive(Clone, Copy, Debug)]
 pub struct TopologyEntry {
     /// The scenario's key: `[topology.NAME]`.

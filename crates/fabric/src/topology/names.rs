@@ -1,12 +1,12 @@
-//! Nodes by name.
+//! Finds nodes by name.
 
 use super::{NodeId, Topology};
 
 impl Topology {
-    /// The node of that name.
+    /// The node with this name.
     ///
-    /// A host of a structured topology and every node of an edge list is found at once, because
-    /// its name ends in its number; other switches take a search.
+    /// It is found directly if its name ends in its number (hosts of structured topologies, and all
+    /// nodes of an edge list); other switches need a search.
     pub fn node_by_name(&self, name: &str) -> Option<NodeId> {
         let guess = split_number(name).and_then(|(_, number)| number);
         let is_named = |id: &NodeId| self.nodes.get(*id as usize).is_some_and(|n| n.name == name);
@@ -15,7 +15,7 @@ impl Topology {
         })
     }
 
-    /// The names that there are, as people list them: `host-0 to host-31, leaf-0 to leaf-3`.
+    /// All names, as people list them: `host-0 to host-31, leaf-0 to leaf-3`.
     pub fn describe_names(&self) -> String {
         let mut runs: Vec<(&str, &str)> = Vec::new();
         for node in &self.nodes {
@@ -37,7 +37,7 @@ fn run(first: &str, last: &str) -> String {
     if first == last { first.into() } else { format!("{first} to {last}") }
 }
 
-/// Whether `next` is the name after `name`.
+/// Whether `next` is the name that comes after `name`.
 fn follows(name: &str, next: &str) -> bool {
     match (split_number(name), split_number(next)) {
         (Some((a, Some(i))), Some((b, Some(j)))) => a == b && i.checked_add(1) == Some(j),
@@ -45,7 +45,7 @@ fn follows(name: &str, next: &str) -> bool {
     }
 }
 
-/// The parts before and after the last hyphen; the second only if it is a number.
+/// The parts before and after the last hyphen; the second one only if it is a number.
 fn split_number(name: &str) -> Option<(&str, Option<u32>)> {
     name.rsplit_once('-').map(|(prefix, number)| (prefix, number.parse().ok()))
 }

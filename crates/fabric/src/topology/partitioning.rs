@@ -1,12 +1,12 @@
-//! A topology cut into parts that are simulated side by side.
+//! A topology cut into parts that are simulated in parallel.
 //!
-//! A part may run ahead of the others by as long as a frame takes over the links between them, so
-//! the cut goes through links with a long delay and no host is cut off from its switch; and the run
-//! takes as long as the part with the most to do, so parts are to have the same load. Load is
-//! estimated by the rates of the links at a part's nodes.
+//! A part may run ahead of the others by the time that a frame takes over the links between them.
+//! So only links with a long delay are cut, and no host is cut off from its switch. A run takes as
+//! long as the part with the most work, so all parts should have the same load. The load is
+//! estimated from the rates of the links at a part's nodes.
 //!
 //! Parts grow from switch to switch along links, so that pods stay whole. Switches of the highest
-//! tier have links to everywhere and are dealt out at the end.
+//! tier are connected to all pods; they are assigned at the end.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -15,23 +15,23 @@ use rocelab_units::Duration;
 
 use super::{NodeId, NodeKind, Topology, TopologyLink};
 
-/// Which part each node belongs to.
+/// The part of each node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partitioning {
-    /// By node.
+    /// Indexed by node.
     part_of: Vec<u32>,
     parts: u32,
 }
 
 impl Partitioning {
-    /// One part with everything in it.
+    /// One part with all nodes.
     pub fn whole(topology: &Topology) -> Self {
         Self { part_of: vec![0; topology.nodes.len()], parts: 1 }
     }
 
-    /// At most `parts` parts with about the same load; fewer where a topology has not enough switches.
-    /// Whether that makes a run quicker is not asked: it depends on what happens in the time that a
-    /// frame takes from part to part.
+    /// At most `parts` parts with about the same load; fewer if the topology does not have enough
+    /// switches. It is not decided here whether this makes a run faster: that depends on how much
+    /// happens in the time that a frame takes from part to part.
     pub fn balanced(topology: &Topology, parts: u32) -> Self {
         if parts < 2 || topology.nodes.is_empty() {
             return Self::whole(topology);
@@ -41,7 +41,7 @@ impl Partitioning {
         Self::by_parts(&clusters.deal_out(parts.min(most)))
     }
 
-    /// The parts that are named by `part_of`, one entry a node. Parts without nodes do not count.
+    /// The parts given by `part_of`, one entry for each node. Numbers without nodes are skipped.
     pub fn by_parts(part_of: &[u32]) -> Self {
         let named: BTreeSet<u32> = part_of.iter().copied().collect();
         let named: Vec<u32> = named.into_iter().collect();
@@ -55,7 +55,7 @@ impl Partitioning {
         }
     }
 
-    /// The number of parts, at least 1. Every one of them has a node, if there are nodes.
+    /// The number of parts, at least 1. Every part has a node, if there are nodes.
     pub fn parts(&self) -> u32 {
         self.parts
     }
@@ -72,10 +72,10 @@ impl Partitioning {
     }
 }
 
-/// Nodes that are not to be cut apart.
+/// Groups of nodes that must stay in one part.
 struct Clusters<'a> {
     topology: &'a Topology,
-    /// By node.
+    /// Indexed by node.
     cluster_of: Vec<usize>,
     all: Vec<Cluster>,
 }
@@ -83,15 +83,15 @@ struct Clusters<'a> {
 #[derive(Clone, Debug, Default)]
 struct Cluster {
     load: u64,
-    /// The highest of its switches' tiers.
+    /// The highest tier of its switches.
     tier: u8,
-    /// Clusters at the other end of its links, one entry a link.
+    /// Clusters at the other ends of its links, one entry for each link.
     neighbours: Vec<usize>,
 }
 
 impl<'a> Clusters<'a> {
-    /// Clusters that leave only the longest links to be cut with which `parts` parts can still be
-    /// about equal.
+    /// The clusters that allow only the longest links to be cut, under the condition that `parts`
+    /// parts can still have about equal loads.
     fn for_parts(topology: &'a Topology, parts: u64) -> Self {
         let delays: BTreeSet<Duration> = topology.links.iter().map(|link| link.delay).collect();
         let delays: Vec<Duration> = delays.into_iter().collect();
@@ -100,14 +100,15 @@ impl<'a> Clusters<'a> {
             let largest = clusters.all.iter().map(|cluster| cluster.load).max().unwrap_or(0);
             largest.saturating_mul(parts) <= total + total / 8
         };
-        // The shorter the links that may be cut, the finer the clusters.
+        // The shorter the links that may be cut, the smaller the clusters. So this is a binary
+        // search over the delays.
         let fine = delays.partition_point(|&delay| is_fine(&Self::uncut_below(topology, delay)));
         let shortest = delays.get(fine.saturating_sub(1)).copied().unwrap_or_default();
         Self::uncut_below(topology, shortest)
     }
 
-    /// Hosts and their switches, and switches with links of less than `delay` between them, stay
-    /// together.
+    /// Clusters in which hosts stay with their switches, and switches stay together if a link
+    /// between them has less than `delay`.
     fn uncut_below(topology: &'a Topology, delay: Duration) -> Self {
         let mut sets = DisjointSets::new(topology.nodes.len());
         for link in &topology.links {
@@ -142,7 +143,8 @@ impl<'a> Clusters<'a> {
         for link in &self.topology.links {
             let ends = [link.a, link.b].map(|node| self.cluster_of[node as usize]);
             for (node, cluster) in [link.a, link.b].into_iter().zip(ends) {
-                // A frame costs a host more than a switch: it is made there, and answered.
+                // A frame costs more work at a host than at a switch: the host makes it, and
+                // answers it.
                 let weight = if self.topology.is_host(node) { 2 } else { 1 };
                 self.all[cluster].load += weight * (link.rate.bits_per_second() >> 20).max(1);
             }
@@ -153,7 +155,7 @@ impl<'a> Clusters<'a> {
         }
     }
 
-    /// The part of each node.
+    /// Assigns a part to each node.
     fn deal_out(&self, parts: u32) -> Vec<u32> {
         let highest = self.all.iter().map(|cluster| cluster.tier).max().unwrap_or(0);
         let lower: Vec<bool> = self.all.iter().map(|cluster| cluster.tier < highest).collect();
@@ -173,7 +175,7 @@ impl<'a> Clusters<'a> {
         self.cluster_of.iter().map(|&cluster| part_of[cluster].unwrap_or(0)).collect()
     }
 
-    /// Lets parts grow over the clusters that are to be `grown`; their loads.
+    /// Grows parts over the clusters that are to be `grown`. Returns the parts' loads.
     fn grow(&self, parts: u32, grown: &[bool], part_of: &mut [Option<u32>]) -> Vec<u64> {
         let loads = self.all.iter().zip(grown).filter(|(_, grown)| **grown);
         let mut left: u64 = loads.map(|(cluster, _)| cluster.load).sum();
@@ -187,10 +189,10 @@ impl<'a> Clusters<'a> {
         all_loads
     }
 
-    /// Lets one part grow to a load of about `target`; its load.
+    /// Grows one part to a load of about `target`. Returns its load.
     fn grow_one(&self, part: u32, target: u64, grown: &[bool], part_of: &mut [Option<u32>]) -> u64 {
         let mut load = 0;
-        // Number of links into the part, by cluster; and in that order.
+        // Number of links from each cluster into the part, and a heap ordered by it.
         let mut links = vec![0usize; self.all.len()];
         let mut frontier = BTreeSet::new();
         let mut seed = 0;
@@ -204,7 +206,7 @@ impl<'a> Clusters<'a> {
                     free
                 }
             };
-            // The last part takes what is left, for its target is all of that.
+            // The last part takes everything that is left, because that is its target.
             if load > 0 && load + self.all[next].load / 2 > target {
                 return load;
             }
@@ -221,7 +223,7 @@ impl<'a> Clusters<'a> {
     }
 }
 
-/// Union by lowest number, with path halving.
+/// Union-find in which the lowest member represents a set, with path halving.
 struct DisjointSets(Vec<usize>);
 
 impl DisjointSets {

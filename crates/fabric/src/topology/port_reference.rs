@@ -1,10 +1,10 @@
-//! Ports as a scenario names them: `host-0`, `leaf-0:3`.
+//! Names of ports in a scenario: `host-0`, `leaf-0:3`.
 
 use thiserror::Error;
 
 use super::{NodeId, Topology};
 
-/// Why a text names no port.
+/// Why a text is not the name of a port.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PortReferenceError {
@@ -13,10 +13,10 @@ pub enum PortReferenceError {
     NoSuchNode {
         /// The name as it was given.
         name: String,
-        /// Those that there are.
+        /// The names that exist.
         names: String,
     },
-    /// The node has several ports, and none is named.
+    /// The node has several ports, and the text names none of them.
     #[error("`{name}` has {ports} ports; write which one, as in `{name}:0`")]
     MissingPort {
         /// The node.
@@ -51,11 +51,10 @@ pub enum PortReferenceError {
 }
 
 impl Topology {
-    /// The port that `text` names: a node and a port number, `leaf-0:3`, or a node with a single
-    /// port by its name alone, `host-0`.
+    /// The port with the name `text`: a node and a port number, as in `leaf-0:3`, or only the node
+    /// if it has a single port, as in `host-0`.
     ///
-    /// # Errors
-    /// Why there is no such port, and which there are.
+    /// # Errors Why there is no such port, and which ports exist.
     pub fn port_by_name(&self, text: &str) -> Result<(NodeId, u16), PortReferenceError> {
         let (name, port) = match text.rsplit_once(':') {
             Some((name, port)) => (name.trim(), Some(port.trim())),
@@ -81,8 +80,8 @@ impl Topology {
         Ok((node, port))
     }
 
-    /// The number of a node's ports, by a pass over the links; [`Topology::adjacency`] answers
-    /// many such questions.
+    /// The number of a node's ports. It takes a pass over the links: for many nodes, use
+    /// [`Topology::adjacency`].
     pub fn port_count(&self, node: NodeId) -> usize {
         let ends =
             |link: &super::TopologyLink| usize::from(link.a == node) + usize::from(link.b == node);

@@ -119,8 +119,8 @@ impl Bridges<'_> {
         }
         let vector = |port: &BridgePort| {
             let root_path_cost = costs[port.far as usize].map_or(u64::MAX, |cost| cost + port.cost);
-            // Parallel links are in the same order at both ends, so the lowest own port is also
-            // the designated bridge's lowest.
+            // Parallel links are in the same order at both ends, so the lowest own port is also at
+            // the designated bridge's lowest port.
             (root_path_cost, port.far, port.number)
         };
         self.ports(switch).min_by_key(vector).map(|port| port.link)

@@ -1,4 +1,4 @@
-//! Several runs over each other.
+//! The page that compares several runs.
 
 use rocelab_results::{FlowRecord, Results, ResultsError};
 use serde::Serialize;
@@ -15,7 +15,7 @@ use super::timelines::{self, Span, TimeLine, figure};
 use super::victims::Victims;
 use crate::comparison::{Comparison, run_names};
 
-/// What the scripts of a comparison draw.
+/// The data that the scripts of a comparison draw.
 #[derive(Debug, Serialize)]
 struct Data {
     kind: &'static str,
@@ -34,11 +34,10 @@ struct Run {
     timelines: Vec<TimeLine>,
 }
 
-/// The runs as one HTML file: their figures side by side, and their distributions and time lines
-/// over each other, on the time of the longest. The first run is what the others are compared to.
+/// The runs as one HTML file: their figures in a table, and their distributions and time lines in
+/// common figures, over the time of the longest run. All runs are compared to the first.
 ///
-/// # Errors
-/// As [`report_html`](super::report_html), for any of them.
+/// # Errors As [`report_html`](super::report_html), for any of them.
 pub fn compare_html(results: &[Results]) -> Result<String, ResultsError> {
     let end_ps = results.iter().map(|one| one.summary().simulated_ps).max().unwrap_or(0);
     let names = run_names(results);
@@ -56,7 +55,7 @@ pub fn compare_html(results: &[Results]) -> Result<String, ResultsError> {
     for (place, ((one, name), flows)) in results.iter().zip(&names).zip(&flows).enumerate() {
         runs.push(run(one, name.clone(), flows, window)?);
         let mut overview = overview(one.summary(), one.run());
-        // What is compared comes first.
+        // The settings that are compared come first.
         let settings = comparison.settings.iter();
         let settings = settings.map(|setting| {
             let value = setting.text(place).to_owned();

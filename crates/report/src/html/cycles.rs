@@ -9,9 +9,9 @@ use crate::numbers::{counted, time};
 /// A deadlock: queues that wait for each other.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Cycle {
-    /// When it began and which queues they are, in words.
+    /// Its time and its queues, in words.
     pub(crate) text: String,
-    /// The lines that they should send on, in the order in which each waits for the next.
+    /// The lines over which the queues should send, in the order in which each waits for the next.
     pub(crate) lines: Vec<usize>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn sentence(deadlock: &DeadlockRecord) -> String {
     )
 }
 
-/// The cycles of all deadlocks; `line_of` says which line each direction is in.
+/// The cycles of all deadlocks; `line_of` gives the line of each direction.
 pub(crate) fn cycles(found: &[DeadlockRecord], ports: &Ports, line_of: &[usize]) -> Vec<Cycle> {
     let direction = |queue: &DeadlockedQueue| ports.direction(&queue.switch, queue.port);
     let cycle = |deadlock: &DeadlockRecord| {
@@ -71,7 +71,7 @@ mod tests {
             port,
             ..DeadlockedQueue::default()
         };
-        // The last one is in no link of the results.
+        // The last queue's link is not in the results.
         let cycle = vec![queue("a", 0), queue("b", 1), queue("c", 1), queue("d", 7)];
         let found = DeadlockRecord { cycle, ..DeadlockRecord::default() };
         let line_of: Vec<usize> = (0..6).map(|direction| 10 + direction).collect();

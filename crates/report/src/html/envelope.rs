@@ -1,18 +1,18 @@
-//! Time series made small enough to draw, without losing a peak.
+//! Reduces time series to a size that can be drawn, without losing a peak.
 
-/// Stretches of time that a figure tells apart.
+/// Number of parts into which a figure divides its time.
 pub(crate) const BINS: u32 = 800;
 
 /// The time that a figure spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) begin_ps: u64,
-    /// Not before the beginning.
+    /// Not before `begin_ps`.
     pub(crate) end_ps: u64,
 }
 
 impl Window {
-    /// Where the part `bin` of `bins` equal parts begins (ps).
+    /// The beginning of part `bin` of `bins` equal parts (ps).
     pub(crate) fn edge(self, bins: u32, bin: u32) -> u64 {
         let after = u128::from(self.length_ps()) * u128::from(bin) / u128::from(bins.max(1));
         self.begin_ps + u64::try_from(after).unwrap_or(0)
@@ -23,15 +23,16 @@ impl Window {
     }
 }
 
-/// A quantity that holds its value until it changes: instants (ps) in ascending order, and the value
-/// from each on. Before the first instant it is 0.
+/// A quantity that keeps its value until it changes: instants (ps) in ascending order, each with
+/// the new value. Before the first instant it is 0.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Steps {
     points: Vec<(u64, u64)>,
 }
 
 impl Steps {
-    /// Of changes in any order: instant (ps) and by how much the value rises or falls then.
+    /// Makes steps of changes in any order: instant (ps) and the amount by which the value rises or
+    /// falls.
     pub(crate) fn of_changes(mut changes: Vec<(u64, i64)>) -> Self {
         changes.sort_unstable();
         let mut steps = Self::default();
@@ -43,7 +44,7 @@ impl Steps {
         steps
     }
 
-    /// The value from `time_ps` on, which is not before the last one.
+    /// Sets the value from `time_ps` on, which is not before the last instant.
     pub(crate) fn set(&mut self, time_ps: u64, value: u64) {
         match self.points.last_mut() {
             Some(last) if last.0 >= time_ps => last.1 = value,
@@ -60,8 +61,8 @@ impl Steps {
         self.points.last().copied()
     }
 
-    /// Two values for each of `bins` equal parts of the window: least and greatest of what the
-    /// quantity was in that part, in the order in which they came.
+    /// Two values for each of `bins` equal parts of the window: the least and the greatest value of
+    /// the quantity in that part, in the order in which they occurred.
     pub(crate) fn envelope(&self, window: Window, bins: u32) -> Vec<u64> {
         let mut values = Vec::with_capacity(2 * bins as usize);
         let mut next = self.points.partition_point(|point| point.0 <= window.begin_ps);
@@ -70,7 +71,7 @@ impl Steps {
             let end = window.edge(bins, bin + 1);
             let (mut least, mut greatest) = (current, current);
             let mut rises = true;
-            // The last part includes its end, so that nothing is left out.
+            // The last part includes its end, so that the last instant is not left out.
             while let Some(&(time, value)) = self.points.get(next)
                 && (time < end || (time == end && bin + 1 == bins))
             {

@@ -1,57 +1,57 @@
-//! Completion times and slowdowns, by size and as distributions.
+//! Completion times and slowdowns, by size of flow and as distributions.
 
 use std::collections::BTreeMap;
 
 use rocelab_results::{Distribution, FlowRecord, FlowStatus, Millionths, Missing, Statistic};
 use serde::Serialize;
 
-/// Points of a distribution that are drawn.
+/// Number of points of a distribution that are drawn.
 const CDF_POINTS: usize = 400;
 
-/// What became of the completed flows.
+/// Completion times and slowdowns of all flows.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Completion {
     /// By payload, smallest first.
     pub(crate) buckets: Vec<Bucket>,
-    /// Flows that completed.
+    /// Number of flows that completed.
     pub(crate) flows: u64,
-    /// Flows that did not.
+    /// Number of flows that did not complete.
     pub(crate) missing: u64,
-    /// Flows that have a slowdown: those that completed and have an ideal time.
+    /// Number of flows with a slowdown: they completed and have an ideal time.
     pub(crate) slowdowns: u64,
-    /// Of completion times (ps).
+    /// The distribution of completion times (ps).
     pub(crate) fct: Cdf,
-    /// Of slowdowns (millionths).
+    /// The distribution of slowdowns (millionths).
     pub(crate) slowdown: Cdf,
 }
 
 /// Flows of about the same size.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Bucket {
-    /// Payload of this and more (bytes).
+    /// Least payload (bytes).
     pub(crate) from: u64,
-    /// Payload below this (bytes).
+    /// All payloads are below this (bytes).
     pub(crate) below: u64,
-    /// Those that completed.
+    /// Number of flows that completed.
     pub(crate) flows: u64,
-    /// Those that did not.
+    /// Number of flows that did not complete.
     pub(crate) missing: u64,
-    /// Median, 95th, 99th percentile and greatest completion time (ps); those that did not complete rank
-    /// last. Without those that are not known: of so few, or because of those.
+    /// Median, 95th and 99th percentile, and maximum of completion times (ps); flows that did not
+    /// complete rank last. `None` if a percentile is not supported or not known.
     pub(crate) fct: [Option<u64>; 4],
-    /// The same of the slowdowns (millionths). Flows without an ideal time rank last too.
+    /// The same for slowdowns (millionths). Flows without an ideal time rank last too.
     pub(crate) slowdown: [Option<u64>; 4],
 }
 
-/// A cumulative distribution: values in ascending order, and the share of all values that are not
-/// greater, in millionths.
+/// A cumulative distribution: values in ascending order, and for each the share of all values that
+/// are not greater, in millionths.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Cdf {
     pub(crate) values: Vec<u64>,
     pub(crate) shares: Vec<u64>,
 }
 
-/// Values of some flows.
+/// The values of some flows.
 #[derive(Default)]
 struct Values {
     known: Vec<u64>,
@@ -59,7 +59,7 @@ struct Values {
 }
 
 impl Values {
-    /// A value, or of an open flow what it is at least, or neither.
+    /// Adds a value; for an open flow, its lower bound; or neither.
     fn add(&mut self, value: Option<u64>, at_least: Option<u64>) {
         match (value, at_least) {
             (Some(value), _) => self.known.push(value),
@@ -73,16 +73,16 @@ impl Values {
     }
 }
 
-/// What became of some flows.
+/// Flows of one size.
 #[derive(Default)]
 struct Group {
     /// Completion times (ps).
     fct: Values,
-    /// Slowdowns (millionths). A flow that completed has none if it has no ideal time.
+    /// Slowdowns (millionths). A completed flow without an ideal time has none.
     slowdown: Values,
 }
 
-/// What became of `flows` that started by the end of the run (ps).
+/// Completion times and slowdowns of `flows` that started by the end of the run (ps).
 pub(crate) fn completion(flows: &[FlowRecord<'_>], end_ps: u64) -> Completion {
     let mut groups: BTreeMap<(u64, u64), Group> = BTreeMap::new();
     let mut all = Group::default();
@@ -106,7 +106,7 @@ pub(crate) fn completion(flows: &[FlowRecord<'_>], end_ps: u64) -> Completion {
     }
 }
 
-/// What became of flows of a size.
+/// The bucket of a group of flows.
 fn bucket((from, below): (u64, u64), mut group: Group) -> Bucket {
     Bucket {
         from,
@@ -118,7 +118,7 @@ fn bucket((from, below): (u64, u64), mut group: Group) -> Bucket {
     }
 }
 
-/// Median, 95th and 99th percentile where they are known, and the greatest of those that are.
+/// Median, 95th and 99th percentile if they are known, and the maximum of the known values.
 fn percentiles(values: &mut [u64], missing: &Missing) -> [Option<u64>; 4] {
     let Some(of) = Distribution::with_missing(values, missing) else { return [None; 4] };
     let known = |statistic| of.supported(statistic).filter(|_| !of.is_lower_bound(statistic));
@@ -126,7 +126,7 @@ fn percentiles(values: &mut [u64], missing: &Missing) -> [Option<u64>; 4] {
     [p50, p95, p99, values.last().copied()]
 }
 
-/// The class of sizes that `bytes` is in: 1, 2 or 5 times a power of ten, up to the next of these.
+/// The size class of `bytes`: from 1, 2 or 5 times a power of ten to the next such number.
 fn size_class(bytes: u64) -> (u64, u64) {
     let mut decade = 1_u64;
     while bytes / decade >= 10 {
@@ -141,15 +141,15 @@ fn size_class(bytes: u64) -> (u64, u64) {
     }
 }
 
-/// The distribution of `values` and of so many that are missing, as greater than all of these: by nearest
-/// rank, with more points where it is rare.
+/// The distribution of `values` and of `missing` further values, which are greater than all of
+/// these: by nearest rank, with more points in the tail.
 pub(crate) fn cdf(mut values: Vec<u64>, missing: u64) -> Cdf {
     values.sort_unstable();
     let count = values.len();
     let all = (count as u128 + u128::from(missing)).max(1);
     let mut ranks: Vec<usize> =
         (1..=CDF_POINTS).map(|k| (k * count).div_ceil(CDF_POINTS)).collect();
-    // The tail: the 50 greatest values each, then ever rarer ones.
+    // The tail: the 50 greatest values, then points farther and farther apart.
     ranks.extend((0..50).filter_map(|from_top| count.checked_sub(from_top)));
     ranks.push(1);
     ranks.retain(|rank| *rank >= 1 && *rank <= count);
@@ -224,7 +224,8 @@ pub(crate) mod tests {
         assert_eq!((completion.flows, completion.missing), (2, 2));
         assert_eq!(completion.buckets.len(), 3);
         assert_eq!(completion.buckets[0], expected);
-        // A size of which none completed is the one to look at.
+        // A size class without any completed flow must be shown, because it is the most
+        // interesting.
         let last = Bucket {
             from: 50_000,
             below: 100_000,

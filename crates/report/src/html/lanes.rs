@@ -1,4 +1,4 @@
-//! When each port was paused: a lane for each.
+//! The times at which each port was paused, in a lane for each port and priority.
 
 use std::collections::BTreeMap;
 
@@ -8,26 +8,26 @@ use super::envelope::Window;
 use super::pauses::Pauses;
 use super::ports::Ports;
 
-/// Lanes that are drawn: those with the most paused time.
+/// Number of lanes that are drawn: those with the most paused time.
 const MOST_LANES: usize = 40;
-/// Stretches of time that a lane tells apart.
+/// Number of parts into which a lane divides its time.
 const LANE_BINS: u32 = 1_000;
 
 /// A port and priority with its pauses.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Lane {
     pub(crate) port: String,
-    /// Who asks for its pauses.
+    /// The node that requests its pauses.
     pub(crate) by: String,
     pub(crate) priority: u8,
     pub(crate) total_ps: u64,
-    /// Bars in order of time: begin and end (ps), and whether all of it are root causes (1) or some
-    /// of it was led to by another pause, or in a deadlock (0). Pauses too close together to be told apart are one
-    /// bar.
+    /// Bars in order of time: begin and end (ps), and 1 if all pauses in the bar are root causes, 0
+    /// if another pause caused some of them, or they are in a deadlock. Pauses that are too close
+    /// together to be distinguished share a bar.
     pub(crate) bars: Vec<(u64, u64, u8)>,
 }
 
-/// Lanes, most paused first, and how many are left out.
+/// The lanes, most paused first, and the number of lanes that are left out.
 pub(crate) fn lanes(pauses: &Pauses, ports: &Ports, window: Window) -> (Vec<Lane>, usize) {
     let mut by_port: BTreeMap<(usize, u8), Vec<usize>> = BTreeMap::new();
     for (index, pause) in pauses.list.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The network as a picture: where nodes stand, and how each direction of each link fared.
+//! The network as a picture: positions of nodes, and measurements of each direction of each link.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +11,9 @@ use super::pauses::Pauses;
 use super::ports::Ports;
 use super::samples::{Quantity, SAMPLED, Samples};
 
-/// Stretches of time that the slider tells apart.
+/// Number of parts of the run that the slider distinguishes.
 pub(crate) const FRAMES: u32 = 200;
-/// Above this number hosts share a mark with those at the same switch.
+/// Above this number of hosts, all hosts of a switch share a mark.
 const MOST_HOSTS: usize = 1_000;
 
 /// A network, drawn in rows, hosts at the bottom.
@@ -41,25 +41,26 @@ pub(crate) struct Mark {
 pub(crate) struct Line {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// The sending port, or how many there are.
+    /// The sending port, or the number of sending ports.
     pub(crate) label: String,
 }
 
-/// A quantity that colours the lines; of several links in a line, the greatest value.
+/// A quantity that colours the lines. For several links in a line, the greatest value.
 #[derive(Debug, Serialize)]
 pub(crate) struct Measure {
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
     pub(crate) quantity: Quantity,
-    /// Of each line, over the whole run. Ratios are in thousandths.
+    /// For each line, the value over the whole run. Ratios are in thousandths.
     pub(crate) whole: Vec<u64>,
-    /// Of each line in each frame; `null` if always 0. Empty if nothing is known of single frames.
+    /// For each line, the value in each frame; `null` if it is always 0. Empty if the values of
+    /// frames are not known.
     pub(crate) frames: Vec<Option<Vec<u64>>>,
     /// Why there are no frames.
     pub(crate) missing: &'static str,
 }
 
-/// The kinds and places of the nodes, in the order of [`Ports::nodes`].
+/// The kinds and positions of the nodes, in the order of [`Ports::nodes`].
 pub(crate) fn places(
     ports: &Ports,
     known: Option<Vec<MapNode>>,
@@ -83,7 +84,7 @@ pub(crate) fn places(
     ports.nodes.iter().enumerate().map(node).collect()
 }
 
-/// Whether each node is a host: an end of a flow, or a node with one link.
+/// Whether each node is a host: it is an end of a flow, or has one link.
 fn hosts(ports: &Ports, flows: &[FlowRecord<'_>]) -> Vec<bool> {
     let ends: BTreeSet<&str> =
         flows.iter().flat_map(|flow| [&*flow.source, &*flow.destination]).collect();
@@ -118,7 +119,8 @@ fn tiers(ports: &Ports, hosts: &[bool]) -> Vec<u8> {
     tiers.into_iter().map(|tier| tier.unwrap_or(1)).collect()
 }
 
-/// From left to right: hosts in their order, a switch above the middle of what hangs on it.
+/// Positions from left to right: hosts in their order, each switch above the middle of its lower
+/// neighbours.
 fn positions(ports: &Ports, tiers: &[u8]) -> Vec<f64> {
     let mut xs = vec![0.5; tiers.len()];
     let highest = tiers.iter().copied().max().unwrap_or(0);
@@ -141,7 +143,7 @@ fn positions(ports: &Ports, tiers: &[u8]) -> Vec<f64> {
     xs
 }
 
-/// Draws the network, and what the run was like in each part of it.
+/// The picture of the network, with the measurements of the run.
 pub(crate) fn map(
     ports: &Ports,
     places: &[MapNode],
@@ -204,12 +206,12 @@ pub(crate) fn map(
     Map { marks, lines, frames: FRAMES, measures, cycles }
 }
 
-/// What to do to have the quantity called `id` in single frames.
+/// How to get the quantity called `id` for single frames.
 fn missing(id: &str) -> &'static str {
     SAMPLED.iter().find(|sampled| sampled.id == id).map_or("", |sampled| sampled.missing)
 }
 
-/// What is drawn for the nodes, and which mark each node has.
+/// The marks of the nodes, and the mark of each node.
 fn marks(ports: &Ports, places: &[MapNode]) -> (Vec<Mark>, Vec<usize>) {
     let is_host = |node: usize| places[node].kind == MapNodeKind::Host;
     let fold = (0..places.len()).filter(|node| is_host(*node)).count() > MOST_HOSTS;
@@ -242,7 +244,7 @@ fn marks(ports: &Ports, places: &[MapNode]) -> (Vec<Mark>, Vec<usize>) {
     (marks, mark_of)
 }
 
-/// Positions in any unit to 0 at the left and 1 at the right.
+/// Scales positions in any unit to 0 at the left and 1 at the right.
 fn stretch(marks: &mut [Mark]) {
     let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
     let least = marks.iter().map(|mark| finite(mark.x)).fold(f64::INFINITY, f64::min);
@@ -250,12 +252,13 @@ fn stretch(marks: &mut [Mark]) {
     let span = greatest - least;
     for mark in marks {
         let x = if span > 0.0 { (finite(mark.x) - least) / span } else { 0.5 };
-        // Enough digits for any screen, and few bytes.
+        // These are enough digits for any screen, and few bytes.
         mark.x = (x * 10_000.0).round() / 10_000.0;
     }
 }
 
-/// Directions between the same marks are one line. Also says which line each direction is in.
+/// Combines directions between the same marks into one line. Also returns the line of each
+/// direction.
 fn lines(ports: &Ports, mark_of: &[usize]) -> (Vec<Line>, Vec<usize>) {
     let mut by_ends: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     let mut lines: Vec<(Line, u32)> = Vec::new();
@@ -278,7 +281,7 @@ fn lines(ports: &Ports, mark_of: &[usize]) -> (Vec<Line>, Vec<usize>) {
     (lines.into_iter().map(named).collect(), line_of)
 }
 
-/// The greatest `value` of the directions in each of the lines.
+/// The greatest `value` of the directions in each line.
 fn greatest(line_of: &[usize], lines: usize, value: &dyn Fn(usize) -> u64) -> Vec<u64> {
     let mut greatest = vec![0; lines];
     for (direction, line) in line_of.iter().enumerate() {
@@ -287,7 +290,7 @@ fn greatest(line_of: &[usize], lines: usize, value: &dyn Fn(usize) -> u64) -> Ve
     greatest
 }
 
-/// Frames of directions as frames of lines.
+/// Combines frames of directions into frames of lines.
 fn frames_of(
     by_direction: &BTreeMap<usize, Vec<u64>>,
     line_of: &[usize],
@@ -306,8 +309,8 @@ fn frames_of(
     frames
 }
 
-/// Share of each frame in which a priority of a direction was paused, in thousandths; of several
-/// priorities, of the one that was paused the most.
+/// For each direction and frame, the share of time in which a priority was paused, in thousandths;
+/// of several priorities, the one that was paused the most.
 fn pause_shares(pauses: &Pauses, window: Window) -> BTreeMap<usize, Vec<u64>> {
     let mut paused: BTreeMap<(usize, u8), Vec<u64>> = BTreeMap::new();
     for pause in &pauses.list {
@@ -334,14 +337,14 @@ fn pause_shares(pauses: &Pauses, window: Window) -> BTreeMap<usize, Vec<u64>> {
     shares
 }
 
-/// The frame that `time_ps` is in.
+/// The frame that contains `time_ps`.
 fn frame_at(time_ps: u64, window: Window) -> u32 {
     let after = u128::from(time_ps.saturating_sub(window.begin_ps));
     let frame = after * u128::from(FRAMES) / u128::from(window.length_ps().max(1));
     u32::try_from(frame).unwrap_or(FRAMES).min(FRAMES - 1)
 }
 
-/// The greatest sample in each frame; of several priorities, of the one with more.
+/// The greatest sample in each frame; of several priorities, the one with more.
 fn peaks(
     samples: &Samples,
     scaled: impl Fn(usize, u64) -> u64,

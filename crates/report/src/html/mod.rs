@@ -1,9 +1,9 @@
-//! Pictures for a browser: one run, or several over each other, in one HTML file.
+//! Pages for a browser: one run, or a comparison of several, in one HTML file.
 //!
-//! Everything is computed here, in integers, and small enough to send around: [`ports`] and
-//! [`pauses`] read, [`pause_tree`], [`lanes`], [`map`], [`flows`], [`victims`], [`timelines`] and
-//! [`tables`] prepare what is drawn. The scripts in `assets/js` draw it and compute nothing but places on the
-//! screen.
+//! Everything is computed here, in integers, and the result is small enough to be sent by mail:
+//! [`ports`] and [`pauses`] read, [`pause_tree`], [`lanes`], [`map`], [`flows`], [`victims`],
+//! [`timelines`] and [`tables`] prepare what is drawn. The scripts in `assets/js` draw it; they
+//! compute nothing but positions on the screen.
 
 mod compare;
 mod cycles;

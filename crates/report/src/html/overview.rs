@@ -1,4 +1,4 @@
-//! The run in numbers, and what to worry about.
+//! The most important numbers of a run, and its problems.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::percentiles::{completed_of, operations_of, percentile_texts};
 use crate::summary_table::by_kind;
 use crate::{frozen_text, goodput, idle_queue_pair_texts};
 
-/// How good or bad something is.
+/// Severity of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Level {
@@ -24,7 +24,7 @@ pub(crate) enum Level {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Verdict {
     pub(crate) level: Level,
-    /// The level in a word, so that it does not depend on colour.
+    /// The severity as a word, so that it does not depend on colour.
     pub(crate) word: &'static str,
     pub(crate) text: String,
 }
@@ -44,17 +44,17 @@ pub(crate) struct Percentiles {
     pub(crate) values: Vec<String>,
 }
 
-/// What is shown first.
+/// The first part of the page.
 #[derive(Debug, Serialize)]
 pub(crate) struct Overview {
     pub(crate) verdicts: Vec<Verdict>,
     pub(crate) facts: Vec<Fact>,
     pub(crate) percentiles: Vec<Percentiles>,
-    /// Of how many flows and operations these are, where not all completed.
+    /// Numbers of flows and operations behind the percentiles, if not all completed.
     pub(crate) completed: Vec<String>,
 }
 
-/// Out of `summary.json` and `run.json`.
+/// The overview of `summary.json` and `run.json`.
 pub(crate) fn overview(summary: &Summary, run: &RunInfo) -> Overview {
     Overview {
         verdicts: verdicts(summary),
@@ -81,7 +81,7 @@ fn verdict(level: Level, text: String) -> Verdict {
     Verdict { level, word, text }
 }
 
-/// Problems first.
+/// Sentences about the run, problems first.
 fn verdicts(summary: &Summary) -> Vec<Verdict> {
     let mut list = Vec::new();
     let mut say = |level, text: String| list.push(verdict(level, text));
@@ -169,7 +169,7 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
     list
 }
 
-/// How many frames were dropped, and for which reasons; none if there are none.
+/// The number of dropped frames with their reasons; `None` if there are none.
 fn dropped<'a>(
     reasons: impl Iterator<Item = (&'a String, u64)>,
     one: &str,
@@ -326,8 +326,8 @@ mod tests {
         assert!(verdicts(&summary).iter().all(|verdict| verdict.level == Level::Good));
     }
 
-    /// What is said of drops: first frames of lossless priorities, by reason.
-    fn said_of_drops(drops: &[(&str, u64)], lossless: &[(&str, u64)]) -> Vec<(Level, String)> {
+    /// Sentences about drops: first about frames of lossless priorities, by reason.
+    fn drop_sentences(drops: &[(&str, u64)], lossless: &[(&str, u64)]) -> Vec<(Level, String)> {
         let mut summary = Summary::default();
         for &(reason, frames) in drops {
             summary.drops.add_frames(reason, frames);
@@ -349,12 +349,12 @@ mod tests {
         );
         let lossless = [("headroom_exceeded", 1_200), ("egress_threshold", 1)];
         let others = (Level::Note, "30 frames dropped: link 30.".to_owned());
-        assert_eq!(said_of_drops(&drops, &lossless), [missed, others]);
+        assert_eq!(drop_sentences(&drops, &lossless), [missed, others]);
     }
 
     #[test]
     fn frames_of_one_reason_are_told_apart_by_their_priorities() {
-        let said = said_of_drops(&[("headroom_exceeded", 3)], &[("headroom_exceeded", 1)]);
+        let said = drop_sentences(&[("headroom_exceeded", 3)], &[("headroom_exceeded", 1)]);
         let [missed, other] = said.as_slice() else { panic!("{said:?}") };
         let text = "1 frame of lossless priorities dropped: headroom_exceeded 1.";
         assert_eq!((missed.0, missed.1.as_str()), (Level::Bad, text));
@@ -366,11 +366,11 @@ mod tests {
 
     #[test]
     fn drops_of_one_kind_are_one_sentence() {
-        let missed = said_of_drops(&[("receiver_stopped", 2)], &[("receiver_stopped", 2)]);
+        let missed = drop_sentences(&[("receiver_stopped", 2)], &[("receiver_stopped", 2)]);
         let text = "2 frames of lossless priorities dropped: receiver_stopped 2.";
         assert_eq!(missed, [(Level::Bad, text.to_owned())]);
-        let others = said_of_drops(&[("fault", 1)], &[]);
+        let others = drop_sentences(&[("fault", 1)], &[]);
         assert_eq!(others, [(Level::Note, "1 frame dropped: fault 1.".to_owned())]);
-        assert_eq!(said_of_drops(&[], &[]), [(Level::Good, "No frame was dropped.".to_owned())]);
+        assert_eq!(drop_sentences(&[], &[]), [(Level::Good, "No frame was dropped.".to_owned())]);
     }
 }

@@ -1,4 +1,4 @@
-//! Template, style, scripts and data into one file that asks for nothing else.
+//! Puts template, style, scripts and data into one file that loads nothing else.
 
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, context};
@@ -12,7 +12,7 @@ const UPLOT_JS: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../../assets/uplot/uPlot.min.css");
 const STYLE: &str = include_str!("../../assets/report.css");
 
-/// What every page runs, in this order, as one function.
+/// The scripts of every page, in this order, as one function.
 const SCRIPTS: [&str; 10] = [
     include_str!("../../assets/js/dom.js"),
     include_str!("../../assets/js/format.js"),
@@ -26,14 +26,14 @@ const SCRIPTS: [&str; 10] = [
     include_str!("../../assets/js/main.js"),
 ];
 
-/// One run, or one column of a comparison, as the template shows it before any script runs.
+/// One run, or one column of a comparison, as the template shows it without scripts.
 #[derive(Debug, Serialize)]
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) overview: Overview,
 }
 
-/// The whole file. `data` is what the scripts draw.
+/// The whole file. `data` is for the scripts.
 pub(crate) fn page(title: &str, columns: &[Column], data: &impl Serialize) -> String {
     let mut templates = Environment::new();
     templates.set_auto_escape_callback(|_| AutoEscape::Html);
@@ -49,11 +49,12 @@ pub(crate) fn page(title: &str, columns: &[Column], data: &impl Serialize) -> St
             data => json_in_html(data),
         })
     });
-    // The template is part of the program, so only a defect of it can end here; a test renders it.
+    // The template is a part of the program, so an error here is a defect of the program; a test
+    // renders it.
     page.unwrap_or_else(|error| format!("<!DOCTYPE html><title>defect</title><p>{error}"))
 }
 
-/// JSON that no HTML parser takes for anything else: `<` could begin `</script>` or `<!--`.
+/// JSON that is safe inside HTML: `<` is escaped, because it could begin `</script>` or `<!--`.
 fn json_in_html(data: &impl Serialize) -> String {
     let json = serde_json::to_string(data).unwrap_or_else(|_| "null".to_owned());
     json.replace('<', "\\u003c")

@@ -1,4 +1,5 @@
-//! Who paused whom, drawn together: pauses that spread along the same ports are one branch.
+//! The tree of pauses: which port paused which. Pauses that spread along the same ports are one
+//! branch.
 
 use std::collections::BTreeMap;
 
@@ -7,36 +8,36 @@ use serde::Serialize;
 use super::pauses::{Pause, Pauses};
 use super::ports::Ports;
 
-/// Branches of a tree that are shown; of more, those with the most paused time.
+/// Number of branches that are shown: those with the most paused time.
 const MOST_BRANCHES: usize = 400;
-/// Steps from the root cause that are told apart. A pause that goes round in a deadlock spreads
-/// without end.
+/// Number of steps from the root cause that are distinguished. A pause that goes round in a
+/// deadlock spreads without end.
 const DEEPEST: usize = 24;
 
-/// The tree, in the order in which it is drawn: every branch right after the one that led to it,
-/// or after that one's other branches.
+/// The tree, in the order in which it is drawn: every branch follows the branch that caused it, or
+/// other branches with the same cause.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct PauseTree {
     pub(crate) recorded: bool,
     pub(crate) branches: Vec<Branch>,
-    /// Branches that are left out.
+    /// Number of branches that are left out.
     pub(crate) omitted: usize,
-    /// How many pauses there were at all.
+    /// Number of all pauses.
     pub(crate) pauses: usize,
 }
 
-/// Pauses of one port that the same chain of pauses led to; or a deadlock that chains go round in.
+/// Pauses of one port with the same chain of causes; or a deadlock.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Branch {
-    /// Steps from the root cause, or the deadlock: 0 is that itself.
+    /// Number of steps from the root cause or the deadlock, which itself has 0.
     pub(crate) depth: usize,
-    /// A deadlock, by its place in `summary.json`: no port is paused here, and what is counted are all
-    /// pauses in it.
+    /// A deadlock, as an index into the list of `summary.json`. No port is paused here; the counts
+    /// are of all pauses in the deadlock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) deadlock: Option<usize>,
-    /// Who asked for the pauses.
+    /// The node that requested the pauses.
     pub(crate) by: String,
-    /// The port that was paused.
+    /// The paused port.
     pub(crate) port: String,
     pub(crate) priority: u8,
     pub(crate) count: u64,
@@ -45,7 +46,7 @@ pub(crate) struct Branch {
     pub(crate) first_ps: u64,
 }
 
-/// What a branch is.
+/// The kind of a branch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     /// Pauses of a priority of a port.
@@ -54,7 +55,7 @@ enum Kind {
     Deadlock(usize),
 }
 
-/// A branch while it grows.
+/// A branch while the tree is built.
 struct Node {
     depth: usize,
     parent: Option<usize>,
@@ -66,11 +67,11 @@ struct Node {
     children: Vec<usize>,
 }
 
-/// Draws the pauses together.
+/// Builds the tree.
 pub(crate) fn pause_tree(pauses: &Pauses, ports: &Ports) -> PauseTree {
     let mut nodes = grow(pauses);
     let mut shown: Vec<usize> = (0..nodes.len()).collect();
-    // A branch never weighs more than the one it hangs on, or could be shown without it.
+    // A branch never weighs more than its parent; otherwise it could be shown without the parent.
     let weights = weights(&nodes);
     shown.sort_by_key(|node| (std::cmp::Reverse(weights[*node]), *node));
     let omitted = shown.len().saturating_sub(MOST_BRANCHES);
@@ -101,7 +102,7 @@ pub(crate) fn pause_tree(pauses: &Pauses, ports: &Ports) -> PauseTree {
     PauseTree { recorded: pauses.recorded, branches, omitted, pauses: pauses.list.len() }
 }
 
-/// Nodes, parents before children, and which there is for what on which.
+/// Nodes, parents before children, and an index by parent and kind.
 #[derive(Default)]
 struct Nodes {
     list: Vec<Node>,
@@ -109,7 +110,7 @@ struct Nodes {
 }
 
 impl Nodes {
-    /// Counts a pause at what is so far from the root along this chain.
+    /// Counts a pause at the node of this kind below `parent`.
     fn count(&mut self, parent: Option<usize>, kind: Kind, pause: &Pause) -> usize {
         let Self { list, by_chain } = self;
         let index = *by_chain.entry((parent, kind)).or_insert_with(|| {
@@ -133,8 +134,8 @@ impl Nodes {
     }
 }
 
-/// One node for each chain of ports that pauses spread along, and for each deadlock; parents before
-/// children.
+/// Builds one node for each chain of ports along which pauses spread, and for each deadlock;
+/// parents come before children.
 fn grow(pauses: &Pauses) -> Vec<Node> {
     let mut nodes = Nodes::default();
     let mut node_of: Vec<usize> = Vec::with_capacity(pauses.list.len());
@@ -142,7 +143,7 @@ fn grow(pauses: &Pauses) -> Vec<Node> {
         let mut parent = pause.parent.map(|parent| node_of[parent]);
         if let Some(number) = pause.deadlock {
             let deadlock = nodes.count(None, Kind::Deadlock(number), pause);
-            // What comes from outside of a deadlock is not why it is one.
+            // A cause outside the deadlock does not explain the deadlock.
             let is_within = |&parent: &usize| pauses.list[parent].deadlock == Some(number);
             parent = parent.filter(|_| pause.parent.as_ref().is_some_and(is_within));
             parent = parent.or(Some(deadlock));
@@ -158,11 +159,11 @@ fn grow(pauses: &Pauses) -> Vec<Node> {
     nodes.list
 }
 
-/// Paused time of each node with all that hangs on it (ps).
+/// Paused time of each node and all its descendants (ps).
 fn weights(nodes: &[Node]) -> Vec<u64> {
     let own = |node: &Node| match node.kind {
         Kind::Queue { .. } => node.total_ps,
-        Kind::Deadlock(_) => 0, // All of it hangs on it.
+        Kind::Deadlock(_) => 0, // Its descendants have all of it.
     };
     let mut weights: Vec<u64> = nodes.iter().map(own).collect();
     for index in (0..nodes.len()).rev() {
@@ -209,7 +210,7 @@ mod tests {
             led(at("a", 0), 5, 25, Some(0)),
             led(at("left", 1), 30, 35, None),
             led(at("a", 0), 32, 40, Some(2)),
-            // The same port without the cause before it is another branch.
+            // The same port without that cause is another branch.
             led(at("a", 0), 50, 51, None),
         ];
         let tree = pause_tree(&Pauses::of(list, Vec::new(), &ports), &ports);
@@ -235,7 +236,7 @@ mod tests {
             led(at("a", 0), 0, 100, None),
             led(at("c", 1), 1, 100, Some(0)),
             led(at("b", 1), 2, 100, Some(1)),
-            // It was over before the deadlock closed, and is drawn where the one is that led to it.
+            // It was over before the deadlock closed, so it is drawn below its own cause.
             led(at("b", 0), 3, 4, Some(2)),
         ];
         list[1].deadlock = Some(5);

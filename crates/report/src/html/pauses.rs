@@ -1,4 +1,4 @@
-//! Pauses as intervals, and which pause led to which.
+//! Pauses as intervals, and the cause of each.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use rocelab_results::{PauseEvent, Results, ResultsError};
 
 use super::ports::Ports;
 
-/// One priority of one port, paused from the frame that began it to its end.
+/// A pause of one priority of one port, from the frame that began it to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pause {
-    /// The direction that could not be sent in; who asked for it is its receiver.
+    /// The direction in which nothing could be sent. Its receiver requested the pause.
     pub(crate) direction: usize,
     pub(crate) priority: u8,
     pub(crate) start_ps: u64,
-    /// The end of the run, if the pause had none.
+    /// The end of the pause; the end of the run if the pause did not end.
     pub(crate) end_ps: u64,
-    /// Number of the pause that led to this one; an earlier one in the list.
+    /// Index of the pause that caused this one, which is earlier in the list.
     pub(crate) parent: Option<usize>,
-    /// The deadlock that its chain of pauses goes round in, by its place in `summary.json`: it has no
-    /// root cause.
+    /// The deadlock that its chain of causes leads to, as an index into the list of `summary.json`.
+    /// Such a pause has no root cause.
     pub(crate) deadlock: Option<usize>,
 }
 
@@ -27,7 +27,7 @@ impl Pause {
         self.end_ps - self.start_ps
     }
 
-    /// Whether nothing led to it.
+    /// Whether it has no cause.
     pub(crate) fn is_root(&self) -> bool {
         self.parent.is_none() && self.deadlock.is_none()
     }
@@ -37,19 +37,19 @@ impl Pause {
 #[derive(Debug, Default)]
 pub(crate) struct Pauses {
     pub(crate) list: Vec<Pause>,
-    /// What each of them waited for, where that was recorded: an egress port, or the host that asked.
+    /// For each pause, what it waited for, if that was recorded: an egress port, or the host that
+    /// requested it.
     waits_for: Vec<String>,
-    /// Where each of them comes of in the end: the number of a place.
+    /// For each pause, the number of its root.
     roots: Vec<usize>,
-    /// What those places are called.
+    /// The names of the roots.
     places: Vec<String>,
-    /// Whether the causes were recorded while the run went on; otherwise [`derive_parents`] found
-    /// them.
+    /// Whether the run recorded the causes; otherwise [`derive_parents`] found them.
     pub(crate) recorded: bool,
 }
 
 impl Pauses {
-    /// Out of `pauses.json` if the run left one, or else out of `pfc.csv`.
+    /// Reads `pauses.json` if the run wrote it, otherwise `pfc.csv`.
     pub(crate) fn read(results: &Results, ports: &Ports) -> Result<Self, ResultsError> {
         let end = results.summary().simulated_ps;
         if let Some(recorded) = recorded(results, ports, end)? {
@@ -60,13 +60,13 @@ impl Pauses {
         Ok(Self::of(list, Vec::new(), ports))
     }
 
-    /// Pauses of which it may be known what they waited for.
+    /// Makes a list of pauses; `waits_for` may be empty.
     pub(crate) fn of(list: Vec<Pause>, waits_for: Vec<String>, ports: &Ports) -> Self {
         let mut pauses = Self { list, waits_for, ..Self::default() };
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         let mut firsts: Vec<usize> = Vec::with_capacity(pauses.list.len());
         for (number, pause) in pauses.list.iter().enumerate() {
-            // Only earlier pauses lead to others.
+            // Only earlier pauses can be causes, so one pass suffices.
             let first = pause.parent.map_or(number, |parent| firsts[parent]);
             firsts.push(first);
             let name = match pause.deadlock {
@@ -83,25 +83,25 @@ impl Pauses {
         pauses
     }
 
-    /// What the first pause of a chain is because of: the congested port or the host where that was
-    /// recorded, or else who asked.
+    /// The cause of the first pause of a chain: the congested port or the host if that was
+    /// recorded, otherwise the node that requested the pause.
     fn cause(&self, first: usize, ports: &Ports) -> String {
         let asked_by = || ports.nodes[ports.directions[self.list[first].direction].to].clone();
         self.waits_for(first).map_or_else(asked_by, str::to_owned)
     }
 
-    /// The place that a pause comes of in the end, by a number: in order of the first pause of each.
+    /// The number of a pause's root. Roots are numbered in order of their first pauses.
     pub(crate) fn root_of(&self, pause: usize) -> usize {
         self.roots[pause]
     }
 
-    /// What the place of a root is called: a congested port, who asked, or `deadlock N`.
+    /// The name of a root: a congested port, the node that requested the pause, or `deadlock N`.
     pub(crate) fn root_name(&self, root: usize) -> &str {
         &self.places[root]
     }
 
-    /// What a pause waited for: the egress port by which the frame was to leave that led to it, or the
-    /// host that asked; `None` if that was not recorded.
+    /// What a pause waited for: the egress port of the frame that triggered it, or the host that
+    /// requested it; `None` if that was not recorded.
     pub(crate) fn waits_for(&self, pause: usize) -> Option<&str> {
         self.waits_for.get(pause).map(String::as_str).filter(|port| !port.is_empty())
     }
@@ -109,7 +109,8 @@ impl Pauses {
 
 fn recorded(results: &Results, ports: &Ports, end: u64) -> Result<Option<Pauses>, ResultsError> {
     let Some(causes) = results.pause_causes()? else { return Ok(None) };
-    // Pauses of ports that are in no link are left out; what they led to is then a root.
+    // Pauses of ports without a link in the results are left out; pauses that they caused become
+    // roots.
     let mut kept = Vec::with_capacity(causes.pauses.len());
     let mut list: Vec<Pause> = Vec::new();
     let mut waits_for = Vec::new();
@@ -125,7 +126,7 @@ fn recorded(results: &Results, ports: &Ports, end: u64) -> Result<Option<Pauses>
             priority: cause.priority,
             start_ps: cause.start_ps,
             end_ps: cause.end_ps.unwrap_or(end).max(cause.start_ps),
-            // Only an earlier pause can have led to this one.
+            // Only an earlier pause can be the cause.
             parent: earlier.filter(|parent| *parent < list.len()),
             deadlock: cause.deadlock,
         });
@@ -164,23 +165,24 @@ fn intervals(results: &Results, ports: &Ports, end: u64) -> Result<Vec<Pause>, R
     Ok(list)
 }
 
-/// Finds for each pause of `list`, which is in order of start, the pause that led to it.
+/// Finds for each pause of `list`, which is in order of start, the pause that caused it.
 ///
-/// A switch asks its neighbour to pause because frames from there wait in it. If one of its own
-/// egress ports was paused in that priority when the neighbour stopped, that held them; of several
-/// such ports the one that had been paused the longest, then the one with the lower number. If none
-/// was, the pause is a root cause: the switch is congested, or a host asked for it.
+/// A switch asks its neighbour to pause because frames from there wait in the switch. If one of the
+/// switch's own egress ports was paused in that priority when the neighbour stopped, that pause is
+/// the cause; of several such ports, the one that had been paused the longest, then the one with
+/// the lower number. If none was paused, the pause is a root cause: the switch is congested, or a
+/// host requested it.
 ///
-/// This is a judgement by time and place: it does not know which frames waited for which port.
+/// This is an estimate from time and place: it is not known which frames waited for which port.
 pub(crate) fn derive_parents(list: &mut [Pause], ports: &Ports) {
-    // Paused egress ports by node and priority, as numbers of pauses in order of start.
+    // Paused egress ports by node and priority, as indices of pauses in order of start.
     let mut active: BTreeMap<(usize, u8), Vec<usize>> = BTreeMap::new();
     for index in 0..list.len() {
         let Pause { direction, priority, start_ps, .. } = list[index];
         let Some(link) = ports.directions.get(direction) else { continue };
         let held_back = active.entry((link.to, priority)).or_default();
         held_back.retain(|pause| list[*pause].end_ps > start_ps);
-        // The way back to the neighbour cannot have held what came from it.
+        // Frames from the neighbour do not go back to it, so that port cannot have held them.
         list[index].parent = held_back
             .iter()
             .copied()
@@ -194,7 +196,7 @@ pub(crate) mod tests {
     use super::super::ports::tests::network;
     use super::*;
 
-    /// A pause of priority 3, and the one that led to it.
+    /// A pause of priority 3, and its cause.
     pub(crate) fn led(
         direction: usize,
         start_ps: u64,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use rocelab_results::{LinkRecord, Results, ResultsError};
 
-/// Every link direction of a network, and who sends there. Nodes and directions have numbers from 0
-/// in the order of `links.csv`.
+/// Every direction of every link of a network. Nodes and directions have numbers from 0 in the
+/// order of `links.csv`.
 #[derive(Debug, Default)]
 pub(crate) struct Ports {
     pub(crate) nodes: Vec<String>,
@@ -26,7 +26,7 @@ pub(crate) struct Direction {
 }
 
 impl Ports {
-    /// Out of `links.csv`.
+    /// Reads `links.csv`.
     pub(crate) fn read(results: &Results) -> Result<Self, ResultsError> {
         let mut ports = Self::default();
         for record in results.links()? {
@@ -41,13 +41,13 @@ impl Ports {
         self.directions.push(Direction { from, to, record });
     }
 
-    /// The direction that `port` of the node called `node` sends in, if there is such a port.
+    /// The direction in which `port` of the node called `node` sends, if there is such a port.
     pub(crate) fn direction(&self, node: &str, port: u16) -> Option<usize> {
         let node = *self.by_name.get(node)?;
         self.by_port.get(&(node, port)).copied()
     }
 
-    /// `leaf-0:4`, as scenarios name a port.
+    /// The name of a port as in scenarios: `leaf-0:4`.
     pub(crate) fn label(&self, direction: usize) -> String {
         let record = &self.directions[direction].record;
         format!("{}:{}", record.from, record.from_port)

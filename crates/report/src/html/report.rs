@@ -17,7 +17,7 @@ use super::tables::{self, Table};
 use super::timelines::{self, Span, TimeLine};
 use super::victims::Victims;
 
-/// What the scripts of a report draw.
+/// The data that the scripts of a report draw.
 #[derive(Debug, Serialize)]
 struct Data {
     kind: &'static str,
@@ -36,14 +36,13 @@ struct Data {
 
 /// One run as one HTML file, which needs no network and no other file.
 ///
-/// What a run did not write down (sampled queues, say) is left out, and the page says how to get
-/// it. Equal results give equal bytes. The size is bounded however large the run is: series are
-/// drawn from least and greatest values of equal stretches of time, tables keep the rows that
-/// matter most.
+/// If the run did not record something (sampled queues, for example), the page leaves it out and
+/// says how to get it. Equal results give equal bytes. The size is limited, however large the run
+/// is: series are drawn from the least and greatest values of equal parts of time, and tables keep
+/// the most important rows.
 ///
-/// # Errors
-/// [`ResultsError::Read`] if a file of the directory is missing, and [`ResultsError::Malformed`] if
-/// one is not what its name says.
+/// # Errors [`ResultsError::Read`] if a file of the directory is missing, and
+/// [`ResultsError::Malformed`] if one has the wrong format.
 pub fn report_html(results: &Results) -> Result<String, ResultsError> {
     let summary = results.summary();
     let end_ps = summary.simulated_ps;
@@ -85,7 +84,7 @@ pub fn report_html(results: &Results) -> Result<String, ResultsError> {
     Ok(page(&summary.scenario, &[column], &data))
 }
 
-/// What could not move first, where there is any.
+/// All tables; what was stuck comes first, if there is any.
 fn all_tables(
     results: &Results,
     flows: &[FlowRecord<'_>],

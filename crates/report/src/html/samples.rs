@@ -1,4 +1,4 @@
-//! Sampled quantities. A file more that a run may leave is an entry more in [`SAMPLED`].
+//! Sampled quantities. To add a file of samples, add an entry to [`SAMPLED`].
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use serde::Serialize;
 use super::envelope::Steps;
 use super::ports::Ports;
 
-/// What the numbers of a figure or a table column are; the page formats them.
+/// The meaning of the numbers in a figure or table column; the page formats them accordingly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Quantity {
     Text,
     Count,
-    /// How long something takes (ps).
+    /// A duration (ps).
     Time,
-    /// When something is, from the start of the run (ps).
+    /// A time since the start of the run (ps).
     Moment,
     Bytes,
     /// Bits per second.
@@ -29,29 +29,29 @@ pub(crate) enum Quantity {
 /// A quantity that a run may sample.
 #[derive(Debug)]
 pub(crate) struct Sampled {
-    /// Its name within the page.
+    /// Its identifier within the page.
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
     pub(crate) quantity: Quantity,
-    /// The section `[sample.NAME]` of a scenario that asks for it.
+    /// The section `[sample.NAME]` of a scenario that enables it.
     section: &'static str,
-    /// Where it is.
+    /// The file with the samples.
     file: SeriesFile,
     holds: Holds,
-    /// What to do if it is not there.
+    /// What to do if there are no samples.
     pub(crate) missing: &'static str,
 }
 
-/// For which time a sample stands.
+/// The period for which a sample is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holds {
-    /// From its time on, until the next.
+    /// From its time until the next sample.
     After,
-    /// For the interval that ends at its time.
+    /// The interval that ends at its time.
     Before,
 }
 
-/// All quantities that may be sampled, in the order in which they are drawn.
+/// All quantities that may be sampled, in the order of the page.
 pub(crate) const SAMPLED: [Sampled; 5] = [
     Sampled {
         id: "queue",
@@ -105,16 +105,16 @@ pub(crate) const SAMPLED: [Sampled; 5] = [
     },
 ];
 
-/// The samples of one quantity. What was not written between two samples was zero.
+/// The samples of one quantity. A missing sample means zero.
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
     pub(crate) series: BTreeMap<Sampler, Steps>,
 }
 
-/// What a series of samples is of.
+/// What was sampled: a port, or a flow there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Sampler {
-    /// The direction that the port sends in.
+    /// The direction in which the port sends.
     pub(crate) direction: usize,
     pub(crate) priority: Option<u8>,
     pub(crate) flow: Option<u64>,
@@ -131,8 +131,8 @@ impl Sampler {
     }
 }
 
-/// All that was sampled, as in [`SAMPLED`]; `None` for what was not. How often it was is only looked
-/// up if anything was.
+/// All samples, in the order of [`SAMPLED`]; `None` for quantities without samples. Intervals are
+/// only read if there are any samples.
 pub(crate) fn samples(
     results: &Results,
     ports: &Ports,
@@ -156,7 +156,7 @@ pub(crate) fn samples(
 /// Sampling intervals by the names of their sections.
 type Intervals = BTreeMap<String, Duration>;
 
-/// A sample on its way into a series: when it was taken (ps), and its value.
+/// A sample before it is in a series: its time (ps), and its value.
 type Point = (u64, u64);
 
 impl Sampled {
@@ -197,9 +197,9 @@ impl Sampled {
     }
 }
 
-/// The samples at `points` of a run that ended at `run_ps`, zero where one is left out. Samples are
-/// taken at multiples of the interval, and those that stand for an interval also at the end of a run,
-/// of the interval that is not over.
+/// The steps of the samples at `points` of a run that ended at `run_ps`; a missing sample is zero.
+/// Samples are taken at multiples of the interval. Quantities that are measured over an interval
+/// have one more sample, at the end of the run, for the last, incomplete interval.
 fn steps(points: &[Point], interval: u64, holds: Holds, run_ps: u64) -> Steps {
     let mut steps = Steps::default();
     let mut end = None;
@@ -238,7 +238,7 @@ mod tests {
     fn what_counts_over_an_interval_is_drawn_over_it() {
         // The run ends in the middle of an interval.
         let steps = steps(&[(10, 5), (20, 6), (50, 7), (60, 8), (64, 9)], 10, Holds::Before, 80);
-        // In halves, because the last part includes its end.
+        // In two parts, because the last part includes its end.
         let at = |time| steps.envelope(Window { begin_ps: time, end_ps: time + 1 }, 2)[0];
         let expected = [(0, 5), (9, 5), (10, 6), (20, 0), (39, 0), (40, 7), (50, 8), (60, 9)];
         assert_eq!(expected.map(|(time, _)| (time, at(time))), expected);
@@ -249,7 +249,7 @@ mod tests {
     fn few_samples_far_apart_hold_for_their_interval_and_no_longer() {
         let after = steps(&[(10, 5), (50, 7)], 10, Holds::After, 80);
         assert_eq!(after.envelope(WINDOW, 8)[2..8], [0, 5, 5, 0, 0, 0]);
-        // Of a run that ended in its first interval, from its start on.
+        // If a run ended in its first interval, its sample holds from the start on.
         let before = steps(&[(7, 5)], 10, Holds::Before, 7);
         assert_eq!(before.last(), Some((0, 5)));
     }

@@ -1,4 +1,4 @@
-//! What happened over time: flows, pauses, and whatever was sampled.
+//! Figures over time: flows, pauses, and sampled quantities.
 
 use rocelab_results::{FlowRecord, MapNode, MapNodeKind};
 use serde::Serialize;
@@ -10,33 +10,33 @@ use super::samples::{Quantity, Sampled, Sampler, Samples};
 use super::victims::Victims;
 use crate::numbers::count;
 
-/// How much time a figure spans, and how much of it the run has.
+/// The time of a figure, and the part of it that the run reached.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     pub(crate) figure: Window,
-    /// Where the run ended, not later (ps).
+    /// The end of the run, not after the end of the figure (ps).
     pub(crate) run_ps: u64,
 }
 
-/// The time that figures of `flows` span, of a run that ended at `end_ps`: all of it, but of a run in
-/// which nothing happens for more than half of the time, from its first flow on. (The clock of
-/// HPCC's ns-3 simulator starts two seconds before the flows do.)
+/// The time that figures of `flows` show, for a run that ended at `end_ps`: the whole run, or, if
+/// nothing happens in more than half of it, the time from the first flow on. (The clock of HPCC's
+/// ns-3 simulator starts two seconds before the flows do.)
 pub(crate) fn figure(flows: &[FlowRecord<'_>], end_ps: u64) -> Window {
     let first = flows.iter().map(|flow| flow.start_ps).min().unwrap_or(0);
     let late = first > end_ps / 2 && first < end_ps;
     Window { begin_ps: if late { first } else { 0 }, end_ps }
 }
 
-/// Curves in a figure of samples: those with the greatest values.
+/// Number of curves in a figure of samples: those with the greatest values.
 const MOST_CURVES: usize = 8;
 
-/// A figure over the whole run. Every curve has two values for each of [`BINS`] equal parts of it.
+/// A figure over the whole run. Every curve has two values for each of [`BINS`] equal parts.
 #[derive(Debug, Serialize)]
 pub(crate) struct TimeLine {
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
     pub(crate) quantity: Quantity,
-    /// What to know of it, or how to get it if there are no curves.
+    /// A note about the figure, or how to get it if there are no curves.
     pub(crate) note: String,
     pub(crate) curves: Vec<Curve>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// Nothing is drawn behind the end of the run.
+    /// A curve of `steps`, cut at the end of the run.
     fn new(label: &str, steps: &Steps, span: Span) -> Self {
         let mut values = steps.envelope(span.figure, BINS);
         let within = (0..BINS).filter(|bin| span.figure.edge(BINS, *bin) <= span.run_ps);
@@ -61,7 +61,7 @@ impl Curve {
 /// Flows that are open.
 pub(crate) fn open_flows(flows: &[FlowRecord<'_>], span: Span) -> TimeLine {
     let mut changes = Vec::with_capacity(2 * flows.len());
-    // Flows that the run did not come to never started.
+    // Flows that should start after the end of the run never started.
     for flow in flows.iter().filter(|flow| flow.start_ps <= span.run_ps) {
         changes.push((flow.start_ps, 1));
         if let Some(fct) = flow.fct_ps {
@@ -78,7 +78,7 @@ pub(crate) fn open_flows(flows: &[FlowRecord<'_>], span: Span) -> TimeLine {
     }
 }
 
-/// The goodput of the flows that completed, each at its mean while it was open.
+/// The goodput of completed flows, each at its mean rate while it was open.
 pub(crate) fn goodput(flows: &[FlowRecord<'_>], span: Span) -> TimeLine {
     let mut changes = Vec::with_capacity(2 * flows.len());
     for flow in flows {
@@ -111,7 +111,7 @@ pub(crate) fn goodput(flows: &[FlowRecord<'_>], span: Span) -> TimeLine {
     }
 }
 
-/// Ports and priorities that are paused.
+/// Number of paused ports and priorities.
 pub(crate) fn paused(pauses: &Pauses, ports: &Ports, places: &[MapNode], span: Span) -> TimeLine {
     let mut changes = [Vec::new(), Vec::new()];
     for pause in &pauses.list {
@@ -142,7 +142,7 @@ pub(crate) fn paused(pauses: &Pauses, ports: &Ports, places: &[MapNode], span: S
     }
 }
 
-/// Flows that pauses hold back at their host.
+/// Number of flows that pauses hold back at their host.
 pub(crate) fn held_back(victims: &Victims, span: Span) -> TimeLine {
     let (note, curves) = if victims.list.is_empty() {
         ("No flow's host was paused in the flow's priority.", Vec::new())
@@ -160,7 +160,7 @@ pub(crate) fn held_back(victims: &Victims, span: Span) -> TimeLine {
     }
 }
 
-/// The samples of one quantity, the series with the greatest values.
+/// The samples of one quantity: the series with the greatest values.
 pub(crate) fn sampled(
     what: &Sampled,
     samples: Option<&Samples>,
@@ -187,7 +187,7 @@ pub(crate) fn sampled(
     TimeLine { id: what.id, title: what.title, quantity: what.quantity, note, curves }
 }
 
-/// The samples of one quantity as one curve: of the series with the greatest value.
+/// The samples of one quantity as one curve: the series with the greatest value.
 pub(crate) fn largest(what: &Sampled, samples: &Samples, span: Span) -> TimeLine {
     let greatest = samples.series.values().max_by_key(|steps| steps.largest());
     let curves = greatest.map(|steps| Curve::new("greatest", steps, span));

@@ -1,5 +1,4 @@
-//! Flows that pauses kept from being sent: whose host was paused in their priority while they were
-//! open.
+//! Victims: flows whose host was paused in their priority while they were open.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,32 +9,32 @@ use super::envelope::Steps;
 use super::pauses::Pauses;
 use super::ports::Ports;
 
-/// A port, by the direction that it sends in, and a priority.
+/// A port, given by the direction in which it sends, and a priority.
 type Queue = (usize, u8);
 
 /// A flow that was held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Victim {
-    /// Its place in the list of flows.
+    /// Its index in the list of flows.
     pub(crate) flow: usize,
-    /// How long it was open (ps), in the run.
+    /// The time that it was open during the run (ps).
     pub(crate) open_ps: u64,
-    /// How long its host's port was paused meanwhile, in its priority (ps), above 0.
+    /// The time in it that its host's port was paused in its priority (ps), above 0.
     pub(crate) paused_ps: u64,
 }
 
-/// All that were held back, and when.
+/// All victims, and when they were held back.
 #[derive(Debug, Default)]
 pub(crate) struct Victims {
-    /// Those that were for longest come first.
+    /// Victims, those that were held back for longest first.
     pub(crate) list: Vec<Victim>,
-    /// How many flows were at a time.
+    /// Number of flows that are held back at a time.
     pub(crate) held_back: Steps,
-    /// How long each queue of a host was paused because of each root.
+    /// For each queue of a host and each root, the time that the queue was paused because of it.
     by_root: BTreeMap<Queue, BTreeMap<usize, PausedTime>>,
 }
 
-/// When a flow was open, and the queue that its data leaves by.
+/// The time that a flow was open, and the queue from which its data is sent.
 #[derive(Clone, Copy, Debug)]
 struct Life {
     flow: usize,
@@ -45,7 +44,8 @@ struct Life {
 }
 
 impl Victims {
-    /// Of a run that ended at `run_ps`. When a flow that failed did so is not known, so it is left out.
+    /// The victims of a run that ended at `run_ps`. Failed flows are left out, because the time of
+    /// the failure is not known.
     pub(crate) fn of(
         flows: &[FlowRecord<'_>],
         pauses: &Pauses,
@@ -76,8 +76,8 @@ impl Victims {
         Self { list, held_back: count(&lives, &paused), by_root }
     }
 
-    /// The [root](Pauses::root_of) that held a flow back for longest; of several the one that did
-    /// first.
+    /// The [root](Pauses::root_of) that held a flow back for longest; of several, the one that did
+    /// so first.
     pub(crate) fn root_of(
         &self,
         flow: &FlowRecord<'_>,
@@ -92,9 +92,9 @@ impl Victims {
     }
 }
 
-/// How many of the flows are held back at a time.
+/// The number of flows that are held back at each time.
 fn count(lives: &[Life], paused: &BTreeMap<Queue, PausedTime>) -> Steps {
-    /// What happens at a queue: a flow begins or ends, or a pause does.
+    /// A change at a queue: a flow begins or ends, or a pause does.
     enum Change {
         Flows(i64),
         Pauses(i64),
@@ -134,7 +134,7 @@ fn lives(flows: &[FlowRecord<'_>], ports: &Ports, run_ps: u64) -> Vec<Life> {
     lives.filter_map(|(place, flow)| life(place, flow, ports, run_ps)).collect()
 }
 
-/// `None` of a flow that failed or never started. The data of a READ leaves by its destination.
+/// `None` for a flow that failed or never started. The data of a READ is sent by its destination.
 fn life(place: usize, flow: &FlowRecord<'_>, ports: &Ports, run_ps: u64) -> Option<Life> {
     let end = match flow.status {
         FlowStatus::Completed => flow.start_ps.saturating_add(flow.fct_ps?),
@@ -151,15 +151,15 @@ fn life(place: usize, flow: &FlowRecord<'_>, ports: &Ports, run_ps: u64) -> Opti
     })
 }
 
-/// How long a queue had been paused until a time.
+/// The time that a queue had been paused, as a function of time.
 #[derive(Debug, Default)]
 struct PausedTime {
-    /// Pauses: begin, end, and how long it had been paused before, in order of time.
+    /// Pauses in order of time: begin, end, and the paused time before it.
     pauses: Vec<(u64, u64, u64)>,
 }
 
 impl PausedTime {
-    /// A pause that does not begin before the last one did. What it shares with that counts once.
+    /// Adds a pause, which does not begin before the last one. Time in both counts once.
     fn add(&mut self, start_ps: u64, end_ps: u64) {
         let (covered, before) =
             self.pauses.last().map_or((0, 0), |&(begin, end, before)| (end, before + end - begin));
@@ -169,7 +169,7 @@ impl PausedTime {
         }
     }
 
-    /// How long it was paused in the life of a flow.
+    /// The paused time while a flow was open.
     fn within(&self, life: &Life) -> u64 {
         self.until(life.end_ps) - self.until(life.begin_ps)
     }
@@ -222,7 +222,8 @@ mod tests {
         assert_eq!(counts.map(|(time, _)| (time, at(&victims.held_back, time))), counts);
         let root = |flow: usize| victims.root_of(&flows[flow], &ports, 100);
         let root = |flow| root(flow).map(|root| pauses.root_name(root));
-        // 20 of 25 for the pause of s, which c asked for, and 10 for each of two: the earlier one.
+        // 20 of 25 because of the pause of s, which c requested, and 10 for each of two: the
+        // earlier one.
         assert_eq!([0, 1, 3, 4].map(root), [Some("c"), Some("c"), Some("s"), None]);
     }
 

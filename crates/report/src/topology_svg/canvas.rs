@@ -20,17 +20,17 @@ path:hover{stroke-width:4;stroke-opacity:1}\
 /// Half of a host's size.
 const HOST: f64 = 6.0;
 
-/// A switch's height, and its width where its name does not fit into it.
+/// Height of a switch, and its width if its name does not fit into it.
 const SWITCH_HEIGHT: f64 = 20.0;
 const SWITCH_WIDTH: f64 = 32.0;
 
-/// Width of a character of a label, about.
+/// Approximate width of a character of a label.
 const CHARACTER: f64 = 6.2;
 
-/// Height of a line of a label that stands upright.
+/// Height of a line of a vertical label.
 const LINE: f64 = 12.0;
 
-/// What a node's picture says. Names that find no room are left to hovering.
+/// The texts of a node's picture. A name without room is shown only when hovering.
 pub(super) struct Mark<'a> {
     pub(super) name: &'a str,
     pub(super) title: &'a str,
@@ -38,7 +38,7 @@ pub(super) struct Mark<'a> {
     pub(super) group: bool,
 }
 
-/// An SVG document that grows from back to front.
+/// An SVG document, written from back to front.
 pub(super) struct Canvas {
     text: String,
 }
@@ -64,7 +64,7 @@ impl Canvas {
         self.element(&format!("path d=\"{shape}\" stroke=\"{colour}\""), "path", title);
     }
 
-    /// A host as a small square, named below it.
+    /// Draws a host as a small square with its name below.
     pub(super) fn host(&mut self, at: Point, pitch: f64, mark: &Mark<'_>) {
         let class = if mark.group { "host group" } else { "host" };
         let (x, y, size) = (at.x - HOST, at.y - HOST, 2.0 * HOST);
@@ -79,7 +79,7 @@ impl Canvas {
         }
     }
 
-    /// A switch as a box with its name in it, or above it where the row is crowded.
+    /// Draws a switch as a box with its name inside, or above it if the row is crowded.
     pub(super) fn switch(&mut self, at: Point, pitch: f64, mark: &Mark<'_>) {
         let class = if mark.group { "switch group" } else { "switch" };
         let width = text_width(mark.name) + 12.0;
@@ -101,7 +101,7 @@ impl Canvas {
     fn level_text(&mut self, at: Point, text: &str) {
         let Point { x, y } = at;
         let text = escaped(text);
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             self.text,
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{text}</text>"
@@ -142,7 +142,7 @@ fn text_width(text: &str) -> f64 {
     text.chars().count() as f64 * CHARACTER
 }
 
-/// Names come from files: they may hold what XML would take for its own.
+/// Escapes a name: it comes from a file, and may contain characters that have a meaning in XML.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -151,7 +151,7 @@ fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            // XML 1.0 has no form for these.
+            // XML 1.0 cannot represent these.
             control if control.is_control() => escaped.push('\u{fffd}'),
             other => escaped.push(other),
         }

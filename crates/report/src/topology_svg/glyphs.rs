@@ -1,15 +1,15 @@
-//! What is drawn: nodes, or groups of them where there are too many.
+//! The shapes that are drawn: nodes, or groups of nodes if there are too many.
 
 use std::collections::BTreeMap;
 
 use rocelab_results::{MapNode, MapNodeKind, TopologyMap};
 use rocelab_units::{Bandwidth, Duration};
 
-/// Most hosts that are drawn one by one.
+/// Number of hosts up to which each is drawn on its own.
 const MAX_HOSTS: usize = 2_000;
 
-/// Most switches of a tier that are drawn one by one, and most groups otherwise. Links between
-/// two full tiers are then at most 128 x 128 lines of each rate.
+/// Number of switches of a tier up to which each is drawn on its own, and otherwise the number of
+/// groups. So there are at most 128 x 128 lines of each rate between two tiers.
 const MAX_SWITCHES: usize = 128;
 
 /// Glyphs and the bundles of links between them.
@@ -24,11 +24,11 @@ pub(super) struct Drawing {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Glyph {
     pub(super) tier: u8,
-    /// Mean of its nodes.
+    /// Mean position of its nodes.
     pub(super) x: f64,
     pub(super) nodes: usize,
     kind: MapNodeKind,
-    /// First and last of its nodes.
+    /// Names of the first and the last of its nodes.
     first: String,
     last: String,
 }
@@ -48,7 +48,7 @@ impl Glyph {
         self.kind == MapNodeKind::Host
     }
 
-    /// What stands beside it.
+    /// The text beside it.
     pub(super) fn label(&self) -> String {
         match (self.nodes, self.kind) {
             (1, _) => self.first.clone(),
@@ -57,7 +57,7 @@ impl Glyph {
         }
     }
 
-    /// What hovering shows.
+    /// The text shown when hovering.
     pub(super) fn title(&self) -> String {
         match (self.nodes, self.kind) {
             (1, MapNodeKind::Host) => format!("{}: host", self.first),
@@ -83,13 +83,13 @@ impl Drawing {
         }
     }
 
-    /// Glyphs in the row of `tier`.
+    /// Number of glyphs in the row of `tier`.
     pub(super) fn row_length(&self, tier: u8) -> usize {
         self.row_lengths.get(&tier).copied().unwrap_or(0)
     }
 }
 
-/// Which glyph each node belongs to.
+/// The glyph of each node.
 struct Groups {
     of_node: Vec<usize>,
     count: usize,
@@ -133,8 +133,8 @@ impl Groups {
     }
 }
 
-/// Hosts by the glyph of the first switch that they are linked to; those without a switch make
-/// one more rack.
+/// Groups hosts by the glyph of their first switch; hosts without a switch are a group of their
+/// own.
 fn racks(map: &TopologyMap, hosts: &[usize], switches: &Groups) -> Vec<Vec<usize>> {
     let mut switch_of = vec![None; map.nodes.len()];
     for link in &map.links {
@@ -185,7 +185,7 @@ fn bundles(map: &TopologyMap, groups: &Groups) -> Vec<Bundle> {
     for link in &map.links {
         let ends = (groups.of_node.get(link.a), groups.of_node.get(link.b));
         let (Some(a), Some(b)) = ends else { continue };
-        // A link inside a group has nowhere to be drawn.
+        // A link inside a group cannot be drawn.
         if a != b {
             *links.entry((*a.min(b), *a.max(b), link.rate, link.delay)).or_default() += 1;
         }

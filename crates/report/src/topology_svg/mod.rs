@@ -1,7 +1,7 @@
 //! A network as a picture.
 //!
-//! Nodes stand in rows by tier, hosts at the bottom. A large network is drawn in groups
-//! ([`glyphs`]), so that the picture's size is bounded.
+//! Nodes are in rows by tier, hosts at the bottom. A large network is drawn in groups ([`glyphs`]),
+//! so that the picture's size is limited.
 
 mod canvas;
 mod glyphs;
@@ -14,11 +14,11 @@ use rocelab_units::Bandwidth;
 use canvas::{Canvas, Mark, Point};
 use glyphs::{Bundle, Drawing, Glyph};
 
-/// Stroke colours by rate, lowest first: distinct for the colour-blind and on white (Okabe and
-/// Ito's palette without its yellow). Further rates share the last one.
+/// Stroke colours by rate, lowest first: they can be distinguished by colour-blind people and on
+/// white (Okabe and Ito's palette without its yellow). All further rates have the last colour.
 const COLOURS: [&str; 6] = ["#0072b2", "#009e73", "#e69f00", "#d55e00", "#cc79a7", "#000000"];
 
-/// Room for each node of the fullest row, and the picture's bounds, in pixels.
+/// Width for each node of the fullest row, and the limits of the picture's size, in pixels.
 const NODE_PITCH: f64 = 22.0;
 const MIN_WIDTH: f64 = 640.0;
 const MAX_WIDTH: f64 = 4_000.0;
@@ -26,10 +26,10 @@ const ROW_HEIGHT: f64 = 150.0;
 const MARGIN: f64 = 60.0;
 const LEGEND_LINE: f64 = 20.0;
 
-/// The network as an SVG document that needs nothing else: no script, font or style from
-/// elsewhere. Hovering over a node or link shows its name, kind, rate and delay.
+/// The network as an SVG document that loads nothing else: no script, font or style. Hovering over
+/// a node or link shows its name, kind, rate and delay.
 ///
-/// Above 2,000 hosts a rack becomes one box with a count, and above 128 switches in a row
+/// Above 2,000 hosts, each rack becomes one box with a count, and above 128 switches in a row,
 /// neighbours share a box, so that the document stays below a few megabytes.
 pub fn topology_svg(map: &TopologyMap) -> String {
     let drawing = Drawing::new(map);
@@ -88,7 +88,7 @@ impl<'a> Scene<'a> {
         let title =
             format!("{} - {}: {times}{}, {}", a.label(), b.label(), bundle.rate, bundle.delay);
         let (from, to) = (self.place(a), self.place(b));
-        // Within a row a straight line would run through the nodes between.
+        // Within a row, a straight line would cross the nodes between the two.
         let bend = if a.tier == b.tier { ROW_HEIGHT / 4.0 } else { 0.0 };
         canvas.link(from, to, bend, self.colour(bundle.rate), &title);
     }
@@ -122,7 +122,7 @@ impl<'a> Scene<'a> {
     fn place(&self, glyph: &Glyph) -> Point {
         let (least, greatest) = self.x_range;
         let span = greatest - least;
-        // One column of nodes, or positions that are no numbers, stand in the middle.
+        // A single column of nodes, and positions that are not finite numbers, go to the middle.
         let share = if span > 0.0 && glyph.x.is_finite() { (glyph.x - least) / span } else { 0.5 };
         let row = f64::from(self.drawing.highest_tier - glyph.tier);
         Point { x: MARGIN + share * (self.width - 2.0 * MARGIN), y: (row + 0.5) * ROW_HEIGHT }

@@ -1,5 +1,5 @@
-//! Headless Chromium, driven over its DevTools protocol through two pipes: messages are JSON, each
-//! followed by a zero byte. Needs no driver, no port and no other program.
+//! Headless Chromium, controlled by its DevTools protocol through two pipes: messages are JSON,
+//! each followed by a zero byte. It needs no driver, no port and no other program.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -10,20 +10,20 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A browser with one page. It ends when dropped.
+/// A browser with one page. Dropping it ends the browser.
 pub(crate) struct Chromium {
     process: Child,
     to: File,
     from: BufReader<File>,
     session: Option<String>,
     messages: u64,
-    /// What the browser told without being asked.
+    /// Events that the browser sent.
     events: Vec<Value>,
     /// Its profile and the pipes.
     _folder: TempDir,
 }
 
-/// Where Chromium is, if it is installed.
+/// The path of Chromium, if it is installed.
 fn program() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
@@ -34,7 +34,7 @@ fn program() -> Option<PathBuf> {
 }
 
 impl Chromium {
-    /// Starts it with an empty page; `None`, and a note, if there is no Chromium.
+    /// Starts the browser with an empty page; `None`, and a note, if there is no Chromium.
     pub(crate) fn start() -> Option<Self> {
         let Some(program) = program() else {
             println!("skipped: no Chromium is installed");
@@ -94,7 +94,7 @@ impl Chromium {
         }
     }
 
-    /// Opens a file as by a double click, and waits until its scripts are done.
+    /// Opens a file as a double click would, and waits until its scripts are done.
     pub(crate) fn open(&mut self, path: &Path) {
         self.call("Page.navigate", json!({ "url": format!("file://{}", path.display()) }));
         for _ in 0..600 {
@@ -106,7 +106,7 @@ impl Chromium {
         panic!("{} is not ready after 30 s: {:#?}", path.display(), self.complaints());
     }
 
-    /// The value of a JavaScript expression, or of the promise that it is.
+    /// The value of a JavaScript expression; if it is a promise, of the promise.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         let answer = self.call(
             "Runtime.evaluate",
@@ -139,14 +139,14 @@ impl Chromium {
         }
     }
 
-    /// What went wrong so far: exceptions, console messages, and log entries of the browser.
+    /// All problems so far: exceptions, console messages, and log entries of the browser.
     pub(crate) fn complaints(&mut self) -> Vec<Value> {
         self.evaluate("0");
         let kinds = ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"];
         self.told(&kinds)
     }
 
-    /// Addresses that the page asked for; its own, and what it made itself, left out.
+    /// Addresses that the page requested, without its own and those that it created itself.
     pub(crate) fn requests(&mut self, page: &Path) -> Vec<String> {
         self.evaluate("0");
         let own = format!("file://{}", page.display());
@@ -189,7 +189,7 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // It ends when nobody writes to it any more; but not if it hangs.
+        // The browser ends when the pipe is closed; this also ends one that hangs.
         let _ = write!(self.to, "{}\0", json!({ "id": 0, "method": "Browser.close" }));
         for _ in 0..40 {
             if let Ok(Some(_)) = self.process.try_wait() {

@@ -1,5 +1,5 @@
-//! Pages as a browser shows them: without errors, requests or a mouse, and quickly. Skipped, with a
-//! note, where Chromium is not installed.
+//! Pages in a browser: they are drawn without errors or network requests, can be used without a
+//! mouse, and are fast. Skipped, with a note, if Chromium is not installed.
 #![cfg(unix)]
 
 mod chromium;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use chromium::Chromium;
 
-/// How long a page may take from being opened to being drawn (ms).
+/// Longest time from opening a page to drawing it (ms).
 const QUICK: f64 = 3_000.0;
 
 fn report(folder: &Path, scale: u64) -> PathBuf {
@@ -60,14 +60,14 @@ fn a_page_of_320_servers_opens_quickly_and_asks_for_nothing() {
     assert!(ready < QUICK, "{ready} ms");
     see_all(&mut browser);
     clean(&mut browser, &page);
-    // A name is a name, whatever it says.
+    // A name must be shown as text, whatever characters it has.
     assert_eq!(browser.evaluate("document.title"), json!(example::NAME));
     assert_eq!(browser.evaluate("document.querySelector('h1').textContent"), json!(example::NAME));
     assert_eq!(browser.evaluate("document.querySelectorAll('script').length"), json!(3));
 }
 
-/// Opens one page that was made by the program, if the environment names it: so that the report of
-/// a real run is held to the same.
+/// Opens a page that the program made, if an environment variable names one: so the report of a
+/// real run must satisfy the same conditions.
 #[test]
 fn a_page_that_the_environment_names_opens_quickly() {
     let Some(page) = std::env::var_os("ROCELAB_REPORT").map(PathBuf::from) else { return };
@@ -89,7 +89,7 @@ fn everything_can_be_done_by_keyboard() {
     let Some(mut browser) = Chromium::start() else { return };
     browser.open(&page);
 
-    // Every press of Tab goes to another place, and shows where.
+    // Every press of Tab moves the focus to another element, and the focus is visible.
     let mut places = Vec::new();
     for _ in 0..30 {
         browser.press("Tab");
@@ -115,7 +115,7 @@ fn everything_can_be_done_by_keyboard() {
     clean(&mut browser, &page);
 }
 
-/// The slider goes through the run, once there is something to show over time.
+/// The slider moves through the run, if there is data over time.
 fn slider(browser: &mut Chromium) {
     assert_eq!(browser.evaluate("document.getElementById('moment').disabled"), json!(true));
     browser.evaluate("document.querySelector('#figure-map select').focus()");
@@ -130,7 +130,7 @@ fn slider(browser: &mut Chromium) {
     let told = browser.evaluate("document.querySelector('.moment').textContent");
     assert_eq!(told, json!("0.000 ms to 0.100 ms"));
     assert_ne!(browser.evaluate(colours), whole);
-    // Nodes are chosen with the arrow keys too.
+    // Nodes can be selected with the arrow keys too.
     browser.evaluate("document.querySelector('#figure-map svg').focus()");
     browser.press("ArrowRight");
     browser.press("ArrowRight");
@@ -139,7 +139,7 @@ fn slider(browser: &mut Chromium) {
     assert_eq!(details, json!("tor-0"));
 }
 
-/// A press on a column's name sorts by it, and another one the other way round.
+/// A press on a column's name sorts by it, and another press reverses the order.
 fn sorting(browser: &mut Chromium) {
     let first = "document.querySelector('#table-flows tbody tr td').textContent";
     let order = "document.querySelectorAll('#table-flows th')[0].getAttribute('aria-sort')";
@@ -155,7 +155,7 @@ fn sorting(browser: &mut Chromium) {
     let shown: Vec<u64> =
         browser.evaluate(cells).as_array().expect("cells").iter().map(number).collect();
     assert!(least < greatest && shown.is_sorted() && shown.len() == 20, "{shown:?}");
-    // The next page goes on where this one ended.
+    // The next page continues where this one ended.
     browser.evaluate("document.querySelector('#table-flows [aria-label^=\"Next\"]').focus()");
     browser.press("Enter");
     assert!(number(&browser.evaluate(first)) > shown[19]);
@@ -165,7 +165,7 @@ fn number(cell: &Value) -> u64 {
     cell.as_str().expect("text").replace(',', "").parse().expect("a number")
 }
 
-/// Branches open and close, and the focus stays.
+/// Branches open and close, and keep the focus.
 fn tree(browser: &mut Chromium) {
     let rows = "document.querySelectorAll('#figure-tree [role=treeitem]').length";
     let focus = "document.querySelector('#figure-tree [role=treeitem]').focus()";
@@ -183,7 +183,7 @@ fn tree(browser: &mut Chromium) {
     assert_ne!(browser.evaluate("document.activeElement.dataset.branch"), json!("0"));
 }
 
-/// Plus zooms all time lines, and 0 shows everything again.
+/// Plus zooms into all time lines, and 0 shows everything again.
 fn zoom(browser: &mut Chromium) {
     browser.evaluate("document.getElementById('time').scrollIntoView()");
     browser.evaluate("new Promise((next) => setTimeout(next, 300))");
@@ -210,7 +210,7 @@ fn every_figure_can_be_saved() {
     let Some(mut browser) = Chromium::start() else { return };
     browser.open(&page);
     see_all(&mut browser);
-    // Nothing is downloaded: what would be is looked at.
+    // Nothing is downloaded: the test reads what would be saved.
     let saved = browser.evaluate(
         "(async () => {
             const blobs = [];
@@ -252,14 +252,14 @@ fn the_page_is_dark_where_the_system_is() {
     browser.open(&page);
     let background = "getComputedStyle(document.body).backgroundColor";
     assert_eq!(browser.evaluate(background), json!("rgb(20, 23, 27)"));
-    // System, then light, by a press of the button.
+    // The button switches from the system's theme to the light one.
     browser.evaluate("document.getElementById('theme').focus()");
     browser.press("Enter");
     assert_eq!(browser.evaluate(background), json!("rgb(255, 255, 255)"));
     clean(&mut browser, &page);
 }
 
-/// Samples are drawn and move the map, and what is stuck is told, tabulated and drawn.
+/// Samples are drawn and move the map; stuck queues are described, listed and drawn.
 #[test]
 fn samples_and_deadlocks_are_shown() {
     let folder = tempfile::tempdir().unwrap();
@@ -284,7 +284,7 @@ fn samples_and_deadlocks_are_shown() {
     let facts = browser.evaluate("document.querySelector('.facts').textContent");
     assert!(facts.as_str().unwrap().contains("CNMs (QCN)"), "{facts}");
 
-    // The time comes before the curves in each legend; of 12 flows 8 are drawn.
+    // Each legend has the time before the curves; of 12 flows, 8 are drawn.
     for (figure, curves) in [("rate", 8), ("flow-goodput", 8), ("marks", 1), ("utilisation", 1)] {
         let legend = format!("document.querySelectorAll('#figure-time-{figure} .u-series').length");
         assert_eq!(browser.evaluate(&legend), json!(curves + 1), "{figure}");
@@ -292,7 +292,7 @@ fn samples_and_deadlocks_are_shown() {
     let label = "document.querySelectorAll('#figure-time-rate .u-label')[1].textContent";
     assert_eq!(browser.evaluate(label), json!("flow 10 of host-10"));
 
-    // The map: utilisation in single frames now, and the four queues of the deadlock.
+    // The map now has utilisation in single frames, and the four queues of the deadlock.
     assert_eq!(browser.evaluate("document.getElementById('moment').disabled"), json!(false));
     let dashed = "document.querySelectorAll('#figure-map .deadlock').length";
     assert_eq!(browser.evaluate(dashed), json!(4));
@@ -302,7 +302,7 @@ fn samples_and_deadlocks_are_shown() {
     let row = "[...document.querySelectorAll('#table-deadlocks tbody tr')].at(-1).textContent";
     let last = browser.evaluate(row);
     assert!(last.as_str().unwrap().starts_with("0tor-0:163spine-0spine-0:1"), "{last}");
-    // What is stuck, of which the summary names one of 40, and the flows whose host was paused.
+    // Stuck queue pairs, of which the summary names one of 40, and the flows whose host was paused.
     assert!(told.contains("Stuck since 1.26 ms: 40 queue pairs, 2 queues with frames."), "{told}");
     let row =
         |table: &str| format!("document.querySelector('#table-{table} tbody tr').textContent");
@@ -342,7 +342,7 @@ fn runs_are_drawn_over_each_other() {
     assert_eq!(browser.evaluate(curves), json!(3));
 }
 
-/// The other tests could not fail if the browser kept things to itself.
+/// The other tests could not fail if the browser did not report errors.
 #[test]
 fn the_browser_tells_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();

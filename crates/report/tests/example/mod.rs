@@ -1,4 +1,4 @@
-//! Results of a run that never was: 320 servers in 20 racks, with everything that a page can show.
+//! Results of an invented run: 320 servers in 20 racks, with everything that a page can show.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use rocelab_results::{
     PauseEvent, PauseRecord, QueueSample, ResultsDir, RunInfo, Summary,
 };
 
-/// A name that would break a careless page.
+/// A name that breaks a page which does not escape it.
 pub(crate) const NAME: &str = "fat </script><script>document.title='broken'</script><!-- & \"320\"";
 
 const HOSTS: u64 = 320;
@@ -16,7 +16,7 @@ const SPINES: u64 = 16;
 const FLOWS: u64 = 20_000;
 const END_PS: u64 = 20_000_000_000;
 
-/// Writes the results, `scale` times the pauses and samples of a small run.
+/// Writes the results, with `scale` times the pauses and samples of a small run.
 pub(crate) fn write(folder: &Path, name: &str, scale: u64) -> PathBuf {
     let path = folder.join(format!("results-{scale}"));
     let directory = ResultsDir::create(&path, Overwrite::Refuse).unwrap();
@@ -63,7 +63,7 @@ pub(crate) fn write(folder: &Path, name: &str, scale: u64) -> PathBuf {
     path
 }
 
-/// Numbers that look like chance and are always the same.
+/// Numbers that look random and are always the same.
 fn scattered(seed: u64) -> u64 {
     let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 11
@@ -136,7 +136,8 @@ fn links(directory: &ResultsDir) {
     links.finish().unwrap();
 }
 
-/// In each round a rack asks a spine to stop, the spine the other racks, and these their servers.
+/// In each round, a rack asks a spine to stop, the spine asks the other racks, and these ask their
+/// servers.
 fn pauses(directory: &ResultsDir, rounds: u64) -> u64 {
     let mut events = Vec::new();
     for round in 0..rounds {

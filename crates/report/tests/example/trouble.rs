@@ -1,4 +1,4 @@
-//! What a run may leave besides: samples of everything, a deadlock, and what watchdogs did.
+//! Optional parts of results: samples of everything, a deadlock, and watchdog events.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(crate) fn add(results: &Path) {
         writeln!(utilisation, "{time},tor-0,3,{half},0.500000").unwrap();
         for flow in 0..12 {
             let rate = 10_000_000_000 + flow * sample * 1_000_000;
-            // The last flow is a READ: the source does not know its rate.
+            // The last flow is a READ: its source does not know the rate.
             let allowed = if flow < 11 { rate.to_string() } else { String::new() };
             writeln!(rates, "{time},{flow},host-{flow},0,3,{allowed},,{}", rate / 2).unwrap();
         }
@@ -37,7 +37,7 @@ pub(crate) fn add(results: &Path) {
     let sections = sampled.map(|name| format!("[sample.{name}]\ninterval = \"{INTERVAL_PS}ps\"\n"));
     let scenario = std::fs::read_to_string(results.join("scenario.resolved.toml")).unwrap();
     write("scenario.resolved.toml", &(scenario + &sections.concat()));
-    // Two pauses that the deadlock began with, or led to.
+    // Two pauses: one began the deadlock, the deadlock caused the other.
     write(
         "pauses.json",
         r#"{"pauses": [

@@ -10,53 +10,53 @@ use super::file_lengths::FileLengths;
 use crate::ResultsError;
 use crate::place::Overwrite;
 
-/// What a checkpoint begins with.
+/// The first bytes of a checkpoint's file.
 pub(super) const MAGIC: [u8; 8] = *b"rocelab\x07";
-/// The program's version: no other one knows what its state means.
+/// The program's version: the saved state has a meaning for this version only.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A run at one time.
+/// The state of a run at one time.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct Checkpoint {
-    /// When, in simulated time.
+    /// The simulated time.
     pub time: SimTime,
     /// How the run makes checkpoints.
     pub settings: CheckpointSettings,
-    /// The results as they were.
+    /// The lengths of the results' files at that time.
     pub files: FileLengths,
-    /// The state of the simulation and of what is written at its end.
+    /// The state of the simulation, and of the data that is written at its end.
     pub state: Vec<u8>,
 }
 
-/// How a run makes checkpoints, and what else it was told that its scenario does not say.
+/// How a run makes checkpoints, and other settings of the run that are not in its scenario.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct CheckpointSettings {
     /// The name of its scenario.
     pub scenario: String,
-    /// Simulated time from one to the next; above 0.
+    /// Simulated time between checkpoints; above 0.
     pub every: Duration,
-    /// Whether all are kept, for what-if runs; if not, only the last one, and none after the end.
+    /// Whether all are kept, for what-if runs; if not, only the last one, and none after the run
+    /// has ended.
     pub keep: bool,
-    /// Whether the results may take the place of others.
+    /// Whether the results may replace earlier ones.
     pub replaces: bool,
     /// The scenario and the files that it names, as they were when the run began.
     pub inputs: Vec<InputFile>,
 }
 
-/// A file that a run read, as it was then.
+/// A file that a run read, identified by its content at that time.
 #[derive(Clone, Debug, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct InputFile {
-    /// Its path, as the scenario in the results has it.
+    /// Its path, as written in the scenario of the results.
     pub file: String,
-    /// CRC-32 of what was in it.
+    /// CRC-32 of its content.
     pub checksum: u32,
 }
 
 impl Checkpoint {
-    /// The file that it is in.
+    /// The bytes of the checkpoint's file.
     ///
-    /// # Errors
-    /// If something of it is longer than a file can say.
+    /// # Errors If a part is too long for its length field.
     pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
         let mut bytes = MAGIC.to_vec();
         borsh::to_writer(&mut bytes, VERSION)?;
@@ -68,10 +68,10 @@ impl Checkpoint {
         Ok(bytes)
     }
 
-    /// What is in such a file.
+    /// Reads a checkpoint from the bytes of its file.
     ///
-    /// # Errors
-    /// In words, if it is none, is damaged, or is of another version of the program.
+    /// # Errors The reason in words, if this is not a checkpoint, is damaged, or is of another
+    /// version of the program.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let mut rest = bytes.strip_prefix(&MAGIC[..]).ok_or("it is no checkpoint of rocelab")?;
         let damaged = |error: io::Error| format!("it is damaged: {error}");
@@ -88,17 +88,16 @@ impl Checkpoint {
         borsh::from_slice(rest).map_err(damaged)
     }
 
-    /// What a file says of its content: CRC-32.
+    /// The checksum of a checkpoint's content: CRC-32.
     pub fn checksum(content: &[u8]) -> u32 {
         crc32fast::hash(content)
     }
 }
 
 impl InputFile {
-    /// A file below `folder`, or at an absolute path, as it is now.
+    /// A file below `folder`, or at an absolute path, with its present content.
     ///
-    /// # Errors
-    /// [`ResultsError::Read`].
+    /// # Errors [`ResultsError::Read`].
     pub fn read(folder: &Path, file: &Path) -> Result<Self, ResultsError> {
         let path = folder.join(file);
         let bytes = fs::read(&path).map_err(ResultsError::read(&path))?;
@@ -107,7 +106,7 @@ impl InputFile {
 }
 
 impl CheckpointSettings {
-    /// What to do with results that are in the way.
+    /// What to do with existing results.
     pub fn overwrite(&self) -> Overwrite {
         if self.replaces { Overwrite::Replace } else { Overwrite::Refuse }
     }

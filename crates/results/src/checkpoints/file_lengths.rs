@@ -1,4 +1,4 @@
-//! How long the files of a results directory are.
+//! The lengths of the files of a results directory.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -9,18 +9,17 @@ use borsh::{BorshDeserialize, BorshSerialize};
 
 use crate::ResultsError;
 
-/// The files of a folder and of those below it, with their lengths (bytes).
+/// The files of a folder and its subfolders, with their lengths (bytes).
 #[derive(Clone, Debug, Default, PartialEq, BorshSerialize, BorshDeserialize)]
 pub struct FileLengths {
-    /// By path from the folder, its parts apart.
+    /// By path relative to the folder, split into its parts.
     files: BTreeMap<Vec<String>, u64>,
 }
 
 impl FileLengths {
-    /// Those of a folder as they are now, after all of it is on the disk.
+    /// The lengths now, after all of the folder was flushed to the disk.
     ///
-    /// # Errors
-    /// [`ResultsError::Write`] if they cannot be written out.
+    /// # Errors [`ResultsError::Write`] if the files cannot be flushed.
     pub fn of(folder: &Path) -> Result<Self, ResultsError> {
         let mut lengths = Self::default();
         for_each(folder, &mut Vec::new(), &mut |path, name| {
@@ -33,10 +32,10 @@ impl FileLengths {
         Ok(lengths)
     }
 
-    /// Makes a folder again what it was: cuts off what is longer, and removes what is new.
+    /// Restores a folder to this state: truncates files that have grown, and removes files that are
+    /// new.
     ///
-    /// # Errors
-    /// [`ResultsError::Malformed`] if something is missing; [`ResultsError::Write`].
+    /// # Errors [`ResultsError::Malformed`] if something is missing; [`ResultsError::Write`].
     pub fn cut_back(&self, folder: &Path) -> Result<(), ResultsError> {
         self.check(folder)?;
         for_each(folder, &mut Vec::new(), &mut |path, name| match self.files.get(name) {
@@ -46,10 +45,9 @@ impl FileLengths {
         .map_err(ResultsError::write(folder))
     }
 
-    /// Makes a copy of a folder as it was.
+    /// Copies a folder in this state.
     ///
-    /// # Errors
-    /// As [`cut_back`](Self::cut_back).
+    /// # Errors As [`cut_back`](Self::cut_back).
     pub fn copy(&self, folder: &Path, to: &Path) -> Result<(), ResultsError> {
         self.check(folder)?;
         for name in self.files.keys() {
@@ -61,7 +59,7 @@ impl FileLengths {
         self.cut_back(to)
     }
 
-    /// Whether all of it is there.
+    /// Checks that all files exist with at least these lengths.
     fn check(&self, folder: &Path) -> Result<(), ResultsError> {
         for (name, &length) in &self.files {
             let path = joined(folder, name);
@@ -79,7 +77,7 @@ fn joined(folder: &Path, name: &[String]) -> std::path::PathBuf {
     name.iter().fold(folder.to_owned(), |path, part| path.join(part))
 }
 
-/// Shows all files below a folder, with their paths from there.
+/// Calls a function for all files below a folder, with their paths relative to it.
 fn for_each(
     folder: &Path,
     name: &mut Vec<String>,

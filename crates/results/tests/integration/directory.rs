@@ -121,7 +121,7 @@ fn force_removes_no_results_of_others_below() {
     );
     assert!(below.join("run.json").exists());
     fs::remove_dir_all(&below).unwrap();
-    // Nor what a run that has not ended keeps there.
+    // Nor does it replace the unfinished results of a run.
     let checkpoints = Checkpoints::create(&below, Overwrite::Refuse).unwrap();
     let error = refused(&above, Overwrite::Replace);
     assert!(matches!(error, ResultsError::HoldsOthers { .. }), "{error}");
@@ -165,7 +165,7 @@ fn what_appeared_meanwhile_is_not_overwritten_and_the_new_results_are_kept() {
     assert!(error.to_string().contains(working.to_str().unwrap()), "{error}");
     assert_eq!(names(&path), [""; 0]);
     assert!(working.join("summary.json").exists());
-    // They are no leftover for the next run there.
+    // The next run there does not take them for leftovers.
     let other = ResultsDir::create(folder.path().join("other"), Overwrite::Refuse).unwrap();
     other.remove_leftovers();
     assert!(working.join("flows.csv").exists() && working.join("run.json").exists());
@@ -186,7 +186,7 @@ fn finished_results_hold_no_lock() {
     }
 }
 
-/// Where root runs this, nothing keeps the old results from being removed.
+/// If root runs this test, permissions do not keep the old results from being removed.
 #[cfg(unix)]
 #[test]
 fn new_results_are_in_their_place_even_if_old_ones_cannot_be_removed() {
@@ -226,7 +226,7 @@ fn folders_beside_results_that_may_be_a_users_stay() {
     let mut expected = kept.to_vec();
     expected.sort_unstable();
     assert_eq!(names(folder.path()), expected);
-    // One that is called just as ours is in the way, and stays.
+    // A folder with exactly the name of ours is refused, and stays.
     let foreign = folder.path().join("r.checkpoints");
     fs::create_dir(&foreign).unwrap();
     for file in ["thesis.txt", "download.partial"] {

@@ -1,12 +1,12 @@
-//! The documentation describes every column as its declaration does.
+//! The documentation describes every column exactly as its declaration does.
 
 use std::fs;
 use std::path::Path;
 
 use rocelab_results::{Column, RECORD_TYPES};
 
-/// A sentence as it stands in a table: without its full stop, and with a small letter in front, unless that
-/// begins an abbreviation.
+/// A sentence in the form of a table cell: without its full stop, and beginning with a small letter
+/// unless it begins with an abbreviation.
 fn cell(sentence: &str) -> String {
     let text = sentence.strip_suffix('.').unwrap_or(sentence);
     let mut letters = text.chars();
@@ -28,7 +28,7 @@ fn table(columns: &[Column]) -> String {
     text
 }
 
-/// The table below the heading that names the file first.
+/// The table below the heading that contains the file's name first.
 fn documented(page: &str, file: &str) -> String {
     let is_of_file = |section: &&str| section.split_whitespace().next() == Some(file);
     let section = page.split("\n## ").find(is_of_file).unwrap_or_else(|| panic!("{file}"));

@@ -1,4 +1,4 @@
-//! What the files hold, against files that people can read.
+//! Compares the files with golden files that people can read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/integration/golden").join(name)
 }
 
-/// Set `UPDATE_GOLDEN` to write the files anew, and read the difference before committing it.
+/// Set `UPDATE_GOLDEN` to write the files anew, and check the difference before you commit it.
 fn check(directory: &Path, name: &str) {
     let written = fs::read_to_string(directory.join(name)).unwrap();
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

@@ -1,4 +1,4 @@
-//! `flows.parquet` holds what `flows.csv` holds.
+//! `flows.parquet` has the same content as `flows.csv`.
 
 use std::fs::File;
 use std::path::Path;
@@ -9,7 +9,7 @@ use rocelab_results::{FlowRecord, Overwrite, ResultsDir, ResultsError};
 
 use crate::sample;
 
-/// Every row, field by field, as the CSV file prints them.
+/// Every row, field by field, in the format of the CSV file.
 fn parquet_rows(path: &Path) -> Vec<Vec<(String, String)>> {
     let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
     let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);

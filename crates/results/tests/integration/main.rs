@@ -1,4 +1,4 @@
-//! The results directory from outside: what stands on the disk, and when.
+//! The results directory from outside: what is on the disk, and when.
 
 mod directory;
 mod documentation;

@@ -1,4 +1,4 @@
-//! What is read back is what was written, and what cannot be read is said clearly.
+//! What is read back is what was written; errors of reading are clear.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! A small run's records.
+//! The records of a small run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -179,7 +179,7 @@ fn operation_statistics() -> OperationStatistics {
     statistics
 }
 
-/// Payload that was accepted evenly in a time (us).
+/// Payload that was accepted evenly over a time (us).
 fn accepted(bytes: u64, from: u64, to: u64) -> DeliveryLog {
     let mut log = DeliveryLog::with_origin(from * 1_000_000);
     let packets = to - from;
@@ -187,7 +187,7 @@ fn accepted(bytes: u64, from: u64, to: u64) -> DeliveryLog {
     log
 }
 
-/// One that began with the run, from which payload came until 400 ms.
+/// A goodput that begins with the run, with payload until 400 ms.
 fn goodput() -> Option<Goodput> {
     Goodput::of(
         &accepted(5_000_000_000, 0, 400_000),
@@ -280,7 +280,7 @@ pub(crate) fn run_info() -> RunInfo {
     run
 }
 
-/// All of it into a results directory at `path`.
+/// Writes all of it into a results directory at `path`.
 pub(crate) fn write(path: &Path, overwrite: Overwrite) -> Result<std::path::PathBuf, ResultsError> {
     let directory = ResultsDir::create(path, overwrite)?;
     fill(&directory)?;

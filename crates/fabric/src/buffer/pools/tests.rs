@@ -115,14 +115,14 @@ fn the_fast_form_serves_where_it_can() {
     assert!(matches!(form(&cells), SwitchBuffer::Pools(_)));
 }
 
-/// Bytes that came in by port 0 in priority 3, by the port that they wait at.
+/// Bytes that came in by port 0 in priority 3, by the port in whose queue they wait.
 fn held_by_egress(queues: &[std::collections::VecDeque<(u16, u32)>]) -> Box<[u32]> {
     let of_port = |egress| queues[index(egress, 3)].iter().filter(|&&(ingress, _)| ingress == 0);
     [0, 1].map(|egress| of_port(egress).map(|&(_, len)| len).sum()).into()
 }
 
 proptest! {
-    /// With parameters that both can have, both decide alike, whatever comes and goes.
+    /// Both decide alike, for any sequence of frames, with parameters that both support.
     #[test]
     fn it_is_the_general_form_of_the_shared_buffer(
         reserve in prop_oneof![Just(0u64), 0u64..4_000],

@@ -6,17 +6,17 @@ use crate::topology::{NodeId, Topology};
 /// Nodes and links, with at most one link between two nodes.
 ///
 /// The simulator keeps one link for each pair of nodes. Of parallel links, the last of the topology
-/// replaces the others: no packet takes these.
+/// replaces the others, so no packet uses them.
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
     /// Where each node's edges start, and where the last one's end.
     starts: Vec<usize>,
-    /// Of each node, ascending by the node they lead to.
+    /// The edges of all nodes, node by node, ascending by neighbour.
     edges: Vec<Edge>,
     is_switch: Vec<bool>,
 }
 
-/// A way from a node to its neighbour.
+/// An edge from a node to its neighbour.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     /// The neighbour.
@@ -28,8 +28,8 @@ pub(super) struct Edge {
 }
 
 impl Graph {
-    /// The graph of a topology whose links end at nodes that exist, which have fewer than 2^16
-    /// ports. Where the link that counts for two nodes is not `active`, there is none.
+    /// The graph of a topology whose links end at nodes that exist, and whose nodes have fewer than
+    /// 2^16 ports. There is no edge between two nodes if the last of their links is not `active`.
     pub(super) fn new(topology: &Topology, active: &[bool]) -> Self {
         let adjacency = topology.adjacency();
         let (mut starts, mut edges) = (vec![0], Vec::new());
@@ -55,13 +55,14 @@ impl Graph {
         self.is_switch.len()
     }
 
-    /// The ways from a node to its neighbours, ascending by neighbour.
+    /// The edges of a node, ascending by neighbour.
     pub(super) fn edges(&self, node: NodeId) -> &[Edge] {
         let node = node as usize;
         &self.edges[self.starts[node]..self.starts[node + 1]]
     }
 
-    /// Where a host is attached, if it has one neighbour and that is a switch.
+    /// The edge of a host to its switch, if the host has exactly one neighbour and that is a
+    /// switch.
     pub(super) fn attachment(&self, host: NodeId) -> Option<Edge> {
         match *self.edges(host) {
             [edge] if self.is_switch[edge.to as usize] => Some(edge),
@@ -74,7 +75,7 @@ impl Graph {
 #[derive(Debug)]
 pub(super) struct Search<'a> {
     graph: &'a Graph,
-    /// Links from the origin to each node; [`NONE`] where it does not reach.
+    /// Number of links from the origin to each node; [`NONE`] if there is no path.
     distances: Vec<u32>,
     /// The nodes to expand, nearest first.
     order: Vec<NodeId>,
@@ -86,9 +87,9 @@ impl<'a> Search<'a> {
         Self { graph, distances: vec![NONE; nodes], order: Vec::with_capacity(nodes) }
     }
 
-    /// Searches from `origin`; only it and switches are passed through. `visit(from, edge, first)`
-    /// gets every edge that leads away from the origin, in the order of discovery; `first` if it
-    /// discovers its node.
+    /// Searches from `origin`. Paths pass through switches only. `visit(from, edge, first)` is
+    /// called for every edge that leads away from the origin, in the order of discovery; `first` is
+    /// true if the edge discovers its node.
     pub(super) fn run(&mut self, origin: NodeId, mut visit: impl FnMut(NodeId, &Edge, bool)) {
         self.distances.fill(NONE);
         self.order.clear();

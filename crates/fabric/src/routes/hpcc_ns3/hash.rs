@@ -1,4 +1,4 @@
-//! What HPCC's ns-3 simulator chooses among equal paths by.
+//! The hash by which HPCC's ns-3 simulator chooses among equal paths.
 
 /// MurmurHash3 for 32-bit machines (A. Appleby, in the public domain) over three words in
 /// little-endian order: addresses of source and destination, and the ports.

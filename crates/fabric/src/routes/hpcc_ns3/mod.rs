@@ -1,5 +1,5 @@
-//! Routes as HPCC's ns-3 simulator computes them: the order of next hops decides which of them a
-//! flow takes.
+//! Routes as HPCC's ns-3 simulator computes them. The order of next hops matters: a flow's hash is
+//! an index into it.
 
 mod graph;
 mod hash;
@@ -14,21 +14,22 @@ pub use pairs::{HostPair, PairProperties, PathsTo};
 
 /// The forwarding tables of all switches in HPCC's ns-3 simulator.
 ///
-/// For each destination, it searches breadth-first from there, neighbours in ascending order of
-/// their ids and through switches only. The next hops of a switch stand in the order in which the
-/// search expands them, and a flow takes the one at the place of its hash, modulo their number.
+/// For each destination, that simulator searches breadth-first from the destination, through
+/// switches only, and visits neighbours in ascending order of their ids. The next hops of a switch
+/// are in the order in which the search expands them. A flow takes the next hop with the index hash
+/// modulo their number.
 ///
 /// * Of parallel links between two nodes, the last in the topology carries everything.
 /// * Hosts with several links are reached over the nearest of them. Which one such a host sends on
 ///   is not decided here.
-/// * Hosts with one link to the same switch share what the other switches know of them.
+/// * Hosts with one link to the same switch share the entries of all other switches.
 #[derive(Clone, Debug)]
 pub struct HpccNs3Routes {
     /// Indexed by [`NodeId`].
     destinations: Vec<Destination>,
     /// The row of each switch, indexed by [`NodeId`]; [`NONE`] for a host.
     rows: Vec<u32>,
-    /// Row by row, a column for each different destination.
+    /// Row by row, a column for each distinct destination.
     cells: Vec<PortSetId>,
     columns: usize,
     sets: PortSets,
@@ -39,26 +40,24 @@ pub struct HpccNs3Routes {
 struct Destination {
     /// Its column; [`NONE`] for a switch.
     column: u32,
-    /// The switch that has its only link; [`NONE`] if there is no such switch.
+    /// The switch at the other end of its only link; [`NONE`] if there is no such switch.
     switch: NodeId,
-    /// That switch's port to it.
+    /// That switch's port to the host.
     port: u16,
 }
 
 impl HpccNs3Routes {
     /// The routes over all links.
     ///
-    /// # Errors
-    /// What the topology has that routes cannot represent.
+    /// # Errors What routes cannot represent of the topology.
     pub fn new(topology: &Topology) -> Result<Self, RouteError> {
         Self::over(topology, &topology.all_links_active())
     }
 
-    /// The routes over the links that are `active`, by index into [`Topology::links`]. Parallel to
-    /// a link that is not, no other takes its place.
+    /// The routes over the links that are `active`, by index into [`Topology::links`]. If the last
+    /// of several parallel links is not active, none of the others replaces it.
     ///
-    /// # Errors
-    /// What the topology or the list of links has that routes cannot represent.
+    /// # Errors What routes cannot represent of the topology or of the list of links.
     pub fn over(topology: &Topology, active: &[bool]) -> Result<Self, RouteError> {
         check(topology, active)?;
         let most_ports = most_ports(topology, &topology.adjacency())?;
@@ -73,19 +72,19 @@ impl HpccNs3Routes {
         Ok(Self { destinations, rows, cells, columns: origins.len(), sets: sets.finish() })
     }
 
-    /// The ports by which `switch` may forward to the host `destination`, in the order in which a
-    /// hash chooses among them; none if it is out of reach, or if the one is no switch or the
-    /// other no host.
+    /// The ports by which `switch` may forward to the host `destination`, in the order that a hash
+    /// indexes. Empty if there is no path, or if `switch` is not a switch or `destination` not a
+    /// host.
     #[inline]
     pub fn next_hops(&self, switch: NodeId, destination: NodeId) -> &[u16] {
         self.set(switch, destination).map_or(&[], |set| self.sets.ports(set))
     }
 
     /// The port by which `switch` forwards a packet from the host `source` to the host
-    /// `destination`: one of [`Self::next_hops`], or nothing where there is none. `ports` is the
-    /// packet's UDP source port plus 2^16 times its destination port.
+    /// `destination`: one of [`Self::next_hops`]; `None` if there is none. `ports` is the packet's
+    /// UDP source port plus 2^16 times its destination port.
     ///
-    /// Where there is only one, nothing is hashed.
+    /// If there is only one port, nothing is hashed.
     #[inline]
     pub fn egress(
         &self,
@@ -102,7 +101,7 @@ impl HpccNs3Routes {
         let words = [Self::address(source), Self::address(destination), ports];
         let hash = hash::murmur3(words, switch);
         let (hash, count) = (hash as usize, next_hops.len());
-        // A mask is several times faster than a division, and most switches have 2^n ways up.
+        // A mask is several times faster than a division, and most switches have 2^n uplinks.
         let place =
             if count.is_power_of_two() { hash & (count - 1) } else { hash.checked_rem(count)? };
         next_hops.get(place).copied()
@@ -136,7 +135,7 @@ impl HpccNs3Routes {
     }
 }
 
-/// What is known of each host, and a host of each column to search from.
+/// The entry of each host, and for each column one host to search from.
 fn destinations(topology: &Topology, graph: &Graph) -> (Vec<Destination>, Vec<NodeId>) {
     let no_destination = Destination { column: NONE, switch: NONE, port: 0 };
     let mut destinations = vec![no_destination; topology.nodes.len()];
@@ -163,7 +162,7 @@ fn index(len: usize) -> u32 {
     u32::try_from(len).expect("columns are fewer than nodes")
 }
 
-/// The cells of all switches, switch by switch.
+/// The cells of all switches, row by row.
 fn fill(
     graph: &Graph,
     rows: &[u32],

@@ -1,5 +1,5 @@
-//! What HPCC's ns-3 simulator knows of two hosts beforehand: round-trip time, bandwidth-delay
-//! product and the time that a flow would take alone.
+//! What HPCC's ns-3 simulator computes for two hosts before a run: round-trip time, bandwidth-delay
+//! product and the completion time of a flow that is alone in the network.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +11,16 @@ use super::graph::{Graph, Search};
 use crate::topology::{NodeId, Topology};
 
 const NANOSECONDS: u128 = 1_000_000_000;
-/// Header bytes that a packet counts for in the time that a flow takes alone: no INT, whatever the
-/// algorithm.
+/// Header bytes of each packet in the completion time of a flow that is alone. INT is never
+/// included, whatever the algorithm.
 const HEADERS: u32 = 48;
 
-/// Paths between hosts, and the largest figures among all ordered pairs of hosts, as HPCC's ns-3
-/// simulator computes them: along the path by which a breadth-first search from the destination
-/// first discovers the source (see [`HpccNs3Routes`](super::HpccNs3Routes)), in integers.
+/// Properties of paths between hosts, and their maxima over all ordered pairs of hosts, in
+/// integers, as HPCC's ns-3 simulator computes them. A path is the one by which a breadth-first
+/// search from the destination first discovers the source (see
+/// [`HpccNs3Routes`](super::HpccNs3Routes)).
 ///
-/// A path's figures are computed when they are asked for, by one search for each destination.
+/// Paths are computed on request, by one search for each destination.
 #[derive(Clone, Debug)]
 pub struct PairProperties {
     graph: Graph,
@@ -29,11 +30,11 @@ pub struct PairProperties {
     max_bdp: u64,
 }
 
-/// What a link adds to a path.
+/// The contribution of a link to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct LinkTimes {
     delay_ns: u64,
-    /// How long the payload of a full packet takes, rounded down.
+    /// Time that the payload of a full packet takes, rounded down.
     transmission_ns: u64,
     rate: Bandwidth,
 }
@@ -54,11 +55,11 @@ pub struct HostPair {
 #[derive(Clone, Debug)]
 pub struct PathsTo {
     destination: NodeId,
-    /// Indexed by [`NodeId`]; nothing where there is no path.
+    /// Indexed by [`NodeId`]; `None` where there is no path.
     paths: Vec<Option<Path>>,
 }
 
-/// A path's links together.
+/// The sums over a path's links.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     delay_ns: u64,
@@ -67,11 +68,10 @@ struct Path {
 }
 
 impl PairProperties {
-    /// The figures of a topology, whose links' delays count in whole nanoseconds, for full packets
-    /// with `payload_bytes` of payload.
+    /// The properties of a topology for full packets with `payload_bytes` of payload. Only whole
+    /// nanoseconds of the links' delays count.
     ///
-    /// # Errors
-    /// What the topology has that routes cannot represent.
+    /// # Errors What routes cannot represent of the topology.
     pub fn new(topology: &Topology, payload_bytes: u32) -> Result<Self, RouteError> {
         let active = topology.all_links_active();
         check(topology, &active)?;
@@ -98,13 +98,13 @@ impl PairProperties {
         self.max_bdp
     }
 
-    /// The path from host to host; none if there is no way, or no such node. One search: for many
-    /// pairs, ask [`Self::paths_to`] each destination once.
+    /// The path from host to host; `None` if there is no path or no such node. It takes one search:
+    /// for many pairs, call [`Self::paths_to`] once for each destination.
     pub fn pair(&self, source: NodeId, destination: NodeId) -> Option<HostPair> {
         self.paths_to(destination).from(source)
     }
 
-    /// The paths to the host `destination`, by one search.
+    /// The paths to the host `destination`. It takes one search.
     pub fn paths_to(&self, destination: NodeId) -> PathsTo {
         let mut paths = PathsTo { destination, paths: Vec::new() };
         self.search(&mut Search::new(&self.graph), &mut paths);
@@ -124,8 +124,8 @@ impl PairProperties {
         });
     }
 
-    /// Hosts with links of the same kind to the same switch are alike as destinations, also for
-    /// each other: one of them is searched from.
+    /// Finds the maxima. Hosts with links of the same kind to the same switch are alike as
+    /// destinations, also for each other, so only one of them is searched from.
     fn find_largest(&mut self, topology: &Topology) {
         let (mut max_rtt_ns, mut max_bdp) = (0, 0);
         let mut seen = BTreeSet::new();
@@ -149,7 +149,7 @@ impl PairProperties {
 }
 
 impl PathsTo {
-    /// The path from the host `source`; none if there is no way, no such node, or if it is the
+    /// The path from the host `source`; `None` if there is no path, no such node, or if it is the
     /// destination itself.
     pub fn from(&self, source: NodeId) -> Option<HostPair> {
         let path = (*self.paths.get(source as usize)?)?;
@@ -175,10 +175,11 @@ impl Path {
 }
 
 impl HostPair {
-    /// How long a flow of `size` bytes would take alone, as HPCC's ns-3 simulator reports it, in
-    /// nanoseconds: one round-trip time, and its packets of up to `payload_bytes` with 48 bytes of
-    /// headers each at [`Self::bandwidth`]. Those bytes are counted in 32 bits and their time in
-    /// 64 bits of nanoseconds times the rate, as there: both wrap (above 2.3 GB the time does).
+    /// The completion time in nanoseconds of a flow of `size` bytes that is alone in the network,
+    /// as HPCC's ns-3 simulator reports it: one round-trip time, and the time that its packets of
+    /// up to `payload_bytes`, with 48 bytes of headers each, take at [`Self::bandwidth`]. As in
+    /// that simulator, the bytes are counted in 32 bits, and the time is computed in 64 bits; both
+    /// wrap around (the time does above 2.3 GB).
     ///
     /// It is a nominal value: a flow of one packet can be a little faster.
     pub fn standalone_fct_ns(&self, size: u32, payload_bytes: u32) -> u64 {
@@ -190,8 +191,8 @@ impl HostPair {
     }
 }
 
-/// The whole nanoseconds that so many bits take; "for ever" at a rate of zero, which no topology
-/// that is checked has.
+/// The whole nanoseconds that so many bits take; `u64::MAX` at a rate of zero, which a checked
+/// topology does not have.
 fn nanoseconds(bits: u128, rate: Bandwidth) -> u64 {
     let time = (bits * NANOSECONDS).checked_div(u128::from(rate.bits_per_second()));
     time.and_then(|time| u64::try_from(time).ok()).unwrap_or(u64::MAX)
@@ -238,8 +239,9 @@ mod tests {
 
     #[test]
     fn the_path_that_is_discovered_first_counts_and_directions_may_differ() {
-        // Between 2 and 5 by way of 3 or 4. From host 1 the search reaches 2 through 3; from host 0
-        // it reaches 5 through 3, too. By way of 3 it is slow, by way of 4 long.
+        // There are two ways between 2 and 5, by 3 or by 4. From host 1 the search reaches 2
+        // through 3; from host 0 it reaches 5 through 3, too. The way by 3 is slow, the way by 4 is
+        // long.
         let links = [
             (0, 2, 100, 1_000),
             (2, 4, 400, 9_000),

@@ -1,4 +1,4 @@
-//! Tables that can be sorted. Long ones are cut, what matters most first.
+//! Tables that can be sorted. Long ones are cut; the most important rows are kept.
 
 mod receivers;
 mod stalled;
@@ -17,7 +17,7 @@ pub(crate) use stalled::stalled;
 pub(crate) use stuck::{deadlocks, storms};
 pub(crate) use victims::victims;
 
-/// Rows that a table keeps.
+/// Number of rows that a table keeps.
 const MOST_ROWS: usize = 3_000;
 
 /// A table, in the order in which it is first shown.
@@ -25,13 +25,13 @@ const MOST_ROWS: usize = 3_000;
 pub(crate) struct Table {
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
-    /// Where all rows are.
+    /// The file with all rows.
     pub(crate) file: &'static str,
     pub(crate) columns: Vec<Column>,
-    /// Column that it is sorted by at first, and whether the greatest comes first.
+    /// The column by which it is sorted at first, and whether in descending order.
     pub(crate) sorted: (usize, bool),
     pub(crate) rows: Vec<Vec<Value>>,
-    /// Rows that there are at all.
+    /// Number of all rows.
     pub(crate) total: usize,
 }
 
@@ -42,11 +42,11 @@ pub(crate) struct Column {
     quantity: Quantity,
 }
 
-/// A column, and what it says of an item.
+/// A column, and the function that gives its value for an item.
 type Cell<'a, T> = (&'static str, Quantity, &'a dyn Fn(&T) -> Value);
 
 impl Table {
-    /// A table with a row for each of `items`, of which the first ones are kept.
+    /// A table with a row for each of the first `items`.
     fn of<T>(
         (id, title, file): (&'static str, &'static str, &'static str),
         sorted: (usize, bool),
@@ -66,7 +66,8 @@ impl Table {
     }
 }
 
-/// The flows: those that failed, then the slowest, then those that the end of the run cut off.
+/// The flows: first those that failed, then the slowest, then those that were open at the end of
+/// the run.
 pub(crate) fn flows(flows: &[FlowRecord<'_>]) -> Table {
     let mut order: Vec<&FlowRecord<'_>> = flows.iter().collect();
     let class = |flow: &FlowRecord<'_>| match flow.status {
@@ -95,13 +96,13 @@ pub(crate) fn flows(flows: &[FlowRecord<'_>]) -> Table {
     )
 }
 
-/// Its algorithm; those of TCP are said to be that.
+/// Its algorithm, marked as TCP if TCP carries the flow.
 fn congestion_control(flow: &FlowRecord<'_>) -> String {
     let of_tcp = if flow.transport == "tcp" { "TCP " } else { "" };
     format!("{of_tcp}{}", flow.congestion_control)
 }
 
-/// The directions of links, those that sent the most first.
+/// The directions of links, busiest first.
 pub(crate) fn links(ports: &Ports) -> Table {
     let record = |direction: &usize| &ports.directions[*direction].record;
     let mut order: Vec<usize> = (0..ports.directions.len()).collect();
@@ -155,7 +156,7 @@ pub(crate) fn pauses(pauses: &Pauses, ports: &Ports) -> Table {
     )
 }
 
-/// The dropped frames, first ones first.
+/// The dropped frames, in order of time.
 pub(crate) fn drops(results: &Results) -> Result<Table, ResultsError> {
     let (mut first, mut total) = (Vec::new(), 0);
     for record in results.drops()? {

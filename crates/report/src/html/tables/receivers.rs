@@ -1,4 +1,4 @@
-//! NICs that took their time.
+//! NICs with slow receivers.
 
 use rocelab_results::{Millionths, SlowReceiverRecord};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::Table;
 use crate::html::samples::Quantity;
 
-/// Slow receivers, those that asked for the most pauses first; `None` if there are none.
+/// Slow receivers, those with the most pauses first; `None` if there are none.
 pub(crate) fn slow_receivers(found: &[SlowReceiverRecord]) -> Option<Table> {
     let mut order: Vec<&SlowReceiverRecord> = found.iter().collect();
     order.sort_by_key(|one| std::cmp::Reverse(one.pauses));

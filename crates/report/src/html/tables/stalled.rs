@@ -1,4 +1,4 @@
-//! What was stuck when a run ended because nothing moved.
+//! What was stuck when a run ended because nothing could move.
 
 use rocelab_results::{StallRecord, StuckQueuePairRecord, StuckQueueRecord};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::Table;
 use crate::html::samples::Quantity;
 
-/// Queue pairs that were stuck, and queues; none of either if there were none.
+/// The tables of stuck queue pairs and of stuck queues, each only if there are any.
 pub(crate) fn stalled(found: Option<&StallRecord>) -> Vec<Table> {
     let Some(found) = found else { return Vec::new() };
     [queue_pairs(found), queues(found)].into_iter().filter(|table| table.total > 0).collect()
@@ -54,7 +54,7 @@ fn queues(found: &StallRecord) -> Table {
     Table { total: total(found.queues), ..table }
 }
 
-/// `summary.json` names the first ones, and counts all.
+/// `summary.json` lists the first ones, and has the number of all.
 fn total(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }

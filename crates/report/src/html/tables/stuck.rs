@@ -1,4 +1,4 @@
-//! What could not move: queues in deadlocks, and storms of pauses that watchdogs ended.
+//! Queues in deadlocks, and storms of pauses that watchdogs ended.
 
 use rocelab_results::{
     DeadlockRecord, DeadlockedQueue, Results, ResultsError, StormEvent, StormRecord,
@@ -10,7 +10,7 @@ use crate::html::samples::Quantity;
 
 /// A queue of a deadlock's cycle.
 struct Stuck<'a> {
-    /// The deadlock's place in `summary.json`, from 0, as roots are named.
+    /// The deadlock's index in `summary.json`, from 0, as in the names of roots.
     deadlock: usize,
     found: &'a DeadlockRecord,
     queue: &'a DeadlockedQueue,
@@ -46,7 +46,7 @@ pub(crate) fn deadlocks(found: &[DeadlockRecord]) -> Option<Table> {
     (!stuck.is_empty()).then_some(table)
 }
 
-/// What the watchdogs of switches did, in order of time; `None` if none watched.
+/// The events of switches' watchdogs in order of time; `None` if there are no watchdogs.
 pub(crate) fn storms(results: &Results) -> Result<Option<Table>, ResultsError> {
     let Some(records) = results.storms()? else { return Ok(None) };
     let storms: Vec<StormRecord<'static>> = records.collect::<Result<_, _>>()?;

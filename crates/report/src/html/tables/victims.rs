@@ -9,7 +9,7 @@ use crate::html::ports::Ports;
 use crate::html::samples::Quantity;
 use crate::html::victims::{Victim, Victims};
 
-/// A victim, and what it waited for in the end.
+/// A victim, and the root that it waited for.
 struct Row<'a> {
     victim: &'a Victim,
     flow: &'a FlowRecord<'a>,

@@ -1,4 +1,4 @@
-//! What can be made wrong on purpose.
+//! Defects that a made frame can have on purpose.
 
 use rocelab_wire::{Body, Frame, Network, Roce, icrc};
 use toml::Spanned;
@@ -6,56 +6,56 @@ use toml::Spanned;
 use super::error::Fault;
 use super::suggestion;
 
-/// One thing that is wrong with a frame that is otherwise right.
+/// One defect of a frame that is otherwise right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blemish {
-    /// One bit of the ICRC.
+pub(super) enum Defect {
+    /// A flipped bit in the ICRC.
     Icrc,
-    /// One bit of the FCS.
+    /// A flipped bit in the FCS.
     Fcs,
-    /// One bit of the payload; the ICRC is of the right one.
+    /// A flipped bit in the payload; the ICRC is of the original payload.
     Payload,
-    /// Pad bytes that are not zero; the ICRC is of them.
+    /// Pad bytes that are not zero; the ICRC includes them.
     Pad,
-    /// A pad count that does not fill up to four bytes.
+    /// A pad count that does not fill up to a multiple of four bytes.
     PadCount,
-    /// A reserved bit of the BTH that the ICRC covers.
+    /// A set reserved bit of the BTH that the ICRC includes.
     Reserved,
-    /// Another transport version than 0.
+    /// A transport version other than 0.
     TransportVersion,
-    /// One bit of the IPv4 header checksum.
+    /// A flipped bit in the IPv4 header checksum.
     Ipv4Checksum,
 }
 
-const NAMES: [(&str, Blemish); 8] = [
-    ("icrc", Blemish::Icrc),
-    ("fcs", Blemish::Fcs),
-    ("payload", Blemish::Payload),
-    ("pad", Blemish::Pad),
-    ("pad-count", Blemish::PadCount),
-    ("reserved", Blemish::Reserved),
-    ("transport-version", Blemish::TransportVersion),
-    ("ipv4-checksum", Blemish::Ipv4Checksum),
+const NAMES: [(&str, Defect); 8] = [
+    ("icrc", Defect::Icrc),
+    ("fcs", Defect::Fcs),
+    ("payload", Defect::Payload),
+    ("pad", Defect::Pad),
+    ("pad-count", Defect::PadCount),
+    ("reserved", Defect::Reserved),
+    ("transport-version", Defect::TransportVersion),
+    ("ipv4-checksum", Defect::Ipv4Checksum),
 ];
 
 static ONES: [u8; 3] = [0xff; 3];
 
-impl Blemish {
+impl Defect {
     pub(super) fn parse(name: &Spanned<String>, fcs: bool) -> Result<Self, Fault> {
         let found = NAMES.iter().find(|(known, _)| known == name.as_ref());
-        let Some((_, blemish)) = found else {
+        let Some((_, defect)) = found else {
             let known = NAMES.map(|(known, _)| known);
             let fix = suggestion::write_one_of(name.as_ref(), &known);
             return Err(Fault::new("faults", name, "is nothing to make wrong", fix));
         };
-        if *blemish == Self::Fcs && !fcs {
+        if *defect == Self::Fcs && !fcs {
             let fix = "write fcs = true at the top";
             return Err(Fault::new("faults", name, "needs frames with an FCS", fix));
         }
-        Ok(*blemish)
+        Ok(*defect)
     }
 
-    /// Makes it wrong; false if the frame has no such thing.
+    /// Applies the defect; false if the frame does not have the field.
     pub(super) fn apply(self, frame: &mut Frame<'_>) -> bool {
         let Body::Roce(roce) = &mut frame.body else { return self == Self::Fcs };
         match self {
@@ -75,7 +75,8 @@ impl Blemish {
         true
     }
 
-    /// Makes wrong what only whole frames have: bytes of the payload, and the FCS.
+    /// Applies the defects that are possible in a complete frame only: in the payload's bytes, and
+    /// in the FCS.
     pub(super) fn apply_to_bytes(self, bytes: &mut [u8], frame: &Frame<'_>) {
         let from_end = match self {
             Self::Fcs => 1,
@@ -92,7 +93,7 @@ impl Blemish {
     }
 }
 
-/// Changes a packet and gives it the ICRC of what it is then.
+/// Changes a packet and updates its ICRC.
 fn renewed(roce: &mut Roce<'_>, change: impl FnOnce(&mut Roce<'_>)) {
     change(roce);
     roce.icrc = icrc(roce);

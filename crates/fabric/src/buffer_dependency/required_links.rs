@@ -1,45 +1,46 @@
-//! Links without which switches with hosts are farther from a destination.
+//! Finds the links whose loss makes some switch with hosts farther from a destination.
 
 use super::shortest_paths::{FAR, Working};
 use crate::topology::{NodeId, Topology};
 
-/// For each destination the links that are on every shortest path of some switch with hosts.
+/// For each destination, the links that are on every shortest path from some switch with hosts.
 ///
-/// A switch with one way to the destination needs that link, and what the switch behind it needs. One with
-/// several needs only what all those behind them need. What a switch needs is kept as a chain, from the link
-/// that is nearest to it on; chains share their ends, so that what two of them have in common is where they
-/// meet.
-pub(super) struct SoleWays {
-    /// Switch by switch, its working links to other switches: the number of the one behind it, and the link.
+/// A switch with one next hop to the destination needs that link, and all links that the next hop
+/// needs. A switch with several next hops needs only the links that all of them need. The needed
+/// links of a switch are a linked chain, nearest link first. Chains share their tails, so what two
+/// of them have in common begins where they meet.
+pub(super) struct RequiredLinks {
+    /// For each switch, its working links to other switches: the number of the other switch, and
+    /// the link.
     neighbours: Vec<(u32, u32)>,
-    /// Where each switch's begin, and where the last one's end.
+    /// The start of each switch's entries, and the end of the last.
     starts: Vec<usize>,
-    /// By node; meaningless of a host.
+    /// Indexed by node; entries of hosts have no meaning.
     numbers: Vec<u32>,
     has_hosts: Vec<bool>,
-    /// By switch: links to the destination.
+    /// By switch: number of links to the destination.
     distances: Vec<u32>,
-    /// Switches in the order of their distance.
+    /// Switches in ascending order of distance.
     order: Vec<u32>,
-    /// By switch: its chain.
+    /// By switch: its chain of needed links.
     needs: Vec<u32>,
     chains: Vec<Chain>,
 }
 
-/// A link that is needed, and the others.
+/// A needed link, and the chain of the others.
 #[derive(Clone, Copy)]
 struct Chain {
     link: u32,
     rest: u32,
     length: u32,
-    is_told: bool,
+    is_reported: bool,
 }
 
-/// Nothing is needed.
+/// The chain without links.
 const EMPTY: u32 = 0;
 
-impl SoleWays {
-    /// Over the working links of a network; `has_hosts` is by node.
+impl RequiredLinks {
+    /// A search over the working links of a network; `has_hosts` is indexed by node.
     pub(super) fn new(topology: &Topology, working: Working<'_>, has_hosts: &[bool]) -> Self {
         let nodes: Vec<NodeId> = topology.switches().collect();
         let mut numbers = vec![0; topology.nodes.len()];
@@ -65,9 +66,9 @@ impl SoleWays {
         }
     }
 
-    /// Whether two switches have links to the same others, in the same order. Then all others are as far from the
-    /// one as from the other, over the same ways but for the last link: if nobody needs a link to the one, nobody
-    /// does to the other.
+    /// Whether two switches have links to the same switches, in the same order. Then all other
+    /// switches are as far from the one as from the other, by the same paths except for the last
+    /// link. So if no link to the one is needed, no link to the other is.
     pub(super) fn are_twins(&self, a: NodeId, b: NodeId) -> bool {
         let far = |node: NodeId| {
             let switch = self.numbers[node as usize] as usize;
@@ -77,24 +78,24 @@ impl SoleWays {
         far(a).eq(far(b))
     }
 
-    /// The links without which some switch with hosts is farther from the switch `target`, or out of reach;
-    /// each once.
+    /// The links, each once, without which some switch with hosts is farther from the switch
+    /// `target`, or has no path to it.
     pub(super) fn to(&mut self, target: NodeId) -> Vec<u32> {
         self.measure(target);
         self.chains.clear();
-        self.chains.push(Chain { link: 0, rest: EMPTY, length: 0, is_told: true });
+        self.chains.push(Chain { link: 0, rest: EMPTY, length: 0, is_reported: true });
         let mut found = Vec::new();
         for place in 0..self.order.len() {
             let switch = self.order[place] as usize;
             self.needs[switch] = if place == 0 { EMPTY } else { self.need(switch) };
             if self.has_hosts[switch] {
-                self.tell(self.needs[switch], &mut found);
+                self.report(self.needs[switch], &mut found);
             }
         }
         found
     }
 
-    /// Distances of all switches, breadth first.
+    /// Computes the distances of all switches, breadth first.
     fn measure(&mut self, target: NodeId) {
         self.distances.fill(FAR);
         self.order.clear();
@@ -104,7 +105,7 @@ impl SoleWays {
         let mut head = 0;
         while let Some(&switch) = self.order.get(head) {
             if self.order.len() == self.distances.len() {
-                return; // All are found, long before all their links have been looked at.
+                return; // All switches are found. This is usually long before all links have been looked at.
             }
             head += 1;
             let switch = switch as usize;
@@ -118,16 +119,16 @@ impl SoleWays {
         }
     }
 
-    /// The chain of a switch whose nearer neighbours have theirs.
+    /// The chain of a switch whose next hops have their chains.
     fn need(&mut self, switch: usize) -> u32 {
         let nearer = self.distances[switch] - 1;
-        let mut ways = self.neighbours[self.starts[switch]..self.starts[switch + 1]]
+        let mut next_hops = self.neighbours[self.starts[switch]..self.starts[switch + 1]]
             .iter()
             .filter(|&&(far, _)| self.distances[far as usize] == nearer);
-        let Some(&(first, link)) = ways.next() else { return EMPTY };
+        let Some(&(first, link)) = next_hops.next() else { return EMPTY };
         let mut needed = self.needs[first as usize];
         let mut is_sole = true;
-        for &(far, _) in ways {
+        for &(far, _) in next_hops {
             is_sole = false;
             needed = self.common(needed, self.needs[far as usize]);
             if needed == EMPTY {
@@ -138,11 +139,11 @@ impl SoleWays {
             return needed;
         }
         let length = self.chains[needed as usize].length + 1;
-        self.chains.push(Chain { link, rest: needed, length, is_told: false });
+        self.chains.push(Chain { link, rest: needed, length, is_reported: false });
         u32::try_from(self.chains.len() - 1).unwrap_or(EMPTY)
     }
 
-    /// Where two chains meet.
+    /// The chain that two chains have in common.
     fn common(&self, mut a: u32, mut b: u32) -> u32 {
         while a != b {
             let [chain_a, chain_b] = [a, b].map(|chain| self.chains[chain as usize]);
@@ -156,10 +157,10 @@ impl SoleWays {
         a
     }
 
-    /// Adds the links of a chain that were not told before.
-    fn tell(&mut self, mut chain: u32, found: &mut Vec<u32>) {
-        while let Some(one) = self.chains.get_mut(chain as usize).filter(|one| !one.is_told) {
-            one.is_told = true;
+    /// Adds the links of a chain that were not reported before.
+    fn report(&mut self, mut chain: u32, found: &mut Vec<u32>) {
+        while let Some(one) = self.chains.get_mut(chain as usize).filter(|one| !one.is_reported) {
+            one.is_reported = true;
             found.push(one.link);
             chain = one.rest;
         }
@@ -182,7 +183,8 @@ mod tests {
         LinkConfig::with_delay(Bandwidth::from_gbps(100), Duration::from_us(1))
     }
 
-    /// Few ways: a fat tree, leaves with one spine, and pods whose aggregation switches have one core each.
+    /// Networks with few equal paths: a fat tree, leaves with one spine, and pods whose aggregation
+    /// switches have one core each.
     fn networks() -> [Topology; 3] {
         let (host_link, fabric_link) = (cable(), cable());
         let clos = clos::Parameters {
@@ -210,7 +212,7 @@ mod tests {
         ]
     }
 
-    /// The links without which the distance of some switch with hosts grows, by leaving out each.
+    /// The expected result: leaves out each link in turn and compares the distances.
     fn left_out(topology: &Topology, whole: Working<'_>, has_hosts: &[bool], to: u32) -> Vec<u32> {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         whole.distances(to, &mut before);
@@ -234,12 +236,12 @@ mod tests {
                     has_hosts[node as usize] |= is_switch(node) && !is_switch(far);
                 }
             }
-            // All links, and without each of some that were down before.
+            // With all links, and with some links down before.
             for down in (0..whole.links.len()).step_by(3) {
                 let mut active = whole.all_links_active();
                 active[down] = down % 2 == 0;
                 let working = Working { ports: &dependencies.ports, active: &active, failed: None };
-                let mut ways = SoleWays::new(&whole, working, &has_hosts);
+                let mut ways = RequiredLinks::new(&whole, working, &has_hosts);
                 for target in whole.switches().filter(|&switch| has_hosts[switch as usize]) {
                     let mut found = ways.to(target);
                     found.sort_unstable();
