@@ -72,7 +72,7 @@ pub(crate) fn path_entropy(encapsulation: Encapsulation, first: u32, place: u32)
     match encapsulation {
         _ if place == 0 => first,
         Encapsulation::V1 => 1 + (first.saturating_sub(1) + place) % LABELS,
-        Encapsulation::V2Ipv4 | Encapsulation::V2Ipv6 => FIRST_PORT | (first + place) % PORTS,
+        Encapsulation::V2Ipv4 | Encapsulation::V2Ipv6 => FIRST_PORT | ((first + place) % PORTS),
     }
 }
 

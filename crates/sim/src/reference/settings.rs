@@ -37,6 +37,7 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
         stop: Some(stop(entries)?),
         profile: Some(ProfileConfig::HpccNs3(profile(entries)?)),
         roce: Default::default(),
+        host: Default::default(),
         layer2: Default::default(),
         topology: TopologyConfig::File(topology::file::Parameters {
             path: input(entries, "TOPOLOGY_FILE")?,

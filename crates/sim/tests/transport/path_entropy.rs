@@ -35,7 +35,7 @@ fn captured(name: &str, text: &str) -> (Vec<u32>, Vec<u32>) {
     simulation.start_capture(&folder).expect("the folder takes files");
     assert_eq!(simulation.run_to_end(), Ending::Finished);
     simulation.finish_capture().expect("the folder takes files");
-    let mut reader = CaptureReader::open(&folder.join("capture.pcapng")).expect("a capture");
+    let mut reader = CaptureReader::open(folder.join("capture.pcapng")).expect("a capture");
     let (mut data, mut others) = (Vec::new(), Vec::new());
     while let Some(captured) = reader.next_frame() {
         let captured = captured.expect("a frame");
