@@ -1,61 +1,58 @@
-//! What changes in a simulation as bytes: the ground of checkpoints.
+//! The state of a simulation as bytes, for checkpoints.
 //!
-//! Two kinds of things are saved. *Values*, such as a packet or a timer, are all state: they derive
-//! [`BorshSerialize`] and [`BorshDeserialize`], and loading makes a new one. *States*, such as a queue
-//! pair, have settings beside what changes; settings come from the scenario, so [`State::load`] works in
-//! place, on one that was built from it anew. That is what lets a checkpoint go on with other
-//! settings, and what keeps it small.
+//! Two kinds of things are saved. *Values*, such as a packet or a timer, are saved completely: they
+//! derive [`BorshSerialize`] and [`BorshDeserialize`], and loading makes a new one. *States*, such
+//! as a queue pair, also have settings, which come from the scenario and are not saved:
+//! [`State::load`] changes an object in place that was built from the scenario. So a run can
+//! continue from a checkpoint with other settings, and checkpoints stay small.
 //!
-//! [`state!`] implements [`State`] for a structure by its fields. It names every one of them, so that a
-//! field that is added is forgotten by the compiler's leave only.
+//! [`state!`] implements [`State`] for a structure, and lists all of its fields. A field that is
+//! not listed does not compile, so a new field cannot be forgotten.
 
 use std::io::{Error, ErrorKind};
 
 pub use borsh::{BorshDeserialize, BorshSerialize};
 
-/// What saving and loading come to: an error says that bytes are none of a checkpoint, or of one of another
-/// scenario.
+/// The result of saving or loading. An error means that the bytes are not a checkpoint, or belong
+/// to another scenario.
 pub type Result<T = ()> = std::io::Result<T>;
 
-/// Something whose settings are known and whose state is saved and loaded.
+/// An object whose state is saved and loaded, and whose settings are known from the scenario.
 pub trait State {
     /// Appends its state to `to`.
     ///
-    /// # Errors
-    /// If a number is not one.
+    /// # Errors If a floating-point value is not a number (NaN).
     fn save(&self, to: &mut Vec<u8>) -> Result;
 
-    /// Takes its state from the beginning of `from`.
+    /// Reads its state from the beginning of `from`, and removes it there.
     ///
-    /// # Errors
-    /// If that is not what [`save`](Self::save) wrote of one with like settings. It may be half loaded
-    /// then.
+    /// # Errors If these are not bytes that [`save`](Self::save) wrote for an object with similar
+    /// settings. The object may then be loaded in part.
     fn load(&mut self, from: &mut &[u8]) -> Result;
 }
 
 /// Appends a value.
 ///
-/// # Errors
-/// If a number is not one.
+/// # Errors If a floating-point value is not a number (NaN).
 pub fn save_value<T: BorshSerialize + ?Sized>(value: &T, to: &mut Vec<u8>) -> Result {
     value.serialize(to)
 }
 
-/// Takes a value from the beginning of `from`.
+/// Reads a value from the beginning of `from`, and removes it there.
 ///
-/// # Errors
-/// If there is none.
+/// # Errors If the bytes are not such a value.
 pub fn load_value<T: BorshDeserialize>(from: &mut &[u8]) -> Result<T> {
     T::deserialize(from)
 }
 
-/// That something saved does not fit what is there.
+/// The error that saved data does not fit the object into which it is loaded.
 pub fn unfit(what: &str) -> Error {
     Error::new(ErrorKind::InvalidData, format!("what was saved does not fit: {what}"))
 }
 
-/// Implements [`State`] for a structure: its fields that are `values`, that are `states` themselves, and
-/// those that are `kept` as they were built. Type parameters stand in brackets before it.
+/// Implements [`State`] for a structure. Its fields are listed as `values`, as `states` (which
+/// implement [`State`] themselves), or as `kept`, which are settings and are not saved. Type
+/// parameters are in brackets before the name.
 ///
 /// ```
 /// struct Shaper { rate: u64, tokens: u64, burst: Burst }
@@ -95,7 +92,7 @@ macro_rules! state {
             }
         }
     };
-    // Without values.
+    // A structure without values.
     (@impl [$($parameters:tt)*] $type:ty {
         states: $($state:ident),+ $(,)?
         $(; kept: $($kept:ident),+ $(,)?)?
@@ -122,7 +119,7 @@ macro_rules! state {
     };
 }
 
-/// As many as there are.
+/// The number of elements is a setting.
 impl<T: State> State for [T] {
     fn save(&self, to: &mut Vec<u8>) -> Result {
         save_value(&(self.len() as u64), to)?;
@@ -157,7 +154,7 @@ impl<T: State, const N: usize> State for [T; N] {
     }
 }
 
-/// There, or not there, by the settings.
+/// Whether it is present is a setting.
 impl<T: State> State for Option<T> {
     fn save(&self, to: &mut Vec<u8>) -> Result {
         save_value(&self.is_some(), to)?;
@@ -183,7 +180,7 @@ impl<T: State + ?Sized> State for Box<T> {
     }
 }
 
-/// Nothing changes.
+/// There is no state.
 impl State for () {
     fn save(&self, _: &mut Vec<u8>) -> Result {
         Ok(())

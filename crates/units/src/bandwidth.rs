@@ -64,11 +64,10 @@ impl Bandwidth {
         self.0
     }
 
-    /// The time that `bytes` take at this rate; a time that is no whole number of picoseconds
-    /// rounds up, so that nothing arrives before its last bit.
+    /// The time that `bytes` take at this rate. It is rounded up to whole picoseconds, so that
+    /// nothing arrives before its last bit.
     ///
-    /// # Panics
-    /// If the rate is zero, which the scenario's plan refuses.
+    /// # Panics If the rate is zero, which the scenario's plan refuses.
     #[inline]
     pub const fn transmission_time(self, bytes: Bytes) -> Duration {
         const PS_BITS: u64 = 8 * 1_000_000_000_000;

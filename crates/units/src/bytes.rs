@@ -63,7 +63,7 @@ impl Bytes {
         self.0
     }
 
-    /// What is left after taking `other` away; zero if that is more.
+    /// The difference; zero if `other` is larger.
     #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))

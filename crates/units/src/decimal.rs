@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A unit's spellings (the first is used for printing) and how many base units it holds.
+/// A unit: its spellings (the first is used for printing) and its size in base units.
 pub(crate) struct Unit {
     pub(crate) names: &'static [&'static str],
     pub(crate) scale: u64,
@@ -17,23 +17,23 @@ pub enum ParseError {
     /// The text is a bare number.
     #[error("`{text}` has no unit: write a {quantity} such as `{example}`")]
     MissingUnit {
-        /// What was given.
+        /// The text.
         text: String,
-        /// What is wanted: "bandwidth", "duration" and so on.
+        /// The expected quantity: "bandwidth", "duration" and so on.
         quantity: &'static str,
-        /// A text that would be accepted.
+        /// A valid text.
         example: &'static str,
     },
-    /// The unit is not one of this quantity's.
+    /// The unit does not belong to this quantity.
     #[error("`{unit}` is no unit of {quantity}: use one of {units}, as in `{example}`")]
     UnknownUnit {
-        /// The unit as it was given.
+        /// The unit in the text.
         unit: String,
-        /// What is wanted.
+        /// The expected quantity.
         quantity: &'static str,
         /// The known units, separated by commas.
         units: String,
-        /// A text that would be accepted.
+        /// A valid text.
         example: &'static str,
     },
     /// The part before the unit is not a decimal number.
@@ -41,43 +41,43 @@ pub enum ParseError {
         "`{text}` does not start with a decimal number: write a {quantity} such as `{example}`"
     )]
     NotANumber {
-        /// What was given.
+        /// The text.
         text: String,
-        /// What is wanted.
+        /// The expected quantity.
         quantity: &'static str,
-        /// A text that would be accepted.
+        /// A valid text.
         example: &'static str,
     },
-    /// The value is no whole number of base units.
+    /// The value is not a whole number of base units.
     #[error("`{text}` is finer than {resolution}, the smallest step of a {quantity}")]
     TooFine {
-        /// What was given.
+        /// The text.
         text: String,
-        /// What is wanted.
+        /// The expected quantity.
         quantity: &'static str,
         /// The base unit.
         resolution: &'static str,
     },
-    /// The value does not fit.
+    /// The value is too large.
     #[error("`{text}` is too large a {quantity}: the largest is {most}")]
     TooLarge {
-        /// What was given.
+        /// The text.
         text: String,
-        /// What is wanted.
+        /// The expected quantity.
         quantity: &'static str,
-        /// The largest one.
+        /// The largest value.
         most: String,
     },
 }
 
-/// What a quantity's text looks like.
+/// The text form of a quantity.
 pub(crate) struct Grammar {
     pub(crate) quantity: &'static str,
     pub(crate) example: &'static str,
     pub(crate) resolution: &'static str,
     /// Largest unit first.
     pub(crate) units: &'static [Unit],
-    /// The largest value that a text may have, in base units.
+    /// The largest value of a text, in base units.
     pub(crate) most: u64,
 }
 
@@ -201,7 +201,7 @@ mod tests {
         assert!("0.0001ps".parse::<Duration>().is_err());
     }
 
-    /// Sums of what a user can write do not wrap.
+    /// Sums of the largest values that a user can write do not overflow.
     #[test]
     fn no_time_is_after_the_latest() {
         assert_eq!("4611686s".parse(), Ok(SimTime::LATEST));

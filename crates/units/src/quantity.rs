@@ -1,4 +1,4 @@
-//! What every quantity shares: text, serde and JSON Schema, from one grammar.
+//! The common parts of all quantities: text, serde and JSON Schema, from one grammar.
 
 /// Gives a newtype over `u64` its text form: `FromStr`, `Display`, serde (always as text, because
 /// a bare number has no unit) and JSON Schema.

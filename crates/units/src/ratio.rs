@@ -25,12 +25,12 @@ impl Ratio {
         Self { numerator, denominator }
     }
 
-    /// The number above the line.
+    /// The numerator.
     pub const fn numerator(self) -> u32 {
         self.numerator
     }
 
-    /// The number below the line.
+    /// The denominator.
     pub const fn denominator(self) -> u32 {
         self.denominator
     }

@@ -19,13 +19,14 @@ const GRAMMAR: Grammar = Grammar {
     most: LATEST_PS,
 };
 
-/// The latest instant that a text can name, and the longest span (ps): whole seconds below 2^62 ps. Four of
-/// them can be added, and no sum wraps.
+/// The latest instant that a text can have, and the longest span (ps): whole seconds below 2^62 ps.
+/// Four of them can be added without overflow.
 const LATEST_PS: u64 = 4_611_686 * 1_000_000_000_000;
 
 /// An instant: picoseconds since the start of the run, up to 213 days.
 ///
-/// A picosecond makes one byte time exact at every Ethernet rate from 10G to 1.6T.
+/// The unit is a picosecond because the time of one byte is then a whole number at every Ethernet
+/// rate from 10G to 1.6T.
 #[derive(
     Clone,
     Copy,
@@ -73,9 +74,9 @@ quantity_text!(
 impl SimTime {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// The latest instant that can be named, and at which anything happens: 53 days.
+    /// The latest instant at which anything can happen: 53 days.
     pub const LATEST: Self = Self(LATEST_PS);
-    /// Later than anything that happens: "never".
+    /// An instant after everything that happens: "never".
     pub const NEVER: Self = Self(u64::MAX);
 
     /// The instant `ps` picoseconds after the start.
@@ -95,19 +96,19 @@ impl SimTime {
         self.0 as f64 * 1e-12
     }
 
-    /// The time passed since `earlier`; zero if that is in the future.
+    /// The time from `earlier` to this instant; zero if `earlier` is later.
     #[inline]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// This instant plus `span`, or [`SimTime::NEVER`] where that does not fit.
+    /// This instant plus `span`; [`SimTime::NEVER`] on overflow.
     #[inline]
     pub const fn saturating_add(self, span: Duration) -> Self {
         Self(self.0.saturating_add(span.0))
     }
 
-    /// The instant `span` before this one, or [`SimTime::ZERO`] where there is none.
+    /// The instant `span` before this one, but at least [`SimTime::ZERO`].
     #[inline]
     pub const fn saturating_sub(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(span.0))
@@ -115,7 +116,7 @@ impl SimTime {
 }
 
 impl Duration {
-    /// No time at all.
+    /// A span of length zero.
     pub const ZERO: Self = Self(0);
 
     /// A span of `ps` picoseconds.

@@ -79,7 +79,8 @@ impl Bth {
         }
     }
 
-    /// The header of a CNP that slows down `dest_qp`: BECN set, PSN 0 (IBTA A17.9.3).
+    /// The header of a CNP that makes the sender of `dest_qp` slow down: BECN set, PSN 0 (IBTA
+    /// A17.9.3).
     #[must_use]
     pub const fn cnp(dest_qp: u32) -> Self {
         Self { becn: true, ..Self::new(Opcode::Cnp, dest_qp, 0) }
@@ -116,7 +117,7 @@ impl Bth {
         })
     }
 
-    /// The header as it goes on the wire; bits that do not fit a field are dropped.
+    /// The header as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let flags = u8::from(self.solicited_event) << 7

@@ -6,8 +6,8 @@ use crate::EtherType;
 use crate::bits::prefix;
 use crate::error::{Layer, ParseError};
 
-/// Congestion notification tag (CN-TAG, 802.1Qau), after the 802.1Q tags: which of a sender's flows
-/// a frame belongs to.
+/// Congestion notification tag (CN-TAG, 802.1Qau), after the 802.1Q tags: identifies the flow of a
+/// frame at its sender.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -18,10 +18,10 @@ use crate::error::{Layer, ParseError};
 /// ```
 ///
 /// A [`Cnm`](crate::Cnm) about such a frame carries the same tag back. Layout: HPE FlexFabric 5940
-/// QoS guide; no dissector or capture was there to check it.
+/// QoS guide; it could not be checked with a dissector or a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct CnTag {
-    /// The sender's own number for the flow.
+    /// The sender's identifier of the flow.
     pub flow_id: u16,
 }
 
@@ -46,7 +46,7 @@ impl CnTag {
         }
     }
 
-    /// EtherType and flow ID as they go on the wire.
+    /// EtherType and flow ID as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let [t0, t1] = EtherType::CN_TAG.0.to_be_bytes();

@@ -29,7 +29,7 @@ use crate::error::{Layer, ParseError};
 ///
 /// Up to 64 bytes of the sampled frame's MSDU follow. The frame goes to the source address of the
 /// sampled one, with its VLAN tag, and its [`CnTag`](crate::CnTag) if it had one. Layout: HPE
-/// FlexFabric 5940 QoS guide; no dissector or capture was there to check it.
+/// FlexFabric 5940 QoS guide; it could not be checked with a dissector or a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub struct Cnm {
@@ -39,11 +39,11 @@ pub struct Cnm {
     pub resv6: u8,
     /// Quantized feedback, 6 bits: how much the sender shall slow down.
     pub quantized_feedback: u8,
-    /// Congestion point identifier: which queue of the network it is.
+    /// Congestion point identifier: the queue in the network.
     pub cpid: u64,
-    /// How far the queue is from its set point, in the congestion point's units.
+    /// Distance of the queue's length above its set point, in the congestion point's units.
     pub q_offset: i16,
-    /// By how much the queue changed since the last sample, in the same units.
+    /// Change of the queue's length since the last sample, in the same units.
     pub q_delta: i16,
     /// Priority code point of the sampled frame, 3 bits.
     pub encapsulated_priority: u8,
@@ -51,7 +51,7 @@ pub struct Cnm {
     pub resv13: u16,
     /// Destination address of the sampled frame.
     pub encapsulated_destination: MacAddress,
-    /// How many bytes of the sampled frame follow: at most [`Self::MAX_MSDU_LEN`].
+    /// Number of bytes of the sampled frame that follow: at most [`Self::MAX_MSDU_LEN`].
     pub encapsulated_msdu_len: u16,
 }
 
@@ -85,7 +85,7 @@ impl Cnm {
         })
     }
 
-    /// The fixed part as it goes on the wire; bits that do not fit a field are dropped.
+    /// The fixed part as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let resv6 = self.resv6 & 0x3f;

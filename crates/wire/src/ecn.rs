@@ -1,4 +1,4 @@
-//! The ECN field of IP, and the octet it shares with the DSCP.
+//! The ECN field of IP, and the octet that it shares with the DSCP.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use core::fmt;
 #[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 #[cfg_attr(feature = "state", borsh(use_discriminant = false))]
 pub enum Ecn {
-    /// The sender does not understand ECN.
+    /// Not ECN-capable transport.
     #[default]
     NotEct = 0b00,
     /// ECN-capable transport, codepoint 1.
@@ -49,8 +49,8 @@ impl fmt::Display for Ecn {
     }
 }
 
-/// The octet made of a DSCP (6 bits) and an ECN codepoint (2 bits): IPv4 TOS, IPv6 and GRH
-/// traffic class.
+/// The octet with a DSCP (6 bits) and an ECN codepoint (2 bits): IPv4 TOS, and traffic class of
+/// IPv6 and GRH.
 #[must_use]
 pub const fn traffic_class(dscp: u8, ecn: Ecn) -> u8 {
     dscp << 2 | ecn as u8

@@ -1,4 +1,4 @@
-//! Pieces to a buffer.
+//! Writes pieces into a buffer.
 
 use crate::error::EmitError;
 
@@ -16,7 +16,7 @@ impl<'a> Writer<'a> {
         Ok(Self { rest: out })
     }
 
-    /// Writes the next piece; all together are no longer than was asked for.
+    /// Writes the next piece. All pieces together must not be longer than `needed`.
     pub(crate) fn put(&mut self, part: &[u8]) {
         let (here, after) = core::mem::take(&mut self.rest).split_at_mut(part.len());
         here.copy_from_slice(part);

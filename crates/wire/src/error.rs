@@ -1,4 +1,4 @@
-//! What can be wrong with bytes, with a frame to build, and with a buffer.
+//! Errors of parsing bytes, of building frames, and of buffers.
 
 use core::fmt;
 
@@ -112,25 +112,26 @@ impl fmt::Display for Layer {
     }
 }
 
-/// Why bytes are not the header or frame that they should be.
+/// Why bytes are not a valid header or frame.
 ///
-/// Nothing was consumed: the caller still holds all bytes.
+/// Nothing was consumed: the caller still has all bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// The bytes end inside the layer, or before the end that its length field promises.
+    /// The bytes end inside the layer, or before the end that its length field says.
     #[error("{layer} at byte {offset} needs {needed} bytes and has {had}")]
     Truncated {
-        /// The layer that is cut.
+        /// The layer that is incomplete.
         layer: Layer,
         /// Length of the layer, in bytes.
         needed: usize,
-        /// Bytes that were left for it.
+        /// Number of bytes that were left for it.
         had: usize,
-        /// Where the layer starts, counted from the start of the parsed bytes.
+        /// Start of the layer, as an offset from the start of the parsed bytes.
         offset: usize,
     },
-    /// A field has a value that no such header may have, so that what follows cannot be found.
+    /// A field has a value that this header never has, so the position of the next header is
+    /// unknown.
     #[error("{layer} at byte {offset} has an impossible {field}: {value}")]
     Field {
         /// The layer that holds the field.
@@ -139,7 +140,7 @@ pub enum ParseError {
         field: &'static str,
         /// The value found.
         value: u32,
-        /// Where the layer starts, counted from the start of the parsed bytes.
+        /// Start of the layer, as an offset from the start of the parsed bytes.
         offset: usize,
     },
 }
@@ -162,7 +163,7 @@ impl ParseError {
         }
     }
 
-    /// Where that layer starts, counted from the start of the parsed bytes.
+    /// Start of that layer, as an offset from the start of the parsed bytes.
     #[must_use]
     pub const fn offset(&self) -> usize {
         match self {
@@ -171,22 +172,23 @@ impl ParseError {
     }
 }
 
-/// Why what a sender decided cannot become a frame or packet: see
-/// [`RoceFrame`](crate::RoceFrame) and [`InfiniBandPacket`](crate::InfiniBandPacket). Nothing was written.
+/// Why a frame or packet cannot be built from a sender's values: see
+/// [`RoceFrame`](crate::RoceFrame) and [`InfiniBandPacket`](crate::InfiniBandPacket). Nothing was
+/// written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// An IPv4 encapsulation was asked for between GIDs that hold no IPv4 address.
+    /// An IPv4 encapsulation needs GIDs that contain IPv4 addresses, and this one does not.
     #[error("{0} holds no IPv4 address")]
     NotIpv4(Gid),
-    /// The extension headers are not those that the opcode announces.
+    /// The extension headers are not those that the opcode requires.
     #[error("opcode {opcode:#04x} does not carry the given extension headers")]
     Extensions {
         /// The opcode in the BTH.
         opcode: u8,
     },
-    /// The packet is longer than its length fields can say: 16 bits of bytes, or in an LRH 11 bits
-    /// of words of four bytes.
+    /// The packet is too long for its length fields: 16 bits for bytes, or in an LRH 11 bits for
+    /// words of four bytes.
     #[error("a packet of {len} bytes does not fit the length fields")]
     TooLong {
         /// Length from the network header, or LRH, to the ICRC, in bytes.

@@ -9,7 +9,7 @@ use crate::error::{Layer, ParseError};
 /// Shortest Ethernet frame, FCS included, in bytes.
 pub const MIN_FRAME_LEN: usize = 64;
 
-/// What an Ethernet frame carries.
+/// The protocol in an Ethernet frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct EtherType(pub u16);
 
@@ -64,11 +64,11 @@ impl fmt::Display for EtherType {
 /// that its `ether_type` is the one after all tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Ethernet {
-    /// Who shall receive the frame.
+    /// The receiver.
     pub destination: MacAddress,
-    /// Who sent it.
+    /// The sender.
     pub source: MacAddress,
-    /// What it carries.
+    /// The protocol of the content.
     pub ether_type: EtherType,
 }
 
@@ -90,7 +90,7 @@ impl Ethernet {
         })
     }
 
-    /// The header as it goes on the wire.
+    /// The header as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut header = [0; Self::LEN];

@@ -20,14 +20,14 @@ pub fn fcs(frame: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// The bytes of an FCS or ICRC on the wire: the only numbers in a frame that go least
+/// The bytes of an FCS or ICRC on the wire. They are the only numbers in a frame with the least
 /// significant byte first.
 #[must_use]
 pub const fn crc_to_wire(crc: u32) -> [u8; CRC_LEN] {
     crc.to_le_bytes()
 }
 
-/// The FCS or ICRC that the wire shows as these bytes.
+/// The FCS or ICRC with these bytes on the wire.
 #[must_use]
 pub const fn crc_from_wire(bytes: [u8; CRC_LEN]) -> u32 {
     u32::from_le_bytes(bytes)

@@ -1,4 +1,4 @@
-//! Which headers have a fixed length, so that the frame parser can read them.
+//! The headers of a fixed length, which the frame parser can read.
 
 use crate::error::ParseError;
 use crate::header::Header;

@@ -1,9 +1,9 @@
-//! Path entropy: IPv6 flow labels and the UDP source ports made of them.
+//! Path entropy: IPv6 flow labels, and the UDP source ports that are computed from them.
 //!
 //! The rules are those of `ib_flow_label_to_udp_sport` and `rdma_calc_flow_label` in Linux
-//! `include/rdma/ib_verbs.h`; Soft-RoCE captures obey them.
+//! `include/rdma/ib_verbs.h`; captures of Soft-RoCE agree with them.
 
-/// Lowest UDP source port that [`udp_source_port`] gives: the start of the dynamic ports.
+/// Lowest UDP source port of [`udp_source_port`]: the start of the dynamic ports.
 pub const MIN_UDP_SOURCE_PORT: u16 = 0xc000;
 
 /// The UDP source port of a RoCE v2 flow, so that ECMP spreads flows by their label.
@@ -22,7 +22,8 @@ pub const fn udp_source_port(flow_label: u32) -> u16 {
     u16::from_be_bytes([high, low]) | MIN_UDP_SOURCE_PORT
 }
 
-/// The flow label of a connection that was given none, from its two queue pair numbers.
+/// The flow label of a connection without a configured one, computed from its two queue pair
+/// numbers.
 ///
 /// Both ends compute the same label.
 #[must_use]

@@ -57,8 +57,7 @@ impl Grh {
 
     /// Reads the header at the start of `bytes`.
     ///
-    /// Version and next header are given as found: a receiver checks them, a dissector shows
-    /// them.
+    /// Version and next header are not checked: a receiver checks them, a dissector displays them.
     ///
     /// # Errors
     ///
@@ -80,7 +79,7 @@ impl Grh {
         })
     }
 
-    /// The header as it goes on the wire; bits that do not fit a field are dropped.
+    /// The header as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let word = u32::from(self.ip_version) << 28

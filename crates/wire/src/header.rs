@@ -1,8 +1,8 @@
-//! What all fixed-length headers have in common, for the frame parser.
+//! The common interface of all fixed-length headers, for the frame parser.
 
 use crate::error::ParseError;
 
-/// A header that can be read without knowing how long it is.
+/// A header of fixed length.
 pub(crate) trait Header: Sized {
     const LEN: usize;
     fn parse(bytes: &[u8]) -> Result<Self, ParseError>;

@@ -6,8 +6,8 @@ use crate::frame::Network;
 use crate::ipv6::MAX_FLOW_LABEL;
 use crate::{Bth, Ecn, Grh, Ipv4, Ipv6, Lrh, TransportPacket, Udp};
 
-/// CRC-32 of eight bytes 0xff, which stand for the local route header that RoCE has not, and that is
-/// not covered where there is a GRH.
+/// CRC-32 of eight bytes 0xff. They stand for the local route header, which RoCE does not have, and
+/// which is not covered if there is a GRH.
 const SEED: u32 = 0x2144_df1c;
 
 /// The ICRC of a RoCE packet.
@@ -27,8 +27,8 @@ pub(crate) fn roce_icrc(network: &Network, packet: &TransportPacket<'_>) -> u32 
     finish(hasher, packet)
 }
 
-/// The ICRC of a native InfiniBand packet: with a GRH that of RoCE v1, else one that covers the LRH
-/// but for its virtual lane (IBTA 7.8.1; MindShare, "InfiniBand Network Architecture", chapter 25).
+/// The ICRC of a native InfiniBand packet: with a GRH, as in RoCE v1; otherwise it covers the LRH
+/// except its virtual lane (IBTA 7.8.1; MindShare, "InfiniBand Network Architecture", chapter 25).
 pub(crate) fn native_icrc(lrh: &Lrh, grh: Option<&Grh>, packet: &TransportPacket<'_>) -> u32 {
     let hasher = match grh {
         Some(grh) => {
@@ -45,7 +45,7 @@ pub(crate) fn native_icrc(lrh: &Lrh, grh: Option<&Grh>, packet: &TransportPacket
     finish(hasher, packet)
 }
 
-/// Adds what stands from BTH to pad.
+/// Adds the bytes from BTH to pad.
 fn finish(mut hasher: Hasher, packet: &TransportPacket<'_>) -> u32 {
     hasher.update(&masked_bth(&packet.bth));
     packet.extensions.for_each(|header| hasher.update(header));

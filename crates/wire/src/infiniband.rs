@@ -10,24 +10,24 @@ use crate::size::pad_len;
 use crate::vcrc::Vcrc;
 use crate::{Bth, Extensions, Grh, Lrh, TransportPacket, ZEROS};
 
-/// A packet of native InfiniBand, taken apart down to the last byte: what captures of link type 247
-/// (`LINKTYPE_INFINIBAND`) hold.
+/// A packet of native InfiniBand, parsed down to the last byte, as in captures of link type 247
+/// (`LINKTYPE_INFINIBAND`).
 ///
-/// [`InfiniBandPacket::parse`] and [`InfiniBandPacket::emit`] are inverse. Payload and padding borrow
-/// the parsed bytes; nothing is copied or allocated.
+/// [`InfiniBandPacket::parse`] and [`InfiniBandPacket::emit`] are inverse. Payload and padding
+/// borrow the parsed bytes; nothing is copied or allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InfiniBandPacket<'a> {
     /// Local route header.
     pub lrh: Lrh,
-    /// What the packet carries.
+    /// The content of the packet.
     pub body: InfiniBandBody<'a>,
-    /// Variant CRC as found, where there is one.
+    /// Variant CRC as found, if there is one.
     pub vcrc: Option<u16>,
-    /// What stands behind all that, in captures that fill their records up.
+    /// The bytes after the packet, in captures that pad their records.
     pub padding: &'a [u8],
 }
 
-/// What an InfiniBand packet carries behind its LRH.
+/// The content of an InfiniBand packet after its LRH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "packets live on the stack; there is no allocator")]
 pub enum InfiniBandBody<'a> {
@@ -38,7 +38,7 @@ pub enum InfiniBandBody<'a> {
         /// From BTH to ICRC.
         packet: TransportPacket<'a>,
     },
-    /// A raw packet: all bytes that the LRH counts.
+    /// A raw packet: all bytes within the LRH's length.
     Raw(&'a [u8]),
 }
 
@@ -46,14 +46,15 @@ pub enum InfiniBandBody<'a> {
 const WORD: usize = 4;
 
 impl<'a> InfiniBandPacket<'a> {
-    /// Takes a packet apart, from its LRH on. The two bytes behind the ICRC are the VCRC; a packet
-    /// that ends before them has none.
+    /// Parses a packet, from its LRH on. The two bytes after the ICRC are the VCRC; a packet that
+    /// ends before them has none.
     ///
-    /// Fields that only a receiver cares about, such as versions, are not judged.
+    /// Fields that only a receiver checks, such as versions, may have any value.
     ///
     /// # Errors
     ///
-    /// A packet that ends before its [`Lrh::pkt_len`], or whose length fields contradict each other.
+    /// A packet that ends before its [`Lrh::pkt_len`], or whose length fields contradict each
+    /// other.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ParseError> {
         let mut reader = Reader::new(bytes);
         let lrh: Lrh = reader.header()?;
@@ -66,12 +67,12 @@ impl<'a> InfiniBandPacket<'a> {
         Ok(Self { lrh, body, vcrc, padding })
     }
 
-    /// The packet that these headers and this payload make, without VCRC. Link next header, lengths,
-    /// pad and ICRC follow from them: what `lrh`, `grh` and `bth` say of these is ignored.
+    /// Builds a packet from these headers and this payload, without VCRC. Link next header,
+    /// lengths, pad and ICRC are computed; the values in `lrh`, `grh` and `bth` are ignored.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if opcode and extension headers do not fit, or if the packet is too long.
+    /// [`BuildError`] if opcode and extension headers do not match, or if the packet is too long.
     pub fn build(
         lrh: Lrh,
         grh: Option<Grh>,
@@ -100,7 +101,7 @@ impl<'a> InfiniBandPacket<'a> {
         Ok(Self { lrh, body, vcrc: None, padding: &[] })
     }
 
-    /// Which protocol it is, in the words of this project's reports: `infiniband`.
+    /// The name of the protocol, as in this project's reports: `infiniband`.
     #[must_use]
     pub const fn proto(&self) -> &'static str {
         "infiniband"
@@ -124,7 +125,7 @@ impl<'a> InfiniBandPacket<'a> {
         }
     }
 
-    /// The ICRC that the packet should have; `None` if it is raw, and has none.
+    /// The right ICRC of the packet; `None` if it is raw, because raw packets have none.
     #[must_use]
     pub fn computed_icrc(&self) -> Option<u32> {
         self.transport().map(|packet| native_icrc(&self.lrh, self.grh(), packet))
@@ -136,7 +137,7 @@ impl<'a> InfiniBandPacket<'a> {
         self.transport().is_some_and(|packet| self.computed_icrc() == Some(packet.icrc))
     }
 
-    /// The VCRC that the packet should have.
+    /// The right VCRC of the packet.
     #[must_use]
     pub fn computed_vcrc(&self) -> u16 {
         let mut vcrc = Vcrc::new();
@@ -164,8 +165,8 @@ impl<'a> InfiniBandPacket<'a> {
         len
     }
 
-    /// Writes the packet to the start of `out`, and gives its length. A parsed packet gives exactly
-    /// the bytes it was parsed from.
+    /// Writes the packet to the start of `out`, and returns its length. A parsed packet gives
+    /// exactly the bytes from which it was parsed.
     ///
     /// # Errors
     ///
@@ -177,7 +178,7 @@ impl<'a> InfiniBandPacket<'a> {
         Ok(len)
     }
 
-    /// Gives the bytes of the packet to `sink`, piece by piece in wire order.
+    /// Passes the bytes of the packet to `sink`, piece by piece in wire order.
     pub fn for_each(&self, mut sink: impl FnMut(&[u8])) {
         self.for_each_before_vcrc(&mut sink);
         if let Some(vcrc) = self.vcrc {
@@ -200,7 +201,7 @@ impl<'a> InfiniBandPacket<'a> {
     }
 }
 
-/// The length fields of LRH and GRH for a packet of `total` bytes, of which `len` stand from the BTH
+/// The length fields of LRH and GRH for a packet of `total` bytes, `len` of which are from the BTH
 /// on.
 fn lengths(total: usize, len: usize) -> Result<(u16, u16), BuildError> {
     let too_long = BuildError::TooLong { len: total };
@@ -209,7 +210,7 @@ fn lengths(total: usize, len: usize) -> Result<(u16, u16), BuildError> {
     if pkt_len > Lrh::MAX_PKT_LEN { Err(too_long) } else { Ok((pkt_len, pay_len)) }
 }
 
-/// The bytes behind the LRH that it counts.
+/// The bytes after the LRH that are within its length.
 fn contents<'a>(lrh: &Lrh, reader: &mut Reader<'a>) -> Result<Reader<'a>, ParseError> {
     let (needed, had) = (usize::from(lrh.pkt_len) * WORD, Lrh::LEN + reader.len());
     let Some(len) = needed.checked_sub(Lrh::LEN) else {
@@ -231,7 +232,7 @@ fn body<'a>(lrh: &Lrh, mut reader: Reader<'a>) -> Result<InfiniBandBody<'a>, Par
     Ok(InfiniBandBody::Transport { grh, packet: TransportPacket::read(reader)? })
 }
 
-/// A GRH that agrees with the LRH about where the packet ends.
+/// Reads a GRH, and checks that it and the LRH agree on the end of the packet.
 fn grh(reader: &mut Reader<'_>) -> Result<Grh, ParseError> {
     let offset = reader.offset();
     let grh: Grh = reader.header()?;

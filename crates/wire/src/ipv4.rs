@@ -46,13 +46,13 @@ pub struct Ipv4 {
     pub dont_fragment: bool,
     /// Another fragment follows (M).
     pub more_fragments: bool,
-    /// Where this fragment belongs, 13 bits, in units of 8 bytes.
+    /// Position of this fragment, 13 bits, in units of 8 bytes.
     pub fragment_offset: u16,
     /// Routers that the packet may still cross.
     pub time_to_live: u8,
-    /// What the packet carries: 17 for UDP.
+    /// The protocol of the data: 17 for UDP.
     pub protocol: u8,
-    /// Checksum of the header, as found; [`Self::computed_checksum`] is what it should be.
+    /// Checksum of the header, as found; [`Self::computed_checksum`] is the right one.
     pub header_checksum: u16,
     /// Source address.
     pub source: Ipv4Addr,
@@ -103,8 +103,8 @@ impl Ipv4 {
         })
     }
 
-    /// The header as it goes on the wire, with [`Self::header_checksum`] as it is; bits that do
-    /// not fit a field are dropped.
+    /// The header as bytes, with [`Self::header_checksum`] as it is. Values are truncated to the
+    /// width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let fragment = u16::from(self.reserved_flag) << 15
@@ -123,7 +123,7 @@ impl Ipv4 {
         header
     }
 
-    /// The checksum that the header should have (RFC 1071).
+    /// The right checksum of the header (RFC 1071).
     #[must_use]
     pub fn computed_checksum(&self) -> u16 {
         let header = Self { header_checksum: 0, ..*self }.to_bytes();
@@ -131,7 +131,7 @@ impl Ipv4 {
         words.iter().map(|word| u16::from_be_bytes(*word)).fold(0xffff, ones_complement_subtract)
     }
 
-    /// Whether the packet is a piece of a larger one.
+    /// Whether the packet is a fragment of a larger one.
     #[must_use]
     pub const fn is_fragment(&self) -> bool {
         self.more_fragments || self.fragment_offset != 0

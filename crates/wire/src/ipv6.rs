@@ -36,7 +36,7 @@ pub struct Ipv6 {
     pub flow_label: u32,
     /// Length of what follows the header, in bytes, for RoCE up to and including the ICRC.
     pub payload_len: u16,
-    /// What the packet carries: 17 for UDP.
+    /// The protocol of the data: 17 for UDP.
     pub next_header: u8,
     /// Routers that the packet may still cross.
     pub hop_limit: u8,
@@ -81,7 +81,7 @@ impl Ipv6 {
         })
     }
 
-    /// The header as it goes on the wire; bits that do not fit a field are dropped.
+    /// The header as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let octet = traffic_class(self.dscp, self.ecn);

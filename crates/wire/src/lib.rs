@@ -8,12 +8,12 @@
 //!    [`Ipv4`] and so on. Each has a `LEN`, a `parse` that reads the first `LEN` bytes of a
 //!    slice, a `to_bytes` that gives `[u8; LEN]`, and a [`Display`](core::fmt::Display) of one
 //!    line. [`Opcode`] knows which [`Extensions`] follow a BTH.
-//! 2. **Frames**: [`Frame::parse`] takes a whole Ethernet frame apart, [`Frame::emit`] puts the
-//!    same bytes together again, reserved bits and padding included. [`RoceFrame`] builds an
-//!    outgoing one from what a sender decides. [`icrc`] and [`fcs`] are the two CRCs.
+//! 2. **Frames**: [`Frame::parse`] parses a whole Ethernet frame, [`Frame::emit`] writes the same
+//!    bytes again, including reserved bits and padding. [`RoceFrame`] builds an outgoing frame from
+//!    the values that its sender chooses. [`icrc`] and [`fcs`] are the two CRCs.
 //!    [`InfiniBandPacket`] does this for native InfiniBand, [`cm`] for the datagrams that set up
 //!    connections.
-//! 3. **Sizes**, for those who need no bytes: [`frame_len`], [`encapsulation_len`].
+//! 3. **Sizes**, for callers that do not need the bytes: [`frame_len`], [`encapsulation_len`].
 //!
 //! # Frame stacks
 //!
@@ -29,8 +29,8 @@
 //!
 //! "ext" are the extension headers, in this order: `[telemetry] [DETH | XRCETH] [FETH] [RETH |
 //! AtomicETH | AETH] [SACK | AtomicAckETH] [ImmDt | IETH]`; telemetry and [`Sack`] are [forms of our
-//! own](TelemetryKind). All numbers are big-endian but the two CRCs. Frames
-//! shorter than 64 bytes are padded between ICRC and FCS.
+//! own](TelemetryKind). All numbers are big-endian except the two
+//! CRCs. Frames shorter than 64 bytes are padded between ICRC and FCS.
 //!
 //! # Example
 //!
@@ -72,14 +72,14 @@
 //!
 //! # Features
 //!
-//! `std`, off by default: CRCs use the best instructions of the machine that runs, where else only
-//! those that the compiler was told of. Nothing else changes.
+//! `std`, off by default: CRCs use the best instructions of the machine on which the program runs.
+//! Without it, they use only those for which it was compiled. Nothing else changes.
 //!
-//! `serde`, off by default: headers, [`Frame`] and [`InfiniBandPacket`] are `serde::Serialize`, for
-//! JSON above all. A frame is one flat object: `proto`, then its headers in lower case, each an
-//! object of its fields by their names here; numbers of 64 bits, addresses and opcodes are strings;
-//! `payload_len` stands for the payload; `icrc`, `fcs` and `vcrc` are `"ok"`, `"bad"` or `"absent"`.
-//! Needs no standard library either.
+//! `serde`, off by default: headers, [`Frame`] and [`InfiniBandPacket`] are `serde::Serialize`, mainly
+//! for JSON. A frame is one flat object: `proto`, then its headers in lower case, each an
+//! object with the fields' names of this crate; numbers of 64 bits, addresses and opcodes are strings;
+//! `payload_len` is in place of the payload; `icrc`, `fcs` and `vcrc` are `"ok"`, `"bad"` or `"absent"`.
+//! It does not need the standard library either.
 //!
 //! ```
 //! # #[cfg(feature = "serde")] {
@@ -92,14 +92,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `state`, off by default: what a simulator keeps of all this is `borsh::BorshSerialize` and
-//! `borsh::BorshDeserialize`. That needs an allocator.
+//! `state`, off by default: the types that a simulator saves in checkpoints are
+//! `borsh::BorshSerialize` and `borsh::BorshDeserialize`. This needs an allocator.
 //!
 //! # Sources
 //!
-//! The IBTA and IEEE standards are named by clause where a rule is theirs; layouts were checked
-//! against the Linux sources named at each header, and against frames of real adapters and of
-//! Soft-RoCE. The table that follows has every field.
+//! Rules of the IBTA and IEEE standards are cited by clause; layouts were checked against the Linux
+//! sources named at each header, and against frames of real adapters and of Soft-RoCE. The table
+//! that follows has every field.
 //!
 #![doc = include_str!("../docs/fields.md")]
 #![cfg_attr(not(test), no_std)]

@@ -82,7 +82,7 @@ impl Lrh {
         })
     }
 
-    /// The header as it goes on the wire; bits that do not fit a field are dropped.
+    /// The header as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let lane = self.vl << 4 | self.lver & 0x0f;

@@ -8,13 +8,13 @@ use core::fmt;
 pub struct MacAddress(pub [u8; 6]);
 
 impl MacAddress {
-    /// All stations.
+    /// The address of all stations.
     pub const BROADCAST: Self = Self([0xff; 6]);
 
-    /// Where MAC control frames (PAUSE and PFC) go: one link, never forwarded.
+    /// The destination of MAC control frames (PAUSE and PFC), which never go farther than one link.
     pub const MAC_CONTROL: Self = Self([0x01, 0x80, 0xc2, 0x00, 0x00, 0x01]);
 
-    /// Whether the address names a group of stations.
+    /// Whether the address is of a group of stations.
     #[must_use]
     pub const fn is_multicast(self) -> bool {
         self.0[0] & 0x01 != 0

@@ -1,4 +1,4 @@
-//! What PAUSE and PFC have in common.
+//! The common parts of PAUSE and PFC.
 
 use crate::error::{Layer, ParseError};
 

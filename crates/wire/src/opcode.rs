@@ -1,4 +1,4 @@
-//! BTH opcodes: their names, and what packets with them carry.
+//! BTH opcodes: their names, and the headers and payload of packets with them.
 
 use core::fmt;
 
@@ -144,7 +144,7 @@ opcodes! {
     RcSelectiveAcknowledge = 0xd5 "RC_SELECTIVE_ACKNOWLEDGE",
 }
 
-/// What [`Opcode::operation`] gives for a CNP, whose low bits mean something else.
+/// The result of [`Opcode::operation`] for a CNP, whose low bits have another meaning.
 const NO_OPERATION: u8 = 0xff;
 
 /// [`Opcode::operation`] of a selective acknowledge; the standard reserves the number.
@@ -160,7 +160,7 @@ impl Opcode {
             0b011 => Transport::Ud,
             0b100 => Transport::Cnp,
             0b101 => Transport::Xrc,
-            // A manufacturer's: the one that has a name serves reliable connections.
+            // The only manufacturer's opcode with a name is for reliable connections.
             _ => Transport::Rc,
         }
     }

@@ -6,7 +6,7 @@ use crate::bits::prefix;
 use crate::error::{Layer, ParseError};
 use crate::mac_control::check_opcode;
 
-/// PAUSE (802.3 annex 31B): the neighbour shall stop sending for a while.
+/// PAUSE (802.3 annex 31B): asks the neighbour to stop sending for a time.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -19,7 +19,7 @@ use crate::mac_control::check_opcode;
 /// Zeros fill the frame up to 60 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Pause {
-    /// For how long, in quanta of 512 bit times; 0 means "go on".
+    /// The time in quanta of 512 bit times; 0 lets the neighbour go on.
     pub quanta: u16,
 }
 
@@ -42,7 +42,7 @@ impl Pause {
         Ok(Self { quanta: u16::from_be_bytes([q0, q1]) })
     }
 
-    /// Opcode and pause time as they go on the wire.
+    /// Opcode and pause time as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let [o0, o1] = Self::OPCODE.to_be_bytes();

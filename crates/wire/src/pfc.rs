@@ -29,9 +29,9 @@ use crate::mac_control::check_opcode;
 pub struct Pfc {
     /// The high octet of the class enable vector, 0.
     pub reserved: u8,
-    /// Bit n: the time of priority n counts.
+    /// Bit n: whether the time of priority n is valid.
     pub class_enable_vector: u8,
-    /// For how long, by priority, in quanta of 512 bit times; 0 means "go on".
+    /// The time for each priority, in quanta of 512 bit times; 0 lets the neighbour go on.
     pub quanta: [u16; 8],
 }
 
@@ -42,8 +42,8 @@ impl Pfc {
     /// MAC control opcode.
     pub const OPCODE: u16 = 0x0101;
 
-    /// Stops the priorities whose bit is set in `class_enable_vector` for `quanta`; with 0
-    /// quanta, lets them go on.
+    /// A frame that stops the priorities whose bits are set in `class_enable_vector` for `quanta`,
+    /// or, with 0 quanta, lets them go on.
     #[must_use]
     pub fn uniform(class_enable_vector: u8, quanta: u16) -> Self {
         let mut times = [0; 8];
@@ -80,7 +80,7 @@ impl Pfc {
         Ok(Self { reserved: *reserved, class_enable_vector: *class_enable_vector, quanta })
     }
 
-    /// Opcode, vector and times as they go on the wire.
+    /// Opcode, vector and times as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut header = [0; Self::LEN];

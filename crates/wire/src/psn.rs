@@ -21,10 +21,10 @@ use crate::bits::MAX_U24;
 pub struct Psn(u32);
 
 impl Psn {
-    /// How many PSNs there are: 2^24.
+    /// Number of PSNs: 2^24.
     pub const MODULUS: u32 = 1 << 24;
 
-    /// How many PSNs before a given one count as earlier than it: 2^23.
+    /// Number of PSNs that count as earlier than a given one: 2^23.
     pub const WINDOW: u32 = 1 << 23;
 
     /// The PSN in the low 24 bits of `value`.
@@ -51,7 +51,7 @@ impl Psn {
         Self::new(self.0.wrapping_sub(count))
     }
 
-    /// How many packets `self` is later than `origin`, from -2^23 to 2^23 - 1.
+    /// Number of packets by which `self` is later than `origin`, from -2^23 to 2^23 - 1.
     #[must_use]
     pub const fn distance_from(self, origin: Self) -> i32 {
         (self.0.wrapping_sub(origin.0) << 8).cast_signed() >> 8

@@ -1,9 +1,9 @@
-//! A position in a frame that knows its offset, for errors.
+//! Reads a frame, and keeps track of the offset for error messages.
 
 use crate::error::{Layer, ParseError};
 use crate::header::Header;
 
-/// The bytes that are still to be read.
+/// The bytes that have not been read yet.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
@@ -30,17 +30,17 @@ impl<'a> Reader<'a> {
         Ok(header)
     }
 
-    /// The next header, which stays to be read.
+    /// The next header, without consuming it.
     pub(crate) fn peek_header<H: Header>(&self) -> Result<H, ParseError> {
         H::parse(self.rest).map_err(|error| error.shifted(self.offset))
     }
 
-    /// The next `N` bytes, which stay to be read.
+    /// The next `N` bytes, without consuming them.
     pub(crate) fn peek<const N: usize>(&self, layer: Layer) -> Result<[u8; N], ParseError> {
         crate::bits::prefix(self.rest, layer).copied().map_err(|error| error.shifted(self.offset))
     }
 
-    /// The next `len` bytes, or fewer if there are no more.
+    /// The next `len` bytes, or fewer if the frame ends before.
     pub(crate) fn take(&mut self, len: usize) -> &'a [u8] {
         let (taken, rest) = self.rest.split_at(len.min(self.rest.len()));
         self.rest = rest;

@@ -12,10 +12,10 @@ use crate::{
     Udp, VlanTag, icrc,
 };
 
-/// What a sender decides about a RoCE frame. Lengths, checksums, pad, ICRC and Ethernet padding
-/// follow from it: [`RoceFrame::to_frame`].
+/// The values of a RoCE frame that its sender chooses. Lengths, checksums, pad, ICRC and Ethernet
+/// padding are computed from them: [`RoceFrame::to_frame`].
 ///
-/// The same fields serve v1 and v2; those that an encapsulation has no place for are ignored.
+/// The same fields are for v1 and v2; fields that an encapsulation does not have are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RoceFrame<'a> {
     /// MAC address of the receiver, or of the next router.
@@ -44,14 +44,14 @@ pub struct RoceFrame<'a> {
     pub udp_source_port: u16,
     /// Base transport header. Its pad count is ignored.
     pub bth: Bth,
-    /// The extension headers that the opcode announces.
+    /// The extension headers that the opcode requires.
     pub extensions: Extensions,
     /// Payload.
     pub payload: &'a [u8],
 }
 
 impl<'a> RoceFrame<'a> {
-    /// Hop limit that hosts start with.
+    /// Initial hop limit of hosts.
     pub const DEFAULT_HOP_LIMIT: u8 = 64;
 
     /// A frame without addresses, tag, extension headers and payload, to fill in.
@@ -76,11 +76,11 @@ impl<'a> RoceFrame<'a> {
         }
     }
 
-    /// The whole frame, without FCS, padded to the 60 bytes that Ethernet asks for.
+    /// The complete frame without FCS, padded to the 60 bytes that Ethernet requires.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] if opcode and extension headers do not fit, if IPv4 addresses are missing,
+    /// [`BuildError`] if opcode and extension headers do not match, if IPv4 addresses are missing,
     /// or if the packet is too long.
     pub fn to_frame(&self) -> Result<Frame<'a>, BuildError> {
         let roce = self.to_roce()?;

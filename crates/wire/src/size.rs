@@ -1,4 +1,4 @@
-//! How long frames are, without building them.
+//! Lengths of frames, without building them.
 
 use crate::ethernet::MIN_FRAME_LEN;
 use crate::fcs::CRC_LEN;
@@ -10,7 +10,7 @@ pub const MAX_PATH_MTU: usize = 4096;
 /// Shortest Ethernet frame, FCS not included, in bytes.
 pub(crate) const MIN_UNCHECKED_FRAME_LEN: usize = MIN_FRAME_LEN - CRC_LEN;
 
-/// What stands between Ethernet and BTH.
+/// The headers between Ethernet and BTH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Encapsulation {
     /// RoCE v1: GRH.
@@ -40,7 +40,7 @@ pub const fn encapsulation_len(encapsulation: Encapsulation, vlan: bool) -> usiz
     Ethernet::LEN + tag + encapsulation.network_len()
 }
 
-/// Pad bytes after a payload: they fill it up to a multiple of four.
+/// Number of pad bytes after a payload: they fill it up to a multiple of four bytes.
 #[must_use]
 pub const fn pad_len(payload_len: usize) -> usize {
     payload_len.wrapping_neg() & 0b11
@@ -93,7 +93,7 @@ impl TelemetryKind {
     }
 }
 
-/// Length of a frame around `packet_len` bytes from BTH to ICRC.
+/// Length of a frame with `packet_len` bytes from BTH to ICRC.
 const fn whole_frame_len(encapsulation: Encapsulation, vlan: bool, packet_len: usize) -> usize {
     let len = encapsulation_len(encapsulation, vlan) + packet_len + CRC_LEN;
     if len < MIN_FRAME_LEN { MIN_FRAME_LEN } else { len }
@@ -103,8 +103,8 @@ const fn whole_frame_len(encapsulation: Encapsulation, vlan: bool, packet_len: u
 mod tests {
     use super::*;
 
-    /// Path MTU, then the frame without FCS for v1, v2 over IPv4 and v2 over IPv6, each with no
-    /// extension header, with a RETH, and with RETH and ImmDt.
+    /// Path MTU, then the length of the frame without FCS for v1, v2 over IPv4 and v2 over IPv6,
+    /// each with no extension header, with a RETH, and with RETH and ImmDt.
     const LARGEST_FRAMES: [(usize, [usize; 9]); 5] = [
         (256, [326, 342, 346, 314, 330, 334, 334, 350, 354]),
         (512, [582, 598, 602, 570, 586, 590, 590, 606, 610]),
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn it_lengthens_short_frames_only_beyond_the_minimum() {
         let v4 = Encapsulation::V2Ipv4;
-        // 14 + 28 + 12 + 4 (PINT) + 4 + 4 = 66, where without it the frame is padded to 64.
+        // 14 + 28 + 12 + 4 (PINT) + 4 + 4 = 66; without PINT, the frame is padded to 64.
         assert_eq!(TelemetryKind::Pint.frame_len(v4, false, Opcode::RcSendOnly, 0), 66);
         assert_eq!(TelemetryKind::Int.frame_len(v4, false, Opcode::RcAcknowledge, 0), 66 + 44);
         assert_eq!(TelemetryKind::Int.frame_len(v4, true, Opcode::RcAcknowledge, 0), 70 + 44);

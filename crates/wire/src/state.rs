@@ -1,4 +1,5 @@
-//! What a simulator keeps as bytes (feature `state`): the types that are valid for some bytes only.
+//! Types as bytes, for a simulator's checkpoints (feature `state`): those for which not all bytes
+//! are valid.
 
 use borsh::io::{Error, ErrorKind, Read, Result, Write};
 use borsh::{BorshDeserialize, BorshSerialize};

@@ -43,17 +43,17 @@ pub struct Tcp {
     pub destination_port: u16,
     /// Sequence number of the first byte of the data.
     pub sequence_number: u32,
-    /// The byte that is awaited next, if [`Self::ACK`] is set.
+    /// Sequence number of the next expected byte, valid if [`Self::ACK`] is set.
     pub acknowledgement_number: u32,
     /// Reserved bits, 4 bits, 0.
     pub reserved: u8,
     /// Control bits: [`Self::CWR`] to [`Self::FIN`].
     pub flags: u8,
-    /// Receive window, shifted right by what the ends agreed on (RFC 7323).
+    /// Receive window, shifted right by the scale that both ends negotiated (RFC 7323).
     pub window: u16,
-    /// Checksum as found; [`Self::computed_checksum`] is what it should be.
+    /// Checksum as found; [`Self::computed_checksum`] is the right one.
     pub checksum: u16,
-    /// Urgent pointer, if [`Self::URG`] is set.
+    /// Urgent pointer, valid if [`Self::URG`] is set.
     pub urgent_pointer: u16,
     /// The options.
     pub options: TcpOptions,
@@ -69,11 +69,11 @@ impl Tcp {
     pub const CWR: u8 = 0x80;
     /// ECN echo (RFC 3168).
     pub const ECE: u8 = 0x40;
-    /// The urgent pointer counts.
+    /// The urgent pointer is valid.
     pub const URG: u8 = 0x20;
-    /// The acknowledgement number counts.
+    /// The acknowledgement number is valid.
     pub const ACK: u8 = 0x10;
-    /// The data is to be handed on at once.
+    /// The receiver must pass the data on immediately.
     pub const PSH: u8 = 0x08;
     /// Reset the connection.
     pub const RST: u8 = 0x04;
@@ -86,8 +86,8 @@ impl Tcp {
     ///
     /// # Errors
     ///
-    /// [`ParseError::Truncated`] if there are fewer bytes than the header says,
-    /// [`ParseError::Field`] if it says that it is shorter than [`Self::LEN`].
+    /// [`ParseError::Truncated`] if there are fewer bytes than the header's length,
+    /// [`ParseError::Field`] if that length is less than [`Self::LEN`].
     pub fn parse(bytes: &[u8]) -> Result<Self, ParseError> {
         let header = prefix::<{ Self::LEN }>(bytes, Layer::Tcp)?;
         let [offset, flags] = get::<12, _, _>(header);
@@ -114,14 +114,14 @@ impl Tcp {
         })
     }
 
-    /// Length with options, in bytes: what the data offset says, times 4.
+    /// Length with options, in bytes: the data offset times 4.
     #[must_use]
     pub const fn header_len(&self) -> usize {
         Self::LEN + self.options.len as usize
     }
 
-    /// Writes the header with its options to the start of `out`, with [`Self::checksum`] as it is;
-    /// bits that do not fit a field are dropped. Returns its length, in bytes.
+    /// Writes the header with its options to the start of `out`, with [`Self::checksum`] as it is.
+    /// Values are truncated to the width of their field. Returns the length in bytes.
     ///
     /// # Errors
     ///
@@ -135,8 +135,9 @@ impl Tcp {
         Ok(needed)
     }
 
-    /// The checksum that the segment should have, between these addresses and with this data: see RFC
-    /// 9293, and for the addresses of IPv6 RFC 8200 section 8.1. Both addresses are of the same version of IP.
+    /// The right checksum of the segment with these addresses and this data: see RFC 9293, and for
+    /// the addresses of IPv6 RFC 8200 section 8.1. Both addresses must be of the same version of
+    /// IP.
     #[must_use]
     pub fn computed_checksum(&self, source: IpAddr, destination: IpAddr, data: &[u8]) -> u16 {
         let mut sum = Sum(0);
@@ -146,7 +147,7 @@ impl Tcp {
                 IpAddr::V6(address) => sum.add(&address.octets()),
             }
         }
-        // Both pseudo headers end with zeros, protocol and length; IPv6 has 32 bits of length.
+        // Both pseudo headers end with zeros, protocol and length; in IPv6 the length has 32 bits.
         let len = u32::try_from(self.header_len() + data.len()).unwrap_or(u32::MAX);
         sum.add(&[0, PROTOCOL_TCP]);
         sum.add(&len.to_be_bytes());
@@ -171,7 +172,7 @@ impl Tcp {
     }
 }
 
-/// A sum of words of 16 bits, all pieces but the last of even length.
+/// The sum of 16-bit words. All pieces except the last must have an even length.
 struct Sum(u64);
 
 impl Sum {
@@ -192,7 +193,7 @@ impl Sum {
     }
 }
 
-/// The options of a TCP header, as they are on the wire.
+/// The options of a TCP header, as bytes of the wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TcpOptions {
     bytes: [u8; Self::MAX_LEN],
@@ -206,13 +207,13 @@ impl Default for TcpOptions {
 }
 
 impl TcpOptions {
-    /// The most that fits, in bytes.
+    /// The largest length of all options, in bytes.
     pub const MAX_LEN: usize = 40;
-    /// The most SACK blocks that fit.
+    /// The largest number of SACK blocks that fit.
     pub const MAX_SACK_BLOCKS: usize = 4;
 
-    /// The SACK option with these blocks (RFC 2018), aligned by two options that mean nothing;
-    /// without blocks no option. Blocks beyond the fourth are left out.
+    /// The SACK option with these blocks (RFC 2018), aligned by two no-operation options; no option
+    /// if there are no blocks. Blocks after the fourth are left out.
     #[must_use]
     pub fn sack(blocks: &[(u32, u32)]) -> Self {
         let mut options = Self::default();
@@ -243,7 +244,7 @@ impl TcpOptions {
         })
     }
 
-    /// What the first option of a kind holds. Options that are cut short end the search.
+    /// The content of the first option of a kind. The search ends at an option that is incomplete.
     fn find(&self, wanted: u8) -> Option<&[u8]> {
         let mut rest = self.as_bytes();
         loop {
@@ -262,14 +263,14 @@ impl TcpOptions {
         }
     }
 
-    /// Those of a header, at most [`Self::MAX_LEN`] bytes.
+    /// The options of a header, at most [`Self::MAX_LEN`] bytes.
     fn copied(bytes: &[u8]) -> Self {
         let mut options = Self::default();
         options.extend(bytes);
         options
     }
 
-    /// Adds bytes that fit.
+    /// Appends bytes, which must fit.
     fn extend(&mut self, bytes: &[u8]) {
         let start = usize::from(self.len);
         let [.., len] = (start + bytes.len()).to_be_bytes();
@@ -341,7 +342,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against etherparse: fields, SACK blocks and both checksums.
+        /// Compares with etherparse: fields, SACK blocks and both checksums.
         #[test]
         fn as_others_see_it(tcp in any_tcp(), v4: [[u8; 4]; 2], v6: [[u8; 16]; 2],
             data in prop::collection::vec(any::<u8>(), 0..100)) {
@@ -374,7 +375,7 @@ mod tests {
                 other.calc_checksum_ipv6_raw(from, to, &data).unwrap());
         }
 
-        /// Whatever parses comes back, and options that make no sense do no harm.
+        /// Any bytes that can be parsed are emitted unchanged, and invalid options do no harm.
         #[test]
         fn any_bytes_come_back(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
             if let Ok(tcp) = Tcp::parse(&bytes) {

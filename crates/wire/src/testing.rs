@@ -1,7 +1,7 @@
-//! The tests that every header has.
+//! The tests of every header.
 
-/// Literal bytes to value, value to literal bytes, every impossible length, one line of text,
-/// and: whatever bytes parse, they come back.
+/// Tests: literal bytes to value, value to literal bytes, every length that is too short, text on
+/// one line, and that any bytes that can be parsed are emitted unchanged.
 macro_rules! header_tests {
     ($header:ty, bytes: $bytes:expr, value: $value:expr, display: $display:expr $(,)?) => {
         header_tests! {

@@ -1,4 +1,4 @@
-//! What all encapsulations carry: the packet from BTH to ICRC.
+//! The packet from BTH to ICRC, which all encapsulations have.
 
 use core::fmt;
 
@@ -15,8 +15,8 @@ use crate::{Bth, Extensions};
 pub struct TransportPacket<'a> {
     /// Base transport header.
     pub bth: Bth,
-    /// The headers that the opcode announces; none if it is not defined, or a manufacturer's without
-    /// our telemetry.
+    /// The headers that the opcode requires; none for an undefined opcode, or a manufacturer's
+    /// without our telemetry.
     pub extensions: Extensions,
     /// Payload, without pad.
     pub payload: &'a [u8],
@@ -60,7 +60,7 @@ impl<'a> TransportPacket<'a> {
         Bth::LEN + self.extensions.len() + self.payload.len() + self.pad.len() + CRC_LEN
     }
 
-    /// Gives the bytes of the packet to `sink`, piece by piece in wire order.
+    /// Passes the bytes of the packet to `sink`, piece by piece in wire order.
     pub fn for_each(&self, mut sink: impl FnMut(&[u8])) {
         sink(&self.bth.to_bytes());
         self.extensions.for_each(&mut sink);
@@ -70,8 +70,9 @@ impl<'a> TransportPacket<'a> {
     }
 }
 
-/// The headers that the opcode announces. Manufacturers share their opcodes, so a packet that only
-/// looks like one of ours, and does not have room for its headers, is another's, and all payload.
+/// Reads the headers that the opcode requires. Several manufacturers use the same opcodes: a packet
+/// with one of our opcodes but without room for our headers is another manufacturer's, and
+/// everything is payload.
 fn extensions(bth: &Bth, reader: &mut Reader<'_>) -> Result<Extensions, ParseError> {
     let mut ahead = *reader;
     let ours = match (bth.opcode(), bth.telemetry()) {

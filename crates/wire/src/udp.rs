@@ -53,7 +53,7 @@ impl Udp {
         })
     }
 
-    /// The header as it goes on the wire.
+    /// The header as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let [s0, s1] = self.source_port.to_be_bytes();

@@ -8,7 +8,7 @@ static TABLE: [u16; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
     while byte < table.len() {
-        // `as`: a counter below 256, in a constant.
+        // `as` is safe: the counter is below 256, and `try_from` is not possible in a constant.
         #[expect(clippy::cast_possible_truncation)]
         let mut remainder = byte as u16;
         let mut bit = 0;
@@ -22,7 +22,7 @@ static TABLE: [u16; 256] = {
     table
 };
 
-/// A variant CRC on its way through a packet.
+/// The state of a variant CRC.
 #[derive(Clone, Copy)]
 pub(crate) struct Vcrc(u16);
 

@@ -54,7 +54,7 @@ impl VlanTag {
         })
     }
 
-    /// The tag as it goes on the wire; bits that do not fit a field are dropped.
+    /// The tag as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let [t0, t1] = self.tpid.0.to_be_bytes();

@@ -1,4 +1,4 @@
-//! Which CM message a MAD carries.
+//! The CM messages, by attribute ID.
 
 use core::fmt;
 

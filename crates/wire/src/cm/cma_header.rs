@@ -1,4 +1,4 @@
-//! The header of private data by which IP's addresses and ports find RDMA.
+//! The header in private data with the IP addresses and ports of an RDMA connection.
 
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -43,7 +43,8 @@ impl CmaHeader {
     /// Length on the wire, in bytes.
     pub const LEN: usize = 36;
 
-    /// The header of a connection between two GIDs: of IPv4 if both hold such an address.
+    /// The header of a connection between two GIDs: with IPv4 addresses if both GIDs contain one,
+    /// otherwise with IPv6 addresses.
     #[must_use]
     pub const fn between(source_port: u16, source: Gid, destination: Gid) -> Self {
         let (ip_version, source_address, destination_address) =
@@ -54,13 +55,13 @@ impl CmaHeader {
         Self { version: 0, ip_version, resv4: 0, source_port, source_address, destination_address }
     }
 
-    /// The active side's address; none if the IP version is neither 4 nor 6.
+    /// The active side's address; `None` if the IP version is neither 4 nor 6.
     #[must_use]
     pub const fn source(&self) -> Option<IpAddr> {
         self.address(self.source_address)
     }
 
-    /// The passive side's address; none if the IP version is neither 4 nor 6.
+    /// The passive side's address; `None` if the IP version is neither 4 nor 6.
     #[must_use]
     pub const fn destination(&self) -> Option<IpAddr> {
         self.address(self.destination_address)
@@ -92,7 +93,7 @@ impl CmaHeader {
         })
     }
 
-    /// The header as it goes on the wire; bits that do not fit a field are dropped.
+    /// The header as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut header = [0; Self::LEN];

@@ -13,24 +13,24 @@ use crate::bits::{get, put, u24, u24_to_be_bytes};
 ///  12 private data (1760)
 /// ```
 ///
-/// Byte offsets behind the header of the MAD, widths in bits; layout: Linux
+/// Byte offsets after the header of the MAD, widths in bits; layout: Linux
 /// `include/rdma/ibta_vol1_c12.h` (IBTA table 112).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Dreq<'a> {
-    /// The sender's name for the connection.
+    /// The sender's identifier of the connection.
     pub local_communication_id: u32,
-    /// The receiver's name for it.
+    /// The receiver's identifier of the connection.
     pub remote_communication_id: u32,
     /// The receiver's queue pair number, 24 bits.
     pub remote_qpn: u32,
     /// Reserved, at byte 11.
     pub resv11: u8,
-    /// For the applications, 220 bytes.
+    /// Data of the applications, 220 bytes.
     pub private_data: &'a [u8],
 }
 
 impl<'a> Dreq<'a> {
-    /// Room for private data, in bytes: more is cut, less is filled with zeros.
+    /// Size of the private data, in bytes: longer data is truncated, shorter data is padded with zeros.
     pub const PRIVATE_DATA_LEN: usize = BODY_LEN - DREQ_PRIVATE_DATA;
 
     pub(super) fn parse(body: &'a Body) -> Self {
@@ -73,20 +73,20 @@ impl fmt::Display for Dreq<'_> {
 ///   8 private data (1792)
 /// ```
 ///
-/// Byte offsets behind the header of the MAD, widths in bits; layout: Linux
+/// Byte offsets after the header of the MAD, widths in bits; layout: Linux
 /// `include/rdma/ibta_vol1_c12.h` (IBTA table 113).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Drep<'a> {
-    /// The sender's name for the connection.
+    /// The sender's identifier of the connection.
     pub local_communication_id: u32,
-    /// The receiver's name for it.
+    /// The receiver's identifier of the connection.
     pub remote_communication_id: u32,
-    /// For the applications, 224 bytes.
+    /// Data of the applications, 224 bytes.
     pub private_data: &'a [u8],
 }
 
 impl<'a> Drep<'a> {
-    /// Room for private data, in bytes: more is cut, less is filled with zeros.
+    /// Size of the private data, in bytes: longer data is truncated, shorter data is padded with zeros.
     pub const PRIVATE_DATA_LEN: usize = BODY_LEN - DREP_PRIVATE_DATA;
 
     pub(super) fn parse(body: &'a Body) -> Self {

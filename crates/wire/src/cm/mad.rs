@@ -19,9 +19,9 @@ impl<'a> Mad<'a> {
     /// Length on the wire, in bytes: [`MAD_LEN`].
     pub const LEN: usize = MAD_LEN;
 
-    /// A CM message under its header.
+    /// A CM message with its header.
     ///
-    /// [`CmMessage::Other`] says nothing of its attribute, which is 0 then.
+    /// [`CmMessage::Other`] does not know its attribute; the attribute ID is then 0.
     #[must_use]
     pub const fn new(transaction_id: u64, message: CmMessage<'a>) -> Self {
         let attribute_id = match message.attribute() {
@@ -31,8 +31,8 @@ impl<'a> Mad<'a> {
         Self { header: MadHeader::cm(transaction_id, attribute_id), message }
     }
 
-    /// Reads the datagram at the start of `bytes`. What is not a known CM message is kept as it
-    /// is, in [`CmMessage::Other`].
+    /// Reads the datagram at the start of `bytes`. If it is not a known CM message, its bytes are
+    /// kept in [`CmMessage::Other`].
     ///
     /// # Errors
     ///
@@ -44,7 +44,7 @@ impl<'a> Mad<'a> {
         Ok(Self { header, message: CmMessage::parse(header.cm_attribute(), body) })
     }
 
-    /// The datagram as it goes on the wire. The attribute ID is that of the message, unless the
+    /// The datagram as bytes. The attribute ID is that of the message, unless the
     /// message is [`CmMessage::Other`].
     #[must_use]
     pub fn to_bytes(&self) -> [u8; MAD_LEN] {

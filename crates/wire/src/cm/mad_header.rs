@@ -29,19 +29,19 @@ use crate::error::{Layer, ParseError};
 pub struct MadHeader {
     /// Version of this header: 1.
     pub base_version: u8,
-    /// Which of the management services it is for: 7 for CM.
+    /// The management class that handles it: 7 for CM.
     pub management_class: u8,
     /// Version of the class's messages: 2 for CM.
     pub class_version: u8,
-    /// What is asked: always Send (3) in CM.
+    /// The kind of operation: always Send (3) in CM.
     pub method: u8,
     /// Status of a response; 0 in CM.
     pub status: u16,
-    /// Of a meaning that the class defines; 0 in CM.
+    /// A value with a meaning that the class defines; 0 in CM.
     pub class_specific: u16,
     /// Chosen by the sender of a request, repeated in its answers.
     pub transaction_id: u64,
-    /// Which message follows, see [`Self::cm_attribute`].
+    /// The message that follows, see [`Self::cm_attribute`].
     pub attribute_id: u16,
     /// Reserved.
     pub resv: u16,
@@ -83,8 +83,8 @@ impl MadHeader {
         }
     }
 
-    /// Which CM message follows; none if it is another class, or a version or an attribute of CM
-    /// that is unknown.
+    /// The CM message that follows; `None` for another class, or for an unknown version or
+    /// attribute of CM.
     #[must_use]
     pub fn cm_attribute(&self) -> Option<CmAttribute> {
         let is_cm =
@@ -113,7 +113,7 @@ impl MadHeader {
         })
     }
 
-    /// The header as it goes on the wire.
+    /// The header as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut header = [0; Self::LEN];

@@ -26,7 +26,7 @@ pub enum CmMessage<'a> {
     SidrReq(SidrReq<'a>),
     /// Service ID resolution reply.
     SidrRep(SidrRep<'a>),
-    /// Anything else, as it is: LAP and APR (whose layouts nothing here needs), and the messages
+    /// The bytes of any other message: LAP and APR, whose layouts are not needed here, and messages
     /// of other classes.
     Other(&'a [u8]),
 }
@@ -66,7 +66,7 @@ impl<'a> CmMessage<'a> {
         }
     }
 
-    /// Which message it is; none for [`Self::Other`].
+    /// The attribute of the message; `None` for [`Self::Other`].
     #[must_use]
     pub const fn attribute(&self) -> Option<CmAttribute> {
         Some(match self {
@@ -84,7 +84,7 @@ impl<'a> CmMessage<'a> {
     }
 }
 
-/// The fields without the message's name, which the MAD's header says.
+/// The fields without the message's name, which the MAD's header displays.
 impl fmt::Display for CmMessage<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -5,7 +5,7 @@ use core::fmt;
 use super::{BODY_LEN, Body, put_padded};
 use crate::bits::{get, put};
 
-/// Which message an MRA acknowledges, or a REJ rejects: 2 bits.
+/// The message that an MRA acknowledges, or a REJ rejects: 2 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
 pub enum AnsweredMessage {
@@ -54,15 +54,15 @@ impl fmt::Display for AnsweredMessage {
 ///  10 private data (1776)
 /// ```
 ///
-/// Byte offsets behind the header of the MAD, widths in bits; layout: Linux
+/// Byte offsets after the header of the MAD, widths in bits; layout: Linux
 /// `include/rdma/ibta_vol1_c12.h` (IBTA table 107).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Mra<'a> {
-    /// The sender's name for the connection.
+    /// The sender's identifier of the connection.
     pub local_communication_id: u32,
-    /// The receiver's name for it.
+    /// The receiver's identifier of the connection.
     pub remote_communication_id: u32,
-    /// What has arrived.
+    /// The message that has arrived.
     pub message: AnsweredMessage,
     /// Reserved, 6 bits.
     pub resv6: u8,
@@ -70,12 +70,12 @@ pub struct Mra<'a> {
     pub service_timeout: u8,
     /// Reserved, 3 bits.
     pub resv3: u8,
-    /// For the applications, 222 bytes.
+    /// Data of the applications, 222 bytes.
     pub private_data: &'a [u8],
 }
 
 impl<'a> Mra<'a> {
-    /// Room for private data, in bytes: more is cut, less is filled with zeros.
+    /// Size of the private data, in bytes: longer data is truncated, shorter data is padded with zeros.
     pub const PRIVATE_DATA_LEN: usize = BODY_LEN - PRIVATE_DATA;
 
     pub(super) fn parse(body: &'a Body) -> Self {

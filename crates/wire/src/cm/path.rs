@@ -96,7 +96,7 @@ impl CmPath {
         }
     }
 
-    /// The path as it goes on the wire; bits that do not fit a field are dropped.
+    /// The path as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut path = [0; Self::LEN];

@@ -14,35 +14,35 @@ use crate::bits::{get, put};
 ///  84 private data (1184)
 /// ```
 ///
-/// Byte offsets behind the header of the MAD, widths in bits; layout: Linux
+/// Byte offsets after the header of the MAD, widths in bits; layout: Linux
 /// `include/rdma/ibta_vol1_c12.h` (IBTA table 108).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rej<'a> {
-    /// The sender's name for the connection; 0 if it never gave it one.
+    /// The sender's identifier of the connection; 0 if it has none.
     pub local_communication_id: u32,
-    /// The receiver's name for it.
+    /// The receiver's identifier of the connection.
     pub remote_communication_id: u32,
-    /// What is rejected.
+    /// The message that is rejected.
     pub message: AnsweredMessage,
     /// Reserved, 6 bits.
     pub resv6: u8,
-    /// How many bytes of [`Self::additional_information`] count, 7 bits.
+    /// Number of valid bytes of [`Self::additional_information`], 7 bits.
     pub information_length: u8,
     /// Reserved, one bit.
     pub resv1: bool,
-    /// Why.
+    /// The reason.
     pub reason: RejectReason,
-    /// What would be acceptable, 72 bytes: of a form that the reason defines.
+    /// Information about acceptable values, 72 bytes, in a format that depends on the reason.
     pub additional_information: &'a [u8],
-    /// For the applications, 148 bytes.
+    /// Data of the applications, 148 bytes.
     pub private_data: &'a [u8],
 }
 
 impl<'a> Rej<'a> {
-    /// Room for private data, in bytes: more is cut, less is filled with zeros.
+    /// Size of the private data, in bytes: longer data is truncated, shorter data is padded with zeros.
     pub const PRIVATE_DATA_LEN: usize = BODY_LEN - PRIVATE_DATA;
 
-    /// Room for additional information, in bytes: as with private data.
+    /// Size of the additional information, in bytes; truncated or padded as private data is.
     pub const ADDITIONAL_INFORMATION_LEN: usize = PRIVATE_DATA - INFORMATION;
 
     pub(super) fn parse(body: &'a Body) -> Self {

@@ -1,8 +1,8 @@
-//! Why a connection is rejected.
+//! The reasons for rejecting a connection.
 
 use core::fmt;
 
-/// The reason in a REJ; every value is kept, those of the list have names.
+/// The reason in a REJ. Every value is possible; the listed ones have names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub struct RejectReason(pub u16);

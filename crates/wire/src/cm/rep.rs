@@ -17,13 +17,13 @@ use crate::bits::{get, put, u24, u24_to_be_bytes};
 ///  28 local CA GUID (64)              36 private data (1568)
 /// ```
 ///
-/// Byte offsets behind the header of the MAD, widths in bits; layout: Linux
+/// Byte offsets after the header of the MAD, widths in bits; layout: Linux
 /// `include/rdma/ibta_vol1_c12.h` (IBTA table 110).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rep<'a> {
-    /// The sender's name for the connection.
+    /// The sender's identifier of the connection.
     pub local_communication_id: u32,
-    /// The receiver's name for it.
+    /// The receiver's identifier of the connection.
     pub remote_communication_id: u32,
     /// The sender's queue key; 0 for connected services.
     pub local_q_key: u32,
@@ -43,13 +43,13 @@ pub struct Rep<'a> {
     pub responder_resources: u8,
     /// READs and atomics that the sender will have outstanding.
     pub initiator_depth: u8,
-    /// How long the sender's adapter takes for an ACK, 5 bits: 4.096 us x 2^n.
+    /// The time that the sender's adapter takes for an ACK, 5 bits: 4.096 us x 2^n.
     pub target_ack_delay: u8,
     /// Whether the alternate path was accepted, 2 bits: 0 if it was.
     pub failover_accepted: u8,
-    /// Whether the sender does end-to-end flow control.
+    /// Whether the sender supports end-to-end flow control.
     pub end_to_end_flow_control: bool,
-    /// How often the receiver's queue pair shall retry after RNR NAKs, 3 bits, 7 for ever.
+    /// Number of retries of the receiver's queue pair after RNR NAKs, 3 bits; 7 means no limit.
     pub rnr_retry_count: u8,
     /// Whether the sender's queue pair has a shared receive queue.
     pub srq: bool,
@@ -57,12 +57,12 @@ pub struct Rep<'a> {
     pub resv4: u8,
     /// GUID of the sender's channel adapter.
     pub local_ca_guid: u64,
-    /// For the applications, 196 bytes.
+    /// Data of the applications, 196 bytes.
     pub private_data: &'a [u8],
 }
 
 impl<'a> Rep<'a> {
-    /// Room for private data, in bytes: more is cut, less is filled with zeros.
+    /// Size of the private data, in bytes: longer data is truncated, shorter data is padded with zeros.
     pub const PRIVATE_DATA_LEN: usize = BODY_LEN - PRIVATE_DATA;
 
     pub(super) fn parse(body: &'a Body) -> Self {

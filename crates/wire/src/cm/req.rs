@@ -6,7 +6,7 @@ use super::service_id::ServiceId;
 use super::{BODY_LEN, Body, CmPath, put_padded};
 use crate::bits::{get, put, u24, u24_to_be_bytes};
 
-/// Connection request (REQ): what the active side offers and asks for.
+/// Connection request (REQ): the offer and the requirements of the active side.
 ///
 /// ```text
 ///   0 local communication ID (32)      4 reserved (32)
@@ -23,15 +23,15 @@ use crate::bits::{get, put, u24, u24_to_be_bytes};
 /// 140 private data (736)
 /// ```
 ///
-/// Byte offsets behind the header of the MAD, widths in bits; layout: Linux
+/// Byte offsets after the header of the MAD, widths in bits; layout: Linux
 /// `include/rdma/ibta_vol1_c12.h` (IBTA table 106).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Req<'a> {
-    /// The sender's name for the connection.
+    /// The sender's identifier of the connection.
     pub local_communication_id: u32,
     /// Reserved, at byte 4.
     pub resv4: u32,
-    /// Which service is wanted: see [`service_id`](super::service_id).
+    /// The requested service: see [`service_id`](super::service_id).
     pub service_id: u64,
     /// GUID of the sender's channel adapter.
     pub local_ca_guid: u64,
@@ -49,19 +49,19 @@ pub struct Req<'a> {
     pub initiator_depth: u8,
     /// The receiver's end-to-end context number (reliable datagram only), 24 bits.
     pub remote_eecn: u32,
-    /// Within which time the receiver shall answer, 5 bits: see
+    /// The time within which the receiver must answer, 5 bits: see
     /// [`timeout_ns`](super::timeout_ns).
     pub remote_cm_response_timeout: u8,
     /// Transport service, 2 bits: 0 RC, 1 UC, 2 RD, 3 as the extended type says.
     pub transport_service_type: u8,
-    /// Whether the sender does end-to-end flow control.
+    /// Whether the sender supports end-to-end flow control.
     pub end_to_end_flow_control: bool,
     /// The PSN with which the **receiver** of this message starts to send, 24 bits: the sender
     /// announces what its responder will expect.
     pub starting_psn: u32,
-    /// Within which time the sender will answer, 5 bits: see [`timeout_ns`](super::timeout_ns).
+    /// The time within which the sender will answer, 5 bits: see [`timeout_ns`](super::timeout_ns).
     pub local_cm_response_timeout: u8,
-    /// How often the receiver's queue pair shall retry, 3 bits.
+    /// Number of retries of the receiver's queue pair, 3 bits.
     pub retry_count: u8,
     /// Partition key of the connection.
     pub p_key: u16,
@@ -69,9 +69,9 @@ pub struct Req<'a> {
     pub path_mtu: u8,
     /// Reliable datagram only.
     pub rdc_exists: bool,
-    /// How often the receiver's queue pair shall retry after RNR NAKs, 3 bits, 7 for ever.
+    /// Number of retries of the receiver's queue pair after RNR NAKs, 3 bits; 7 means no limit.
     pub rnr_retry_count: u8,
-    /// How often a CM message is sent again before the sender gives up, 4 bits.
+    /// Number of retries of a CM message before the sender gives up, 4 bits.
     pub max_cm_retries: u8,
     /// Whether the sender's queue pair has a shared receive queue.
     pub srq: bool,
@@ -81,12 +81,12 @@ pub struct Req<'a> {
     pub primary_path: CmPath,
     /// The path to migrate to, or zeros.
     pub alternate_path: CmPath,
-    /// For the applications, 92 bytes: see [`CmaHeader`](super::CmaHeader).
+    /// Data of the applications, 92 bytes: see [`CmaHeader`](super::CmaHeader).
     pub private_data: &'a [u8],
 }
 
 impl<'a> Req<'a> {
-    /// Room for private data, in bytes: more is cut, less is filled with zeros.
+    /// Size of the private data, in bytes: longer data is truncated, shorter data is padded with zeros.
     pub const PRIVATE_DATA_LEN: usize = BODY_LEN - PRIVATE_DATA;
 
     pub(super) fn parse(body: &'a Body) -> Self {

@@ -12,20 +12,20 @@ use crate::bits::{get, put};
 ///   8 private data (1792)
 /// ```
 ///
-/// Byte offsets behind the header of the MAD, widths in bits; layout: Linux
+/// Byte offsets after the header of the MAD, widths in bits; layout: Linux
 /// `include/rdma/ibta_vol1_c12.h` (IBTA table 111).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Rtu<'a> {
-    /// The sender's name for the connection.
+    /// The sender's identifier of the connection.
     pub local_communication_id: u32,
-    /// The receiver's name for it.
+    /// The receiver's identifier of the connection.
     pub remote_communication_id: u32,
-    /// For the applications, 224 bytes.
+    /// Data of the applications, 224 bytes.
     pub private_data: &'a [u8],
 }
 
 impl<'a> Rtu<'a> {
-    /// Room for private data, in bytes: more is cut, less is filled with zeros.
+    /// Size of the private data, in bytes: longer data is truncated, shorter data is padded with zeros.
     pub const PRIVATE_DATA_LEN: usize = BODY_LEN - PRIVATE_DATA;
 
     pub(super) fn parse(body: &'a Body) -> Self {

@@ -8,7 +8,7 @@ pub const TCP_PORT_SPACE: u8 = 0x06;
 /// The port space of [`service_id`] for datagrams: UDP's protocol number.
 pub const UDP_PORT_SPACE: u8 = 0x11;
 
-/// What all service IDs of IP's ports begin with (Linux `IB_CMA_SERVICE_ID`,
+/// The common prefix of all service IDs for IP ports (Linux `IB_CMA_SERVICE_ID`,
 /// `include/rdma/ib_cm.h`).
 const PREFIX: u64 = 0x0000_0000_0100_0000;
 
@@ -23,7 +23,7 @@ pub const fn service_id(port_space: u8, port: u16) -> u64 {
     PREFIX | (port_space as u64) << 16 | port as u64
 }
 
-/// The port space and the port of a service ID, if it is one of a port.
+/// The port space and the port of a service ID; `None` if it is not a service ID for an IP port.
 #[must_use]
 pub const fn ip_service(service_id: u64) -> Option<(u8, u16)> {
     let [a, b, c, d, e, port_space, high, low] = service_id.to_be_bytes();

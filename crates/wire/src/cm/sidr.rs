@@ -6,31 +6,31 @@ use super::service_id::ServiceId;
 use super::{BODY_LEN, Body, put_padded};
 use crate::bits::{get, put, u24, u24_to_be_bytes};
 
-/// Service ID resolution request (SIDR_REQ): which UD queue pair serves this?
+/// Service ID resolution request (SIDR_REQ): asks for the UD queue pair of a service.
 ///
 /// ```text
 ///   0 request ID (32)                  4 partition key (16), reserved (16)
 ///   8 service ID (64)                 16 private data (1728)
 /// ```
 ///
-/// Byte offsets behind the header of the MAD, widths in bits; layout: Linux
+/// Byte offsets after the header of the MAD, widths in bits; layout: Linux
 /// `include/rdma/ibta_vol1_c12.h` (IBTA table 119).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SidrReq<'a> {
-    /// The sender's name for the request.
+    /// The sender's identifier of the request.
     pub request_id: u32,
     /// Partition key.
     pub p_key: u16,
     /// Reserved, at byte 6.
     pub resv6: u16,
-    /// Which service is wanted: see [`service_id`](super::service_id).
+    /// The requested service: see [`service_id`](super::service_id).
     pub service_id: u64,
-    /// For the applications, 216 bytes: see [`CmaHeader`](super::CmaHeader).
+    /// Data of the applications, 216 bytes: see [`CmaHeader`](super::CmaHeader).
     pub private_data: &'a [u8],
 }
 
 impl<'a> SidrReq<'a> {
-    /// Room for private data, in bytes: more is cut, less is filled with zeros.
+    /// Size of the private data, in bytes: longer data is truncated, shorter data is padded with zeros.
     pub const PRIVATE_DATA_LEN: usize = BODY_LEN - REQ_PRIVATE_DATA;
 
     pub(super) fn parse(body: &'a Body) -> Self {
@@ -71,16 +71,16 @@ impl fmt::Display for SidrReq<'_> {
 ///  96 private data (1088)
 /// ```
 ///
-/// Byte offsets behind the header of the MAD, widths in bits; layout: Linux
+/// Byte offsets after the header of the MAD, widths in bits; layout: Linux
 /// `include/rdma/ibta_vol1_c12.h` (IBTA table 120).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SidrRep<'a> {
-    /// The receiver's name for its request.
+    /// The receiver's identifier of its request.
     pub request_id: u32,
-    /// 0 if the queue pair is valid, else why not (Linux `enum ib_cm_sidr_status`): 1 unsupported,
-    /// 2 rejected, 3 no queue pair, 4 redirected, 5 unsupported version.
+    /// 0 if the queue pair is valid, otherwise the reason (Linux `enum ib_cm_sidr_status`): 1
+    /// unsupported, 2 rejected, 3 no queue pair, 4 redirected, 5 unsupported version.
     pub status: u8,
-    /// How many bytes of [`Self::additional_information`] count.
+    /// Number of valid bytes of [`Self::additional_information`].
     pub information_length: u8,
     /// Reserved, at byte 6.
     pub resv6: u16,
@@ -88,21 +88,21 @@ pub struct SidrRep<'a> {
     pub qpn: u32,
     /// Reserved, at byte 11.
     pub resv11: u8,
-    /// Which service was wanted.
+    /// The requested service.
     pub service_id: u64,
     /// The service's queue key.
     pub q_key: u32,
-    /// 72 bytes of a form that the status defines.
+    /// 72 bytes in a format that depends on the status.
     pub additional_information: &'a [u8],
-    /// For the applications, 136 bytes.
+    /// Data of the applications, 136 bytes.
     pub private_data: &'a [u8],
 }
 
 impl<'a> SidrRep<'a> {
-    /// Room for private data, in bytes: more is cut, less is filled with zeros.
+    /// Size of the private data, in bytes: longer data is truncated, shorter data is padded with zeros.
     pub const PRIVATE_DATA_LEN: usize = BODY_LEN - REP_PRIVATE_DATA;
 
-    /// Room for additional information, in bytes: as with private data.
+    /// Size of the additional information, in bytes; truncated or padded as private data is.
     pub const ADDITIONAL_INFORMATION_LEN: usize = REP_PRIVATE_DATA - INFORMATION;
 
     pub(super) fn parse(body: &'a Body) -> Self {

@@ -1,4 +1,5 @@
-//! All messages: whatever the bytes, they come back, and every line of text is one.
+//! Properties of all messages: any bytes can be parsed and emitted unchanged, and every text is one
+//! line.
 
 use proptest::prelude::*;
 
@@ -38,7 +39,7 @@ fn impossible_length() {
     }
 }
 
-/// Fields of too many bits never reach their neighbours.
+/// A field with too many bits does not change its neighbours.
 #[test]
 fn what_does_not_fit_is_dropped() {
     let wide = Req {
@@ -77,7 +78,7 @@ fn private_data_is_cut_and_padded() {
     }
 }
 
-/// The sizes that Linux gives (`include/rdma/ib_cm.h`, `enum ib_cm_data_size`).
+/// The sizes in Linux (`include/rdma/ib_cm.h`, `enum ib_cm_data_size`).
 #[test]
 fn room_for_private_data() {
     assert_eq!(Req::PRIVATE_DATA_LEN, 92);

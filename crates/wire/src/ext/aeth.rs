@@ -20,7 +20,7 @@ use crate::error::{Layer, ParseError};
 /// Layout: Linux `drivers/infiniband/sw/rxe/rxe_hdr.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Aeth {
-    /// What the responder says.
+    /// The responder's answer.
     pub syndrome: Syndrome,
     /// Message sequence number: requests completed so far, 24 bits.
     pub msn: u32,
@@ -40,7 +40,7 @@ impl Aeth {
         Ok(Self { syndrome: Syndrome::from_u8(syndrome), msn: u24([a, b, c]) })
     }
 
-    /// The header as it goes on the wire; bits that do not fit a field are dropped.
+    /// The header as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let [a, b, c] = u24_to_be_bytes(self.msn);
@@ -54,28 +54,28 @@ impl fmt::Display for Aeth {
     }
 }
 
-/// What a responder says: all values of the syndrome octet.
+/// The responder's answer: all values of the syndrome octet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub enum Syndrome {
     /// Everything up to the PSN has arrived (0x00 to 0x1f).
     Ack {
-        /// How many more messages may be sent, 5 bits: see [`credits`].
+        /// Number of further messages that may be sent, 5 bits: see [`credits`].
         credit_code: u8,
     },
     /// Receiver not ready: send the packet again, but later (0x20 to 0x3f).
     RnrNak {
-        /// How much later, 5 bits: see [`rnr_timer_ns`].
+        /// Time to wait, 5 bits: see [`rnr_timer_ns`].
         timer_code: u8,
     },
     /// The request was refused (0x60 to 0x64).
     Nak(NakCode),
-    /// A value without a meaning; here is the whole octet.
+    /// A value without a meaning; this is the whole octet.
     Reserved(u8),
 }
 
 impl Syndrome {
-    /// The credit code "no limit": the responder does no end-to-end flow control.
+    /// The credit code "no limit": the responder has no end-to-end flow control.
     pub const UNLIMITED_CREDITS: u8 = 31;
 
     /// An ACK without end-to-end flow control (0x1f).
@@ -128,19 +128,19 @@ impl fmt::Display for Syndrome {
     }
 }
 
-/// Why a responder refuses a request.
+/// The reason for refusing a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 #[cfg_attr(feature = "state", borsh(use_discriminant = false))]
 pub enum NakCode {
-    /// A packet was skipped; the AETH's packet carries the PSN that was expected.
+    /// A packet was skipped. The PSN in the NAK's BTH is the expected one.
     PsnSequenceError = 0,
-    /// The request makes no sense here: opcode, order or length.
+    /// The request is invalid here: opcode, order or length.
     InvalidRequest = 1,
-    /// Key, address range or access right do not fit.
+    /// The key, address range or access right does not allow the request.
     RemoteAccessError = 2,
-    /// The responder cannot go on.
+    /// The responder cannot continue.
     RemoteOperationalError = 3,
     /// Reliable datagram only.
     InvalidRdRequest = 4,
@@ -179,14 +179,14 @@ const CREDITS: [u32; 31] = [
     2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 24_576, 32_768,
 ];
 
-/// How many messages a credit code allows; `None` is "no limit" (code 31). Only the low five
-/// bits count.
+/// Number of messages that a credit code allows; `None` means "no limit" (code 31). Only the low
+/// five bits are used.
 #[must_use]
 pub fn credits(credit_code: u8) -> Option<u32> {
     CREDITS.get(usize::from(credit_code & VALUE)).copied()
 }
 
-/// The code for the most credits that do not exceed `credits`.
+/// The code for the largest number of credits that is at most `credits`.
 #[must_use]
 pub fn credit_code(credits: u32) -> u8 {
     (0..=30).rev().find(|code| CREDITS[usize::from(*code)] <= credits).unwrap_or(0)
@@ -199,8 +199,8 @@ const RNR_TIMERS: [u32; 32] = [
     2048, 3072, 4096, 6144, 8192, 12_288, 16_384, 24_576, 32_768, 49_152,
 ];
 
-/// How long the requester waits after an RNR NAK, in ns. Only the low five bits of the code
-/// count; code 0 is the longest wait.
+/// Time that the requester waits after an RNR NAK, in ns. Only the low five bits of the code are
+/// used; code 0 is the longest wait.
 #[must_use]
 pub const fn rnr_timer_ns(timer_code: u8) -> u64 {
     RNR_TIMERS[(timer_code & VALUE) as usize] as u64 * 10_000

@@ -1,4 +1,4 @@
-//! How long the headers are that an opcode announces.
+//! The length of the headers that an opcode requires.
 
 use super::Extensions;
 use crate::Opcode;

@@ -18,7 +18,7 @@ use crate::error::{Layer, ParseError};
 /// Layout: Linux `drivers/infiniband/sw/rxe/rxe_hdr.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct AtomicAckEth {
-    /// What stood in the responder's memory before the operation.
+    /// The value in the responder's memory before the operation.
     pub original_remote_data: u64,
 }
 
@@ -36,7 +36,7 @@ impl AtomicAckEth {
         Ok(Self { original_remote_data: u64::from_be_bytes(header) })
     }
 
-    /// The header as it goes on the wire.
+    /// The header as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         self.original_remote_data.to_be_bytes()

@@ -53,7 +53,7 @@ impl AtomicEth {
         })
     }
 
-    /// The header as it goes on the wire.
+    /// The header as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut header = [0; Self::LEN];

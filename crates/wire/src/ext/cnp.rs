@@ -5,10 +5,10 @@ use core::fmt;
 use crate::bits::prefix;
 use crate::error::{Layer, ParseError};
 
-/// What follows the BTH of a Congestion Notification Packet (CNP): 16 reserved bytes, zero
-/// (IBTA A17.9.3).
+/// The body of a Congestion Notification Packet (CNP), after its BTH: 16 reserved bytes, zero (IBTA
+/// A17.9.3).
 ///
-/// All that a CNP says is in its BTH: see [`Bth::cnp`](crate::Bth::cnp).
+/// All information is in the BTH: see [`Bth::cnp`](crate::Bth::cnp).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Cnp {
     /// Reserved.
@@ -28,7 +28,7 @@ impl Cnp {
         Ok(Self { reserved: *prefix(bytes, Layer::Cnp)? })
     }
 
-    /// The body as it goes on the wire.
+    /// The body as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         self.reserved

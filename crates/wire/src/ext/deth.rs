@@ -45,7 +45,7 @@ impl Deth {
         Ok(Self { q_key: u32::from_be_bytes([k0, k1, k2, k3]), resv8, src_qp: u24([q0, q1, q2]) })
     }
 
-    /// The header as it goes on the wire; bits that do not fit a field are dropped.
+    /// The header as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let [k0, k1, k2, k3] = self.q_key.to_be_bytes();

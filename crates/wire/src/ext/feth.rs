@@ -20,9 +20,9 @@ use crate::error::{Layer, ParseError};
 pub struct Feth {
     /// Reserved, 26 bits.
     pub reserved: u32,
-    /// Selectivity level (SEL), 2 bits: how much of the memory region is meant.
+    /// Selectivity level (SEL), 2 bits: the part of the memory region that is flushed.
     pub selectivity_level: u8,
-    /// Placement type (PLT), 4 bits: how far the data shall get.
+    /// Placement type (PLT), 4 bits: whether the data must become globally visible or persistent.
     pub placement_type: u8,
 }
 
@@ -45,7 +45,7 @@ impl Feth {
         })
     }
 
-    /// The header as it goes on the wire; bits that do not fit a field are dropped.
+    /// The header as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let low = (self.selectivity_level & 0b11) << 4 | self.placement_type & 0x0f;

@@ -35,7 +35,7 @@ impl Ieth {
         Ok(Self { r_key: u32::from_be_bytes(*prefix(bytes, Layer::Ieth)?) })
     }
 
-    /// The header as it goes on the wire.
+    /// The header as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         self.r_key.to_be_bytes()

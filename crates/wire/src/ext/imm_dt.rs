@@ -33,7 +33,7 @@ impl ImmDt {
         Ok(Self(u32::from_be_bytes(*prefix(bytes, Layer::ImmDt)?)))
     }
 
-    /// The header as it goes on the wire.
+    /// The header as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         self.0.to_be_bytes()

@@ -7,10 +7,10 @@ use crate::bits::{get, put};
 /// Bits per second in one Gbit/s.
 const GIGA: u64 = 1_000_000_000;
 
-/// Bytes sent are counted in units of so many bytes, times the multiplier.
+/// Unit of the count of sent bytes, in bytes; times the multiplier.
 const TX_UNIT: u64 = 128;
 
-/// Queue lengths are counted in units of so many bytes, times the multiplier.
+/// Unit of queue lengths, in bytes; times the multiplier.
 const QUEUE_UNIT: u64 = 80;
 
 const TIME_BITS: u32 = 24;
@@ -39,12 +39,13 @@ const RATE_SHIFT: u32 = TIME_SHIFT + TIME_BITS;
 pub struct IntHop(u64);
 
 impl IntHop {
-    /// The rates that the three bits of a record can name, by their number (Gbit/s).
+    /// The rates for the three bits in a record, by number (Gbit/s).
     pub const RATES_GBPS: [u64; 8] = [10, 25, 40, 50, 100, 200, 400, 800];
 
-    /// The record of a port of `rate_bps` [bit/s] at `time_ns` (ns), when it has sent `tx_bytes`
-    /// in all and `queue_bytes` wait in it (bytes). None for a rate that has no number: those that
-    /// have one are 10, 25, 40, 50, 100, 200, 400 and 800 Gbit/s. A multiplier of 0 counts as 1.
+    /// The record of a port of `rate_bps` [bit/s] at `time_ns` (ns), after it has sent `tx_bytes`
+    /// in total, and while `queue_bytes` wait in it (bytes). `None` for a rate without a number:
+    /// the rates with numbers are 10, 25, 40, 50, 100, 200, 400 and 800 Gbit/s. A multiplier of 0
+    /// means 1.
     #[must_use]
     pub fn new(
         time_ns: u64,
@@ -62,7 +63,7 @@ impl IntHop {
         Some(Self(fields.into_iter().fold(0, |word, (field, shift)| word | field << shift)))
     }
 
-    /// The record as it goes on the wire.
+    /// The record as bytes.
     #[must_use]
     pub const fn to_bits(self) -> u64 {
         self.0
@@ -131,11 +132,11 @@ impl IntHeader {
     /// Length on the wire, in bytes.
     pub const LEN: usize = 8 * Self::MAX_HOPS + 2;
 
-    /// Where the count is on the wire.
+    /// Position of the number of records.
     const COUNT: usize = 8 * Self::MAX_HOPS;
 
-    /// Appends the record of one more switch. Returns whether there was room: a record beyond the
-    /// fifth is lost.
+    /// Appends the record of one more switch. Returns false if there is no room: records after the
+    /// fifth are lost.
     pub fn push(&mut self, hop: IntHop) -> bool {
         match self.hops.get_mut(usize::from(self.count)) {
             Some(free) => {
@@ -153,8 +154,9 @@ impl IntHeader {
         &self.hops[..usize::from(self.count)]
     }
 
-    /// Reads the header at the start of `bytes`. None if there are fewer than [`Self::LEN`], or if
-    /// they claim more records than there is room for. What unused records hold is kept.
+    /// Reads the header at the start of `bytes`. `None` if there are fewer than [`Self::LEN`]
+    /// bytes, or if the number of records is larger than the room for them. The content of unused
+    /// records is kept.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let header: &[u8; Self::LEN] = bytes.first_chunk()?;
@@ -166,7 +168,7 @@ impl IntHeader {
         (usize::from(count) <= Self::MAX_HOPS).then_some(Self { hops, count })
     }
 
-    /// The header as it goes on the wire.
+    /// The header as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut bytes = [0; Self::LEN];

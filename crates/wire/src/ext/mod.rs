@@ -35,13 +35,14 @@ use crate::Opcode;
 use crate::error::ParseError;
 use crate::reader::Reader;
 
-/// Makes [`Extensions`] from one list: each header's field, type, and the question to the opcode
-/// whether it is there. The order of the list is the order on the wire.
+/// Makes [`Extensions`] from one list: for each header its field, its type, and the method of
+/// `Opcode` that says whether it is present. The order of the list is the order on the wire.
 macro_rules! extensions {
     ($($(#[$doc:meta])* $field:ident: $header:ident if $present:ident,)*) => {
-        /// The extension headers of one packet, in the order in which they follow the BTH.
+        /// The extension headers of one packet, in their order after the BTH.
         ///
-        /// The opcode says which there are. With a struct update one names only those:
+        /// The opcode determines which are present. With a struct update, only those need to be
+        /// written:
         ///
         /// ```
         /// # use rocelab_wire::{Extensions, ImmDt, Reth};
@@ -52,7 +53,7 @@ macro_rules! extensions {
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
         pub struct Extensions {
-            /// In packets whose opcode says so: ahead of all others.
+            /// Telemetry, in packets whose opcode says so. It comes before all others.
             pub telemetry: Option<TelemetryHeader>,
             $($(#[$doc])* pub $field: Option<$header>,)*
         }
@@ -61,12 +62,12 @@ macro_rules! extensions {
             /// No extension headers.
             pub const NONE: Self = Self { telemetry: None, $($field: None,)* };
 
-            /// Whether these are the headers that `opcode` announces, telemetry aside.
+            /// Whether these are the headers that `opcode` requires, not counting telemetry.
             fn fit_plain(&self, opcode: Opcode) -> bool {
                 $(self.$field.is_some() == opcode.$present())&&*
             }
 
-            /// Gives the bytes of each header to `sink`, in wire order.
+            /// Passes the bytes of each header to `sink`, in wire order.
             pub fn for_each(&self, mut sink: impl FnMut(&[u8])) {
                 if let Some(header) = &self.telemetry {
                     header.for_each(&mut sink);
@@ -86,7 +87,7 @@ macro_rules! extensions {
                 })
             }
 
-            /// Length of the headers that `opcode` announces, in bytes.
+            /// Length of the headers that `opcode` requires, in bytes.
             pub(crate) const fn announced_len(opcode: Opcode) -> usize {
                 0 $(+ if opcode.$present() { $header::LEN } else { 0 })*
             }
@@ -125,9 +126,9 @@ extensions! {
 }
 
 impl Extensions {
-    /// Whether these are the headers of a packet with this opcode. One that is not defined
-    /// announces none; a manufacturer's may announce [telemetry](TelemetryKind), or be another's
-    /// and announce none.
+    /// Whether these are the headers of a packet with this opcode. An undefined opcode requires
+    /// none. A manufacturer's opcode may stand for [telemetry](TelemetryKind), or may be another
+    /// manufacturer's and require none.
     #[must_use]
     pub fn fit(&self, opcode: u8) -> bool {
         match (self.telemetry, TelemetryKind::of_opcode(opcode), Opcode::from_u8(opcode)) {
@@ -141,7 +142,7 @@ impl Extensions {
         }
     }
 
-    /// Reads the headers that `opcode` announces from the start of `bytes`.
+    /// Reads the headers that `opcode` requires from the start of `bytes`.
     ///
     /// # Errors
     ///
@@ -150,8 +151,8 @@ impl Extensions {
         Self::read(opcode, &mut Reader::new(bytes))
     }
 
-    /// The telemetry of this kind, and the headers that `opcode` announces, if that is what comes
-    /// next; else nothing is read.
+    /// Reads telemetry of this kind and the headers that `opcode` requires, if they come next;
+    /// otherwise reads nothing.
     pub(crate) fn read_with_telemetry(
         kind: TelemetryKind,
         opcode: Opcode,

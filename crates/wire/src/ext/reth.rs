@@ -5,7 +5,8 @@ use core::fmt;
 use crate::bits::{get, prefix, put};
 use crate::error::{Layer, ParseError};
 
-/// RDMA Extended Transport Header (RETH): where an RDMA operation works, in its first packet.
+/// RDMA Extended Transport Header (RETH): address and length of an RDMA operation, in its first
+/// packet.
 ///
 /// ```text
 ///  0                   1                   2                   3
@@ -48,7 +49,7 @@ impl Reth {
         })
     }
 
-    /// The header as it goes on the wire.
+    /// The header as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut header = [0; Self::LEN];

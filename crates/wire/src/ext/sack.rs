@@ -26,9 +26,10 @@ use crate::error::{Layer, ParseError};
 pub struct Sack {
     /// Reserved, 0.
     pub resv8: u8,
-    /// The PSN that bit 0 of `arrived` speaks of, 24 bits.
+    /// The PSN of bit 0 of `arrived`, 24 bits.
     pub first: u32,
-    /// Bit i, counted from the least significant: the packet `first + i` (modulo 2^24) arrived.
+    /// Bit i, counted from the least significant one: whether packet `first + i` (modulo 2^24) has
+    /// arrived.
     pub arrived: u64,
 }
 
@@ -36,10 +37,10 @@ impl Sack {
     /// Length on the wire, in bytes.
     pub const LEN: usize = 12;
 
-    /// How many packets one header can speak of.
+    /// Number of packets that one header covers.
     pub const PACKETS: u32 = u64::BITS;
 
-    /// The header with the reserved bits clear. `first` is cut to 24 bits on the wire.
+    /// The header with the reserved bits clear. `first` is truncated to 24 bits on the wire.
     #[must_use]
     pub const fn new(first: u32, arrived: u64) -> Self {
         Self { resv8: 0, first, arrived }
@@ -60,7 +61,7 @@ impl Sack {
         })
     }
 
-    /// The header as it goes on the wire; bits that do not fit a field are dropped.
+    /// The header as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let mut header = [0; Self::LEN];

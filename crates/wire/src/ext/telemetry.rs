@@ -1,4 +1,4 @@
-//! Telemetry in RoCE packets: which kind an opcode announces, and the header that holds it.
+//! Telemetry in RoCE packets: the opcodes that stand for it, and its header.
 
 use core::fmt;
 
@@ -9,17 +9,17 @@ use crate::{Bth, Opcode, Transport};
 /// The high three bits of an opcode.
 const SERVICE: u8 = 0b1110_0000;
 
-/// The low five bits of a selective acknowledge with telemetry: those that it has without are its
-/// own among the opcodes of INT. The standard reserves both.
+/// The low five bits of the opcode of a selective acknowledge with telemetry. They differ from its
+/// bits without telemetry, because that opcode is among those for INT. The standard reserves both.
 const SELECTIVE_ACKNOWLEDGE: u8 = 0x18;
 
-/// What switches write into the packets of a reliable connection.
+/// The data that switches write into the packets of a reliable connection.
 ///
-/// IBTA reserves the opcodes whose high three bits are 110 or 111 for manufacturers, and no
-/// published format says how RoCE carries telemetry. Here these bits say that a telemetry header
-/// follows the BTH, and of which kind; the low five are those of the operation, whose own extension
-/// headers follow behind it. (Those of a selective acknowledge are 0x18 then: 0xd5 is the opcode of
-/// one without.)
+/// IBTA reserves the opcodes whose high three bits are 110 or 111 for manufacturers, and there is
+/// no published format for telemetry in RoCE. Here these bits say that a telemetry header follows
+/// the BTH, and of which kind. The low five bits are those of the operation, whose own extension
+/// headers follow the telemetry. (A selective acknowledge has 0x18 in these bits: 0xd5 is its
+/// opcode without telemetry.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
@@ -44,8 +44,8 @@ impl TelemetryKind {
         }
     }
 
-    /// The opcode of a packet that carries this and is otherwise one with `opcode`; none if that
-    /// is not of a reliable connection.
+    /// The opcode of a packet with this telemetry whose operation is that of `opcode`; `None` if
+    /// `opcode` is not of a reliable connection.
     #[must_use]
     pub const fn opcode(self, opcode: Opcode) -> Option<u8> {
         match opcode.transport() {
@@ -55,8 +55,8 @@ impl TelemetryKind {
         }
     }
 
-    /// What a packet with this opcode carries, and the opcode that it would have without; none if
-    /// it carries nothing.
+    /// The telemetry of packets with this opcode, and their opcode without it; `None` if it stands
+    /// for no telemetry.
     #[must_use]
     pub const fn of_opcode(opcode: u8) -> Option<(Self, Opcode)> {
         let kind = match opcode & SERVICE {
@@ -88,24 +88,24 @@ impl fmt::Display for TelemetryKind {
 /// PINT, 4 bytes:  value (16), zero (16)
 /// ```
 ///
-/// All numbers are big-endian; the 16 bits of zeros keep what follows aligned to four bytes. Who
-/// changes a record or a value also renews the ICRC, which covers them.
+/// All numbers are big-endian; the 16 zero bits align what follows to four bytes. A switch that
+/// changes a record or a value must also update the ICRC, which covers them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub enum TelemetryHeader {
-    /// The records of the switches that were passed.
+    /// The records of the switches that the packet has passed.
     Int(IntHeader),
     /// The encoded value: 0 before the first switch.
     Pint(u16),
 }
 
-/// The zeros at the end of each header, in bytes.
+/// Length of the zeros at the end of each header, in bytes.
 const RESERVED_LEN: usize = 2;
-/// The value of the short header, in bytes.
+/// Length of PINT's value, in bytes.
 const VALUE_LEN: usize = 2;
 
 impl TelemetryHeader {
-    /// What a packet starts with: no record, or the value 0.
+    /// The header at the sender: no record, or the value 0.
     #[must_use]
     pub fn empty(kind: TelemetryKind) -> Self {
         match kind {
@@ -114,7 +114,7 @@ impl TelemetryHeader {
         }
     }
 
-    /// Of which kind it is.
+    /// The kind of this telemetry.
     #[must_use]
     pub const fn kind(&self) -> TelemetryKind {
         match self {
@@ -123,8 +123,8 @@ impl TelemetryHeader {
         }
     }
 
-    /// Reads a header at the start of `bytes`. None if these are no telemetry: if there are too
-    /// few, if they claim more records than there is room for, or if the zeros are none.
+    /// Reads a header at the start of `bytes`. `None` if this is not telemetry: too few bytes, more
+    /// records than there is room for, or reserved bytes that are not zero.
     #[must_use]
     pub fn parse(kind: TelemetryKind, bytes: &[u8]) -> Option<Self> {
         let (contents, reserved) =
@@ -141,7 +141,7 @@ impl TelemetryHeader {
         }
     }
 
-    /// Gives the bytes of the header to `sink`, piece by piece in wire order.
+    /// Passes the bytes of the header to `sink`, piece by piece in wire order.
     pub fn for_each(&self, mut sink: impl FnMut(&[u8])) {
         match self {
             Self::Int(header) => sink(&header.to_bytes()),
@@ -161,15 +161,14 @@ impl fmt::Display for TelemetryHeader {
 }
 
 impl Bth {
-    /// What the packet carries besides, and the opcode that it would have without; none if it
-    /// carries no telemetry.
+    /// The telemetry of the packet, and its opcode without it; `None` if it has no telemetry.
     #[must_use]
     pub const fn telemetry(&self) -> Option<(TelemetryKind, Opcode)> {
         TelemetryKind::of_opcode(self.opcode)
     }
 
-    /// The header of a packet that carries telemetry besides. Unchanged if its opcode is not of a
-    /// reliable connection.
+    /// The header of the same packet with telemetry. Unchanged if its opcode is not of a reliable
+    /// connection.
     #[must_use]
     pub fn with_telemetry(self, kind: TelemetryKind) -> Self {
         let opcode = self.opcode().and_then(|opcode| kind.opcode(opcode));
@@ -198,7 +197,8 @@ mod tests {
         assert_eq!(TelemetryKind::Int.opcode(Opcode::Cnp), None);
         let found: Vec<u8> =
             (0..=255).filter(|&opcode| TelemetryKind::of_opcode(opcode).is_some()).collect();
-        // 25 operations of reliable connections and the selective acknowledge, with either kind.
+        // 25 operations of reliable connections and the selective acknowledge, each with both
+        // kinds.
         assert_eq!(found.len(), 52);
         assert!(found.iter().all(|&opcode| opcode >= 0xc0));
         for opcode in found {

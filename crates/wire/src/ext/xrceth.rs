@@ -38,7 +38,7 @@ impl Xrceth {
         Ok(Self { resv8, xrc_srq: u24([a, b, c]) })
     }
 
-    /// The header as it goes on the wire; bits that do not fit a field are dropped.
+    /// The header as bytes. Values are truncated to the width of their field.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
         let [a, b, c] = u24_to_be_bytes(self.xrc_srq);

@@ -1,4 +1,4 @@
-//! Frames to bytes.
+//! Writes frames as bytes.
 
 use crc32fast::Hasher;
 
@@ -18,10 +18,10 @@ impl Frame<'_> {
         len
     }
 
-    /// Writes the frame to the start of `out`, and gives its length.
+    /// Writes the frame to the start of `out`, and returns its length.
     ///
-    /// A parsed frame gives exactly the bytes it was parsed from: checksums, lengths, reserved
-    /// bits and padding stay as they were found.
+    /// A parsed frame gives exactly the bytes from which it was parsed: checksums, lengths,
+    /// reserved bits and padding are not changed.
     ///
     /// # Errors
     ///
@@ -33,7 +33,7 @@ impl Frame<'_> {
         Ok(len)
     }
 
-    /// Gives the bytes of the frame to `sink`, piece by piece in wire order.
+    /// Passes the bytes of the frame to `sink`, piece by piece in wire order.
     pub fn for_each(&self, mut sink: impl FnMut(&[u8])) {
         self.for_each_before_fcs(&mut sink);
         if let Some(fcs) = self.fcs {
@@ -41,7 +41,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The FCS that the frame should have.
+    /// The right FCS of the frame.
     #[must_use]
     pub fn computed_fcs(&self) -> u32 {
         let mut hasher = Hasher::new();

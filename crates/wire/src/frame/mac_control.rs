@@ -21,7 +21,7 @@ impl Pfc {
     }
 }
 
-/// A frame around a body of `len` bytes: zeros fill it up.
+/// A frame with a body of `len` bytes, padded with zeros.
 fn frame(source: MacAddress, body: Body<'static>, len: usize) -> Frame<'static> {
     Frame {
         ethernet: Ethernet {

@@ -14,8 +14,8 @@ pub use roce::{Roce, icrc};
 
 use crate::{CnTag, Cnm, Ethernet, Pause, Pfc, VlanTag};
 
-/// An Ethernet frame, taken apart down to the last byte: [`Frame::parse`] and [`Frame::emit`]
-/// are inverse.
+/// An Ethernet frame, parsed down to the last byte: [`Frame::parse`] and [`Frame::emit`] are
+/// inverse.
 ///
 /// Payload and padding borrow the parsed bytes; nothing is copied or allocated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,17 +24,17 @@ pub struct Frame<'a> {
     pub ethernet: Ethernet,
     /// 802.1Q tags, the outer one first.
     pub vlan: [Option<VlanTag>; 2],
-    /// 802.1Qau congestion notification tag, which stands after the 802.1Q tags.
+    /// 802.1Qau congestion notification tag, which follows the 802.1Q tags.
     pub cn_tag: Option<CnTag>,
-    /// What the frame carries.
+    /// The content of the frame.
     pub body: Body<'a>,
-    /// What the frame holds after the body, to be long enough for Ethernet.
+    /// The bytes after the body that make the frame long enough for Ethernet.
     pub padding: &'a [u8],
-    /// Frame check sequence as found, where there is one.
+    /// Frame check sequence as found, if there is one.
     pub fcs: Option<u32>,
 }
 
-/// What an Ethernet frame carries.
+/// The content of an Ethernet frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "frames live on the stack; there is no allocator")]
 pub enum Body<'a> {
@@ -48,10 +48,10 @@ pub enum Body<'a> {
     Cnm {
         /// The message.
         cnm: Cnm,
-        /// The first bytes of the MSDU of the frame that it is about.
+        /// The first bytes of the sampled frame's MSDU.
         msdu: &'a [u8],
     },
-    /// Something else: all bytes after the EtherType.
+    /// Any other content: all bytes after the EtherType.
     Other(&'a [u8]),
 }
 
@@ -65,7 +65,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Which protocol it is, in the words of this project's reports: `roce_v1`, `roce_v2_ipv4`,
+    /// The name of the protocol, as in this project's reports: `roce_v1`, `roce_v2_ipv4`,
     /// `roce_v2_ipv6`, `pfc`, `pause`, `qcn` or `other`.
     #[must_use]
     pub const fn proto(&self) -> &'static str {

@@ -1,4 +1,4 @@
-//! What makes a RoCE packet v1 or v2.
+//! The network headers, which differ between RoCE v1 and v2.
 
 use core::fmt;
 
@@ -30,7 +30,7 @@ pub enum Network {
 }
 
 impl Network {
-    /// Which headers these are.
+    /// The encapsulation with these headers.
     #[must_use]
     pub const fn encapsulation(&self) -> Encapsulation {
         match self {

@@ -1,4 +1,4 @@
-//! Bytes to frames.
+//! Parses frames.
 
 use super::network::Network;
 use super::roce::{Roce, icrc};
@@ -13,16 +13,16 @@ use crate::{
 };
 
 impl<'a> Frame<'a> {
-    /// Takes apart a frame that ends before its FCS, as captures usually hold it.
+    /// Parses a frame without its FCS, as captures usually have it.
     ///
-    /// What is no RoCE and no flow control is [`Body::Other`]: unknown EtherTypes, other IP
-    /// protocols and UDP ports, fragments, and IPv4 with options. Fields that only a receiver
-    /// cares about, such as versions of BTH and GRH, are not judged.
+    /// A frame that is neither RoCE nor flow control is [`Body::Other`]: unknown EtherTypes, other
+    /// IP protocols and UDP ports, fragments, and IPv4 with options. Fields that only a receiver
+    /// checks, such as the versions of BTH and GRH, may have any value.
     ///
     /// # Errors
     ///
     /// A RoCE or flow-control frame that ends too early, or whose length fields contradict each
-    /// other; an IP header that is cut or is none.
+    /// other; an IP header that is incomplete or invalid.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, ParseError> {
         let mut reader = Reader::new(bytes);
         let mut vlan = [None; 2];
@@ -32,11 +32,11 @@ impl<'a> Frame<'a> {
         Ok(Self { ethernet, vlan, cn_tag, body, padding: reader.take_rest(), fcs: None })
     }
 
-    /// Takes apart a frame whose last four bytes are its FCS.
+    /// Parses a frame whose last four bytes are its FCS.
     ///
     /// # Errors
     ///
-    /// Those of [`Frame::parse`]; [`ParseError::Truncated`] if there is no room for the FCS.
+    /// As [`Frame::parse`]; [`ParseError::Truncated`] if there is no room for the FCS.
     pub fn parse_with_fcs(bytes: &'a [u8]) -> Result<Self, ParseError> {
         let Some((frame, fcs)) = bytes.split_last_chunk() else {
             return Err(truncated(Layer::Fcs, CRC_LEN, bytes.len(), 0));
@@ -45,17 +45,17 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The ICRC that a whole frame should have, from its Ethernet header on; `None` if it is not a
+/// The right ICRC of a complete frame, given from its Ethernet header on; `None` if it is not a
 /// RoCE frame.
 ///
 /// # Errors
 ///
-/// Those of [`Frame::parse`].
+/// As [`Frame::parse`].
 pub fn icrc_of_frame(frame: &[u8]) -> Result<Option<u32>, ParseError> {
     Ok(Frame::parse(frame)?.roce().map(icrc))
 }
 
-/// Reads both addresses and up to two tags; the EtherType after them stays to be read.
+/// Reads both addresses and up to two tags, but not the EtherType after them.
 fn ethernet(
     bytes: &[u8],
     vlan: &mut [Option<VlanTag>; 2],
@@ -154,12 +154,13 @@ fn v2_ipv6<'a>(reader: &mut Reader<'a>) -> Result<Option<Roce<'a>>, ParseError> 
     roce(Network::V2Ipv6 { ip, udp }, packet).map(Some)
 }
 
-/// Whether the UDP header that comes next names the port of RoCE v2.
+/// Whether the UDP header that comes next has the port of RoCE v2. It is not consumed.
 fn is_to_roce(reader: &Reader<'_>) -> Result<bool, ParseError> {
     reader.peek_header().map(|udp: Udp| udp.destination_port == ROCE_V2_PORT)
 }
 
-/// The `len` bytes that a header of `header_len` bytes, just read, claims to have behind it.
+/// The `len` bytes that follow a header of `header_len` bytes, which was just read, as its length
+/// field says.
 fn contents<'a>(
     layer: Layer,
     header_len: usize,
@@ -173,7 +174,7 @@ fn contents<'a>(
     Err(truncated(layer, header_len + len, header_len + reader.len(), offset))
 }
 
-/// Splits a datagram that fills its IP packet.
+/// Reads a UDP header and its data, which must fill the IP packet.
 fn datagram(mut reader: Reader<'_>) -> Result<(Udp, Reader<'_>), ParseError> {
     let (len, offset) = (reader.len(), reader.offset());
     let udp: Udp = reader.header()?;

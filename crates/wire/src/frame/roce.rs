@@ -9,12 +9,12 @@ use crate::{Bth, Extensions, TransportPacket};
 /// A RoCE packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Roce<'a> {
-    /// The headers that make it v1 or v2.
+    /// The network headers, of v1 or v2.
     pub network: Network,
     /// Base transport header.
     pub bth: Bth,
-    /// The headers that the opcode announces; none if it is not defined, or a manufacturer's without
-    /// our telemetry.
+    /// The headers that the opcode requires; none for an undefined opcode, or a manufacturer's
+    /// without our telemetry.
     pub extensions: Extensions,
     /// Payload, without pad.
     pub payload: &'a [u8],
@@ -25,7 +25,7 @@ pub struct Roce<'a> {
 }
 
 impl<'a> Roce<'a> {
-    /// What the packet has in common with one of native InfiniBand.
+    /// The part of the packet that native InfiniBand has too.
     #[must_use]
     pub const fn transport(&self) -> TransportPacket<'a> {
         let Self { bth, extensions, payload, pad, icrc, .. } = *self;

@@ -1,4 +1,4 @@
-//! Management datagrams as objects.
+//! Management datagrams as serialized objects.
 
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
@@ -153,14 +153,15 @@ serialize_fields! {
     cm::Mad<'_> { header, message }
 }
 
-/// The number.
+/// Serialized as its number.
 impl Serialize for RejectReason {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u16(self.0)
     }
 }
 
-/// An object of one entry: the message by its name in lower case, or `other` with all bytes.
+/// Serialized as an object with one entry: the message under its name in lower case, or `other`
+/// with all bytes.
 impl Serialize for CmMessage<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(1))?;

@@ -1,4 +1,4 @@
-//! Frames as flat objects.
+//! Frames as flat serialized objects.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -8,12 +8,12 @@ use crate::{
     Body, Extensions, Frame, InfiniBandBody, InfiniBandPacket, Network, Roce, TransportPacket,
 };
 
-/// What becomes part of an object.
+/// A value that adds its entries to an object.
 trait Entries {
     fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error>;
 }
 
-/// Makes an object of what can be part of one.
+/// Implements [`serde::Serialize`] for such a value.
 macro_rules! serialize_entries {
     ($($type:ty),*) => {$(
         /// As one flat object; see the feature `serde` in the documentation of the crate.

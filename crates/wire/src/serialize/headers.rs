@@ -1,4 +1,4 @@
-//! Headers as objects.
+//! Headers as serialized objects.
 
 use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
@@ -98,14 +98,14 @@ impl Serialize for Aeth {
     }
 }
 
-/// The immediate data as a number.
+/// Serialized as a number.
 impl Serialize for ImmDt {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u32(self.0)
     }
 }
 
-/// The 16 reserved bytes as an array.
+/// Serialized as an array of the 16 reserved bytes.
 impl Serialize for Cnp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_struct("Cnp", 1)?;
@@ -114,14 +114,14 @@ impl Serialize for Cnp {
     }
 }
 
-/// The records, each a number of 64 bits.
+/// Serialized as a list of records, each a number of 64 bits.
 impl Serialize for IntHeader {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.hops().iter().map(|hop| Hex(hop.to_bits())))
     }
 }
 
-/// `{"int": [records]}` or `{"pint": value}`.
+/// Serialized as `{"int": [records]}` or `{"pint": value}`.
 impl Serialize for TelemetryHeader {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_struct("TelemetryHeader", 1)?;
@@ -133,7 +133,7 @@ impl Serialize for TelemetryHeader {
     }
 }
 
-/// The number.
+/// Serialized as its number.
 impl Serialize for Psn {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u32(self.value())

@@ -1,16 +1,16 @@
-//! Headers and frames as [`serde::Serialize`], for JSON above all (feature `serde`).
+//! Headers and frames as [`serde::Serialize`], mainly for JSON (feature `serde`).
 //!
 //! Every header is an object of its fields, by their names in this crate. A frame is one flat object:
-//! `proto` (as [`Frame::proto`](crate::Frame::proto) says), then its headers by their names in lower
-//! case (`ethernet`, `ipv4`, `bth`, `reth` and so on) as far as it has them, then what is left:
+//! `proto` (see [`Frame::proto`](crate::Frame::proto)), then its headers by their names in lower
+//! case (`ethernet`, `ipv4`, `bth`, `reth` and so on) if it has them, then:
 //!
-//! - numbers of up to 32 bits are numbers, those of 64 bits strings (`"0x0000000000001000"`), as
-//!   JSON's readers lose their low bits;
+//! - numbers of up to 32 bits are numbers, numbers of 64 bits are strings
+//!   (`"0x0000000000001000"`), because many JSON readers lose their low bits;
 //! - addresses, GIDs, EtherTypes, ECN codepoints and opcodes are strings; an opcode without a name is
-//!   one of hexadecimal digits (`"0xc4"`);
+//!   its number in hexadecimal (`"0xc4"`);
 //! - an AETH has its `syndrome` as a number, and its `meaning` in words;
-//! - `payload_len`, `msdu_len` and `other_len` stand for contents (bytes): who wants these has the
-//!   frame;
+//! - `payload_len`, `msdu_len` and `other_len` are lengths in bytes, in place of the content itself, which
+//!   is in the frame;
 //! - private data of management datagrams is a string of hexadecimal digits;
 //! - `icrc`, `fcs` and `vcrc` are `"ok"`, `"bad"` or `"absent"`.
 
@@ -19,8 +19,8 @@ mod frames;
 mod headers;
 mod text;
 
-/// Makes [`serde::Serialize`] of lists of fields. All of a header must be named; `field: Wrapper`
-/// gives a field as `Wrapper(value)`.
+/// Implements [`serde::Serialize`] for headers from lists of fields. Every field must be listed,
+/// otherwise this does not compile; `field: Wrapper` serializes a field as `Wrapper(value)`.
 macro_rules! serialize_fields {
     ($($($header:ident)::+ $(<$life:lifetime>)? {
         $($field:ident $(: $wrapper:path)?),* $(,)?

@@ -1,4 +1,4 @@
-//! Values that are text.
+//! Values that are serialized as text.
 
 use core::fmt::{self, Display};
 
@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{Ecn, EtherType, Gid, MacAddress, Opcode, Transport};
 
-/// A value as it displays itself.
+/// A value that is serialized as its `Display` text.
 pub(super) struct Text<T>(pub(super) T);
 
 impl<T: Display> Serialize for Text<T> {
@@ -39,7 +39,7 @@ impl<T: AsRef<[u8]>> Display for HexBytes<T> {
     }
 }
 
-/// The number of an opcode as its name.
+/// An opcode's number that is serialized as its name.
 pub(super) struct OpcodeName(pub(super) u8);
 
 impl Serialize for OpcodeName {
@@ -51,7 +51,7 @@ impl Serialize for OpcodeName {
     }
 }
 
-/// Whether a CRC is right, if it is there.
+/// Whether a CRC is right, if it is present.
 pub(super) struct Verdict(pub(super) Option<bool>);
 
 impl Serialize for Verdict {
@@ -66,7 +66,7 @@ impl Serialize for Verdict {
 
 macro_rules! serialize_text {
     ($($type:ty),*) => {$(
-        /// As text.
+        /// Serialized as text.
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)

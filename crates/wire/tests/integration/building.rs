@@ -1,5 +1,5 @@
-//! Frames built from what a sender decides: they read back as the same, and they are the frames
-//! that others send.
+//! Frames that are built from a sender's values: parsing gives the same values, and they are the
+//! frames that other implementations send.
 
 use proptest::prelude::*;
 use rocelab_wire::{
@@ -14,7 +14,7 @@ fn encapsulation() -> impl Strategy<Value = Encapsulation> {
     prop_oneof![Just(Encapsulation::V1), Just(Encapsulation::V2Ipv4), Just(Encapsulation::V2Ipv6)]
 }
 
-/// What any frame may carry besides.
+/// Any telemetry, or none.
 fn telemetry() -> impl Strategy<Value = Option<TelemetryHeader>> {
     let hop = (any::<u64>(), any::<u64>(), any::<u64>());
     let int = prop::collection::vec(hop, 0..=5).prop_map(|hops| {
@@ -48,7 +48,7 @@ fn bth() -> impl Strategy<Value = Bth> {
     })
 }
 
-/// Anything that a sender may decide, but the payload.
+/// Any values that a sender may choose, except the payload.
 fn roce_frame() -> impl Strategy<Value = RoceFrame<'static>> {
     let link = (any::<[u8; 6]>(), any::<[u8; 6]>(), prop::option::of((0..8_u8, 0..4096_u16)));
     let addresses = (any::<[u8; 16]>(), any::<[u8; 16]>());
@@ -80,7 +80,7 @@ fn roce_frame() -> impl Strategy<Value = RoceFrame<'static>> {
     })
 }
 
-/// The decisions of the sender of a parsed frame.
+/// The sender's values of a parsed frame.
 fn sender_of<'a>(frame: &Frame<'a>, packet: &Roce<'a>) -> RoceFrame<'a> {
     let blank = RoceFrame {
         destination: frame.ethernet.destination,
@@ -288,7 +288,7 @@ fn what_cannot_be_sent_is_refused() {
 #[test]
 fn other_manufacturers_packets_are_all_payload() {
     let bth = Bth { opcode: 0xc4, ..Bth::new(Opcode::RcSendOnly, 1, 2) };
-    // Too short for the header; and long enough, with what is no count of records in its place.
+    // Too short for the header; and long enough, but with an invalid number of records.
     for payload in [b"something".as_slice(), &[0xff; 50]] {
         let sender = RoceFrame { payload, ..RoceFrame::new(Encapsulation::V1, bth) };
         let mut buffer = [0; 256];
@@ -318,7 +318,7 @@ fn a_selective_acknowledge_needs_its_room() {
     }
 }
 
-/// A switch that writes into a packet also renews its ICRC.
+/// A switch that writes into a packet also updates its ICRC.
 #[test]
 fn the_icrc_covers_telemetry() {
     let bth = Bth::new(Opcode::RcSendOnly, 1, 2).with_telemetry(TelemetryKind::Pint);

@@ -1,4 +1,4 @@
-//! Every frame of whole captures: what it is, its bytes, its ICRC.
+//! Every frame of whole captures: its protocol, its bytes, its ICRC.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,7 +26,7 @@ fn shared_soft_roce_captures() {
     assert_eq!(files, fs::read_dir(folder.join("captures")).expect("a folder").count());
 }
 
-/// Compares the captures of a folder with the table that another program made of them, and gives
+/// Compares the captures of a folder with a table that another program made of them, and returns
 /// their number.
 fn check_table(table: &Path, folder: &Path) -> usize {
     let text = fs::read_to_string(table).expect("a readable table");
@@ -49,7 +49,7 @@ fn check_table(table: &Path, folder: &Path) -> usize {
     files
 }
 
-/// The first four cells of a row of a table in Markdown, if it is one of such a table.
+/// The first four cells of a row of a Markdown table, if it is one with such a row.
 fn row(line: &str) -> Option<[&str; 4]> {
     let cells: Vec<_> = line.strip_prefix("| ")?.split('|').map(str::trim).collect();
     cells.first_chunk().copied()
@@ -61,7 +61,7 @@ fn counts(text: &str) -> Counts {
     pairs.map(|(name, number)| (name.into(), number.parse().expect("a number"))).collect()
 }
 
-/// What the table calls a frame.
+/// The name of a frame in the table.
 fn short_name(frame: &Frame<'_>) -> String {
     let Some(packet) = frame.roce() else { return "other".into() };
     let opcode = packet.bth.opcode().expect("a defined opcode");
@@ -96,7 +96,7 @@ fn check_frame<'a>(name: &str, bytes: &'a [u8]) -> Frame<'a> {
     frame
 }
 
-/// Each vector file's frames once more, out of the capture beside it, and its verdicts.
+/// The frames of each vector file, read from the capture beside it, with their expected results.
 #[test]
 fn shared_captures_of_vectors() {
     let Some(folder) = shared("vectors") else { return };
@@ -124,7 +124,7 @@ fn shared_captures_of_vectors() {
     assert!(files >= 10, "{files}");
 }
 
-/// The whole captures that the manifest counts.
+/// The captures that the manifest lists.
 #[test]
 fn shared_captures_of_the_manifest() {
     let Some(folder) = shared("vectors") else { return };
@@ -191,7 +191,7 @@ fn check_variant(name: &str, plain: &Record, record: &Record) {
     }
 }
 
-/// Frames of other people's hardware: PAUSE, and native InfiniBand behind records of an ERF card.
+/// Frames of real hardware: PAUSE, and native InfiniBand in records of an ERF card.
 #[test]
 fn shared_captures_of_hardware() {
     let Some(folder) = shared("captures") else { return };
@@ -214,7 +214,7 @@ fn shared_captures_of_hardware() {
         let kind = if parsed.grh().is_some() { "global" } else { "local" };
         *counts.entry(format!("{kind} {}", bth.opcode().expect("defined"))).or_default() += 1;
     }
-    // As tshark counts them.
+    // The numbers that tshark counts.
     let expected = [
         ("global UD_SEND_ONLY", 6),
         ("local RC_ACKNOWLEDGE", 9),
@@ -224,7 +224,7 @@ fn shared_captures_of_hardware() {
     assert_eq!(counts, expected.map(|(name, number)| (name.into(), number)).into());
 }
 
-/// The packet inside a record of an ERF card: behind 16 bytes, of which two are its length (the
+/// The packet in a record of an ERF card: it follows 16 bytes, two of which are its length (the
 /// format's "wire length").
 fn erf_packet(record: &[u8]) -> &[u8] {
     let len = usize::from(u16::from_be_bytes([record[14], record[15]]));

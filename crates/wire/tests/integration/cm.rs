@@ -47,7 +47,8 @@ fn shared_captures() {
     assert!(kinds.iter().all(|kind| all.contains_key(kind)), "{all:?}");
 }
 
-/// Every CM message of the captures in a folder is known and comes back; counted by name.
+/// Every CM message of the captures in a folder is known and is emitted unchanged; returns their
+/// numbers by name.
 fn check_folder(folder: &Path) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for path in captures(folder) {
@@ -97,8 +98,8 @@ fn fields_are_those_that_tshark_shows() {
     assert!(compared >= 72);
 }
 
-/// The described frames, built from nothing: that their ICRC is the one that Linux computed shows
-/// that every byte is right, those that Wireshark cut off included.
+/// Builds the described frames from scratch. Their ICRC is the one that Linux computed, so every
+/// byte is right, including those that Wireshark does not show.
 #[test]
 fn described_frames_are_built() {
     let text = std::fs::read_to_string(format!("{OWN}/decoded.txt")).expect("a readable file");
@@ -154,7 +155,7 @@ fn req(private_data: &[u8]) -> Req<'_> {
             remote_lid: CmPath::PERMISSIVE_LID,
             local_gid: Gid::from_ipv4(ACTIVE),
             remote_gid: Gid::from_ipv4(PASSIVE),
-            // Found by trying which of them has the ICRC: the description has only 0x317.
+            // Found by trying which label gives the ICRC: the description has only 0x317.
             flow_label: 0x31784,
             hop_limit: 64,
             local_ack_timeout: 19,
@@ -233,7 +234,7 @@ fn frame(source: [u8; 4], identification: u16, psn: u32, payload: &[u8]) -> Roce
     }
 }
 
-/// What Wireshark says of a frame.
+/// Wireshark's description of a frame.
 struct Described {
     /// `name: value` of all fields of MAD and message.
     fields: Vec<String>,
@@ -253,7 +254,7 @@ fn described_frames(text: &str) -> Vec<Described> {
         } else if let Some(fields) = &mut fields
             && line.contains(": ")
         {
-            // `1010 0... = Retry Count: 0x7`: where the bits are is ours to know.
+            // `1010 0... = Retry Count: 0x7`: the part with the bits is not compared.
             let field = line.split_once(" = ").map_or(line, |(_, field)| field);
             fields.push(field.into());
         }

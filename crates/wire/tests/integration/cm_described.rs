@@ -7,11 +7,11 @@ use rocelab_wire::cm::{
 
 use crate::described::hex;
 
-/// How many bytes of a field the dissector shows.
+/// Number of bytes of a field that the dissector shows.
 const SHOWN: usize = 36;
 
-/// What the dissector says of a MAD. Of messages that it does not know (MRA, SIDR) it says nothing
-/// but their first bytes.
+/// The dissector's description of a MAD. Of messages that it does not know (MRA, SIDR), it shows
+/// only the first bytes.
 pub(crate) fn describe(mad: &Mad<'_>) -> Vec<String> {
     let mut lines = header(&mad.header);
     lines.push(format!("MAD Data Payload: {}", shown(&mad.to_bytes()[MadHeader::LEN..])));
@@ -90,8 +90,8 @@ fn path(name: &str, path: &CmPath) -> Vec<String> {
         format!("{name} Remote Port LID: {}", path.remote_lid),
         format!("{name} Local Port GID: {}", gid(path.local_gid)),
         format!("{name} Remote Port GID: {}", gid(path.remote_gid)),
-        // Wireshark 4.0 takes the wrong bits: for the label the first twelve of its twenty, for
-        // the reserved bits and the rate the first eight.
+        // Wireshark 4.0 reads wrong bits: for the label the first twelve of its twenty, for the
+        // reserved bits and the rate the first eight.
         format!("{name} Flow Label: {:#07x}", path.flow_label >> 8),
         format!("Reserved: {:#04x}", path.flow_label >> 18),
         format!("{name} Packet Rate: {:#04x}", path.flow_label >> 12 & 0x3f),

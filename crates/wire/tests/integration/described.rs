@@ -27,10 +27,10 @@ fn hex_digit(c: char) -> Option<u8> {
     c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// Payloads up to this length stand in the vector files, longer ones only by their SHA-256.
+/// Longest payload that is in the vector files as bytes; of longer ones there is only the SHA-256.
 const LONGEST_SHOWN_PAYLOAD: usize = 128;
 
-/// All headers of a frame in the vocabulary of the vector files.
+/// All headers of a frame, with the names of the vector files.
 pub(crate) fn describe(frame: &Frame<'_>) -> Map<String, Value> {
     let mut all = Map::new();
     let mut put = |key: &str, value: Value| all.insert(key.into(), value);
@@ -70,7 +70,7 @@ pub(crate) fn describe(frame: &Frame<'_>) -> Map<String, Value> {
     all
 }
 
-/// Writes IPv6 addresses of a vector as Rust does.
+/// Rewrites the IPv6 addresses of a vector in Rust's form.
 pub(crate) fn normalise(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -84,7 +84,7 @@ pub(crate) fn normalise(value: &mut Value) {
     }
 }
 
-/// The files count a congestion notification tag as what follows the 802.1Q tags.
+/// For the vector files, a congestion notification tag is what follows the 802.1Q tags.
 fn first_ether_type(frame: &Frame<'_>) -> EtherType {
     if frame.cn_tag.is_some() { EtherType::CN_TAG } else { frame.ethernet.ether_type }
 }

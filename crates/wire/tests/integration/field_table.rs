@@ -1,10 +1,9 @@
-//! The table of fields in the documentation is complete. That its links lead somewhere is what
-//! rustdoc checks.
+//! The table of fields in the documentation is complete. Rustdoc checks that its links are valid.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files whose types hold whole headers, not fields.
+/// Files whose types contain whole headers, not fields.
 const CONTAINERS: [&str; 5] = [
     "src/frame",
     "src/infiniband.rs",

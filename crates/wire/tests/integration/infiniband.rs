@@ -1,4 +1,5 @@
-//! Packets of native InfiniBand: own ones, which have another implementation's ICRC, and wrong ones.
+//! Packets of native InfiniBand: built ones, with the ICRC of another implementation, and invalid
+//! ones.
 
 use proptest::prelude::*;
 use rocelab_wire::{
@@ -36,8 +37,8 @@ fn grh() -> Grh {
     }
 }
 
-/// The ICRC of a packet with GRH does not cover its LRH, so it is that of the same packet over RoCE
-/// v1, which others computed.
+/// The ICRC of a packet with GRH does not cover its LRH. So it is the same as that of the packet
+/// over RoCE v1, which other implementations computed.
 #[test]
 fn packets_with_grh_have_the_icrc_of_roce_v1() {
     let mut count = 0;
@@ -97,7 +98,7 @@ fn every_cut_is_noticed_at_the_right_layer() {
     for cut in 0..len {
         let parsed = InfiniBandPacket::parse(&bytes[..cut]);
         if cut >= len - 2 {
-            // The VCRC is cut, or absent.
+            // The VCRC is incomplete, or absent.
             let packet = parsed.unwrap();
             assert_eq!((packet.vcrc, packet.padding), (None, &bytes[len - 2..cut]));
             assert_eq!(bytes_of(&packet), bytes[..cut]);
@@ -184,7 +185,7 @@ fn what_cannot_be_sent_is_refused() {
     let bth = Bth::new(Opcode::RcSendOnly, 1, 2);
     let payload = [0; 8164];
     let build = |payload| InfiniBandPacket::build(lrh(), None, bth, Extensions::NONE, payload);
-    // 2047 words of four bytes, of which LRH, BTH and ICRC take six.
+    // 2047 words of four bytes; LRH, BTH and ICRC take six of them.
     assert_eq!(build(&payload).unwrap().wire_len(), 8188);
     let longer = [0; 8165];
     assert_eq!(build(&longer), Err(BuildError::TooLong { len: 8192 }));

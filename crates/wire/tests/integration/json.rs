@@ -188,7 +188,7 @@ fn management_datagrams_too() {
     assert_eq!(other, json!({ "other": "00ff" }));
 }
 
-/// Whatever frame: its JSON says what its fields say.
+/// For any frame, its JSON has the values of its fields.
 #[test]
 fn every_own_frame_has_its_headers() {
     for bytes in own_frames() {

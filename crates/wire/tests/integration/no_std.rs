@@ -1,11 +1,12 @@
-//! The crate goes without the standard library and without an allocator, and so do those it needs.
+//! The crate and its dependencies work without the standard library and without an allocator.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// A library for a machine without an operating system: it brings its own panic handler, which two
-/// cannot do, and no allocator. Whatever would want the standard library would not link.
+/// A library for a machine without an operating system. It has its own panic handler, of which
+/// there can be only one, and no allocator. A dependency on the standard library would fail to
+/// link.
 const BARE: &str = r#"
 #![no_std]
 
@@ -74,7 +75,7 @@ debug = false
     );
     fs::write(folder.join("Cargo.toml"), manifest).expect("a file");
     fs::write(folder.join("src/lib.rs"), format!("{BARE}\n{json}\n")).expect("a file");
-    // The versions of the workspace, which are here already.
+    // The versions of the workspace, which are already downloaded.
     fs::copy(root.join("../../Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file");
 
     let output = Command::new(env!("CARGO"))

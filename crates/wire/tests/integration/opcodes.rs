@@ -1,8 +1,8 @@
-//! Every defined opcode, against the table of the standard's opcodes written out once more.
+//! Every defined opcode, compared with a second, independent table of the standard's opcodes.
 
 use rocelab_wire::{Extensions, Opcode, Transport};
 
-/// Where in its message a packet stands.
+/// The position of a packet in its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Position {
     First,
@@ -13,7 +13,7 @@ enum Position {
 
 use Position::{First, Last, Middle, Only};
 
-/// Low five bits, name, position, extension headers (of RC and UC), whether there may be payload, and
+/// Low five bits, name, position, extension headers (of RC and UC), whether payload is allowed, and
 /// the transport services that have it.
 type Row = (u8, &'static str, Position, &'static [&'static str], bool, &'static [Transport]);
 
@@ -88,7 +88,7 @@ fn every_row_of_the_table_is_an_opcode() {
 #[test]
 fn every_opcode_is_in_the_table() {
     let cells: usize = TABLE.iter().map(|(.., transports)| transports.len()).sum();
-    // The congestion notification, and our selective acknowledge.
+    // Two more: the congestion notification, and our selective acknowledge.
     assert_eq!(Opcode::ALL.len(), cells + 2);
     assert_eq!((u8::from(Opcode::Cnp), headers_of(Opcode::Cnp)), (0x81, vec!["CNP"]));
     let sack = Opcode::RcSelectiveAcknowledge;
@@ -108,7 +108,7 @@ fn position_of(opcode: Opcode) -> Position {
     position
 }
 
-/// The names of the extension headers in the order in which the parser finds them.
+/// The names of the extension headers in the parser's order.
 fn headers_of(opcode: Opcode) -> Vec<&'static str> {
     let extensions = Extensions::parse(opcode, &[0; 64]).expect("room for all");
     let text = extensions.to_string();

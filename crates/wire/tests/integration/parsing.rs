@@ -1,4 +1,4 @@
-//! Frames that are not plain RoCE frames: cut, contradictory, foreign.
+//! Frames that are not plain RoCE frames: incomplete, contradictory, of other protocols.
 
 use proptest::prelude::*;
 use rocelab_wire::{
@@ -127,7 +127,7 @@ fn other_mac_control_is_foreign() {
     assert_eq!(Frame::parse(&bytes[..15]), Err(error));
 }
 
-/// An end station may tag its data frames, so that it knows which flow a message is about.
+/// An end station may tag its data frames, so that it can assign a message to a flow.
 #[test]
 fn a_congestion_tag_hides_nothing() {
     let plain = send();

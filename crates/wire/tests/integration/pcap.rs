@@ -1,4 +1,4 @@
-//! Capture files, whole.
+//! Reads whole capture files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use pcap_file::pcap::PcapReader;
 use pcap_file::pcapng::{Block, PcapNgReader};
 
-/// The folder of shared vectors and captures beside the repository; `None`, with a note, without it.
+/// The folder of shared vectors and captures beside the repository; `None`, with a note, if it is
+/// missing.
 pub(crate) fn shared(folder: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let path = root.join(folder);
@@ -20,7 +21,7 @@ pub(crate) fn shared(folder: &str) -> Option<PathBuf> {
 /// One record of a capture.
 pub(crate) struct Record {
     pub(crate) bytes: Vec<u8>,
-    /// Whether these are all bytes of the frame.
+    /// Whether the frame was captured completely.
     pub(crate) whole: bool,
 }
 

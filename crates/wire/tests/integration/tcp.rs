@@ -1,5 +1,5 @@
-//! TCP segments in whole frames, as Wireshark's dissector sees them. Skipped, with a note, without
-//! tshark.
+//! TCP segments in whole frames, as Wireshark's dissector sees them. Skipped, with a note, if
+//! tshark is missing.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -12,7 +12,7 @@ use rocelab_wire::{
     Ecn, EtherType, Ethernet, Ipv4, Ipv6, MacAddress, PROTOCOL_TCP, Tcp, TcpOptions,
 };
 
-/// What is asked of each frame; the last two are empty where nothing is wrong.
+/// The fields that are compared for each frame; the last two are empty if nothing is wrong.
 const FIELDS: [&str; 9] = [
     "tcp.len",
     "tcp.seq_raw",
@@ -25,7 +25,7 @@ const FIELDS: [&str; 9] = [
     "_ws.expert.message",
 ];
 
-/// A frame without FCS around a segment with so much data, all zeros.
+/// A frame without FCS with a segment and `data` bytes of data, all zeros.
 fn frame(tcp: &Tcp, data: usize, version: u8, from: u8, to: u8) -> Vec<u8> {
     let data = vec![0; data];
     let len = u16::try_from(tcp.header_len() + data.len()).unwrap();
@@ -90,7 +90,7 @@ fn ipv6(source: Ipv6Addr, destination: Ipv6Addr, len: u16) -> Vec<u8> {
     header.to_bytes().to_vec()
 }
 
-/// Data and acknowledgements, one with two blocks for what is behind a gap.
+/// Data and acknowledgements; one acknowledgement has two blocks because of gaps.
 fn conversation(version: u8) -> (Vec<Vec<u8>>, Vec<String>) {
     let data = |seq: u32, len: usize, flags: u8| {
         let tcp = Tcp {
@@ -146,7 +146,7 @@ fn tshark_sees_the_same_and_nothing_wrong() {
         let mut command = Command::new("tshark");
         command.arg("-r").arg(&path).args(["-T", "fields"]);
         command.args(["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]);
-        // The capture has lost segments: that is not what is asked.
+        // Segments are missing in the capture on purpose, so sequence numbers are not analysed.
         command.args(["-o", "tcp.analyze_sequence_numbers:FALSE"]);
         for field in FIELDS {
             command.args(["-e", field]);

@@ -1,4 +1,5 @@
-//! What Wireshark's dissector sees in the same bytes. Skipped, with a note, without tshark.
+//! Wireshark's dissector sees the same in the same bytes. Skipped, with a note, if tshark is
+//! missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use rocelab_wire::{
 use crate::described::hex;
 use crate::pcap::{read, shared};
 
-/// What is asked of each frame.
+/// The fields that are compared for each frame.
 const FIELDS: [&str; 8] = [
     "_ws.malformed",
     "infiniband.bth.opcode",
@@ -27,7 +28,7 @@ const FIELDS: [&str; 8] = [
     "infiniband.invariant.crc",
 ];
 
-/// Dissectors that take random payload for their own, and the owner of a low UDP source port.
+/// Dissectors that guess the protocol of random payload, or belong to a low UDP source port.
 const OTHERS: [&str; 10] = [
     "rpcrdma_infiniband",
     "eth_over_ib",
@@ -41,11 +42,12 @@ const OTHERS: [&str; 10] = [
     "fc_infiniband",
 ];
 
-/// Link type of the records of ERF cards. Wireshark 4.0 knows native InfiniBand only in these, not
-/// by the link type 247.
+/// Link type of records of ERF cards. Wireshark 4.0 can read native InfiniBand only in these, not
+/// with the link type 247.
 const LINKTYPE_ERF: u32 = 197;
 
-/// One line for each frame, with tabs between the answers; `None`, with a note, without tshark.
+/// One line for each frame, with tabs between the fields; `None`, with a note, if tshark is
+/// missing.
 fn ask(name: &str, link: DataLink, frames: &[Vec<u8>], fields: &[&str]) -> Option<Vec<String>> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pcap"));
     write(&path, link, frames);
@@ -86,14 +88,14 @@ fn write(path: &Path, datalink: DataLink, frames: &[Vec<u8>]) {
     writer.flush().expect("room on the disk");
 }
 
-/// The answers that are right for a packet.
+/// The right fields for a packet.
 fn expected(packet: Option<TransportPacket<'_>>) -> String {
     let Some(packet) = packet else { return "\t".repeat(FIELDS.len() - 1) };
     let TransportPacket { bth, extensions, icrc, .. } = packet;
     let [syndrome, msn] = extensions.aeth.map_or([String::new(), String::new()], |aeth| {
         [aeth.syndrome.to_u8().to_string(), aeth.msn.to_string()]
     });
-    // A CNP's body and ICRC are only bytes to it.
+    // tshark shows a CNP's body and ICRC only as bytes.
     let icrc = match bth.opcode() {
         Some(Opcode::Cnp) => String::new(),
         _ => format!("0x{}", hex(&crc_to_wire(icrc))),
@@ -128,7 +130,7 @@ fn own_captures() {
     check_captures("own", &captures_in(&folder));
 }
 
-/// Frame by frame, so that counts are equal for every capture.
+/// Compared frame by frame, so the counts of every capture are equal too.
 #[test]
 fn shared_captures() {
     if let Some(folder) = shared("soft-roce/captures") {
@@ -164,7 +166,7 @@ fn acknowledge(encapsulation: Encapsulation, telemetry: Option<TelemetryKind>) -
     bytes
 }
 
-/// A manufacturer's opcode is unknown to it, but nothing is wrong with the packet.
+/// tshark does not know a manufacturer's opcode, but reports no error.
 #[test]
 fn selective_acknowledges_are_not_malformed() {
     let encapsulations = [Encapsulation::V1, Encapsulation::V2Ipv4, Encapsulation::V2Ipv6];
@@ -179,7 +181,7 @@ fn selective_acknowledges_are_not_malformed() {
     assert_eq!(lines, expected);
 }
 
-/// The record of an ERF card: a time, the type "InfiniBand", and the length of record and packet.
+/// A record of an ERF card: a time, the type "InfiniBand", and the lengths of record and packet.
 fn erf_record(packet: &[u8]) -> Vec<u8> {
     const HEADER_LEN: usize = 16;
     let len = |len: usize| u16::try_from(len).expect("a short packet").to_be_bytes();

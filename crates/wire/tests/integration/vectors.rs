@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::described::{describe, hex, normalise, unhex};
 use crate::pcap::shared;
 
-/// A field of `decoded` that is not ours to find: the digest of a long payload, which the comparison
-/// of all bytes covers.
+/// A field of `decoded` that is not compared: the digest of a long payload, because all bytes are
+/// compared anyway.
 const IGNORED: &str = "payload_sha256";
 
 #[test]
