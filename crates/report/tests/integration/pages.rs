@@ -1,14 +1,14 @@
 //! Pages as files: equal for equal results, bounded, honest about what is missing, and made of what
 //! `assets/README.md` says.
 
-mod example;
-
 use std::path::Path;
 
 use rocelab_report::{Comparison, compare_html, report_html};
 use rocelab_results::{Millionths, Results, ResultsError};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+
+use crate::example;
 
 fn results(folder: &Path, scale: u64) -> Results {
     Results::open(example::write(folder, example::NAME, scale)).unwrap()

@@ -1,11 +1,9 @@
 //! Static routes hold where they are set, and nowhere else.
 
-mod random_network;
-
 use std::collections::BTreeMap;
 
+use crate::random_network::{graph, link, network, single};
 use proptest::prelude::*;
-use random_network::{graph, link, network, single};
 use rocelab_fabric::{NodeId, PathError, Routes, StaticRoute, Topology};
 
 /// Any switch, any host, and three ports of which some may not exist.

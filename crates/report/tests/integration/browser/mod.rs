@@ -1,12 +1,7 @@
 //! Pages as a browser shows them: without errors, requests or a mouse, and quickly. Skipped, with a
 //! note, where Chromium is not installed.
-#![cfg(unix)]
 
 mod chromium;
-#[path = "../example/mod.rs"]
-mod example;
-#[path = "../example/trouble.rs"]
-mod trouble;
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +9,8 @@ use rocelab_report::{compare_html, report_html};
 use rocelab_results::Results;
 use serde_json::{Value, json};
 
-use chromium::Chromium;
+use self::chromium::Chromium;
+use crate::example::{self, trouble};
 
 /// How long a page may take from being opened to being drawn (ms).
 const QUICK: f64 = 3_000.0;

@@ -1,11 +1,9 @@
 //! Routes against what they must be: all shortest paths, and only these.
 
-mod random_network;
-
 use std::path::Path;
 
+use crate::random_network::{network, single};
 use proptest::prelude::*;
-use random_network::{network, single};
 use rocelab_fabric::topology::{LinkConfig, clos, fat_tree, leaf_spine, spanning_tree};
 use rocelab_fabric::{NodeId, PathError, RouteError, Routes, Topology, TopologyConfig};
 use rocelab_units::{Bandwidth, Duration};

@@ -2,15 +2,13 @@
 
 #![expect(clippy::cast_possible_truncation, reason = "the networks are small")]
 
-mod random_network;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration as WallTime;
 
+use crate::random_network::{graph, link, network, single};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use random_network::{graph, link, network, single};
 use rocelab_fabric::topology::{
     Adjacency, LinkConfig, dumbbell, fat_tree, leaf_spine, spanning_tree,
 };

@@ -1,5 +1,8 @@
 //! Results of a run that never was: 320 servers in 20 racks, with everything that a page can show.
 
+#[cfg(unix)]
+pub(crate) mod trouble;
+
 use std::path::{Path, PathBuf};
 
 use rocelab_results::{

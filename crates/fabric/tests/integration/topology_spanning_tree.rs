@@ -1,9 +1,7 @@
 //! Spanning trees: they span, they are trees, and they are those that bridges would settle on.
 
-mod random_network;
-
+use crate::random_network::{graph, link, network, single};
 use proptest::prelude::*;
-use random_network::{graph, link, network, single};
 use rocelab_fabric::Topology;
 use rocelab_fabric::topology::spanning_tree;
 

@@ -1,12 +1,10 @@
 //! Routes and figures of pairs against the native routes, and against runs of HPCC's ns-3
 //! simulator.
 
-mod random_network;
-
 use std::path::{Path, PathBuf};
 
+use crate::random_network::{network, single};
 use proptest::prelude::*;
-use random_network::{network, single};
 use rocelab_fabric::topology::{clos, file};
 use rocelab_fabric::{HpccNs3Routes, NodeId, PairProperties, Routes, Topology, TopologyConfig};
 
