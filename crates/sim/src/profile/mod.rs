@@ -36,10 +36,11 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::{Cnm, TelemetryHeader};
 
 use crate::network::{BuildError, HostEnd, OpenOperation, TrafficKind, Violation};
+use crate::simulation::Compiled;
 use crate::{FlowPlan, Plan};
 
 /// The rules that a network goes by.
-pub trait Profile: fmt::Debug + Sized + 'static {
+pub trait Profile: Compiled + fmt::Debug + 'static {
     /// When a frame that starts now is over.
     type Link: Serialisation;
     /// Pauses, at both ends.

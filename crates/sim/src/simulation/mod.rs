@@ -5,6 +5,7 @@ mod audit;
 mod barrier;
 mod capture_files;
 mod collected;
+mod compiled;
 mod coordinator;
 mod ending;
 mod execution;
@@ -27,6 +28,7 @@ use rocelab_units::SimTime;
 
 use self::capture_files::CaptureFiles;
 use self::collected::Collected;
+pub(crate) use self::compiled::Compiled;
 use self::coordinator::Coordinator;
 pub use self::ending::Ending;
 pub use self::execution::Execution;
@@ -76,6 +78,11 @@ impl<P: Profile> Simulation<P> {
     /// # Errors
     /// If the plan cannot become a network.
     pub fn new(plan: Arc<Plan>) -> Result<Self, BuildError> {
+        P::new(plan)
+    }
+
+    /// See [`Compiled`].
+    fn in_one_part(plan: Arc<Plan>) -> Result<Self, BuildError> {
         let part = Part::whole(&plan);
         Self::of_parts(plan, std::iter::once(part), Workers::Always(1))
     }
@@ -85,6 +92,11 @@ impl<P: Profile> Simulation<P> {
     /// # Errors
     /// If the plan cannot become a network.
     pub fn with_execution(plan: Arc<Plan>, execution: Execution) -> Result<Self, BuildError> {
+        P::with_execution(plan, execution)
+    }
+
+    /// See [`Compiled`].
+    fn executed_so(plan: Arc<Plan>, execution: Execution) -> Result<Self, BuildError> {
         let execution = execution.for_plan(&plan);
         let cut = Cut::new(&plan, execution.partitioning(&plan));
         let workers = Workers::WhereWorth(execution.threads as usize);
@@ -238,6 +250,11 @@ impl<P: Profile> Simulation<P> {
 
     /// Runs about `budget` events; says so if the run is over.
     pub fn advance(&mut self, budget: u64) -> Option<Ending> {
+        P::advance(self, budget)
+    }
+
+    /// See [`Compiled`].
+    fn advance_here(&mut self, budget: u64) -> Option<Ending> {
         let before = self.parts.executed();
         while self.parts.executed() - before < budget && !self.is_paused() {
             let ending = self.run_window(Parts::run_until);
@@ -286,6 +303,11 @@ impl<P: Profile> Simulation<P> {
 
     /// When the run is over: measures what counts over an interval, of the one that is not over.
     pub fn finish_samples(&mut self) {
+        P::finish_samples(self);
+    }
+
+    /// See [`Compiled`].
+    fn finish_samples_here(&mut self) {
         self.is_over = true;
         self.collect_records();
         for flow in self.collected.unacknowledged.keys().copied().collect::<Vec<_>>() {
