@@ -95,7 +95,7 @@ mod tests {
     use rocelab_transport::Content;
 
     use super::*;
-    use crate::{Scenario, Simulation};
+    use crate::{Planning, Scenario, Simulation};
 
     fn simulation(verb: &str) -> Simulation {
         let text = format!(

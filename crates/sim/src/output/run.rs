@@ -156,7 +156,7 @@ mod tests {
     use rocelab_results::{MemorySink, Overwrite, RECORD_TYPES, ResultsDir, RunInfo, Table, Value};
 
     use super::*;
-    use crate::Scenario;
+    use crate::{Planning, Scenario};
 
     const TEXT: &str = "[topology.single-switch]\nhosts = 5\n\
          link = { rate = \"100Gbps\", cable = \"3m\" }\n[roce]\npriority = 3\n\
