@@ -67,10 +67,12 @@ tests() {
     cargo test $(packages)
 }
 
-# Random scenarios of combined features for a minute. The profile of the tests, in which they are compiled
-# already, is optimised, and checks for overflows.
+# Random scenarios of combined features for a minute. The profile of the tests is optimised, and checks for
+# overflows. Built together with the tests, the program uses what they were built of: alone, its dependencies
+# have fewer features, and all would be compiled anew.
 combinations() {
-    cargo run --profile test --package rocelab-benches --bin combinations -- --seed 1 \
+    cargo build --profile test $(packages) --tests --bin combinations
+    "${CARGO_TARGET_DIR:-target}/debug/combinations" --seed 1 \
         --seconds 60 --count 4000 --parts 600 --kills 200
 }
 
@@ -88,13 +90,14 @@ program() {
         --out "$results/fat320"
     "${CARGO_TARGET_DIR:-target}/release/rocelab" report "$results/fat320"
     ROCELAB_REPORT="$results/fat320/report.html" \
-        cargo test --package rocelab-report --test browser -- --nocapture that_the_environment_names
+        cargo test $(packages) --test integration -- --nocapture that_the_environment_names
     rm -r "$results"
 }
 
-# Compiled, not measured: figures of a shared machine say little.
+# Checked, not measured: figures of a shared machine say little. By clippy, as in `lints`, so that nothing is
+# checked twice.
 benches() {
-    cargo check --package rocelab-benches --benches
+    cargo clippy $(packages) --benches -- -D warnings
 }
 
 # Fuzz targets need nightly Rust. Without it they are left out.

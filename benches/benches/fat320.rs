@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use rocelab_sim::{Plan, Scenario, Simulation};
+use rocelab_sim::{Plan, Planning, Scenario, Simulation};
 
 /// How many flows are run, if the environment does not say.
 const FLOWS: usize = 1_000;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rocelab_results::{Checkpoints, Overwrite, ResultsDir, ResultsError, Summary};
 use rocelab_sim::proof::Proof;
-use rocelab_sim::{Ending, Execution, Outcome, Plan, Progress, RunError, Scenario};
+use rocelab_sim::{Ending, Execution, Outcome, Plan, Planning, Progress, RunError, Scenario};
 use tempfile::TempDir;
 
 use crate::Violation;

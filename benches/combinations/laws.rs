@@ -8,9 +8,9 @@ use rocelab_results::{
     FlowRecord, FlowStatus, LinkRecord, OperationRecord, OperationStatus, RateSample, RunInfo,
     UtilisationSample,
 };
-use rocelab_sim::Ending;
 use rocelab_sim::Scenario;
 use rocelab_sim::proof::Verdict;
+use rocelab_sim::{Ending, Planning};
 use rocelab_units::Bandwidth;
 use serde::de::DeserializeOwned;
 use toml::Value;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rocelab_benches::percentile::percentiles;
 use rocelab_benches::{repository, text};
 use rocelab_results::{Overwrite, ResultsDir, RunInfo};
+use rocelab_sim::Planning;
 use rocelab_sim::reference;
 
 use crate::Failure;

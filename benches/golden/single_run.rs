@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use rocelab_results::{Overwrite, ResultsDir, RunInfo};
+use rocelab_sim::Planning;
 use rocelab_sim::reference;
 
 use crate::Failure;

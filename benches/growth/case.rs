@@ -7,7 +7,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use rocelab_benches::usage::Usage;
-use rocelab_sim::{Scenario, Simulation};
+use rocelab_sim::{Planning, Scenario, Simulation};
 use rocelab_units::{Duration, SimTime};
 
 use crate::{Failure, instructions};

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use rocelab_results::{Checkpoint, CheckpointSettings, Checkpoints, Overwrite, ResultsDir};
-use rocelab_sim::{Execution, Plan, RunError, Scenario};
+use rocelab_sim::{Execution, Plan, Planning, RunError, Scenario};
 use rocelab_units::Duration;
 
 /// Small, with much that has state: learning, marks, pauses, failures, faults, TCP, an application, samples.

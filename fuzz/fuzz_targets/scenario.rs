@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use libfuzzer_sys::fuzz_target;
-use rocelab_sim::Scenario;
+use rocelab_sim::{Planning, Scenario};
 
 /// Larger networks are valid, but would only show how much memory there is.
 const MOST_NODES: u64 = 64;

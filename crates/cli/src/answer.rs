@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rocelab_sim::Plan;
 use rocelab_sim::reference::Loaded;
+use rocelab_sim::{Plan, Planning};
 
 use crate::failure::Failure;
 

@@ -7,7 +7,7 @@ use rocelab_results::{
     Checkpoint, CheckpointSettings, Checkpoints, InputFile, Overwrite, Results, ResultsDir,
     ResultsError, RunInfo, SCENARIO_TOML,
 };
-use rocelab_sim::{Outcome, Plan, RunError, Scenario};
+use rocelab_sim::{Outcome, Plan, Planning, RunError, Scenario};
 use rocelab_units::{Duration, SimTime};
 
 use crate::answer;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use rocelab_results::{Results, SCENARIO_TOML};
 use rocelab_sim::explain::{ExplainError, Explained, Selection, Survey, explain, survey};
-use rocelab_sim::{Plan, Progress};
+use rocelab_sim::{Plan, Planning, Progress};
 
 use crate::answer;
 use crate::exit::Exit;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use clap::{Parser, Subcommand};
 use rocelab_results::{Checkpoints, ResultsDir, RunInfo};
 use rocelab_sim::ranks::{Blame, Communicator, Ranks};
-use rocelab_sim::{Plan, RunError, Scenario};
+use rocelab_sim::{Plan, Planning, RunError, Scenario};
 
 use crate::exit::Exit;
 use crate::failure::Failure;

@@ -10,7 +10,7 @@ use clap::Args;
 use rocelab_results::{Checkpoints, Machine, Overwrite, ResultsDir, RunInfo, SCENARIO_TOML};
 use rocelab_sim::proof::{LossyPriority, ProofStage, RoutingLoop, StarvedPriority};
 use rocelab_sim::reference::Loaded;
-use rocelab_sim::{Execution, Outcome, Plan, Progress, RunError, Scenario};
+use rocelab_sim::{Execution, Outcome, Plan, Planning, Progress, RunError, Scenario};
 
 use crate::answer;
 use crate::checkpoint::{self, CheckpointArguments};

@@ -97,7 +97,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::Scenario;
+    use crate::{Planning, Scenario};
 
     #[test]
     fn a_pause_is_long_by_the_lowest_rate_that_a_link_ever_has() {

@@ -1,6 +1,6 @@
 //! Puts the cores together: text to a plan, a plan to a network, a network to results.
 //!
-//! 1. [`Scenario`] is what the user wrote; [`Scenario::plan`] finds everything that is wrong with
+//! 1. [`Scenario`] is what the user wrote; [`Planning::plan`] finds everything that is wrong with
 //!    it and gives a [`Plan`], which can run.
 //! 2. [`Simulation`] makes a [`Network`] of the plan and runs its events. The network alone
 //!    schedules, owns packets and keeps records; hosts (`rocelab-transport`) and switches
@@ -11,7 +11,7 @@
 //! use std::path::Path;
 //! use std::sync::Arc;
 //!
-//! use rocelab_sim::{Ending, Scenario, Simulation};
+//! use rocelab_sim::{Ending, Planning, Scenario, Simulation};
 //!
 //! let text = r#"
 //!     [topology.single-switch]
@@ -31,7 +31,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod address;
 pub mod explain;
 mod frozen;
 mod ideal;
@@ -44,8 +43,6 @@ pub mod profile;
 pub mod proof;
 pub mod ranks;
 mod record;
-pub mod reference;
-pub mod scenario;
 mod simulation;
 mod stall;
 mod topology_map;
@@ -63,8 +60,11 @@ pub use plan::{
     HpccNs3Plan, LinkDown, MissingEntries, OpcodeSet, Plan, PortSamplingPlan, ProfilePlan,
     RateThresholds, RocePlan, SamplingPlan, SlowReceiver, SwitchOverrides, TablesPlan, TcpPlan,
 };
-pub use planning::MAX_FLOWS;
+pub use planning::{MAX_FLOWS, Planning};
+pub use rocelab_scenario as scenario;
+use rocelab_scenario::address;
+pub use rocelab_scenario::reference;
 pub use scenario::{CaptureFormat, Scenario, ScenarioError, Side, Verb};
-pub use simulation::{Ending, Execution, Progress, Simulation, WholeNetwork};
+pub use simulation::{Compiled, Ending, Execution, Progress, Simulation, WholeNetwork};
 pub use topology_map::topology_map;
 pub use workload::{AppPlan, MAX_MESSAGE_BYTES, OperationKind, StepPlan, StepVerb};

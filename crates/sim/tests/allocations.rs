@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rocelab_sim::{Scenario, Simulation};
+use rocelab_sim::{Planning, Scenario, Simulation};
 
 /// Events until all stores have the size that they need.
 const WARM_UP: u64 = 3_000_000;

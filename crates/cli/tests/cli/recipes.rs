@@ -116,7 +116,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_fabric::TopologyConfig;
-use rocelab_sim::{Ending, Scenario, Simulation};
+use rocelab_sim::{Ending, Planning, Scenario, Simulation};
 use rocelab_transport::Algorithm;
 
 const SCENARIO: &str = r#"

@@ -7,16 +7,27 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use crate::program::repository;
 
 /// What each crate of `crates/` may use of the others, and does use.
-const ALLOWED: [(&str, &[&str]); 11] = [
+const ALLOWED: [(&str, &[&str]); 12] = [
     ("rocelab", &["capture", "report", "results", "sim", "units"]),
     ("rocelab-capture", &["units", "wire"]),
     ("rocelab-engine", &["state", "units"]),
     ("rocelab-fabric", &["state", "units", "wire"]),
     ("rocelab-report", &["results", "units"]),
     ("rocelab-results", &["units"]),
+    ("rocelab-scenario", &["fabric", "state", "transport", "units", "wire"]),
     (
         "rocelab-sim",
-        &["capture", "engine", "fabric", "results", "state", "transport", "units", "wire"],
+        &[
+            "capture",
+            "engine",
+            "fabric",
+            "results",
+            "scenario",
+            "state",
+            "transport",
+            "units",
+            "wire",
+        ],
     ),
     ("rocelab-state", &[]),
     ("rocelab-transport", &["state", "units", "wire"]),

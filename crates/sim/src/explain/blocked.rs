@@ -230,8 +230,8 @@ mod tests {
     use rocelab_units::{Duration, SimTime};
 
     use super::*;
-    use crate::Scenario;
     use crate::network::{PauseChange, PauseEvent, PauseRequest, Record, RecordKind};
+    use crate::{Planning, Scenario};
 
     /// A deadlock may be found later that an open pause is in, or what it descends from.
     #[test]

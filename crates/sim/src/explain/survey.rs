@@ -224,7 +224,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::Scenario;
+    use crate::{Planning, Scenario};
 
     fn plan(file: &str, overrides: &[(&str, &str)]) -> Arc<Plan> {
         let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");

@@ -355,7 +355,7 @@ mod tests {
     use rocelab_engine::RngStream;
 
     use super::*;
-    use crate::Scenario;
+    use crate::{Planning, Scenario};
 
     /// Switches in a grid of four rows, each with a host, where no two links have the same delay.
     fn plan(columns: u64, more: &str) -> Plan {

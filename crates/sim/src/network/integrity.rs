@@ -43,7 +43,7 @@ mod tests {
     use rocelab_transport::Content;
 
     use crate::record::{IntegrityReport, Promise};
-    use crate::{Scenario, Simulation};
+    use crate::{Planning, Scenario, Simulation};
 
     fn simulation(verb: &str) -> Simulation {
         let text = format!(

@@ -9,10 +9,9 @@ use super::error::RunError;
 use super::outcome::{Before, Outcome};
 use super::record::Output;
 use crate::network::Cut;
-use crate::profile::Profile;
 use crate::profile::hpcc_ns3::HpccNs3;
 use crate::profile::roce::Roce;
-use crate::simulation::{Ending, Execution, Progress, Simulation};
+use crate::simulation::{Compiled, Ending, Execution, Progress, Simulation};
 use crate::{Plan, ProfilePlan};
 
 /// Events between two calls of the observer: some tens of milliseconds of work.
@@ -58,7 +57,7 @@ pub fn run_in_parts(
 }
 
 /// What is done beside a run.
-pub(super) trait Aside<P: Profile, S: Sink> {
+pub(super) trait Aside<P: Compiled, S: Sink> {
     /// Whether a run that is broken off can go on later, so that its results are not to be finished.
     const CAN_GO_ON: bool;
 
@@ -81,7 +80,7 @@ pub(super) trait Aside<P: Profile, S: Sink> {
 /// Nothing more.
 struct Nothing;
 
-impl<P: Profile, S: Sink> Aside<P, S> for Nothing {
+impl<P: Compiled, S: Sink> Aside<P, S> for Nothing {
     const CAN_GO_ON: bool = false;
 
     fn begin(
@@ -100,7 +99,7 @@ impl<P: Profile, S: Sink> Aside<P, S> for Nothing {
 }
 
 /// Runs to the end, and streams records into a sink.
-pub(super) fn record<P: Profile, S: Sink, A: Aside<P, S>>(
+pub(super) fn record<P: Compiled, S: Sink, A: Aside<P, S>>(
     mut simulation: Simulation<P>,
     sink: &S,
     mut aside: A,
@@ -133,7 +132,7 @@ pub(super) fn record<P: Profile, S: Sink, A: Aside<P, S>>(
 }
 
 /// Makes results of a run that is over.
-pub(super) fn conclude<P: Profile, S: Sink>(
+pub(super) fn conclude<P: Compiled, S: Sink>(
     mut simulation: Simulation<P>,
     mut output: Output<'_, S>,
     ending: Ending,
@@ -156,7 +155,7 @@ mod tests {
     use rocelab_results::{MemorySink, Overwrite, RECORD_TYPES, ResultsDir, RunInfo, Table, Value};
 
     use super::*;
-    use crate::Scenario;
+    use crate::{Planning, Scenario};
 
     const TEXT: &str = "[topology.single-switch]\nhosts = 5\n\
          link = { rate = \"100Gbps\", cable = \"3m\" }\n[roce]\npriority = 3\n\

@@ -97,7 +97,7 @@ mod tests {
 
     use super::*;
     use crate::network::{PauseChange, PauseEvent, QueueStorm};
-    use crate::{Plan, Scenario};
+    use crate::{Plan, Planning, Scenario};
 
     /// Two switches; at all ports priorities 3 and 4 share queue 3.
     fn plan() -> Plan {

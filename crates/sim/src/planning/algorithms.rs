@@ -23,56 +23,48 @@ impl Named<'_> {
     }
 }
 
-impl Scenario {
-    /// Every congestion control that the scenario names.
-    pub(super) fn algorithms(&self) -> Vec<Named<'_>> {
-        let mut all = self.common_algorithms();
-        all.extend(
-            workload::items(&self.workload)
-                .into_iter()
-                .filter_map(|(name, item)| of_item(&name, item)),
-        );
-        all
-    }
+/// Every congestion control that the scenario names.
+pub(super) fn named(scenario: &Scenario) -> Vec<Named<'_>> {
+    let mut all = common(scenario);
+    let items = workload::items(&scenario.workload);
+    all.extend(items.into_iter().filter_map(|(name, item)| of_item(&name, item)));
+    all
+}
 
-    /// Those that flows can use: some may be hidden by what all workloads say themselves.
-    pub(super) fn usable_algorithms(&self) -> Vec<Named<'_>> {
-        let items = workload::items(&self.workload);
-        let own: Vec<_> = items.iter().filter_map(|(name, item)| of_item(name, *item)).collect();
-        let mut all = if own.len() < items.len() { self.common_algorithms() } else { Vec::new() };
-        all.extend(own);
-        all
-    }
+/// Those that flows can use: some may be hidden by what all workloads say themselves.
+pub(super) fn usable(scenario: &Scenario) -> Vec<Named<'_>> {
+    let items = workload::items(&scenario.workload);
+    let own: Vec<_> = items.iter().filter_map(|(name, item)| of_item(name, *item)).collect();
+    let mut all = if own.len() < items.len() { common(scenario) } else { Vec::new() };
+    all.extend(own);
+    all
+}
 
-    /// Those of all flows and of classes.
-    fn common_algorithms(&self) -> Vec<Named<'_>> {
-        let of_all = self.congestion_control.iter();
-        let mut all: Vec<_> =
-            of_all.map(|algorithm| Named { key: OF_ALL.into(), algorithm }).collect();
-        let priorities = (0..=7).filter_map(Priority::new);
-        all.extend(priorities.filter_map(|priority| self.algorithm_of_class(priority)));
-        all
-    }
+/// Those of all flows and of classes.
+fn common(scenario: &Scenario) -> Vec<Named<'_>> {
+    let of_all = scenario.congestion_control.iter();
+    let mut all: Vec<_> = of_all.map(|algorithm| Named { key: OF_ALL.into(), algorithm }).collect();
+    let priorities = (0..=7).filter_map(Priority::new);
+    all.extend(priorities.filter_map(|priority| of_class(scenario, priority)));
+    all
+}
 
-    fn algorithm_of_class(&self, priority: Priority) -> Option<Named<'_>> {
-        let algorithm = self.class.get(&priority)?.congestion_control.as_ref()?;
-        Some(Named { key: format!("class.{}.{OF_ALL}", priority.number()), algorithm })
-    }
+fn of_class(scenario: &Scenario, priority: Priority) -> Option<Named<'_>> {
+    let algorithm = scenario.class.get(&priority)?.congestion_control.as_ref()?;
+    Some(Named { key: format!("class.{}.{OF_ALL}", priority.number()), algorithm })
+}
 
-    /// The congestion control of a workload's flows of a priority.
-    fn algorithm_for<'a>(
-        &'a self,
-        name: &str,
-        item: &'a dyn Workload,
-        priority: u8,
-    ) -> Option<Named<'a>> {
-        of_item(name, item).or_else(|| self.algorithm_of_class(Priority::new(priority)?)).or_else(
-            || {
-                let algorithm = self.congestion_control.as_ref()?;
-                Some(Named { key: OF_ALL.into(), algorithm })
-            },
-        )
-    }
+/// The congestion control of a workload's flows of a priority.
+fn used<'a>(
+    scenario: &'a Scenario,
+    name: &str,
+    item: &'a dyn Workload,
+    priority: u8,
+) -> Option<Named<'a>> {
+    of_item(name, item).or_else(|| of_class(scenario, Priority::new(priority)?)).or_else(|| {
+        let algorithm = scenario.congestion_control.as_ref()?;
+        Some(Named { key: OF_ALL.into(), algorithm })
+    })
 }
 
 fn of_item<'a>(name: &str, item: &'a dyn Workload) -> Option<Named<'a>> {
@@ -106,7 +98,7 @@ impl<'a> InUse<'a> {
         if let Some(place) = self.places[index][slot] {
             return place;
         }
-        let named = self.scenario.algorithm_for(name, item, priority);
+        let named = used(self.scenario, name, item, priority);
         let named = named.expect("a resolved scenario names its algorithm");
         let known = self.all.iter().position(|known| known.algorithm == named.algorithm);
         let place = known.unwrap_or(self.all.len());

@@ -12,8 +12,8 @@ use super::applications::Asked;
 use super::static_routes::Forwarding;
 use super::{
     applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3, integrity,
-    layer2, numbering, ports, receivers, sampling, service, static_routes, switches, tables, tcp,
-    telemetry, topology,
+    layer2, numbering, ports, receivers, resolve, sampling, service, static_routes, switches,
+    tables, tcp, telemetry, topology,
 };
 use crate::plan::{ConnectionPlan, FlowPlan, Plan, ProfilePlan, RocePlan};
 use crate::scenario::{
@@ -25,24 +25,10 @@ use crate::workload::{self, AppPlan, Flow, FlowRules, HostDirectory, Site};
 /// The most flows of a run: one host's queue pairs are numbered in 24 bits.
 pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
 
-impl Scenario {
-    /// What will run.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, in the order: plain values, topology, layer 2, captures and
-    /// samples, workloads, faults, buffer.
-    pub fn plan(&self) -> Result<Plan, ScenarioError> {
-        self.plan_within(MAX_FLOWS)
-    }
-
-    /// Like [`Scenario::plan`], but refuses more than `max_flows` flows.
-    ///
-    /// # Errors
-    /// As [`Scenario::plan`].
-    pub fn plan_within(&self, max_flows: usize) -> Result<Plan, ScenarioError> {
-        build(&self.with_defaults(), max_flows.min(MAX_FLOWS))
-            .map_err(|fault| self.document.report(fault))
-    }
+/// See [`Planning::plan_within`](super::Planning::plan_within).
+pub(super) fn plan_within(scenario: &Scenario, max_flows: usize) -> Result<Plan, ScenarioError> {
+    build(&resolve::with_defaults(scenario), max_flows.min(MAX_FLOWS))
+        .map_err(|fault| scenario.document.report(fault))
 }
 
 /// The plan of a resolved scenario.

@@ -6,7 +6,7 @@ use rocelab_fabric::{EcnConfig, SchedulerConfig, SwitchConfig, Trust};
 use rocelab_transport::Algorithm;
 use rocelab_units::{Duration, SimTime};
 
-use super::algorithms::Named;
+use super::algorithms::{self, Named};
 use super::priority::check_priority;
 use super::{congestion_points, connections, hpcc_ns3, service, tcp};
 use crate::scenario::{Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure};
@@ -21,7 +21,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         Fault::at("stop", "simulated time does not reach that far")
             .help(format!("give at most {}, or leave `stop` out", SimTime::LATEST))
     })?;
-    scenario.algorithms().iter().try_for_each(check_algorithm)?;
+    algorithms::named(scenario).iter().try_for_each(check_algorithm)?;
     match &scenario.profile {
         None => check_native(scenario),
         Some(ProfileConfig::HpccNs3(config)) => {
@@ -218,7 +218,7 @@ fn check_version(scenario: &Scenario) -> Result<(), Fault> {
     if scenario.roce.version == RoceVersion::V2 {
         return Ok(());
     }
-    for named in scenario.algorithms() {
+    for named in algorithms::named(scenario) {
         ensure(!named.algorithm.needs_ecn(), || {
             let name = named.algorithm.name();
             Fault::at(
@@ -228,7 +228,7 @@ fn check_version(scenario: &Scenario) -> Result<(), Fault> {
             .help(format!("use one of {} or `roce.version = 2`", working_without_ecn()))
         })?;
     }
-    ensure(scenario.switch.ecn.is_none() || scenario.marks_segments(), || {
+    ensure(scenario.switch.ecn.is_none() || tcp::marks_segments(scenario), || {
         Fault::at("switch.ecn", "RoCE v1 frames cannot be marked: they have no ECN field").help(
             format!(
                 "remove `ecn`, or use `roce.version = 2`; algorithms that work without it: {}",

@@ -3,6 +3,7 @@
 use rocelab_fabric::QcnConfig;
 use rocelab_units::Bytes;
 
+use super::algorithms;
 use super::priority::check_priority;
 use crate::scenario::{Fault, RoceVersion, Scenario, ensure};
 
@@ -16,7 +17,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
     if scenario.roce.version == RoceVersion::V1 {
         return Ok(());
     }
-    for named in scenario.algorithms() {
+    for named in algorithms::named(scenario) {
         ensure(!named.algorithm.needs_qcn(), || {
             let name = named.algorithm.name();
             let text = format!(

@@ -9,31 +9,26 @@ use crate::scenario::{
     EntryState, FailureKind, Fault, LearningConfig, RoceVersion, Scenario, ScenarioError,
 };
 
-impl Scenario {
-    /// What the scenario says to no effect, of which `plan` was made: what happens after the end,
-    /// watchdogs that see nothing, thresholds that others stand in for, empty lists, classes of no flow;
-    /// TCP that never gives up; and connections that give up too early. In the form of errors, which name the place and say what to write instead. Of
-    /// what a configuration of HPCC's ns-3 simulator was made into, nothing.
-    pub fn without_effect(&self, plan: &Plan) -> Vec<ScenarioError> {
-        if plan.profile.hpcc_ns3().is_some() {
-            return Vec::new();
-        }
-        let found = failures(self)
-            .chain(convergence(self))
-            .chain(switch_watchdog(self))
-            .chain(nic_watchdog(self))
-            .chain(fault_rules(self))
-            .chain(empty_lists(self))
-            .chain(classes(self, plan))
-            .chain(late_flows(plan))
-            .chain(no_watchdog(self))
-            .chain(unused_arp_timeout(self))
-            .chain(unused_alpha(self))
-            .chain(unreachable_xon(self))
-            .chain(endless_tcp::endless_tcp(self, plan))
-            .chain(connection_timers::too_short(plan));
-        found.map(|fault| self.document.report(fault)).collect()
+/// See [`Planning::without_effect`](super::Planning::without_effect).
+pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioError> {
+    if plan.profile.hpcc_ns3().is_some() {
+        return Vec::new();
     }
+    let found = failures(scenario)
+        .chain(convergence(scenario))
+        .chain(switch_watchdog(scenario))
+        .chain(nic_watchdog(scenario))
+        .chain(fault_rules(scenario))
+        .chain(empty_lists(scenario))
+        .chain(classes(scenario, plan))
+        .chain(late_flows(plan))
+        .chain(no_watchdog(scenario))
+        .chain(unused_arp_timeout(scenario))
+        .chain(unused_alpha(scenario))
+        .chain(unreachable_xon(scenario))
+        .chain(endless_tcp::endless_tcp(scenario, plan))
+        .chain(connection_timers::too_short(plan));
+    found.map(|fault| scenario.document.report(fault)).collect()
 }
 
 /// Failures that begin when all is over.

@@ -4,51 +4,45 @@ use rocelab_fabric::{EcnConfig, MarkAt};
 use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, Bytes};
 
+use super::{Planning, algorithms, tcp};
 use crate::reference;
 use crate::scenario::{RoceVersion, Scenario};
 
-impl Scenario {
-    /// The scenario with every default filled in: what it says is what runs, and reading it again
-    /// gives the same plan.
-    ///
-    /// What follows from the longest path in use (`max_outstanding` of selective repeat) is filled
-    /// in where the scenario has a plan.
-    #[must_use]
-    pub fn resolved(&self) -> Self {
-        let mut resolved = self.with_defaults();
-        let roce = &resolved.roce;
-        let follows = roce.recovery.is_selective() && roce.max_outstanding.is_none();
-        if follows && let Ok(plan) = self.plan() {
-            let profile = plan.queue_pairs.first();
-            resolved.roce.max_outstanding = profile.map(|profile| profile.max_outstanding);
-        }
-        resolved
+/// See [`Planning::resolved`].
+pub(super) fn resolved(scenario: &Scenario) -> Scenario {
+    let mut resolved = with_defaults(scenario);
+    let roce = &resolved.roce;
+    let follows = roce.recovery.is_selective() && roce.max_outstanding.is_none();
+    if follows && let Ok(plan) = scenario.plan() {
+        let profile = plan.queue_pairs.first();
+        resolved.roce.max_outstanding = profile.map(|profile| profile.max_outstanding);
     }
+    resolved
+}
 
-    /// The scenario with the defaults that depend on its other values alone.
-    pub(super) fn with_defaults(&self) -> Self {
-        let mut resolved = self.clone();
-        let has_ecn = self.roce.version == RoceVersion::V2;
-        let native = self.profile.is_none();
-        resolved.congestion_control.get_or_insert_with(|| {
-            if native { Algorithm::default_for(has_ecn) } else { reference::default_algorithm() }
-        });
-        if native && self.has_tcp() {
-            resolved.tcp.get_or_insert_default();
-        }
-        if native && resolved.marks_segments() {
-            resolved.switch.ecn.get_or_insert_with(default_ecn);
-        }
-        let needs_ecn = resolved.usable_algorithms().iter().any(|one| one.algorithm.needs_ecn());
-        if native && has_ecn && needs_ecn {
-            resolved.switch.ecn.get_or_insert_with(default_ecn);
-        }
-        let needs_qcn = resolved.usable_algorithms().iter().any(|one| one.algorithm.needs_qcn());
-        if native && !has_ecn && needs_qcn {
-            resolved.switch.qcn.get_or_insert_default();
-        }
-        resolved
+/// The scenario with the defaults that depend on its other values alone.
+pub(super) fn with_defaults(scenario: &Scenario) -> Scenario {
+    let mut resolved = scenario.clone();
+    let has_ecn = scenario.roce.version == RoceVersion::V2;
+    let native = scenario.profile.is_none();
+    resolved.congestion_control.get_or_insert_with(|| {
+        if native { Algorithm::default_for(has_ecn) } else { reference::default_algorithm() }
+    });
+    if native && tcp::is_used(scenario) {
+        resolved.tcp.get_or_insert_default();
     }
+    if native && tcp::marks_segments(&resolved) {
+        resolved.switch.ecn.get_or_insert_with(default_ecn);
+    }
+    let needs_ecn = algorithms::usable(&resolved).iter().any(|one| one.algorithm.needs_ecn());
+    if native && has_ecn && needs_ecn {
+        resolved.switch.ecn.get_or_insert_with(default_ecn);
+    }
+    let needs_qcn = algorithms::usable(&resolved).iter().any(|one| one.algorithm.needs_qcn());
+    if native && !has_ecn && needs_qcn {
+        resolved.switch.qcn.get_or_insert_default();
+    }
+    resolved
 }
 
 /// Marking as the HPCC paper (SIGCOMM 2019) reports it from production: 100 KB and 400 KB at

@@ -4,6 +4,7 @@ use rocelab_transport::Service;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::{Bandwidth, Bytes};
 
+use super::algorithms;
 use crate::plan::FlowPlan;
 use crate::scenario::{Connect, Fault, RoceConfig, Scenario, Verb, ensure};
 use crate::workload::AppPlan;
@@ -22,7 +23,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
             .help("use `service = \"rc\"`, or `connect = \"out-of-band\"`")
     })?;
     check_keys(&scenario.roce)?;
-    for named in scenario.usable_algorithms() {
+    for named in algorithms::usable(scenario) {
         let feedback = named.algorithm.feedback(Bandwidth::from_gbps(100));
         ensure(matches!(feedback, Feedback::None | Feedback::Cnp { .. } | Feedback::Qcn), || {
             let name = named.algorithm.name();

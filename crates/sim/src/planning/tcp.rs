@@ -18,16 +18,15 @@ const DYNAMIC_PORTS: u32 = 16_384;
 /// The port that connections are opened to; the next one where a host has used up its own.
 const SERVER_PORT: u32 = 5_001;
 
-impl Scenario {
-    /// Whether some workload is carried by TCP.
-    pub(super) fn has_tcp(&self) -> bool {
-        workload::items(&self.workload).iter().any(|(_, item)| item.transport() == Transport::Tcp)
-    }
+/// Whether some workload is carried by TCP.
+pub(super) fn is_used(scenario: &Scenario) -> bool {
+    let items = workload::items(&scenario.workload);
+    items.iter().any(|(_, item)| item.transport() == Transport::Tcp)
+}
 
-    /// Whether switches may mark segments.
-    pub(super) fn marks_segments(&self) -> bool {
-        self.has_tcp() && self.tcp.as_ref().is_some_and(TcpParameters::uses_ecn)
-    }
+/// Whether switches may mark segments.
+pub(super) fn marks_segments(scenario: &Scenario) -> bool {
+    is_used(scenario) && scenario.tcp.as_ref().is_some_and(TcpParameters::uses_ecn)
 }
 
 /// Checks `[tcp]`, and what else TCP needs.
@@ -44,7 +43,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
             Fault::at(key, error.problem).value(error.value).help(error.fix)
         })?;
     }
-    ensure(!(scenario.integrity && scenario.has_tcp()), || {
+    ensure(!(scenario.integrity && is_used(scenario)), || {
         Fault::at("integrity", "payload of TCP is a length and has no bytes to compare")
             .help("leave it out, or the workloads with `transport = \"tcp\"`")
     })

@@ -365,7 +365,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::Scenario;
+    use crate::{Planning, Scenario};
 
     /// Leaves and spines, where one leaf has a static route to a host of the other.
     fn plan() -> Plan {

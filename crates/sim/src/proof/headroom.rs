@@ -241,7 +241,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::Scenario;
+    use crate::{Planning, Scenario};
 
     #[test]
     fn what_auto_gives_is_what_is_needed() {

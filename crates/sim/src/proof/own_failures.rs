@@ -255,8 +255,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::Scenario;
     use crate::proof::Proof;
+    use crate::{Planning, Scenario};
 
     /// A fat tree in which the links of some hosts fail, 10 us after one another; one of them twice.
     fn plan(k: u32, hosts: u32) -> Plan {

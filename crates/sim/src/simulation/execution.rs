@@ -49,7 +49,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::Scenario;
+    use crate::{Planning, Scenario};
 
     fn partitions(arity: u32, threads: u32) -> u32 {
         let text = format!(

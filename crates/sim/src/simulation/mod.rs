@@ -5,6 +5,7 @@ mod audit;
 mod barrier;
 mod capture_files;
 mod collected;
+mod compiled;
 mod coordinator;
 mod ending;
 mod execution;
@@ -27,6 +28,7 @@ use rocelab_units::SimTime;
 
 use self::capture_files::CaptureFiles;
 use self::collected::Collected;
+pub use self::compiled::Compiled;
 use self::coordinator::Coordinator;
 pub use self::ending::Ending;
 pub use self::execution::Execution;
@@ -71,20 +73,14 @@ pub struct Progress {
 }
 
 impl<P: Profile> Simulation<P> {
-    /// The network of `plan` at time zero, in one part.
-    ///
-    /// # Errors
-    /// If the plan cannot become a network.
-    pub fn new(plan: Arc<Plan>) -> Result<Self, BuildError> {
+    /// See [`Compiled`].
+    fn in_one_part(plan: Arc<Plan>) -> Result<Self, BuildError> {
         let part = Part::whole(&plan);
         Self::of_parts(plan, std::iter::once(part), Workers::Always(1))
     }
 
-    /// The network of `plan` at time zero, carried out like this.
-    ///
-    /// # Errors
-    /// If the plan cannot become a network.
-    pub fn with_execution(plan: Arc<Plan>, execution: Execution) -> Result<Self, BuildError> {
+    /// See [`Compiled`].
+    fn executed_so(plan: Arc<Plan>, execution: Execution) -> Result<Self, BuildError> {
         let execution = execution.for_plan(&plan);
         let cut = Cut::new(&plan, execution.partitioning(&plan));
         let workers = Workers::WhereWorth(execution.threads as usize);
@@ -236,8 +232,8 @@ impl<P: Profile> Simulation<P> {
         self.coordinator.window_end >= self.pause_at
     }
 
-    /// Runs about `budget` events; says so if the run is over.
-    pub fn advance(&mut self, budget: u64) -> Option<Ending> {
+    /// See [`Compiled`].
+    fn advance_here(&mut self, budget: u64) -> Option<Ending> {
         let before = self.parts.executed();
         while self.parts.executed() - before < budget && !self.is_paused() {
             let ending = self.run_window(Parts::run_until);
@@ -252,7 +248,7 @@ impl<P: Profile> Simulation<P> {
     /// Runs to the end, without looking after records.
     pub fn run_to_end(&mut self) -> Ending {
         loop {
-            if let Some(ending) = self.advance(u64::MAX) {
+            if let Some(ending) = self.advance_here(u64::MAX) {
                 return ending;
             }
         }
@@ -284,8 +280,8 @@ impl<P: Profile> Simulation<P> {
         }
     }
 
-    /// When the run is over: measures what counts over an interval, of the one that is not over.
-    pub fn finish_samples(&mut self) {
+    /// See [`Compiled`].
+    fn finish_samples_here(&mut self) {
         self.is_over = true;
         self.collect_records();
         for flow in self.collected.unacknowledged.keys().copied().collect::<Vec<_>>() {

@@ -54,8 +54,8 @@ mod tests {
     use rocelab_units::Duration;
 
     use super::*;
-    use crate::Scenario;
     use crate::profile::roce::Roce;
+    use crate::{Planning, Scenario};
 
     /// The part that a permutation on a fat tree of this arity is in, after 20 us.
     fn after_a_while(arity: u32) -> Running<Roce> {

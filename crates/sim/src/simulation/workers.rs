@@ -279,7 +279,7 @@ mod tests {
     use super::*;
     use crate::network::Cut;
     use crate::profile::roce::Roce;
-    use crate::{Scenario, Simulation};
+    use crate::{Planning, Scenario, Simulation};
 
     const TWO_SWITCHES: &str = "[topology.dumbbell]\nleft = 2\nright = 2\n\
          host_link = { rate = \"100Gbps\", cable = \"20m\" }\n\

@@ -1,7 +1,7 @@
 //! Workloads: what is sent, by whom, to whom and when.
 //!
-//! What a scenario says of a workload is in `scenario/workload/`. What it means is one file beside this one, with
-//! the `Workload` implementation of its `Parameters`, and one line in `of`.
+//! What a scenario says of a workload is in `workload/` of the crate `rocelab-scenario`. What it means is one
+//! file beside this one, with the `Workload` implementation of its `Parameters`, and one line in `of`.
 
 pub mod app;
 mod distribution;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_sim::network::{OperationEnd, RecordKind};
-use rocelab_sim::{Ending, Plan, Scenario, Simulation};
+use rocelab_sim::{Ending, Plan, Planning, Scenario, Simulation};
 use rocelab_transport::CompletionStatus;
 use rocelab_units::SimTime;
 

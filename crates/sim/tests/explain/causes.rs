@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_results::{Overwrite, PauseCause, Results, ResultsDir, RunInfo};
-use rocelab_sim::{Execution, Plan, Scenario};
+use rocelab_sim::{Execution, Plan, Planning, Scenario};
 
 /// The pauses of `pauses.json`.
 pub(crate) fn recorded(plan: &Arc<Plan>, execution: Execution) -> Vec<PauseCause> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_sim::explain::{Cause, Explained, Selection, Survey, explain, survey};
-use rocelab_sim::{Execution, Plan, Scenario, Simulation};
+use rocelab_sim::{Execution, Plan, Planning, Scenario, Simulation};
 
 use crate::causes::recorded;
 

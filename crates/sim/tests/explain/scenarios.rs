@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use rocelab_sim::explain::{Category, Explained, Explanation, Selection, Subject, explain};
 use rocelab_sim::network::RecordKind;
-use rocelab_sim::{Plan, ProfilePlan, Scenario, Simulation};
+use rocelab_sim::{Plan, Planning, ProfilePlan, Scenario, Simulation};
 
 /// Scenarios that take more than a few seconds, and when they are cut off.
 const CUT_SHORT: [(&str, &str); 1] = [("fat320-websearch", "250us")];

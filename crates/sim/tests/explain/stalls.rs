@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_results::{Overwrite, ResultsDir, StallRecord, WaitsFor};
-use rocelab_sim::{Ending, Execution, Scenario, run};
+use rocelab_sim::{Ending, Execution, Planning, Scenario, run};
 
 /// What is stuck at the end of a scenario, which has to end in this way.
 #[track_caller]

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rocelab_sim::explain::{
     Category, Cause, Explanation, LossSignal, Part, Selection, Stage, explain, survey,
 };
-use rocelab_sim::{Plan, Scenario};
+use rocelab_sim::{Plan, Planning, Scenario};
 
 const BYTE: u64 = 800;
 const CABLE: u64 = 15_000;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use rocelab_capture::{CaptureReader, Direction};
 use rocelab_sim::explain::{Category, Cause, Explanation, Selection, Stage, Subject, explain};
 use rocelab_sim::network::RecordKind;
-use rocelab_sim::{CaptureFormat, CapturePlan, FlowPlan, Plan, Scenario, Simulation};
+use rocelab_sim::{CaptureFormat, CapturePlan, FlowPlan, Plan, Planning, Scenario, Simulation};
 use rocelab_wire::{Body, Frame, Network, Opcode, Pfc, Roce, Syndrome};
 
 /// What a byte takes on these links (ps).

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use rocelab_sim::Scenario;
 use rocelab_sim::explain::{
     Category, Cause, Explanation, LossSignal, Lost, Part, Selection, Stage, Subject, explain,
 };
+use rocelab_sim::{Planning, Scenario};
 
 const STORM: &str = "[[failure]]\nkind = \"pause-storm\"\nhost = \"HOST\"\nat = \"10us\"\n";
 const FLOWS: &str = "[workload.flows]";

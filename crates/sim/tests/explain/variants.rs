@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-use rocelab_sim::Scenario;
 use rocelab_sim::explain::{
     Category, Cause, Explained, Explanation, Selection, Stage, Subject, explain,
 };
+use rocelab_sim::{Planning, Scenario};
 
 /// Four senders and one receiver; `more` are sections of their own.
 fn incast(roce: &str, verb: &str, more: &str) -> String {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rocelab_sim::explain::{
     Category, Cause, LongPause, Selection, Subject, Survey, explain, survey,
 };
-use rocelab_sim::{Plan, Scenario};
+use rocelab_sim::{Plan, Planning, Scenario};
 
 fn surveyed(plan: &Arc<Plan>) -> Survey {
     survey(Arc::clone(plan), |_| ControlFlow::Continue(())).unwrap()

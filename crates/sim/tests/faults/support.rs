@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rocelab_capture::{CaptureReader, Direction};
 use rocelab_sim::network::{FaultCounts, FlowEnd, RecordKind, Totals};
-use rocelab_sim::{Ending, Plan, Scenario, Simulation};
+use rocelab_sim::{Ending, Plan, Planning, Scenario, Simulation};
 use rocelab_transport::{CompletionStatus, Counters};
 use rocelab_wire::Frame;
 

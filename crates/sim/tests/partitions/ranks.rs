@@ -8,7 +8,7 @@ use std::thread;
 
 use rocelab_results::{Overwrite, ResultsDir};
 use rocelab_sim::ranks::{Blame, CommunicationError, Communicator, Ranks};
-use rocelab_sim::{Ending, Outcome, Plan, RunError, follow, lead};
+use rocelab_sim::{Ending, Outcome, Plan, Planning, RunError, follow, lead};
 
 use crate::support::{clos, flows, plan_in};
 

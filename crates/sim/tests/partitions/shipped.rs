@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rocelab_fabric::topology::Partitioning;
-use rocelab_sim::{Cut, Execution, Plan, Scenario, Simulation};
+use rocelab_sim::{Cut, Execution, Plan, Planning, Scenario, Simulation};
 use rocelab_units::Duration;
 
 use crate::support::{

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rocelab_fabric::topology::Partitioning;
 use rocelab_results::{CheckpointSettings, Checkpoints, Overwrite, ResultsDir, RunInfo, Summary};
-use rocelab_sim::{Cut, Execution, Plan, Progress, RunError, Scenario};
+use rocelab_sim::{Cut, Execution, Plan, Planning, Progress, RunError, Scenario};
 use rocelab_units::Duration;
 
 use crate::ranks;

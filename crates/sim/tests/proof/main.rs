@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_sim::network::Totals;
-use rocelab_sim::{Plan, Scenario, Simulation};
+use rocelab_sim::{Plan, Planning, Scenario, Simulation};
 
 mod flooding;
 mod headroom;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use rocelab_sim::Scenario;
 use rocelab_sim::proof::Proof;
+use rocelab_sim::{Planning, Scenario};
 
 /// Five switches in a ring with a host at each. Shortest paths go two switches far.
 fn ring(flows: &[(u32, u32)]) -> Proof {

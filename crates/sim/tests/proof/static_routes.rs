@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_sim::proof::Proof;
-use rocelab_sim::{Scenario, Simulation};
+use rocelab_sim::{Planning, Scenario, Simulation};
 
 /// Four switches in a ring, RoCE v1, and a static route along the tree as it is at first. `failing` is
 /// a link between switches, by one of its ports.

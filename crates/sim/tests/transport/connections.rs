@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use rocelab_sim::Ending;
 use rocelab_sim::Scenario;
 use rocelab_sim::network::FlowFailure;
+use rocelab_sim::{Ending, Planning};
 use rocelab_transport::CompletionStatus;
 
 use crate::support::{Run, run};

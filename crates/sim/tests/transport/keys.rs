@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rocelab_sim::{Ending, Scenario};
+use rocelab_sim::{Ending, Planning, Scenario};
 use rocelab_transport::{QueuePairProfile, Recovery};
 use rocelab_units::Duration;
 

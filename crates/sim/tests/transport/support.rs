@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_sim::network::{FlowEnd, IntegrityReport, RecordKind};
-use rocelab_sim::{Ending, Scenario, ScenarioError, Simulation};
+use rocelab_sim::{Ending, Planning, Scenario, ScenarioError, Simulation};
 use rocelab_transport::Counters;
 
 /// A run that is over.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rocelab_engine::RngStream;
 use rocelab_sim::network::{FlowEnd, PauseChange, PauseEvent, Record, RecordKind, Totals};
-use rocelab_sim::{Ending, Plan, Scenario, ScenarioError, Simulation};
+use rocelab_sim::{Ending, Plan, Planning, Scenario, ScenarioError, Simulation};
 use rocelab_transport::CompletionStatus;
 use rocelab_units::SimTime;
 

@@ -106,7 +106,7 @@ mod tests {
 
     use super::super::super::{Cut, Part, Setting};
     use super::*;
-    use crate::Scenario;
+    use crate::{Planning, Scenario};
 
     /// Telemetry goes beside packets, and messages say something.
     const SCENARIO: &str = "[topology.dumbbell]\nleft = 2\nright = 2\n\

@@ -1,0 +1,8 @@
+//! Captures from outside: written, read, made, verified, and shown to other programs.
+
+mod make;
+mod round_trip;
+mod tshark;
+mod vectors;
+mod verify;
+mod ways;

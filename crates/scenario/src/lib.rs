@@ -1,0 +1,256 @@
+//! What the user wrote: a TOML file, exactly as it stands, with defaults where it is silent.
+//!
+//! A [`Scenario`] can hold nonsense (a host that does not exist, a threshold above another); the plan
+//! that the crate `rocelab-sim` makes of it cannot. Every error names file,
+//! line, key and value, and says what to write. Enums are externally tagged throughout
+//! (`[topology.leaf-spine]`): other taggings buffer the table and lose the place of an error.
+
+pub mod address;
+mod capture;
+mod class;
+mod connect;
+mod deadlock;
+mod document;
+mod error;
+mod failure;
+mod faults;
+mod host;
+mod input_files;
+mod items;
+mod layer2;
+mod origin;
+mod overrides;
+mod profile;
+mod reading;
+pub mod reference;
+mod relocation;
+mod rnr_timer;
+mod roce;
+mod route;
+mod sample;
+mod slow_receiver;
+mod suggestion;
+mod transport;
+mod verb;
+pub mod workload;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub use rocelab_fabric::Priority;
+use rocelab_fabric::{SwitchConfig, TopologyConfig, by_priority_schema};
+use rocelab_transport::Algorithm;
+use rocelab_transport::tcp::TcpParameters;
+use rocelab_units::{Duration, SimTime};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use crate::address::{GidKind, IpVersion};
+pub use capture::{CaptureConfig, CaptureFormat};
+pub use class::ClassConfig;
+pub use connect::{CmTimersConfig, Connect};
+pub use deadlock::OnDeadlock;
+pub use error::ScenarioError;
+pub use failure::{
+    FailureConfig, FailureKind, NicWatchdogConfig, SwitchWatchdogConfig, WatchdogAction,
+    WatchdogConfig,
+};
+pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
+pub use host::HostConfig;
+pub use items::Items;
+pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, LearningConfig, VlanConfig};
+pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
+pub use rnr_timer::RnrTimer;
+pub use roce::{RoceConfig, RoceVersion, Tagging};
+pub use route::RouteConfig;
+pub use sample::{FlowSampling, PortSampling, SampleConfig};
+pub use slow_receiver::{SlowReceiverConfig, TranslationConfig};
+pub use transport::Transport;
+pub use verb::Verb;
+pub use workload::app::Side;
+
+pub use document::Document;
+pub use error::{Fault, FilePlace, Place, ensure};
+pub use origin::{Explain, Origin, OriginPlace};
+pub use suggestion::known_names;
+pub use transport::check_verb;
+
+use self::workload::WorkloadConfig;
+
+/// A scenario: what is simulated, from the cables to the flows.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Where every random stream starts.
+    #[serde(default = "first_seed")]
+    pub seed: u64,
+    /// When the run ends even if flows are unfinished; without it, when the last flow ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<SimTime>,
+    /// Whether payload bytes are real, and both ends' memory is compared at the end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub integrity: bool,
+    /// Whether the run ends when queues wait for each other for ever.
+    /// Default: it does, unless watchdogs of switches may free them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_deadlock: Option<OnDeadlock>,
+    /// Whose rules hold in place of RoCE's: one `[profile.NAME]`; RoCE's without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileConfig>,
+    /// RoCE version, path MTU, recovery, priorities.
+    #[serde(default)]
+    pub roce: RoceConfig,
+    /// What all hosts do.
+    #[serde(default, skip_serializing_if = "is_default_host")]
+    pub host: HostConfig,
+    /// Layer-2 forwarding and broadcast domains.
+    #[serde(default)]
+    pub layer2: Layer2Config,
+    /// Static routes, in place of shortest paths: any number of `[[route]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub route: Vec<RouteConfig>,
+    /// Hosts, switches and links: exactly one `[topology.NAME]`.
+    pub topology: TopologyConfig,
+    /// Every switch's buffer, PFC, ECN and scheduling.
+    #[serde(default)]
+    pub switch: SwitchConfig,
+    /// How senders react to congestion: one `[congestion_control.NAME]`. Default: `dcqcn` on RoCE
+    /// v2, `none` on v1, which has no ECN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<Algorithm>,
+    /// What the flows of a priority do otherwise than all others: `[class.0]` to `[class.7]`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "by_priority_schema::<ClassConfig>")]
+    pub class: BTreeMap<Priority, ClassConfig>,
+    /// How hosts' TCP behaves, for workloads with `transport = "tcp"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp: Option<TcpParameters>,
+    /// What is sent: any number of `[workload.NAME]` or `[[workload.NAME]]`.
+    #[serde(default)]
+    pub workload: WorkloadConfig,
+    /// What links do to frames that they should deliver: any number of `[[faults]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultConfig>,
+    /// What breaks: any number of `[[failure]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failure: Vec<FailureConfig>,
+    /// How long routes stay as they were after a link goes down or comes up.
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub convergence: Duration,
+    /// Who ends pauses that do not end; nobody without it.
+    #[serde(default, skip_serializing_if = "is_unwatched")]
+    pub watchdog: WatchdogConfig,
+    /// NICs that handle what arrives no faster than they can: any number of `[[slow_receiver]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slow_receiver: Vec<SlowReceiverConfig>,
+    /// Which ports are captured; none without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<CaptureConfig>,
+    /// What is sampled at regular intervals; nothing without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<SampleConfig>,
+    /// The text that it was read from, for the places of errors.
+    #[serde(skip)]
+    pub document: Document,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_no_time(time: &Duration) -> bool {
+    *time == Duration::ZERO
+}
+
+fn is_default_host(host: &HostConfig) -> bool {
+    *host == HostConfig::default()
+}
+
+fn is_unwatched(watchdog: &WatchdogConfig) -> bool {
+    *watchdog == WatchdogConfig::default()
+}
+
+const fn first_seed() -> u64 {
+    1
+}
+
+impl Scenario {
+    /// Reads the scenario file at `path`, after setting each key of `overrides` (`switch.alpha`)
+    /// to its value, which is read as TOML, or as text if it is not TOML (`20ms`).
+    ///
+    /// # Errors
+    /// If the file cannot be read, is no TOML, or has a key or value that does not exist. What
+    /// concerns several values together is found where a plan is made of it.
+    pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
+        let text = rocelab_fabric::read_text(path)
+            .map_err(|error| ScenarioError::unreadable(path, &error))?;
+        Self::parse(&text, path, overrides)
+    }
+
+    /// Like [`Scenario::load`], of `text` that stands (or could stand) in the file at `path`.
+    ///
+    /// # Errors
+    /// As [`Scenario::load`].
+    pub fn parse(
+        text: &str,
+        path: &Path,
+        overrides: &[(String, String)],
+    ) -> Result<Self, ScenarioError> {
+        reading::read(Document::new(path, text, overrides))
+    }
+
+    /// Like [`Scenario::parse`], of `text` that was made of the file `origin`.
+    pub fn parse_made_of(
+        origin: Origin,
+        text: &str,
+        overrides: &[(String, String)],
+    ) -> Result<Self, ScenarioError> {
+        reading::read(Document::made_of(origin, text, overrides))
+    }
+
+    /// The file's name without its ending; of a `config.txt`, the name of its folder.
+    pub fn name(&self) -> String {
+        if let Some(name) = self.document.name() {
+            return name.into();
+        }
+        let stem = self.document.file().file_stem();
+        stem.map_or_else(|| "scenario".into(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// The scenario as TOML that reads back as the same scenario.
+    ///
+    /// # Errors
+    /// If a number is not representable in TOML (an integer above 2^63 - 1).
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        if self.profile.is_none() {
+            return toml::to_string_pretty(self);
+        }
+        // What has no meaning is left out.
+        let mut table = toml::Table::try_from(self)?;
+        table.remove("roce");
+        table.remove("layer2");
+        if let Some(toml::Value::Table(switch)) = table.get_mut("switch") {
+            switch.retain(|key, _| key == "buffer");
+        }
+        toml::to_string_pretty(&table)
+    }
+
+    /// The JSON Schema of scenario files, for editors.
+    pub fn json_schema() -> serde_json::Value {
+        let mut schema = schemars::schema_for!(Self);
+        schema.insert("title".into(), "RoCE Lab scenario".into());
+        schema.to_value()
+    }
+
+    /// An error at `key`, in the place where the scenario has it.
+    pub fn error_at(&self, key: &str, problem: String, fix: String) -> ScenarioError {
+        self.document.report(Fault::at(key, problem).help(fix))
+    }
+
+    /// The file that it was read from.
+    pub fn file(&self) -> &Path {
+        self.document.file()
+    }
+
+    /// The folder that relative paths start from: the scenario file's own.
+    pub fn folder(&self) -> &Path {
+        self.document.folder()
+    }
+}

@@ -1,0 +1,140 @@
+//! `[workload]`: what a scenario says of what is sent.
+//!
+//! A workload is one file beside this one, with its `Parameters` (the keys of `[workload.NAME]`), one line in the
+//! list of this file, and what it means in `workload/`.
+
+pub mod app;
+pub mod flows;
+pub mod incast;
+pub mod permutation;
+pub mod ping_pong;
+pub mod poisson;
+pub mod storage;
+
+use std::path::{Path, PathBuf};
+
+use rocelab_transport::Algorithm;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Items, Transport};
+
+/// What can be asked of every workload. Implemented by the `Parameters` of each.
+pub trait Description {
+    /// What carries its flows.
+    fn transport(&self) -> Transport {
+        Transport::Rdma
+    }
+
+    /// How its flows react to congestion, if it says so.
+    fn congestion_control(&self) -> Option<&Algorithm>;
+
+    /// The key to blame for what is wrong with one of its flows, by its entry or line in the workload, relative
+    /// to the workload's table.
+    fn key_of(&self, _row: u32) -> String {
+        String::new()
+    }
+
+    /// The files that it reads, as the scenario names them, each with its key in the workload's table.
+    fn files(&self) -> Vec<(&'static str, &Path)> {
+        Vec::new()
+    }
+
+    /// The same, to name them otherwise.
+    fn files_mut(&mut self) -> Vec<&mut PathBuf> {
+        Vec::new()
+    }
+}
+
+/// Makes the scenario's keys, their JSON Schema and the kinds of workloads from one list.
+macro_rules! workloads {
+    ($($(#[doc = $doc:literal])* $kind:ident = $name:literal => $module:ident,)*) => {
+        /// What is sent: any number of each kind, as `[workload.NAME]` or `[[workload.NAME]]`.
+        ///
+        /// Flows that start at the same instant are ordered by kind, alphabetically, and within
+        /// a kind by the order of the text.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct WorkloadConfig {
+            $(
+                $(#[doc = $doc])*
+                #[serde(rename = $name, skip_serializing_if = "Items::is_empty")]
+                pub $module: Items<$module::Parameters>,
+            )*
+        }
+
+        /// One workload of a scenario.
+        #[derive(Clone, Copy, Debug)]
+        pub enum WorkloadKind<'a> {
+            $(
+                $(#[doc = $doc])*
+                $kind(&'a $module::Parameters),
+            )*
+        }
+
+        impl<'a> WorkloadKind<'a> {
+            /// What can be asked of it whatever its kind.
+            pub const fn description(self) -> &'a dyn Description {
+                match self {
+                    $(Self::$kind(parameters) => parameters,)*
+                }
+            }
+        }
+
+        impl WorkloadConfig {
+            /// The names that a scenario may use.
+            pub const NAMES: &'static [&'static str] = &[$($name),*];
+
+            /// Every workload with its key, in the order that numbers flows.
+            pub fn items(&self) -> Vec<(String, WorkloadKind<'_>)> {
+                let mut all = Vec::new();
+                $(
+                    for (index, item) in self.$module.0.iter().enumerate() {
+                        all.push((format!("workload.{}[{index}]", $name), WorkloadKind::$kind(item)));
+                    }
+                )*
+                all
+            }
+
+            /// Every file that the workloads read, to name it otherwise.
+            pub fn files_mut(&mut self) -> Vec<&mut PathBuf> {
+                let mut all = Vec::new();
+                $(
+                    for item in &mut self.$module.0 {
+                        all.extend(item.files_mut());
+                    }
+                )*
+                all
+            }
+        }
+    };
+}
+
+workloads! {
+    /// Clients and servers answer each other, step by step.
+    App = "app" => app,
+    /// Flows one by one: a list, a CSV file, or a file of the HPCC simulator.
+    Flows = "flows" => flows,
+    /// Many servers answer one at once.
+    Incast = "incast" => incast,
+    /// Every server sends to one other and receives from one other.
+    Permutation = "permutation" => permutation,
+    /// Messages there and back, one after the other.
+    PingPong = "ping-pong" => ping_pong,
+    /// Flows arrive at random at a given load, with sizes from a distribution.
+    Poisson = "poisson" => poisson,
+    /// Blocks that clients read from servers and write to them.
+    Storage = "storage" => storage,
+}
+
+impl WorkloadConfig {
+    /// The files that the workloads read, as the scenario names them, each with its key.
+    pub fn files(&self) -> Vec<(String, PathBuf)> {
+        let mut all = Vec::new();
+        for (name, kind) in self.items() {
+            let files = kind.description().files().into_iter();
+            all.extend(files.map(|(key, file)| (format!("{name}.{key}"), file.to_owned())));
+        }
+        all
+    }
+}

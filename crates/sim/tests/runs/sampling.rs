@@ -1,0 +1,233 @@
+//! What is sampled adds up to what the other files say, and changes nothing.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use rocelab_results::{LinkRecord, Overwrite, Results, ResultsDir, RunInfo, SeriesFile, Summary};
+use rocelab_sim::{Planning, Scenario};
+
+const INTERVAL_PS: u64 = 10_000_000;
+
+/// Everything of every port, each 10 us.
+const ALL: &str = "[sample.queues]\ninterval = \"10us\"\nports = [\"switch-0\"]\n\
+                   [sample.marks]\ninterval = \"10us\"\nports = [\"switch-0\"]\n\
+                   [sample.utilisation]\ninterval = \"10us\"\n\
+                   ports = [\"switch-0\", \"host-0\", \"host-1\", \"host-2\"]\n\
+                   [sample.rates]\ninterval = \"10us\"\n";
+
+/// Two senders, one receiver, and marks.
+fn incast(rest: &str) -> String {
+    format!(
+        "[topology.single-switch]\nhosts = 3\nlink = {{ rate = \"40Gbps\", cable = \"3m\" }}\n\
+         [switch]\necn = {{ kmin = \"5KB\", kmax = \"200KB\", pmax = 0.01 }}\n{rest}"
+    )
+}
+
+const DCQCN: &str = "[congestion_control.dcqcn]\n[workload.flows]\nlist = [\n\
+                     { from = \"host-1\", to = \"host-0\", bytes = \"3MB\" },\n\
+                     { from = \"host-2\", to = \"host-0\", bytes = \"2MB\", start = \"55us\" },\n]\n";
+
+fn run(name: &str, text: &str) -> (Summary, Results) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("sampling-{name}"));
+    let place: PathBuf = folder.join("scenario.toml");
+    let scenario = Scenario::parse(text, &place, &[]).and_then(|scenario| scenario.plan());
+    let plan = scenario.unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let directory = ResultsDir::create(&folder, Overwrite::Replace).expect("a folder of ours");
+    let outcome =
+        rocelab_sim::run(plan.into(), &directory, rocelab_sim::Execution::SEQUENTIAL, |_| {
+            ControlFlow::Continue(())
+        });
+    let summary = outcome.expect("a run").summary;
+    directory.finish(&summary, &RunInfo::default()).expect("results take their place");
+    (summary, Results::open(folder).expect("results"))
+}
+
+/// Sums of a column by node, port and flow.
+type Sums = BTreeMap<(String, u16, Option<u64>), u128>;
+
+fn sums(results: &Results, path: &'static str, value: &'static str) -> Sums {
+    let mut sums = Sums::new();
+    let rows = results.series(SeriesFile { path, value }).expect("columns").expect("a file");
+    let mut last = 0;
+    for row in rows.map(Result::unwrap) {
+        assert!(row.time_ps >= last, "{path}: in order of time");
+        last = row.time_ps;
+        *sums.entry((row.node, row.port, row.flow)).or_default() += u128::from(row.value);
+    }
+    sums
+}
+
+fn links(results: &Results) -> Vec<LinkRecord<'static>> {
+    results.links().expect("links.csv").map(Result::unwrap).collect()
+}
+
+/// Rates over intervals as the bytes that they stand for; each row may have lost a bit per second.
+fn bytes(rate_sum: u128) -> f64 {
+    rate_sum as f64 * INTERVAL_PS as f64 / 8e12
+}
+
+#[test]
+fn samples_add_up_to_the_sums_of_the_run() {
+    // The run ends within an interval: without a stop, with the last acknowledgement.
+    let (summary, results) = run("sums", &(incast(DCQCN) + ALL));
+    assert_eq!(summary.flows.completed, 2);
+    assert!(summary.ecn.marks > 100, "{} marks", summary.ecn.marks);
+    assert!(!summary.simulated_ps.is_multiple_of(INTERVAL_PS));
+
+    let marks = sums(&results, "samples/marks.csv", "marks");
+    for link in links(&results) {
+        let key = (link.from.to_string(), link.from_port, None);
+        let sampled = marks.get(&key).copied().unwrap_or(0);
+        assert_eq!(sampled, u128::from(link.ecn_marks), "{key:?}");
+    }
+    let goodput = sums(&results, "samples/rates.csv", "goodput_bps");
+    let of = |flow| bytes(goodput[&("host-0".to_owned(), 0, Some(flow))]);
+    assert!((of(0) / 3e6 - 1.0).abs() < 1e-4, "{goodput:?}");
+    assert!((of(1) / 2e6 - 1.0).abs() < 1e-4, "{goodput:?}");
+    assert_eq!(goodput.len(), 2, "only the host that receives has a goodput");
+}
+
+#[test]
+fn what_ports_send_is_what_links_carried() {
+    // A whole number of intervals, so that every rate is over the same time.
+    let (_, results) = run("use", &(String::from("stop = \"500us\"\n") + &incast(DCQCN) + ALL));
+    let sent = sums(&results, "samples/utilisation.csv", "rate_bps");
+    for link in links(&results) {
+        let key = (link.from.to_string(), link.from_port, None);
+        let sampled = bytes(sent.get(&key).copied().unwrap_or(0));
+        // Preamble and gap: 20 bytes (IEEE 802.3).
+        let expected = (link.bytes + 20 * link.frames) as f64;
+        assert!((sampled - expected).abs() < 1.0, "{key:?}: {sampled} of {expected}");
+    }
+    assert!(sent.len() > 4);
+}
+
+#[test]
+fn a_link_that_is_slowed_down_within_an_interval_is_as_busy_as_it_can_be() {
+    // From 103 to 268 us a tenth of 40 Gbit/s, then a quarter for the rest of the run.
+    let slow = |rate: &str, at: &str, lasts: &str| {
+        format!(
+            "[[failure]]\nkind = \"link-rate\"\nport = \"host-1:0\"\nrate = \"{rate}\"\n\
+             at = \"{at}\"\n{lasts}\n"
+        )
+    };
+    let failures = slow("4Gbps", "103us", "lasts = \"165us\"") + &slow("10Gbps", "103us", "");
+    let flow = "[congestion_control.none]\n[workload.flows]\nlist = [\n\
+                { from = \"host-1\", to = \"host-0\", bytes = \"100MB\" },\n]\n";
+    let text = format!("stop = \"500us\"\n{}", incast(&format!("{flow}{failures}{ALL}")));
+    let (_, results) = run("slower", &text);
+    let path = results.path().join("samples/utilisation.csv");
+    let mut intervals = 0;
+    for line in std::fs::read_to_string(path).unwrap().lines() {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [time, "host-1", "0", _, utilisation] = fields[..] else { continue };
+        intervals += 1;
+        // A frame of 1,082 bytes counts where it starts: at the slowest it is 22 % of an interval, and
+        // begun at either end.
+        let utilisation: f64 = utilisation.parse().unwrap();
+        assert!((utilisation - 1.0).abs() < 0.23, "{utilisation} at {time}");
+    }
+    assert_eq!(intervals, 50);
+    let links = links(&results);
+    let link = links.iter().find(|link| link.from == "host-1").unwrap();
+    assert_eq!(link.rate_bps, 40_000_000_000);
+    // (103 x 40 + 165 x 4 + 232 x 10) Gbit/s us are 887,500 bytes, of which one frame may be missing.
+    assert!((link.utilisation.0 as f64 / 1e6 - 1.0).abs() < 2.0 * 1102.0 / 887_500.0, "{link:?}");
+}
+
+#[test]
+fn a_flow_that_nobody_slows_down_has_the_rate_that_it_is_given() {
+    let text = "[congestion_control.none]\nrate = \"8Gbps\"\n[workload.flows]\nlist = [\
+                { from = \"host-1\", to = \"host-0\", bytes = \"2MB\" }]\n";
+    let samples = "[sample.rates]\ninterval = \"100us\"\nflows = [0]\n";
+    let (summary, results) = run("given", &(incast(text) + samples));
+    let file = |value| SeriesFile { path: "samples/rates.csv", value };
+    let values = |value| -> Vec<(u64, u64)> {
+        let rows = results.series(file(value)).unwrap().unwrap().map(Result::unwrap);
+        rows.map(|row| (row.time_ps, row.value)).collect()
+    };
+    let allowed = values("rate_bps");
+    assert!(allowed.iter().all(|&(_, rate)| rate == 8_000_000_000), "{allowed:?}");
+    // MTU 1024 in frames of 1,082 bytes, and 20 of preamble and gap: 58 of headers and FCS (v2, IPv4).
+    let expected = 8e9 * 1024.0 / (1082.0 + 20.0);
+    let goodput = values("goodput_bps");
+    for &(time, rate) in &goodput[1..goodput.len() - 1] {
+        assert!((rate as f64 / expected - 1.0).abs() < 0.02, "{rate} at {time} of {expected}");
+    }
+    // The last row tells of an interval that the run did not end.
+    let last = goodput.last().unwrap().0;
+    assert!(last >= summary.simulated_ps && last < summary.simulated_ps + 100_000_000);
+    assert!(values("window_bytes").is_empty(), "no window, no value");
+}
+
+#[test]
+fn reads_have_a_goodput_at_their_source_and_no_rate() {
+    let text = "[congestion_control.none]\n[workload.flows]\nverb = \"read\"\nlist = [\
+                { from = \"host-1\", to = \"host-0\", bytes = \"1MB\" }]\n";
+    let (_, results) = run("read", &(incast(text) + ALL));
+    assert!(sums(&results, "samples/rates.csv", "rate_bps").is_empty());
+    let goodput = sums(&results, "samples/rates.csv", "goodput_bps");
+    assert!((bytes(goodput[&("host-1".to_owned(), 0, Some(0))]) / 1e6 - 1.0).abs() < 1e-4);
+}
+
+#[test]
+fn who_looks_changes_nothing() {
+    let (plain, _) = run("plain", &incast(DCQCN));
+    let (sampled, results) = run("sampled", &(incast(DCQCN) + ALL));
+    assert_eq!(plain, sampled);
+    let (again, other) = run("again", &(incast(DCQCN) + ALL));
+    assert_eq!(again, sampled);
+    for file in ["queues.csv", "samples/marks.csv", "samples/rates.csv", "samples/utilisation.csv"]
+    {
+        let read = |results: &Results| std::fs::read(results.path().join(file)).unwrap();
+        assert!(read(&results) == read(&other), "{file}");
+    }
+}
+
+#[test]
+fn the_rates_of_the_other_profile_add_up_too() {
+    let text = "[profile.hpcc-ns3]\nmark = false\n[topology.single-switch]\nhosts = 3\n\
+                link = { rate = \"40Gbps\", delay = \"1us\" }\n[congestion_control.dcqcn]\n\
+                preset = \"hpcc\"\n[workload.flows]\nlist = [\n\
+                { from = \"host-1\", to = \"host-0\", bytes = \"300KB\", start = \"2s\" },\n]\n\
+                [sample.rates]\ninterval = \"10us\"\n";
+    let (summary, results) = run("profile", text);
+    assert_eq!(summary.flows.completed, 1);
+    let goodput = sums(&results, "samples/rates.csv", "goodput_bps");
+    assert!((bytes(goodput[&("host-0".to_owned(), 0, Some(0))]) / 3e5 - 1.0).abs() < 1e-4);
+}
+
+/// The run ends while frames are sent: the rest of them counts for no port.
+#[test]
+fn no_port_sends_more_than_it_can() {
+    for stop in ["100ns", "1ns", "86880ps", "86881ps", "12345ps"] {
+        let (_, results) = run("cut", &format!("stop = \"{stop}\"\n{}", incast(DCQCN)));
+        let links = results.links().expect("links.csv").map(Result::unwrap);
+        let links: Vec<LinkRecord<'_>> = links.collect();
+        let of = |name: &str| links.iter().find(|link| link.from == name).expect("a port");
+        assert_eq!(of("host-1").utilisation.as_f64(), 1.0, "{stop}");
+        assert!(of("host-1").frames > 0, "{stop}");
+        assert!(links.iter().all(|link| link.utilisation.as_f64() <= 1.0), "{stop}");
+    }
+}
+
+/// A link fails while a frame is sent: the frame is on it to the end of the run all the same, at the
+/// rate that it began with.
+#[test]
+fn a_frame_under_way_counts_at_its_own_rate() {
+    let utilisation = |failure: &str, stop: &str| {
+        let failure = format!("[[failure]]\nport = \"host-1\"\n{failure}\n");
+        let text = format!("stop = \"{stop}\"\n{failure}{}", incast(DCQCN));
+        let (_, results) = run("fails", &text);
+        let mut links = results.links().expect("links.csv").map(Result::unwrap);
+        links.find(|link| link.from == "host-1").expect("a port").utilisation.as_f64()
+    };
+    // The first frame takes 217 ns.
+    assert_eq!(utilisation("kind = \"link-down\"\nat = \"200ns\"", "210ns"), 1.0);
+    let slower = "kind = \"link-rate\"\nrate = \"10Gbps\"\nat = \"200ns\"";
+    assert_eq!(utilisation(slower, "210ns"), 1.0);
+    // Of the first frame 300 bytes are on the link, which could have carried 100 and then 2,000.
+    let faster = "kind = \"link-rate\"\nrate = \"4Gbps\"\nat = \"0s\"\nlasts = \"200ns\"";
+    assert_eq!(utilisation(faster, "600ns"), 0.142_857);
+}

@@ -1,0 +1,248 @@
+//! `[workload.app]`, `[workload.ping-pong]` and `[workload.storage]`.
+
+use super::{Expected, TOPOLOGY, check};
+
+const ENDS: &str = "clients = [\"host-0\"]\nservers = [\"host-1\"]\n";
+
+/// An application whose steps begin on line 8.
+fn steps(steps: &str) -> String {
+    format!("{TOPOLOGY}[workload.app]\n{ENDS}operations = 1\nsteps = [{steps}]\n")
+}
+
+/// An application with other keys from line 5 on.
+fn keys(keys: &str) -> String {
+    let steps = "steps = [{ by = \"client\", verb = \"send\", bytes = \"1B\" }]";
+    format!("{TOPOLOGY}[workload.app]\n{keys}\n{steps}\n")
+}
+
+#[test]
+fn verbs_that_do_not_exist() {
+    check(
+        &steps("{ by = \"client\", verb = \"wriet\", bytes = \"1B\" }"),
+        Expected {
+            place: "s.toml:8",
+            key: "workload.app.steps[0].verb",
+            value: "\"wriet\"",
+            message: "there is no `wriet`",
+            help: "did you mean `write`?",
+        },
+    );
+}
+
+#[test]
+fn turns_that_nobody_is_told_of() {
+    check(
+        &steps(
+            "{ by = \"client\", verb = \"write\", bytes = \"1B\" }, \
+             { by = \"server\", verb = \"send\", bytes = \"1B\" }",
+        ),
+        Expected {
+            place: "s.toml:8",
+            key: "workload.app.steps[0].verb",
+            value: "\"write\"",
+            message: "the next step is the server's, whom nothing tells that this one is done",
+            help: "write-with-immediate",
+        },
+    );
+    check(
+        &steps(
+            "{ by = \"client\", verb = \"send\", bytes = \"1B\" }, \
+             { by = \"server\", verb = \"read\", bytes = \"1B\" }",
+        ),
+        Expected {
+            place: "s.toml:8",
+            key: "workload.app.steps[1].verb",
+            value: "\"read\"",
+            message: "the client ends the operation",
+            help: "use `send`",
+        },
+    );
+    check(
+        &steps("{ by = \"server\", verb = \"send\", bytes = \"1B\" }"),
+        Expected {
+            place: "s.toml:8",
+            key: "workload.app.steps[0].by",
+            value: "\"server\"",
+            message: "nothing tells the server",
+            help: "let the client",
+        },
+    );
+}
+
+#[test]
+fn steps_that_cannot_be() {
+    for (step, key, value, message, help) in [
+        ("", "steps", "[]", "without steps", "give at least one"),
+        (
+            "{ by = \"client\", verb = \"fetch-add\", bytes = \"16B\" }",
+            "steps[0].bytes",
+            "\"16B\"",
+            "8 bytes, always",
+            "leave it out",
+        ),
+        (
+            "{ by = \"client\", verb = \"send\" }",
+            "steps[0].bytes",
+            "none",
+            "at least one byte",
+            "1B to 2GiB",
+        ),
+        (
+            "{ by = \"client\", verb = \"send\", bytes = \"1B\", add = 3 }",
+            "steps[0].add",
+            "3",
+            "only `fetch-add`",
+            "leave it out",
+        ),
+        (
+            "{ by = \"client\", verb = \"send\", bytes = \"1B\", chained = true }",
+            "steps[0].chained",
+            "true",
+            "no step of the same side",
+            "leave it out",
+        ),
+        (
+            "{ by = \"client\", verb = \"fetch-add\" }, \
+             { by = \"client\", verb = \"send\", bytes = \"1B\", chained = true }",
+            "steps[1].chained",
+            "true",
+            "ends with a response",
+            "leave it out",
+        ),
+        (
+            "{ by = \"client\", verb = \"send\", bytes = \"1B\", after = \"2000s\" }",
+            "steps[0].after",
+            "\"2000s\"",
+            "nobody waits that long",
+            "at most",
+        ),
+    ] {
+        let key = format!("workload.app.{key}");
+        check(&steps(step), Expected { place: "s.toml:8", key: &key, value, message, help });
+    }
+}
+
+#[test]
+fn hosts_and_numbers() {
+    let count = "operations = 1";
+    for (text, place, key, value, message, help) in [
+        (
+            format!("clients = [\"host-0\"]\nservers = [\"host-0\"]\n{count}"),
+            "s.toml:6",
+            "servers",
+            "[\"host-0\"]",
+            "`host-0` would be its own server",
+            "no clients of theirs",
+        ),
+        (
+            format!("clients = []\nservers = [\"host-0\"]\n{count}"),
+            "s.toml:5",
+            "clients",
+            "[]",
+            "nobody is named",
+            "at least one host",
+        ),
+        (
+            format!("{ENDS}{count}\nqueue_depth = 0"),
+            "s.toml:8",
+            "queue_depth",
+            "0",
+            "no operation would ever be open",
+            "at least 1",
+        ),
+        (
+            format!("{ENDS}{count}\nreceive_depth = 0"),
+            "s.toml:8",
+            "receive_depth",
+            "0",
+            "no message would find",
+            "at least 1",
+        ),
+        (
+            format!("{ENDS}operations = 0"),
+            "s.toml:7",
+            "operations",
+            "0",
+            "without operations",
+            "at least 1",
+        ),
+        (
+            format!("{ENDS}{count}\nuntil = \"1ms\""),
+            "s.toml:7",
+            "operations",
+            "1",
+            "exactly one of",
+            "one of the two",
+        ),
+        (
+            format!("{ENDS}start = \"2ms\"\nuntil = \"1ms\""),
+            "s.toml:8",
+            "until",
+            "\"1ms\"",
+            "not after the start",
+            "later",
+        ),
+        (
+            format!("{ENDS}{count}\npriority = 8"),
+            "s.toml:8",
+            "priority",
+            "8",
+            "priority 8 does not exist",
+            "0 to 7",
+        ),
+    ] {
+        let key = format!("workload.app.{key}");
+        check(&keys(&text), Expected { place, key: &key, value, message, help });
+    }
+}
+
+#[test]
+fn short_forms() {
+    let short = |text: &str| format!("{TOPOLOGY}[workload.{text}");
+    check(
+        &short(&format!("ping-pong]\n{ENDS}verb = \"write\"\nbytes = \"1B\"\n")),
+        Expected {
+            place: "s.toml:7",
+            key: "workload.ping-pong.verb",
+            value: "\"write\"",
+            message: "nothing tells the other side",
+            help: "write-with-immediate",
+        },
+    );
+    check(
+        &short(&format!("storage]\n{ENDS}block = \"0B\"\noperations = 1\n")),
+        Expected {
+            place: "s.toml:7",
+            key: "workload.storage.block",
+            value: "\"0B\"",
+            message: "at least one byte",
+            help: "1B to 2GiB",
+        },
+    );
+    check(
+        &short(&format!("storage]\n{ENDS}block = \"4KB\"\noperations = 1\nread_fraction = 1.5\n")),
+        Expected {
+            place: "s.toml:9",
+            key: "workload.storage.read_fraction",
+            value: "1.5",
+            message: "a share",
+            help: "0 to 1",
+        },
+    );
+}
+
+#[test]
+fn names_are_given_once() {
+    let one =
+        format!("[[workload.storage]]\nname = \"a\"\n{ENDS}block = \"4KB\"\noperations = 1\n");
+    check(
+        &format!("{TOPOLOGY}{one}{one}"),
+        Expected {
+            place: "s.toml:11",
+            key: "workload.storage[1].name",
+            value: "\"a\"",
+            message: "`a` is there twice",
+            help: "a name of its own",
+        },
+    );
+}
