@@ -4,7 +4,7 @@
 //! levels share, so that events which happen at about the same time are beside each other in memory. They are
 //! put in order as they are taken out, by counting where most have a place of their own.
 
-use crate::{EventKey, Place, Scheduled};
+use crate::{EventKey, Place, Scheduled, ask_for_large_pages};
 
 /// Events of a block.
 const BLOCK: u32 = 16;
@@ -122,7 +122,11 @@ impl<E: Copy> Blocks<E> {
     fn grow(&mut self, before: u32, filler: Scheduled<E>) -> u32 {
         let places = self.events.len() + BLOCK as usize;
         let first = u32::try_from(places).expect("fewer than 2^32 events wait at once") - BLOCK;
+        let capacity = self.events.capacity();
         self.events.resize(places, filler);
+        if self.events.capacity() > capacity {
+            ask_for_large_pages(&self.events);
+        }
         self.before.push(before);
         first
     }

@@ -7,7 +7,7 @@
 mod bins;
 mod inboxes;
 mod key;
-mod prefetch;
+mod memory;
 mod queue;
 mod random;
 mod run;
@@ -16,7 +16,7 @@ mod wheel;
 mod windows;
 
 pub use key::{EventKey, InsertionOrder, NodeOrder, Tie, TieCounter, TieOrder};
-pub use prefetch::Place;
+pub use memory::{Place, ask_for_large_pages};
 pub use queue::EventQueue;
 pub use random::{RngStream, mix};
 pub use run::{Engine, World};

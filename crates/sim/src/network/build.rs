@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rocelab_engine::{EventKey, EventQueue, Foresight, Tie, TieOrder};
+use rocelab_engine::{EventKey, EventQueue, Foresight, Tie, TieOrder, ask_for_large_pages};
 use rocelab_fabric::topology::{Adjacency, Neighbour, Partitioning};
 use rocelab_fabric::{MIN_FRAME, NodeId, NodeKind, PacketId, Port, Scheduler, Serialisation};
 use rocelab_units::{Duration, SimTime};
@@ -185,6 +185,10 @@ impl<P: Profile> Network<P> {
             part,
             plan,
         };
+        let hosts = network.plan.topology.hosts().filter(|&host| network.part.has(host)).count();
+        network.hosts.reserve_exact(hosts);
+        ask_for_large_pages(&network.hosts);
+        ask_for_large_pages(&network.ports);
         network.add_nodes()?;
         network.add_ports();
         network.queue.foresee(foresight(network.ports.len()));

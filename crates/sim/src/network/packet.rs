@@ -1,6 +1,6 @@
 //! Packets, one cache line each.
 
-use rocelab_engine::Place;
+use rocelab_engine::{Place, ask_for_large_pages};
 use rocelab_fabric::{Chain, NodeId, PacketId};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::tcp::TcpSegment;
@@ -173,7 +173,11 @@ impl<R: Copy> PacketPool<R> {
     #[inline(never)]
     fn grow(&mut self) -> PacketId {
         let id = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets exist at once");
+        let capacity = self.packets.capacity();
         self.packets.push(Packet::new(0, 0, 0, Body::Pfc(Pfc::default())));
+        if self.packets.capacity() > capacity {
+            ask_for_large_pages(&self.packets);
+        }
         PacketId(id)
     }
 }

@@ -6,6 +6,7 @@
 //! asked as it is sent to each switch ([`Path::UNKNOWN`]): where they may change or are learned, behind the first
 //! [`HOPS`] switches, and for frames that a switch makes.
 
+use rocelab_engine::ask_for_large_pages;
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 
@@ -91,7 +92,11 @@ impl Paths {
     /// For a part of a network with so many hosts.
     pub(super) fn new(hosts: usize) -> Self {
         let nobody = Ends { source: NodeId::MAX, destination: NodeId::MAX, flow_hash: 0 };
-        Self { known: vec![[(nobody, Path::UNKNOWN); PLACES]; hosts] }
+        // Before the memory is touched: the system gives pages their size as it gives them.
+        let mut known = Vec::with_capacity(hosts);
+        ask_for_large_pages(&known);
+        known.resize(hosts, [(nobody, Path::UNKNOWN); PLACES]);
+        Self { known }
     }
 
     /// Of a network whose routes may change, or that floods frames: nothing is known.
