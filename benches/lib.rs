@@ -1,5 +1,5 @@
-//! What the programs `golden`, `field-comparison` and `growth` share. The benches, and what all of them
-//! measure, are in `README.md`.
+//! Code that the programs `golden`, `field-comparison` and `growth` share. `README.md` lists the
+//! benches, and what each of them measures.
 
 pub mod machine;
 pub mod page;

@@ -1,9 +1,9 @@
-//! What the figures were measured on.
+//! The machine on which figures were measured.
 
 use std::fmt;
 use std::thread::available_parallelism;
 
-/// A machine, and how busy it was; what the operating system does not tell is left out.
+/// A machine, and its load. What the operating system does not provide is left out.
 #[derive(Debug)]
 pub struct Machine {
     processor: Option<String>,
@@ -13,7 +13,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Now, before the measurements.
+    /// Reads it before the measurements.
     pub fn look() -> Self {
         let facts = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let model = facts.lines().find(|line| line.starts_with("model name"));
@@ -25,7 +25,7 @@ impl Machine {
         }
     }
 
-    /// At the end.
+    /// Reads the load again at the end.
     pub fn look_again(&mut self) {
         self.loads[1] = load();
     }

@@ -1,14 +1,12 @@
-//! Places in a page of the documentation that a program fills.
+//! Parts of a documentation page that a program writes.
 
 use std::path::Path;
 
 use crate::text;
 
-/// Replaces what stands in the page between the lines `<!-- NAME: begin -->` and
-/// `<!-- NAME: end -->`.
+/// Replaces the text in the page between the lines `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
 ///
-/// # Errors
-/// If the page cannot be read or written, or has not these two lines.
+/// # Errors If the page cannot be read or written, or does not have these two lines.
 pub fn write(page: &Path, name: &str, content: &str) -> Result<(), String> {
     let replaced = replaced(&text(page)?, name, content)
         .ok_or_else(|| format!("{}: no place for `{name}`", page.display()))?;

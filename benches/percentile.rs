@@ -1,6 +1,6 @@
 //! Percentiles by nearest rank.
 
-/// The values at these percentages, 1 to 100, in the order asked for; none without values.
+/// The values at these percentages, 1 to 100, in the given order; `None` without values.
 pub fn percentiles<const N: usize>(mut values: Vec<f64>, percent: [usize; N]) -> Option<[f64; N]> {
     values.sort_by(f64::total_cmp);
     let rank = |percent: usize| (percent * values.len()).div_ceil(100).max(1);

@@ -1,4 +1,4 @@
-//! What a process used of the machine.
+//! The resources that a process has used.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Of this process until now; zeros where the operating system does not tell.
+    /// The usage of this process so far; zeros if the operating system does not provide it.
     pub fn so_far() -> Self {
         #[cfg(unix)]
         {
@@ -30,8 +30,8 @@ impl Usage {
     }
 }
 
-/// Since this program was loaded, where Linux tells. What `getrusage` tells includes the program
-/// that the process was before.
+/// Peak memory since this program was loaded, on Linux. The value of `getrusage` is not used,
+/// because it includes the program that was loaded in this process before.
 #[cfg(unix)]
 fn own_peak_mib() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -1,4 +1,5 @@
-//! The hold model: as many events wait as before, while the first one is served and causes another.
+//! The hold model: the number of waiting events stays the same, because each event that is taken
+//! causes another.
 //!
 //! Delays are those of a network: serialisation times, propagation, timers, and some zeros.
 
@@ -10,11 +11,11 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use rocelab_engine::{EventKey, EventQueue, RngStream, Scheduled, TieCounter};
 use rocelab_units::{Duration, SimTime};
 
-/// As large as an event of a simulation.
+/// An event of the same size as in the simulator.
 type Event = [u32; 3];
 
-/// Delays in picoseconds, each as often as it is here: 47 % serialisation of a frame, 44 %
-/// propagation, 8 % timers, 1 % zero.
+/// Delays in picoseconds, in these proportions: 47 % serialisation of a frame, 44 % propagation, 8
+/// % timers, 1 % zero.
 fn delays(stream: &mut RngStream) -> Vec<Duration> {
     (0..1 << 16)
         .map(|_| {
@@ -75,7 +76,7 @@ impl<Q: Queue> Hold<Q> {
         for _ in 0..pending {
             hold.push(SimTime::ZERO);
         }
-        // Twice through, until the start is forgotten.
+        // Every event is replaced twice, so that the initial distribution has no influence.
         for _ in 0..2 * pending {
             hold.step();
         }

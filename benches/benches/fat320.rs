@@ -7,7 +7,7 @@ use std::sync::Arc;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use rocelab_sim::{Plan, Planning, Scenario, Simulation};
 
-/// How many flows are run, if the environment does not say.
+/// Number of flows, unless an environment variable gives it.
 const FLOWS: usize = 1_000;
 
 fn plan() -> Plan {

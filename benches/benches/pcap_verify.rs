@@ -1,5 +1,5 @@
-//! Frames of a capture, read and verified: 1,082 bytes each, writes of 64 packets over eight queue
-//! pairs, without and with their FCS, in both formats.
+//! Reads and verifies the frames of a capture: 1,082 bytes each, writes of 64 packets over eight
+//! queue pairs, without and with FCS, in both formats.
 
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ const QUEUE_PAIRS: u32 = 8;
 const PACKETS: u32 = 64;
 const PATH_MTU: usize = 1024;
 
-/// A capture of messages that take turns among the queue pairs.
+/// A capture of messages that use the queue pairs in turn.
 fn capture(format: Format, fcs: bool) -> Vec<u8> {
     let port = Interface {
         name: "host-0".into(),

@@ -1,5 +1,5 @@
 //! One frame through one switch, without events: admission, ECN marking, queueing, scheduling,
-//! transmission and release. Sixteen ports, of which all but one send to the last.
+//! transmission and release. There are sixteen ports; fifteen of them send to the last.
 
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 const PORTS: u16 = 16;
 const FRAME: u32 = 1_086;
 const PRIORITY: u8 = 3;
-/// Frames that wait at the crowded port.
+/// Number of frames that wait at the congested port.
 const WAITING: u32 = 200;
 
 /// A packet that waits.
@@ -44,13 +44,13 @@ struct Switch {
     port: Port,
     marker: EcnMarker,
     draws: RngStream,
-    /// The port that the last frame came in by.
+    /// The ingress port of the last frame.
     ingress: u16,
     now: SimTime,
 }
 
 impl Switch {
-    /// A switch whose crowded port has frames.
+    /// A switch with frames at its congested port.
     fn new(scheduler: &SchedulerConfig) -> Self {
         let config = SwitchConfig::default();
         let rate = Bandwidth::from_gbps(100);

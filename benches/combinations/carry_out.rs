@@ -18,13 +18,13 @@ use tempfile::TempDir;
 use crate::Violation;
 use crate::scenario::Made;
 
-/// Events after which a run is broken off: what is left of it would tell little.
+/// Number of events after which a run is stopped: more events would hardly find more.
 const MOST_EVENTS: u64 = 4_000_000;
 
-/// The files of a results directory, but for those that may vary.
+/// The files of a results directory, except those that may differ from run to run.
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
-/// What a run came to.
+/// The outcome of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) plan: Arc<Plan>,
@@ -34,16 +34,16 @@ pub(crate) struct Ran {
     pub(crate) files: Files,
 }
 
-/// How a scenario went.
+/// The outcome of a scenario.
 #[derive(Debug)]
 pub(crate) enum Went {
-    /// It is no scenario, for this reason.
+    /// The scenario is not valid, for this reason.
     Refused(String),
     Ran(Box<Ran>),
     Violated(Violation),
 }
 
-/// A scenario in a folder of its own, as a user has it.
+/// A scenario in a folder of its own, as a user would have it.
 #[derive(Debug)]
 pub(crate) struct Bench {
     folder: TempDir,
@@ -52,7 +52,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(made: &Made, name: &str) -> io::Result<Self> {
-        // In memory where that is possible: checkpoints wait for the disk.
+        // In memory if that is possible, because checkpoints wait for the disk.
         let memory = Path::new("/dev/shm");
         let folder =
             if memory.is_dir() { tempfile::tempdir_in(memory)? } else { tempfile::tempdir()? };
@@ -68,7 +68,7 @@ impl Bench {
         self.folder.path().join(name)
     }
 
-    /// The names of what is in the folder.
+    /// The names of the files and folders in it.
     pub(crate) fn names(&self) -> io::Result<Vec<String>> {
         fs::read_dir(self.folder.path())?
             .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
@@ -76,10 +76,10 @@ impl Bench {
     }
 }
 
-/// The last panic's message and place.
+/// Message and place of the last panic.
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// Keeps the messages of panics, in place of printing them.
+/// Stores the messages of panics instead of printing them.
 pub(crate) fn keep_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -88,7 +88,7 @@ pub(crate) fn keep_panics() {
     }));
 }
 
-/// The value of `run`, or its panic.
+/// The value of `run`, or its panic as a violation.
 pub(crate) fn guarded<T>(run: impl FnOnce() -> Result<T, Violation>) -> Result<T, Violation> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
         let message = PANIC.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -96,7 +96,7 @@ pub(crate) fn guarded<T>(run: impl FnOnce() -> Result<T, Violation>) -> Result<T
     })
 }
 
-/// Reads a scenario, proves what can be proved of it, and runs it in one part.
+/// Reads a scenario, makes all proofs about it, and runs it in one part.
 pub(crate) fn carry_out(bench: &Bench) -> Went {
     let planned = guarded(|| Ok(plan(&bench.file)));
     let plan = match planned {
@@ -136,12 +136,12 @@ pub(crate) fn run(
     Ok((outcome, files))
 }
 
-/// Breaks a run off that takes too long.
+/// Stops a run that takes too long.
 fn enough(progress: &Progress) -> ControlFlow<()> {
     if progress.events > MOST_EVENTS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
-/// What an error of a run means: whose fault it is.
+/// The violation for an error of a run, depending on who has to fix it.
 pub(crate) fn violation_of(error: RunError) -> Violation {
     let law = match &error {
         RunError::Build(_) => "input",
@@ -152,7 +152,7 @@ pub(crate) fn violation_of(error: RunError) -> Violation {
     Violation::new(law, error.to_string())
 }
 
-/// All files of results that are not finished, with their summary.
+/// All files of unfinished results, with the summary.
 pub(crate) fn read_results(folder: &Path, summary: &Summary) -> Result<Files, Violation> {
     let mut files = Files::new();
     read_folder(folder, "", &mut files)
@@ -186,8 +186,8 @@ pub(crate) fn differences(one: &Files, other: &Files) -> Vec<String> {
     differing
 }
 
-/// Runs a plan in several parts, which must come to the same. What is broken off for its length ends
-/// elsewhere in parts, since events between two looks are others.
+/// Runs a plan in several parts, which must give the same results. A run that was stopped because
+/// of its length is not compared: it stops between other events if there are several parts.
 pub(crate) fn in_parts(bench: &Bench, ran: &Ran, partitions: u32) -> Result<(), Violation> {
     if ran.ending == Ending::Interrupted {
         return Ok(());
@@ -203,12 +203,13 @@ pub(crate) fn in_parts(bench: &Bench, ran: &Ran, partitions: u32) -> Result<(), 
     Err(Violation::new("parts", text))
 }
 
-/// The folder of checkpoints beside results, for a run that is broken off and goes on.
+/// The folder of checkpoints beside results, for a run that is stopped and continued.
 pub(crate) fn checkpoints(path: &Path) -> Result<Checkpoints, Violation> {
     let begun = Instant::now();
     loop {
         match Checkpoints::open(path) {
-            // A process that another thread starts has our lock too until it is another program.
+            // A process that another thread is starting holds our lock too, until it executes
+            // another program.
             Err(ResultsError::InUse { .. }) if begun.elapsed() < Duration::from_secs(10) => {
                 thread::sleep(Duration::from_millis(1));
             }

@@ -1,4 +1,4 @@
-//! Runs that do not end, which no law could be asked of.
+//! Detects runs that do not end; the laws can only be checked after the end.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,20 +6,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long one scenario may take, with all that is done to it; a busy machine is slow.
+/// Longest time of a scenario with all its checks, on a busy machine.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// What is running: when it began, and its text.
+/// The running scenarios: their start and text, by name.
 type Running = Arc<Mutex<BTreeMap<String, (Instant, String)>>>;
 
-/// Ends the program when a scenario does not end.
+/// Ends the program if a scenario does not end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Endless {
     running: Running,
 }
 
 impl Endless {
-    /// Watches from now on; what does not end goes into the folder.
+    /// Starts to watch; scenarios that do not end are saved in `folder`.
     pub(crate) fn watch(folder: Option<PathBuf>) -> Self {
         let own = Self::default();
         let running = Arc::clone(&own.running);
@@ -40,7 +40,7 @@ impl Endless {
         own
     }
 
-    /// A scenario runs until what is returned is dropped.
+    /// Marks a scenario as running until the returned value is dropped.
     pub(crate) fn begin(&self, name: &str, text: String) -> Begun {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.insert(name.to_owned(), (Instant::now(), text));
@@ -48,7 +48,7 @@ impl Endless {
     }
 }
 
-/// A scenario that runs.
+/// A running scenario.
 #[derive(Debug)]
 pub(crate) struct Begun {
     running: Running,

@@ -1,4 +1,4 @@
-//! Runs that are broken off, some of them by SIGKILL, and gone on with until they end.
+//! Runs that are interrupted, some of them by SIGKILL, and continued until they end.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -18,19 +18,19 @@ use crate::carry_out::{
 };
 use crate::random::Random;
 
-/// Processes that are killed, of a scenario.
+/// Number of processes that are killed for a scenario.
 const MOST_KILLS: u64 = 16;
 
-/// What was done to a scenario.
+/// The interruptions of a scenario.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kills {
-    /// Times that a run was broken off.
+    /// Number of interruptions.
     pub(crate) all: u64,
-    /// Of these, by SIGKILL.
+    /// Number of interruptions by SIGKILL.
     pub(crate) by_signal: u64,
 }
 
-/// Breaks a run off again and again, in this process and in others, and compares what it comes to.
+/// Interrupts a run again and again, in this process and in others, and compares the results.
 pub(crate) fn kill(bench: &Bench, ran: &Ran, random: &mut Random) -> Result<Kills, Violation> {
     if ran.ending == Ending::Interrupted {
         return Ok(Kills::default());
@@ -40,7 +40,7 @@ pub(crate) fn kill(bench: &Bench, ran: &Ran, random: &mut Random) -> Result<Kill
     Ok(Kills { all: broken + killed, by_signal: killed })
 }
 
-/// From one checkpoint to the next.
+/// The time between two checkpoints.
 fn distance(ran: &Ran, random: &mut Random) -> Duration {
     let share = ran.summary.simulated_ps / random.pick(&[2, 5, 12, 40]);
     Duration::from_ps(share.max(1_000_000))
@@ -50,7 +50,7 @@ fn execution(random: &mut Random) -> Execution {
     Execution { partitions: random.pick(&[1, 2, 3, 4]), threads: 1 }
 }
 
-/// Breaks it off behind checkpoints, and spoils what was written since.
+/// Interrupts the run after checkpoints, and damages what was written later.
 fn break_off(bench: &Bench, ran: &Ran, random: &mut Random) -> Result<u64, Violation> {
     let path = bench.path("broken");
     let settings = CheckpointSettings {
@@ -62,7 +62,7 @@ fn break_off(bench: &Bench, ran: &Ran, random: &mut Random) -> Result<u64, Viola
     };
     let mut broken = 0;
     loop {
-        // At most a few dozen times, so that it ends.
+        // A few dozen times at most, so that the run ends.
         let left = if broken < 24 { random.pick(&[1, 1, 1, 2, 3, 8]) } else { u64::MAX };
         let (ended, folder) =
             leg(&path, ran, settings.clone(), (broken == 0, left), execution(random))?;
@@ -73,7 +73,7 @@ fn break_off(bench: &Bench, ran: &Ran, random: &mut Random) -> Result<u64, Viola
         };
         let files = read_results(&folder, &outcome.summary)?;
         compare(ran, &files, &format!("{broken} breaks"))?;
-        // Its results were never put in their place.
+        // Its results were never moved to their final path.
         checkpoints(&path)?
             .remove()
             .map_err(|error| Violation::new("resume", error.to_string()))?;
@@ -81,8 +81,8 @@ fn break_off(bench: &Bench, ran: &Ran, random: &mut Random) -> Result<u64, Viola
     }
 }
 
-/// From the beginning or the last checkpoint on, until so many have been made; what it came to, if it
-/// ended before, and where the results are.
+/// Runs from the beginning or the last checkpoint until a number of further checkpoints was made.
+/// Returns the outcome, if the run ended before, and the path of the results.
 fn leg(
     path: &Path,
     ran: &Ran,
@@ -120,7 +120,7 @@ fn leg(
     }
 }
 
-/// Writes behind the ends of files, as a process does until it is killed.
+/// Appends bytes to files, as a process may do before it is killed.
 fn spoil(folder: &Path, random: &mut Random) {
     let mut files = Files::new();
     if read_folder(folder, "", &mut files).is_err() {
@@ -133,12 +133,12 @@ fn spoil(folder: &Path, random: &mut Random) {
     _ = fs::write(folder.join("new.csv"), "0");
 }
 
-/// Has other processes run it, and kills them at any moment.
+/// Runs it in other processes, and kills them at random times.
 fn kill_processes(bench: &Bench, ran: &Ran, random: &mut Random) -> Result<u64, Violation> {
     let every = format!("{}ps", distance(ran, random).ps());
     let failed = |error: std::io::Error| Violation::new("machine", error.to_string());
     let mut killed = 0;
-    // Each leg has a little longer than the one before, so that one comes to its end.
+    // Each process gets a little more time than the one before, so that one reaches the end.
     let mut most_us = 2_000;
     loop {
         let mut child = command(bench, &every, random)?.spawn().map_err(failed)?;
@@ -168,12 +168,13 @@ fn kill_processes(bench: &Bench, ran: &Ran, random: &mut Random) -> Result<u64, 
     Ok(killed)
 }
 
-/// The command that goes on with the run, or begins it, if there is nothing to go on with.
+/// The command that continues the run, or begins it if there is nothing to continue.
 fn command(bench: &Bench, every: &str, random: &mut Random) -> Result<Command, Violation> {
     let failed = |error: std::io::Error| Violation::new("machine", error.to_string());
     let mut command = Command::new(std::env::current_exe().map_err(failed)?);
     let results = bench.path("killed");
-    // Looked at without the lock, which a process that another thread is starting would get too.
+    // The folder is read without its lock, because a process that another thread is starting would
+    // inherit the lock.
     let folder = fs::read_dir(bench.path("killed.checkpoints"));
     let is_one = |path: PathBuf| path.extension().is_some_and(|ending| ending == "checkpoint");
     let begun = folder.is_ok_and(|all| all.flatten().any(|entry| is_one(entry.path())));
@@ -190,7 +191,8 @@ fn command(bench: &Bench, every: &str, random: &mut Random) -> Result<Command, V
     Ok(command)
 }
 
-/// Results in their place, as [`read_results`] has those of a run in this process.
+/// Results at their final path, in the same form as [`read_results`] returns those of a run in this
+/// process.
 fn finished(folder: &Path) -> Result<Files, Violation> {
     let failed = |error: std::io::Error| Violation::new("kill", error.to_string());
     let mut files = Files::new();
@@ -201,10 +203,10 @@ fn finished(folder: &Path) -> Result<Files, Violation> {
     Ok(files)
 }
 
-/// Whether a run that was broken off came to the same as one that was not.
+/// Checks that an interrupted run gave the same results as one that was not interrupted.
 fn compare(ran: &Ran, files: &Files, what: &str) -> Result<(), Violation> {
     let differing = differences(&ran.files, files);
-    // The command writes these besides.
+    // The command also writes these files.
     let beside = |name: &String| {
         let copied = !ran.files.contains_key(name);
         name == "run.json"
@@ -218,7 +220,7 @@ fn compare(ran: &Ran, files: &Files, what: &str) -> Result<(), Violation> {
     Err(Violation::new("resume", format!("{} differ after {what}", differing.join(", "))))
 }
 
-/// Nothing stays beside the results.
+/// Checks that nothing is left beside the results.
 fn check_left_over(bench: &Bench, kills: u64) -> Result<(), Violation> {
     let names = bench.names().unwrap_or_default();
     let left: Vec<String> = names

@@ -1,4 +1,4 @@
-//! What must hold of a run, whatever its scenario.
+//! Laws that hold for every run, whatever its scenario.
 
 use std::io::Cursor;
 
@@ -19,16 +19,16 @@ use crate::Violation;
 use crate::carry_out::{Bench, Ran, guarded};
 use crate::scenario::Made;
 
-/// Drops of copies that nobody misses: of frames that were flooded.
+/// Reasons of drops of flooded copies that nobody needs.
 const HARMLESS: [&str; 2] = ["foreign_destination", "filtered"];
-/// Faults of captures that do not hold all packets of a host.
+/// Faults of captures that do not have all packets of a host.
 const GAPS: [&str; 3] = ["psn_gap", "answers_nothing", "answered_early"];
-/// The rate that algorithms keep to by default, at the least (bit/s).
+/// The lowest default rate of any algorithm (bit/s).
 const DEFAULT_FLOOR: u64 = 1_000_000;
-/// What one frame adds to its payload at the most (bytes).
+/// The largest overhead of a frame (bytes).
 const OVERHEAD: u64 = 300;
 
-/// A run and its results, read.
+/// A run with its results.
 struct Seen<'a> {
     ran: &'a Ran,
     made: &'a Made,
@@ -39,7 +39,7 @@ struct Seen<'a> {
 
 type Law = fn(&Seen<'_>) -> Result<(), String>;
 
-/// Laws by name, in the order in which they are asked.
+/// Laws by name, in the order in which they are checked.
 const LAWS: &[(&str, Law)] = &[
     ("counts", counts),
     ("integrity", integrity),
@@ -53,11 +53,11 @@ const LAWS: &[(&str, Law)] = &[
     ("capture", capture),
 ];
 
-/// Whether all of them hold.
+/// Checks all laws.
 pub(crate) fn check(bench: &Bench, made: &Made, ran: &Ran) -> Result<(), Violation> {
     guarded(|| {
         resolved(bench).map_err(|text| Violation::new("resolved", text))?;
-        // It is only to be there: a panic is caught.
+        // The table is only made because it must not panic.
         let table = rocelab_report::summary_table(&ran.summary, &RunInfo::default(), &bench.file);
         if table.is_empty() {
             return Err(Violation::new("report", "the table of the run is empty"));
@@ -74,7 +74,7 @@ pub(crate) fn check(bench: &Bench, made: &Made, ran: &Ran) -> Result<(), Violati
     })
 }
 
-/// The rows of a file of the results; none if there is no such file.
+/// The rows of a file of the results; empty if there is no such file.
 fn rows<T: DeserializeOwned>(ran: &Ran, file: &str) -> Result<Vec<T>, Violation> {
     let bytes = ran.files.get(file).map(Vec::as_slice).unwrap_or_default();
     let rows: Result<Vec<T>, csv::Error> = csv::Reader::from_reader(bytes).deserialize().collect();
@@ -86,8 +86,7 @@ impl Seen<'_> {
         self.made.table.get(section)?.get(key)
     }
 
-    /// Whether something was lost, was overtaken by what left after it, or may be late for longer than
-    /// anybody waits.
+    /// Whether frames were lost or overtook each other, or may be late for longer than any timeout.
     fn has_trouble(&self) -> bool {
         let summary = &self.ran.summary;
         let acted = summary.faults.iter().any(|rule| rule.acted > 0);
@@ -96,7 +95,7 @@ impl Seen<'_> {
         self.lost() > 0 || reorders || acted || !summary.failures.is_empty() || stuck
     }
 
-    /// Frames that were dropped and that somebody misses.
+    /// Number of lost frames that somebody needs.
     fn lost(&self) -> u64 {
         let drops = &self.ran.summary.drops.by_reason;
         let floods = self.ran.summary.layer2.is_some_and(|layer2| layer2.floods > 0);
@@ -104,8 +103,8 @@ impl Seen<'_> {
         drops.iter().filter(|(reason, _)| counts(reason)).map(|(_, frames)| frames).sum()
     }
 
-    /// No frame waits longer, and no answer to it: all queues, pauses, cables and switches, one after the
-    /// other, and all payload ahead of it (ps).
+    /// An upper bound of the time that a frame and the answer to it wait (ps): all queues, pauses,
+    /// cables and switches in sequence, with all payload ahead of it.
     fn longest_wait(&self) -> u64 {
         let slowest = self.slowest_rate();
         let time = |bytes: u64, rate: u64| {
@@ -122,7 +121,8 @@ impl Seen<'_> {
         let cables = topology.links.iter().map(|link| 2 * link.delay.ps());
         let switches = topology.switches().count() as u64 * 2 * 20_000_000;
         let all = queues.chain(pauses).chain(cables).fold(switches, sum);
-        // What a host sends at the lowest rate before it asks for an acknowledgement, or a slow receiver has.
+        // Payload that a host sends at the lowest rate before it requests an acknowledgement, or
+        // that a slow receiver holds.
         let interval = self.key("roce", "ack_interval").and_then(Value::as_integer).unwrap_or(1);
         let packets = interval.unsigned_abs().saturating_add(8);
         let packets = packets * (u64::from(self.ran.plan.path_mtu()) + OVERHEAD);
@@ -131,7 +131,7 @@ impl Seen<'_> {
         [all, paced, busiest.max().unwrap_or(0)].into_iter().fold(all, sum)
     }
 
-    /// The lowest rate that the scenario names, of links, shapers, receivers and algorithms (bit/s).
+    /// The lowest rate in the scenario: of links, shapers, receivers and algorithms (bit/s).
     fn slowest_rate(&self) -> u64 {
         fn lowest(value: &Value) -> u64 {
             match value {
@@ -146,8 +146,9 @@ impl Seen<'_> {
         self.made.table.values().map(lowest).min().unwrap_or(u64::MAX)
     }
 
-    /// How long a requester waits in all for an acknowledgement (ps); for ever without a timer. By go-back-0
-    /// what comes late says nothing of the message that was begun anew.
+    /// The total time that a requester waits for an acknowledgement (ps); unlimited without a
+    /// timer. With go-back-0, a late acknowledgement does not count for a message that was started
+    /// again.
     fn patience(&self) -> u64 {
         let number = |key, default| {
             self.key("roce", key).and_then(Value::as_integer).unwrap_or(default).unsigned_abs()
@@ -166,20 +167,20 @@ impl Seen<'_> {
         }
     }
 
-    /// How long a host waits in all for a connection (ps).
+    /// The total time that a host waits for a connection (ps).
     fn connection_patience(&self) -> u64 {
         let cm = self.key("roce", "cm");
         let number = |key, default| {
             let value = cm.and_then(|cm| cm.get(key)).and_then(Value::as_integer);
             value.unwrap_or(default).unsigned_abs()
         };
-        // A REP waits for it alone. A REQ waits longer: for two packet lifetimes more.
+        // This is the time to wait for a REP. For a REQ it is longer, by two packet lifetimes.
         let one = 4_096_000_u64 << number("response_timeout", 20);
         one.saturating_mul(1 + number("retries", 15))
     }
 }
 
-/// The scenario with its defaults reads back as itself.
+/// The resolved scenario, with all defaults, is valid and gives itself.
 fn resolved(bench: &Bench) -> Result<(), String> {
     let scenario = Scenario::load(&bench.file, &[]).map_err(|error| error.to_string())?;
     let text = scenario.resolved().to_toml().map_err(|error| error.to_string())?;
@@ -189,7 +190,7 @@ fn resolved(bench: &Bench) -> Result<(), String> {
     if text == twice { Ok(()) } else { Err("the resolved scenario resolves otherwise".to_owned()) }
 }
 
-/// Files and summary count the same.
+/// Files and summary have the same counts.
 fn counts(seen: &Seen<'_>) -> Result<(), String> {
     let summary = &seen.ran.summary;
     let with = |wanted: fn(FlowStatus) -> bool| {
@@ -217,7 +218,7 @@ fn counts(seen: &Seen<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// No promise of the transport is broken.
+/// No guarantee of the transport is violated.
 fn integrity(seen: &Seen<'_>) -> Result<(), String> {
     match &seen.ran.summary.integrity {
         Some(integrity) if integrity.violations > 0 => Err(format!("{:?}", integrity.found)),
@@ -225,7 +226,7 @@ fn integrity(seen: &Seen<'_>) -> Result<(), String> {
     }
 }
 
-/// What failed has a cause that the scenario contains.
+/// Every failure has a cause in the scenario.
 fn failed(seen: &Seen<'_>) -> Result<(), String> {
     let trouble = seen.has_trouble();
     for flow in &seen.flows {
@@ -267,7 +268,7 @@ fn failed(seen: &Seen<'_>) -> Result<(), String> {
             return Err(format!("operation {connection}:{number} failed without a cause: {name}"));
         }
     }
-    // With one that failed, others of its connection end.
+    // When one operation fails, other operations of its connection end.
     let first = |connection: u32| {
         seen.operations.iter().any(|operation| {
             let is_end = !matches!(
@@ -277,25 +278,26 @@ fn failed(seen: &Seen<'_>) -> Result<(), String> {
             operation.connection == connection && is_end
         })
     };
-    // The server's queue pair may have failed, or work that is no operation's.
+    // The server's queue pair may have failed, or work that belongs to no operation.
     match flushed.filter(|&connection| !trouble && !first(connection)) {
         Some(connection) => Err(format!("connection {connection} was flushed for no reason")),
         None => Ok(()),
     }
 }
 
-/// Whether requesters give up although nothing is lost: their timers are shorter than
-/// the round-trip time.
+/// Whether requesters give up although nothing is lost, because their timers are shorter than the
+/// round-trip time.
 fn gives_up(seen: &Seen<'_>) -> bool {
     seen.ran.summary.timeouts > 0 && seen.patience() < seen.longest_wait()
 }
 
-/// What did not end was under way, or something was lost.
+/// An unfinished flow was in progress, or something was lost.
 fn unfinished(seen: &Seen<'_>) -> Result<(), String> {
     let summary = &seen.ran.summary;
     let operations: u64 = summary.operations.iter().map(|app| app.unfinished).sum();
     let open = summary.flows.unfinished + operations;
-    // A server whose queue pair fails leaves its client alone, and a client starts nothing after that.
+    // A server whose queue pair has failed does not answer its client, which then starts nothing
+    // more.
     let alone = seen.has_trouble() || summary.operations.iter().any(|app| app.failed > 0);
     match seen.ran.ending {
         Ending::Finished if summary.flows.unfinished > 0 || operations > 0 && !alone => {
@@ -311,7 +313,7 @@ fn unfinished(seen: &Seen<'_>) -> Result<(), String> {
     }
 }
 
-/// No deadlock where none is possible.
+/// There is no deadlock if it is proved that none is possible.
 fn deadlock(seen: &Seen<'_>) -> Result<(), String> {
     let proof = &seen.ran.proof;
     let is_proved = proof.not_checked.iter().all(|text| text.starts_with("marks before"))
@@ -328,7 +330,7 @@ fn deadlock(seen: &Seen<'_>) -> Result<(), String> {
     }
 }
 
-/// Nothing lossless is dropped where that is proved.
+/// No frame of a lossless priority is dropped if this is proved.
 fn lossless(seen: &Seen<'_>) -> Result<(), String> {
     let proof = &seen.ran.proof;
     let verdicts = (proof.headroom.iter().map(|finding| finding.verdict()))
@@ -350,7 +352,7 @@ fn lossless(seen: &Seen<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Nothing is faster than in the empty network, whichever links fail.
+/// Nothing is faster than in an empty network, whichever links fail.
 fn slowdown(seen: &Seen<'_>) -> Result<(), String> {
     for flow in &seen.flows {
         let Some(fct) = flow.fct_ps else { continue };
@@ -362,7 +364,7 @@ fn slowdown(seen: &Seen<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Nobody has more than the links carry.
+/// No host receives more than its link can carry.
 fn rate(seen: &Seen<'_>) -> Result<(), String> {
     let rate_of = |node: &str| {
         let own = seen.links.iter().filter(|link| link.from == node);
@@ -383,7 +385,7 @@ fn rate(seen: &Seen<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Nor in any interval, but for the frame at its edge.
+/// The same for every interval, except for the frame at its edge.
 fn samples(seen: &Seen<'_>) -> Result<(), String> {
     let interval = |what: &str| {
         let text = seen.key("sample", what)?.get("interval")?.as_str()?;
@@ -398,7 +400,7 @@ fn samples(seen: &Seen<'_>) -> Result<(), String> {
         for row in rows {
             let used = row.rate_bps as f64;
             let rate = used / row.utilisation.as_f64().max(1e-9);
-            // The last interval may be shorter.
+            // The last interval may be shorter than the others.
             let is_whole = row.time_ps.is_multiple_of(interval);
             if is_whole && used > rate * 1.001 + frame(interval, mtu) {
                 return Err(format!(
@@ -408,7 +410,7 @@ fn samples(seen: &Seen<'_>) -> Result<(), String> {
             }
         }
     }
-    // A message that may be thrown away counts when all of it is there.
+    // A message that may be discarded counts only when it is complete.
     let recovery = seen.key("roce", "recovery").and_then(Value::as_str);
     let is_gradual = recovery != Some("go-back-0") && !seen.has_trouble();
     let Some(interval) = interval("rates").filter(|_| is_gradual) else { return Ok(()) };
@@ -431,11 +433,12 @@ fn samples(seen: &Seen<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// A capture of a sound network has no faults. Where frames were lost there are gaps, and where rules changed
-/// them, those that they made.
+/// A capture of a correct network has no faults. If frames were lost, it may have gaps; if fault
+/// rules changed frames, it has the faults that they made.
 fn capture(seen: &Seen<'_>) -> Result<(), String> {
     let floods = seen.ran.summary.layer2.is_some_and(|layer2| layer2.floods > 0);
-    // Where all packets are to or from one host, a port that they are flooded to looks like its own.
+    // If all packets are to or from one host, a port to which they are flooded looks like that
+    // host's port.
     let has_gaps = floods || seen.has_trouble();
     let is_changed = seen.ran.summary.faults.iter().any(|rule| rule.acted > 0);
     let captures = seen.ran.files.iter().filter(|(name, _)| name.contains(".pcap"));
@@ -464,7 +467,7 @@ fn capture(seen: &Seen<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Shows a capture frame by frame.
+/// Calls a function for each frame of a capture.
 fn each_frame(
     capture: &[u8],
     mut shown: impl FnMut(&CapturedFrame<'_>) -> Result<(), String>,

@@ -41,7 +41,7 @@ use self::kills::Kills;
 use self::random::Random;
 use self::scenario::Made;
 
-/// What can go wrong here: all of it ends the program with a message.
+/// Any error of this program; it ends the program with a message.
 type Failure = Box<dyn Error>;
 
 /// Runs random scenarios of combined features, and checks what must hold of each.
@@ -92,7 +92,7 @@ fn place(text: &str) -> Result<(u64, u64), String> {
     Ok((seed.parse().map_err(|_| wrong())?, index.parse().map_err(|_| wrong())?))
 }
 
-/// A law that does not hold.
+/// A violated law.
 #[derive(Clone, Debug, PartialEq)]
 struct Violation {
     law: &'static str,
@@ -106,7 +106,7 @@ impl Violation {
 }
 
 fn main() -> ExitCode {
-    // What is killed is this program too, as `rocelab`.
+    // The processes that are killed are this program too, started as `rocelab`.
     if std::env::args().nth(1).is_some_and(|first| first == "run" || first == "resume") {
         return rocelab_cli::main();
     }
@@ -120,26 +120,26 @@ fn main() -> ExitCode {
     }
 }
 
-/// What was done, and what was found.
+/// Counts of what was done and found.
 #[derive(Debug, Default)]
 struct Tally {
     runs: u64,
     in_parts: u64,
     series: u64,
     kills: Kills,
-    /// How often each reason was given.
+    /// The number of times that each reason was given.
     refused: BTreeMap<String, u64>,
     violations: BTreeMap<&'static str, u64>,
 }
 
-/// What is done with a scenario besides running it.
+/// The additional checks for a scenario.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     parts: bool,
     kills: bool,
 }
 
-/// Says whether all laws held.
+/// Returns whether all laws held.
 fn execute(arguments: &Arguments) -> Result<bool, Failure> {
     carry_out::keep_panics();
     if let Some(folder) = &arguments.save {
@@ -153,7 +153,7 @@ fn execute(arguments: &Arguments) -> Result<bool, Failure> {
         println!("{}", made.text());
         let tally = Mutex::new(Tally::default());
         judge(arguments, (seed, index), Asked { parts: true, kills: true }, &tally)?;
-        return tell(arguments, &tally, None);
+        return print_tally(arguments, &tally, None);
     }
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
     let seed = arguments.seed.unwrap_or(now.as_secs());
@@ -192,10 +192,10 @@ fn execute(arguments: &Arguments) -> Result<bool, Failure> {
             worker.join().unwrap_or_else(|_| Err("a worker panicked".to_owned()))
         })
     })?;
-    tell(arguments, &tally, Some(begun.elapsed()))
+    print_tally(arguments, &tally, Some(begun.elapsed()))
 }
 
-/// Makes a scenario, runs it, and tells what does not hold.
+/// Makes a scenario, checks it, and reports violations.
 fn judge(
     arguments: &Arguments,
     (seed, index): (u64, u64),
@@ -210,7 +210,7 @@ fn judge(
     report(arguments, &made, &name, asked, &random, &violation, tally)
 }
 
-/// Says and saves what does not hold, after it was made smaller.
+/// Makes a violating scenario smaller, prints it and saves it.
 fn report(
     arguments: &Arguments,
     made: &Made,
@@ -259,7 +259,7 @@ fn text_names(made: &Made, file: &str) -> bool {
 }
 
 impl Asked {
-    /// Only what both ask for.
+    /// The checks that both contain.
     const fn within(self, other: Self) -> Self {
         Self { parts: self.parts && other.parts, kills: self.kills && other.kills }
     }
@@ -306,7 +306,7 @@ fn look(
     Ok(())
 }
 
-/// What stands behind the place, without numbers.
+/// The reason without its place in the file and without numbers.
 fn reason_in_short(reason: &str) -> String {
     let line = reason.lines().next().unwrap_or_default();
     let behind = line.split_once(".toml:").map_or(line, |(_, behind)| behind);
@@ -314,7 +314,7 @@ fn reason_in_short(reason: &str) -> String {
     behind.trim().chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect()
 }
 
-/// Runs a scenario that stands in a file.
+/// Checks a scenario from a file.
 fn check_file(arguments: &Arguments, file: &Path) -> Result<bool, Failure> {
     let made = Made { table: rocelab_benches::text(file)?.parse()?, ..Made::default() };
     let tally = Mutex::new(Tally::default());
@@ -322,11 +322,11 @@ fn check_file(arguments: &Arguments, file: &Path) -> Result<bool, Failure> {
     if let Err(violation) = look(&made, "file", asked, &random, Some(&tally)) {
         report(arguments, &made, "file", asked, &random, &violation, &tally)?;
     }
-    tell(arguments, &tally, None)
+    print_tally(arguments, &tally, None)
 }
 
-/// Tells what was done and found; says whether nothing was.
-fn tell(
+/// Prints what was done and found; returns whether nothing was found.
+fn print_tally(
     arguments: &Arguments,
     tally: &Mutex<Tally>,
     took: Option<Duration>,

@@ -1,4 +1,4 @@
-//! Dice that a seed throws: the same numbers on every machine.
+//! Random numbers from a seed: the same on every machine.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +9,7 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// The dice of one scenario of a seed.
+    /// The generator for one scenario of a seed.
     pub(crate) fn new(seed: u64, index: u64) -> Self {
         let mut first = Self { state: seed };
         let state = first.next() ^ index.wrapping_mul(0xd134_2543_de82_ef95);
@@ -27,7 +27,7 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// A number of a range.
+    /// A number in a range.
     pub(crate) fn within(&mut self, range: RangeInclusive<u64>) -> u64 {
         let (start, end) = range.into_inner();
         let count = u128::from(end.saturating_sub(start)) + 1;
@@ -35,7 +35,7 @@ impl Random {
         start + u64::try_from(share).unwrap_or(0)
     }
 
-    /// A number of a range, so that each power of two of it is as likely as any other.
+    /// A number in a range; every power of two is equally likely.
     pub(crate) fn magnitude(&mut self, range: RangeInclusive<u64>) -> u64 {
         let (least, most) = (*range.start(), *range.end());
         let bits = |number: u64| u64::from(number.max(1).ilog2());
@@ -43,18 +43,18 @@ impl Random {
         self.within(scale..=2 * scale - 1).clamp(least, most)
     }
 
-    /// True once in so many times.
+    /// True with a probability of one in `times`.
     pub(crate) fn once_in(&mut self, times: u64) -> bool {
         self.within(1..=times) == 1
     }
 
-    /// One of several.
+    /// One of several items.
     pub(crate) fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         let last = all.len().saturating_sub(1) as u64;
         all[usize::try_from(self.within(0..=last)).unwrap_or(0)].clone()
     }
 
-    /// At least one and at most so many of several, each once, in a random order.
+    /// At least one and at most `most` of several items, each once, in random order.
     pub(crate) fn some<T: Clone>(&mut self, all: &[T], most: usize) -> Vec<T> {
         let mut left = all.to_vec();
         let most = most.min(left.len()) as u64;

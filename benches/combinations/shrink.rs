@@ -1,4 +1,4 @@
-//! Smaller scenarios that violate the same law.
+//! Finds smaller scenarios that violate the same law.
 
 use std::time::{Duration, Instant};
 
@@ -6,17 +6,17 @@ use toml::{Table, Value};
 
 use crate::scenario::Made;
 
-/// How long it may take.
+/// Longest time for it.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// One step to a key or to a place in an array.
+/// A step to a key of a table or to an element of an array.
 #[derive(Clone, Debug)]
 enum Step {
     Key(String),
     Place(usize),
 }
 
-/// Takes away what is not needed for `violates` to hold, greedily, then makes numbers smaller.
+/// Removes parts while `violates` holds, greedily, then makes numbers smaller.
 pub(crate) fn shrink(made: &Made, violates: impl Fn(&Made) -> bool) -> Made {
     let begun = Instant::now();
     let mut smallest = made.clone();
@@ -41,7 +41,7 @@ pub(crate) fn shrink(made: &Made, violates: impl Fn(&Made) -> bool) -> Made {
     }
 }
 
-/// Something that makes a scenario smaller.
+/// A change that makes a scenario smaller.
 #[derive(Clone, Debug)]
 enum Change {
     Remove(Vec<Step>),
@@ -49,7 +49,7 @@ enum Change {
 }
 
 impl Change {
-    /// Says whether there was something to change.
+    /// Applies the change; false if there was nothing to change.
     fn apply(&self, table: &mut Table) -> bool {
         let (Self::Remove(path) | Self::Replace(path, _)) = self;
         let Some((last, before)) = path.split_last() else { return false };
@@ -86,7 +86,7 @@ fn value_at<'a>(value: &'a mut Value, step: &Step) -> Option<&'a mut Value> {
     }
 }
 
-/// All changes, the largest first: whole tables before what is in them.
+/// All changes, the largest first: whole tables before their content.
 fn changes(table: &Table) -> Vec<Change> {
     let mut levels = Vec::new();
     for (key, value) in table {

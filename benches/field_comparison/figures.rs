@@ -1,4 +1,4 @@
-//! What came of the steps.
+//! The figures of the steps.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -14,17 +14,17 @@ use rocelab_sim::reference;
 use crate::Failure;
 use crate::steps::{Case, Rules, Step};
 
-/// Of the runs of a step; means over the seeds.
+/// The figures of a step: means over the seeds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Figures {
     /// Mean flow completion time in microseconds.
     pub(crate) mean_fct: f64,
-    /// The standard deviation of that over the seeds.
+    /// The standard deviation of the mean completion time over the seeds.
     pub(crate) deviation: f64,
-    /// Mean, median and 99th percentile of the slowdowns. In all steps these are relative to the
+    /// Mean, median and 99th percentile of the slowdowns. In all steps they are relative to the
     /// nominal times of the profile's run.
     pub(crate) slowdown: [f64; 3],
-    /// How often a port was told to pause that ran.
+    /// Number of pauses of ports that were not paused.
     pub(crate) pauses: f64,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn of(case: &Case, scratch: &Path) -> Result<Vec<Figures>, Failure> {
     Ok(all)
 }
 
-/// What the last of these steps sets.
+/// The settings after the last of these steps.
 fn overrides(steps: &[Step], seed: u32) -> Vec<(String, String)> {
     let last = steps.len() - 1;
     let holds = |(index, step): &(usize, &Step)| {
@@ -102,7 +102,7 @@ impl Run {
     }
 }
 
-/// The times in a `flows.csv`, of which every flow has to be complete.
+/// The times in a `flows.csv`. Every flow must be complete.
 fn flows(csv: &str) -> Result<BTreeMap<u64, Times>, Failure> {
     let mut lines = csv.lines();
     let names: Vec<_> = lines.next().unwrap_or_default().split(',').collect();

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use rocelab_benches::{page, repository};
 
-/// What can go wrong here: all of it ends the program with a message.
+/// Any error of this program; it ends the program with a message.
 type Failure = Box<dyn Error>;
 
 /// Compares the native model with the rules of HPCC's ns-3 simulator, step by step.

@@ -1,4 +1,4 @@
-//! What is run.
+//! The steps of the comparison.
 
 /// Flows and a network of a golden run.
 #[derive(Debug)]
@@ -6,24 +6,25 @@ pub(crate) struct Case {
     /// The folder in `crates/sim/tests/golden/hpcc-ns3` and the scenario in
     /// `scenarios/field-comparison`.
     pub(crate) name: &'static str,
-    /// How many seeds the native model runs with; each throws other dice for marks and paths.
+    /// Number of seeds for the native model. A seed determines the random choices of marks and
+    /// paths.
     pub(crate) seeds: u32,
-    /// From that simulator's rules to the native defaults, one difference at a time.
+    /// The steps from that simulator's rules to the native defaults, one difference at a time.
     pub(crate) steps: &'static [Step],
 }
 
-/// One more difference.
+/// A step: one more difference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) says: &'static str,
     pub(crate) rules: Rules,
-    /// Keys and their values. Those of earlier steps by the same rules stay set.
+    /// Keys and their values. The keys of earlier steps with the same rules stay set.
     pub(crate) sets: &'static [(&'static str, &'static str)],
     /// Whether its keys are set in this step only.
     pub(crate) aside: bool,
 }
 
-/// Whose rules hold.
+/// The rules of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rules {
     /// `[profile.hpcc-ns3]`: the case's `config.txt`.
@@ -79,7 +80,8 @@ const RARE_CNPS: Step = Step {
     aside: true,
 };
 
-/// Links that are faster by what frames are longer, so that a full packet takes as long.
+/// Rates that are higher by the ratio of the frame lengths, so that a full packet takes the same
+/// time.
 macro_rules! equal_times {
     ($topology:literal $(, $more:expr)*) => {
         Step {

@@ -1,4 +1,4 @@
-//! Whether two runs wrote the same.
+//! Compares the files of two runs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,19 +8,19 @@ use rocelab_benches::text;
 use crate::Failure;
 use crate::completion::{Completion, slowdowns};
 
-/// Theirs and ours.
+/// Differences between the reference simulator's files and ours.
 #[derive(Debug)]
 pub(crate) struct Agreement {
-    /// Whether both `fct.txt` are the same bytes.
+    /// Whether both `fct.txt` have the same bytes.
     pub(crate) fct: bool,
-    /// Whether both `pfc.txt` are.
+    /// Whether both `pfc.txt` have the same bytes.
     pub(crate) pfc: bool,
-    /// Flows that finished: theirs, ours.
+    /// Number of finished flows: theirs, ours.
     pub(crate) finished: [usize; 2],
-    /// Lines of `pfc.txt`: theirs.
+    /// Number of lines of their `pfc.txt`.
     pub(crate) pauses: usize,
-    /// The largest difference of the completion times of one flow, in nanoseconds; none if a flow
-    /// finished in one run only.
+    /// The largest difference between the completion times of a flow, in nanoseconds; `None` if a
+    /// flow finished in one run only.
     pub(crate) largest_difference: Option<u64>,
     /// Percentiles 50, 95 and 99 of the slowdowns: theirs, ours.
     pub(crate) slowdowns: [Option<[f64; 3]>; 2],

@@ -1,4 +1,4 @@
-//! A golden case: the inputs of a run, and what the reference simulator made of them.
+//! A golden case: the inputs of a run, and the results of the reference simulator.
 
 use std::path::{Path, PathBuf};
 
@@ -13,16 +13,17 @@ use crate::reference_run::ReferenceRun;
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) folder: PathBuf,
-    /// Flows asked for.
+    /// Number of flows in the input.
     pub(crate) flows: usize,
-    /// Data packets times the links of their shortest path, without retransmissions.
+    /// The sum over all data packets of the number of links on their shortest path, without
+    /// retransmissions.
     pub(crate) packet_hops: u64,
-    /// What the reference simulator's own run took, where that is known.
+    /// The resources of the reference simulator's own run, if they are known.
     pub(crate) reference: Option<ReferenceRun>,
 }
 
 impl Case {
-    /// The cases in `folder` whose names begin with `prefix`, the quickest first.
+    /// The cases in `folder` whose names begin with `prefix`, in order of duration.
     pub(crate) fn all_in(folder: &Path, prefix: &str) -> Result<Vec<Self>, Failure> {
         let entries = std::fs::read_dir(folder)
             .map_err(|error| format!("{}: {error}", folder.display()))?
@@ -54,10 +55,12 @@ impl Case {
             packet_hops += bytes.div_ceil(payload) * distances.links(source, destination)?;
         }
         let reference = ReferenceRun::read(&folder.join("meta.json"))?;
-        if let Some(told) = reference.as_ref().map(|run| run.packet_hops)
-            && told != packet_hops
+        if let Some(expected) = reference.as_ref().map(|run| run.packet_hops)
+            && expected != packet_hops
         {
-            return Err(format!("{name}: {packet_hops} packet-hops, meta.json has {told}").into());
+            return Err(
+                format!("{name}: {packet_hops} packet-hops, meta.json has {expected}").into()
+            );
         }
         Ok(Self { name, folder: folder.to_owned(), flows, packet_hops, reference })
     }

@@ -7,11 +7,11 @@ use crate::Failure;
 /// A flow that finished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Completion {
-    /// Addresses, ports, size and start, which tell flows apart.
+    /// Addresses, ports, size and start, which identify the flow.
     pub(crate) flow: String,
     /// Completion time in nanoseconds.
     pub(crate) fct: u64,
-    /// The nominal time alone in the network, in nanoseconds.
+    /// The nominal time of the flow alone in the network, in nanoseconds.
     pub(crate) standalone: u64,
 }
 
@@ -29,13 +29,13 @@ impl Completion {
         Ok(Self { flow: flow.join(" "), fct: fct.parse()?, standalone: standalone.parse()? })
     }
 
-    /// How much longer it took than alone.
+    /// Completion time divided by the nominal time.
     pub(crate) fn slowdown(&self) -> f64 {
         self.fct as f64 / self.standalone as f64
     }
 }
 
-/// The percentiles 50, 95 and 99 of the slowdowns; none without flows.
+/// The percentiles 50, 95 and 99 of the slowdowns; `None` without flows.
 pub(crate) fn slowdowns(completions: &[Completion]) -> Option<[f64; 3]> {
     percentiles(completions.iter().map(Completion::slowdown).collect(), [50, 95, 99])
 }

@@ -1,10 +1,10 @@
-//! How many links lie between two nodes.
+//! The number of links between two nodes.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::Failure;
 
-/// The network of a `topology.txt`, and the distances that have been asked for.
+/// The network of a `topology.txt`, and the distances that were computed so far.
 #[derive(Debug)]
 pub(crate) struct Distances {
     neighbours: Vec<Vec<usize>>,
@@ -41,7 +41,7 @@ impl Distances {
         Ok(network)
     }
 
-    /// Links of a shortest path that passes switches only.
+    /// Number of links of a shortest path through switches only.
     pub(crate) fn links(&mut self, source: usize, destination: usize) -> Result<u64, Failure> {
         if !self.from.contains_key(&source) {
             let distances = self.search(source);
@@ -71,8 +71,8 @@ impl Distances {
 mod tests {
     use super::*;
 
-    /// Hosts 0 and 1 at switch 3, host 2 at switch 4; host 1 has a second link, to switch 4, which
-    /// makes no way for others: hosts forward nothing.
+    /// Hosts 0 and 1 are at switch 3, host 2 at switch 4; host 1 has a second link, to switch 4. No
+    /// path of others goes through host 1, because hosts do not forward.
     #[test]
     fn paths_pass_switches_only() {
         let text = "6 3 6\n3 4 5\n0 3 x\n1 3 x\n1 4 x\n2 4 x\n3 5 x\n5 4 x\n";

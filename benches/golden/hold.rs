@@ -1,5 +1,5 @@
-//! The hold model of an event queue: take the first event, add another. A measure of the machine
-//! as much as of the queue, because the standard library's heap is measured beside ours.
+//! The hold model of an event queue: take the first event, add another. The standard library's heap
+//! is measured beside our queue, so the result shows the speed of the machine too.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,16 +10,16 @@ use rocelab_units::{Duration, SimTime};
 
 use rocelab_benches::usage::Usage;
 
-/// As large as an event needs to be for an entry of 32 bytes.
+/// An event of a size that makes an entry 32 bytes.
 type Event = [u32; 4];
 const _: () = assert!(size_of::<Scheduled<Event>>() == 32);
 
-/// How many events wait.
+/// Numbers of waiting events.
 const PENDING: [u32; 4] = [1_000, 10_000, 100_000, 1_000_000];
-/// Steps that are timed.
+/// Number of steps that are timed.
 const STEPS: u32 = 4_000_000;
-/// Steps for each waiting event before that. A step takes about 5 us / pending of simulated time,
-/// so that the longest delay, 55 us, has passed.
+/// Number of steps before these, for each waiting event. A step takes about 5 us / pending of
+/// simulated time, so the longest delay, 55 us, has passed then.
 const WARM_UP: u32 = 12;
 
 /// Nanoseconds of CPU time for a step.
@@ -43,7 +43,7 @@ pub(crate) fn all() -> Vec<Hold> {
 /// A queue of events.
 trait Queue: Default {
     fn add(&mut self, scheduled: Scheduled<Event>);
-    /// The first; none if nothing waits.
+    /// The first event; `None` if the queue is empty.
     fn first(&mut self) -> Option<Scheduled<Event>>;
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The answer is Markdown; `--write` puts it into `docs/validation.md`. Every run is a process of
-//! its own, of this same program, so that what it used can be told apart.
+//! its own, of this same program, so that the resources it used can be measured separately.
 
 mod agreement;
 mod case;
@@ -30,7 +30,7 @@ use rocelab_benches::{page, repository};
 use self::case::Case;
 use self::measurement::Measurement;
 
-/// What can go wrong here: all of it ends the program with a message.
+/// Any error of this program; it ends the program with a message.
 type Failure = Box<dyn Error>;
 
 /// Runs golden cases of HPCC's ns-3 simulator and prints how its numbers and ours compare.
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// 0: all cases agree; 1: some do not.
+/// Exit code 0: all cases agree; 1: some do not.
 fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if let Some([scenario, results]) = arguments.single.as_deref() {
         println!("{}", single_run::execute(scenario, results)?);
@@ -82,7 +82,8 @@ fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         eprintln!("{} ...", case.name);
         measurements.push(Measurement::of(case, scratch.path(), arguments.runs)?);
     }
-    // Behind the runs, because their processes would count this one's memory as their own.
+    // The queue is measured after the runs, because otherwise their processes would count this
+    // one's memory as their own.
     let queue = if arguments.no_queue { Vec::new() } else { hold::all() };
     machine.look_again();
     let text = table::markdown(&measurements, &queue, &machine, arguments.runs);

@@ -1,4 +1,4 @@
-//! A case that has run.
+//! Runs a case and measures it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,19 +10,19 @@ use crate::case::Case;
 use crate::single_run::in_own_process;
 use rocelab_benches::usage::Usage;
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Debug)]
 pub(crate) struct Measurement<'a> {
     pub(crate) case: &'a Case,
     pub(crate) agreement: Agreement,
-    /// Whether the scenario that the configuration is converted to writes the same two files.
+    /// Whether the converted configuration writes the same two files.
     pub(crate) converts: bool,
     /// The median of the runs by CPU time.
     pub(crate) usage: Usage,
 }
 
 impl<'a> Measurement<'a> {
-    /// Runs a case `runs` times, and once converted, below the folder `scratch`.
+    /// Runs a case `runs` times, and once converted, in folders below `scratch`.
     pub(crate) fn of(case: &'a Case, scratch: &Path, runs: u32) -> Result<Self, Failure> {
         let config = case.folder.join("config.txt");
         let place = |what: &str| scratch.join(format!("{}-{what}", case.name));
@@ -42,13 +42,13 @@ impl<'a> Measurement<'a> {
         })
     }
 
-    /// Data packet-hops in a second of CPU time.
+    /// Data packet-hops per second of CPU time.
     pub(crate) fn speed(&self) -> f64 {
         self.case.packet_hops as f64 / self.usage.cpu_s
     }
 }
 
-/// Writes the scenario that a configuration stands for, as `rocelab convert` does.
+/// Writes the scenario of a configuration, as `rocelab convert` does.
 fn convert(config: &Path, folder: &Path) -> Result<PathBuf, Failure> {
     std::fs::create_dir(folder)?;
     let scenario = reference::load(config, &[])?.scenario.relocated(folder)?;

@@ -1,4 +1,4 @@
-//! What a run of the reference simulator took, as it was measured when the case was made.
+//! The resources of the reference simulator's run, measured when the case was made.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::Failure;
 /// The figures of a `meta.json`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReferenceRun {
-    /// As of [`crate::case::Case`].
+    /// As in [`crate::case::Case`].
     pub(crate) packet_hops: u64,
     /// User and system time in seconds.
     pub(crate) cpu_s: f64,
@@ -19,7 +19,7 @@ pub(crate) struct ReferenceRun {
 }
 
 impl ReferenceRun {
-    /// Those of the file at `path`; none if there is no such file.
+    /// Reads the file at `path`; `None` if there is no such file.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, Failure> {
         if !path.is_file() {
             return Ok(None);

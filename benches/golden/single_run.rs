@@ -12,8 +12,8 @@ use rocelab_sim::reference;
 use crate::Failure;
 use rocelab_benches::usage::Usage;
 
-/// Does in this process what `rocelab run SCENARIO --out RESULTS` does, and says what all of it
-/// took, from the start of the process on.
+/// Does the same in this process as `rocelab run SCENARIO --out RESULTS`. Returns the resources
+/// used since the start of the process.
 pub(crate) fn execute(scenario: &Path, results: &Path) -> Result<Usage, Failure> {
     let loaded = reference::load(scenario, &[])?;
     let plan = loaded.scenario.plan()?;
@@ -26,7 +26,7 @@ pub(crate) fn execute(scenario: &Path, results: &Path) -> Result<Usage, Failure>
     Ok(Usage::so_far())
 }
 
-/// Lets another process of this program do that.
+/// Does this in another process of this program.
 pub(crate) fn in_own_process(scenario: &Path, results: &Path) -> Result<Usage, Failure> {
     let output = Command::new(std::env::current_exe()?)
         .arg("--single")

@@ -1,4 +1,4 @@
-//! What was measured, as Markdown.
+//! The measurements as Markdown.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use crate::hold::Hold;
 use crate::measurement::Measurement;
 use rocelab_benches::machine::Machine;
 
-/// The tables, each with a line that says what is in it.
+/// The tables, each with a line that explains it.
 pub(crate) fn markdown(
     measurements: &[Measurement<'_>],
     queue: &[Hold],
@@ -105,7 +105,7 @@ fn cost(text: &mut String, measurements: &[Measurement<'_>], machine: &Machine, 
     total(text, measurements);
 }
 
-/// All cases together, if all of theirs were measured.
+/// The sum of all cases, if the reference was measured for all of them.
 fn total(text: &mut String, measurements: &[Measurement<'_>]) {
     let theirs = measurements.iter().map(|one| one.case.reference.map(|run| run.cpu_s));
     let Some(theirs) = theirs.sum::<Option<f64>>() else { return };
@@ -134,8 +134,8 @@ fn grouped(number: f64) -> String {
     grouped
 }
 
-/// The heap of the standard library on another virtual machine of this kind (2 cores, shared with
-/// other programs), for the same four numbers of waiting events, in nanoseconds a step.
+/// The standard library's heap on another virtual machine of this kind (2 cores, shared with other
+/// programs), for the same four numbers of waiting events, in nanoseconds for a step.
 const HEAP_ELSEWHERE: [(u32, f64); 4] =
     [(1_000, 48.7), (10_000, 74.5), (100_000, 152.6), (1_000_000, 631.7)];
 

@@ -1,4 +1,4 @@
-//! A network of some size under the load that all of them have.
+//! A network of a given size, with the same load for all sizes.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,18 +16,19 @@ use crate::{Failure, instructions};
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) hosts: u32,
-    /// Its numbers, as in a scenario.
+    /// Its parameters, as in a scenario.
     topology: &'static str,
-    /// How often it is run for one figure: small networks are quickly done.
+    /// Number of runs in a process: more for small networks, whose runs are short.
     times: u32,
-    /// For how long instructions are counted (us): valgrind is some fifty times slower.
+    /// Simulated time for which instructions are counted (us). It is short because valgrind is
+    /// about fifty times slower.
     pub(crate) counted_us: u32,
 }
 
-/// When measuring begins (us of simulated time): after several round trips, all links of the pattern
-/// are in use.
+/// When measuring begins (us of simulated time): after several round trips, all links of the
+/// pattern are in use.
 pub(crate) const WARM_UP_US: u32 = 20;
-/// And when it ends. All networks are measured in the same time of theirs, since queues grow meanwhile.
+/// When measuring ends. It is the same simulated time for all networks, because queues grow.
 const END_US: u32 = 120;
 
 /// By size.
@@ -54,13 +55,13 @@ pub(crate) const CASES: [Case; 4] = [
 const LOAD: &str =
     "[congestion_control.none]\nrate = \"50Gbps\"\n[workload.permutation]\nbytes = \"1GB\"\n";
 
-/// What a run of a case took.
+/// The resources of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Took {
-    /// With those of the warm-up.
+    /// Link traversals, including those of the warm-up.
     pub(crate) all_traversals: u64,
     traversals: u64,
-    /// Of the run behind it, without making the network.
+    /// The resources after the warm-up, without building the network.
     run: Usage,
 }
 
@@ -70,7 +71,7 @@ pub(crate) struct Measured {
     pub(crate) hosts: u32,
     pub(crate) traversals: u64,
     usage: Usage,
-    /// Of each traversal, where they were counted.
+    /// Instructions for each traversal, if they were counted.
     pub(crate) instructions: Option<f64>,
 }
 
@@ -100,7 +101,7 @@ impl Case {
         )
     }
 
-    /// Runs it in this process, several times, and measures from the end of the warm-up on.
+    /// Runs it in this process, `times` times, and measures from the end of the warm-up on.
     pub(crate) fn run(&self, end_us: u32, times: u32) -> Result<Took, Failure> {
         let scenario = Scenario::parse(&self.scenario(end_us), Path::new("growth.toml"), &[])?;
         let plan = Arc::new(scenario.plan()?);
@@ -125,7 +126,7 @@ impl Case {
         Ok(took)
     }
 
-    /// Runs it so many times, each in a process of its own.
+    /// Runs it `runs` times, each in a process of its own.
     pub(crate) fn measure(&self, runs: u32) -> Result<Measured, Failure> {
         let mut took = (0..runs.max(1))
             .map(|_| took_by(&mut self.command(std::env::current_exe()?)))
@@ -145,7 +146,7 @@ impl Case {
     }
 }
 
-/// What the run took that a command makes.
+/// The resources of the run that a command makes.
 pub(crate) fn took_by(command: &mut Command) -> Result<Took, Failure> {
     let output = command.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {

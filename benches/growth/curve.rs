@@ -1,4 +1,4 @@
-//! The cost of a traversal against the size of the network, drawn.
+//! A picture of the cost of a traversal by the size of the network.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use crate::case::Measured;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 320.0;
-/// Left, right, top and bottom of what is drawn.
+/// Left, right, top and bottom of the drawing area.
 const AREA: [f64; 4] = [60.0, 620.0, 20.0, 270.0];
 
-/// Sizes along the bottom, times the cost at the smallest size upwards.
+/// The horizontal axis is the size, the vertical axis the cost relative to the smallest size.
 pub(crate) fn svg(measured: &[Measured]) -> String {
     let [left, right, top, bottom] = AREA;
     let least = measured.first().map_or(1.0, Measured::cost_ns);

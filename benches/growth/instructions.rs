@@ -1,5 +1,5 @@
-//! Instructions of a traversal, counted by valgrind: the difference of two runs, so that what is done
-//! once does not count.
+//! Instructions of a traversal, counted by valgrind: the difference of two runs, so that the work
+//! at the start is not included.
 
 use std::process::{Command, Stdio};
 
@@ -17,7 +17,7 @@ pub(crate) fn of_a_traversal(case: &Case) -> Result<Option<f64>, Failure> {
     Ok(Some((much - less) / (more - fewer)))
 }
 
-/// Traversals and instructions of a run that ends then.
+/// Traversals and instructions of a run that ends at `end_us`.
 fn counted(hosts: u32, end_us: u32) -> Result<(f64, f64), Failure> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("counts");

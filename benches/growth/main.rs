@@ -22,7 +22,7 @@ use rocelab_benches::{page, repository};
 
 use self::case::{CASES, Case, Measured};
 
-/// What can go wrong here: all of it ends the program with a message.
+/// Any error of this program; it ends the program with a message.
 type Failure = Box<dyn Error>;
 
 /// Measures runs of fat trees of 32 to 8,192 hosts, each of which sends to another at half its rate.

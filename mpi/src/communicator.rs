@@ -6,13 +6,13 @@ use mpi::topology::{Communicator as _, SimpleCommunicator};
 use mpi::traits::{Destination as _, Source as _};
 use rocelab_sim::ranks::{CommunicationError, Communicator};
 
-/// Bytes of a message of MPI at the most: its counts are 32-bit integers.
+/// Largest message of MPI in bytes: its counts are 32-bit integers.
 const MOST: usize = 1 << 30;
 
 /// The ranks of an MPI communicator.
 ///
-/// Each pair of ranks has its own order of messages, so a rank that is ahead by an exchange confuses
-/// nobody. Errors of MPI itself end all ranks: that is its default.
+/// Messages of each pair of ranks are in order, so a rank may be one exchange ahead of others
+/// without confusion. Errors of MPI itself end all ranks, which is its default.
 pub(crate) struct MpiCommunicator {
     world: SimpleCommunicator,
 }
@@ -29,7 +29,7 @@ impl MpiCommunicator {
         Self { world }
     }
 
-    /// All that a rank sends in this exchange.
+    /// All bytes that a rank sends in this exchange.
     fn receive(&self, from: Rank) -> Vec<u8> {
         let from = self.world.process_at_rank(from);
         let mut received = Vec::new();
@@ -81,8 +81,8 @@ impl Communicator for MpiCommunicator {
     }
 }
 
-/// What a message is sent as: pieces of `most` bytes, and the last one shorter, so that it is known for
-/// the last.
+/// The pieces of a message: pieces of `most` bytes, and at the end a shorter one, which shows the
+/// receiver that it is the last.
 fn pieces(message: &[u8], most: usize) -> impl Iterator<Item = &[u8]> {
     let count = message.len() / most + 1;
     (0..count).map(move |piece| &message[piece * most..message.len().min((piece + 1) * most)])

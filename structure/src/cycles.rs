@@ -1,9 +1,9 @@
-//! Cycles of files: each takes names from the next, and the last from the first.
+//! Cycles of files: each uses names of the next, and the last uses names of the first.
 
 use crate::Arrows;
 
-/// Sets of files, of two or more, each of which can be reached from every other in its set (Tarjan, 1972);
-/// the largest first.
+/// Sets of two or more files, each of which can be reached from every other in its set (Tarjan,
+/// 1972); the largest set first.
 pub(crate) fn cycles(files: usize, arrows: &Arrows) -> Vec<Vec<usize>> {
     let mut search = Search {
         next: vec![Vec::new(); files],
@@ -37,7 +37,7 @@ struct Search {
 }
 
 impl Search {
-    /// As deep as the longest chain of files, which is some hundreds.
+    /// Recursion is as deep as the longest chain of files, which is some hundreds.
     fn visit(&mut self, file: usize) {
         let index = self.seen;
         self.seen += 1;

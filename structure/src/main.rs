@@ -1,4 +1,5 @@
-//! The structure of the simulator, as a table: rooms, what they use, cycles, and large types.
+//! The structure of the simulator as a table: rooms (crates and modules), the rooms that they use,
+//! cycles, and large types.
 //!
 //! ```console
 //! $ cargo run -p rocelab-structure
@@ -23,7 +24,7 @@ use clap::Parser;
 use self::names::Names;
 use self::source::Source;
 
-/// What can go wrong here: all of it ends the program with a message.
+/// Any error of this program; it ends the program with a message.
 type Failure = Box<dyn std::error::Error>;
 
 /// Describes the structure of the simulator: rooms, cycles, and large types.
@@ -69,7 +70,7 @@ fn repository() -> &'static Path {
     own.parent().unwrap_or(own)
 }
 
-/// Puts the tables into the page between the two lines that mark their place.
+/// Writes the tables into the page between the two lines that mark their place.
 fn write(page: &Path, tables: &str) -> Result<(), Failure> {
     let [begin, end] = ["begin", "end"].map(|mark| format!("<!-- structure: {mark} -->\n"));
     let text = std::fs::read_to_string(page)?;
@@ -80,10 +81,10 @@ fn write(page: &Path, tables: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An arrow for each file that one takes names from: the places of both among the sources.
+/// For each file, the files whose names it uses: pairs of indices into the sources.
 type Arrows = Vec<(usize, usize)>;
 
-/// The paths of files, shortened for people.
+/// The path of a file, shortened for people.
 fn shown(source: &Source) -> String {
     source.path.display().to_string()
 }

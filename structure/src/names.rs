@@ -1,17 +1,17 @@
-//! From the paths that a file takes names from to the files that these are in.
+//! Finds the files in which names are declared, from the paths that use them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Arrows;
 use crate::source::Source;
 
-/// How often a name may be passed on.
+/// Most re-exports that a name may pass through.
 const MOST_STEPS: usize = 8;
 
-/// Where names are.
+/// The declarations of names.
 pub(crate) struct Names {
     modules: BTreeMap<Vec<String>, usize>,
-    /// What files pass on: by their module and the name, the full path.
+    /// Re-exports: the full path, by module and name.
     passed_on: BTreeMap<(Vec<String>, String), Vec<String>>,
 }
 
@@ -30,7 +30,7 @@ impl Names {
         names
     }
 
-    /// From each file to each other that it takes names from; what a file only passes on is no arrow.
+    /// From each file to each other file whose names it uses. A re-export alone is not counted.
     pub(crate) fn arrows(&self, sources: &[Source]) -> Arrows {
         let mut arrows = BTreeSet::new();
         for (from, source) in sources.iter().enumerate() {
@@ -42,8 +42,9 @@ impl Names {
         arrows.into_iter().collect()
     }
 
-    /// The file that declares a type of this name which a file implements something for, or takes: the file itself, the
-    /// one that it takes the name from, or else one of its own crate.
+    /// The file that declares a type which a file implements something for, or takes as a
+    /// parameter: the file itself, or the file from which it imports the name, or else a file of
+    /// its own crate.
     pub(crate) fn declared_in(&self, sources: &[Source], from: usize, name: &str) -> Option<usize> {
         let declares = |at: &usize| sources[*at].types.iter().any(|found| found.name == name);
         let source = &sources[from];
@@ -53,7 +54,7 @@ impl Names {
         std::iter::once(from).chain(taken).chain(of_crate).find(declares)
     }
 
-    /// A path from the name of its crate on.
+    /// A path that starts with the name of its crate.
     fn full(&self, source: &Source, path: &[String]) -> Option<Vec<String>> {
         let (first, mut rest) = path.split_first()?;
         let mut base = match first.as_str() {
@@ -79,7 +80,7 @@ impl Names {
         Some(base)
     }
 
-    /// The file that a full path leads to, names that are passed on followed.
+    /// The file of a full path, with re-exports followed.
     fn file_of(&self, mut path: Vec<String>) -> Option<usize> {
         for _ in 0..MOST_STEPS {
             let length = (1..=path.len()).rev().find(|n| self.modules.contains_key(&path[..*n]))?;

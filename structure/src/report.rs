@@ -9,13 +9,13 @@ use crate::rooms::{Room, floors, room, rooms};
 use crate::source::Source;
 use crate::{Arrows, shown};
 
-/// Types of fewer methods and fields are not named.
+/// Types with fewer methods and fields are not listed.
 const MANY_METHODS: usize = 40;
 const MANY_FIELDS: usize = 15;
-/// Types that fewer files take by `&mut` are not named.
+/// Types that fewer files take by `&mut` are not listed.
 const MANY_FILES: usize = 10;
 
-/// All of it, as Markdown.
+/// All tables, as Markdown.
 pub(crate) fn tables(sources: &[Source], names: &Names, arrows: &Arrows) -> String {
     let rooms = rooms(sources, arrows);
     let floors = floors(&rooms);
@@ -26,7 +26,7 @@ pub(crate) fn tables(sources: &[Source], names: &Names, arrows: &Arrows) -> Stri
     text
 }
 
-/// Whether a room uses one that stands above it.
+/// Whether a room uses a room above it.
 fn is_up(floors: &[String], from: &str, to: &str) -> bool {
     let floor = |name: &str| floors.iter().position(|room| room == name);
     floor(to) < floor(from)
@@ -55,7 +55,7 @@ fn rooms_table(text: &mut String, rooms: &BTreeMap<String, Room>, floors: &[Stri
     let _ = writeln!(text, "\nArrows between rooms that run up: {up}.\n");
 }
 
-/// Each arrow between files whose rooms stand the wrong way round.
+/// The uses between files whose rooms are in the wrong order.
 pub(crate) fn arrows_up(sources: &[Source], arrows: &Arrows) -> String {
     let floors = floors(&rooms(sources, arrows));
     let mut text = String::new();
@@ -85,7 +85,7 @@ fn cycles_table(text: &mut String, sources: &[Source], arrows: &Arrows) {
     text.push('\n');
 }
 
-/// What is counted of a type, over all files of its crate.
+/// Counts for a type, over all files of its crate.
 #[derive(Debug, Default)]
 struct Counted {
     methods: usize,

@@ -1,4 +1,4 @@
-//! Rooms: crates, and the parts of the largest one.
+//! Rooms: crates, and the modules of the largest crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::source::Source;
 /// The crates whose modules are rooms of their own.
 const HOUSES: [&str; 1] = ["rocelab_sim"];
 
-/// Where a file belongs.
+/// The room of a file.
 pub(crate) fn room(source: &Source) -> String {
     let package = source.module[0].trim_start_matches("rocelab_");
     let package = if package == "rocelab" { "cli" } else { package };
@@ -20,12 +20,12 @@ pub(crate) fn room(source: &Source) -> String {
     }
 }
 
-/// Lines and arrows of each room.
+/// Number of lines of a room, and the rooms that it uses.
 #[derive(Debug, Default)]
 pub(crate) struct Room {
     pub(crate) files: usize,
     pub(crate) lines: usize,
-    /// Rooms that it uses, with the number of arrows.
+    /// The rooms that it uses, with the number of uses.
     pub(crate) uses: BTreeMap<String, usize>,
 }
 
@@ -46,8 +46,8 @@ pub(crate) fn rooms(sources: &[Source], arrows: &Arrows) -> BTreeMap<String, Roo
     rooms
 }
 
-/// The rooms from top to bottom. A room that no other one uses comes first. Where rooms use each other in a circle that
-/// nothing outside of it uses, the one of them comes first that the fewest arrows lead to.
+/// The rooms from top to bottom. A room that no other room uses comes first. If rooms use each
+/// other in a circle that nothing outside uses, the room with the fewest uses comes first.
 pub(crate) fn floors(rooms: &BTreeMap<String, Room>) -> Vec<String> {
     let mut left: BTreeSet<&String> = rooms.keys().collect();
     let mut floors = Vec::new();
@@ -70,7 +70,7 @@ pub(crate) fn floors(rooms: &BTreeMap<String, Room>) -> Vec<String> {
     floors
 }
 
-/// The rooms that a step, taken any number of times, leads to.
+/// All rooms that can be reached by any number of steps.
 fn reached<'a, Steps: Iterator<Item = &'a &'a String>>(
     from: &'a String,
     step: impl Fn(&'a String) -> Steps,

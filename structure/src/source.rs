@@ -1,4 +1,4 @@
-//! Source files, parsed.
+//! Parses source files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use syn::visit::{self, Visit};
 use crate::Failure;
 use crate::types::{Implementation, Passed, Type};
 
-/// A source file that is no test.
+/// A source file that is not a test.
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// From the root of the repository.
+    /// Path relative to the repository's root.
     pub(crate) path: PathBuf,
-    /// The crate's name as code says it (`rocelab_sim`), then its modules.
+    /// The crate's name in code (`rocelab_sim`), then its modules.
     pub(crate) module: Vec<String>,
-    /// Lines of the file, tests within it included.
+    /// Number of lines, including tests within the file.
     pub(crate) lines: usize,
-    /// Paths that it takes names from, as written.
+    /// Paths of names that it uses, as written.
     pub(crate) uses: BTreeSet<Vec<String>>,
-    /// Names that it passes on from elsewhere: the name here, and its path.
+    /// Names that it re-exports: the name here, and its path.
     pub(crate) passes_on: Vec<(String, Vec<String>)>,
     pub(crate) types: Vec<Type>,
     pub(crate) implementations: Vec<Implementation>,
@@ -29,8 +29,7 @@ pub(crate) struct Source {
 
 /// All source files of the crates below a folder, in the order of their paths.
 ///
-/// # Errors
-/// If a file cannot be read, or is no Rust.
+/// # Errors If a file cannot be read, or is not valid Rust.
 pub(crate) fn read(crates: &Path) -> Result<Vec<Source>, Failure> {
     let root = crates.parent().unwrap_or(crates);
     let mut sources = Vec::new();
@@ -58,7 +57,7 @@ fn folders(of: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// Sources, each with the modules that it declares for tests alone.
+/// Sources, each with the modules that it declares for tests only.
 type Read = Vec<(Source, Vec<Vec<String>>)>;
 
 fn read_folder(
@@ -174,7 +173,7 @@ impl<'ast> Visit<'ast> for Reader {
         }
     }
 
-    /// Who may use an item is no use of the module that it names.
+    /// The visibility of an item names a module, but does not use it.
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 
     fn visit_path(&mut self, path: &'ast syn::Path) {

@@ -1,15 +1,15 @@
-//! Types, what is implemented for them, and how they are passed.
+//! Types, their implementations, and where they are passed.
 
 /// A struct.
 #[derive(Debug)]
 pub(crate) struct Type {
     pub(crate) name: String,
     pub(crate) fields: usize,
-    /// Whether it is read from text as it stands, so that its fields are keys of a file.
+    /// Whether it is deserialized, so that its fields are keys of a file.
     pub(crate) is_record: bool,
 }
 
-/// The methods of one `impl` block of its own, not those of a trait.
+/// The methods of one inherent `impl` block, not those of a trait.
 #[derive(Debug)]
 pub(crate) struct Implementation {
     pub(crate) of: String,

@@ -1,4 +1,4 @@
-//! How hosts behave: `[roce]`, `[layer2]`, `[tcp]`, static routes.
+//! Settings of hosts: `[roce]`, `[layer2]`, `[tcp]`, static routes.
 
 use toml::{Table, Value};
 
@@ -22,7 +22,7 @@ impl Shape {
             _ => vec![3],
         };
         self.tcp = self.random.once_in(4);
-        // What of the budget crosses the slowest link, and some time for what is short.
+        // The time that the packet budget takes on the slowest link, and some more for short flows.
         let bits = self.packets * (self.mtu + 80) * 8;
         self.span = 20_000 + bits * 1_000_000 / (self.slowest / 1_000).max(1);
         let roce = self.roce();
@@ -134,7 +134,7 @@ impl Shape {
         }
     }
 
-    /// Connections by messages, where there are flows that need some.
+    /// Connections by messages, if there are flows that need some.
     pub(super) fn connections(&mut self) {
         if self.service != "rc" || self.flows == 0 || !self.random.once_in(4) {
             return;
@@ -194,7 +194,7 @@ impl Shape {
         self.set("layer2", layer2);
     }
 
-    /// A switch forwards what is for some hosts to a neighbour of its own.
+    /// A switch forwards frames for some hosts to one of its neighbours.
     fn routes(&mut self) {
         let switch = self.random.pick(&self.switches);
         let far = |(a, b): &(String, String)| match (*a == switch, *b == switch) {
@@ -222,7 +222,7 @@ impl Shape {
         let algorithm = self.random.pick(&["cubic", "reno", "dctcp"]);
         let mut tcp = table([
             ("congestion_control", table([(algorithm, Table::new().into())]).into()),
-            // Losses are mended within the run.
+            // Losses can be repaired within the run.
             ("initial_rto", self.random.pick(&["100us", "1ms", "10ms"]).into()),
             ("min_rto", self.random.pick(&["50us", "1ms", "5ms"]).into()),
         ]);

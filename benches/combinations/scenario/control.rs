@@ -1,4 +1,4 @@
-//! Congestion control: every algorithm and preset, for all flows, of classes and of workloads.
+//! Congestion control: every algorithm and preset, for all flows, for classes and for workloads.
 
 use rocelab_transport::Algorithm;
 use toml::{Table, Value};
@@ -8,7 +8,7 @@ use super::{Shape, number, table};
 /// The keys of an algorithm, each with its values.
 type Keys = &'static [(&'static str, &'static [&'static str])];
 
-/// Values of keys that are worth trying, as TOML. Algorithms that are not here run with their defaults.
+/// Interesting values of keys, as TOML. Algorithms that are not listed run with their defaults.
 const VALUES: &[(&str, Keys)] = &[
     (
         "none",
@@ -120,7 +120,7 @@ impl Shape {
         }
     }
 
-    /// One that can run here, with up to three of its keys.
+    /// An algorithm that is possible here, with up to three of its keys.
     pub(super) fn algorithm(&mut self) -> Table {
         let runs = |algorithm: &Algorithm| {
             let needs_acks = !matches!(algorithm.name(), "none" | "dcqcn" | "qcn");

@@ -1,4 +1,4 @@
-//! What is captured and sampled.
+//! Captures and samples.
 
 use toml::Table;
 

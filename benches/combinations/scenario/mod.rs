@@ -1,8 +1,8 @@
 //! Random small scenarios of combined features.
 //!
-//! One is made from the outside in, by the same dice: the network, how hosts and switches behave, what
-//! is sent, what breaks, what is looked at. What is thrown later knows what was thrown before
-//! ([`Shape`]), so that few of them contradict themselves.
+//! A scenario is made from the outside in, with one random generator: the network, the settings of
+//! hosts and switches, the workload, failures, captures and samples. Later parts know the earlier
+//! ones ([`Shape`]), so that few scenarios contradict themselves.
 
 mod behaviour;
 mod control;
@@ -32,7 +32,7 @@ impl Made {
     }
 }
 
-/// What has been decided of a scenario.
+/// The decisions about a scenario so far.
 #[derive(Debug)]
 struct Shape {
     random: Random,
@@ -43,28 +43,28 @@ struct Shape {
     service: &'static str,
     hosts: Vec<String>,
     switches: Vec<String>,
-    /// The names at both ends of each.
+    /// The names at both ends of each link.
     links: Vec<(String, String)>,
     /// The slowest link's rate (bit/s).
     slowest: u64,
-    /// What a port and lossless priority needs as headroom, about, at the most (bytes).
+    /// An approximate upper bound of the headroom of a port and lossless priority (bytes).
     headroom: u64,
     /// Ports of the largest switch.
     ports: u64,
-    /// Whether all links have a rate that telemetry can count in.
+    /// Whether telemetry can represent the rates of all links.
     telemetry: bool,
     lossless: Vec<u64>,
     /// Priorities that flows use.
     priorities: Vec<u64>,
-    /// Packets that may still be planned.
+    /// Number of packets that may still be planned.
     packets: u64,
-    /// About how long the run takes (ns).
+    /// Approximate duration of the run (ns).
     span: u64,
     tcp: bool,
     learning: bool,
     qcn: bool,
-    /// Pairs of hosts of which much is asked: the others are left alone.
-    crowd: Option<(String, String)>,
+    /// The pair of hosts with most of the load, if there is one; all others have little.
+    busy_pair: Option<(String, String)>,
     flows: u64,
     apps: u64,
 }
@@ -93,7 +93,7 @@ pub(crate) fn make(seed: u64, index: u64) -> Made {
         tcp: false,
         learning: false,
         qcn: false,
-        crowd: None,
+        busy_pair: None,
         flows: 0,
         apps: 0,
     };
@@ -114,12 +114,12 @@ impl Shape {
         self.made.table.insert(key.to_owned(), value.into());
     }
 
-    /// A time of so many nanoseconds.
+    /// A time in nanoseconds, as a value.
     fn time(nanoseconds: u64) -> Value {
         format!("{nanoseconds}ns").into()
     }
 
-    /// A moment of the run.
+    /// A random time during the run.
     fn moment(&mut self) -> u64 {
         let span = self.span;
         self.random.within(0..=span)
@@ -129,7 +129,7 @@ impl Shape {
         format!("{count}B").into()
     }
 
-    /// All ports of the network by their nodes' names, or single ones.
+    /// All ports of a node, by its name, or a single port.
     fn port(&mut self) -> String {
         let nodes = [&self.hosts[..], &self.switches].concat();
         let node = self.random.pick(&nodes);
@@ -142,11 +142,12 @@ impl Shape {
         format!("{node}:{}", self.random.within(0..=count.saturating_sub(1)))
     }
 
-    /// Seed, stop, and what concerns the run as a whole.
+    /// Seed, stop, and other settings of the run as a whole.
     fn end(&mut self) {
         let seed = self.random.within(1..=1_000_000);
         self.set("seed", i64::try_from(seed).unwrap_or(1));
-        // What may be lost need not end by itself: TCP never gives up, and a frame may go round for ever.
+        // If frames can be lost, a run need not end by itself: TCP never gives up, and a frame may
+        // be in a routing loop.
         let losing = ["route", "failure", "faults", "slow_receiver", "layer2"];
         let endless = self.tcp || losing.iter().any(|key| self.made.table.contains_key(*key));
         if endless || self.random.once_in(2) {
@@ -163,12 +164,12 @@ impl Shape {
     }
 }
 
-/// A table of these keys and values.
+/// A table with these keys and values.
 fn table<const N: usize>(entries: [(&str, Value); N]) -> Table {
     entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// Whole numbers as TOML has them.
+/// An integer as TOML value.
 fn number(number: u64) -> Value {
     i64::try_from(number).unwrap_or(i64::MAX).into()
 }

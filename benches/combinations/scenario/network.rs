@@ -10,7 +10,7 @@ use toml::{Table, Value};
 
 use super::{Shape, number, table};
 
-/// Rates that telemetry can count in (Gbit/s).
+/// Rates that telemetry can represent (Gbit/s).
 const USUAL: [u64; 7] = [10, 25, 40, 50, 100, 200, 400];
 
 impl Shape {
@@ -18,7 +18,7 @@ impl Shape {
         self.telemetry = !self.random.once_in(8);
         let topology = loop {
             let topology = self.topology(name);
-            // What a file holds is known here already.
+            // The content of the file is already known here.
             let built = TopologyConfig::deserialize(Value::from(topology.clone()))
                 .ok()
                 .and_then(|config| self.built(&config));
@@ -131,7 +131,7 @@ impl Shape {
         text
     }
 
-    /// Notes what a topology consists of, if it is one, and a small one.
+    /// Stores the numbers of a topology, if it is valid and small.
     fn built(&mut self, config: &TopologyConfig) -> Option<()> {
         let folder = tempfile::tempdir().ok()?;
         for (name, text) in &self.made.files {
@@ -142,7 +142,8 @@ impl Shape {
         self.hosts = topology.hosts().map(name).collect();
         self.switches = topology.switches().map(name).collect();
         self.links = topology.links.iter().map(|link| (name(link.a), name(link.b))).collect();
-        // What comes until a pause has its effect: twice the cable, and a few frames of the largest.
+        // The data that arrives before a pause has its effect: twice the cable, and a few of the
+        // largest frames.
         let headroom = |link: &TopologyLink| {
             let bits = u128::from(link.rate.bits_per_second())
                 * u128::from(2 * link.delay.ps() + 8_000_000);

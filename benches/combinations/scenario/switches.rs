@@ -74,7 +74,8 @@ impl Shape {
         }
     }
 
-    /// A buffer that holds the headroom and the reserves of all ports and classes, and some more.
+    /// A buffer that has room for the headroom and the reserves of all ports and classes, and some
+    /// more.
     fn enough(&mut self, headroom: u64) -> u64 {
         let classes = self.lossless.len() as u64;
         let reserves = self.ports * 8 * 5_000;
@@ -175,7 +176,7 @@ impl Shape {
         ecn.into()
     }
 
-    /// What some switches or ports do otherwise.
+    /// An override of some switches or ports.
     fn exception(&mut self) -> Table {
         let mut one = Table::new();
         let of_ports = self.random.once_in(3);

@@ -1,4 +1,4 @@
-//! What breaks, and who is slow.
+//! Failures, faults, and slow receivers.
 
 use toml::{Table, Value};
 
@@ -99,7 +99,7 @@ impl Shape {
         }
         if self.random.once_in(3) {
             let classes = ["data", "request", "response", "ack", "nak", "PFC"];
-            // What has a payload, can have it changed.
+            // Only frames with payload can be corrupted.
             let count = if action == "corrupt" { 1 } else { classes.len() };
             put("opcode", self.random.pick(&classes[..count]).into());
         }

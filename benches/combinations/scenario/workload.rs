@@ -1,4 +1,4 @@
-//! What is sent.
+//! Flows and applications.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ const STEP_VERBS: [&str; 8] = [
     "fetch-add",
 ];
 
-/// Those of them that end with a response.
+/// The verbs of these that end with a response.
 const AWAITED: [&str; 3] = ["read", "compare-swap", "fetch-add"];
 
 impl Shape {
@@ -29,7 +29,7 @@ impl Shape {
         // All verbs at once on many queue pairs of one pair of hosts.
         if self.random.once_in(3) {
             let pair = self.pair();
-            self.crowd = Some(pair);
+            self.busy_pair = Some(pair);
         }
         let mut all = BTreeMap::<&str, Vec<Value>>::new();
         let count = self.random.within(1..=4);
@@ -61,7 +61,7 @@ impl Shape {
 
     /// Two hosts.
     fn pair(&mut self) -> (String, String) {
-        if let Some((one, other)) = self.crowd.clone() {
+        if let Some((one, other)) = self.busy_pair.clone() {
             return if self.random.once_in(2) { (one, other) } else { (other, one) };
         }
         let one = self.random.pick(&self.hosts);
@@ -70,7 +70,7 @@ impl Shape {
         (one, other)
     }
 
-    /// A size of at most so many packets: any, or one at which something changes.
+    /// A size of at most so many packets: a random one, or one near a boundary.
     fn size(&mut self, packets: u64) -> u64 {
         let (mtu, most) = (self.mtu, packets.max(1) * self.mtu);
         let size = match self.random.within(0..=5) {
@@ -90,7 +90,7 @@ impl Shape {
         }
     }
 
-    /// Keys that all workloads of flows have.
+    /// The keys of all workloads of flows.
     fn common(&mut self, item: &mut Table) {
         let mut put = |key: &str, value: Value| item.insert(key.to_owned(), value);
         if self.tcp && self.random.once_in(2) {
@@ -102,7 +102,7 @@ impl Shape {
         self.rdma(item);
     }
 
-    /// Keys of what RDMA carries.
+    /// The keys of workloads that use RDMA.
     fn rdma(&mut self, item: &mut Table) {
         if self.random.once_in(2) {
             let priority = number(self.random.pick(&self.priorities));
@@ -227,9 +227,9 @@ impl Shape {
         item
     }
 
-    /// Clients and servers, none of them both.
+    /// Clients and servers; no host is both.
     fn sides(&mut self) -> (Vec<String>, Vec<String>) {
-        if self.crowd.is_some() || self.random.once_in(2) {
+        if self.busy_pair.is_some() || self.random.once_in(2) {
             let (client, server) = self.pair();
             return (vec![client], vec![server]);
         }
@@ -277,7 +277,8 @@ impl Shape {
             let by = if turn % 2 == 0 { "client" } else { "server" };
             let each = self.random.within(1..=3);
             for place in 0..each {
-                // The other side is told of the last one, unless it ends the operation.
+                // The other side must learn about the last step, unless that step ends the
+                // operation.
                 let must_tell = place + 1 == each && (turn + 1 < turns || by == "server");
                 let step = self.step(by, place > 0 && !awaits, must_tell);
                 awaits = !matches!(step["verb"].as_str(), Some(verb) if !AWAITED.contains(&verb));

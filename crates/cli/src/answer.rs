@@ -1,4 +1,4 @@
-//! Standard output, and notes beside it.
+//! Writes answers to standard output, and notes to standard error.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,11 @@ use crate::failure::Failure;
 
 /// Writes an answer to standard output.
 ///
-/// A reader that closes the pipe early, such as `head`, has read what it wanted: that is no error.
+/// If the reader closes the pipe early, as `head` does, it has read all that it wanted: this is not
+/// an error.
 ///
-/// # Errors
-/// If the machine fails: a full disk behind a redirection, say.
+/// # Errors If the machine fails, for example because a disk is full to which the output is
+/// redirected.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
@@ -24,17 +25,18 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Tells standard error what the file at `path` says to no effect.
-pub(crate) fn tell_notes(path: &Path, notes: &[String]) {
+/// Prints what in the file at `path` has no effect to standard error.
+pub(crate) fn print_notes(path: &Path, notes: &[String]) {
     for note in notes {
-        tell!("note: {}: {note}", path.display());
+        stderr_line!("note: {}: {note}", path.display());
     }
 }
 
-/// Tells standard error all that the file at `path`, of which `plan` was made, says to no effect.
-pub(crate) fn tell_without_effect(path: &Path, loaded: &Loaded, plan: &Plan) {
-    tell_notes(path, &loaded.notes);
+/// Prints everything in the file at `path` that has no effect to standard error; `plan` was made
+/// from that file.
+pub(crate) fn print_ineffective(path: &Path, loaded: &Loaded, plan: &Plan) {
+    print_notes(path, &loaded.notes);
     for note in loaded.scenario.without_effect(plan) {
-        tell!("note: {note}");
+        stderr_line!("note: {note}");
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct CheckArguments {
     scenario: ScenarioArguments,
 }
 
-/// What `--json` prints.
+/// The object of `--json`.
 #[derive(Serialize)]
 struct Checked<'a> {
     scenario: String,
@@ -34,17 +34,16 @@ struct Checked<'a> {
     links: usize,
     flows: usize,
     applications: usize,
-    /// Of applications.
+    /// Number of connections of applications.
     connections: usize,
-    /// How many things were found wrong.
+    /// Number of errors.
     faults: usize,
-    /// How many things are worth a warning.
+    /// Number of warnings.
     warnings: usize,
     proof: &'a Proof,
 }
 
-/// Validates every scenario at the path, tells what is wrong with each, and what can be proved of
-/// it.
+/// Validates every scenario at the path, and prints its errors and what can be proved about it.
 pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     for path in crate::run::scenario_files(&arguments.path)? {
@@ -55,7 +54,7 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
                 continue;
             }
         };
-        answer::tell_without_effect(&path, &loaded, &plan);
+        answer::print_ineffective(&path, &loaded, &plan);
         let proof = prove(&plan);
         if proof.faults() > 0 {
             exit = exit.and(Exit::Found);
@@ -69,7 +68,7 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// Proves, and shows meanwhile how far it is.
+/// Makes the proofs, and shows the progress.
 fn prove(plan: &Plan) -> Proof {
     let stages = Stages::new(false, ProofStage::ALL.len() as u64);
     Proof::watched(plan, &mut |stage| stages.begin(stage as u64, stage.name()))
@@ -87,7 +86,7 @@ fn text(path: &Path, plan: &Plan, proof: &Proof) -> String {
     format!("{}: {}: {verdict}\n{proof}", path.display(), counts(plan))
 }
 
-/// What there is of hosts, links, flows and applications.
+/// The numbers of hosts, links, flows and applications, in words.
 fn counts(plan: &Plan) -> String {
     let mut counts = vec![
         counted(plan.topology.host_count(), "host"),

@@ -1,4 +1,4 @@
-//! Checkpoints of runs: made while they run, gone on from after they were killed, and branched.
+//! Checkpoints: made during a run, continued from after the run was killed, and branched from.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::inputs::{COPY_OR_OUT, Inputs};
 use crate::interrupt::Interrupt;
-use crate::run::{Carrying, ExecutionArguments, key_and_value, shown, write_scenario};
+use crate::run::{ExecutionArguments, RunContext, key_and_value, shown, write_scenario};
 
 /// How a run makes checkpoints.
 #[derive(Debug, Args)]
@@ -30,15 +30,15 @@ pub(crate) struct CheckpointArguments {
 }
 
 impl CheckpointArguments {
-    /// Whether there are to be any.
+    /// Whether checkpoints are requested.
     pub(crate) fn are_asked_for(&self) -> bool {
         self.checkpoint_every.is_some()
     }
 
-    /// What is asked for, of the scenario of a plan; none without checkpoints.
+    /// The settings of the requested checkpoints for a plan's scenario; `None` if none are
+    /// requested.
     ///
-    /// # Errors
-    /// If there are none between which no time passes, or none of such a scenario.
+    /// # Errors If the interval is zero, or a run of this scenario cannot make checkpoints.
     pub(crate) fn settings(
         &self,
         plan: &Plan,
@@ -58,7 +58,7 @@ impl CheckpointArguments {
             every,
             keep: self.keep_checkpoints,
             replaces: overwrite == Overwrite::Replace,
-            // They are known when they are in the results.
+            // The inputs are known only when they have been copied into the results.
             inputs: Vec::new(),
         }))
     }
@@ -66,7 +66,7 @@ impl CheckpointArguments {
 
 /// Runs a scenario from its beginning, with checkpoints.
 pub(crate) fn begin(
-    carrying: &Carrying<'_>,
+    context: &RunContext<'_>,
     (scenario, path): (&Scenario, &Path),
     plan: Plan,
     mut settings: CheckpointSettings,
@@ -90,11 +90,11 @@ pub(crate) fn begin(
             return Err(failure);
         }
     };
-    let ended = carrying.run(plan, &directory, |plan, directory, execution, observe| {
+    let ended = context.run(plan, &directory, |plan, directory, execution, observe| {
         let how = (&checkpoints, settings.clone());
         rocelab_sim::run_with_checkpoints(plan, directory, execution, how, observe)
     });
-    finish(carrying, checkpoints, directory, settings.keep, ended)
+    finish(context, checkpoints, directory, settings.keep, ended)
 }
 
 /// Arguments of `rocelab resume`.
@@ -110,17 +110,17 @@ pub(crate) struct ResumeArguments {
     quiet: bool,
 }
 
-/// What to do where going on would remove what the run reads.
+/// What the user can do if continuing would remove a file that the run reads.
 const PUT_BACK: &str = "move it out of there and have its path lead to it, as when the run began, or begin \
                         anew with rocelab run and another --out";
 
-/// Goes on from the last checkpoint.
+/// Continues from the last checkpoint.
 pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen();
     let checkpoints = match Checkpoints::open(&arguments.path) {
-        // A run that is over keeps none, unless that was asked for.
+        // A run that has ended keeps no checkpoints unless that was requested.
         Err(ResultsError::NoCheckpoints { .. }) if is_complete(&arguments.path) => {
-            return tell_complete(arguments);
+            return print_complete(arguments);
         }
         opened => opened?,
     };
@@ -133,7 +133,7 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
     let (read, plan) = plan_of(&checkpoints.working_path(), scenario, &[])?;
     let results = checkpoints.results_path();
     let mut removed = ResultsDir::removed_for(results, from.settings.overwrite())?;
-    // They go last, when nothing is read from there any more.
+    // These folders are removed last, when nothing is read from them any more.
     removed.retain(|folder| !checkpoints.working_path().starts_with(folder));
     Inputs::of_scenario(&read).refuse_removing(&removed, results, PUT_BACK)?;
     let directory = ResultsDir::going_on(&checkpoints, from.settings.overwrite(), &from.files);
@@ -152,19 +152,19 @@ pub(crate) fn resume(arguments: &ResumeArguments) -> Result<Exit, Failure> {
     })?;
     directory.remove_leftovers();
     if !arguments.quiet {
-        tell!("resuming at {}", shown_time(from.time));
+        stderr_line!("resuming at {}", shown_time(from.time));
     }
-    let carrying = Carrying {
+    let context = RunContext {
         execution: &arguments.execution,
         quiet: arguments.quiet,
         of: "",
         interrupt: &interrupt,
     };
-    let ended = carrying.run(plan, &directory, |plan, directory, execution, observe| {
+    let ended = context.run(plan, &directory, |plan, directory, execution, observe| {
         let from = (&checkpoints, from.clone());
         rocelab_sim::resume(plan, directory, execution, from, observe)
     });
-    finish(&carrying, checkpoints, directory, keep, ended)
+    finish(&context, checkpoints, directory, keep, ended)
 }
 
 /// The last checkpoint.
@@ -179,7 +179,8 @@ fn last(arguments: &ResumeArguments, checkpoints: &Checkpoints) -> Result<Checkp
     load(checkpoints, last, "remove what is later to go on from there")
 }
 
-/// A checkpoint; if it cannot be read, and an earlier one can, says so, and what to do then.
+/// Loads a checkpoint. If it cannot be read but an earlier one can, the error says so and what to
+/// do.
 fn load(checkpoints: &Checkpoints, time: SimTime, fix: &str) -> Result<Checkpoint, Failure> {
     checkpoints.load(time).map_err(|error| {
         let readable = |&earlier: &SimTime| earlier < time && checkpoints.load(earlier).is_ok();
@@ -193,7 +194,7 @@ fn load(checkpoints: &Checkpoints, time: SimTime, fix: &str) -> Result<Checkpoin
     })
 }
 
-/// Somebody has removed the results.
+/// The error if somebody has removed the results.
 fn without_results(checkpoints: &Checkpoints) -> Failure {
     let results = shown(checkpoints.results_path());
     let results = results.display();
@@ -203,25 +204,25 @@ fn without_results(checkpoints: &Checkpoints) -> Failure {
     ))
 }
 
-/// There is nothing to go on with: the results were put in their place.
+/// Handles a run that cannot be continued because its results are complete.
 fn over(arguments: &ResumeArguments, checkpoints: Checkpoints) -> Result<Exit, Failure> {
     let results = checkpoints.present_results().ok_or_else(|| without_results(&checkpoints))?;
     Results::open(&results)?;
-    // Where all are kept, or none can be read, nothing is taken away.
+    // Checkpoints are not removed if all are to be kept, or if none can be read.
     let last = checkpoints.times()?.pop().and_then(|time| checkpoints.load(time).ok());
     if last.is_some_and(|last| !last.settings.keep) {
         checkpoints.remove()?;
     }
-    tell_complete(arguments)
+    print_complete(arguments)
 }
 
-/// Whether there are results of a run that is over and was not broken off.
+/// Whether there are results of a run that has ended and was not interrupted.
 fn is_complete(path: &Path) -> bool {
     Results::open(path).is_ok_and(|results| !results.summary().incomplete)
 }
 
-fn tell_complete(arguments: &ResumeArguments) -> Result<Exit, Failure> {
-    // It may have been killed while it removed its checkpoints.
+fn print_complete(arguments: &ResumeArguments) -> Result<Exit, Failure> {
+    // The run may have been killed while it removed its checkpoints.
     rocelab_results::clear_leftovers(&arguments.path);
     if !arguments.quiet {
         answer::print(&format!("{} is complete\n", arguments.path.display()))?;
@@ -229,9 +230,9 @@ fn tell_complete(arguments: &ResumeArguments) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Puts results in their place; of a run that was broken off, says how it goes on.
+/// Moves results to their final path. If the run was interrupted, prints how to continue it.
 fn finish(
-    carrying: &Carrying<'_>,
+    context: &RunContext<'_>,
     checkpoints: Checkpoints,
     directory: ResultsDir,
     keep: bool,
@@ -239,7 +240,7 @@ fn finish(
 ) -> Result<Exit, Failure> {
     match ended {
         Ok((outcome, info, has_stop)) => {
-            let exit = carrying.finish(directory, &outcome, &info, has_stop)?;
+            let exit = context.finish(directory, &outcome, &info, has_stop)?;
             if !keep {
                 checkpoints.remove()?;
             }
@@ -247,7 +248,7 @@ fn finish(
         }
         Err(Failure::Run(RunError::BrokenOff { time })) => {
             let last = checkpoints.times()?.pop().unwrap_or_default();
-            tell!(
+            stderr_line!(
                 "broken off at {}: `rocelab resume {}` goes on from {}",
                 shown_time(time),
                 shown(checkpoints.results_path()).display(),
@@ -256,7 +257,7 @@ fn finish(
             Ok(Exit::Interrupted)
         }
         Err(failure) => {
-            // Nothing was simulated, so there is nothing to go on with.
+            // Nothing was simulated, so there is nothing to continue.
             if checkpoints.times()?.is_empty() {
                 checkpoints.remove()?;
             }
@@ -292,10 +293,10 @@ pub(crate) struct BranchArguments {
     force: bool,
 }
 
-/// The keys of a scenario that a branch may set; all below them too.
+/// The keys of a scenario that a branch may set, with all keys below them.
 const BRANCHED: [&str; 5] = ["switch", "congestion_control", "failure", "convergence", "stop"];
 
-/// Runs on from a checkpoint with other settings.
+/// Continues from a checkpoint with other settings.
 pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen();
     for (key, value) in &arguments.set {
@@ -334,15 +335,15 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
     write_scenario(&scenario, &directory)?;
     directory.remove_leftovers();
     if !arguments.quiet {
-        tell!("branching at {}", shown_time(from.time));
+        stderr_line!("branching at {}", shown_time(from.time));
     }
-    let carrying = Carrying {
+    let context = RunContext {
         execution: &arguments.execution,
         quiet: arguments.quiet,
         of: "",
         interrupt: &interrupt,
     };
-    let ended = carrying.run(plan, &directory, |plan, directory, execution, observe| {
+    let ended = context.run(plan, &directory, |plan, directory, execution, observe| {
         rocelab_sim::branch(plan, directory, execution, from.clone(), observe)
     });
     let (outcome, info, has_stop) = ended.map_err(|failure| match failure {
@@ -353,10 +354,10 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
         other => other,
     })?;
     Checkpoints::clear_way(&arguments.out, overwrite)?;
-    carrying.finish(directory, &outcome, &info, has_stop)
+    context.finish(directory, &outcome, &info, has_stop)
 }
 
-/// The time of the checkpoint that is asked for.
+/// The time of the requested checkpoint.
 fn chosen(arguments: &BranchArguments, times: &[SimTime]) -> Result<SimTime, Failure> {
     let at = arguments.at.map_or(SimTime::NEVER, |at| SimTime::ZERO + at);
     let found = times.iter().copied().rfind(|&time| time <= at);
@@ -373,7 +374,7 @@ fn chosen(arguments: &BranchArguments, times: &[SimTime]) -> Result<SimTime, Fai
     })
 }
 
-/// What has happened stays as it was.
+/// Checks that new settings do not change what has already happened.
 fn check_past(before: &Plan, plan: &Plan, now: SimTime) -> Result<(), Failure> {
     // The first checkpoint is made before anything happens.
     let begun = now > SimTime::ZERO;
@@ -396,7 +397,7 @@ fn check_past(before: &Plan, plan: &Plan, now: SimTime) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The scenario in a results directory, and its plan, which is called as it was.
+/// The scenario in a results directory, and its plan, with the original name.
 fn plan_of(
     results: &Path,
     name: &str,
@@ -407,7 +408,7 @@ fn plan_of(
     Ok((scenario, plan))
 }
 
-/// The scenario in a results directory and the files that it names, as they are now.
+/// The scenario in a results directory and the files that it names, with their present content.
 fn inputs_in(results: &Path) -> Result<Vec<InputFile>, Failure> {
     let scenario = rocelab_sim::reference::load(&results.join(SCENARIO_TOML), &[])?.scenario;
     let files = std::iter::once(PathBuf::from(SCENARIO_TOML)).chain(scenario.input_files());
@@ -415,10 +416,11 @@ fn inputs_in(results: &Path) -> Result<Vec<InputFile>, Failure> {
     files.map(read).collect()
 }
 
-/// Makes sure that what a run read is as it was when it began: what it came to would be that of neither.
+/// Checks that the files that a run read have not changed since it began. With changed files, the
+/// results would belong to neither version.
 fn check_inputs(results: &Path, settings: &CheckpointSettings) -> Result<(), Failure> {
     let known = &settings.inputs;
-    // The scenario first: it names the others.
+    // The scenario comes first, because it names the others.
     let scenario = InputFile::read(results, Path::new(SCENARIO_TOML))?;
     let now = if known.contains(&scenario) { inputs_in(results)? } else { vec![scenario] };
     let Some(changed) = now.iter().find(|one| !known.contains(one)) else { return Ok(()) };

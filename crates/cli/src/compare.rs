@@ -31,7 +31,7 @@ pub(crate) struct CompareArguments {
     json: bool,
 }
 
-/// Prints the figures side by side, and draws them if asked to.
+/// Prints the figures in a table, and draws them if requested.
 pub(crate) fn execute(arguments: &CompareArguments) -> Result<Exit, Failure> {
     let results: Vec<Results> =
         arguments.paths.iter().map(|path| open(path)).collect::<Result<_, _>>()?;

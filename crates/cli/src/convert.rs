@@ -26,7 +26,7 @@ pub(crate) struct ConvertArguments {
     force: bool,
 }
 
-/// Prints the configuration as a scenario, and what it says to no effect to standard error.
+/// Prints the configuration as a scenario, and to standard error what in it has no effect.
 pub(crate) fn execute(arguments: &ConvertArguments) -> Result<Exit, Failure> {
     let path = &arguments.path;
     if !rocelab_sim::reference::is_config(path) {
@@ -53,11 +53,11 @@ pub(crate) fn execute(arguments: &ConvertArguments) -> Result<Exit, Failure> {
         }
         None => answer::print(&text)?,
     }
-    answer::tell_notes(path, &loaded.notes);
+    answer::print_notes(path, &loaded.notes);
     Ok(Exit::Done)
 }
 
-/// Whether `out` can be a file at all: in a folder that exists, and none itself.
+/// Checks that `out` can be a file: its folder exists, and it is not a folder itself.
 fn check_folder(out: &Path) -> Result<(), Failure> {
     let shown = out.display();
     if out.is_dir() {
@@ -76,8 +76,8 @@ fn check_folder(out: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Refuses to write over the configuration, or over a file that it names: `--force` is for
-/// scenarios that can be made again.
+/// Refuses to overwrite the configuration, or a file that it names: `--force` is only for
+/// scenarios, which can be made again.
 fn check_keeps_inputs(out: &Path, config: &Path, loaded: &Loaded) -> Result<(), Failure> {
     let is_target = |file: &Path| is_same_file(file, out);
     let what = if is_target(config) {

@@ -2,25 +2,25 @@
 
 use std::process::ExitCode;
 
-/// How the program ends, from the best to the gravest. Scripts rely on the numbers.
+/// How the program ends, in order of severity. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// Done.
     Done,
-    /// Done, and something was found: flows that failed or never ended, say.
+    /// Done, and a problem was found, for example flows that failed or never ended.
     Found,
     /// Bad input; nothing was written.
     BadInput,
     /// A defect of the program.
     Defect,
-    /// The machine failed: a full disk, say.
+    /// The machine failed, for example because a disk is full.
     MachineFailed,
-    /// Broken off by the user; results are marked incomplete.
+    /// Interrupted by the user; results are marked incomplete.
     Interrupted,
 }
 
 impl Exit {
-    /// The graver of two ends, for commands that do several things.
+    /// The more severe of two ends, for commands that do several things.
     pub(crate) fn and(self, other: Self) -> Self {
         self.max(other)
     }

@@ -36,7 +36,7 @@ pub(crate) struct ExplainArguments {
 }
 
 impl ExplainArguments {
-    /// What is to be explained; none for all pauses.
+    /// The flow or operation to explain; `None` for all pauses.
     fn selection(&self) -> Option<Selection> {
         match (self.flow, self.connection, self.operation) {
             (Some(flow), _, _) => Some(Selection::Flows(vec![flow])),
@@ -48,14 +48,14 @@ impl ExplainArguments {
     }
 }
 
-/// What there is to say.
+/// The explanation.
 enum Answer {
     Flow(Explained),
     Pauses(Survey),
 }
 
-/// Runs the scenario of the results again and tells where the time of a flow or operation went, or what
-/// was paused.
+/// Runs the scenario of the results again, and prints where the time of a flow or operation went,
+/// or what was paused.
 pub(crate) fn execute(arguments: &ExplainArguments) -> Result<Exit, Failure> {
     let results = crate::report::open(&arguments.path)?;
     let scenario = arguments.path.join(SCENARIO_TOML);
@@ -124,13 +124,13 @@ impl Answer {
     }
 }
 
-/// Whether what was run again is the run that left the results.
+/// Checks that the repeated run had the same digest as the run that wrote the results.
 fn compare(path: &Path, results: &Results, run_again: &str) -> Exit {
     let digest = &results.summary().digest;
     if digest == run_again {
         return Exit::Done;
     }
-    tell!(
+    stderr_line!(
         "warning: {}: run again, the digest is {run_again}, not {digest}: what is explained is another \
          run; the results are incomplete, or of a branch (rocelab branch), or of another version of \
          rocelab, or files have changed",

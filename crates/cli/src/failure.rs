@@ -1,4 +1,4 @@
-//! What ends a command early, and how it is told.
+//! Reasons for which a command ends early, and their messages.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -12,42 +12,42 @@ use rocelab_sim::{RunError, ScenarioError};
 
 use crate::exit::Exit;
 
-/// Why a command did not do what it was asked to.
+/// Why a command could not do its work.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A scenario is wrong.
+    /// A scenario has an error.
     Scenario(ScenarioError),
-    /// An argument or a file is wrong.
+    /// An argument or a file has an error.
     Input(String),
-    /// A run gave no results.
+    /// A run did not produce results.
     Run(RunError),
     /// A flow could not be explained.
     Explain(ExplainError),
-    /// Results could not be written.
+    /// Results could not be read or written.
     Results(ResultsError),
-    /// The machine refused.
+    /// The operating system reported an error.
     Machine {
-        /// Reading or writing what.
+        /// The file or folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         error: io::Error,
     },
 }
 
 impl Failure {
-    /// Tells the user, and says how to exit.
+    /// Prints the message, and returns the exit code.
     pub(crate) fn report(&self) -> Exit {
-        tell!("error: {self}");
+        stderr_line!("error: {self}");
         if let Self::Scenario(error) = self
             && io::stderr().is_terminal()
             && !error.text().is_empty()
         {
-            tell!("{:?}", miette::Report::new(Place::of(error)));
+            stderr_line!("{:?}", miette::Report::new(Place::of(error)));
         }
         self.exit()
     }
 
-    /// Whose fault it is.
+    /// The side that has to fix it.
     pub(crate) fn blame(&self) -> Blame {
         match self {
             Self::Scenario(_) | Self::Input(_) => Blame::Input,
@@ -99,7 +99,7 @@ impl From<ResultsError> for Failure {
     }
 }
 
-/// The line of a scenario with a mark under what is wrong.
+/// The line of a scenario with a mark below the error.
 #[derive(Debug)]
 struct Place {
     source: NamedSource<String>,

@@ -58,7 +58,7 @@ pub(crate) struct HeadroomArguments {
     json: bool,
 }
 
-/// Prints the sum that makes the headroom, and how many lossless classes fit.
+/// Prints the terms of the headroom, and how many lossless classes fit.
 pub(crate) fn execute(arguments: &HeadroomArguments) -> Result<Exit, Failure> {
     let cable = arguments.cable.unwrap_or_default();
     let question = HeadroomQuestion {
@@ -82,13 +82,13 @@ pub(crate) fn execute(arguments: &HeadroomArguments) -> Result<Exit, Failure> {
     }
     let wanted = arguments.classes.unwrap_or(0);
     if wanted > answer.classes_that_fit {
-        tell!("{wanted} lossless classes do not fit: {} do", answer.classes_that_fit);
+        stderr_line!("{wanted} lossless classes do not fit: {} do", answer.classes_that_fit);
         return Ok(Exit::Found);
     }
     Ok(Exit::Done)
 }
 
-/// What is wrong, in the options that the user gave.
+/// The error, in terms of the options that the user gave.
 fn refused(error: &QuestionError, cable: Option<Length>) -> Failure {
     match cable {
         Some(cable) if error.key == "delay" => Failure::Input(format!(

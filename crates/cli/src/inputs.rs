@@ -10,7 +10,7 @@ use rocelab_sim::Scenario;
 
 use crate::failure::Failure;
 
-/// What to do where a command that has `--out` would remove what it reads.
+/// What the user can do if a command with `--out` would remove a file that it reads.
 pub(crate) const COPY_OR_OUT: &str = "copy it elsewhere, or name another directory with --out";
 
 /// Files that a command reads.
@@ -19,9 +19,9 @@ pub(crate) struct Inputs<'a>(Vec<Input<'a>>);
 
 struct Input<'a> {
     path: PathBuf,
-    /// What it is to the user.
+    /// Its description for the user.
     what: String,
-    /// The scenario and the key that name it, if any do.
+    /// The scenario and the key that name it, if it is named by one.
     named_by: Option<(&'a Scenario, String)>,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Inputs<'a> {
         inputs
     }
 
-    /// The files of a results directory, but for pages that were drawn of it.
+    /// The files of a results directory, except pages that were drawn from it.
     pub(crate) fn of_results(directory: &Path) -> Self {
         let mut files = Vec::new();
         collect(directory, &mut files);
@@ -53,13 +53,13 @@ impl<'a> Inputs<'a> {
         Self(files.into_iter().map(input).collect())
     }
 
-    /// These and others.
+    /// These files and others.
     pub(crate) fn and(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
     }
 
-    /// Refuses to write the file at `path`, which the user named by `option`, over one of them.
+    /// Refuses to overwrite one of them with the file at `path`, which the user named by `option`.
     pub(crate) fn refuse_writing(&self, option: &str, path: &Path) -> Result<(), Failure> {
         let Some(input) = self.0.iter().find(|input| is_same_file(&input.path, path)) else {
             return Ok(());
@@ -71,8 +71,8 @@ impl<'a> Inputs<'a> {
         )))
     }
 
-    /// Refuses to remove `folders` if that would remove one of them. The results go to `directory`; `fix` is
-    /// what the user can do.
+    /// Refuses to remove `folders` if one of these files is in them. The results go to `directory`;
+    /// `fix` says what the user can do.
     pub(crate) fn refuse_removing(
         &self,
         folders: &[PathBuf],
@@ -95,7 +95,7 @@ impl<'a> Inputs<'a> {
 }
 
 impl Input<'_> {
-    /// It is in a folder that results at `directory` would remove.
+    /// The error: the file is in a folder that results at `directory` would remove.
     fn within(&self, folder: &Path, directory: &Path, fix: &str) -> Failure {
         let problem = format!(
             "is in {}, which results in {} would remove",
@@ -109,8 +109,8 @@ impl Input<'_> {
     }
 }
 
-/// Whether a file that a scenario names is put beside it in the results. Those above its folder cannot
-/// be, nor those that are called like something of the results.
+/// Whether a file that a scenario names is copied into the results. Files above its folder are not,
+/// nor files whose name the results use themselves.
 pub(crate) fn is_copied(file: &Path) -> bool {
     let below = file.components().all(|part| matches!(part, Component::Normal(_)));
     below && !is_name_of_results(file)
@@ -128,7 +128,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether two paths lead to one file: by links and other spellings too.
+/// Whether two paths lead to the same file, also by links and other spellings.
 #[cfg(unix)]
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
@@ -136,14 +136,14 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     matches!((id(one), id(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Whether two paths lead to one file: by symbolic links and other spellings too.
+/// Whether two paths lead to the same file, also by symbolic links and other spellings.
 #[cfg(not(unix))]
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Where a path leads: every symbolic link on its way, and its end. To remove any of them is to lose
-/// the file.
+/// The places on a path: every symbolic link on it, and its target. The file is lost if any of them
+/// is removed.
 fn places_of(path: &Path) -> Vec<PathBuf> {
     /// More links than operating systems follow.
     const MOST_LINKS: usize = 64;

@@ -1,14 +1,15 @@
-//! Ctrl-C, and the other signals that ask a program to end (SIGTERM, SIGHUP).
+//! Ctrl-C, and the other signals that end a program (SIGTERM, SIGHUP).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether the user has asked to stop.
+/// Whether the user has requested the end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Listens from now on. The first Ctrl-C ends the run in good order, the second at once.
+    /// Handles the signals from now on. The first Ctrl-C ends the run cleanly, the second one
+    /// immediately.
     pub(crate) fn listen() -> Self {
         let interrupt = Self::default();
         let seen = interrupt.clone();
@@ -18,7 +19,7 @@ impl Interrupt {
             }
         });
         if let Err(error) = listening {
-            tell!("note: Ctrl-C will lose results: {error}");
+            stderr_line!("note: Ctrl-C will lose results: {error}");
         }
         interrupt
     }

@@ -1,11 +1,12 @@
-//! The `rocelab` command line: a shell around the library crates, without logic of its own.
+//! The `rocelab` command line: a thin layer above the library crates, without logic of its own.
 //!
-//! Answers go to standard output, errors and progress to standard error. The exit codes are part
-//! of the contract: `exit.rs` has them.
+//! Answers go to standard output, errors and progress to standard error. The exit codes are a part
+//! of the interface that scripts rely on; they are in `exit.rs`.
 
-/// Tells the user on standard error. Nobody may be listening there any more, or the disk be full:
-/// that changes neither the outcome nor the exit code, so it must not panic as `eprintln!` does.
-macro_rules! tell {
+/// Writes a line to standard error. Errors of writing are ignored, for example if it is closed or
+/// its disk is full: they must not change the outcome and the exit code, and must not panic as
+/// `eprintln!` does.
+macro_rules! stderr_line {
     ($($text:tt)*) => {{
         use std::io::Write as _;
         let _ = writeln!(std::io::stderr(), $($text)*);
@@ -90,7 +91,7 @@ pub fn main() -> ExitCode {
         Ok(Ok(exit)) => exit,
         Ok(Err(failure)) => failure.report(),
         Err(_) => {
-            tell!("error: this is a defect of rocelab; please report it with the scenario");
+            stderr_line!("error: this is a defect of rocelab; please report it with the scenario");
             Exit::Defect
         }
     };

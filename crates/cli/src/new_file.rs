@@ -1,4 +1,4 @@
-//! Files that the user names.
+//! Output files that the user names.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -7,8 +7,8 @@ use std::path::Path;
 use crate::failure::Failure;
 use crate::inputs::Inputs;
 
-/// Writes a file that must not exist yet, unless it may be replaced, and never one of `inputs`. The user
-/// named it by `option`.
+/// Writes a file that the user named by `option`. The file must not exist, unless it may be
+/// replaced, and must not be one of `inputs`.
 pub(crate) fn write(
     option: &str,
     path: &Path,
@@ -21,7 +21,7 @@ pub(crate) fn write(
         .map_err(|error| Failure::Machine { path: path.to_owned(), error })
 }
 
-/// Opens such a file, empty.
+/// Creates such a file, empty.
 pub(crate) fn create(
     option: &str,
     path: &Path,

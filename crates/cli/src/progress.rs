@@ -6,14 +6,14 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rocelab_sim::Progress;
 
-/// Shows how far a run has come: nothing when standard error is not a terminal.
+/// Shows the progress of a run; shows nothing if standard error is not a terminal.
 #[derive(Debug)]
 pub(crate) struct Bar {
     bar: ProgressBar,
     started: Stopwatch,
 }
 
-/// Wall-clock time, which nothing but the command line may look at.
+/// Wall-clock time. Only the command line may use it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 
@@ -37,7 +37,7 @@ impl Stopwatch {
 const STEPS: u64 = 1000;
 
 impl Bar {
-    /// A bar, hidden if `quiet` or if nobody watches.
+    /// A bar, hidden if `quiet` or if standard error is not a terminal.
     pub(crate) fn new(quiet: bool) -> Self {
         let visible = !quiet && std::io::stderr().is_terminal();
         let target =
@@ -67,21 +67,21 @@ impl Bar {
         self.bar.set_position((done * STEPS as f64) as u64);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// Shows that something goes on that has no measure, what it is, and for how long: nothing when standard error
-/// is not a terminal. It goes when it is dropped.
+/// Shows the name and duration of work whose progress cannot be measured; shows nothing if standard
+/// error is not a terminal. Dropping it removes the display.
 #[derive(Debug)]
 pub(crate) struct Stages {
     bar: ProgressBar,
 }
 
 impl Stages {
-    /// So many stages, hidden if `quiet` or if nobody watches.
+    /// A number of stages, hidden if `quiet` or if standard error is not a terminal.
     pub(crate) fn new(quiet: bool, count: u64) -> Self {
         let bar = Bar::new(quiet).bar;
         bar.set_length(count);
@@ -93,13 +93,13 @@ impl Stages {
         Self { bar }
     }
 
-    /// The next one begins; `number` are over.
+    /// Starts the next stage; `number` stages are complete.
     pub(crate) fn begin(&self, number: u64, what: &'static str) {
         self.bar.set_position(number);
         self.bar.set_message(what);
     }
 
-    /// Shows one thing that takes long.
+    /// A single stage.
     pub(crate) fn of_one(quiet: bool, what: &'static str) -> Self {
         let stages = Self::new(quiet, 1);
         stages.begin(0, what);
@@ -113,7 +113,7 @@ impl Drop for Stages {
     }
 }
 
-/// What has ended: flows, and operations of applications.
+/// The numbers of flows and operations that have ended.
 fn ended(progress: &Progress) -> String {
     let flows = format!("{}/{} flows", progress.flows_ended, progress.flows);
     let operations = format!("{} operations", progress.operations_ended);
@@ -124,7 +124,7 @@ fn ended(progress: &Progress) -> String {
     }
 }
 
-/// The share of the run that is over: of its flows or, if that is more, of its time.
+/// The completed share of the run: of its flows or of its time, whichever is larger.
 fn fraction_done(progress: &Progress) -> f64 {
     let flows = if progress.flows == 0 {
         0.0

@@ -1,7 +1,7 @@
-//! `rocelab-mpi`: `rocelab run` by several processes, whatever carries their messages.
+//! `rocelab-mpi`: `rocelab run` by several processes, with any kind of communication.
 //!
-//! All of them get the same arguments and read the same files. Only the first one tells the user
-//! anything and writes results. One that fails tells the others, and all end.
+//! All processes get the same arguments and read the same files. Only the first one prints messages
+//! and writes results. If one fails, it informs the others, and all end.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
@@ -19,7 +19,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::resources;
-use crate::run::{Carrying, RunArguments, ToRun, check_all, load_all, run_all, write_scenario};
+use crate::run::{RunArguments, RunContext, ToRun, check_all, load_all, run_all, write_scenario};
 
 /// RoCE Lab over the ranks of MPI: one run on several machines, with the same results.
 ///
@@ -49,22 +49,23 @@ enum Command {
     Run(RunArguments),
 }
 
-/// The program `rocelab-mpi`, as one of the ranks that `communicator` reaches: does what its arguments
-/// say, and gives its exit code, which is success but for the first rank.
+/// The program `rocelab-mpi`, as one of the ranks that `communicator` reaches. Does what its
+/// arguments say, and returns its exit code, which is success for all ranks but the first.
 pub fn main(communicator: &mut dyn Communicator) -> ExitCode {
     let ranks = &mut Ranks::new(communicator);
     let Command::Run(arguments) = match Arguments::try_parse() {
         Ok(arguments) => arguments.command,
         Err(error) => {
-            // Others may have other arguments, and wait for this one then.
-            let told = error.to_string();
-            ranks.fail(Blame::Input, told.strip_prefix("error: ").unwrap_or(&told).trim_end());
+            // The other ranks may have valid arguments and be waiting for this one.
+            let message = error.to_string();
+            ranks
+                .fail(Blame::Input, message.strip_prefix("error: ").unwrap_or(&message).trim_end());
             if !ranks.is_first() {
                 return ExitCode::SUCCESS;
             }
             drop(error.print());
             if error.kind() == clap::error::ErrorKind::InvalidSubcommand {
-                tell!(
+                stderr_line!(
                     "\nrocelab-mpi has `run` alone; use `rocelab` for all other commands, on the same results."
                 );
             }
@@ -81,17 +82,17 @@ pub fn main(communicator: &mut dyn Communicator) -> ExitCode {
     if ranks.is_first() { failure.report().into() } else { ExitCode::SUCCESS }
 }
 
-/// What a rank has used of its machine for a run: CPU time in microseconds, and memory in bytes.
+/// Resources that a rank has used for a run: CPU time in microseconds, and memory in bytes.
 type Cost = (u64, u64);
 
-/// What the first rank does: all that `rocelab run` does, and its own part of each run.
+/// The work of the first rank: all that `rocelab run` does, and its own part of each run.
 fn lead(arguments: &RunArguments, ranks: &mut Ranks<'_>) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen();
     let all = prepare(arguments)?;
     check_all(arguments, &all)?;
     agree(arguments, &all, ranks)?;
-    run_all(arguments, &interrupt, all, |carrying, scenario, plan| {
-        let exit = lead_one(arguments, carrying, scenario, plan, ranks)?;
+    run_all(arguments, &interrupt, all, |context, scenario, plan| {
+        let exit = lead_one(arguments, context, scenario, plan, ranks)?;
         ranks.of_each(&(exit == Exit::Interrupted)).map_err(RunError::from)?;
         Ok(exit)
     })
@@ -99,7 +100,7 @@ fn lead(arguments: &RunArguments, ranks: &mut Ranks<'_>) -> Result<Exit, Failure
 
 fn lead_one(
     arguments: &RunArguments,
-    carrying: &Carrying<'_>,
+    context: &RunContext<'_>,
     scenario: &Scenario,
     plan: Plan,
     ranks: &mut Ranks<'_>,
@@ -112,15 +113,15 @@ fn lead_one(
     let partitions = partitions(arguments, ranks);
     let before = cost();
     let (outcome, mut info, has_stop) =
-        carrying.run(plan, &directory, |plan, directory, _, observe| {
+        context.run(plan, &directory, |plan, directory, _, observe| {
             rocelab_sim::lead(plan, directory, partitions, ranks, observe)
         })?;
     let costs = ranks.gather(&cost_since(before)).map_err(RunError::from)?;
     note_costs(&mut info, &costs, outcome.summary.link_traversals.total);
-    carrying.finish(directory, &outcome, &info, has_stop)
+    context.finish(directory, &outcome, &info, has_stop)
 }
 
-/// What the other ranks do.
+/// The work of the other ranks.
 fn follow(arguments: &RunArguments, ranks: &mut Ranks<'_>) -> Result<(), Failure> {
     let interrupt = Interrupt::listen();
     let all = prepare(arguments)?;
@@ -132,7 +133,7 @@ fn follow(arguments: &RunArguments, ranks: &mut Ranks<'_>) -> Result<(), Failure
             if interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         ranks.gather(&cost_since(before)).map_err(RunError::from)?;
-        // The first rank writes results meanwhile.
+        // The first rank writes results in the meantime.
         let is_broken_off = ranks.of_each(&false).map_err(RunError::from)?;
         if is_broken_off.contains(&true) {
             break;
@@ -141,7 +142,7 @@ fn follow(arguments: &RunArguments, ranks: &mut Ranks<'_>) -> Result<(), Failure
     Ok(())
 }
 
-/// Reads all scenarios, and refuses what only a run in one process can do.
+/// Reads all scenarios, and refuses options that need a run in one process.
 fn prepare(arguments: &RunArguments) -> Result<Vec<ToRun>, Failure> {
     if let Some(option) = arguments.only_in_one_process() {
         let fix = match option {
@@ -158,7 +159,7 @@ fn prepare(arguments: &RunArguments) -> Result<Vec<ToRun>, Failure> {
     Ok(all)
 }
 
-/// Makes sure that all ranks run the same.
+/// Checks that all ranks run the same.
 fn agree(arguments: &RunArguments, all: &[ToRun], ranks: &mut Ranks<'_>) -> Result<(), Failure> {
     let mut hasher = DefaultHasher::new();
     let program = std::env::current_exe().map_err(|error| (PathBuf::from("rocelab-mpi"), error));
@@ -179,7 +180,7 @@ fn agree(arguments: &RunArguments, all: &[ToRun], ranks: &mut Ranks<'_>) -> Resu
     Ok(ranks.have_same(&hasher.finish().to_le_bytes()).map_err(RunError::from)?)
 }
 
-/// In how many parts networks are cut.
+/// The number of parts into which networks are cut.
 fn partitions(arguments: &RunArguments, ranks: &Ranks<'_>) -> u32 {
     arguments.partitions().unwrap_or_else(|| ranks.size())
 }
@@ -195,7 +196,7 @@ fn cost_since((cpu_before, _): Cost) -> Cost {
     (cpu.saturating_sub(cpu_before), memory)
 }
 
-/// What all ranks have used together.
+/// Puts the resources of all ranks together into the run's information.
 fn note_costs(info: &mut RunInfo, costs: &[Cost], traversals: u64) {
     info.ranks = u32::try_from(costs.len()).ok();
     info.cpu_s = costs.iter().map(|(cpu, _)| *cpu as f64 * 1e-6).sum();

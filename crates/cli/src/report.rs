@@ -46,7 +46,7 @@ pub(crate) fn scenario_of(results: &Path) -> Option<Scenario> {
     Scenario::load(&results.join(SCENARIO_TOML), &[]).ok()
 }
 
-/// What pages are drawn of: the results, and the files that their scenario names.
+/// The inputs of a page: the results, and the files that their scenario names.
 pub(crate) fn inputs_of<'a>(results: &Path, scenario: Option<&'a Scenario>) -> Inputs<'a> {
     let of_scenario = scenario.map(Inputs::of_scenario).unwrap_or_default();
     of_scenario.and(Inputs::of_results(results))

@@ -1,7 +1,7 @@
-//! What the process has used of the machine.
+//! The resources that this process has used.
 
 /// CPU seconds (user and system) and the largest resident memory in bytes of this process so far;
-/// zeros where the operating system does not tell.
+/// zeros if the operating system does not provide them.
 pub(crate) fn used() -> (f64, u64) {
     #[cfg(unix)]
     {
@@ -18,9 +18,9 @@ pub(crate) fn used() -> (f64, u64) {
     (0.0, 0)
 }
 
-/// The largest resident memory since this program was loaded, in bytes, where Linux tells. What
-/// `getrusage` tells includes the program that was loaded before it in the same process: `cargo`,
-/// say.
+/// The largest resident memory since this program was loaded, in bytes, on Linux. The value of
+/// `getrusage` is not used, because it includes a program that was loaded earlier in the same
+/// process, for example `cargo`.
 #[cfg(unix)]
 fn own_peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -59,7 +59,7 @@ pub(crate) struct ExecutionArguments {
 }
 
 impl ExecutionArguments {
-    /// How a plan is to be run.
+    /// The execution of a plan with these options.
     fn execution(&self, plan: &Plan) -> Execution {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = self.threads.unwrap_or_else(|| u32::try_from(cores()).unwrap_or(u32::MAX));
@@ -71,12 +71,12 @@ impl ExecutionArguments {
 }
 
 impl RunArguments {
-    /// What becomes of results that are there.
+    /// What happens to existing results.
     pub(crate) fn overwrite(&self) -> Overwrite {
         if self.force { Overwrite::Replace } else { Overwrite::Refuse }
     }
 
-    /// What is asked for that only a run in one process can do, if anything is.
+    /// The first requested option that needs a run in one process.
     pub(crate) fn only_in_one_process(&self) -> Option<&'static str> {
         let asks = [
             (self.execution.threads.is_some(), "--threads"),
@@ -85,12 +85,12 @@ impl RunArguments {
         asks.into_iter().find_map(|(is_asked_for, option)| is_asked_for.then_some(option))
     }
 
-    /// In how many parts a plan's network is to be cut, if that is said.
+    /// The requested number of parts, if it is given.
     pub(crate) fn partitions(&self) -> Option<u32> {
         self.execution.partitions
     }
 
-    /// Where the results of `plan` go.
+    /// The results directory for `plan`.
     pub(crate) fn directory_for(&self, plan: &Plan) -> PathBuf {
         match &self.out {
             Some(out) if self.path.is_dir() => out.join(&plan.name),
@@ -132,13 +132,13 @@ pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
     let all = load_all(arguments)?;
     check_all(arguments, &all)?;
     let overwrite = arguments.overwrite();
-    run_all(arguments, &interrupt, all, |carrying, scenario, plan| {
+    run_all(arguments, &interrupt, all, |context, scenario, plan| {
         let directory = arguments.directory_for(&plan);
         match arguments.checkpoints.settings(&plan, overwrite)? {
-            Some(settings) => checkpoint::begin(carrying, (scenario, &directory), plan, settings),
+            Some(settings) => checkpoint::begin(context, (scenario, &directory), plan, settings),
             None => {
                 Checkpoints::clear_way(&directory, overwrite)?;
-                run_one(carrying, scenario, plan, ResultsDir::create(directory, overwrite)?)
+                run_one(context, scenario, plan, ResultsDir::create(directory, overwrite)?)
             }
         }
     })
@@ -151,7 +151,8 @@ pub(crate) struct ToRun {
     pub(crate) plan: Plan,
 }
 
-/// Reads all scenarios at the path before the first runs: an error in the last one costs nobody an hour.
+/// Reads all scenarios at the path before the first one runs, so that an error in the last one is
+/// found at once, not after hours.
 pub(crate) fn load_all(arguments: &RunArguments) -> Result<Vec<ToRun>, Failure> {
     let load = |path: PathBuf| {
         let (loaded, plan) = arguments.scenario.load(&path, arguments.quiet)?;
@@ -160,7 +161,7 @@ pub(crate) fn load_all(arguments: &RunArguments) -> Result<Vec<ToRun>, Failure> 
     scenario_files(&arguments.path)?.into_iter().map(load).collect()
 }
 
-/// Tries all that can go wrong with the results of scenarios, before the first runs.
+/// Checks the results directories of all scenarios before the first one runs.
 pub(crate) fn check_all(arguments: &RunArguments, all: &[ToRun]) -> Result<(), Failure> {
     let overwrite = arguments.overwrite();
     check_own_directories(arguments, all)?;
@@ -173,28 +174,28 @@ pub(crate) fn check_all(arguments: &RunArguments, all: &[ToRun]) -> Result<(), F
     Ok(())
 }
 
-/// Runs scenarios one after the other, until the user breaks one off. `run` runs one.
+/// Runs scenarios one after the other, until the user interrupts one. `run` runs a single one.
 pub(crate) fn run_all(
     arguments: &RunArguments,
     interrupt: &Interrupt,
     all: Vec<ToRun>,
-    mut run: impl FnMut(&Carrying<'_>, &Scenario, Plan) -> Result<Exit, Failure>,
+    mut run: impl FnMut(&RunContext<'_>, &Scenario, Plan) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     let are_several = all.len() > 1;
     for ToRun { path, loaded, plan } in all {
         if !arguments.quiet {
-            answer::tell_without_effect(&path, &loaded, &plan);
-            tell_warnings(&path, &plan);
+            answer::print_ineffective(&path, &loaded, &plan);
+            print_warnings(&path, &plan);
         }
         let of = if are_several { format!("{}: ", path.display()) } else { String::new() };
-        let carrying = Carrying {
+        let context = RunContext {
             execution: &arguments.execution,
             quiet: arguments.quiet,
             of: &of,
             interrupt,
         };
-        exit = exit.and(run(&carrying, &loaded.scenario, plan)?);
+        exit = exit.and(run(&context, &loaded.scenario, plan)?);
         if exit == Exit::Interrupted {
             break;
         }
@@ -202,14 +203,15 @@ pub(crate) fn run_all(
     Ok(exit)
 }
 
-/// What is seldom meant, before it runs.
-fn tell_warnings(path: &Path, plan: &Plan) {
+/// Prints settings that are seldom intended, before the run.
+fn print_warnings(path: &Path, plan: &Plan) {
     for warning in find_warnings(plan) {
-        tell!("warning: {}: {warning}", path.display());
+        stderr_line!("warning: {}: {warning}", path.display());
     }
 }
 
-/// The same in words. All flows are followed, and it is shown meanwhile that this goes on.
+/// These warnings as text. It follows all flows, and shows a progress display because this may take
+/// long.
 fn find_warnings(plan: &Plan) -> Vec<String> {
     let _stages = Stages::of_one(false, ProofStage::Traffic.name());
     let loops = RoutingLoop::all_of(plan).into_iter().map(|finding| finding.to_string());
@@ -218,7 +220,8 @@ fn find_warnings(plan: &Plan) -> Vec<String> {
     loops.chain(lossy).chain(starved).collect()
 }
 
-/// Whether no two scenarios have results in one directory, where one would replace the other's.
+/// Checks that no two scenarios have the same results directory, where one would replace the
+/// other's results.
 fn check_own_directories(arguments: &RunArguments, all: &[ToRun]) -> Result<(), Failure> {
     let mut owners = BTreeMap::new();
     for ToRun { path: file, plan, .. } in all {
@@ -234,7 +237,7 @@ fn check_own_directories(arguments: &RunArguments, all: &[ToRun]) -> Result<(), 
     Ok(())
 }
 
-/// Whether no results would remove what any of the scenarios reads.
+/// Checks that results do not remove a file that any of the scenarios reads.
 fn check_inputs_stay(arguments: &RunArguments, all: &[ToRun]) -> Result<(), Failure> {
     let read = all.iter().map(|one| Inputs::of_scenario(&one.loaded.scenario));
     let inputs = read.fold(Inputs::default(), Inputs::and);
@@ -246,8 +249,9 @@ fn check_inputs_stay(arguments: &RunArguments, all: &[ToRun]) -> Result<(), Fail
     Ok(())
 }
 
-/// The scenario files at a path: itself, or those of a folder in order of their names. Of a folder
-/// these are its `.toml` files, its `config.txt`, and the `config.txt` of each folder in it.
+/// The scenario files at a path: the path itself, or the files of a folder in order of their names.
+/// In a folder these are its `.toml` files, its `config.txt`, and the `config.txt` of each folder
+/// in it.
 pub(crate) fn scenario_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -273,8 +277,8 @@ pub(crate) fn scenario_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// A pipe in a folder of scenarios would be read until somebody writes to it. Named by itself, as by
-/// `<(...)` of a shell, it is meant.
+/// Refuses a pipe in a folder of scenarios, because reading would wait until somebody writes to it.
+/// A pipe that the user names directly, as `<(...)` of a shell does, is allowed.
 fn refuse_to_wait_for(file: &Path) -> Result<(), Failure> {
     match std::fs::metadata(file) {
         Ok(found) if !found.is_file() && !found.is_dir() => Err(Failure::Input(format!(
@@ -285,8 +289,8 @@ fn refuse_to_wait_for(file: &Path) -> Result<(), Failure> {
     }
 }
 
-/// The `config.txt` in what may be a folder, and may have one. A folder that cannot be looked into
-/// is an error: a scenario in it would be missed, and nobody told.
+/// The `config.txt` in a folder, if `folder` is one and has it. A folder that cannot be read is an
+/// error, because a scenario in it would be skipped without notice.
 fn config_in(folder: PathBuf) -> Result<Option<PathBuf>, Failure> {
     let config = folder.join(CONFIG);
     match config.symlink_metadata() {
@@ -300,7 +304,7 @@ fn config_in(folder: PathBuf) -> Result<Option<PathBuf>, Failure> {
 
 /// Runs a scenario from its beginning to its end.
 fn run_one(
-    carrying: &Carrying<'_>,
+    context: &RunContext<'_>,
     scenario: &Scenario,
     plan: Plan,
     directory: ResultsDir,
@@ -308,27 +312,27 @@ fn run_one(
     write_scenario(scenario, &directory)?;
     directory.remove_leftovers();
     let (outcome, info, has_stop) =
-        carrying.run(plan, &directory, |plan, directory, execution, observe| {
+        context.run(plan, &directory, |plan, directory, execution, observe| {
             rocelab_sim::run(plan, directory, execution, observe)
         })?;
-    carrying.finish(directory, &outcome, &info, has_stop)
+    context.finish(directory, &outcome, &info, has_stop)
 }
 
-/// What goes around a run.
-pub(crate) struct Carrying<'a> {
+/// The context of a run, which is the same for all ways to run.
+pub(crate) struct RunContext<'a> {
     pub(crate) execution: &'a ExecutionArguments,
     pub(crate) quiet: bool,
-    /// What lines on standard error begin with.
+    /// The beginning of lines on standard error, which names the scenario if there are several.
     pub(crate) of: &'a str,
     pub(crate) interrupt: &'a Interrupt,
 }
 
-/// Is told how far a run has come.
+/// A function that is called with the progress of a run, and may end it.
 type Observer<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
 
-impl Carrying<'_> {
-    /// Runs a plan while the user watches, and may break it off; what it came to, what that took, and
-    /// whether it was to stop.
+impl RunContext<'_> {
+    /// Runs a plan with a progress display, until its end or an interruption. Returns the outcome,
+    /// the resources that it took, and whether the scenario has a `stop`.
     pub(crate) fn run(
         &self,
         plan: Plan,
@@ -354,7 +358,7 @@ impl Carrying<'_> {
         Ok((outcome, info, has_stop))
     }
 
-    /// Puts results in their place and tells of them.
+    /// Moves results to their final path, and prints a summary.
     pub(crate) fn finish(
         &self,
         directory: ResultsDir,
@@ -370,8 +374,8 @@ impl Carrying<'_> {
     }
 }
 
-/// Makes all directories and takes them away again, the last one first, because the first one made
-/// the parents.
+/// Checks that all directories can be created: creates them and removes them again, the last one
+/// first, because the first one has created their parents.
 fn prove_writable(
     paths: impl Iterator<Item = PathBuf>,
     overwrite: Overwrite,
@@ -383,7 +387,7 @@ fn prove_writable(
     Ok(())
 }
 
-/// Puts the resolved scenario and what it reads into the results.
+/// Writes the resolved scenario and the files that it reads into the results.
 pub(crate) fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Result<(), Failure> {
     let resolved = scenario.resolved().anchored(|file| !is_copied(file));
     let resolved =
@@ -395,7 +399,8 @@ pub(crate) fn write_scenario(scenario: &Scenario, directory: &ResultsDir) -> Res
     copy_inputs(scenario, directory.working_path())
 }
 
-/// Puts the files that the scenario names beside it, so that it runs again from there.
+/// Copies the files that the scenario names into the results, so that it can be run again from
+/// there.
 fn copy_inputs(scenario: &Scenario, results: &Path) -> Result<(), Failure> {
     for file in scenario.input_files().into_iter().filter(|file| is_copied(file)) {
         let (from, to) = (scenario.folder().join(&file), results.join(&file));
@@ -403,7 +408,7 @@ fn copy_inputs(scenario: &Scenario, results: &Path) -> Result<(), Failure> {
         if let Some(folder) = to.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
-        // A branch has them already: it begins with the results of its run.
+        // A branch already has them, because its results begin as a copy of the original run's.
         if from != to {
             std::fs::copy(from, &to).map_err(failed)?;
         }
@@ -429,7 +434,7 @@ fn run_info(outcome: &Outcome, watch: &Stopwatch, cpu_before: f64) -> RunInfo {
     info
 }
 
-/// A path as the user would write it: relative to where they are, if it is below.
+/// A path as the user would write it: relative to the current folder, if it is below that.
 pub(crate) fn shown(path: &Path) -> &Path {
     std::env::current_dir().ok().and_then(|here| path.strip_prefix(here).ok()).unwrap_or(path)
 }

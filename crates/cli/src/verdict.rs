@@ -1,4 +1,4 @@
-//! How a run went: what is told of it on standard error, and the exit code.
+//! The final messages of a run on standard error, and its exit code.
 
 use rocelab_report::{frozen_text, idle_queue_pair_texts};
 use rocelab_results::Summary;
@@ -6,26 +6,26 @@ use rocelab_sim::{Ending, Outcome};
 
 use crate::exit::Exit;
 
-/// Tells what was found, all of it, and says whether there was anything. Each line begins with `of`,
-/// which names the scenario where there are several. Without a `stop` the run was to go on until all
-/// flows had ended.
+/// Prints all problems of a run, and returns the exit code. Each line begins with `of`, which names
+/// the scenario if there are several. `has_stop` is false if the run should have continued until
+/// all flows had ended.
 pub(crate) fn of(outcome: &Outcome, has_stop: bool, of: &str) -> Exit {
     let summary = &outcome.summary;
-    tell_idle_queue_pairs(summary, of);
+    print_idle_queue_pairs(summary, of);
     let found = [
-        tell_lossless_drops(summary, of),
-        tell_ending(outcome, of),
-        tell_passed_deadlocks(outcome, of),
-        tell_frozen(summary, of),
-        tell_failures(summary, of),
+        print_lossless_drops(summary, of),
+        print_ending(outcome, of),
+        print_passed_deadlocks(outcome, of),
+        print_frozen(summary, of),
+        print_failures(summary, of),
         summary.flows.unfinished > 0 && !has_stop,
     ];
     let exit = if found.contains(&true) { Exit::Found } else { Exit::Done };
     if outcome.ending == Ending::Interrupted { exit.and(Exit::Interrupted) } else { exit }
 }
 
-/// Frames that pauses should have kept from being dropped.
-fn tell_lossless_drops(summary: &Summary, of: &str) -> bool {
+/// Frames that were dropped although pauses should have prevented it.
+fn print_lossless_drops(summary: &Summary, of: &str) -> bool {
     let reasons = &summary.lossless_drops;
     if reasons.is_empty() {
         return false;
@@ -35,40 +35,45 @@ fn tell_lossless_drops(summary: &Summary, of: &str) -> bool {
         frames => format!("{frames} frames of lossless priorities were"),
     };
     let each = reasons.iter().map(|(reason, frames)| format!("{reason} {frames}"));
-    tell!("warning: {of}{frames} dropped ({}): see drops.csv", each.collect::<Vec<_>>().join(", "));
+    stderr_line!(
+        "warning: {of}{frames} dropped ({}): see drops.csv",
+        each.collect::<Vec<_>>().join(", ")
+    );
     true
 }
 
-/// Why a run ended that should have gone on.
-fn tell_ending(outcome: &Outcome, of: &str) -> bool {
+/// Why a run ended before it should have.
+fn print_ending(outcome: &Outcome, of: &str) -> bool {
     let summary = &outcome.summary;
     match outcome.ending {
-        Ending::Stalled => tell!("warning: {of}nothing moves any more, {}", unfinished(summary)),
+        Ending::Stalled => {
+            stderr_line!("warning: {of}nothing moves any more, {}", unfinished(summary));
+        }
         Ending::Deadlocked => {
             if let Some(deadlock) = summary.deadlocks.last() {
-                tell!("{of}{deadlock}");
+                stderr_line!("{of}{deadlock}");
             }
         }
         Ending::Finished | Ending::Stopped | Ending::Interrupted => return false,
     }
     if let Some(stalled) = &summary.stalled {
-        tell!("{of}{stalled}");
+        stderr_line!("{of}{stalled}");
     }
     true
 }
 
-/// Deadlocks after which the run went on: the first of them, and how many there were.
-fn tell_passed_deadlocks(outcome: &Outcome, of: &str) -> bool {
+/// Deadlocks after which the run continued: the first one, and the number of all.
+fn print_passed_deadlocks(outcome: &Outcome, of: &str) -> bool {
     let all = &outcome.summary.deadlocks[..];
     let passed = match all.split_last() {
         Some((_, before)) if outcome.ending == Ending::Deadlocked => before,
         _ => all,
     };
     let Some(first) = passed.first() else { return false };
-    tell!("warning: {of}{first}");
+    stderr_line!("warning: {of}{first}");
     let more = passed.len() as u64 - 1;
     if more > 0 {
-        tell!(
+        stderr_line!(
             "warning: {of}and {} after it: see `deadlocks` in summary.json",
             counted(more, "deadlock")
         );
@@ -76,41 +81,44 @@ fn tell_passed_deadlocks(outcome: &Outcome, of: &str) -> bool {
     true
 }
 
-/// What pauses held at the end that would not have ended: a `stop` does not excuse it.
-fn tell_frozen(summary: &Summary, of: &str) -> bool {
+/// What pauses without end held at the end. It is a problem even if the scenario has a `stop`.
+fn print_frozen(summary: &Summary, of: &str) -> bool {
     let Some(text) = frozen_text(summary) else { return false };
-    tell!("warning: {of}{text}");
+    stderr_line!("warning: {of}{text}");
     true
 }
 
-/// Queue pairs that could send and did not: a fault of the model, and not of the scenario.
-fn tell_idle_queue_pairs(summary: &Summary, of: &str) {
+/// Queue pairs that could send but did not: a fault of the model, not of the scenario.
+fn print_idle_queue_pairs(summary: &Summary, of: &str) {
     for text in idle_queue_pair_texts(summary) {
-        tell!("warning: {of}{text}");
+        stderr_line!("warning: {of}{text}");
     }
 }
 
-/// What ended badly: flows and operations, and promises that were broken.
-fn tell_failures(summary: &Summary, of: &str) -> bool {
+/// Failed flows and operations, and violated guarantees.
+fn print_failures(summary: &Summary, of: &str) -> bool {
     let flows = summary.flows;
     let operations: u64 = summary.operations.iter().map(|app| app.failed).sum();
     let broken = summary.integrity.as_ref().map_or(0, |integrity| integrity.violations);
     if flows.failed > 0 {
         let (failed, total) = (flows.failed, flows.total);
-        tell!("warning: {of}{failed} of {total} flows failed: see `status` in flows.csv");
+        stderr_line!("warning: {of}{failed} of {total} flows failed: see `status` in flows.csv");
     }
     if summary.late_connections > 0 {
         let connections = counted(summary.late_connections, "connection");
-        tell!(
+        stderr_line!(
             "warning: {of}{connections} timed out before an answer came: the times of `roce.cm` are \
              shorter than the round-trip time, queues included, or messages were lost"
         );
     }
     if operations > 0 {
-        tell!("warning: {of}{} failed: see operations.csv", counted(operations, "operation"));
+        stderr_line!(
+            "warning: {of}{} failed: see operations.csv",
+            counted(operations, "operation")
+        );
     }
     if broken > 0 {
-        tell!(
+        stderr_line!(
             "warning: {of}{} of the transport broken: see summary.json",
             counted(broken, "promise")
         );

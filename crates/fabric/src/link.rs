@@ -19,7 +19,7 @@ pub const MIN_FRAME: u32 = 64;
 /// One PFC or pause quantum in bit times (IEEE 802.3 Annex 31B).
 pub const QUANTUM_BITS: u32 = 512;
 
-/// How long frames occupy a link. The native link is [`Link`].
+/// The time that frames occupy a link. The native link is [`Link`].
 ///
 /// Its state is the rate, which failures change.
 pub trait Serialisation: fmt::Debug + Send + State {

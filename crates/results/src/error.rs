@@ -113,7 +113,7 @@ pub enum ResultsError {
     NotWritable {
         /// The directory that cannot be written to.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// Writing failed. The temporary directory is removed, old results are unchanged.
@@ -121,7 +121,7 @@ pub enum ResultsError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A value cannot be represented in a file. The temporary directory is removed.
@@ -143,7 +143,7 @@ pub enum ResultsError {
         partial: PathBuf,
         /// Their final path.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A file is missing or cannot be read.
@@ -151,7 +151,7 @@ pub enum ResultsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A file does not have the format that its name says.

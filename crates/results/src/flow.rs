@@ -31,26 +31,27 @@ record! {
         verb: Cow<'a, str>;
         /// Priority, 0 to 7.
         priority: u8;
-        /// The name of its algorithm, as in the scenario.
+        /// Name of the algorithm, as in the scenario.
         congestion_control: Cow<'a, str>;
         /// Payload; for a `read`, from destination to source.
         bytes: u64 => "bytes";
-        /// Data packets that the payload needs, without retransmissions.
+        /// Data packets of the payload, without retransmissions.
         packets: u64 => "packets";
-        /// Messages that the payload is cut into.
+        /// Number of messages into which the payload is cut.
         messages: u64;
-        /// When the work was posted.
+        /// Time of the post.
         start_ps: u64 => "ps";
-        /// Flow completion time: from posting to the requester's completion, with the last ACK's way back; on an
-        /// unreliable service to the arrival of the last message; of a TCP flow to the delivery of its last
-        /// byte to the application at its destination; empty if it did not complete.
+        /// Flow completion time: from the post to the requester's completion, including the way of
+        /// the last ACK; on an unreliable service to the arrival of the last message; for a TCP
+        /// flow to the delivery of its last byte to the application at its destination; empty if it
+        /// did not complete.
         fct_ps: Option<u64> => "ps";
-        /// The same in an empty network, at the rates of its links. The path is the quickest of the flow's
-        /// shortest paths, or of those that static routes make. Where routes can change in the run, by failures
-        /// or flooding, or lead in circles, it is a bound on all paths over the topology's links. The
-        /// acknowledgement is sent at once. So these count as slowing down: a path of equal cost through a
-        /// slower switch, `ack_coalescing`, and a fixed `rate` that hosts send at, as of
-        /// `[congestion_control.none]`.
+        /// The same in an empty network, at the rates of its links. The path is the fastest of the
+        /// flow's shortest paths, or of those that static routes make. If routes can change in the
+        /// run, by failures or flooding, or have loops, it is a bound for all paths over the
+        /// topology's links. The acknowledgement is sent at once. So these count as slowdown: a
+        /// path of equal cost through a slower switch, `ack_coalescing`, and a fixed sending
+        /// `rate`, as of `[congestion_control.none]`.
         ideal_fct_ps: u64 => "ps";
         then {
             /// `fct_ps` / `ideal_fct_ps`; empty if the flow did not complete.
@@ -58,17 +59,18 @@ record! {
             /// Payload bits / `fct_ps`, rounded down; empty if the flow did not complete.
             goodput_bps: Option<u64> => "bit/s";
         }
-        /// Packets that the source sent again, each time counted; of a flow of TCP until its source knew of the
-        /// end; for a `read` these are requests, and the data sent again counts in the summary's
-        /// `retransmissions`.
+        /// Packets that the source sent again, counted each time; for TCP, until its source learnt
+        /// of the end; for a `read` these are requests, and data that was sent again counts in the
+        /// summary's `retransmissions`.
         retransmitted_packets: u64 => "packets";
-        /// Of its messages, those that arrived whole, each counted once; empty if a flow of a reliable service
-        /// did not complete, where only acknowledgements tell.
+        /// Messages that arrived completely, each counted once; empty if a flow of a reliable
+        /// service did not complete, because only acknowledgements show it.
         messages_delivered: Option<u64>;
         /// `completed`; `retry-exceeded`, `rnr-retry-exceeded`: the queue pair gave up;
-        /// `remote-invalid-request`, `remote-access-error`, `remote-operational-error`: the destination
-        /// refused; `messages-lost`: on an unreliable service; `connection-timed-out`, `connection-rejected`:
-        /// there never was a connection; `failed`: for another reason; `unfinished`: the run ended first.
+        /// `remote-invalid-request`, `remote-access-error`, `remote-operational-error`: the
+        /// destination refused; `messages-lost`: on an unreliable service; `connection-timed-out`,
+        /// `connection-rejected`: there was never a connection; `failed`: for another reason;
+        /// `unfinished`: the run ended before.
         status: FlowStatus;
     }
 }

@@ -16,18 +16,19 @@ record! {
         to: Cow<'a, str>;
         /// Its port.
         to_port: u16;
-        /// Rate, where no `link-rate` failure lowers it.
+        /// Rate, without `link-rate` failures.
         rate_bps: u64 => "bit/s";
         /// Frames sent, of all kinds.
         frames: u64 => "frames";
-        /// Their bytes.
+        /// Bytes of these frames.
         bytes: u64 => "bytes";
-        /// Share of the run in which the link was sending, with preamble and gap: of what it could carry at
-        /// the rates that it had; of a frame that is being sent when the run ends, the part before that.
+        /// Share of the run in which the link was sending, with preamble and gap, relative to its
+        /// capacity at the rates that it had; of a frame that is being sent when the run ends, only
+        /// the part before the end.
         utilisation: Millionths => "ratio";
-        /// Time in which the sending port was paused, added up over priorities.
+        /// Time in which the sending port was paused, summed over priorities.
         paused_ps: u64 => "ps";
-        /// Most that one queue ever had waiting at the sending port.
+        /// Largest number of bytes that ever waited in one queue of the sending port.
         max_queue_bytes: u64 => "bytes";
         /// Frames marked CE on their way into the sending port's queues.
         ecn_marks: u64 => "frames";

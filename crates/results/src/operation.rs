@@ -13,7 +13,7 @@ record! {
     pub struct OperationRecord<'a> as "operations" in "operations.csv" {
         /// The application's name.
         app: Cow<'a, str>;
-        /// `operation`; of `ping-pong`, `round-trip`; of `storage`, `read` or `write`.
+        /// `operation`; for `ping-pong`, `round-trip`; for `storage`, `read` or `write`.
         kind: Cow<'a, str>;
         /// The client's node.
         client: Cow<'a, str>;
@@ -23,19 +23,20 @@ record! {
         connection: u32;
         /// Number of the operation within its connection, from 0.
         operation: u64;
-        /// Which of the operations that may be open at once, from 0.
+        /// Index of the operation among those that may be open at once, from 0.
         slot: u16;
-        /// When it started.
+        /// Start of the operation.
         start_ps: u64 => "ps";
-        /// When it ended; empty if it did not.
+        /// End of the operation; empty if it did not end.
         end_ps: Option<u64> => "ps";
         /// From start to end, if it completed.
         latency_ps: Option<u64> => "ps";
-        /// What the client's last atomic operation found in the server's memory; empty without one.
+        /// The value that the client's last atomic operation found in the server's memory; empty
+        /// without one.
         found: Option<u64>;
-        /// `completed`; `retry-exceeded`, `rnr-retry-exceeded`, `remote-invalid-request`, `remote-access`: why
-        /// the queue pair failed; `flushed`: it failed for another operation; `unfinished`: the run ended
-        /// first.
+        /// `completed`; `retry-exceeded`, `rnr-retry-exceeded`, `remote-invalid-request`,
+        /// `remote-access`: the reason for which the queue pair failed; `flushed`: it failed
+        /// because of another operation; `unfinished`: the run ended before.
         status: OperationStatus;
     }
 }

@@ -13,18 +13,18 @@ record! {
     pub struct PauseRecord<'a> as "pfc" in "pfc.csv" {
         /// When.
         time_ps: u64 => "ps";
-        /// Who received the frame and obeys it.
+        /// The node that received the frame and obeys it.
         node: Cow<'a, str>;
-        /// The port that stops or goes on sending.
+        /// The port that stops or continues to send.
         port: u16;
         /// Priority, 0 to 7.
         priority: u8;
-        /// `pause`: it ran, now it is paused; `refresh`: it was paused, the time starts anew; `resume`: zero
-        /// quanta ended the pause; `expire`: its time ran out.
+        /// `pause`: it was not paused, now it is; `refresh`: it was paused, and its time starts
+        /// anew; `resume`: zero quanta ended the pause; `expire`: its time expired.
         event: PauseEvent;
         /// Pause time in the frame; 0 resumes.
         quanta: u16 => "512 bit times of the port";
-        /// On `resume` and `expire`: how long the pause lasted.
+        /// For `resume` and `expire`: duration of the pause.
         duration_ps: Option<u64> => "ps";
     }
 }

@@ -13,7 +13,8 @@ record! {
         node: Cow<'a, str>;
         /// Its egress port.
         port: u16;
-        /// Number of the egress queue: that of its priority, but where `switch.queue_of` says otherwise.
+        /// Number of the egress queue: the number of its priority, unless `switch.queue_of` says
+        /// otherwise.
         priority: u8;
         /// Bytes that wait, with the FCS of the frames.
         queue_bytes: u64 => "bytes";

@@ -6,7 +6,7 @@ use crate::Millionths;
 use crate::declaration::record;
 
 record! {
-    /// A row of `samples/marks.csv`: a port that marked frames since the sample before.
+    /// A row of `samples/marks.csv`: a port that marked frames since the previous sample.
     pub struct MarkSample<'a> as "marks" in "samples/marks.csv" {
         /// End of the interval.
         time_ps: u64 => "ps";
@@ -20,26 +20,27 @@ record! {
 }
 
 record! {
-    /// A row of `samples/utilisation.csv`: a port that sent frames since the sample before.
+    /// A row of `samples/utilisation.csv`: a port that sent frames since the previous sample.
     pub struct UtilisationSample<'a> as "utilisation" in "samples/utilisation.csv" {
         /// End of the interval.
         time_ps: u64 => "ps";
-        /// Who sends.
+        /// The sending node.
         node: Cow<'a, str>;
         /// The port that sends.
         port: u16;
-        /// What it sent in the interval, preamble and gap included, rounded down. A frame counts where it
-        /// starts.
+        /// Its sending rate in the interval, preamble and gap included, rounded down. A frame counts when
+        /// it starts.
         rate_bps: u64 => "bit/s";
-        /// Of it and the link's rate, the mean over the interval where a `link-rate` failure changes it; a
-        /// frame more than 1 at the most, for the same reason.
+        /// This rate divided by the link's rate (the mean over the interval if a `link-rate`
+        /// failure changes it). It may exceed 1 by one frame, for the same reason.
         utilisation: Millionths => "ratio";
     }
 }
 
 record! {
-    /// A row of `samples/rates.csv`: a flow that was open at a sampling time, at its source; or a flow of which
-    /// payload came since the sample before, at the host that receives it. A READ is received at its source.
+    /// A row of `samples/rates.csv`: a flow that was open at a sampling time, at its source; or a flow
+    /// whose payload arrived since the previous sample, at the receiving host. A READ is received at
+    /// its source.
     pub struct RateSample<'a> as "rates" in "samples/rates.csv" {
         /// When; for `goodput_bps`, the end of the interval.
         time_ps: u64 => "ps";
@@ -51,15 +52,16 @@ record! {
         port: u16;
         /// Priority, 0 to 7.
         priority: u8;
-        /// At the source: what its congestion control allows then, preamble and gap included; else empty, and
-        /// of a `read`, which the destination paces.
+        /// At the source: the rate that its congestion control allows at that time, preamble and gap
+        /// included; otherwise empty, and for a `read`, which the destination paces.
         rate_bps: Option<u64> => "bit/s";
-        /// At the source: unacknowledged payload that its congestion control allows then; empty if it sets no
-        /// limit, and where `rate_bps` is.
+        /// At the source: unacknowledged payload that its congestion control allows at that time;
+        /// empty if it sets no limit, and in rows without `rate_bps`.
         window_bytes: Option<u64> => "bytes";
-        /// At the receiver: payload that it accepted in the interval, [each byte once](#goodput), rounded
-        /// down; else empty. A packet counts where it ends. So the rows of a host add up to its link's rate
-        /// at the most, and one packet more; with go-back-0, which counts whole messages, they may not.
+        /// At the receiver: payload that it accepted in the interval, [each byte once](#goodput),
+        /// rounded down; otherwise empty. A packet counts when it ends. So the sum over the rows of
+        /// a host is at most its link's rate and one packet more; with go-back-0, which counts
+        /// whole messages, it may be larger.
         goodput_bps: Option<u64> => "bit/s";
     }
 }

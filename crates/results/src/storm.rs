@@ -17,11 +17,11 @@ record! {
         node: Cow<'a, str>;
         /// Its port.
         port: u16;
-        /// The priority whose pause lasted, 0 to 7.
+        /// The priority that was paused for too long, 0 to 7.
         priority: u8;
         /// `detected` or `restored`.
         event: StormEvent;
-        /// At its end, how long it lasted.
+        /// For `restored`: duration of the storm.
         duration_ps: Option<u64> => "ps";
     }
 }

@@ -1,10 +1,10 @@
-//! What goes wrong at a rank ends all of them, with one message.
+//! An error at one rank ends all of them, with one message.
 
 use crate::programs::{Ended, has_mpirun, mpirun, on_ranks, repository};
 
-/// Lines that begin as messages of the program do.
+/// The lines that begin like messages of the program.
 fn errors(ended: &Ended) -> Vec<&str> {
-    ended.told.lines().filter(|line| line.starts_with("error: ")).collect()
+    ended.stderr.lines().filter(|line| line.starts_with("error: ")).collect()
 }
 
 fn scenario() -> String {
@@ -39,7 +39,7 @@ fn other_commands_are_those_of_rocelab() {
     let ended = on_ranks(2, &["resume", "results/incast-v2-1"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert_eq!(errors(&ended).len(), 1, "{ended:?}");
-    assert!(ended.told.contains("use `rocelab` for all other commands"), "{ended:?}");
+    assert!(ended.stderr.contains("use `rocelab` for all other commands"), "{ended:?}");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn results_that_are_there_are_kept() {
     assert_eq!(run(&["--force"]).code, Some(0));
 }
 
-/// Only the first one has an argument that means nothing.
+/// Only the first rank has an invalid argument.
 #[test]
 fn a_first_rank_with_other_arguments_ends_the_others() {
     if !has_mpirun() {
@@ -105,7 +105,7 @@ fn a_first_rank_with_other_arguments_ends_the_others() {
     assert_eq!(errors(&ended).len(), 1, "{ended:?}");
 }
 
-/// The second rank is on another machine, say, where the file is not, or is another one.
+/// The second rank is, for example, on another machine, where the file is missing or different.
 #[test]
 fn ranks_that_read_other_files_end_together() {
     if !has_mpirun() {

@@ -1,4 +1,4 @@
-//! Runs both programs, and says what they came to.
+//! Runs both programs, and records how they ended.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ pub(crate) fn repository(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
 }
 
-/// Whether there is an `mpirun`; tells the reader of the tests' output if not.
+/// Whether there is an `mpirun`; prints a note if not.
 pub(crate) fn has_mpirun() -> bool {
     let found = Command::new("mpirun").arg("--version").output().is_ok();
     if !found {
@@ -22,21 +22,21 @@ pub(crate) fn has_mpirun() -> bool {
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
-    /// What it told on standard error.
-    pub(crate) told: String,
+    /// Its output on standard error.
+    pub(crate) stderr: String,
 }
 
 impl From<Output> for Ended {
     fn from(output: Output) -> Self {
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        Self { code: output.status.code(), told }
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        Self { code: output.status.code(), stderr }
     }
 }
 
 impl Ended {
-    /// How often it told a line.
+    /// How often a line is in its standard error.
     pub(crate) fn times(&self, line: &str) -> usize {
-        self.told.lines().filter(|told| *told == line).count()
+        self.stderr.lines().filter(|one| *one == line).count()
     }
 }
 
@@ -48,12 +48,12 @@ pub(crate) fn rocelab(arguments: &[&str]) -> Ended {
     output.expect("the program starts").into()
 }
 
-/// The program as so many ranks.
+/// The program with this number of ranks.
 pub(crate) fn on_ranks(ranks: u32, arguments: &[&str]) -> Ended {
     mpirun(&["-n", &ranks.to_string(), env!("CARGO_BIN_EXE_rocelab-mpi")], arguments)
 }
 
-/// Runs `mpirun` as it needs to be in a test: as whoever this is, with more ranks than cores.
+/// Runs `mpirun` with the options that a test needs: as any user, with more ranks than cores.
 pub(crate) fn mpirun(first: &[&str], arguments: &[&str]) -> Ended {
     let mut command = Command::new("mpirun");
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
@@ -61,7 +61,7 @@ pub(crate) fn mpirun(first: &[&str], arguments: &[&str]) -> Ended {
     command.output().expect("mpirun starts").into()
 }
 
-/// Every file below a folder, by its name from there on.
+/// Every file below a folder, by its relative path.
 pub(crate) fn files_of(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];

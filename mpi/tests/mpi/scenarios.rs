@@ -1,13 +1,13 @@
-//! Every native scenario of the repository comes to the same bytes on 1, 2 and 4 ranks.
+//! Every native scenario of the repository gives the same bytes on 1, 2 and 4 ranks.
 
 use std::path::PathBuf;
 
 use crate::programs::{Ended, files_of, has_mpirun, on_ranks, repository, rocelab};
 
-/// Where the digests of all scenarios are kept.
+/// The file with the digests of all scenarios.
 const FINGERPRINTS: &str = "crates/sim/tests/golden/fingerprints.csv";
 
-/// Scenarios that take long where ranks share cores, and when they are to stop here.
+/// Scenarios that take long when ranks share cores, and the time at which they are stopped here.
 const STOPPED: [(&str, &str); 5] = [
     ("fat320-websearch", "stop=100us"),
     ("permutation-leaf-spine", "stop=300us"),
@@ -106,10 +106,10 @@ fn a_folder_of_scenarios_is_run_one_after_the_other() {
     assert!(without_run_info(&spread).len() > 10);
 }
 
-/// One process and several ended alike, and told the same, once.
+/// Asserts that one process and several ended alike, and printed the same, once.
 fn assert_same_end(alone: &Ended, ended: &Ended, what: &str) {
     assert_eq!(ended.code, alone.code, "{what}: {ended:?}");
-    for line in alone.told.lines() {
-        assert_eq!(ended.times(line), alone.times(line), "{what}: {line}: {}", ended.told);
+    for line in alone.stderr.lines() {
+        assert_eq!(ended.times(line), alone.times(line), "{what}: {line}: {}", ended.stderr);
     }
 }

@@ -51,7 +51,7 @@ fn decode(arguments: &DecodeArguments, output: &mut Output) -> Result<Option<Fai
     Ok(ended.failure)
 }
 
-/// A frame on one line, as tcpdump prints it.
+/// A frame on one line, in the style of tcpdump.
 struct Line<'a>(&'a Verified<'a>);
 
 impl fmt::Display for Line<'_> {

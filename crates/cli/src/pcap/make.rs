@@ -27,7 +27,7 @@ pub(crate) struct MakeArguments {
     force: bool,
 }
 
-/// Writes the frames that the description describes.
+/// Writes the frames of the description.
 pub(super) fn execute(arguments: &MakeArguments) -> Result<Exit, Failure> {
     let MakeArguments { path, out, force } = arguments;
     let shown = path.display();

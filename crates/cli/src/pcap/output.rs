@@ -1,4 +1,4 @@
-//! Long answers to standard output.
+//! Writes long answers to standard output.
 
 use std::fmt;
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
@@ -7,17 +7,17 @@ use std::path::PathBuf;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Why writing an answer ended early.
+/// Why an answer was not written completely.
 #[derive(Debug)]
 pub(super) enum Closed {
-    /// The reader has read what it wanted, as `head` does; that is no failure.
+    /// The reader has closed the pipe, as `head` does; this is not a failure.
     ByReader,
     /// Something failed.
     Failed(Failure),
 }
 
 impl Closed {
-    /// How the command ends.
+    /// The end of the command.
     pub(super) fn end(self) -> Result<Exit, Failure> {
         match self {
             Self::ByReader => Ok(Exit::Done),
@@ -41,7 +41,7 @@ impl From<Failure> for Closed {
     }
 }
 
-/// Standard output, buffered. Flush it: what is dropped is lost without a word.
+/// Standard output, buffered. It must be flushed: dropping it loses the rest without an error.
 pub(super) struct Output(BufWriter<StdoutLock<'static>>);
 
 impl Output {
@@ -49,12 +49,12 @@ impl Output {
         Self(BufWriter::with_capacity(1 << 16, io::stdout().lock()))
     }
 
-    /// One line.
+    /// Writes a line.
     pub(super) fn line(&mut self, line: impl fmt::Display) -> Result<(), Closed> {
         Ok(writeln!(self.0, "{line}")?)
     }
 
-    /// One object on a line of its own.
+    /// Writes a JSON object on one line.
     pub(super) fn json(&mut self, object: &impl serde::Serialize) -> Result<(), Closed> {
         serde_json::to_writer(&mut self.0, object).map_err(io::Error::from)?;
         Ok(self.0.write_all(b"\n")?)

@@ -1,4 +1,4 @@
-//! Captures that the user names.
+//! Reads captures that the user names.
 
 use std::io;
 use std::path::Path;
@@ -8,18 +8,17 @@ use rocelab_capture::{CaptureReader, LinkLayer, ReadError, Survey, Verified, Ver
 use super::output::Closed;
 use crate::failure::Failure;
 
-/// How reading a capture ended.
+/// The end of reading a capture.
 pub(super) struct Ended {
     pub(super) verifier: Verifier,
-    /// Why the rest of the file could not be read, if it could not.
+    /// Why the rest of the file could not be read; `None` if it was read to its end.
     pub(super) failure: Option<Failure>,
 }
 
-/// Gives every frame of the capture at `path` to `sink`, until that is closed.
+/// Passes every frame of the capture at `path` to `sink`, until that is closed.
 ///
-/// # Errors
-/// If the capture cannot be read at all, and those of `sink`. What cannot be read behind good frames
-/// is no error yet: see [`Ended::failure`].
+/// # Errors If the capture cannot be read at all, and errors of `sink`. An error after valid frames
+/// is in [`Ended::failure`].
 pub(super) fn read(
     path: &Path,
     sink: impl FnMut(&Verified<'_>) -> Result<(), Closed>,
@@ -27,8 +26,8 @@ pub(super) fn read(
     read_by(Verifier::new(), path, sink)
 }
 
-/// The same, where faults are wanted that do not depend on the order of frames: a file is read twice, what
-/// comes through a pipe once.
+/// As [`read`], with faults that do not depend on the order of frames. For this, a file is read
+/// twice; a pipe can be read only once.
 pub(super) fn verify(
     path: &Path,
     sink: impl FnMut(&Verified<'_>) -> Result<(), Closed>,
@@ -36,7 +35,7 @@ pub(super) fn verify(
     read_by(Verifier::with(survey(path)), path, sink)
 }
 
-/// Whose packets pass which interface, as far as the file can be read.
+/// The common addresses of each interface, as far as the file can be read.
 fn survey(path: &Path) -> Survey {
     let mut survey = Survey::default();
     if path.is_file()
@@ -82,7 +81,7 @@ fn unknown_link(path: &Path, frame: u64, link_type: u16) -> Failure {
     ))
 }
 
-/// One line: the file, the place, what is wrong, what to do.
+/// The message on one line: the file, the position, the error, how to fix it.
 fn explain(path: &Path, error: &ReadError) -> Failure {
     let shown = path.display();
     let fix = match error {

@@ -1,4 +1,4 @@
-//! Tables of what was found.
+//! Tables of flows and opcodes.
 
 use rocelab_capture::{Flow, FlowTable, MAX_FLOWS, Protocol, Verifier};
 
@@ -57,7 +57,7 @@ fn connection_row(flow: &Flow, mark: &str) -> [String; 14] {
     ]
 }
 
-/// A line for each direction that carries data: when, how fast, how long until the answers.
+/// A line for each direction with data: its duration, goodput, and round-trip times.
 pub(super) fn times(flows: &FlowTable, output: &mut Output) -> Result<(), Closed> {
     let mut rows = vec![
         [
@@ -117,7 +117,7 @@ pub(super) fn opcodes(verifier: &Verifier, output: &mut Output) -> Result<(), Cl
     print(&rows, 1, output)
 }
 
-/// Prints rows in columns: the first `left` flush left, the others flush right.
+/// Prints rows in columns: the first `left` columns aligned left, the others right.
 fn print<const N: usize>(
     rows: &[[String; N]],
     left: usize,

@@ -8,7 +8,7 @@ use super::{source, table};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Faulty frames that are listed; the rest is counted.
+/// Number of faulty frames that are listed; of the others, the number is printed.
 const LISTED: usize = 1_000;
 
 /// Checks every frame.

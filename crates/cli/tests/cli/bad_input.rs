@@ -1,28 +1,29 @@
-//! Bad input of every kind: one error with place, key, value and fix, exit code 2, and no results.
+//! Bad input of every kind gives one error with place, key, value and fix, exit code 2, and no
+//! results.
 //!
-//! What each message says in full is tested with the scenario; here the whole program is.
+//! The full messages are tested with the scenario; here the whole program is tested.
 
-use crate::program::Desk;
+use crate::program::Sandbox;
 
 const TOPOLOGY: &str = "[topology.single-switch]\nhosts = 4\n\
                         link = { rate = \"100Gbps\", cable = \"3m\" }\n";
 const WORKLOAD: &str = "[workload.incast]\nsenders = 3\nbytes = \"1MB\"\n";
 
-/// A desk with `s.toml` and whatever files it names.
-fn desk(scenario: &str, files: &[(&str, &str)]) -> Desk {
-    let desk = Desk::new();
-    desk.write("s.toml", scenario);
+/// A folder with `s.toml` and the files that it names.
+fn sandbox(scenario: &str, files: &[(&str, &str)]) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("s.toml", scenario);
     for (name, content) in files {
-        desk.write(name, content);
+        sandbox.write(name, content);
     }
-    desk
+    sandbox
 }
 
-/// `rocelab run s.toml` must refuse, in one line that has every part in this order.
+/// `rocelab run s.toml` must fail with one line that contains all parts in this order.
 #[track_caller]
-fn refused(desk: &Desk, arguments: &[&str], parts: &[&str]) {
-    let before = desk.tree();
-    let ended = desk.rocelab(&[&["run", "s.toml"][..], arguments].concat());
+fn refused(sandbox: &Sandbox, arguments: &[&str], parts: &[&str]) {
+    let before = sandbox.tree();
+    let ended = sandbox.rocelab(&[&["run", "s.toml"][..], arguments].concat());
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert_eq!(ended.stdout, "", "{ended:?}");
     assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
@@ -32,25 +33,25 @@ fn refused(desk: &Desk, arguments: &[&str], parts: &[&str]) {
         rest = &rest[at.unwrap_or_else(|| panic!("no `{part}` in `{rest}` of {}", ended.stderr))..];
         rest = &rest[part.len()..];
     }
-    assert_eq!(desk.tree(), before, "something was left");
+    assert_eq!(sandbox.tree(), before, "something was left");
 }
 
 /// A scenario whose first lines are `extra`.
 #[track_caller]
 fn check(extra: &str, parts: &[&str]) {
-    refused(&desk(&format!("{extra}\n{TOPOLOGY}{WORKLOAD}"), &[]), &[], parts);
+    refused(&sandbox(&format!("{extra}\n{TOPOLOGY}{WORKLOAD}"), &[]), &[], parts);
 }
 
 /// A whole scenario.
 #[track_caller]
 fn check_whole(scenario: &str, files: &[(&str, &str)], parts: &[&str]) {
-    refused(&desk(scenario, files), &[], parts);
+    refused(&sandbox(scenario, files), &[], parts);
 }
 
 #[test]
 fn the_base_of_these_tests_runs() {
-    let desk = desk(&format!("{TOPOLOGY}{WORKLOAD}"), &[]);
-    desk.succeeds(&["run", "s.toml", "--set", "stop=1us"]);
+    let sandbox = sandbox(&format!("{TOPOLOGY}{WORKLOAD}"), &[]);
+    sandbox.succeeds(&["run", "s.toml", "--set", "stop=1us"]);
 }
 
 #[test]
@@ -86,8 +87,8 @@ fn wrong_toml() {
 
 #[test]
 fn missing_file() {
-    let desk = Desk::new();
-    refused(&desk, &[], &["s.toml: cannot be read: ", "give the path of a scenario file"]);
+    let sandbox = Sandbox::new();
+    refused(&sandbox, &[], &["s.toml: cannot be read: ", "give the path of a scenario file"]);
     check_whole(
         &format!("[topology.file]\npath = \"absent.txt\"\n{WORKLOAD}"),
         &[],
@@ -97,20 +98,20 @@ fn missing_file() {
 
 #[test]
 fn binary_garbage() {
-    let desk = Desk::new();
-    desk.write("s.toml", [0x7f, b'E', b'L', b'F', 0, 0xff, 0xfe, 0x80, 0, 0]);
-    refused(&desk, &[], &["s.toml: cannot be read: ", "; give"]);
-    desk.write("s.toml", [0; 64]);
-    refused(&desk, &[], &["s.toml:1:65: ", "write the file as TOML"]);
-    desk.write("s.toml", "");
-    refused(&desk, &[], &["s.toml", "topology", "missing", "[topology.NAME]"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("s.toml", [0x7f, b'E', b'L', b'F', 0, 0xff, 0xfe, 0x80, 0, 0]);
+    refused(&sandbox, &[], &["s.toml: cannot be read: ", "; give"]);
+    sandbox.write("s.toml", [0; 64]);
+    refused(&sandbox, &[], &["s.toml:1:65: ", "write the file as TOML"]);
+    sandbox.write("s.toml", "");
+    refused(&sandbox, &[], &["s.toml", "topology", "missing", "[topology.NAME]"]);
 }
 
 #[test]
 fn folder_without_scenarios() {
-    let desk = Desk::new();
-    desk.write("s.toml/notes.txt", "no scenario");
-    refused(&desk, &[], &["s.toml: holds no scenario: name a .toml file"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("s.toml/notes.txt", "no scenario");
+    refused(&sandbox, &[], &["s.toml: holds no scenario: name a .toml file"]);
 }
 
 #[test]
@@ -324,25 +325,29 @@ fn a_stop_at_zero() {
 
 #[test]
 fn overrides() {
-    let desk = desk(&format!("{TOPOLOGY}{WORKLOAD}"), &[]);
+    let sandbox = sandbox(&format!("{TOPOLOGY}{WORKLOAD}"), &[]);
     refused(
-        &desk,
+        &sandbox,
         &["--set", "roce.path_mtu=1500"],
         &["--set", "roce.path_mtu = 1500: ", "or 4096"],
     );
     refused(
-        &desk,
+        &sandbox,
         &["--set", "roce.pth_mtu=1024"],
         &["--set", "pth_mtu", "did you mean `path_mtu`?"],
     );
-    refused(&desk, &["--set", "stop=20"], &["--set", "stop = 20: ", "no unit", "write a duration"]);
     refused(
-        &desk,
+        &sandbox,
+        &["--set", "stop=20"],
+        &["--set", "stop = 20: ", "no unit", "write a duration"],
+    );
+    refused(
+        &sandbox,
         &["--set", "workload.incast[4].senders=1"],
         &["--set", "workload.incast[4]", "; "],
     );
     refused(
-        &desk,
+        &sandbox,
         &["--set", "failure[0].at=5us"],
         &["--set", "failure[0].at = 5us: ", "the file has no [[failure]]", "; "],
     );
@@ -370,11 +375,11 @@ fn a_watchdog_that_takes_no_time() {
     }
 }
 
-/// What the argument parser refuses has a hint on further lines, but is one error too.
+/// An error of the argument parser has a hint on further lines, but is one error too.
 #[test]
 fn arguments() {
-    let desk = desk(&format!("{TOPOLOGY}{WORKLOAD}"), &[]);
-    let before = desk.tree();
+    let sandbox = sandbox(&format!("{TOPOLOGY}{WORKLOAD}"), &[]);
+    let before = sandbox.tree();
     for (arguments, part) in [
         (&["run", "s.toml", "--set", "stop"][..], "`stop` is no KEY.PATH=VALUE"),
         (&["run", "s.toml", "--set", "=1"], "`=1` is no KEY.PATH=VALUE"),
@@ -387,10 +392,10 @@ fn arguments() {
         (&["explain", "s", "--flow", "0", "--operation", "0"], "--operation"),
         (&["walk", "s.toml"], "walk"),
     ] {
-        let ended = desk.rocelab(arguments);
+        let ended = sandbox.rocelab(arguments);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
         assert_eq!(ended.stderr.matches("error: ").count(), 1, "{ended:?}");
         assert!(ended.stderr.contains(part), "no `{part}` in {ended:?}");
     }
-    assert_eq!(desk.tree(), before);
+    assert_eq!(sandbox.tree(), before);
 }

@@ -1,10 +1,10 @@
-//! What `pcap verify` says of gaps, and `pcap stats` of rates, in captures of whole runs.
+//! Gaps that `pcap verify` finds, and rates of `pcap stats`, in captures of whole runs.
 
 use serde_json::Value;
 
-use crate::program::Desk;
+use crate::program::Sandbox;
 
-/// Blocks that are read: the headers of the first packets of writes are cut.
+/// Blocks are read. The snap length cuts the headers of the first packets of writes.
 const CUT: &str = r#"
 [topology.single-switch]
 hosts = 2
@@ -22,7 +22,7 @@ ports = ["host-0"]
 snap_length = 64
 "#;
 
-/// Reads and sends, cut too, with the capture of a switch.
+/// Reads and sends, also cut, with the capture of a switch.
 const CUT_AT_A_SWITCH: &str = r#"
 seed = 372996
 stop = "2ms"
@@ -36,7 +36,8 @@ capture = { ports = ["host-0", "leaf-1"], format = "pcap", fcs = false, snap_len
 sample = { queues = { interval = "10us", ports = ["leaf-1"] }, rates = { interval = "7us" }, utilisation = { interval = "3us", ports = ["host-0"] }, marks = { interval = "5us", ports = ["leaf-0"] } }
 "#;
 
-/// Switches learn addresses and forget them: they flood what they have forgotten.
+/// Switches learn addresses and forget them: they flood frames for addresses that they have
+/// forgotten.
 const FLOODED: &str = r#"
 seed = 740426
 stop = "500us"
@@ -63,7 +64,7 @@ layer2 = { learning = { mac_ageing = "1us", arp_timeout = "5us" }, vlans = [{ id
 capture = { ports = ["host-0", "spine-0"], format = "pcap", fcs = true }
 "#;
 
-/// NICs that handle frames as they arrive, after they have kept them: answers leave at that instant.
+/// Slow NICs answer a frame when they handle it, so answers are sent at that instant.
 const SLOW_RECEIVERS: &str = r#"
 stop = "20us"
 slow_receiver = [{}]
@@ -72,8 +73,8 @@ workload = { storage = [{ clients = ["host-1"], servers = ["host-0"], block = "1
 capture = { ports = ["host-0"], format = "pcap" }
 "#;
 
-/// A flow that a link failure moves to the other uplink of its leaf, and back. Others begin when it has
-/// come back.
+/// A link failure moves a flow to the other uplink of its leaf, and back. Other flows begin after
+/// it has come back.
 const MOVED: &str = r#"
 convergence = "1us"
 [topology.leaf-spine]
@@ -101,24 +102,24 @@ format = "FORMAT"
 "#;
 
 /// The captures of a run.
-fn captures(desk: &Desk, scenario: &str) -> Vec<String> {
-    desk.write("scenario.toml", scenario);
-    desk.rocelab(&["run", "scenario.toml", "--out", "results", "--force", "--quiet"]);
+fn captures(sandbox: &Sandbox, scenario: &str) -> Vec<String> {
+    sandbox.write("scenario.toml", scenario);
+    sandbox.rocelab(&["run", "scenario.toml", "--out", "results", "--force", "--quiet"]);
     let is_capture = |file: &String| file.starts_with("capture");
-    let files: Vec<_> = desk.files("results").into_keys().filter(is_capture).collect();
+    let files: Vec<_> = sandbox.files("results").into_keys().filter(is_capture).collect();
     assert!(!files.is_empty());
     files.into_iter().map(|file| format!("results/{file}")).collect()
 }
 
 /// The objects that `pcap` prints.
-fn objects(desk: &Desk, command: &str, capture: &str) -> Vec<Value> {
-    let ended = desk.rocelab(&["pcap", command, "--json", capture]);
+fn objects(sandbox: &Sandbox, command: &str, capture: &str) -> Vec<Value> {
+    let ended = sandbox.rocelab(&["pcap", command, "--json", capture]);
     ended.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 #[test]
 fn captures_of_whole_runs_have_no_faults() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for scenario in [CUT, CUT_AT_A_SWITCH, FLOODED, CUT_THROUGH, SLOW_RECEIVERS] {
         for snap in
             ["", "snap_length = 64", "snap_length = 60", "snap_length = 54", "snap_length = 40"]
@@ -131,8 +132,8 @@ fn captures_of_whole_runs_have_no_faults() {
                 }
                 _ => capture.replace("capture = { ", &format!("capture = {{ {snap}, ")),
             };
-            for capture in captures(&desk, &with_snap) {
-                let ended = desk.rocelab(&["pcap", "verify", &capture]);
+            for capture in captures(&sandbox, &with_snap) {
+                let ended = sandbox.rocelab(&["pcap", "verify", &capture]);
                 assert_eq!(ended.code, Some(0), "{snap} {capture}: {}", ended.stdout);
             }
         }
@@ -156,56 +157,56 @@ fn without_frame(capture: &[u8], number: usize) -> Vec<u8> {
     out
 }
 
-/// Among what is cut, a packet that is missing is still missed.
+/// A missing packet is found among packets that are cut.
 #[test]
 fn a_packet_that_is_missing_is_found_among_cut_ones() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let scenario = CUT.replace("snap_length", "format = \"pcap\"\nsnap_length");
-    let capture = captures(&desk, &scenario).remove(0);
-    let frames = objects(&desk, "verify", &capture);
-    let bytes = std::fs::read(desk.path(&capture)).unwrap();
+    let capture = captures(&sandbox, &scenario).remove(0);
+    let frames = objects(&sandbox, "verify", &capture);
+    let bytes = std::fs::read(sandbox.path(&capture)).unwrap();
     for opcode in ["RC_RDMA_WRITE_FIRST", "RC_RDMA_WRITE_LAST", "RC_SEND_ONLY"] {
         let is_one = |frame: &&Value| frame["opcode"] == opcode && frame["dest_qp"] == 17;
         let any = |frame: &&Value| frame["opcode"] == opcode;
         let chosen = frames.iter().filter(is_one).nth(5).or(frames.iter().filter(any).nth(9));
         let number = chosen.expect(opcode)["frame"].as_u64().expect("a number");
-        desk.write("less.pcap", without_frame(&bytes, number.try_into().unwrap()));
-        let ended = desk.rocelab(&["pcap", "verify", "less.pcap"]);
+        sandbox.write("less.pcap", without_frame(&bytes, number.try_into().unwrap()));
+        let ended = sandbox.rocelab(&["pcap", "verify", "less.pcap"]);
         assert_eq!(ended.code, Some(1), "{opcode} {number}: {}", ended.stdout);
         assert!(ended.stdout.contains("psn_gap"), "{opcode} {number}: {}", ended.stdout);
     }
 }
 
-/// Where frames may pass elsewhere, what is missing is told, and no fault.
+/// If frames may pass elsewhere, missing ones are an observation, not a fault.
 #[test]
 fn what_may_have_passed_elsewhere_is_told() {
-    let desk = Desk::new();
-    let capture = captures(&desk, FLOODED).remove(0);
-    let all = objects(&desk, "verify", &capture);
+    let sandbox = Sandbox::new();
+    let capture = captures(&sandbox, FLOODED).remove(0);
+    let all = objects(&sandbox, "verify", &capture);
     let tells =
         |frame: &Value| frame["observations"].to_string().contains("acknowledges_elsewhere");
     assert!(all.iter().any(tells));
 }
 
-/// With one pair of hosts, ports between switches look like those of hosts. But what is missing at one of
-/// them passes the other.
+/// With one pair of hosts, ports between switches look like ports of hosts. But packets that are
+/// missing at one of them pass the other.
 #[test]
 fn what_another_interface_holds_is_not_missing() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let scenario = MOVED.replace("OTHERS", "").replace("FORMAT", "pcapng");
-    let capture = captures(&desk, &scenario).remove(0);
-    let ended = desk.rocelab(&["pcap", "verify", &capture]);
+    let capture = captures(&sandbox, &scenario).remove(0);
+    let ended = sandbox.rocelab(&["pcap", "verify", &capture]);
     assert_eq!(ended.code, Some(0), "{}", ended.stdout);
-    let all = objects(&desk, "verify", &capture);
+    let all = objects(&sandbox, "verify", &capture);
     let tells =
         |frame: &Value| frame["observations"].to_string().contains("acknowledges_elsewhere");
     assert!(all.iter().any(tells));
 }
 
-/// That a port is not that of one host shows only behind the gaps.
+/// It may become clear only after the gaps that a port is not that of one host.
 #[test]
 fn the_order_in_which_hosts_appear_does_not_matter() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut others = String::new();
     for host in 1..4 {
         let to = host + 4;
@@ -216,13 +217,13 @@ fn the_order_in_which_hosts_appear_does_not_matter() {
         }
     }
     let scenario = MOVED.replace("OTHERS", &others).replace("FORMAT", "pcap");
-    let captures = captures(&desk, &scenario);
+    let captures = captures(&sandbox, &scenario);
     assert_eq!(captures.len(), 2);
     let mut gaps = 0;
     for capture in captures {
-        let ended = desk.rocelab(&["pcap", "verify", &capture]);
+        let ended = sandbox.rocelab(&["pcap", "verify", &capture]);
         assert_eq!(ended.code, Some(0), "{capture}: {}", ended.stdout);
-        let told = objects(&desk, "verify", &capture);
+        let told = objects(&sandbox, "verify", &capture);
         gaps += told
             .iter()
             .filter(|frame| frame["observations"].to_string().contains("acknowledges_elsewhere"))
@@ -247,36 +248,37 @@ fn without_block(capture: &[u8], number: usize) -> Vec<u8> {
     out
 }
 
-/// Where a flow passes both interfaces, each of them has to hold all of it.
+/// If a flow passes both interfaces, each of them must have all of its packets.
 #[test]
 fn a_gap_at_a_host_is_found_though_another_interface_holds_the_packet() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let scenario = "[topology.single-switch]\nhosts = 2\n\
         link = { rate = \"100Gbps\", cable = \"3m\" }\n[congestion_control.none]\n\
         [capture]\nports = [\"host-0\", \"host-1\"]\n[workload.flows]\n\
         list = [{ from = \"host-0\", to = \"host-1\", bytes = \"100KB\", verb = \"write\" }]\n";
-    let capture = captures(&desk, scenario).remove(0);
+    let capture = captures(&sandbox, scenario).remove(0);
     let is_middle = |frame: &&Value| frame["opcode"] == "RC_RDMA_WRITE_MIDDLE";
-    let frames: Vec<_> = objects(&desk, "verify", &capture);
+    let frames: Vec<_> = objects(&sandbox, "verify", &capture);
     let chosen: Vec<_> = frames.iter().filter(is_middle).skip(20).take(6).collect();
     let interfaces: std::collections::BTreeSet<_> =
         chosen.iter().map(|frame| frame["interface"].to_string()).collect();
     assert_eq!(interfaces.len(), 2, "{interfaces:?}");
-    let bytes = std::fs::read(desk.path(&capture)).unwrap();
+    let bytes = std::fs::read(sandbox.path(&capture)).unwrap();
     for frame in chosen {
         let number = frame["frame"].as_u64().expect("a number");
-        desk.write("less.pcapng", without_block(&bytes, number.try_into().unwrap()));
-        let ended = desk.rocelab(&["pcap", "verify", "less.pcapng"]);
+        sandbox.write("less.pcapng", without_block(&bytes, number.try_into().unwrap()));
+        let ended = sandbox.rocelab(&["pcap", "verify", "less.pcapng"]);
         assert_eq!(ended.code, Some(1), "{number}: {}", ended.stdout);
         assert!(ended.stdout.contains("psn_gap"), "{number}: {}", ended.stdout);
     }
 }
 
-/// A flow that has its link to itself: n packets of 1,024 bytes, each with 82 bytes of headers, preamble
-/// and gap (14 + 20 + 8 + 12 + 4 + 4 + 20). With the last packet's time left out it was more than the link.
+/// A flow that is alone on its link: n packets of 1,024 bytes, each with 82 bytes of headers,
+/// preamble and gap (14 + 20 + 8 + 12 + 4 + 4 + 20). Without the last packet's time, the rate would
+/// be above that of the link.
 #[test]
 fn no_rate_is_above_that_of_the_link() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (verb, bytes) in
         [("write", 2_048_u64), ("write", 1_024_000), ("read", 2_048), ("read", 1_024_000)]
     {
@@ -286,9 +288,9 @@ fn no_rate_is_above_that_of_the_link() {
              [workload.flows]\nlist = [{{ from = \"host-0\", to = \"host-1\", bytes = \"{bytes}B\", \
              verb = \"{verb}\" }}]\n"
         );
-        let capture = captures(&desk, &scenario).remove(0);
+        let capture = captures(&sandbox, &scenario).remove(0);
         let mut rates = Vec::new();
-        for connection in objects(&desk, "stats", &capture) {
+        for connection in objects(&sandbox, "stats", &capture) {
             for direction in ["forward", "reverse"] {
                 let flow = &connection[direction];
                 if flow["new_payload_bytes"].as_u64() == Some(bytes) {

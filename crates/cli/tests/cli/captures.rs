@@ -1,5 +1,5 @@
-//! What Wireshark's dissectors say of the captures of whole runs, and whether they count what the
-//! simulator counted. Skipped, with a note, without tshark.
+//! Wireshark's dissectors understand the captures of whole runs, and count the same as the
+//! simulator. Skipped, with a note, if tshark is missing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,9 +7,9 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::program::{Desk, repository_argument};
+use crate::program::{Sandbox, repository_argument};
 
-/// How a scenario's frames are to look.
+/// The encapsulation of a scenario's frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Encapsulation {
     V1,
@@ -20,7 +20,7 @@ enum Encapsulation {
 impl Encapsulation {
     const ALL: [Self; 3] = [Self::V1, Self::V2Ipv4, Self::V2Ipv6];
 
-    /// Overrides that make a scenario use it.
+    /// Overrides that select it in a scenario.
     fn overrides(self) -> &'static [&'static str] {
         match self {
             Self::V1 => &["roce.version=1"],
@@ -34,7 +34,7 @@ impl Encapsulation {
 #[derive(Debug, Default)]
 struct Dissected(Vec<String>);
 
-/// What is asked of each frame, in the order of [`Dissected`]'s accessors.
+/// The fields that are read for each frame, in the order of [`Dissected`]'s accessors.
 const FIELDS: [&str; 15] = [
     "frame.interface_name",
     "frame.packet_flags_direction",
@@ -71,7 +71,7 @@ impl Dissected {
         self.field("macc.opcode") == "0x0101"
     }
 
-    /// The EtherType behind a tag, if there is one.
+    /// The EtherType after the tag, if there is a tag.
     fn ethertype(&self) -> &str {
         Some(self.field("vlan.etype"))
             .filter(|tagged| !tagged.is_empty())
@@ -79,17 +79,17 @@ impl Dissected {
     }
 }
 
-/// Severity of expert notes from which on something is wrong.
+/// The least severity of expert notes that is a problem.
 const WARNING: u32 = 0x0060_0000;
 
-/// What tshark says of every frame; none, with a note, without tshark.
+/// tshark's fields for every frame; `None`, with a note, if tshark is missing.
 fn dissect(path: &Path) -> Option<Vec<Dissected>> {
     let mut command = Command::new("tshark");
     command.arg("-n").arg("-r").arg(path).args(["-T", "fields", "-E", "separator=/t"]);
     command.args(["-o", "eth.check_fcs:TRUE", "-o", "ip.check_checksum:TRUE"]);
-    // RoCE v2 over IPv6 has a UDP checksum of 0, which plain UDP does not allow.
+    // RoCE v2 over IPv6 has a UDP checksum of 0, which is not allowed for plain UDP.
     command.args(["-o", "udp.ignore_ipv6_zero_checksum:TRUE"]);
-    // These guess at the payload of RDMA, and find malformed protocols in it.
+    // These dissectors guess the payload of RDMA, and report malformed packets.
     for guess in ["rpcrdma_infiniband", "eth_over_ib", "mellanox_eoib"] {
         command.args(["--disable-heuristic", guess]);
     }
@@ -109,7 +109,7 @@ fn dissect(path: &Path) -> Option<Vec<Dissected>> {
     Some(rows)
 }
 
-/// Every frame must dissect, be what its encapsulation says, and be in order.
+/// Every frame must be dissected, have the right encapsulation, and be in order of time.
 #[track_caller]
 fn check_frames(frames: &[Dissected], encapsulation: Encapsulation, fcs: bool) {
     let mut last = String::new();
@@ -120,7 +120,7 @@ fn check_frames(frames: &[Dissected], encapsulation: Encapsulation, fcs: bool) {
         for severity in severities.filter(|severity| !severity.is_empty()) {
             assert!(severity.parse::<u32>().expect("a severity") < WARNING, "{case}");
         }
-        // 1 is good.
+        // 1 means good.
         assert_eq!(frame.field("eth.fcs.status"), if fcs { "1" } else { "" }, "{case}");
         let time = format!("{:>30}", frame.field("frame.time_epoch"));
         assert!(time >= last, "{case}: before {last}");
@@ -179,7 +179,7 @@ fn count<'a>(frames: impl Iterator<Item = &'a Dissected>) -> BTreeMap<&'static s
     counts
 }
 
-/// What the simulator counted by opcode.
+/// The simulator's counts by opcode.
 fn counted(summary: &Value) -> BTreeMap<&str, u64> {
     let opcodes = summary["opcodes"].as_object().expect("opcodes");
     let counts = opcodes.iter().map(|(name, count)| (name.as_str(), count.as_u64().unwrap()));
@@ -188,19 +188,19 @@ fn counted(summary: &Value) -> BTreeMap<&str, u64> {
 
 /// Runs a scenario with overrides; its summary and the frames of its capture.
 fn run(scenario: &str, sets: &[&str], fcs: bool) -> Option<(Value, Vec<Dissected>)> {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut arguments = vec!["run", scenario, "--out", "results"];
     let fcs = format!("capture.fcs={fcs}");
     for set in sets.iter().chain([&fcs.as_str()]) {
         arguments.extend(["--set", set]);
     }
-    desk.succeeds(&arguments);
-    let frames = dissect(&desk.path("results/capture.pcapng"))?;
-    Some((desk.json("results/summary.json"), frames))
+    sandbox.succeeds(&arguments);
+    let frames = dissect(&sandbox.path("results/capture.pcapng"))?;
+    Some((sandbox.json("results/summary.json"), frames))
 }
 
-/// The two incasts that the README shows. All data goes to `host-0` and all answers come from it,
-/// so its port sees every packet exactly once.
+/// The two incasts of the README. All data goes to `host-0` and all answers come from it, so its
+/// port has every packet exactly once.
 #[test]
 fn incasts_dissect_and_count_at_the_receiver() {
     for (encapsulation, fcs) in
@@ -232,8 +232,8 @@ fn every_verb_dissects_and_counts_at_the_senders() {
     });
     let short = flows.clone().map(|flow| flow.replace("300KB", "7B").replace("host-1", "host-3"));
     let crowd = r#"{ from = "host-2", to = "host-0", bytes = "1MB" }"#;
-    let desk = Desk::new();
-    let scenario = desk.write(
+    let sandbox = Sandbox::new();
+    let scenario = sandbox.write(
         "verbs.toml",
         format!(
             "[topology.single-switch]\nhosts = 4\nlink = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\

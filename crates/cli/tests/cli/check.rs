@@ -2,30 +2,30 @@
 
 use serde_json::{Value, json};
 
-use crate::program::{Desk, repository_argument};
+use crate::program::{Sandbox, repository_argument};
 
 #[test]
 fn a_good_scenario_is_said_to_be_good_and_nothing_is_written() {
-    let desk = Desk::with_small();
-    let before = desk.tree();
-    let answer = desk.succeeds(&["check", "small.toml"]);
+    let sandbox = Sandbox::with_small();
+    let before = sandbox.tree();
+    let answer = sandbox.succeeds(&["check", "small.toml"]);
     assert!(answer.starts_with("small.toml: 4 hosts, 4 links, 3 flows: ok\n"), "{answer}");
     assert!(!answer.contains("WRONG"), "{answer}");
-    assert_eq!(desk.tree(), before);
+    assert_eq!(sandbox.tree(), before);
 }
 
 #[test]
 fn applications_are_counted_as_well() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let ping_pong = repository_argument("scenarios/ping-pong.toml");
-    let answer = desk.succeeds(&["check", &ping_pong]);
+    let answer = sandbox.succeeds(&["check", &ping_pong]);
     let counts = "4 hosts, 8 links, 3 applications, 3 connections: ok";
     assert!(answer.lines().next().is_some_and(|line| line.ends_with(counts)), "{answer}");
-    let (_, all) = checked(&desk, &[&ping_pong]);
+    let (_, all) = checked(&sandbox, &[&ping_pong]);
     let counts = ["flows", "applications", "connections"].map(|key| &all[key]);
     assert_eq!(counts, [&json!(0), &json!(3), &json!(3)]);
     let answer =
-        desk.succeeds(&["check", &repository_argument("scenarios/single-switch-write.toml")]);
+        sandbox.succeeds(&["check", &repository_argument("scenarios/single-switch-write.toml")]);
     assert!(
         answer.lines().next().is_some_and(|line| line.ends_with(" links, 1 flow: ok")),
         "{answer}"
@@ -34,21 +34,21 @@ fn applications_are_counted_as_well() {
 
 #[test]
 fn overrides_are_checked_too() {
-    let desk = Desk::with_small();
-    let answer = desk.succeeds(&["check", "small.toml", "--set", "workload.incast.senders=2"]);
+    let sandbox = Sandbox::with_small();
+    let answer = sandbox.succeeds(&["check", "small.toml", "--set", "workload.incast.senders=2"]);
     assert!(answer.contains("2 flows"), "{answer}");
-    let ended = desk.rocelab(&["check", "small.toml", "--set", "workload.incast.senders=9"]);
+    let ended = sandbox.rocelab(&["check", "small.toml", "--set", "workload.incast.senders=9"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert_eq!(ended.stdout, "");
 }
 
 #[test]
 fn every_scenario_of_the_repository_is_good() {
-    let desk = Desk::new();
-    let ended = desk.rocelab(&["check", &repository_argument("scenarios")]);
+    let sandbox = Sandbox::new();
+    let ended = sandbox.rocelab(&["check", &repository_argument("scenarios")]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""), "{ended:?}");
     let answer = ended.stdout;
-    // Three of them are there to deadlock, and that is all that is wrong with any.
+    // Three of them show deadlocks on purpose; nothing else is wrong.
     let wrong: Vec<_> = answer.lines().filter(|line| line.contains("WRONG")).collect();
     assert!(wrong.iter().all(|line| line.contains("buffer dependency")), "{answer}");
     let faulty: Vec<_> = answer.lines().filter(|line| line.contains(": 1 fault")).collect();
@@ -61,15 +61,15 @@ fn every_scenario_of_the_repository_is_good() {
     for name in names {
         assert!(answer.lines().any(|line| line.contains(name) && line.ends_with(": ok")));
     }
-    assert!(desk.tree().is_empty());
+    assert!(sandbox.tree().is_empty());
 }
 
 #[test]
 fn a_folder_is_checked_in_order_of_names_and_every_error_told() {
-    let desk = Desk::with_small();
-    desk.write("a.toml", "seed = 1\n");
-    desk.write("z/config.txt", "CC_MODEE 1\n");
-    let ended = desk.rocelab(&["check", "."]);
+    let sandbox = Sandbox::with_small();
+    sandbox.write("a.toml", "seed = 1\n");
+    sandbox.write("z/config.txt", "CC_MODEE 1\n");
+    let ended = sandbox.rocelab(&["check", "."]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     let first = ended.stdout.lines().next();
     assert_eq!(first, Some("./small.toml: 4 hosts, 4 links, 3 flows: ok"));
@@ -82,10 +82,11 @@ fn a_folder_is_checked_in_order_of_names_and_every_error_told() {
 #[cfg(unix)]
 #[test]
 fn a_folder_that_cannot_be_looked_into_is_not_passed_over() {
-    let desk = Desk::with_small();
-    // A link to itself: it refuses everybody, also those whom permissions do not stop.
-    std::os::unix::fs::symlink("locked", desk.path("locked")).unwrap();
-    let ended = desk.rocelab(&["check", "."]);
+    let sandbox = Sandbox::with_small();
+    // A symbolic link to itself cannot be opened by anyone, not even by root, whom permissions do
+    // not stop.
+    std::os::unix::fs::symlink("locked", sandbox.path("locked")).unwrap();
+    let ended = sandbox.rocelab(&["check", "."]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(4), ""), "{ended:?}");
     assert!(ended.stderr.starts_with("error: ./locked: "), "{ended:?}");
 }
@@ -94,30 +95,30 @@ fn a_folder_that_cannot_be_looked_into_is_not_passed_over() {
 #[test]
 fn a_pipe_among_scenarios_is_not_waited_for() {
     for pipe in ["pipe.toml", "case/config.txt"] {
-        let desk = Desk::with_small();
-        desk.write("case/notes.txt", "");
-        let made = std::process::Command::new("mkfifo").arg(desk.path(pipe)).status();
+        let sandbox = Sandbox::with_small();
+        sandbox.write("case/notes.txt", "");
+        let made = std::process::Command::new("mkfifo").arg(sandbox.path(pipe)).status();
         assert!(made.unwrap().success());
-        let ended = desk.rocelab(&["check", "."]);
+        let ended = sandbox.rocelab(&["check", "."]);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
         assert!(ended.stderr.starts_with(&format!("error: ./{pipe}: is no file: ")), "{ended:?}");
     }
 }
 
-/// What `check --json` says of a scenario, and how it ended.
-fn checked(desk: &Desk, arguments: &[&str]) -> (Option<i32>, Value) {
-    let ended = desk.rocelab(&[&["check", "--json"], arguments].concat());
+/// The output of `check --json` for a scenario, and the exit code.
+fn checked(sandbox: &Sandbox, arguments: &[&str]) -> (Option<i32>, Value) {
+    let ended = sandbox.rocelab(&[&["check", "--json"], arguments].concat());
     let object = serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended:?}"));
     (ended.code, object)
 }
 
 #[test]
 fn findings_come_with_their_numbers() {
-    let desk = Desk::with_small();
-    let (code, all) = checked(&desk, &["small.toml"]);
+    let sandbox = Sandbox::with_small();
+    let (code, all) = checked(&sandbox, &["small.toml"]);
     assert_eq!((code, &all["faults"], &all["hosts"]), (Some(0), &json!(0), &json!(4)));
     let ports = &all["proof"]["headroom"][0];
-    // 3 frames of 1106 bytes, 92 bytes of gap, pause and preambles, 2 x 15 ns at 100 Gbit/s, 1.
+    // Bytes: 3 frames of 1106, 92 of gap, pause and preambles, 2 x 15 ns at 100 Gbit/s, 1.
     assert_eq!(ports["needed"]["total_bytes"], json!(3 * 1_106 + 92 + 375 + 1));
     assert_eq!((&ports["ports"], &ports["configured_bytes"]), (&json!(4), &json!(3_786)));
     let memory = &all["proof"]["memory"][0];
@@ -127,7 +128,7 @@ fn findings_come_with_their_numbers() {
     let marking = &all["proof"]["marking"][0];
     assert_eq!(marking["unmarked_bytes"], json!(400_000), "by default");
     assert_eq!(marking["default_ecn"], json!(true));
-    let text = desk.rocelab(&["check", "small.toml"]).stdout;
+    let text = sandbox.rocelab(&["check", "small.toml"]).stdout;
     assert!(text.contains("one queue 400KB (default) <= XOFF"), "{text}");
     let set = [
         "check",
@@ -135,10 +136,10 @@ fn findings_come_with_their_numbers() {
         "--set",
         "switch.ecn={ kmin = \"5KB\", kmax = \"200KB\", pmax = 0.01 }",
     ];
-    let text = desk.rocelab(&set).stdout;
+    let text = sandbox.rocelab(&set).stdout;
     assert!(text.contains("one queue 5KB <= XOFF"), "{text}");
     let none = ["small.toml", "--set", "congestion_control.none={}"];
-    let (_, all) = checked(&desk, &none);
+    let (_, all) = checked(&sandbox, &none);
     assert_eq!(all["proof"]["marking"], json!([]), "without `switch.ecn`");
     let left = json!(["marks before pauses: `switch.ecn` is not set"]);
     assert_eq!(all["proof"]["not_checked"], left);
@@ -146,25 +147,25 @@ fn findings_come_with_their_numbers() {
 
 #[test]
 fn too_little_headroom_is_a_fault_with_the_sum() {
-    let desk = Desk::with_small();
-    let ended = desk.rocelab(&["check", "small.toml", "--set", "switch.headroom=3785B"]);
+    let sandbox = Sandbox::with_small();
+    let ended = sandbox.rocelab(&["check", "small.toml", "--set", "switch.headroom=3785B"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""), "{ended:?}");
     let lines: Vec<_> = ended.stdout.lines().collect();
     assert_eq!(lines[0], "small.toml: 4 hosts, 4 links, 3 flows: 1 fault");
     let sum = "4 ports of 100Gbps, 15ns one way: 3.785KB < 3.786KB = 1106 frame + 1118 ahead + \
                72 pause + 375 cable + 1 response + 1114 begun; missing 1B";
     assert!(lines[1].contains("WRONG headroom") && lines[1].ends_with(sum), "{}", lines[1]);
-    let enough = desk.succeeds(&["check", "small.toml", "--set", "switch.headroom=3786B"]);
+    let enough = sandbox.succeeds(&["check", "small.toml", "--set", "switch.headroom=3786B"]);
     assert!(enough.contains("3.786KB >= 3.786KB") && enough.contains("margin 0B"), "{enough}");
 }
 
 #[test]
 fn marks_that_come_after_pauses_are_a_fault() {
-    let desk = Desk::with_small();
+    let sandbox = Sandbox::with_small();
     let with = |xoff: &str| {
         let ecn = "switch.ecn={kmin=\"50KB\", kmax=\"200KB\", pmax=0.1}";
         let xoff = format!("switch.xoff={xoff}");
-        checked(&desk, &["small.toml", "--set", ecn, "--set", &xoff])
+        checked(&sandbox, &["small.toml", "--set", ecn, "--set", &xoff])
     };
     let (code, late) = with("49999B");
     let finding = &late["proof"]["marking"][0];
@@ -197,14 +198,14 @@ fn ring(count: usize) -> String {
 
 #[test]
 fn a_ring_has_its_cycle_printed_and_a_spanning_tree_has_none() {
-    let desk = Desk::new();
-    desk.write("ring.topology.txt", ring(5));
-    desk.write(
+    let sandbox = Sandbox::new();
+    sandbox.write("ring.topology.txt", ring(5));
+    sandbox.write(
         "ring.toml",
         "[topology.file]\npath = \"ring.topology.txt\"\n\
          [[workload.flows.list]]\nfrom = \"host-0\"\nto = \"host-2\"\nbytes = \"1MB\"\n",
     );
-    let ended = desk.rocelab(&["check", "ring.toml"]);
+    let ended = sandbox.rocelab(&["check", "ring.toml"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let circle = "pauses can wait in a circle: ";
     let cycle = ended.stdout.lines().find_map(|line| line.split_once(circle)).expect("a cycle").1;
@@ -213,7 +214,7 @@ fn a_ring_has_its_cycle_printed_and_a_spanning_tree_has_none() {
     assert!(ended.stdout.contains("the scenario's own flows close none"), "{ended:?}");
     // Without one of its links it is a chain.
     let tree = ["ring.toml", "--set", "roce.version=1"];
-    let (code, all) = checked(&desk, &tree);
+    let (code, all) = checked(&sandbox, &tree);
     assert_eq!(code, Some(0), "{all}");
     let failures = &all["proof"]["buffer_dependency"]["failures"];
     assert_eq!((&failures["spanning_tree"], &failures["examined"]), (&json!(true), &json!(5)));
@@ -221,9 +222,9 @@ fn a_ring_has_its_cycle_printed_and_a_spanning_tree_has_none() {
 
 #[test]
 fn every_failure_in_a_large_fat_tree_is_examined() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let scenario = repository_argument("scenarios/fat320-websearch.toml");
-    let (code, all) = checked(&desk, &[&scenario]);
+    let (code, all) = checked(&sandbox, &[&scenario]);
     assert_eq!((code, &all["hosts"]), (Some(0), &json!(320)));
     let dependency = &all["proof"]["buffer_dependency"];
     assert_eq!(dependency["failures"]["examined"], dependency["failures"]["links"]);
@@ -231,8 +232,8 @@ fn every_failure_in_a_large_fat_tree_is_examined() {
 
 #[test]
 fn what_is_said_to_no_effect_is_noted_with_its_place() {
-    let desk = Desk::new();
-    desk.write(
+    let sandbox = Sandbox::new();
+    sandbox.write(
         "s.toml",
         format!(
             "stop = \"1ms\"\nconvergence = \"5us\"\n{}\n[class.5]\ncongestion_control = {{ none = {{}} }}\n\
@@ -243,7 +244,7 @@ fn what_is_said_to_no_effect_is_noted_with_its_place() {
             crate::program::SMALL
         ),
     );
-    let ended = desk.rocelab(&["check", "s.toml"]);
+    let ended = sandbox.rocelab(&["check", "s.toml"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let notes: Vec<_> = ended.stderr.lines().collect();
     for (note, expected) in notes.iter().zip([
@@ -263,19 +264,19 @@ fn what_is_said_to_no_effect_is_noted_with_its_place() {
         );
     }
     assert_eq!(notes.len(), 9, "{ended:?}");
-    let run = desk.rocelab(&["run", "s.toml"]);
+    let run = sandbox.rocelab(&["run", "s.toml"]);
     assert_eq!((run.code, run.stderr), (Some(0), ended.stderr), "run says the same");
 }
 
 #[test]
 fn thresholds_that_another_one_replaces_are_noted() {
-    let desk = Desk::with_small();
+    let sandbox = Sandbox::with_small();
     let notes = |xoff: &str, alpha: &str, offset: &str| {
         let [xoff, alpha, offset] = [("xoff", xoff), ("alpha", alpha), ("xon_offset", offset)]
             .map(|(key, value)| format!("switch.{key}={value}"));
         let control = "congestion_control.none={}";
         let sets = ["--set", control, "--set", &xoff, "--set", &alpha, "--set", &offset];
-        let ended = desk.rocelab(&[&["check", "small.toml"], &sets[..]].concat());
+        let ended = sandbox.rocelab(&[&["check", "small.toml"], &sets[..]].concat());
         assert_eq!(ended.code, Some(0), "{ended:?}");
         ended.stderr
     };
@@ -289,8 +290,8 @@ fn thresholds_that_another_one_replaces_are_noted() {
 
 #[test]
 fn what_has_an_effect_is_not_noted() {
-    let desk = Desk::new();
-    desk.write(
+    let sandbox = Sandbox::new();
+    sandbox.write(
         "s.toml",
         format!(
             "stop = \"1ms\"\n{}\n[watchdog.switch]\ndetect = \"199us\"\npoll = \"100us\"\n[watchdog.nic]\n\
@@ -298,23 +299,23 @@ fn what_has_an_effect_is_not_noted() {
             crate::program::SMALL
         ),
     );
-    assert_eq!(desk.rocelab(&["check", "s.toml"]).stderr, "");
+    assert_eq!(sandbox.rocelab(&["check", "s.toml"]).stderr, "");
     let late = [
         ("watchdog.switch.detect=1ms", "watchdog.switch.detect = "),
         ("watchdog.nic.detect=500us", "watchdog.nic.detect = "),
     ];
     for (set, expected) in late {
-        let ended = desk.rocelab(&["check", "s.toml", "--set", set]);
+        let ended = sandbox.rocelab(&["check", "s.toml", "--set", set]);
         assert!(ended.stderr.contains(expected) && ended.stderr.lines().count() == 1, "{ended:?}");
     }
 }
 
 #[test]
 fn a_pool_that_is_too_small_for_one_port_is_only_wrong() {
-    let desk = Desk::with_small();
+    let sandbox = Sandbox::with_small();
     let pool = |size: &str| {
         let set = format!("switch.headroom_pool={size}");
-        desk.rocelab(&["check", "small.toml", "--set", &set]).stdout
+        sandbox.rocelab(&["check", "small.toml", "--set", &set]).stdout
     };
     let wrong = pool("3KB");
     assert!(wrong.contains("missing 786B, as all of `switch.headroom_pool` is less"), "{wrong}");
@@ -324,25 +325,25 @@ fn a_pool_that_is_too_small_for_one_port_is_only_wrong() {
 
 #[test]
 fn a_routing_loop_is_named() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let scenario = repository_argument("scenarios/hotnets16-routing-loop.toml");
-    let answer = desk.rocelab(&["check", &scenario]).stdout;
+    let answer = sandbox.rocelab(&["check", &scenario]).stdout;
     let told = "`host-1` cannot be reached from `host-0`: static routes lead in a circle, switch-0 -> \
                 switch-1 -> switch-0; change a `[[route]]` of one of these switches";
     assert!(answer.contains(&format!("  warn  routing loop         {told}\n")), "{answer}");
     assert!(answer.contains(": 1 fault, 1 warning\n"), "{answer}");
-    let run = desk.rocelab(&["run", &scenario, "--set", "stop=1us", "--out", "out"]);
+    let run = sandbox.rocelab(&["run", &scenario, "--set", "stop=1us", "--out", "out"]);
     assert_eq!(run.stderr, format!("warning: {scenario}: {told}\n"));
     let ring = repository_argument("scenarios/hotnets16-ring.toml");
-    assert!(!desk.rocelab(&["check", &ring]).stdout.contains("routing loop"));
+    assert!(!sandbox.rocelab(&["check", &ring]).stdout.contains("routing loop"));
 }
 
 #[test]
 fn a_link_that_flaps_is_one_that_goes_down_again_and_again() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let failure = "[[failure]]\nkind = \"link-flap\"\nport = \"host-0\"\nat = \"1us\"\n";
-    desk.write("s.toml", format!("{}{failure}", crate::program::SMALL));
-    let ended = desk.rocelab(&["check", "s.toml"]);
+    sandbox.write("s.toml", format!("{}{failure}", crate::program::SMALL));
+    let ended = sandbox.rocelab(&["check", "s.toml"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     let help = "there is no `link-flap`; a link that flaps is a \"link-down\" with `lasts`, `repeat` and `interval`";
     assert!(ended.stderr.contains(help), "{ended:?}");
@@ -350,9 +351,9 @@ fn a_link_that_flaps_is_one_that_goes_down_again_and_again() {
 
 /// The notes on a scenario.
 fn notes(text: &str) -> String {
-    let desk = Desk::new();
-    desk.write("s.toml", text);
-    let ended = desk.rocelab(&["check", "s.toml"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("s.toml", text);
+    let ended = sandbox.rocelab(&["check", "s.toml"]);
     assert!(matches!(ended.code, Some(0 | 1)), "{ended:?}");
     ended.stderr
 }
@@ -423,7 +424,7 @@ fn tcp_that_links_leave_no_way_is_noted() {
     let of_host = down("host-1:0", "5us", "");
     assert!(notes(&text(&of_host)).contains(told), "{}", notes(&text(&of_host)));
     assert_eq!(notes(&text(&down("host-1:0", "5us", "lasts = \"5us\"\n"))), "");
-    // One way of two, then the other.
+    // First one of two ways is down, then the other.
     let one = down("leaf-0:1", "5us", "");
     assert_eq!(notes(&text(&one)), "");
     let both = format!("{}{one}", down("leaf-1:2", "7us", ""));
@@ -436,19 +437,19 @@ fn tcp_that_links_leave_no_way_is_noted() {
 
 #[test]
 fn findings_that_read_alike_name_their_switches() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let fabric = "[topology.leaf-spine]\nleaves = 4\nspines = 2\nhosts_per_leaf = 3\n\
                   host_link = { rate = \"100Gbps\", cable = \"3m\" }\n\
                   fabric_link = { rate = \"100Gbps\", cable = \"3m\" }\n[workload.incast]\n\
                   senders = 3\nbytes = \"1KB\"\n[switch]\nheadroom_pool = \"3KB\"\n";
-    desk.write("s.toml", fabric);
-    let answer = desk.rocelab(&["check", "s.toml"]).stdout;
+    sandbox.write("s.toml", fabric);
+    let answer = sandbox.rocelab(&["check", "s.toml"]).stdout;
     for expected in
         [" leaf-0, leaf-1, leaf-2 and 1 more: 20 ports of ", " spine-0, spine-1: 8 ports of "]
     {
         assert!(answer.contains(expected), "{expected}: {answer}");
     }
-    let alike = desk.succeeds(&["check", "s.toml", "--set", "switch.headroom_pool=1MB"]);
+    let alike = sandbox.succeeds(&["check", "s.toml", "--set", "switch.headroom_pool=1MB"]);
     assert!(alike.contains("headroom             28 ports of "), "{alike}");
     assert!(!alike.contains("leaf-1"), "{alike}");
 }

@@ -1,10 +1,10 @@
-//! Runs that are killed and go on, and what-if runs.
+//! Runs that are killed and continued, and what-if runs.
 
 use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::program::{Desk, Ended};
+use crate::program::{Ended, Sandbox};
 
 /// All kinds of files that grow: captures, samples, records of flows, pauses and drops.
 const FABRIC: &str = r#"
@@ -51,33 +51,33 @@ rates = { interval = "100us" }
 /// Bytes of flows.
 const SIZES: &str = "bytes,cumulative_percent\n1000,0\n20000,50\n400000,90\n2000000,100\n";
 
-fn write_fabric(desk: &Desk) {
-    desk.write("fabric.toml", FABRIC);
-    desk.write("sizes.csv", SIZES);
+fn write_fabric(sandbox: &Sandbox) {
+    sandbox.write("fabric.toml", FABRIC);
+    sandbox.write("sizes.csv", SIZES);
 }
 
-fn start(desk: &Desk, arguments: &[&str]) -> Child {
-    let mut command = desk.program(arguments);
+fn start(sandbox: &Sandbox, arguments: &[&str]) -> Child {
+    let mut command = sandbox.program(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
 }
 
-/// The files of results but for the one that says how long a run took.
-fn results(desk: &Desk, folder: &str) -> Vec<(String, Vec<u8>)> {
-    let names = desk.tree().into_iter().filter_map(|name| {
+/// The files of results, except the one with the run's duration.
+fn results(sandbox: &Sandbox, folder: &str) -> Vec<(String, Vec<u8>)> {
+    let names = sandbox.tree().into_iter().filter_map(|name| {
         let below = name.strip_prefix(folder)?.strip_prefix('/')?.to_owned();
-        desk.path(&name).is_file().then_some(below)
+        sandbox.path(&name).is_file().then_some(below)
     });
     let names = names.filter(|name| name != "run.json");
     let read = |name: String| {
-        let bytes = std::fs::read(desk.path(folder).join(&name)).unwrap();
+        let bytes = std::fs::read(sandbox.path(folder).join(&name)).unwrap();
         (name, bytes)
     };
     names.map(read).collect()
 }
 
 #[track_caller]
-fn assert_same(desk: &Desk, one: &str, other: &str) {
-    let (one, other) = (results(desk, one), results(desk, other));
+fn assert_same(sandbox: &Sandbox, one: &str, other: &str) {
+    let (one, other) = (results(sandbox, one), results(sandbox, other));
     let names =
         |all: &[(String, Vec<u8>)]| all.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&one), names(&other));
@@ -86,7 +86,7 @@ fn assert_same(desk: &Desk, one: &str, other: &str) {
     }
 }
 
-/// Moments between 10 and 200 ms, by a generator whose numbers are the same each time.
+/// Times between 10 and 200 ms, by a generator that always gives the same numbers.
 fn moments() -> impl Iterator<Item = Duration> {
     let mut state = 7_u64;
     std::iter::repeat_with(move || {
@@ -96,26 +96,26 @@ fn moments() -> impl Iterator<Item = Duration> {
     })
 }
 
-/// SIGKILL, which no program hears: at 50 moments, with one thread or two each time. What is killed before
-/// its first checkpoint begins anew.
+/// SIGKILL, which a program cannot handle: at 50 times, each with one thread and with two. A run
+/// that is killed before its first checkpoint starts again.
 #[cfg(unix)]
 #[test]
 fn a_run_that_is_killed_ends_in_the_same_bytes() {
-    let desk = Desk::new();
-    write_fabric(&desk);
-    desk.succeeds(&["run", "fabric.toml", "--out", "whole", "--quiet"]);
-    assert!(results(&desk, "whole").iter().any(|(name, _)| name == "capture.pcapng"));
+    let sandbox = Sandbox::new();
+    write_fabric(&sandbox);
+    sandbox.succeeds(&["run", "fabric.toml", "--out", "whole", "--quiet"]);
+    assert!(results(&sandbox, "whole").iter().any(|(name, _)| name == "capture.pcapng"));
     let (mut kills, mut resumed, mut completed) = (0, 0, 0);
     let mut moments = moments();
     while kills < 50 || completed < 2 {
         let threads = if (kills + completed) % 2 == 0 { "1" } else { "2" };
-        let begins = desk.tree().iter().all(|name| !name.ends_with(".checkpoint"));
+        let begins = sandbox.tree().iter().all(|name| !name.ends_with(".checkpoint"));
         let child = if begins {
             let every = ["--checkpoint-every", "200us", "--threads", threads, "--quiet", "--force"];
-            start(&desk, &[&["run", "fabric.toml", "--out", "killed"][..], &every].concat())
+            start(&sandbox, &[&["run", "fabric.toml", "--out", "killed"][..], &every].concat())
         } else {
             resumed += 1;
-            start(&desk, &["resume", "killed", "--threads", threads, "--quiet"])
+            start(&sandbox, &["resume", "killed", "--threads", threads, "--quiet"])
         };
         let mut child = child;
         let moment = moments.next().unwrap_or_default();
@@ -130,9 +130,9 @@ fn a_run_that_is_killed_ends_in_the_same_bytes() {
         let ended = Ended::of(child.wait_with_output().expect("it is ours"));
         if ended.code == Some(0) {
             completed += 1;
-            assert_same(&desk, "whole", "killed");
-            assert!(!desk.path("killed.checkpoints").exists(), "{:?}", desk.tree());
-            std::fs::remove_dir_all(desk.path("killed")).unwrap();
+            assert_same(&sandbox, "whole", "killed");
+            assert!(!sandbox.path("killed.checkpoints").exists(), "{:?}", sandbox.tree());
+            std::fs::remove_dir_all(sandbox.path("killed")).unwrap();
         } else {
             assert_eq!(ended.code, None, "{ended:?}");
         }
@@ -140,30 +140,30 @@ fn a_run_that_is_killed_ends_in_the_same_bytes() {
     assert!(resumed > 20, "{resumed} of {kills} were gone on with");
 }
 
-/// A what-if run is the run itself until its checkpoint, and another one from then on.
+/// A what-if run is the same as the original until its checkpoint, and differs from then on.
 #[test]
 fn a_branch_goes_on_with_other_settings() {
-    let desk = Desk::new();
-    write_fabric(&desk);
+    let sandbox = Sandbox::new();
+    write_fabric(&sandbox);
     let kept = ["--checkpoint-every", "500us", "--keep-checkpoints", "--quiet"];
-    desk.succeeds(&[&["run", "fabric.toml", "--out", "whole"][..], &kept].concat());
+    sandbox.succeeds(&[&["run", "fabric.toml", "--out", "whole"][..], &kept].concat());
     let branch = |out: &str, set: &str| {
         let arguments = ["branch", "whole", "--at", "2ms", "--out", out, "--set", set];
-        desk.succeeds(&[&arguments[..], &["--quiet"]].concat());
+        sandbox.succeeds(&[&arguments[..], &["--quiet"]].concat());
     };
     branch("same", "switch.xoff=60KB");
-    assert_same(&desk, "whole", "same");
+    assert_same(&sandbox, "whole", "same");
     let beginning =
         ["branch", "whole", "--at", "0s", "--out", "again", "--set", "switch.xoff=60KB"];
-    desk.succeeds(&[&beginning[..], &["--quiet"]].concat());
-    assert_same(&desk, "whole", "again");
+    sandbox.succeeds(&[&beginning[..], &["--quiet"]].concat());
+    assert_same(&sandbox, "whole", "again");
     branch("marks", "switch.ecn.kmin=5KB");
     branch("fails", "failure[1].lasts=500us");
-    assert_same(&desk, "whole", "fails");
-    let digest = |folder: &str| desk.json(&format!("{folder}/summary.json"))["digest"].clone();
+    assert_same(&sandbox, "whole", "fails");
+    let digest = |folder: &str| sandbox.json(&format!("{folder}/summary.json"))["digest"].clone();
     assert_ne!(digest("marks"), digest("whole"));
     let rows = |folder: &str| {
-        let text = std::fs::read_to_string(desk.path(folder).join("queues.csv")).unwrap();
+        let text = std::fs::read_to_string(sandbox.path(folder).join("queues.csv")).unwrap();
         let until = |line: &&str| {
             line.split(',')
                 .next()
@@ -178,10 +178,10 @@ fn a_branch_goes_on_with_other_settings() {
 
 #[test]
 fn wrong_input_is_told_and_loses_nothing() {
-    let desk = Desk::new();
-    write_fabric(&desk);
+    let sandbox = Sandbox::new();
+    write_fabric(&sandbox);
     let fails = |arguments: &[&str], words: &[&str]| {
-        let ended = desk.rocelab(arguments);
+        let ended = sandbox.rocelab(arguments);
         assert_eq!(ended.code, Some(2), "{arguments:?}: {ended:?}");
         for word in words {
             assert!(ended.stderr.contains(word), "{arguments:?}: no {word:?} in {}", ended.stderr);
@@ -190,14 +190,14 @@ fn wrong_input_is_told_and_loses_nothing() {
     fails(&["resume", "none"], &["no checkpoints", "--checkpoint-every"]);
     fails(&["run", "fabric.toml", "--keep-checkpoints"], &["--checkpoint-every"]);
     fails(&["run", "fabric.toml", "--checkpoint-every", "0s"], &["--checkpoint-every 5ms"]);
-    assert_eq!(desk.tree(), ["fabric.toml", "sizes.csv"]);
+    assert_eq!(sandbox.tree(), ["fabric.toml", "sizes.csv"]);
     let kept = ["--checkpoint-every", "1ms", "--keep-checkpoints", "--quiet"];
-    desk.succeeds(&[&["run", "fabric.toml", "--out", "whole"][..], &kept].concat());
-    let before = desk.tree();
+    sandbox.succeeds(&[&["run", "fabric.toml", "--out", "whole"][..], &kept].concat());
+    let before = sandbox.tree();
     fails(&["run", "fabric.toml", "--out", "whole"], &["exists"]);
     let branch = |rest: &[&str], words: &[&str]| {
         fails(&[&["branch", "whole", "--out", "b"][..], rest].concat(), words);
-        assert_eq!(desk.tree(), before);
+        assert_eq!(sandbox.tree(), before);
     };
     branch(&["--set", "roce.path_mtu=512"], &["cannot change roce", "switch"]);
     branch(&["--set", "failure[1].at=500us"], &["has happened"]);
@@ -218,32 +218,32 @@ fn wrong_input_is_told_and_loses_nothing() {
     ] {
         let again = ["branch", "whole", "--out", out, "--force", "--set", "stop=9ms"];
         fails(&again, &[why, "another directory"]);
-        assert_eq!(desk.tree(), before);
+        assert_eq!(sandbox.tree(), before);
     }
-    assert_eq!(desk.succeeds(&["resume", "whole"]), "whole is complete\n");
-    std::fs::rename(desk.path("whole"), desk.path("elsewhere")).unwrap();
+    assert_eq!(sandbox.succeeds(&["resume", "whole"]), "whole is complete\n");
+    std::fs::rename(sandbox.path("whole"), sandbox.path("elsewhere")).unwrap();
     fails(&["resume", "whole"], &["no results", "--force", "whole.checkpoints"]);
     fails(&["run", "fabric.toml", "--out", "whole"], &["no longer goes on", "--force", "--out"]);
     fails(&["explain", "whole"], &["no results"]);
     let elsewhere = ["branch", "whole", "--out", "b", "--set", "stop=9ms"];
     fails(&elsewhere, &["there are no results", "whole.checkpoints"]);
-    std::fs::create_dir(desk.path("whole")).unwrap();
+    std::fs::create_dir(sandbox.path("whole")).unwrap();
     fails(&["resume", "whole"], &["whole/summary.json"]);
-    std::fs::remove_dir(desk.path("whole")).unwrap();
-    std::fs::rename(desk.path("elsewhere"), desk.path("whole")).unwrap();
-    let damaged = desk.tree().into_iter().rfind(|name| name.ends_with(".checkpoint")).unwrap();
-    let mut bytes = std::fs::read(desk.path(&damaged)).unwrap();
+    std::fs::remove_dir(sandbox.path("whole")).unwrap();
+    std::fs::rename(sandbox.path("elsewhere"), sandbox.path("whole")).unwrap();
+    let damaged = sandbox.tree().into_iter().rfind(|name| name.ends_with(".checkpoint")).unwrap();
+    let mut bytes = std::fs::read(sandbox.path(&damaged)).unwrap();
     bytes[99] ^= 1;
-    std::fs::write(desk.path(&damaged), bytes).unwrap();
+    std::fs::write(sandbox.path(&damaged), bytes).unwrap();
     fails(&elsewhere, &[".checkpoint", "damaged", "can be read", "--at"]);
-    // As if it had been killed before its end.
-    std::fs::rename(desk.path("whole"), desk.path("whole.checkpoints/results")).unwrap();
+    // The state of a run that was killed before its end.
+    std::fs::rename(sandbox.path("whole"), sandbox.path("whole.checkpoints/results")).unwrap();
     fails(&["resume", "whole"], &["damaged", "can be read", "remove what is later"]);
     fails(&["report", "whole"], &["not over", "rocelab resume whole"]);
-    std::fs::remove_file(desk.path(&damaged)).unwrap();
-    let checkpoints = desk.tree().into_iter().filter(|name| name.ends_with(".checkpoint"));
-    let checkpoints: Vec<_> = checkpoints.map(|name| desk.path(&name)).collect();
-    // Their version, behind a mark and its length.
+    std::fs::remove_file(sandbox.path(&damaged)).unwrap();
+    let checkpoints = sandbox.tree().into_iter().filter(|name| name.ends_with(".checkpoint"));
+    let checkpoints: Vec<_> = checkpoints.map(|name| sandbox.path(&name)).collect();
+    // The version follows a mark and its own length.
     let rewrite = |version: &[u8]| {
         for path in &checkpoints {
             let mut bytes = std::fs::read(path).unwrap();
@@ -252,71 +252,71 @@ fn wrong_input_is_told_and_loses_nothing() {
         }
     };
     rewrite(b"0.0.9");
-    let ended = desk.rocelab(&["resume", "whole"]);
+    let ended = sandbox.rocelab(&["resume", "whole"]);
     assert!(ended.stderr.contains("written by rocelab 0.0.9"), "{ended:?}");
     assert!(!ended.stderr.contains("remove"), "{ended:?}");
     rewrite(env!("CARGO_PKG_VERSION").as_bytes());
-    std::fs::create_dir(desk.path("whole")).unwrap();
+    std::fs::create_dir(sandbox.path("whole")).unwrap();
     fails(&["resume", "whole"], &["whole has come into being", "move it away"]);
-    std::fs::remove_dir(desk.path("whole")).unwrap();
-    desk.succeeds(&["resume", "whole", "--quiet"]);
-    std::fs::remove_dir_all(desk.path("whole.checkpoints")).unwrap();
-    assert_eq!(desk.succeeds(&["resume", "whole"]), "whole is complete\n", "and keeps nothing");
+    std::fs::remove_dir(sandbox.path("whole")).unwrap();
+    sandbox.succeeds(&["resume", "whole", "--quiet"]);
+    std::fs::remove_dir_all(sandbox.path("whole.checkpoints")).unwrap();
+    assert_eq!(sandbox.succeeds(&["resume", "whole"]), "whole is complete\n", "and keeps nothing");
 }
 
-/// Those of the run that was there are not those of the branch.
-/// What came of it would be the run of neither scenario.
+/// The checkpoints do not belong to the scenario as it is now. Continuing would give the results of
+/// neither version.
 #[test]
 fn a_run_whose_scenario_has_changed_since_does_not_go_on() {
-    let desk = Desk::new();
-    write_fabric(&desk);
+    let sandbox = Sandbox::new();
+    write_fabric(&sandbox);
     let mut run =
-        start(&desk, &["run", "fabric.toml", "--out", "run", "--checkpoint-every", "1ms"]);
-    let has_begun = || desk.tree().iter().any(|name| name.ends_with(".checkpoint"));
+        start(&sandbox, &["run", "fabric.toml", "--out", "run", "--checkpoint-every", "1ms"]);
+    let has_begun = || sandbox.tree().iter().any(|name| name.ends_with(".checkpoint"));
     while !has_begun() {
         sleep(Duration::from_millis(1));
     }
     run.kill().expect("it is ours");
     assert_eq!(Ended::of(run.wait_with_output().expect("it is ours")).code, None);
-    let before = desk.tree();
+    let before = sandbox.tree();
     for (file, from, to) in [
         ("scenario.resolved.toml", "60KB", "61KB"),
         ("sizes.csv", "20000", "20001"),
         ("scenario.resolved.toml", "seed", "unknown"),
     ] {
-        let path = desk.path("run.checkpoints/results").join(file);
+        let path = sandbox.path("run.checkpoints/results").join(file);
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains(from), "{text}");
         std::fs::write(&path, text.replace(from, to)).unwrap();
         let branch = ["branch", "run", "--out", "branch", "--set", "stop=9ms"];
         for arguments in [&["resume", "run"][..], &branch] {
-            let ended = desk.rocelab(arguments);
+            let ended = sandbox.rocelab(arguments);
             assert_eq!(ended.code, Some(2), "{arguments:?}: {ended:?}");
             assert!(ended.stderr.contains(&format!("{file}: it has changed since")), "{ended:?}");
         }
         std::fs::write(&path, text).unwrap();
-        assert_eq!(desk.tree(), before);
+        assert_eq!(sandbox.tree(), before);
     }
-    desk.succeeds(&["resume", "run", "--quiet"]);
+    sandbox.succeeds(&["resume", "run", "--quiet"]);
 }
 
 #[test]
 fn a_branch_replaces_results_with_their_checkpoints() {
-    let desk = Desk::new();
-    write_fabric(&desk);
+    let sandbox = Sandbox::new();
+    write_fabric(&sandbox);
     let kept = ["--checkpoint-every", "1ms", "--keep-checkpoints", "--quiet"];
     for out in ["one", "other"] {
-        desk.succeeds(&[&["run", "fabric.toml", "--out", out][..], &kept].concat());
+        sandbox.succeeds(&[&["run", "fabric.toml", "--out", out][..], &kept].concat());
     }
-    let before = desk.tree();
+    let before = sandbox.tree();
     let branch = ["branch", "one", "--out", "other", "--quiet"];
-    let refused = desk.rocelab(&[&branch[..], &["--set", "switch.xoff=60KB"]].concat());
+    let refused = sandbox.rocelab(&[&branch[..], &["--set", "switch.xoff=60KB"]].concat());
     assert_eq!(refused.code, Some(2), "{refused:?}");
     let wrong = [&branch[..], &["--force", "--set", "congestion_control.timely={}"]].concat();
-    let refused = desk.rocelab(&wrong);
+    let refused = sandbox.rocelab(&wrong);
     assert_eq!(refused.code, Some(2), "{refused:?}");
-    assert_eq!(desk.tree(), before, "nothing is lost");
-    desk.succeeds(&[&branch[..], &["--force", "--set", "switch.xoff=60KB"]].concat());
-    assert!(!desk.path("other.checkpoints").exists());
-    assert!(desk.path("one.checkpoints").exists());
+    assert_eq!(sandbox.tree(), before, "nothing is lost");
+    sandbox.succeeds(&[&branch[..], &["--force", "--set", "switch.xoff=60KB"]].concat());
+    assert!(!sandbox.path("other.checkpoints").exists());
+    assert!(sandbox.path("one.checkpoints").exists());
 }

@@ -1,19 +1,19 @@
-//! `rocelab convert`, and configurations of HPCC's ns-3 simulator where scenarios may stand.
+//! `rocelab convert`, and configurations of HPCC's ns-3 simulator in place of scenarios.
 
 use std::fs;
 
-use crate::program::{Desk, repository};
+use crate::program::{Sandbox, repository};
 
-/// A desk with golden runs: `cases/NAME/config.txt` and its inputs, and what was expected of it.
-fn desk_with(names: &[&str]) -> Desk {
-    let desk = Desk::new();
+/// A folder with golden runs: `cases/NAME/config.txt` and its inputs, and the expected files.
+fn sandbox_with(names: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::new();
     for name in names {
         for file in ["config.txt", "topology.txt", "flow.txt"] {
             let golden = format!("crates/sim/tests/golden/hpcc-ns3/{name}/{file}");
-            desk.write(&format!("cases/{name}/{file}"), fs::read(repository(&golden)).unwrap());
+            sandbox.write(&format!("cases/{name}/{file}"), fs::read(repository(&golden)).unwrap());
         }
     }
-    desk
+    sandbox
 }
 
 fn golden(name: &str, file: &str) -> String {
@@ -23,93 +23,93 @@ fn golden(name: &str, file: &str) -> String {
 
 #[test]
 fn a_configuration_runs_under_its_folder_s_name_and_leaves_the_simulator_s_files() {
-    let desk = desk_with(&["incast16-nocc"]);
-    let ended = desk.rocelab(&["run", "cases/incast16-nocc/config.txt"]);
+    let sandbox = sandbox_with(&["incast16-nocc"]);
+    let ended = sandbox.rocelab(&["run", "cases/incast16-nocc/config.txt"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stdout.starts_with("incast16-nocc: "), "{ended:?}");
     assert!(ended.stdout.contains("16 of 16 completed"), "{ended:?}");
     let note = "note: cases/incast16-nocc/config.txt: FCT_OUTPUT_FILE fct.txt: ";
     assert!(ended.stderr.contains(note), "{ended:?}");
     for file in ["fct.txt", "pfc.txt"] {
-        let ours = desk.text(&format!("results/incast16-nocc-1/{file}"));
+        let ours = sandbox.text(&format!("results/incast16-nocc-1/{file}"));
         assert_eq!(ours, golden("incast16-nocc", file));
     }
-    let summary = desk.json("results/incast16-nocc-1/summary.json");
+    let summary = sandbox.json("results/incast16-nocc-1/summary.json");
     let pauses = golden("incast16-nocc", "pfc.txt").lines().filter(|l| l.ends_with(" 1")).count();
     assert_eq!(summary["pfc"]["pauses"], pauses);
 
-    // The results run again by themselves.
+    // The results contain everything that is needed to run them again.
     let again = "results/incast16-nocc-1/scenario.resolved.toml";
-    desk.succeeds(&["run", again, "--out", "again"]);
-    assert_eq!(desk.text("again/fct.txt"), golden("incast16-nocc", "fct.txt"));
-    assert_eq!(desk.json("again/summary.json")["digest"], summary["digest"]);
+    sandbox.succeeds(&["run", again, "--out", "again"]);
+    assert_eq!(sandbox.text("again/fct.txt"), golden("incast16-nocc", "fct.txt"));
+    assert_eq!(sandbox.json("again/summary.json")["digest"], summary["digest"]);
 }
 
 #[test]
 fn the_scenario_runs_from_where_it_was_written() {
-    let desk = desk_with(&["incast16-hpcc"]);
+    let sandbox = sandbox_with(&["incast16-hpcc"]);
     let config = "cases/incast16-hpcc/config.txt";
-    let ended = desk.rocelab(&["convert", config]);
+    let ended = sandbox.rocelab(&["convert", config]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stdout.contains("[congestion_control.hpcc]\n"), "{ended:?}");
     assert!(ended.stdout.contains("path = \"cases/incast16-hpcc/topology.txt\"\n"), "{ended:?}");
     assert!(ended.stderr.contains(": without effect with CC_MODE 3: "), "{ended:?}");
-    desk.write("here.toml", &ended.stdout);
-    desk.write("deep/down/.keep", "");
-    desk.rocelab(&["convert", config, "-o", "deep/down/there.toml"]);
-    let there = desk.text("deep/down/there.toml");
+    sandbox.write("here.toml", &ended.stdout);
+    sandbox.write("deep/down/.keep", "");
+    sandbox.rocelab(&["convert", config, "-o", "deep/down/there.toml"]);
+    let there = sandbox.text("deep/down/there.toml");
     assert!(there.contains("path = \"../../cases/incast16-hpcc/topology.txt\"\n"), "{there}");
     for scenario in ["here.toml", "deep/down/there.toml"] {
-        desk.succeeds(&["run", scenario, "--out", "results", "--force"]);
-        assert_eq!(desk.text("results/fct.txt"), golden("incast16-hpcc", "fct.txt"));
+        sandbox.succeeds(&["run", scenario, "--out", "results", "--force"]);
+        assert_eq!(sandbox.text("results/fct.txt"), golden("incast16-hpcc", "fct.txt"));
     }
 
-    desk.write("mine.toml", "mine");
-    let ended = desk.rocelab(&["convert", config, "-o", "mine.toml"]);
+    sandbox.write("mine.toml", "mine");
+    let ended = sandbox.rocelab(&["convert", config, "-o", "mine.toml"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert_eq!(ended.stderr, "error: --out = mine.toml: exists; replace it with --force\n");
-    assert_eq!(desk.text("mine.toml"), "mine");
-    desk.rocelab(&["convert", config, "-o", "mine.toml", "--force"]);
-    assert!(desk.text("mine.toml").starts_with("seed = 1\n"));
+    assert_eq!(sandbox.text("mine.toml"), "mine");
+    sandbox.rocelab(&["convert", config, "-o", "mine.toml", "--force"]);
+    assert!(sandbox.text("mine.toml").starts_with("seed = 1\n"));
 }
 
 #[test]
 fn a_folder_of_cases_is_checked_and_run() {
-    let desk = desk_with(&["incast2-dctcp", "incast16-pint"]);
-    desk.write("cases/incast16-pint/config_qlen.txt", "no configuration");
-    let ended = desk.rocelab(&["check", "cases"]);
+    let sandbox = sandbox_with(&["incast2-dctcp", "incast16-pint"]);
+    sandbox.write("cases/incast16-pint/config_qlen.txt", "no configuration");
+    let ended = sandbox.rocelab(&["check", "cases"]);
     let expected = "cases/incast16-pint/config.txt: 17 hosts, 17 links, 16 flows: ok\n\
                     cases/incast2-dctcp/config.txt: 3 hosts, 3 links, 2 flows: ok\n";
     assert_eq!(ended.stdout, expected, "{ended:?}");
-    let ended = desk.rocelab(&["run", "cases", "--out", "all", "--quiet"]);
+    let ended = sandbox.rocelab(&["run", "cases", "--out", "all", "--quiet"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
     for name in ["incast2-dctcp", "incast16-pint"] {
-        assert_eq!(desk.text(&format!("all/{name}/fct.txt")), golden(name, "fct.txt"));
+        assert_eq!(sandbox.text(&format!("all/{name}/fct.txt")), golden(name, "fct.txt"));
     }
 }
 
 #[test]
 fn what_is_wrong_is_told_with_its_place() {
-    let desk = desk_with(&["incast2-dctcp"]);
-    let config = desk.text("cases/incast2-dctcp/config.txt");
-    desk.write("cases/incast2-dctcp/config.txt", config.replace("CC_MODE 8", "CC_MODEE 8"));
+    let sandbox = sandbox_with(&["incast2-dctcp"]);
+    let config = sandbox.text("cases/incast2-dctcp/config.txt");
+    sandbox.write("cases/incast2-dctcp/config.txt", config.replace("CC_MODE 8", "CC_MODEE 8"));
     for command in ["run", "check", "convert"] {
-        let ended = desk.rocelab(&[command, "cases/incast2-dctcp/config.txt"]);
+        let ended = sandbox.rocelab(&[command, "cases/incast2-dctcp/config.txt"]);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
         let expected = "error: cases/incast2-dctcp/config.txt:11:1: CC_MODEE: there is no key \
                         `CC_MODEE`; did you mean `CC_MODE`?\n";
         assert_eq!(ended.stderr, expected);
     }
-    let ended = desk.rocelab(&["convert", "small.toml"]);
+    let ended = sandbox.rocelab(&["convert", "small.toml"]);
     assert_eq!(ended.code, Some(2));
     assert_eq!(ended.stderr, "error: small.toml: is no .txt file: name a configuration\n");
 }
 
 #[test]
 fn no_input_is_written_over() {
-    let desk = desk_with(&["incast2-dctcp"]);
+    let sandbox = sandbox_with(&["incast2-dctcp"]);
     let config = "cases/incast2-dctcp/config.txt";
-    let before = desk.tree();
+    let before = sandbox.tree();
     let itself = "is the configuration itself";
     let named = "is a file that cases/incast2-dctcp/config.txt names";
     for (out, what) in [
@@ -119,20 +119,20 @@ fn no_input_is_written_over() {
         ("cases/incast2-dctcp/topology.txt", named),
     ] {
         for force in [&["--force"][..], &[]] {
-            let ended = desk.rocelab(&[&["convert", config, "-o", out], force].concat());
+            let ended = sandbox.rocelab(&[&["convert", config, "-o", out], force].concat());
             let expected = format!("error: --out = {out}: {what}; name another file\n");
             assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), expected.as_str()));
         }
     }
-    assert_eq!(desk.tree(), before);
-    assert_eq!(desk.text(config), golden("incast2-dctcp", "config.txt"));
+    assert_eq!(sandbox.tree(), before);
+    assert_eq!(sandbox.text(config), golden("incast2-dctcp", "config.txt"));
 }
 
 #[test]
 fn an_output_that_cannot_be_is_told_by_its_name() {
-    let desk = desk_with(&["incast2-dctcp"]);
+    let sandbox = sandbox_with(&["incast2-dctcp"]);
     let told = |out: &str| {
-        let ended = desk.rocelab(&["convert", "cases/incast2-dctcp/config.txt", "-o", out]);
+        let ended = sandbox.rocelab(&["convert", "cases/incast2-dctcp/config.txt", "-o", out]);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
         ended.stderr
     };
@@ -145,21 +145,21 @@ fn an_output_that_cannot_be_is_told_by_its_name() {
 
 #[test]
 fn two_scenarios_with_one_results_directory_are_told_before_anything_runs() {
-    let desk = desk_with(&["incast2-dctcp"]);
+    let sandbox = sandbox_with(&["incast2-dctcp"]);
     let config = "cases/incast2-dctcp/config.txt";
-    let ended = desk.rocelab(&["convert", config, "-o", "cases/incast2-dctcp.toml"]);
+    let ended = sandbox.rocelab(&["convert", config, "-o", "cases/incast2-dctcp.toml"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    let before = desk.tree();
+    let before = sandbox.tree();
     for (options, directory) in
         [(&[][..], "results/incast2-dctcp-1"), (&["--out", "all"], "all/incast2-dctcp")]
     {
-        let ended = desk.rocelab(&[&["run", "cases", "--force"], options].concat());
+        let ended = sandbox.rocelab(&[&["run", "cases", "--force"], options].concat());
         let expected = format!(
             "error: cases/incast2-dctcp.toml: its results would go to {directory}, as those of \
              cases/incast2-dctcp/config.txt do; run them one at a time, each with an --out of \
              its own\n"
         );
         assert_eq!((ended.code, ended.stderr), (Some(2), expected));
-        assert_eq!(desk.tree(), before);
+        assert_eq!(sandbox.tree(), before);
     }
 }

@@ -2,25 +2,25 @@
 
 use serde_json::Value;
 
-use crate::program::Desk;
-use crate::report::desk_with_results;
+use crate::program::Sandbox;
+use crate::report::sandbox_with_results;
 
-fn explained(desk: &Desk, flow: &str) -> Value {
-    let text = desk.succeeds(&["explain", "results", "--flow", flow, "--json"]);
+fn explained(sandbox: &Sandbox, flow: &str) -> Value {
+    let text = sandbox.succeeds(&["explain", "results", "--flow", flow, "--json"]);
     serde_json::from_str(&text).expect("JSON")
 }
 
 #[test]
 fn parts_add_up_to_the_completion_time_in_flows_csv() {
-    let desk = desk_with_results();
-    let table = desk.text("results/flows.csv");
+    let sandbox = sandbox_with_results();
+    let table = sandbox.text("results/flows.csv");
     let mut rows = table.lines();
     let columns: Vec<_> = rows.next().expect("a heading").split(',').collect();
     let place = |name: &str| columns.iter().position(|column| *column == name).expect(name);
     let mut flows = 0;
     for row in rows {
         let cells: Vec<_> = row.split(',').collect();
-        let answer = explained(&desk, cells[place("flow")]);
+        let answer = explained(&sandbox, cells[place("flow")]);
         let flow = &answer["flows"][0];
         let parts = flow["parts"].as_array().expect("parts");
         let sum: u64 = parts.iter().map(|part| part["ps"].as_u64().expect("ps")).sum();
@@ -33,8 +33,8 @@ fn parts_add_up_to_the_completion_time_in_flows_csv() {
 
 #[test]
 fn the_table_says_what_the_flow_waited_for() {
-    let desk = desk_with_results();
-    let text = desk.succeeds(&["explain", "results", "--flow", "1"]);
+    let sandbox = sandbox_with_results();
+    let text = sandbox.succeeds(&["explain", "results", "--flow", "1"]);
     assert!(text.starts_with("flow 1: write of 100000 bytes between host-"), "{text}");
     for expected in ["\nsender ", "queueing behind others", "flow 0 ", "\nsum ", "100.0 %"] {
         assert!(text.contains(expected), "{expected}: {text}");
@@ -44,11 +44,11 @@ fn the_table_says_what_the_flow_waited_for() {
 
 #[test]
 fn results_of_another_run_are_told_from_these() {
-    let desk = desk_with_results();
-    let summary = desk.text("results/summary.json");
+    let sandbox = sandbox_with_results();
+    let summary = sandbox.text("results/summary.json");
     let digest = summary.split("\"digest\": \"").nth(1).expect("a digest")[..16].to_owned();
-    desk.write("results/summary.json", summary.replace(&digest, "0123456789abcdef"));
-    let ended = desk.rocelab(&["explain", "results", "--flow", "0"]);
+    sandbox.write("results/summary.json", summary.replace(&digest, "0123456789abcdef"));
+    let ended = sandbox.rocelab(&["explain", "results", "--flow", "0"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
     let expected =
         format!("warning: results: run again, the digest is {digest}, not 0123456789abcdef");
@@ -57,52 +57,52 @@ fn results_of_another_run_are_told_from_these() {
 
 #[test]
 fn what_cannot_be_explained_is_bad_input() {
-    let desk = desk_with_results();
-    let ended = desk.rocelab(&["explain", "results", "--flow", "3"]);
+    let sandbox = sandbox_with_results();
+    let ended = sandbox.rocelab(&["explain", "results", "--flow", "3"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
     assert_eq!(ended.stderr, "error: there is no flow 3: the run has 3, numbered from 0\n");
-    let ended = desk.rocelab(&["explain", "absent", "--flow", "0"]);
+    let ended = sandbox.rocelab(&["explain", "absent", "--flow", "0"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
 }
 
 #[test]
 fn an_operation_is_asked_for_by_its_connection_and_number() {
-    let desk = Desk::new();
-    desk.write("ops.toml", OPERATIONS);
-    desk.succeeds(&["run", "ops.toml", "--out", "results", "--quiet"]);
-    let table = desk.text("results/operations.csv");
+    let sandbox = Sandbox::new();
+    sandbox.write("ops.toml", OPERATIONS);
+    sandbox.succeeds(&["run", "ops.toml", "--out", "results", "--quiet"]);
+    let table = sandbox.text("results/operations.csv");
     let mut rows = table.lines();
     let columns: Vec<_> = rows.next().expect("a heading").split(',').collect();
     let place = |name: &str| columns.iter().position(|column| *column == name).expect(name);
     let last: Vec<_> = rows.next_back().expect("operations").split(',').collect();
     let [connection, operation] = ["connection", "operation"].map(|name| last[place(name)]);
     let ask = ["explain", "results", "--connection", connection, "--operation", operation];
-    let text = desk.succeeds(&ask);
+    let text = sandbox.succeeds(&ask);
     let title = format!("operation {operation} of connection {connection}: ");
     assert!(text.starts_with(&title) && text.contains(" of ping between host-0 "), "{text}");
-    let answer = desk.succeeds(&[&ask[..], &["--json"]].concat());
+    let answer = sandbox.succeeds(&[&ask[..], &["--json"]].concat());
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
     let elapsed = &answer["operations"][0]["elapsed_ps"];
     assert_eq!(elapsed.to_string(), last[place("latency_ps")]);
-    let ended = desk.rocelab(&["explain", "results", "--connection", "0", "--operation", "9"]);
+    let ended = sandbox.rocelab(&["explain", "results", "--connection", "0", "--operation", "9"]);
     let expected = "error: operation 9 of connection 0 does not start in this run\n";
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), expected));
 }
 
 #[test]
 fn without_a_flow_all_pauses_are_told() {
-    let desk = Desk::with_small();
+    let sandbox = Sandbox::with_small();
     let arguments = ["run", "small.toml", "--set", "switch.buffer=300KB", "--out", "results"];
-    desk.succeeds(&arguments);
-    let text = desk.succeeds(&["explain", "results"]);
+    sandbox.succeeds(&arguments);
+    let text = sandbox.succeeds(&["explain", "results"]);
     for expected in
         ["pauses, ", "\nRoot causes", "\n  switch-0:", "\nLongest pauses", "\nNo victims"]
     {
         assert!(text.contains(expected), "{expected}: {text}");
     }
-    let answer = desk.succeeds(&["explain", "results", "--json"]);
+    let answer = sandbox.succeeds(&["explain", "results", "--json"]);
     let answer: Value = serde_json::from_str(&answer).expect("JSON");
-    let summary = desk.json("results/summary.json");
+    let summary = sandbox.json("results/summary.json");
     assert_eq!(answer["pauses"], summary["pfc"]["pauses"]);
     assert_eq!(answer["paused_ps"], summary["pfc"]["paused_ps"]);
     assert_eq!(answer["digest"], summary["digest"]);
@@ -110,13 +110,16 @@ fn without_a_flow_all_pauses_are_told() {
 
 #[test]
 fn a_run_in_which_nothing_moves_any_more_says_what_is_stuck() {
-    let desk = Desk::with_small();
+    let sandbox = Sandbox::with_small();
     let faults = "[roce]\nack_timeout = 0\n[[faults]]\naction = \"drop\"\nopcode = \"data\"\n\
                   nth = 1\n";
-    desk.write("lost.toml", faults.to_owned() + &desk.text("small.toml").replace("100KB", "1KB"));
-    let ended = desk.rocelab(&["run", "lost.toml", "--out", "results", "--quiet"]);
+    sandbox.write(
+        "lost.toml",
+        faults.to_owned() + &sandbox.text("small.toml").replace("100KB", "1KB"),
+    );
+    let ended = sandbox.rocelab(&["run", "lost.toml", "--out", "results", "--quiet"]);
     assert_eq!(ended.code, Some(1), "{ended:?}");
-    let stalled = &desk.json("results/summary.json")["stalled"];
+    let stalled = &sandbox.json("results/summary.json")["stalled"];
     assert_eq!(stalled["stuck_queue_pairs"][0]["waits_for"], "answer", "{stalled:#}");
     for expected in [
         "warning: nothing moves any more, ",

@@ -1,5 +1,5 @@
-//! What HPCC's ns-3 simulator and its descendants get wrong, and users have met: here by the native
-//! model's rules, and, where the profile must show the same, by the profile's.
+//! Defects of HPCC's ns-3 simulator and its descendants that users have met. The native model must
+//! not have them; where the profile must reproduce them, it does.
 //!
 //! Misspelt keys of a configuration, which that simulator skips, are refused in `convert.rs`.
 
@@ -8,10 +8,9 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::program::{Desk, repository};
+use crate::program::{Sandbox, repository};
 
-/// A configuration with DCQCN that goes back to the lost packet, and marks never: its flows run at
-/// line rate.
+/// A configuration with DCQCN, go-back-N and no ECN marks: its flows run at line rate.
 fn config() -> String {
     golden("lossy-e001-gbn", "config.txt").replace("ENABLE_QCN 1", "ENABLE_QCN 0")
 }
@@ -21,7 +20,7 @@ fn golden(case: &str, file: &str) -> String {
         .unwrap()
 }
 
-/// The configuration with another value of `key`, which it has.
+/// The configuration with another value for an existing `key`.
 #[track_caller]
 fn with(config: &str, key: &str, value: &str) -> String {
     let start = format!("{key} ");
@@ -52,31 +51,31 @@ fn flows(flows: &[(usize, usize, u64, f64)]) -> String {
     text
 }
 
-/// A desk with these two files, `config.txt`, and `native.toml` for the same network and flows.
-fn desk(topology: &str, flows: &str, config: &str, native: &str) -> Desk {
-    let desk = Desk::new();
-    desk.write("topology.txt", topology);
-    desk.write("flow.txt", flows);
-    desk.write("config.txt", config);
+/// A folder with these two files, `config.txt`, and `native.toml` for the same network and flows.
+fn sandbox(topology: &str, flows: &str, config: &str, native: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("topology.txt", topology);
+    sandbox.write("flow.txt", flows);
+    sandbox.write("config.txt", config);
     let native = format!(
         "{native}\n[topology.file]\npath = \"topology.txt\"\n[congestion_control.none]\n\
          [workload.flows]\nreference = \"flow.txt\"\nstart_offset = \"2s\"\n"
     );
-    desk.write("native.toml", native);
-    desk
+    sandbox.write("native.toml", native);
+    sandbox
 }
 
-/// Runs a scenario to an end that is no failure, and gives its summary.
+/// Runs a scenario, which must not fail, and returns its summary.
 #[track_caller]
-fn summary(desk: &Desk, scenario: &str) -> Value {
-    let ended = desk.rocelab(&["run", scenario, "--out", scenario.split_once('.').unwrap().0]);
+fn summary(sandbox: &Sandbox, scenario: &str) -> Value {
+    let ended = sandbox.rocelab(&["run", scenario, "--out", scenario.split_once('.').unwrap().0]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    desk.json(&format!("{}/summary.json", scenario.split_once('.').unwrap().0))
+    sandbox.json(&format!("{}/summary.json", scenario.split_once('.').unwrap().0))
 }
 
 /// The values of a column of `flows.csv`, in order of the flows' numbers.
-fn column(desk: &Desk, results: &str, name: &str) -> Vec<String> {
-    let (columns, mut rows) = desk.csv(&format!("{results}/flows.csv"));
+fn column(sandbox: &Sandbox, results: &str, name: &str) -> Vec<String> {
+    let (columns, mut rows) = sandbox.csv(&format!("{results}/flows.csv"));
     let at = |name: &str| columns.iter().position(|column| column == name).expect(name);
     let (flow, wanted) = (at("flow"), at(name));
     rows.sort_by_key(|row| row[flow].parse::<u64>().unwrap());
@@ -92,25 +91,25 @@ fn column(desk: &Desk, results: &str, name: &str) -> Vec<String> {
 /// returns over two links (2 x (8 + 66)): 5,100,102,094 bytes, and four times 15 ns.
 #[test]
 fn five_gigabytes_are_five_gigabytes() {
-    let desk = Desk::new();
-    desk.write(
+    let sandbox = Sandbox::new();
+    sandbox.write(
         "five.toml",
         "[roce]\npath_mtu = 4096\n[congestion_control.none]\n\
          [topology.single-switch]\nhosts = 2\nlink = { rate = \"100Gbps\", delay = \"15ns\" }\n\
          [workload.flows]\nlist = [{ from = \"host-0\", to = \"host-1\", bytes = \"5000000000B\" }]\n",
     );
-    let summary = summary(&desk, "five.toml");
+    let summary = summary(&sandbox, "five.toml");
     assert_eq!(summary["fct_ps"]["max"], 5_100_102_094_u64 * 80 + 4 * 15_000);
     assert_eq!(summary["link_traversals"]["data"], 2 * 1_220_704);
-    assert_eq!(column(&desk, "five", "bytes"), ["5000000000"]);
-    assert_eq!(column(&desk, "five", "slowdown"), ["1.000000"]);
+    assert_eq!(column(&sandbox, "five", "bytes"), ["5000000000"]);
+    assert_eq!(column(&sandbox, "five", "slowdown"), ["1.000000"]);
 }
 
 #[test]
 fn sizes_that_the_reference_would_cut_are_refused_with_their_place() {
     let list = flows(&[(0, 1, 4_294_967_295, 2.0), (0, 1, 5_000_000_000, 2.0)]);
-    let desk = desk(&star(&["0", "0"]), &list, &config(), "");
-    let ended = desk.rocelab(&["run", "config.txt"]);
+    let sandbox = sandbox(&star(&["0", "0"]), &list, &config(), "");
+    let ended = sandbox.rocelab(&["run", "config.txt"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
     let expected = "error: flow.txt:3:11: bytes = 5000000000: 5GB do not fit 32 bits, in which \
                     HPCC's simulator counts; give at most 4294967295B, or make several flows of it\n";
@@ -132,12 +131,12 @@ fn losses_on_two_links_are_independent_but_in_the_profile() {
     let topology = star(&["0.2", "0.2", "0", "0"]);
     let config = with(&config(), "SIMULATOR_STOP_TIME", "2.03");
     let native = "stop = \"30ms\"\n[roce]\nack_timeout = 0";
-    let desk = desk(&topology, &flows(&list), &config, native);
+    let sandbox = sandbox(&topology, &flows(&list), &config, native);
     for scenario in ["native.toml", "config.txt"] {
-        summary(&desk, scenario);
+        summary(&sandbox, scenario);
     }
     let [native, profile] = ["native", "config"].map(|results| {
-        let status = column(&desk, results, "status");
+        let status = column(&sandbox, results, "status");
         let completed = |link| status.iter().skip(link).step_by(2).map(|s| s == "completed");
         [completed(0).collect::<Vec<_>>(), completed(1).collect()]
     });
@@ -149,7 +148,7 @@ fn losses_on_two_links_are_independent_but_in_the_profile() {
     assert_eq!(profile[0], profile[1]);
 }
 
-/// Pearson's, of ones and zeros.
+/// Pearson's correlation of ones and zeros.
 fn correlation(a: &[bool], b: &[bool]) -> f64 {
     let share = |count: usize| count as f64 / a.len() as f64;
     let ones = |series: &[bool]| share(series.iter().filter(|one| **one).count());
@@ -158,14 +157,14 @@ fn correlation(a: &[bool], b: &[bool]) -> f64 {
     (both - p * q) / (p * (1.0 - p) * q * (1.0 - q)).sqrt()
 }
 
-/// A message of 100 packets: every n-th is acknowledged, and the last.
+/// A message of 100 packets: every n-th packet is acknowledged, and the last one.
 #[test]
 fn an_acknowledgement_interval_spares_acknowledgements() {
     for (interval, acknowledgements) in [(1, 100), (2, 50), (3, 34), (64, 2), (1000, 1)] {
         let native = format!("[roce]\nack_interval = {interval}");
         let list = flows(&[(0, 1, 102_400, 2.0)]);
-        let desk = desk(&star(&["0", "0"]), &list, &config(), &native);
-        let summary = summary(&desk, "native.toml");
+        let sandbox = sandbox(&star(&["0", "0"]), &list, &config(), &native);
+        let summary = summary(&sandbox, "native.toml");
         assert_eq!(summary["opcodes"]["RC_ACKNOWLEDGE"], acknowledgements, "{interval}");
         assert_eq!(summary["link_traversals"]["ack"], 2 * acknowledgements, "{interval}");
     }
@@ -178,8 +177,8 @@ fn an_acknowledgement_interval_spares_acknowledgements() {
 fn the_interval_of_the_reference_is_a_position_in_the_profile() {
     for (interval, acknowledgements) in [("1", 100), ("2", 100), ("50000", 63)] {
         let config = with(&config(), "L2_ACK_INTERVAL", interval);
-        let desk = desk(&star(&["0", "0"]), &flows(&[(0, 1, 100_000, 2.0)]), &config, "");
-        let summary = summary(&desk, "config.txt");
+        let sandbox = sandbox(&star(&["0", "0"]), &flows(&[(0, 1, 100_000, 2.0)]), &config, "");
+        let summary = summary(&sandbox, "config.txt");
         assert_eq!(summary["link_traversals"]["ack"], 2 * acknowledgements, "{interval}");
     }
 }
@@ -195,64 +194,65 @@ fn losses_end_no_flow_but_in_the_profile() {
     for (bytes, loss, dropped_by_profile) in [(200_000, "0.05", None), (1000, "0.1", Some(16))] {
         let pairs: Vec<_> = (0..16).map(|host| (host, host + 16, bytes, 2.0)).collect();
         let config = with(&config(), "SIMULATOR_STOP_TIME", "4.0");
-        let desk = desk(&star(&[loss; 32]), &flows(&pairs), &config, "");
+        let sandbox = sandbox(&star(&[loss; 32]), &flows(&pairs), &config, "");
 
-        let native = summary(&desk, "native.toml");
+        let native = summary(&sandbox, "native.toml");
         assert_eq!(native["flows"]["completed"], 16, "{native}");
         assert!(native["timeouts"].as_u64() > Some(0), "{native}");
 
-        // A configuration always has a time to stop at, so its end is no surprise.
-        let profile = summary(&desk, "config.txt");
+        // A configuration always has a stop time, so this end is expected.
+        let profile = summary(&sandbox, "config.txt");
         assert_eq!(profile["flows"]["completed"], 0, "{profile}");
         assert_eq!(profile["flows"]["unfinished"], 16, "{profile}");
         if let Some(dropped) = dropped_by_profile {
             assert_eq!(profile["drops"]["link_loss"], dropped);
         }
-        assert_eq!(desk.text("config/fct.txt"), "");
+        assert_eq!(sandbox.text("config/fct.txt"), "");
 
-        // Without one the run ends as nothing is left to happen, and says so.
-        desk.rocelab(&["convert", "config.txt", "--out", "endless.toml"]);
-        let scenario = desk.text("endless.toml");
+        // Without a stop time, the run ends because nothing is left to happen, and says so.
+        sandbox.rocelab(&["convert", "config.txt", "--out", "endless.toml"]);
+        let scenario = sandbox.text("endless.toml");
         let endless: Vec<_> = scenario.lines().filter(|line| !line.starts_with("stop")).collect();
-        desk.write("endless.toml", endless.join("\n"));
-        let ended = desk.rocelab(&["run", "endless.toml"]);
+        sandbox.write("endless.toml", endless.join("\n"));
+        let ended = sandbox.rocelab(&["run", "endless.toml"]);
         assert_eq!(ended.code, Some(1), "{ended:?}");
         let warning = "warning: nothing moves any more, 16 of 16 flows are unfinished\n";
         assert!(ended.stderr.ends_with(warning), "{ended:?}");
     }
 }
 
-/// A division of integers makes 0 of the default in HPCC's simulator, with which DCQCN's alpha
-/// stays 1 for ever.
+/// In HPCC's simulator an integer division makes the default 0, so that DCQCN's alpha stays 1 for
+/// ever.
 #[test]
 fn a_gain_that_is_not_given_is_a_sixteenth() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for file in ["topology.txt", "flow.txt"] {
-        desk.write(file, golden("incast2-dcqcn", file));
+        sandbox.write(file, golden("incast2-dcqcn", file));
     }
     let config = golden("incast2-dcqcn", "config.txt");
     let without = with(&config, "EWMA_GAIN", "").replace("EWMA_GAIN \n", "");
-    desk.write("without.txt", &without);
-    desk.write("written.txt", with(&config, "EWMA_GAIN", "0.0625"));
+    sandbox.write("without.txt", &without);
+    sandbox.write("written.txt", with(&config, "EWMA_GAIN", "0.0625"));
     for name in ["without.txt", "written.txt"] {
-        summary(&desk, name);
+        summary(&sandbox, name);
     }
-    assert_eq!(desk.text("without/fct.txt"), desk.text("written/fct.txt"));
-    // 1/256, by which alpha and so the rates fall more slowly.
-    assert_ne!(desk.text("without/fct.txt"), golden("incast2-dcqcn", "fct.txt"));
-    let ended = desk.rocelab(&["convert", "without.txt"]);
+    assert_eq!(sandbox.text("without/fct.txt"), sandbox.text("written/fct.txt"));
+    // With 1/256, alpha and therefore the rates fall more slowly.
+    assert_ne!(sandbox.text("without/fct.txt"), golden("incast2-dcqcn", "fct.txt"));
+    let ended = sandbox.rocelab(&["convert", "without.txt"]);
     assert!(ended.stdout.contains("\ng = \"1/16\"\n"), "{ended:?}");
     assert!(ended.stderr.contains("EWMA_GAIN is not there: 1/16 holds"), "{ended:?}");
 }
 
-/// HPCC's simulator keeps one link for two nodes, the last; here that has to be said.
+/// HPCC's simulator keeps only the last of several links between two nodes; here this must be
+/// requested.
 #[test]
 fn parallel_links_are_not_dropped_in_silence() {
     let topology = "4 2 4\n2 3\n0 2 100Gbps 1us 0\n1 3 100Gbps 1us 0\n\
                     2 3 100Gbps 1us 0\n3 2 100Gbps 1us 0\n";
-    let desk = desk(topology, &flows(&[(0, 1, 1000, 2.0)]), &config(), "");
+    let sandbox = sandbox(topology, &flows(&[(0, 1, 1000, 2.0)]), &config(), "");
     for scenario in ["native.toml", "config.txt"] {
-        let ended = desk.rocelab(&["run", scenario]);
+        let ended = sandbox.rocelab(&["run", scenario]);
         assert_eq!(ended.code, Some(2), "{ended:?}");
         let expected = "topology.txt:6:1: line 6 = 3: line 5 has this link already";
         assert!(ended.stderr.contains(expected), "{ended:?}");
@@ -265,22 +265,22 @@ fn parallel_links_are_not_dropped_in_silence() {
 #[test]
 fn hpcc_runs_at_line_rates_that_the_reference_does_not_know() {
     for rate in ["10Gbps", "40Gbps"] {
-        let desk = Desk::new();
-        desk.write(
+        let sandbox = Sandbox::new();
+        sandbox.write(
             "hpcc.toml",
             format!(
                 "[topology.single-switch]\nhosts = 3\nlink = {{ rate = \"{rate}\", cable = \"3m\" }}\n\
                  [congestion_control.hpcc]\n[workload.incast]\nsenders = 2\nbytes = \"10MB\"\n"
             ),
         );
-        summary(&desk, "hpcc.toml");
-        let (columns, rows) = desk.csv("hpcc/links.csv");
+        summary(&sandbox, "hpcc.toml");
+        let (columns, rows) = sandbox.csv("hpcc/links.csv");
         let at = |name: &str| columns.iter().position(|column| column == name).unwrap();
         let to_receiver = rows.iter().find(|row| row[at("to")] == "host-0").unwrap();
         let utilisation: f64 = to_receiver[at("utilisation")].parse().unwrap();
         assert!((0.90..0.97).contains(&utilisation), "{rate}: {utilisation}");
     }
-    let small = Desk::with_small();
+    let small = Sandbox::with_small();
     let sets = ["congestion_control.hpcc={}", "topology.single-switch.link.rate=56Gbps"];
     let ended = small.rocelab(&["check", "small.toml", "--set", sets[0], "--set", sets[1]]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
@@ -288,8 +288,8 @@ fn hpcc_runs_at_line_rates_that_the_reference_does_not_know() {
 
     let topology = star(&["0", "0"]).replace("100Gbps", "40Gbps");
     let config = with(&golden("incast2-hpcc", "config.txt"), "ENABLE_QCN", "0");
-    let desk = desk(&topology, &flows(&[(0, 1, 1000, 2.0)]), &config, "");
-    let ended = desk.rocelab(&["run", "config.txt"]);
+    let sandbox = sandbox(&topology, &flows(&[(0, 1, 1000, 2.0)]), &config, "");
+    let ended = sandbox.rocelab(&["run", "config.txt"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.stderr.contains("40Gbps, for which telemetry has no number"), "{ended:?}");
 }

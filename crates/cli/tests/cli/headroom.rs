@@ -2,18 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::program::Desk;
+use crate::program::Sandbox;
 
 /// The answer to `rocelab headroom --json` with these arguments.
 fn answer(arguments: &[&str]) -> Value {
-    let text = Desk::new().succeeds(&[&["headroom", "--json"], arguments].concat());
+    let text = Sandbox::new().succeeds(&[&["headroom", "--json"], arguments].concat());
     serde_json::from_str(&text).expect("JSON")
 }
 
 #[test]
 fn the_terms_are_printed_with_their_formula() {
     let arguments = ["headroom", "--rate", "100Gbps", "--cable", "300m", "--response", "0ns"];
-    let text = Desk::new().succeeds(&arguments);
+    let text = Sandbox::new().succeeds(&arguments);
     let expected = "\
 headroom of one lossless class at one port: 100Gbps, 1.5us one way, store and forward
 
@@ -64,17 +64,17 @@ fn switches_of_9_and_12_mb_are_counted_in_cells_with_the_count_in_bytes_beside_i
 
 #[test]
 fn classes_that_do_not_fit_are_exit_code_1() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let two = ["headroom", "--rate", "40Gbps", "--cable", "300m", "--classes", "2"];
-    desk.succeeds(&two);
-    let ended = desk.rocelab(&[&two[..], &["--buffer", "4MB"]].concat());
+    sandbox.succeeds(&two);
+    let ended = sandbox.rocelab(&[&two[..], &["--buffer", "4MB"]].concat());
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert_eq!(ended.stderr, "2 lossless classes do not fit: 1 do\n");
 }
 
 #[test]
 fn bad_values_are_exit_code_2_and_say_what_to_give() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (arguments, expected) in [
         (&["--rate", "100Gbps", "--cable", "3m", "--mtu", "9"][..], "--mtu = 9: give "),
         (&["--rate", "100Gbps", "--cable", "3m", "--ports", "0"], "--ports = 0: give "),
@@ -93,7 +93,7 @@ fn bad_values_are_exit_code_2_and_say_what_to_give() {
         (&["--rate", "100", "--cable", "3m"], "--rate"),
         (&["--cable", "3m"], "--rate"),
     ] {
-        let ended = desk.rocelab(&[&["headroom"], arguments].concat());
+        let ended = sandbox.rocelab(&[&["headroom"], arguments].concat());
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
         assert!(ended.stderr.contains(expected), "{ended:?}");
     }
@@ -101,7 +101,7 @@ fn bad_values_are_exit_code_2_and_say_what_to_give() {
 
 #[test]
 fn a_rate_that_is_not_listed_says_whose_response_time_it_has() {
-    let text = |rate: &str| Desk::new().succeeds(&["headroom", "--rate", rate, "--cable", "3m"]);
+    let text = |rate: &str| Sandbox::new().succeeds(&["headroom", "--rate", rate, "--cable", "3m"]);
     let listed = text("50Gbps");
     assert!(
         listed.contains("T = 1505.28ns\n") && listed.contains("`rocelab check` takes"),

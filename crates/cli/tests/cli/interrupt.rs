@@ -7,19 +7,20 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::program::{Desk, Ended};
+use crate::program::{Ended, Sandbox};
 
-/// Hours of work: it ends only because it is interrupted.
-fn endless(desk: &Desk, arguments: &[&str]) -> Child {
+/// A run of several hours, which ends only because it is interrupted.
+fn endless(sandbox: &Sandbox, arguments: &[&str]) -> Child {
     let set = ["--set", "workload.incast.bytes=100TB"];
-    let mut command = desk.program(&[&["run"][..], arguments, &set].concat());
+    let mut command = sandbox.program(&[&["run"][..], arguments, &set].concat());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
 }
 
-/// Waits until the run has started, which its temporary directory shows, and presses Ctrl-C.
-fn interrupt(desk: &Desk, mut child: Child) -> Ended {
+/// Waits until the run has started, which its temporary directory shows, and sends SIGINT.
+fn interrupt(sandbox: &Sandbox, mut child: Child) -> Ended {
     for _ in 0..600 {
-        if desk.tree().iter().any(|path| path.contains(".partial-") && path.ends_with("pfc.csv")) {
+        if sandbox.tree().iter().any(|path| path.contains(".partial-") && path.ends_with("pfc.csv"))
+        {
             sleep(Duration::from_millis(300));
             let process = Pid::from_raw(child.id().try_into().unwrap());
             kill(process, Signal::SIGINT).expect("the program runs");
@@ -33,31 +34,31 @@ fn interrupt(desk: &Desk, mut child: Child) -> Ended {
 
 #[test]
 fn results_are_kept_and_marked_incomplete() {
-    let desk = Desk::with_small();
-    let ended = interrupt(&desk, endless(&desk, &["small.toml"]));
+    let sandbox = Sandbox::with_small();
+    let ended = interrupt(&sandbox, endless(&sandbox, &["small.toml"]));
     assert_eq!(ended.code, Some(130), "{ended:?}");
 
-    let summary = desk.json("results/small-1/summary.json");
+    let summary = sandbox.json("results/small-1/summary.json");
     assert_eq!(summary["incomplete"], true);
     assert_eq!(summary["flows"]["unfinished"], 3);
     assert!(summary["link_traversals"]["data"].as_u64() > Some(0), "{summary:#}");
-    let (_, rows) = desk.csv("results/small-1/flows.csv");
+    let (_, rows) = sandbox.csv("results/small-1/flows.csv");
     assert!(rows.iter().all(|row| row.last().is_some_and(|status| status == "unfinished")));
     assert_eq!(rows.len(), 3);
     for file in ["flows.parquet", "links.csv", "pfc.csv", "run.json", "scenario.resolved.toml"] {
-        assert!(desk.path("results/small-1").join(file).exists(), "no {file}");
+        assert!(sandbox.path("results/small-1").join(file).exists(), "no {file}");
     }
     assert!(ended.stdout.contains("INTERRUPTED"), "{}", ended.stdout);
-    assert!(desk.tree().iter().all(|path| !path.contains(".partial-")), "{:?}", desk.tree());
+    assert!(sandbox.tree().iter().all(|path| !path.contains(".partial-")), "{:?}", sandbox.tree());
 }
 
 #[test]
 fn an_incomplete_run_is_explained_to_its_end_and_no_further() {
-    let desk = Desk::with_small();
-    let ended = interrupt(&desk, endless(&desk, &["small.toml", "--set", "stop=500ms"]));
+    let sandbox = Sandbox::with_small();
+    let ended = interrupt(&sandbox, endless(&sandbox, &["small.toml", "--set", "stop=500ms"]));
     assert_eq!(ended.code, Some(130), "{ended:?}");
-    let summary = desk.json("results/small-1/summary.json");
-    let text = desk.succeeds(&["explain", "results/small-1", "--flow", "0", "--json"]);
+    let summary = sandbox.json("results/small-1/summary.json");
+    let text = sandbox.succeeds(&["explain", "results/small-1", "--flow", "0", "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(answer["digest"], summary["digest"]);
     let flow = &answer["flows"][0];
@@ -67,11 +68,11 @@ fn an_incomplete_run_is_explained_to_its_end_and_no_further() {
 
 #[test]
 fn the_scenarios_that_follow_do_not_run() {
-    let desk = Desk::new();
-    desk.write("folder/a.toml", crate::program::SMALL);
-    desk.write("folder/b.toml", crate::program::SMALL);
-    let ended = interrupt(&desk, endless(&desk, &["folder"]));
+    let sandbox = Sandbox::new();
+    sandbox.write("folder/a.toml", crate::program::SMALL);
+    sandbox.write("folder/b.toml", crate::program::SMALL);
+    let ended = interrupt(&sandbox, endless(&sandbox, &["folder"]));
     assert_eq!(ended.code, Some(130), "{ended:?}");
-    assert!(desk.path("results/a-1/summary.json").exists());
-    assert!(!desk.path("results/b-1").exists());
+    assert!(sandbox.path("results/a-1/summary.json").exists());
+    assert!(!sandbox.path("results/b-1").exists());
 }

@@ -1,4 +1,5 @@
-//! Values at the ends of their ranges run or are refused: nothing panics, takes all memory, or never ends.
+//! Values at the ends of their ranges run or are refused: no panic, no excessive memory, no endless
+//! run.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -6,14 +7,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::program::{Desk, Ended};
+use crate::program::{Ended, Sandbox};
 
-/// Most memory that a run may ask for (KiB).
+/// Memory limit of a run (KiB).
 const MEMORY: u64 = 3 << 20;
-/// How often a run is looked at, 5 ms apart, before it is taken for endless: the machine may be busy.
+/// Number of times that a run is polled, 5 ms apart, before it counts as endless: the machine may
+/// be busy.
 const LOOKS: u32 = 24_000;
 
-/// A little of everything.
+/// A scenario that uses a little of everything.
 const ALL: &str = r#"
 seed = 3
 stop = "60us"
@@ -91,15 +93,15 @@ const TOPOLOGIES: [(&str, &[&str], &str); 5] = [
     ),
 ];
 
-fn write_scenarios(desk: &Desk) {
+fn write_scenarios(sandbox: &Sandbox) {
     for (name, links, numbers) in TOPOLOGIES {
         let links: String = links.iter().map(|link| format!("{link} = {LINK}\n")).collect();
         let text = format!("{ALL}[topology.{name}]\n{numbers}{links}");
-        desk.write(&format!("{name}.toml"), text);
+        sandbox.write(&format!("{name}.toml"), text);
     }
 }
 
-/// What a key of the schema holds.
+/// The kind of values of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Integer,
@@ -110,7 +112,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The ends of the range, and what is near the limits of integers.
+    /// The ends of the range, and values near the limits of integers.
     fn values(self) -> &'static [&'static str] {
         match self {
             Self::Integer => &["0", "65535", "4294967295", "9223372036854775807"],
@@ -124,7 +126,7 @@ impl Kind {
 
 /// Every number of a scenario by its key, as `--set` takes it.
 fn keys() -> BTreeMap<String, Kind> {
-    let schema = Desk::new().succeeds(&["schema"]);
+    let schema = Sandbox::new().succeeds(&["schema"]);
     let schema: Value = serde_json::from_str(&schema).expect("JSON");
     let mut keys = BTreeMap::new();
     walk(&schema, &schema, "", &mut Vec::new(), &mut keys);
@@ -132,8 +134,8 @@ fn keys() -> BTreeMap<String, Kind> {
     keys
 }
 
-/// One of those that are alike: of eight priorities, of algorithms of classes and workloads, and of
-/// exceptions of single switches.
+/// Selects one of several similar keys: of eight priorities, of algorithms of classes and
+/// workloads, and of overrides of single switches.
 fn is_looked_at(key: &str) -> bool {
     let parts: Vec<&str> = key.split('.').collect();
     let is_priority = |part: &&str| matches!(*part, "1" | "2" | "3" | "4" | "5" | "6" | "7");
@@ -187,17 +189,17 @@ fn walk(
     }
 }
 
-/// The program under a limit of memory.
-fn limited(desk: &Desk, arguments: &[&str]) -> Command {
-    let program = desk.program(arguments);
+/// The program with a limit of memory.
+fn limited(sandbox: &Sandbox, arguments: &[&str]) -> Command {
+    let program = sandbox.program(arguments);
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"")]);
     command.arg(program.get_program()).args(program.get_args());
-    command.current_dir(program.get_current_dir().expect("the desk"));
+    command.current_dir(program.get_current_dir().expect("the sandbox"));
     command
 }
 
-/// How it ended; none if it did not in time.
+/// How it ended; `None` if it did not end in time.
 fn end(mut command: Command) -> Option<Ended> {
     let mut looks = 0;
     let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -214,12 +216,12 @@ fn end(mut command: Command) -> Option<Ended> {
     Some(Ended::of(child.wait_with_output().expect("output")))
 }
 
-/// Runs with a value, which has to be done, with or without a finding, or be refused.
-fn check(desk: &Desk, scenario: &str, sets: &[&str]) -> Result<(), String> {
+/// Runs with a value: the run must succeed, find a problem, or be refused.
+fn check(sandbox: &Sandbox, scenario: &str, sets: &[&str]) -> Result<(), String> {
     let mut arguments =
         vec!["run", scenario, "--out", "out", "--force", "--quiet", "--threads", "1"];
     sets.iter().for_each(|set| arguments.extend(["--set", set]));
-    match end(limited(desk, &arguments)) {
+    match end(limited(sandbox, &arguments)) {
         Some(ended) if matches!(ended.code, Some(0..=2)) => Ok(()),
         Some(ended) => Err(format!("{sets:?}: {:?} {}", ended.code, ended.stderr)),
         None => Err(format!("{sets:?}: it does not end")),
@@ -228,10 +230,10 @@ fn check(desk: &Desk, scenario: &str, sets: &[&str]) -> Result<(), String> {
 
 #[test]
 fn every_number_at_its_ends_runs_or_is_refused() {
-    let desk = Desk::new();
-    write_scenarios(&desk);
+    let sandbox = Sandbox::new();
+    write_scenarios(&sandbox);
     for (topology, ..) in TOPOLOGIES {
-        check(&desk, &format!("{topology}.toml"), &[]).expect("it runs as it is");
+        check(&sandbox, &format!("{topology}.toml"), &[]).expect("it runs as it is");
     }
     let keys = keys();
     assert!(keys.len() > 200, "the schema is read: {}", keys.len());
@@ -251,42 +253,42 @@ fn every_number_at_its_ends_runs_or_is_refused() {
                 _ => &[],
             };
             let sets = [&[set.as_str()], more].concat();
-            wrong.extend(check(&desk, &format!("{topology}.toml"), &sets).err());
+            wrong.extend(check(&sandbox, &format!("{topology}.toml"), &sets).err());
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Attack E.
+/// Attack E: receive requests that nothing uses must cost nothing.
 #[test]
 fn receive_requests_that_nothing_takes_cost_nothing() {
-    let desk = Desk::new();
-    write_scenarios(&desk);
+    let sandbox = Sandbox::new();
+    write_scenarios(&sandbox);
     let run = |depth: &str| {
-        check(&desk, "single-switch.toml", &[&format!("workload.app.receive_depth={depth}")])
+        check(&sandbox, "single-switch.toml", &[&format!("workload.app.receive_depth={depth}")])
             .unwrap();
-        desk.json("out/summary.json")["digest"].clone()
+        sandbox.json("out/summary.json")["digest"].clone()
     };
     assert_eq!(run("4294967295"), run("100"));
 }
 
-/// A run may last, and what it samples would fill the disk.
+/// A long run whose samples would fill the disk.
 #[test]
 fn samples_without_end_are_refused() {
-    let desk = Desk::new();
-    write_scenarios(&desk);
-    desk.write("none.toml", desk.text("single-switch.toml").replace("stop = \"60us\"", ""));
+    let sandbox = Sandbox::new();
+    write_scenarios(&sandbox);
+    sandbox.write("none.toml", sandbox.text("single-switch.toml").replace("stop = \"60us\"", ""));
     let start = "workload.incast.start=\"999999s\"";
-    let ended = desk.rocelab(&["run", "none.toml", "--quiet", "--set", start]);
+    let ended = sandbox.rocelab(&["run", "none.toml", "--quiet", "--set", start]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.stderr.contains("sample.queues.interval"), "{}", ended.stderr);
     assert!(ended.stderr.contains("99999900001 samples"), "{}", ended.stderr);
 }
 
-/// Attack D, and its kin: sums of times.
+/// Attack D, and similar ones: sums of times.
 #[test]
 fn times_that_do_not_end_are_refused_or_never_come() {
-    let desk = Desk::with_small();
+    let sandbox = Sandbox::with_small();
     let failure = |rest: &str| {
         format!(
             "{}[[failure]]\nkind = \"link-down\"\nport = \"host-0\"\n{rest}",
@@ -294,8 +296,8 @@ fn times_that_do_not_end_are_refused_or_never_come() {
         )
     };
     let run = |text: String| {
-        desk.write("late.toml", text);
-        desk.rocelab(&[
+        sandbox.write("late.toml", text);
+        sandbox.rocelab(&[
             "run",
             "late.toml",
             "--out",
@@ -315,12 +317,12 @@ fn times_that_do_not_end_are_refused_or_never_come() {
     let refused = run(failure(often));
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(refused.stderr.contains("failure[0].repeat"), "{}", refused.stderr);
-    // It begins, and does not end: the flows of host-0 are not over.
+    // It begins and does not end: the flows of host-0 do not complete.
     let lasts = run(failure("at = \"0.1us\"\nlasts = \"4611686s\"\n"));
     assert!(lasts.code.is_some_and(|code| code <= 1), "{lasts:?}");
-    let (_, flows) = desk.csv("late/flows.csv");
+    let (_, flows) = sandbox.csv("late/flows.csv");
     assert!(flows.iter().any(|flow| flow.last().is_some_and(|status| status != "completed")));
-    // What is to come last does not come before.
+    // A failure that comes last has no effect before.
     let never = run(failure("at = \"4611686s\"\nlasts = \"4611686s\"\n"));
     assert_eq!(never.code, Some(0), "{never:?}");
 }

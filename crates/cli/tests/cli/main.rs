@@ -1,4 +1,4 @@
-//! The program as its users and their scripts meet it: arguments, exit codes, output, files.
+//! The program from outside, as users and scripts see it: arguments, exit codes, output, files.
 
 mod bad_input;
 mod capture_gaps;

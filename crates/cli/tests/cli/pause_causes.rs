@@ -1,11 +1,12 @@
-//! Whose fault pauses are said to be: the same in every place that says it.
+//! The root cause of pauses is the same in every output that names it.
 
 use serde_json::{Value, json};
 
-use crate::program::Desk;
+use crate::program::Sandbox;
 
-/// host-2 asks for pauses without end, and both flows share the way to its leaf: flow 1, which goes to
-/// host-3, is only held up. Frames of both cross thresholds; those of flow 0 fill the memory.
+/// host-2 requests pauses without end, and both flows share the path to its leaf: flow 1, which
+/// goes to host-3, is only held up. Frames of both cross thresholds; those of flow 0 fill the
+/// memory.
 const STORM: &str = r#"stop = "1ms"
 [topology.leaf-spine]
 leaves = 2
@@ -28,18 +29,18 @@ list = [
 ]
 "#;
 
-/// The storm's results, with links of so many Gbit/s between switches.
-fn storm(fabric_link: u32) -> Desk {
-    let desk = Desk::new();
-    desk.write("storm.toml", STORM);
+/// The results of the storm, with links of this rate (Gbit/s) between switches.
+fn storm(fabric_link: u32) -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("storm.toml", STORM);
     let rate = format!("topology.leaf-spine.fabric_link.rate={fabric_link}Gbps");
-    desk.rocelab(&["run", "storm.toml", "--set", &rate, "--out", "results", "--quiet"]);
-    desk
+    sandbox.rocelab(&["run", "storm.toml", "--set", &rate, "--out", "results", "--quiet"]);
+    sandbox
 }
 
-/// What was paused for most of the storm, with the root that `pauses.json` has.
-fn held_up(desk: &Desk) -> Vec<(String, String)> {
-    let causes = desk.json("results/pauses.json");
+/// The ports that were paused for most of the storm, with the root in `pauses.json`.
+fn held_up(sandbox: &Sandbox) -> Vec<(String, String)> {
+    let causes = sandbox.json("results/pauses.json");
     let pauses = causes["pauses"].as_array().expect("pauses");
     let time = |pause: &Value, end: &str| pause[end].as_u64().unwrap_or(1_000_000_000);
     let long =
@@ -55,15 +56,15 @@ fn held_up(desk: &Desk) -> Vec<(String, String)> {
     .collect()
 }
 
-fn explained(desk: &Desk) -> Value {
-    let answer = desk.succeeds(&["explain", "results", "--json"]);
+fn explained(sandbox: &Sandbox) -> Value {
+    let answer = sandbox.succeeds(&["explain", "results", "--json"]);
     serde_json::from_str(&answer).expect("JSON")
 }
 
-/// What the report draws as a tree: depth, who asked, and which port was paused.
-fn drawn(desk: &Desk) -> Vec<(u64, String, String)> {
-    desk.succeeds(&["report", "results", "-o", "page.html"]);
-    let page = desk.text("page.html");
+/// The report's tree: depth, who requested the pause, and the paused port.
+fn drawn(sandbox: &Sandbox) -> Vec<(u64, String, String)> {
+    sandbox.succeeds(&["report", "results", "-o", "page.html"]);
+    let page = sandbox.text("page.html");
     let start = "<script type=\"application/json\" id=\"data\">";
     let data = page.split(start).nth(1).and_then(|rest| rest.split("</script>").next());
     let data: Value = serde_json::from_str(data.expect("data")).expect("JSON");
@@ -80,12 +81,12 @@ fn branch(depth: u64, by: &str, port: &str) -> (u64, String, String) {
 
 #[test]
 fn a_storm_is_the_root_of_all_that_it_holds_up() {
-    let desk = storm(100);
+    let sandbox = storm(100);
     let nodes = ["leaf-1", "spine-0", "leaf-0", "host-0", "host-1"];
     let expected = nodes.map(|node| (node.to_owned(), "host-2".to_owned()));
-    assert_eq!(held_up(&desk), expected);
+    assert_eq!(held_up(&sandbox), expected);
 
-    let answer = explained(&desk);
+    let answer = explained(&sandbox);
     let root = &answer["roots"][0];
     assert_eq!((&root["place"], &root["pauses"]), (&json!("host-2"), &json!(5)), "{answer:#}");
     for pause in &answer["longest"].as_array().expect("pauses")[..5] {
@@ -103,14 +104,15 @@ fn a_storm_is_the_root_of_all_that_it_holds_up() {
         branch(3, "leaf-0", "host-1:0"),
         branch(3, "leaf-0", "host-0:0"),
     ];
-    assert_eq!(drawn(&desk)[..5], tree);
+    assert_eq!(drawn(&sandbox)[..5], tree);
 }
 
-/// Two hosts overload their leaf's uplink: it pauses them before the storm comes, and once more just
-/// before it is paused itself. That is its own congestion; what switches are paused for is not.
+/// Two hosts overload their leaf's uplink: it pauses them before the storm comes, and once more
+/// just before it is paused itself. That is the leaf's own congestion; pauses of switches have
+/// another cause.
 #[test]
 fn congestion_beside_a_storm_is_told_from_it() {
-    let desk = storm(40);
+    let sandbox = storm(40);
     let expected = [
         ("leaf-1", "host-2"),
         ("spine-0", "host-2"),
@@ -118,8 +120,8 @@ fn congestion_beside_a_storm_is_told_from_it() {
         ("host-0", "leaf-0:2"),
         ("leaf-0", "host-2"),
     ];
-    assert_eq!(held_up(&desk), expected.map(|(node, root)| (node.to_owned(), root.to_owned())));
-    let answer = explained(&desk);
+    assert_eq!(held_up(&sandbox), expected.map(|(node, root)| (node.to_owned(), root.to_owned())));
+    let answer = explained(&sandbox);
     let places = answer["roots"].as_array().expect("roots").iter().map(|root| &root["place"]);
     assert_eq!(places.collect::<Vec<_>>(), ["leaf-0:2", "host-2"], "{answer:#}");
     let [victim] = answer["victims"].as_array().expect("victims").as_slice() else {
@@ -127,5 +129,5 @@ fn congestion_beside_a_storm_is_told_from_it() {
     };
     assert_eq!((&victim["flow"], &victim["root"]), (&json!(1), &json!("host-2")));
     let stem = [branch(0, "host-2", "leaf-1:0"), branch(1, "leaf-1", "spine-0:1")];
-    assert!(drawn(&desk).windows(2).any(|both| both == stem));
+    assert!(drawn(&sandbox).windows(2).any(|both| both == stem));
 }

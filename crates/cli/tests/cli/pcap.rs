@@ -7,14 +7,14 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::program::{Desk, repository, repository_argument};
+use crate::program::{Sandbox, repository, repository_argument};
 
-/// A capture of Soft-RoCE of the repository.
+/// A capture of Soft-RoCE in the repository.
 fn data(name: &str) -> String {
     repository_argument(&format!("crates/capture/tests/data/{name}.pcap"))
 }
 
-/// Every capture of Soft-RoCE beside the repository, or those in it.
+/// Every capture of Soft-RoCE beside the repository, or in it.
 fn captures() -> Vec<PathBuf> {
     let shared = repository("").join("../shared");
     let folders = ["soft-roce/captures", "vectors", "vectors/pcap_variants", "captures"];
@@ -39,22 +39,22 @@ fn objects(text: &str) -> Vec<Value> {
 
 #[test]
 fn verify_says_what_is_wrong_and_where() {
-    let desk = Desk::new();
-    let ended = desk.rocelab(&["pcap", "verify", &data("fault_write_corrupt_icrc.delivered")]);
+    let sandbox = Sandbox::new();
+    let ended = sandbox.rocelab(&["pcap", "verify", &data("fault_write_corrupt_icrc.delivered")]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));
     for part in ["frame 7: icrc: found 0x", "82 frames, 1 fault\n", "RC_ACKNOWLEDGE (0x11)"] {
         assert!(ended.stdout.contains(part), "no {part} in:\n{}", ended.stdout);
     }
-    let answer = desk.succeeds(&["pcap", "verify", &data("fault_send_rnr")]);
+    let answer = sandbox.succeeds(&["pcap", "verify", &data("fault_send_rnr")]);
     assert!(answer.ends_with("\n112 frames, no faults\n"), "{answer}");
-    assert!(desk.tree().is_empty());
+    assert!(sandbox.tree().is_empty());
 }
 
 #[test]
 fn verify_json_has_the_keys_that_scripts_rely_on() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let ended =
-        desk.rocelab(&["pcap", "verify", &data("fault_write_corrupt_icrc.delivered"), "--json"]);
+        sandbox.rocelab(&["pcap", "verify", &data("fault_write_corrupt_icrc.delivered"), "--json"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));
     let mut all = objects(&ended.stdout);
     let last = all.pop().unwrap();
@@ -88,11 +88,11 @@ fn verify_json_has_the_keys_that_scripts_rely_on() {
     assert!(ack["msn"].is_u64() && ack["ack_req"] == false);
 }
 
-/// tshark's opcode numbers and how many packets have them; `None` without tshark.
+/// tshark's opcode numbers, each with its number of packets; `None` if tshark is missing.
 fn tshark_opcodes(path: &Path) -> Option<BTreeMap<u64, u64>> {
     let mut command = Command::new("tshark");
     command.arg("-n").arg("-r").arg(path).args(["-T", "fields", "-e", "infiniband.bth.opcode"]);
-    // These guess at payload; the last hides RoCE behind low source ports.
+    // These dissectors guess the payload; the last one hides RoCE on low source ports.
     for guess in ["rpcrdma_infiniband", "eth_over_ib", "mellanox_eoib"] {
         command.args(["--disable-heuristic", guess]);
     }
@@ -116,9 +116,9 @@ fn tshark_opcodes(path: &Path) -> Option<BTreeMap<u64, u64>> {
 
 #[test]
 fn opcodes_are_counted_as_tshark_counts_them() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for path in captures() {
-        let ended = desk.rocelab(&["pcap", "verify", path.to_str().unwrap(), "--json"]);
+        let ended = sandbox.rocelab(&["pcap", "verify", path.to_str().unwrap(), "--json"]);
         assert!(matches!(ended.code, Some(0 | 1)), "{}: {}", path.display(), ended.stderr);
         let Some(expected) = tshark_opcodes(&path) else { return };
         let mut counts = BTreeMap::new();
@@ -127,7 +127,8 @@ fn opcodes_are_counted_as_tshark_counts_them() {
                 *counts.entry(opcode).or_default() += 1;
             }
         }
-        // Changed on purpose: tshark does not look behind another next header than 0x1b.
+        // These packets were changed on purpose: tshark does not decode after a next header other
+        // than 0x1b.
         if !path.to_str().unwrap().contains("icrc_mutations") {
             assert_eq!(counts, expected, "{}", path.display());
         }
@@ -136,17 +137,17 @@ fn opcodes_are_counted_as_tshark_counts_them() {
 
 #[test]
 fn decode_prints_a_line_a_frame() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let path = data("fault_send_rnr");
-    let answer = desk.succeeds(&["pcap", "decode", &path]);
+    let answer = sandbox.succeeds(&["pcap", "decode", &path]);
     assert_eq!(answer.lines().count(), 112);
     let nak = answer.lines().find(|line| line.contains("RNR NAK")).expect("one is there");
     for part in ["10.0.0.1 > 10.0.0.2: RC_ACKNOWLEDGE", "timer 640 us", "payload 0, icrc ok"] {
         assert!(nak.contains(part), "{nak}");
     }
-    assert_eq!(desk.succeeds(&["pcap", "decode", &path, "--count", "3"]).lines().count(), 3);
+    assert_eq!(sandbox.succeeds(&["pcap", "decode", &path, "--count", "3"]).lines().count(), 3);
 
-    let all = objects(&desk.succeeds(&["pcap", "decode", &path, "--json"]));
+    let all = objects(&sandbox.succeeds(&["pcap", "decode", &path, "--json"]));
     assert_eq!(all.len(), 112);
     let first = &all[0];
     assert_eq!((&first["frame"], &first["proto"]), (&1.into(), &"roce_v2_ipv4".into()));
@@ -156,22 +157,22 @@ fn decode_prints_a_line_a_frame() {
 
 #[test]
 fn decode_names_connection_management() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let path = repository_argument("crates/wire/tests/data/cm/rping_no_listener_rej.pcap");
-    let lines = desk.succeeds(&["pcap", "decode", &path]);
+    let lines = sandbox.succeeds(&["pcap", "decode", &path]);
     let lines: Vec<_> = lines.lines().collect();
     assert_eq!(lines.len(), 2);
     for (line, message) in lines.iter().zip(["CM REQ", "CM REJ"]) {
         assert!(line.contains("UD_SEND_ONLY") && line.contains(message), "{line}");
     }
-    let all = objects(&desk.succeeds(&["pcap", "decode", &path, "--json"]));
+    let all = objects(&sandbox.succeeds(&["pcap", "decode", &path, "--json"]));
     assert!(all.iter().all(|frame| frame["mad"].is_object()), "{all:?}");
 }
 
 #[test]
 fn stats_count_by_queue_pair() {
-    let desk = Desk::new();
-    let all = objects(&desk.succeeds(&["pcap", "stats", &data("fault_send_rnr"), "--json"]));
+    let sandbox = Sandbox::new();
+    let all = objects(&sandbox.succeeds(&["pcap", "stats", &data("fault_send_rnr"), "--json"]));
     let [connection, total] = &all[..] else { panic!("{all:?}") };
     assert_eq!(total["total"], 112);
     assert_eq!(connection["transport"], "RC");
@@ -184,61 +185,61 @@ fn stats_count_by_queue_pair() {
     let times = ["min", "median", "p99", "max"].map(|key| rtt[key].as_u64().unwrap());
     assert!(times.is_sorted() && times[0] > 0 && rtt["count"].as_u64() > Some(0));
 
-    let text = desk.succeeds(&["pcap", "stats", &data("fault_send_rnr")]);
+    let text = sandbox.succeeds(&["pcap", "stats", &data("fault_send_rnr")]);
     assert!(text.contains("rtt min [us]") && text.contains("10.0.0.2"), "{text}");
 }
 
 #[test]
 fn made_captures_are_sound_for_us_and_for_tshark() {
-    let desk = Desk::new();
-    desk.write(
+    let sandbox = Sandbox::new();
+    sandbox.write(
         "write.toml",
         "[[message]]\nverb = \"write\"\nbytes = 5000\n[[message]]\nverb = \"acknowledge\"\n\
          [[message]]\nverb = \"cnp\"\n[[message]]\nverb = \"pfc\"\n",
     );
     for out in ["write.pcap", "write.pcapng"] {
-        let answer = desk.succeeds(&["pcap", "make", "write.toml", "--out", out]);
+        let answer = sandbox.succeeds(&["pcap", "make", "write.toml", "--out", out]);
         assert_eq!(answer, format!("8 frames: {out}\n"));
-        assert!(desk.succeeds(&["pcap", "verify", out]).ends_with("8 frames, no faults\n"));
-        let Some(opcodes) = tshark_opcodes(&desk.path(out)) else { continue };
+        assert!(sandbox.succeeds(&["pcap", "verify", out]).ends_with("8 frames, no faults\n"));
+        let Some(opcodes) = tshark_opcodes(&sandbox.path(out)) else { continue };
         let expected = [(6, 1), (7, 3), (8, 1), (17, 1), (129, 1)];
         assert_eq!(opcodes, BTreeMap::from(expected));
     }
-    let again = desk.rocelab(&["pcap", "make", "write.toml", "--out", "write.pcap"]);
+    let again = sandbox.rocelab(&["pcap", "make", "write.toml", "--out", "write.pcap"]);
     let expected = "error: --out = write.pcap: exists; replace it with --force\n";
     assert_eq!((again.code, again.stderr.as_str()), (Some(2), expected));
-    desk.succeeds(&["pcap", "make", "write.toml", "--out", "write.pcap", "--force"]);
+    sandbox.succeeds(&["pcap", "make", "write.toml", "--out", "write.pcap", "--force"]);
 
-    desk.write("wrong.toml", "path_mtu = 1000\n");
-    let wrong = desk.rocelab(&["pcap", "make", "wrong.toml", "--out", "wrong.pcap"]);
+    sandbox.write("wrong.toml", "path_mtu = 1000\n");
+    let wrong = sandbox.rocelab(&["pcap", "make", "wrong.toml", "--out", "wrong.pcap"]);
     assert_eq!(wrong.code, Some(2));
     assert!(wrong.stderr.starts_with("error: wrong.toml:1:12: path_mtu = 1000: "), "{wrong:?}");
-    assert!(!desk.path("wrong.pcap").exists());
+    assert!(!sandbox.path("wrong.pcap").exists());
 }
 
-/// What a snap length hides is counted, for programs and for people.
+/// Frames that the snap length cut are counted, in JSON and in text.
 #[test]
 fn frames_that_are_not_whole_are_counted() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let scenario = repository_argument("scenarios/single-switch-write.toml");
     let sets = ["capture.ports=[\"host-0\"]", "capture.snap_length=100"];
     let mut arguments = vec!["run", &scenario, "--out", "results"];
     arguments.extend(sets.iter().flat_map(|set| ["--set", set]));
-    desk.succeeds(&arguments);
+    sandbox.succeeds(&arguments);
     let capture = "results/capture.pcapng";
-    let answer = desk.succeeds(&["pcap", "verify", capture, "--json"]);
+    let answer = sandbox.succeeds(&["pcap", "verify", capture, "--json"]);
     let last = objects(answer.lines().last().unwrap()).remove(0);
     let cut = last["cut_frames"].as_u64().unwrap();
     assert!(0 < cut && cut < last["total"].as_u64().unwrap(), "{last}");
-    let answer = desk.succeeds(&["pcap", "verify", capture]);
+    let answer = sandbox.succeeds(&["pcap", "verify", capture]);
     let end = format!("; {cut} frames cut by the snap length, not checked whole\n");
     assert!(answer.replace(',', "").ends_with(&end.replace(',', "")), "{answer}");
 }
 
-/// What the simulator captures is sound, and retransmissions are those that it counted.
+/// Captures of the simulator have no faults, and the same retransmissions as it counted.
 #[test]
 fn simulated_captures_are_sound() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for (version, ip) in [("1", "ipv4"), ("2", "ipv4"), ("2", "ipv6")] {
         let scenario = repository_argument(&format!("scenarios/incast-v{version}.toml"));
         let ip = format!("roce.ip={ip}");
@@ -254,8 +255,8 @@ fn simulated_captures_are_sound() {
             "capture.fcs=true",
         ];
         arguments.extend(sets.iter().flat_map(|set| ["--set", set]));
-        desk.succeeds(&arguments);
-        let answer = desk.succeeds(&["pcap", "verify", "results/capture.pcapng", "--json"]);
+        sandbox.succeeds(&arguments);
+        let answer = sandbox.succeeds(&["pcap", "verify", "results/capture.pcapng", "--json"]);
         let last = objects(answer.lines().last().unwrap()).remove(0);
         assert!(last["total"].as_u64() > Some(1_000));
         assert_eq!((&last["faults"], &last["missing_psns"]), (&0.into(), &0.into()));
@@ -264,16 +265,16 @@ fn simulated_captures_are_sound() {
 
 #[test]
 fn what_is_no_capture_is_refused_in_one_line() {
-    let desk = Desk::new();
-    desk.write("empty.pcap", "");
-    desk.write("text.pcap", "no capture at all");
-    desk.write("packed.pcap", [0x1f, 0x8b, 8, 0, 0, 0]);
+    let sandbox = Sandbox::new();
+    sandbox.write("empty.pcap", "");
+    sandbox.write("text.pcap", "no capture at all");
+    sandbox.write("packed.pcap", [0x1f, 0x8b, 8, 0, 0, 0]);
     let whole = fs::read(data("fault_send_rnr")).unwrap();
-    desk.write("cut.pcap", &whole[..1_000]);
+    sandbox.write("cut.pcap", &whole[..1_000]);
     let mut cooked = whole.clone();
     cooked[20] = 113;
-    desk.write("cooked.pcap", cooked);
-    fs::create_dir(desk.path("folder.pcap")).unwrap();
+    sandbox.write("cooked.pcap", cooked);
+    fs::create_dir(sandbox.path("folder.pcap")).unwrap();
     let cases = [
         ("empty.pcap", "is empty; name a pcap or pcapng file"),
         ("text.pcap", "not a capture: starts with 0x6e6f2063, neither pcap nor pcapng; name a"),
@@ -285,7 +286,7 @@ fn what_is_no_capture_is_refused_in_one_line() {
     ];
     for command in ["verify", "decode", "stats"] {
         for (name, expected) in cases {
-            let ended = desk.rocelab(&["pcap", command, name]);
+            let ended = sandbox.rocelab(&["pcap", command, name]);
             assert_eq!(ended.code, Some(2), "{command} {name}: {ended:?}");
             assert!(ended.stderr.starts_with(&format!("error: {name}: ")), "{}", ended.stderr);
             assert!(ended.stderr.contains(expected), "{command} {name}: {}", ended.stderr);
@@ -294,31 +295,31 @@ fn what_is_no_capture_is_refused_in_one_line() {
     }
 }
 
-/// A cut file is read as far as it goes.
+/// A truncated file is read as far as possible.
 #[test]
 fn the_whole_frames_of_a_cut_file_are_told() {
-    let desk = Desk::new();
-    desk.write("cut.pcap", &fs::read(data("fault_send_rnr")).unwrap()[..1_000]);
-    let ended = desk.rocelab(&["pcap", "decode", "cut.pcap"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("cut.pcap", &fs::read(data("fault_send_rnr")).unwrap()[..1_000]);
+    let ended = sandbox.rocelab(&["pcap", "decode", "cut.pcap"]);
     assert_eq!((ended.code, ended.stdout.lines().count()), (Some(2), 7));
-    let ended = desk.rocelab(&["pcap", "verify", "cut.pcap"]);
+    let ended = sandbox.rocelab(&["pcap", "verify", "cut.pcap"]);
     assert!(ended.stdout.ends_with("7 frames, no faults\n"), "{}", ended.stdout);
 }
 
-/// As `head` does.
+/// A reader that closes the pipe, as `head` does.
 #[cfg(unix)]
 #[test]
 fn a_reader_that_goes_ends_it_quietly() {
     use std::process::Stdio;
 
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     for command in ["decode", "verify"] {
         let path = data("fault_write_corrupt_icrc.delivered");
-        let mut program = desk.program(&["pcap", command, &path, "--json"]);
+        let mut program = sandbox.program(&["pcap", command, &path, "--json"]);
         let mut child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
-        // 1 if it was done, and had found the fault, before the reader went.
+        // The exit code is 1 if it had found the fault before the reader closed the pipe.
         assert!(matches!(output.status.code(), Some(0 | 1)), "{command}: {output:?}");
         assert!(output.stderr.is_empty(), "{command}");
     }

@@ -1,4 +1,4 @@
-//! Runs the program in a folder of its own and says how it ended.
+//! Runs the program in a temporary folder, and records how it ended.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A scenario of three senders and one receiver that a debug build runs in no time.
+/// A scenario of three senders and one receiver that a debug build runs quickly.
 pub(crate) const SMALL: &str = r#"
 [topology.single-switch]
 hosts = 4
@@ -19,19 +19,19 @@ senders = 3
 bytes = "100KB"
 "#;
 
-/// An empty folder to work in.
-pub(crate) struct Desk(TempDir);
+/// A temporary folder, in which the program runs.
+pub(crate) struct Sandbox(TempDir);
 
-impl Desk {
+impl Sandbox {
     pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().expect("a temporary folder"))
     }
 
-    /// A desk with [`SMALL`] as `small.toml`.
+    /// A folder with [`SMALL`] as `small.toml`.
     pub(crate) fn with_small() -> Self {
-        let desk = Self::new();
-        desk.write("small.toml", SMALL);
-        desk
+        let sandbox = Self::new();
+        sandbox.write("small.toml", SMALL);
+        sandbox
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -57,7 +57,7 @@ impl Desk {
         Ended::of(self.program(arguments).output().expect("the program starts"))
     }
 
-    /// Runs the program, which has to succeed in silence on standard error.
+    /// Runs the program, which must succeed and print nothing to standard error.
     #[track_caller]
     pub(crate) fn succeeds(&self, arguments: &[&str]) -> String {
         let ended = self.rocelab(arguments);
@@ -65,7 +65,7 @@ impl Desk {
         ended.stdout
     }
 
-    /// Every file and folder here and below, hidden ones included, relative to the desk.
+    /// Every file and folder in it, including hidden ones, by relative path.
     pub(crate) fn tree(&self) -> Vec<String> {
         let mut all = Vec::new();
         collect(self.0.path(), self.0.path(), &mut all);

@@ -1,13 +1,13 @@
-//! What stands on the wire where QCN is used. Wireshark knows neither of its two EtherTypes: that it
-//! sees them, and RoCE once the CN-TAG is cut out, is what it can say; the fields are read here from
-//! the places that the format gives them, and by `rocelab pcap verify`. Skipped, with a note, without
-//! tshark and editcap.
+//! The frames of QCN on the wire. Wireshark does not know its two EtherTypes, so it can only
+//! confirm that they are there, and that the frames are RoCE without the CN-TAG. The fields are
+//! read here at the positions of the format, and by `rocelab pcap verify`. Skipped, with a note, if
+//! tshark or editcap is missing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use crate::program::Desk;
+use crate::program::Sandbox;
 
 const SCENARIO: &str = "\
 seed = 1
@@ -27,7 +27,8 @@ list = [
 ports = [\"host-0\"]
 ";
 
-/// The EtherType behind the tag, and the bytes of each frame; none, with a note, without tshark.
+/// The EtherType after the tag, and the bytes of each frame; `None`, with a note, if tshark is
+/// missing.
 fn frames(path: &Path) -> Option<Vec<(String, Vec<u8>)>> {
     let tshark = Command::new("tshark")
         .args(["-n", "-x", "-T", "jsonraw", "-r"])
@@ -53,13 +54,13 @@ fn number(bytes: &[u8]) -> u64 {
 
 #[test]
 fn tags_and_messages_are_where_the_format_has_them() {
-    let desk = Desk::new();
-    let scenario = desk.write("qcn.toml", SCENARIO);
-    desk.succeeds(&["run", scenario.to_str().unwrap(), "--out", "results"]);
-    let capture = desk.path("results/capture.pcapng");
+    let sandbox = Sandbox::new();
+    let scenario = sandbox.write("qcn.toml", SCENARIO);
+    sandbox.succeeds(&["run", scenario.to_str().unwrap(), "--out", "results"]);
+    let capture = sandbox.path("results/capture.pcapng");
     let Some(frames) = frames(&capture) else { return };
     let tagged: Vec<_> = frames.iter().filter(|(ethertype, _)| ethertype == "22e9").collect();
-    // Behind the 802.1Q tag both kinds have a CN-TAG: flow ID, and the EtherType that follows.
+    // After the 802.1Q tag, both kinds have a CN-TAG: flow ID, and the next EtherType.
     let (messages, data): (Vec<_>, Vec<_>) =
         tagged.iter().copied().partition(|(_, bytes)| number(&bytes[20..22]) == 0x22e7);
     assert!(messages.len() > 3 && data.len() > 1_900, "{} {}", messages.len(), data.len());
@@ -67,14 +68,14 @@ fn tags_and_messages_are_where_the_format_has_them() {
     for (_, bytes) in &messages {
         check_message(bytes, &data[0].1, &sent);
     }
-    let summary = desk.json("results/summary.json");
+    let summary = sandbox.json("results/summary.json");
     assert!(summary["cnms"].as_u64().unwrap() >= messages.len() as u64);
-    let told = desk.succeeds(&["pcap", "verify", capture.to_str().unwrap()]);
+    let told = sandbox.succeeds(&["pcap", "verify", capture.to_str().unwrap()]);
     assert!(told.contains("qcn"), "{told}");
-    check_without_tags(&desk, &capture);
+    check_without_tags(&sandbox, &capture);
 }
 
-/// A message to host-0 about one of the frames that it has `sent`.
+/// Checks a message to host-0 about one of the frames that it has `sent`.
 #[track_caller]
 fn check_message(bytes: &[u8], data: &[u8], sent: &BTreeMap<&[u8], ()>) {
     assert_eq!(bytes.len(), 110, "without FCS");
@@ -88,7 +89,8 @@ fn check_message(bytes: &[u8], data: &[u8], sent: &BTreeMap<&[u8], ()>) {
     assert!((1..=63).contains(&feedback) && bytes[23] >> 6 == 0, "{feedback}");
     let offset = i64::from(i16::from_be_bytes([bytes[32], bytes[33]])) * 64;
     let delta = i64::from(i16::from_be_bytes([bytes[34], bytes[35]])) * 64;
-    // Fb from the fields, which lost up to 64 bytes each; 130,000 is 26,000 x (2 x 2 + 1).
+    // Fb, computed from the fields, which each lost up to 64 bytes; 130,000 is 26,000 x (2 x 2 +
+    // 1).
     let exact = ((offset + 2 * delta) as f64 * 63.0 / 130_000.0).min(63.0);
     assert!((f64::from(feedback) - exact).abs() < 1.2, "{feedback} of {exact}");
     assert_eq!(bytes[36] >> 5, 3, "priority of the frame");
@@ -97,9 +99,9 @@ fn check_message(bytes: &[u8], data: &[u8], sent: &BTreeMap<&[u8], ()>) {
     assert!(sent.contains_key(&bytes[46..110]), "the first bytes of a frame that was sent");
 }
 
-/// With the CN-TAG cut out, data is RoCE to Wireshark, and nothing is malformed.
-fn check_without_tags(desk: &Desk, capture: &Path) {
-    let cut = desk.path("cut.pcapng");
+/// Without the CN-TAG, data is RoCE for Wireshark, and nothing is malformed.
+fn check_without_tags(sandbox: &Sandbox, capture: &Path) {
+    let cut = sandbox.path("cut.pcapng");
     let edited = Command::new("editcap").args(["-C", "16:4"]).arg(capture).arg(&cut).output();
     let Ok(edited) = edited.inspect_err(|error| println!("skipped: cannot run editcap: {error}"))
     else {

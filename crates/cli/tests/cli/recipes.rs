@@ -1,24 +1,24 @@
 //! The worked examples of `CONTRIBUTING.md`: a copy of the repository with their files and lines
 //! must compile, know the new names, and run them.
 //!
-//! The copy is built as `ci.sh` builds the tests of the repository: the same packages, for what they
-//! have in common has the features that any of them asks for, with the same profile into the same target
-//! directory. After it, only the crates of the copy are built.
+//! The copy is built in the same way as `ci.sh` builds the tests of the repository: the same
+//! packages (so that common dependencies have the same features), the same profile and the same
+//! target directory. So only the crates of the copy are compiled.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::program::{Desk, repository};
+use crate::program::{Sandbox, repository};
 
-/// A part of `CONTRIBUTING.md` that is to be put into a file of the repository. It stands between
-/// a comment such as `<!-- file: crates/x/src/y.rs -->` or `<!-- line in: crates/x/src/mod.rs -->`
-/// and the end of the code block that follows.
+/// A part of `CONTRIBUTING.md` for a file of the repository. It is between a comment such as `<!--
+/// file: crates/x/src/y.rs -->` or `<!-- line in: crates/x/src/mod.rs -->` and the end of the code
+/// block that follows.
 #[derive(Debug)]
 enum Part {
     /// A new file.
     File { path: String, content: String },
-    /// Lines for an existing file, after the one that comes first.
+    /// Lines for an existing file, after the line `after`.
     Lines { path: String, after: String, added: Vec<String> },
 }
 
@@ -39,7 +39,7 @@ fn parts_of(text: &str) -> Vec<Part> {
     parts
 }
 
-/// Reads a block of `diff` lines: one that is there, and those that are added after it.
+/// Reads a block of `diff` lines: an existing line, and the lines that are added after it.
 fn lines(path: String, code: &str) -> Part {
     let (old, new): (Vec<_>, Vec<_>) = code.lines().partition(|line| line.starts_with(' '));
     let [after] = old.as_slice() else { panic!("one line to add after: {code}") };
@@ -70,7 +70,7 @@ fn copy_repository(copy: &Path) {
     for folder in ["crates", "benches", "mpi", "structure", "docs", "scenarios"] {
         copy_folder(&repository(folder), &copy.join(folder));
     }
-    // To compile is what takes long here, not to run: what has to be built is not optimised.
+    // Compiling takes longer than running here, so nothing is optimised.
     let mut manifest = fs::read_to_string(copy.join("Cargo.toml")).unwrap();
     for entry in fs::read_dir(repository("crates")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
@@ -94,7 +94,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// The packages that `ci.sh` builds here, as options of cargo.
+/// The packages that `ci.sh` builds in this test's step, as options of cargo.
 fn packages() -> Vec<String> {
     let asked = Command::new("bash").arg(repository("ci.sh")).arg("packages").output();
     let told = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
@@ -104,12 +104,12 @@ fn packages() -> Vec<String> {
     options.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The target directory that this test was built into.
+/// The target directory of this test.
 fn target() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_rocelab")).ancestors().nth(2).expect("target").to_owned()
 }
 
-/// Runs in the copy: the names are known, the schema has them, and a run uses both.
+/// A test that runs in the copy: the names are known, the schema has them, and a run uses both.
 const TEST: &str = r##"//! The examples of CONTRIBUTING.md, used.
 
 use std::path::Path;
@@ -158,11 +158,11 @@ fn the_worked_examples_of_contributing_compile_and_run() {
     let files = parts.iter().filter(|part| matches!(part, Part::File { .. })).count();
     assert_eq!((files, parts.len()), (2, 4), "one file and one line each, for two examples");
 
-    let desk = Desk::new();
-    let copy = desk.path("");
+    let sandbox = Sandbox::new();
+    let copy = sandbox.path("");
     copy_repository(&copy);
     parts.iter().for_each(|part| apply(part, &copy));
-    desk.write("crates/sim/tests/worked_examples.rs", TEST);
+    sandbox.write("crates/sim/tests/worked_examples.rs", TEST);
     let output = Command::new(env!("CARGO"))
         .args(["test", "--offline", "--test", "worked_examples"])
         .args(packages())

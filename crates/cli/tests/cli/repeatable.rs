@@ -1,19 +1,19 @@
-//! The same scenario and seed give the same bytes in every file but `run.json`.
+//! The same scenario and seed give the same bytes in every file except `run.json`.
 
-use crate::program::{Desk, repository_argument};
+use crate::program::{Sandbox, repository_argument};
 
 /// Runs a scenario of the repository ten times, and once with another seed.
 #[track_caller]
 fn check(scenario: &str, sets: &[&str]) {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let scenario = repository_argument(scenario);
     let run = |out: &str, seed: &str| {
         let mut arguments = vec!["run", &scenario, "--out", out, "--seed", seed];
         for set in sets {
             arguments.extend(["--set", set]);
         }
-        desk.succeeds(&arguments);
-        let mut files = desk.files(out);
+        sandbox.succeeds(&arguments);
+        let mut files = sandbox.files(out);
         assert!(files.remove("run.json").is_some());
         files
     };
@@ -47,15 +47,15 @@ fn random_arrivals() {
 
 #[test]
 fn results_hold_the_files_that_the_scenario_names_and_run_again_from_there() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let scenario = repository_argument("scenarios/parking-lot.toml");
-    desk.succeeds(&["run", &scenario, "--set", "stop=200us", "--out", "first", "--quiet"]);
-    desk.succeeds(&["run", "first/scenario.resolved.toml", "--out", "again", "--quiet"]);
+    sandbox.succeeds(&["run", &scenario, "--set", "stop=200us", "--out", "first", "--quiet"]);
+    sandbox.succeeds(&["run", "first/scenario.resolved.toml", "--out", "again", "--quiet"]);
     assert_eq!(
-        desk.json("first/summary.json")["digest"],
-        desk.json("again/summary.json")["digest"]
+        sandbox.json("first/summary.json")["digest"],
+        sandbox.json("again/summary.json")["digest"]
     );
-    let ended = desk.rocelab(&[
+    let ended = sandbox.rocelab(&[
         "run",
         &repository_argument("scenarios/incast-v2.toml"),
         "--set",

@@ -1,10 +1,10 @@
 //! The files of a results directory.
 
-use crate::program::{Desk, repository, repository_argument};
+use crate::program::{Sandbox, repository, repository_argument};
 
-/// A run that has something for every file.
-fn full_run() -> Desk {
-    let desk = Desk::new();
+/// A run with content for every file.
+fn full_run() -> Sandbox {
+    let sandbox = Sandbox::new();
     let arguments = [
         "run",
         &repository_argument("scenarios/incast-v2.toml"),
@@ -19,8 +19,8 @@ fn full_run() -> Desk {
         "--out",
         "results",
     ];
-    desk.succeeds(&arguments);
-    desk
+    sandbox.succeeds(&arguments);
+    sandbox
 }
 
 /// The names in the first column of a table of `docs/results.md`, below a heading.
@@ -37,8 +37,8 @@ fn documented(heading: &str) -> Vec<String> {
 
 #[test]
 fn every_file_is_there_with_its_documented_columns() {
-    let desk = full_run();
-    let files: Vec<_> = desk.files("results").into_keys().collect();
+    let sandbox = full_run();
+    let files: Vec<_> = sandbox.files("results").into_keys().collect();
     let expected = [
         "capture.pcapng",
         "drops.csv",
@@ -67,19 +67,19 @@ fn every_file_is_there_with_its_documented_columns() {
         ("samples/rates.csv", "samples/rates.csv"),
         ("samples/utilisation.csv", "samples/utilisation.csv"),
     ] {
-        let (columns, rows) = desk.csv(&format!("results/{file}"));
+        let (columns, rows) = sandbox.csv(&format!("results/{file}"));
         assert_eq!(columns, documented(heading), "{file}");
         assert!(rows.iter().all(|row| row.len() == columns.len()), "{file}");
         assert_eq!(rows.is_empty(), file == "drops.csv", "{file}");
     }
-    assert!(desk.files("results")["flows.parquet"].starts_with(b"PAR1"));
+    assert!(sandbox.files("results")["flows.parquet"].starts_with(b"PAR1"));
 }
 
-/// The contract of the first version: scripts read these keys.
+/// The keys of the first version, which scripts read.
 #[test]
 fn the_summary_has_the_keys_that_scripts_read() {
-    let desk = full_run();
-    let summary = desk.json("results/summary.json");
+    let sandbox = full_run();
+    let summary = sandbox.json("results/summary.json");
     for pointer in [
         "/digest",
         "/simulated_ps",
@@ -99,13 +99,14 @@ fn the_summary_has_the_keys_that_scripts_read() {
         let value = summary.pointer(pointer);
         assert!(value.is_some_and(|value| !value.is_null()), "no {pointer} in {summary:#}");
     }
-    // The flows are sixteen: these are their ranks, and say that they are too few.
+    // There are sixteen flows: these are the exact ranks, with the note that there are too few
+    // values.
     for pointer in ["/fct_ps/p99", "/slowdown/p99", "/slowdown/p999"] {
         assert!(summary.pointer(pointer).is_some_and(serde_json::Value::is_number), "{pointer}");
     }
     let unsupported = serde_json::json!(["p95", "p99", "p999"]);
     assert_eq!(summary["fct_ps"]["unsupported"], unsupported);
-    let run = desk.json("results/run.json");
+    let run = sandbox.json("results/run.json");
     assert_eq!(run["program"], "rocelab");
     assert_eq!(run["version"], env!("CARGO_PKG_VERSION"));
     for key in ["wall_s", "cpu_s", "peak_memory_bytes", "events", "threads", "partitions"] {
@@ -115,8 +116,8 @@ fn the_summary_has_the_keys_that_scripts_read() {
 
 #[test]
 fn flows_are_in_order_of_completion_and_the_summary_counts_them() {
-    let desk = full_run();
-    let (columns, rows) = desk.csv("results/flows.csv");
+    let sandbox = full_run();
+    let (columns, rows) = sandbox.csv("results/flows.csv");
     let column = |name: &str| columns.iter().position(|column| column == name).expect(name);
     let number = |row: &Vec<String>, name| row[column(name)].parse::<u64>().unwrap();
     let ends: Vec<_> =
@@ -124,11 +125,11 @@ fn flows_are_in_order_of_completion_and_the_summary_counts_them() {
     assert!(ends.is_sorted(), "{ends:?}");
     assert_eq!(rows.len(), 16);
 
-    let summary = desk.json("results/summary.json");
+    let summary = sandbox.json("results/summary.json");
     assert_eq!(summary["flows"]["completed"], 16);
     let longest = rows.iter().map(|row| number(row, "fct_ps")).max().unwrap();
     assert_eq!(summary["fct_ps"]["max"], longest);
-    let pauses = desk.csv("results/pfc.csv").1;
+    let pauses = sandbox.csv("results/pfc.csv").1;
     let paused = pauses.iter().filter(|row| row[4] == "pause").count();
     assert_eq!(summary["pfc"]["pauses"], paused);
     assert!(paused > 0, "an incast without a pause shows nothing");
@@ -136,10 +137,11 @@ fn flows_are_in_order_of_completion_and_the_summary_counts_them() {
 
 #[test]
 fn the_resolved_scenario_runs_to_the_same_results() {
-    let desk = full_run();
-    let resolved = desk.write("again/incast-v2.toml", desk.text("results/scenario.resolved.toml"));
-    desk.succeeds(&["run", resolved.to_str().unwrap(), "--out", "again/results"]);
-    let [mut first, mut second] = [desk.files("results"), desk.files("again/results")];
+    let sandbox = full_run();
+    let resolved =
+        sandbox.write("again/incast-v2.toml", sandbox.text("results/scenario.resolved.toml"));
+    sandbox.succeeds(&["run", resolved.to_str().unwrap(), "--out", "again/results"]);
+    let [mut first, mut second] = [sandbox.files("results"), sandbox.files("again/results")];
     assert!(first.remove("run.json").is_some() && second.remove("run.json").is_some());
     assert_eq!(first.keys().collect::<Vec<_>>(), second.keys().collect::<Vec<_>>());
     for (name, bytes) in &first {
@@ -147,22 +149,22 @@ fn the_resolved_scenario_runs_to_the_same_results() {
     }
 }
 
-/// What is above the scenario's folder stays there, and is found from the results.
+/// Files above the scenario's folder are not copied; the scenario in the results still finds them.
 #[test]
 fn results_of_a_scenario_that_names_a_file_above_it_run_again() {
-    let desk = Desk::new();
-    desk.write("up.txt", "3 1 2\n2\n0 2 100Gbps 15ns 0\n1 2 100Gbps 15ns 0\n");
-    desk.write(
+    let sandbox = Sandbox::new();
+    sandbox.write("up.txt", "3 1 2\n2\n0 2 100Gbps 15ns 0\n1 2 100Gbps 15ns 0\n");
+    sandbox.write(
         "below/s.toml",
         "[topology.file]\npath = \"../up.txt\"\n[workload.flows]\n\
          list = [{ from = \"host-0\", to = \"host-1\", bytes = \"1KB\" }]\n",
     );
-    desk.succeeds(&["run", "below/s.toml", "--out", "deep/er/results"]);
-    desk.succeeds(&["explain", "deep/er/results", "--flow", "0"]);
-    desk.succeeds(&["run", "deep/er/results/scenario.resolved.toml", "--out", "again"]);
-    let digest = |results: &str| desk.json(&format!("{results}/summary.json"))["digest"].clone();
+    sandbox.succeeds(&["run", "below/s.toml", "--out", "deep/er/results"]);
+    sandbox.succeeds(&["explain", "deep/er/results", "--flow", "0"]);
+    sandbox.succeeds(&["run", "deep/er/results/scenario.resolved.toml", "--out", "again"]);
+    let digest = |results: &str| sandbox.json(&format!("{results}/summary.json"))["digest"].clone();
     assert_eq!(digest("again"), digest("deep/er/results"));
-    desk.succeeds(&["run", "below/s.toml", "--out", "other"]);
-    let resolved = |results: &str| desk.text(&format!("{results}/scenario.resolved.toml"));
+    sandbox.succeeds(&["run", "below/s.toml", "--out", "other"]);
+    let resolved = |results: &str| sandbox.text(&format!("{results}/scenario.resolved.toml"));
     assert_eq!(resolved("other"), resolved("deep/er/results"), "wherever results are");
 }

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use crate::program::{Desk, repository, repository_argument};
+use crate::program::{Sandbox, repository, repository_argument};
 
-/// The commands in the comments of a scenario, in words; a backslash continues a line.
+/// The commands in the comments of a scenario, split into words; a backslash continues a line.
 fn commands(scenario: &str) -> Vec<Vec<String>> {
     let comments = scenario.lines().filter_map(|line| line.strip_prefix('#')).map(str::trim);
     let mut all = Vec::new();
@@ -22,7 +22,7 @@ fn commands(scenario: &str) -> Vec<Vec<String>> {
     all
 }
 
-/// Words as a shell takes them: between spaces, or in single quotes.
+/// Words as a shell splits them: separated by spaces, or in single quotes.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -41,7 +41,7 @@ fn words(line: &str) -> Vec<String> {
 
 #[test]
 fn every_command_is_one_that_the_program_takes() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut tried = 0;
     for entry in fs::read_dir(repository("scenarios")).unwrap() {
         let path = entry.unwrap().path();
@@ -56,9 +56,9 @@ fn every_command_is_one_that_the_program_takes() {
             };
             assert_eq!(program, "rocelab");
             if !["run", "check"].contains(&verb.as_str()) {
-                // It looks at results that are not there: all that it finds wrong is that.
+                // The command reads results that do not exist here; this must be its only error.
                 let arguments: Vec<_> = command[1..].iter().map(String::as_str).collect();
-                let ended = desk.rocelab(&arguments);
+                let ended = sandbox.rocelab(&arguments);
                 assert!(ended.stderr.contains("there is no such file"), "{shown}: {ended:?}");
                 continue;
             }
@@ -66,8 +66,8 @@ fn every_command_is_one_that_the_program_takes() {
             let scenario = repository_argument(scenario);
             let mut arguments = vec!["check", scenario.as_str()];
             arguments.extend(sets.iter().map(String::as_str));
-            // What is proved wrong of a scenario does not keep it from running.
-            let answer = desk.rocelab(&arguments);
+            // A scenario runs even if something was proved wrong about it.
+            let answer = sandbox.rocelab(&arguments);
             assert!(matches!(answer.code, Some(0 | 1)) && answer.stderr.is_empty(), "{answer:?}");
             let first = answer.stdout.lines().next().unwrap_or_default();
             assert!(first.ends_with(": ok") || first.contains(" fault"), "{shown}: {answer:?}");

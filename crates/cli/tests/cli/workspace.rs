@@ -1,4 +1,4 @@
-//! The crates and the arrows between them, as `ARCHITECTURE.md` draws them.
+//! The crates and their dependencies are those that `ARCHITECTURE.md` describes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 
 use crate::program::repository;
 
-/// What each crate of `crates/` may use of the others, and does use.
+/// For each crate of `crates/`, the others that it may use, and does use.
 const ALLOWED: [(&str, &[&str]); 12] = [
     ("rocelab", &["capture", "report", "results", "sim", "units"]),
     ("rocelab-capture", &["units", "wire"]),
@@ -46,7 +46,7 @@ fn crates_use_each_other_as_the_architecture_allows() {
     let crates = repository("crates");
     let mut edges = BTreeMap::new();
     for package in metadata.workspace_packages() {
-        // Benches stand beside the crates and measure them from outside.
+        // Benches are not in `crates/`: they measure the crates from outside.
         if !package.manifest_path.starts_with(crates.to_str().expect("UTF-8")) {
             continue;
         }

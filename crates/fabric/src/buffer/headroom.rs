@@ -1,4 +1,5 @@
-//! How much a lossless ingress priority must be able to store after it has asked for a pause.
+//! The headroom of a lossless ingress priority: the memory for frames that arrive after it has
+//! asked for a pause.
 //!
 //! The pause is due at a switch when a frame has arrived that does not fit below XOFF; that frame
 //! is the first in the headroom. Until the sender's last bit is in, there may come what fits into

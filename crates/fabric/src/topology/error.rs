@@ -31,7 +31,7 @@ pub enum TopologyError {
         key: String,
         /// The file, as it was looked for.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         problem: String,
         /// What to do about it.
         fix: String,

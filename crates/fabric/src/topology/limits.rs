@@ -1,4 +1,4 @@
-//! How large a network may be, checked before anything is allocated.
+//! Limits of the size of a network, checked before anything is allocated.
 
 use rocelab_units::{Bandwidth, Duration};
 
