@@ -19,6 +19,7 @@ mod ecn;
 mod flow_control;
 mod input_file;
 mod link;
+mod load_balancing;
 mod pfc;
 mod port;
 mod priority;
@@ -47,6 +48,7 @@ pub use link::{
     INTERPACKET_GAP, Link, MIN_FRAME, PREAMBLE, QUANTUM_BITS, Serialisation, Transmission,
     TruncatingLink, serialisation_ns, truncated_nanoseconds, truncated_nanoseconds_of,
 };
+pub use load_balancing::{Choice, LoadBalancer, LoadBalancing};
 pub use pfc::{PauseRequests, PauseTimers, paused_priorities, resumed_priorities};
 pub use port::{Port, PortExtras};
 pub use priority::{Priority, by_priority_schema};

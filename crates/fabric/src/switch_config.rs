@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::priority::by_priority_schema;
-use crate::{Priority, QcnConfig, SchedulerConfig, ShaperConfig, SwitchOverride};
+use crate::{LoadBalancing, Priority, QcnConfig, SchedulerConfig, ShaperConfig, SwitchOverride};
 
 /// Shared buffer, PFC, ECN and scheduling of every switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -82,6 +82,9 @@ pub struct SwitchConfig {
     /// When a frame may begin to leave.
     #[serde(skip_serializing_if = "is_default")]
     pub forwarding: SwitchForwarding,
+    /// How a switch chooses among several shortest paths.
+    #[serde(skip_serializing_if = "is_default")]
+    pub load_balancing: LoadBalancing,
     /// Time that a frame spends in the switch beside waiting: from its last bit (first bits, where
     /// it cuts through) to its egress queue.
     #[serde(skip_serializing_if = "is_no_time")]
@@ -122,6 +125,7 @@ impl Default for SwitchConfig {
             default_priority: 0,
             queue_of: BTreeMap::new(),
             forwarding: SwitchForwarding::StoreAndForward,
+            load_balancing: LoadBalancing::Ecmp,
             latency: Duration::ZERO,
             pause_response: Duration::ZERO,
             overrides: Vec::new(),

@@ -1,0 +1,153 @@
+//! How a switch chooses among several shortest paths: one algorithm a file, and one line each in the
+//! list below.
+//!
+//! With equal-cost multipath (ECMP), the default, a hash of the packet decides, and nothing else: the
+//! simulator knows the port before the packet arrives ([`Routes::egress`](crate::Routes::egress)). Any
+//! other algorithm has state in each switch, and decides as the packet arrives.
+
+use core::fmt;
+
+use rocelab_state::{Result, State, load_value, save_value, unfit};
+use rocelab_units::SimTime;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Makes modules, scenario key, JSON Schema and the list of algorithms. Each has a type `Balancer` in its
+/// module, which implements [`ChoosePort`] and `Default`.
+macro_rules! algorithms {
+    ($($(#[$meta:meta])* $variant:ident = $name:literal => $module:ident,)*) => {
+        $(mod $module;)*
+
+        /// The algorithm by which a switch chooses among several shortest paths.
+        #[derive(
+            Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema,
+        )]
+        pub enum LoadBalancing {
+            /// A hash of the packet's addresses and entropy decides (ECMP).
+            #[default]
+            #[serde(rename = "ecmp")]
+            Ecmp,
+            $($(#[$meta])* #[serde(rename = $name)] $variant,)*
+        }
+
+        impl LoadBalancing {
+            /// Every algorithm, in the order of the list.
+            pub const ALL: &[Self] = &[Self::Ecmp, $(Self::$variant,)*];
+
+            /// The name that a scenario uses.
+            pub const fn name(self) -> &'static str {
+                match self { Self::Ecmp => "ecmp", $(Self::$variant => $name,)* }
+            }
+
+            /// The state of one switch; `None` with ECMP, which has none.
+            pub fn balancer(self) -> Option<LoadBalancer> {
+                match self {
+                    Self::Ecmp => None,
+                    $(Self::$variant => Some(LoadBalancer::$variant(Default::default())),)*
+                }
+            }
+        }
+
+        /// The algorithm of one switch, with its state.
+        #[derive(Debug)]
+        pub enum LoadBalancer {
+            $($(#[$meta])* $variant($module::Balancer),)*
+        }
+
+        impl LoadBalancer {
+            /// The port by which the packet goes on: one of `choice.ports`. `waiting` gives the bytes
+            /// that wait at a port, over all priorities.
+            #[inline]
+            pub fn choose(&mut self, choice: Choice<'_>, waiting: impl Fn(u16) -> u32) -> Option<u16> {
+                if let [] | [_] = choice.ports {
+                    return choice.ports.first().copied();
+                }
+                let place = match self { $(Self::$variant(balancer) => balancer.choose(choice, waiting),)* };
+                choice.ports.get(place).copied()
+            }
+
+            /// The algorithm.
+            pub const fn algorithm(&self) -> LoadBalancing {
+                match self { $(Self::$variant(_) => LoadBalancing::$variant,)* }
+            }
+        }
+
+        /// The algorithm is a setting: one is not loaded into another.
+        impl State for LoadBalancer {
+            fn save(&self, to: &mut Vec<u8>) -> Result {
+                save_value(&self.algorithm().name(), to)?;
+                match self { $(Self::$variant(balancer) => balancer.save(to),)* }
+            }
+
+            fn load(&mut self, from: &mut &[u8]) -> Result {
+                if load_value::<String>(from)? != self.algorithm().name() {
+                    return Err(unfit("the load balancing of a switch"));
+                }
+                match self { $(Self::$variant(balancer) => balancer.load(from),)* }
+            }
+        }
+    };
+}
+
+algorithms! {
+    /// Each packet takes the next port in turn, whatever its destination.
+    RoundRobin = "round-robin" => round_robin,
+}
+
+/// What a switch knows of a packet that it is to forward.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    /// When the packet arrives.
+    pub now: SimTime,
+    /// The hash of its addresses and entropy, as [`Routes::egress`](crate::Routes::egress) has it: the same
+    /// for all packets of a flow.
+    pub flow_hash: u32,
+    /// The ports of all shortest paths to its destination, ascending; two at least.
+    pub ports: &'a [u16],
+}
+
+/// A load-balancing algorithm in one switch.
+trait ChoosePort: fmt::Debug + State {
+    /// The place in `choice.ports` of the port that the packet takes. `waiting` gives the bytes that wait
+    /// at a port.
+    fn choose(&mut self, choice: Choice<'_>, waiting: impl Fn(u16) -> u32) -> usize;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_algorithm_chooses_one_of_the_ports_and_goes_on_where_it_was_saved() {
+        for &algorithm in LoadBalancing::ALL {
+            let Some(mut balancer) = algorithm.balancer() else { continue };
+            let ports = [3, 5, 9];
+            let choose = |balancer: &mut LoadBalancer, flow_hash| {
+                let choice = Choice { now: SimTime::ZERO, flow_hash, ports: &ports };
+                let port = balancer.choose(choice, u32::from).expect("there are ports");
+                assert!(ports.contains(&port), "{algorithm:?}");
+                port
+            };
+            for flow_hash in 0..10 {
+                choose(&mut balancer, flow_hash);
+            }
+            let mut saved = Vec::new();
+            balancer.save(&mut saved).expect("it can be saved");
+            let mut loaded = algorithm.balancer().expect("it has state");
+            loaded.load(&mut &saved[..]).expect("it fits");
+            for flow_hash in 0..10 {
+                assert_eq!(choose(&mut balancer, flow_hash), choose(&mut loaded, flow_hash));
+            }
+        }
+    }
+
+    #[test]
+    fn one_port_or_none_is_no_choice() {
+        for algorithm in LoadBalancing::ALL {
+            let Some(mut balancer) = algorithm.balancer() else { continue };
+            let choice = |ports| Choice { now: SimTime::ZERO, flow_hash: 7, ports };
+            assert_eq!(balancer.choose(choice(&[]), u32::from), None);
+            assert_eq!(balancer.choose(choice(&[4]), u32::from), Some(4));
+        }
+    }
+}
