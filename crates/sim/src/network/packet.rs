@@ -7,7 +7,10 @@ use rocelab_transport::tcp::TcpSegment;
 use rocelab_units::SimTime;
 use rocelab_wire::Pfc;
 
-use crate::profile::HostPacket;
+use crate::profile::{EndHost, HostPacket, Profile};
+
+/// What frames between hosts carry under a profile.
+pub(super) type PacketOf<P> = <<P as Profile>::EndHost as EndHost<P>>::Packet;
 
 /// A switch has no way to a frame's destination.
 pub(crate) const NO_ROUTE: u16 = u16::MAX;
