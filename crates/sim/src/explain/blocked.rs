@@ -9,7 +9,7 @@ use super::host_log::HostLog;
 use super::pair::Pair;
 use super::pauses::Pauses;
 use super::pieces::pieces;
-use crate::Network;
+use crate::network::watch::View;
 
 /// From when to when a packet waited (picoseconds), and for which pause.
 type Span = (u64, u64, usize);
@@ -61,7 +61,7 @@ impl Blocked {
     /// acknowledgement says whose it is: it holds nobody back while that end need not wait for it.
     pub(super) fn note_wait(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         pauses: &Pauses<'_>,
         (port, priority): (u32, u8),
         (from, to): (u64, u64),
@@ -134,7 +134,7 @@ impl Blocked {
     }
 
     /// Nobody asks any longer for waits for what the pair has a part in, whatever happens from now on.
-    pub(super) fn forget(&mut self, network: &Network, pauses: &Pauses<'_>, pair: &Pair) {
+    pub(super) fn forget(&mut self, network: View<'_>, pauses: &Pauses<'_>, pair: &Pair) {
         let crossed = self.crossed.iter().copied();
         Own::new(network, crossed, nodes(pair)).forget(&mut self.waits, pauses);
     }
@@ -165,17 +165,17 @@ impl Waits {
     }
 
     /// Nobody asks any longer for those for what the pair has a part in, whatever happens from now on.
-    pub(super) fn forget(&mut self, network: &Network, pauses: &Pauses<'_>) {
+    pub(super) fn forget(&mut self, network: View<'_>, pauses: &Pauses<'_>) {
         self.own(network).forget(&mut self.spans, pauses);
     }
 
-    fn own(&self, network: &Network) -> Own {
+    fn own(&self, network: View<'_>) -> Own {
         Own::new(network, self.crossed.iter().copied(), self.ends)
     }
 
     /// What it waited for because of roots that none of its packets crossed, and that are not its
     /// ends; in a deadlock, no port of the cycle.
-    pub(super) fn innocent(&self, network: &Network, pauses: &Pauses<'_>) -> Innocent {
+    pub(super) fn innocent(&self, network: View<'_>, pauses: &Pauses<'_>) -> Innocent {
         let own = self.own(network);
         let has_part = |pause: usize| own.has_part_in(pauses, pause);
         let mut by_root: BTreeMap<String, (u64, usize)> = BTreeMap::new();
@@ -194,7 +194,7 @@ impl Waits {
 }
 
 impl Own {
-    fn new(network: &Network, crossed: impl Iterator<Item = u32>, ends: [NodeId; 2]) -> Self {
+    fn new(network: View<'_>, crossed: impl Iterator<Item = u32>, ends: [NodeId; 2]) -> Self {
         let name = |node: NodeId| network.plan().topology.nodes[node as usize].name.as_str();
         let ports = crossed.map(|port| {
             let (node, number) = network.place_of_port(port);

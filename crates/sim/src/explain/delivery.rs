@@ -5,14 +5,14 @@ use rocelab_transport::QueuePair;
 use rocelab_transport::tcp::TcpEnd;
 
 use super::sent_frames::{PacketKind, Sent};
-use crate::Network;
+use crate::network::watch::View;
 
 /// A host, and the number of its queue pair or TCP connection.
 pub(super) type EndNumber = (NodeId, u32);
 
 /// Whether what went from one end to another has been taken there, by now: nobody sends it again
 /// because it is missing.
-pub(super) fn is_taken(network: &Network, what: Sent, from: EndNumber, to: EndNumber) -> bool {
+pub(super) fn is_taken(network: View<'_>, what: Sent, from: EndNumber, to: EndNumber) -> bool {
     match what {
         Sent::Packet { psn, kind } => {
             let (sender, receiver) = (queue_pair(network, from), queue_pair(network, to));
@@ -27,11 +27,11 @@ pub(super) fn is_taken(network: &Network, what: Sent, from: EndNumber, to: EndNu
 }
 
 /// The queue pair of an end.
-pub(super) fn queue_pair(network: &Network, (node, number): EndNumber) -> Option<&QueuePair> {
+pub(super) fn queue_pair(network: View<'_>, (node, number): EndNumber) -> Option<&QueuePair> {
     network.nic(node)?.queue_pair(number)
 }
 
-fn has_payload(network: &Network, (node, number): EndNumber, (from, to): (u64, u64)) -> bool {
+fn has_payload(network: View<'_>, (node, number): EndNumber, (from, to): (u64, u64)) -> bool {
     let connection = network.tcp(node).and_then(|tcp| tcp.connection(number));
     match connection.map(|connection| connection.end()) {
         Some(TcpEnd::Receiver(receiver)) => receiver.has(from, to),

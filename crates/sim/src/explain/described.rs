@@ -6,13 +6,15 @@ use super::explanation::Explanation;
 use super::subject::Subject;
 use super::turns::Operated;
 use crate::network::FlowEnd;
+use crate::network::Overview;
+use crate::network::watch::View;
 use crate::output::{flow_status, operation_status};
-use crate::{Network, Plan, Side};
+use crate::{Plan, Side};
 
 /// A flow from one time to another (picoseconds), without its parts.
 pub(super) fn described_flow(
     plan: &Plan,
-    network: &Network,
+    network: View<'_>,
     flow: u32,
     (from, to): (u64, u64),
     end: Option<&FlowEnd>,
@@ -27,7 +29,7 @@ pub(super) fn described_flow(
         start_ps: from,
         elapsed_ps: to - from,
         status: end.map_or(FlowStatus::Unfinished, flow_status).name(),
-        retransmitted_packets: Some(network.retransmitted_packets(flow)),
+        retransmitted_packets: Some(Overview(network.0).retransmitted_packets(flow)),
         lost_for_good: None,
         parts: Vec::new(),
     }

@@ -14,7 +14,7 @@ use super::end_state::{EndState, WaitsFor};
 use super::sent_frames::{
     Again, Loss, OpenLosses, PacketKind, Sent, SentFrame, Vain, VainFrame, sent_again,
 };
-use crate::Network;
+use crate::network::watch::View;
 
 /// One end of a flow.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ struct TcpSeen {
 impl HostLog {
     /// The end with a queue pair, or TCP connection, of this number at a host, and its peer.
     pub(super) fn new(
-        network: &Network,
+        network: View<'_>,
         (node, number): EndNumber,
         peer: EndNumber,
         is_tcp: bool,
@@ -82,7 +82,7 @@ impl HostLog {
     }
 
     /// Notes how the end stands after an event.
-    pub(super) fn look(&mut self, network: &Network, now: SimTime) {
+    pub(super) fn look(&mut self, network: View<'_>, now: SimTime) {
         let state = if self.is_tcp {
             self.look_at_connection(network, now)
         } else {
@@ -93,7 +93,7 @@ impl HostLog {
         }
     }
 
-    fn look_at_queue_pair(&mut self, network: &Network, now: SimTime) -> EndState {
+    fn look_at_queue_pair(&mut self, network: View<'_>, now: SimTime) -> EndState {
         let queue_pair = network.nic(self.node).and_then(|nic| nic.queue_pair(self.number));
         let retries = queue_pair.map_or(0, |one| one.retries());
         if retries > self.retries {
@@ -103,7 +103,7 @@ impl HostLog {
         EndState::QueuePair(queue_pair.map_or(Standing::NotConnected, |one| one.standing()))
     }
 
-    fn look_at_connection(&mut self, network: &Network, now: SimTime) -> EndState {
+    fn look_at_connection(&mut self, network: View<'_>, now: SimTime) -> EndState {
         let tcp = network.tcp(self.node);
         let connection = tcp.and_then(|tcp| tcp.connection(self.number));
         if let Some(connection) = connection
@@ -164,7 +164,7 @@ impl HostLog {
     }
 
     /// The frames that were lost, have not been sent again, and should be, in order.
-    pub(super) fn to_repeat(&self, network: &Network) -> Vec<SentFrame> {
+    pub(super) fn to_repeat(&self, network: View<'_>) -> Vec<SentFrame> {
         if !self.repeats || self.losses.is_empty() {
             return Vec::new();
         }
@@ -175,7 +175,7 @@ impl HostLog {
     }
 
     /// Whether a frame was lost, what it brought has not come otherwise, and should.
-    fn is_missing(&self, network: &Network, frame: &SentFrame) -> bool {
+    fn is_missing(&self, network: View<'_>, frame: &SentFrame) -> bool {
         self.repeats
             && self.losses.contains_key(&frame.start)
             && !is_taken(network, frame.what, (self.node, self.number), self.peer)
@@ -271,7 +271,7 @@ impl HostLog {
 
     /// The time spent on frames that had to be sent again up to `until`, of the last one that left
     /// not after `from` and of all later ones.
-    pub(super) fn vain(&self, network: &Network, from: u64, until: u64) -> Vain {
+    pub(super) fn vain(&self, network: View<'_>, from: u64, until: u64) -> Vain {
         // What was lost before may have made later ones vain.
         let open = self.losses.range(..=from).next().map_or(from, |(&left, _)| left);
         let first = self.frames.partition_point(|frame| frame.start <= open).saturating_sub(1);

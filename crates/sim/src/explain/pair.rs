@@ -21,7 +21,8 @@ use super::traffic::{
 };
 use super::trail::{Answered, Trail};
 use crate::network::watch::Carried;
-use crate::{Network, Plan, Side};
+use crate::network::watch::View;
+use crate::{Plan, Side};
 
 /// The source of a flow, or the client of a connection, by its place among the ends.
 pub(super) const SOURCE: usize = 0;
@@ -59,7 +60,7 @@ pub(super) struct PairEnd {
 }
 
 impl Pair {
-    pub(super) fn new(plan: &Plan, network: &Network, traffic: Traffic) -> Self {
+    pub(super) fn new(plan: &Plan, network: View<'_>, traffic: Traffic) -> Self {
         let (ends, priority, queue_pairs, tcp) = match traffic {
             Traffic::Flow(flow) => {
                 let flow = &plan.flows[flow as usize];
@@ -116,7 +117,7 @@ impl Pair {
     /// A packet has arrived at an end.
     pub(super) fn note_received(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         end: usize,
         now: SimTime,
         (trail, packet): (&Rc<Trail>, &Carried),
@@ -164,7 +165,7 @@ impl Pair {
     /// and notes what made it.
     pub(super) fn note_answers(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         end: usize,
         now: SimTime,
         left: usize,
@@ -274,7 +275,7 @@ impl PairEnd {
 
     /// Notes what has come through the stack of TCP, and the acknowledgements that this event has
     /// made here, `left` of which have left; none at the source, which makes none.
-    fn note_through_stack(&mut self, network: &Network, now: SimTime, left: Option<usize>) {
+    fn note_through_stack(&mut self, network: View<'_>, now: SimTime, left: Option<usize>) {
         let Some(stack) = &mut self.stack else { return };
         if let Some((trail, through)) = stack.take_in(now.ps())
             && let Some(acknowledgement) = Acknowledgement::new(&trail, through)

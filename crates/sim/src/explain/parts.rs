@@ -18,7 +18,8 @@ use super::port_log::{Hold, PortLog};
 use super::port_logs::PortLogs;
 use super::traffic::{Owner, Traffic};
 use super::trail::{Answered, Hop, Trail};
-use crate::{Network, Plan};
+use crate::Plan;
+use crate::network::watch::View;
 
 /// A part without its length.
 type Key = (u16, Stage, Place, Category, Option<Cause>);
@@ -30,7 +31,7 @@ type Place = (usize, String);
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) network: &'a Network,
+    pub(super) network: View<'a>,
     pub(super) pauses: &'a Pauses<'a>,
     pub(super) ports: &'a PortLogs,
 }

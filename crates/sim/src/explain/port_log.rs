@@ -4,8 +4,8 @@ use rocelab_fabric::NodeId;
 use rocelab_units::SimTime;
 
 use super::traffic::Owner;
-use crate::Network;
 use crate::network::watch::FrameView;
+use crate::network::watch::View;
 
 /// One port: what it sent, and what it must not send.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ pub(super) enum Hold {
 
 impl PortLog {
     /// Looks at a port from `now` on; what it is sending is its first entry.
-    pub(super) fn open(network: &Network, port: u32, now: SimTime) -> Self {
+    pub(super) fn open(network: View<'_>, port: u32, now: SimTime) -> Self {
         let (node, number) = network.place_of_port(port);
         let view = network.transmitter(port);
         let mut log = Self {
@@ -75,7 +75,7 @@ impl PortLog {
 
     /// Notes what changed with an event; gives the frame that was started, if one was, and whose
     /// it is.
-    pub(super) fn look(&mut self, network: &Network, now: SimTime) -> Option<(FrameView, Owner)> {
+    pub(super) fn look(&mut self, network: View<'_>, now: SimTime) -> Option<(FrameView, Owner)> {
         self.note_state(network, now);
         let view = network.transmitter(self.port);
         if view.started == self.started {
@@ -99,7 +99,7 @@ impl PortLog {
         self.sent.len()
     }
 
-    fn note_state(&mut self, network: &Network, now: SimTime) {
+    fn note_state(&mut self, network: View<'_>, now: SimTime) {
         let view = network.transmitter(self.port);
         let is_host = network.nic(self.node).is_some();
         let state = State {

@@ -5,8 +5,8 @@ use rocelab_units::SimTime;
 
 use super::port_log::PortLog;
 use super::traffic::Owner;
-use crate::Network;
 use crate::network::watch::FrameView;
+use crate::network::watch::View;
 
 /// Frames that are remembered, before it is looked at which of them nobody asks for any more.
 const REMEMBERED: usize = 1 << 20;
@@ -39,7 +39,7 @@ impl PortLogs {
     }
 
     /// From now on looks at a port. Gives the frame that it is sending, if it was not looked at.
-    pub(super) fn open(&mut self, network: &Network, port: u32, now: SimTime) -> Option<FrameView> {
+    pub(super) fn open(&mut self, network: View<'_>, port: u32, now: SimTime) -> Option<FrameView> {
         let place = port as usize;
         if self.logs.len() <= place {
             self.logs.resize_with(place + 1, || None);
@@ -66,7 +66,7 @@ impl PortLogs {
     /// started, with their ports.
     pub(super) fn look(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         now: SimTime,
         node: Option<NodeId>,
         started: &mut Vec<(u32, FrameView, Owner)>,

@@ -26,8 +26,8 @@ use super::selection::Selection;
 use super::traffic::{Traffic, traffic_of};
 use super::turns::Turns;
 use crate::Plan;
-use crate::network::Network;
 use crate::network::watch::FrameView;
+use crate::network::watch::View;
 
 /// Follows several flows and operations at once.
 pub(super) struct Probes<'a> {
@@ -64,7 +64,7 @@ impl<'a> Probes<'a> {
     }
 
     /// Begins to follow what starts by now.
-    fn begin(&mut self, network: &Network, now: SimTime) {
+    fn begin(&mut self, network: View<'_>, now: SimTime) {
         for (connection, wanted) in self.awaited.take_connections() {
             let what = if self.surveys() {
                 What::Open
@@ -84,7 +84,7 @@ impl<'a> Probes<'a> {
         }
     }
 
-    fn follow(&mut self, network: &Network, now: SimTime, traffic: Traffic, what: What) {
+    fn follow(&mut self, network: View<'_>, now: SimTime, traffic: Traffic, what: What) {
         let mut pair = Pair::new(self.plan, network, traffic);
         for end in &mut pair.ends {
             self.ports.open(network, end.log.port, now);
@@ -97,7 +97,7 @@ impl<'a> Probes<'a> {
     }
 
     /// The pair of a packet that is followed: the frame at its place in the pool is that packet.
-    fn pair_of(&self, network: &Network, frame: &FrameView) -> Option<u32> {
+    fn pair_of(&self, network: View<'_>, frame: &FrameView) -> Option<u32> {
         let (pair, _) = self.trails.get(frame.id)?;
         let place = self.pairs.place_of(traffic_of(network, frame)?)?;
         (place == *pair).then_some(place)

@@ -8,7 +8,7 @@ use rocelab_transport::tcp::TcpSegment;
 use rocelab_units::SimTime;
 
 use super::trail::{Answered, Trail};
-use crate::Network;
+use crate::network::watch::View;
 
 /// One end of a TCP connection.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl StackLog {
     /// Notes the acknowledgements that this event made, `left` of which have left.
     pub(super) fn note_made(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         (host, number): (NodeId, u32),
         now: SimTime,
         left: usize,

@@ -4,7 +4,7 @@ use rocelab_transport::Packet as RdmaPacket;
 use rocelab_wire::{Opcode, Syndrome};
 
 use super::category::LossSignal;
-use crate::Network;
+use crate::network::watch::View;
 use crate::network::watch::{Carried, FrameView};
 
 /// Two queue pairs that talk to each other, or the ends of a TCP connection.
@@ -29,7 +29,7 @@ pub(super) enum Owner {
 }
 
 impl Owner {
-    pub(super) fn of(network: &Network, frame: &FrameView) -> Self {
+    pub(super) fn of(network: View<'_>, frame: &FrameView) -> Self {
         let Some(packet) = &frame.packet else { return Self::PauseFrames };
         let carries_data = match packet {
             Carried::Rdma(packet) => carries_data(packet),
@@ -44,7 +44,7 @@ impl Owner {
 }
 
 /// The ends that a frame goes between, if they are a flow's or a connection's.
-pub(super) fn traffic_of(network: &Network, frame: &FrameView) -> Option<Traffic> {
+pub(super) fn traffic_of(network: View<'_>, frame: &FrameView) -> Option<Traffic> {
     let (flow, connection) = match frame.packet? {
         Carried::Rdma(packet) => network.owner(frame.destination, packet.dest_qp()),
         Carried::Tcp(segment) => {

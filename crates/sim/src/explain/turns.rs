@@ -8,9 +8,10 @@ use rocelab_units::SimTime;
 use super::course::{Leg, Stands, Stretch, Work};
 use super::pair::{DESTINATION, Posted, SOURCE};
 use super::trail::Trail;
+use crate::Side;
+use crate::network::watch::View;
 use crate::network::{OperationEnd, Record, RecordKind};
 use crate::profile::roce::SlotView;
-use crate::{Network, Side};
 
 /// The operations of a connection.
 #[derive(Debug)]
@@ -61,7 +62,7 @@ pub(super) struct Operated {
 }
 
 impl Turns {
-    pub(super) fn new(network: &Network, connection: u32, wanted: Option<u64>) -> Self {
+    pub(super) fn new(network: View<'_>, connection: u32, wanted: Option<u64>) -> Self {
         let slots = network.slots(connection, Side::Client).count();
         let slots = std::iter::repeat_with(Slot::default).take(slots).collect();
         let mut turns = Self { connection, wanted, slots };
@@ -77,7 +78,7 @@ impl Turns {
     /// gives the operations that it ended.
     pub(super) fn follow(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         now: SimTime,
         ends: impl Iterator<Item = usize>,
         arrival: Option<&(usize, Rc<Trail>)>,
@@ -111,7 +112,7 @@ impl Turns {
     }
 
     /// The run is over: gives what is open. An end that has failed has nothing posted any more.
-    pub(super) fn stop(&mut self, network: &Network, now: SimTime) -> Vec<Operated> {
+    pub(super) fn stop(&mut self, network: View<'_>, now: SimTime) -> Vec<Operated> {
         let connection = self.connection;
         let slots = self.slots.iter_mut().enumerate();
         let open = slots.filter_map(|(place, slot)| Some((place, slot.open.take()?)));
@@ -142,7 +143,7 @@ impl Operated {
 }
 
 /// What an end of a connection has posted for the operation at a place, and is not completed.
-fn posted(network: &Network, connection: u32, end: usize, place: usize) -> Option<Posted> {
+fn posted(network: View<'_>, connection: u32, end: usize, place: usize) -> Option<Posted> {
     let (first, end) = network.posted(connection, SIDES[end].1, place)?;
     Some(Posted { first, end })
 }

@@ -4,7 +4,8 @@
 use rocelab_fabric::BufferPolicy;
 use thiserror::Error;
 
-use super::{Network, Role};
+use super::node::Role;
+use super::overview::Overview;
 use crate::profile::Profile;
 
 /// A law of conservation that did not hold: a defect of the simulator.
@@ -62,22 +63,22 @@ pub enum AuditError {
     },
 }
 
-impl<P: Profile> Network<P> {
+impl<'a, P: Profile> Overview<'a, P> {
     /// Checks that every byte of switch memory is accounted for.
     ///
     /// # Errors
     /// The first switch of which that does not hold.
-    pub(crate) fn audit_buffers(&self) -> Result<(), AuditError> {
-        let mut queued = vec![0u64; self.switches.len()];
-        for port in self.own_ports() {
-            let Role::Switch(switch) = self.nodes[port.node as usize].role else { continue };
-            let buffer = &self.switches[switch as usize].buffer;
-            port.port.for_each_waiting(&self.pool, |id, _| {
-                let len = u32::from(self.pool.get(id).frame_len);
+    pub(crate) fn audit_buffers(self) -> Result<(), AuditError> {
+        let mut queued = vec![0u64; self.0.switches.len()];
+        for port in self.0.own_ports() {
+            let Role::Switch(switch) = self.0.nodes[port.node as usize].role else { continue };
+            let buffer = &self.0.switches[switch as usize].buffer;
+            port.port.for_each_waiting(&self.0.pool, |id, _| {
+                let len = u32::from(self.0.pool.get(id).frame_len);
                 queued[switch as usize] += u64::from(buffer.memory_of(len));
             });
         }
-        for (switch, queued) in self.switches.iter().zip(queued) {
+        for (switch, queued) in self.0.switches.iter().zip(queued) {
             let queued = queued + switch.unreturned;
             let stored = switch.buffer.stored();
             if stored != queued {
@@ -88,7 +89,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// Payload of the operations of applications that completed (bytes).
-    pub(crate) fn payload_of_operations(&self) -> u64 {
-        self.operations.payload
+    pub(crate) fn payload_of_operations(self) -> u64 {
+        self.0.course.operations.payload
     }
 }

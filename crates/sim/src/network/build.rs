@@ -3,111 +3,35 @@
 use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, Foresight, Tie, TieOrder, ask_for_large_pages};
-use rocelab_fabric::topology::{Adjacency, Neighbour, Partitioning};
-use rocelab_fabric::{MIN_FRAME, NodeId, NodeKind, PacketId, Port, Scheduler, Serialisation};
-use rocelab_units::{Duration, SimTime};
+use rocelab_fabric::topology::Neighbour;
+use rocelab_fabric::{NodeId, NodeKind, PacketId, Port, Scheduler};
+use rocelab_units::SimTime;
 
 use super::contents::Contents;
-use super::crossing::Outbox;
-use super::departure::Takes;
-use super::failure::Rerouted;
+use super::core::Network;
+use super::course::Course;
+use super::event::Event;
+use super::failure::{Failing, Failures};
 use super::faults::Faults;
-use super::integrity::FlowEnds;
-use super::owners::Owners;
+use super::features::Features;
+use super::layout::Layout;
+use super::node::{Host, Node, Role, Switch};
 use super::packet::PacketPool;
 use super::part::{Part, PortPlaces};
 use super::path::Paths;
+use super::port::{FarEnd, NetworkPort, SAME_UNIT, Takes};
+use super::receiver::Receiving;
+use super::sacks::Sacks;
+use super::sampling::Measuring;
+use super::setting::Setting;
+use super::side::SideData;
 use super::telemetry::Telemetry;
-use super::units::SAME_UNIT;
-use super::{
-    Event, FarEnd, Flows, Host, Network, NetworkPort, Node, Operations, Role, Switch, Totals,
-};
-use crate::address::path_entropy;
+use super::watchdog::Watching;
 use crate::profile::{BuildError, EndHost, FlowStarts, Marking, Profile, Shared};
 use crate::{Plan, Side};
 
 /// The origin, in event keys, of what no node causes. Node n has origin n + 1.
 const OUTSIDE: u32 = 0;
-
-/// What all parts of a network have in common.
-#[derive(Debug)]
-pub struct Setting<P: Profile> {
-    plan: Arc<Plan>,
-    adjacency: Arc<Adjacency>,
-    routing: Arc<P::Routing>,
-    /// Those that were made last as something broke or was mended.
-    rerouted: Arc<Rerouted<P>>,
-    owners: Option<Arc<Owners>>,
-    units: Partitioning,
-}
-
-impl<P: Profile> Setting<P> {
-    /// What the parts of a network of `plan` have in common at time zero.
-    ///
-    /// # Errors
-    /// If a flow has no way.
-    pub fn new(plan: Arc<Plan>) -> Result<Self, BuildError> {
-        Ok(Self {
-            adjacency: Arc::new(plan.topology.adjacency()),
-            routing: Arc::new(P::routing(&plan, &plan.active_links)?),
-            rerouted: Arc::new(Rerouted::default()),
-            owners: Owners::new(&plan).map(Arc::new),
-            units: super::units::units_of(&plan),
-            plan,
-        })
-    }
-
-    /// The plan of the network.
-    pub(crate) fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// How nodes are put into units.
-    pub(crate) fn units(&self) -> &Partitioning {
-        &self.units
-    }
-
-    /// The least time from the start of a frame at one end of any of these links to its arrival at the other,
-    /// after which what happens there can be felt here; for ever if there are none. It is that of the shortest
-    /// frame (IEEE 802.3), and of one that is cut through these are the bytes that a switch waits for.
-    pub(crate) fn lookahead(&self, links: impl Iterator<Item = u32>) -> Duration {
-        let taken = |way: P::Link| way.transmit(SimTime::ZERO, MIN_FRAME).arrival;
-        let least = links.flat_map(|link| self.ways_over(link)).map(taken).min();
-        least.unwrap_or(SimTime::NEVER).since(SimTime::ZERO)
-    }
-
-    /// Both directions of a link.
-    fn ways_over(&self, link: u32) -> [P::Link; 2] {
-        let ends = &self.plan.topology.links[link as usize];
-        [ends.a, ends.b].map(|node| P::link(&self.plan, &Neighbour { node, link }))
-    }
-}
-
-impl Plan {
-    /// Hash of a flow's addresses and entropy field: what equal-cost multipath goes by.
-    pub fn flow_hash(&self, source: NodeId, destination: NodeId, entropy: u32) -> u32 {
-        crate::address::flow_hash(self.roce.encapsulation, source, destination, entropy)
-    }
-
-    /// The entropy fields that packets of a queue pair may have whose first is `entropy`: as many as the
-    /// policy of path entropy has numbers.
-    pub(crate) fn entropies(&self, entropy: u32) -> impl Iterator<Item = u32> + Clone {
-        let encapsulation = self.roce.encapsulation;
-        let numbers = self.common_queue_pair().path_entropy.numbers();
-        (0..numbers).map(move |place| path_entropy(encapsulation, entropy, place))
-    }
-
-    /// The [hashes](Self::flow_hash) of these but the first.
-    pub(crate) fn more_flow_hashes(
-        &self,
-        source: NodeId,
-        destination: NodeId,
-        entropy: u32,
-    ) -> Vec<u32> {
-        let more = self.entropies(entropy).skip(1);
-        more.map(|entropy| self.flow_hash(source, destination, entropy)).collect()
-    }
-}
 
 /// How many steps of prefetching there are, by how much of the state of so many ports, with their packets and hosts,
 /// is in the caches of a core: measured, on a processor with 1 MiB of L2 cache a core.
@@ -141,79 +65,66 @@ impl<P: Profile> Network<P> {
         let places = PortPlaces::new(&plan, adjacency, &part);
         let shared = P::shared(&plan, &places.all, |node| part.has(node))?;
         let mut network = Self {
-            adjacency: Arc::clone(adjacency),
             routing: Arc::clone(routing),
             queue: EventQueue::new(),
-            routing_when_whole: None,
-            rerouted: Arc::clone(rerouted),
-            active_links: plan.active_links.clone(),
-            outages: super::failure::Outages::new(&plan.active_links),
-            link_rates: super::link_rates::LinkRates::default(),
-            watchdogs: super::watchdog::Watchdogs::default(),
-            receivers: super::receiver::Receivers::default(),
-            idle_backlogs: super::idle_backlog::IdleBacklogs::default(),
             pool: PacketPool::default(),
             paths: Paths::unknown(),
             nodes: Vec::with_capacity(plan.topology.nodes.len()),
             ports: Vec::with_capacity(places.all.len()),
             hosts: Vec::new(),
             switches: Vec::new(),
-            sampling: super::sampling::Sampling::default(),
-            deliveries: super::deliveries::Deliveries::new(&plan),
             order: P::Order::default(),
-            outside: P::Order::of_node(OUTSIDE),
-            starts: P::starts(&plan, |node| part.has(node)),
-            flows: Flows::default(),
-            operations: Operations::default(),
-            telemetry: Telemetry::new(&plan, places.all.len(), P::base_rtt(&plan, &shared)),
+            course: Course::new(&plan, P::starts(&plan, |node| part.has(node))),
+            side: SideData {
+                contents: Contents::default(),
+                sacks: Sacks::default(),
+                telemetry: Telemetry::new(&plan, places.all.len(), P::base_rtt(&plan, &shared)),
+                notes: None,
+            },
+            failures: Failures::new(&plan.active_links, Arc::clone(rerouted)),
+            features: Features::new(owners.clone(), P::Order::of_node(OUTSIDE)),
+            layout: Layout { adjacency: Arc::clone(adjacency), part, places, units: Vec::new() },
             shared,
-            faults: None,
-            contents: Contents::default(),
-            sacks: super::tcp::Sacks::default(),
-            flow_ends: (plan.integrity || !plan.service().is_reliable()).then(FlowEnds::default),
-            notes: None,
-            owners: owners.clone(),
-            tables: None,
-            capture: None,
-            passed: None,
-            records: super::Records::of(plan.topology.nodes.len()),
-            totals: Totals::default(),
-            opcodes: Box::new([0; 256]),
-            outbox: Outbox::default(),
-            places,
-            units: Vec::new(),
-            part,
             plan,
         };
-        let hosts = network.plan.topology.hosts().filter(|&host| network.part.has(host)).count();
-        network.hosts.reserve_exact(hosts);
+        let (topology, part) = (&network.plan.topology, &network.layout.part);
+        network.hosts.reserve_exact(topology.hosts().filter(|&host| part.has(host)).count());
         ask_for_large_pages(&network.hosts);
         ask_for_large_pages(&network.ports);
-        network.add_nodes()?;
-        network.add_ports();
-        network.queue.foresee(foresight(network.ports.len()));
-        network.add_faults();
-        network.add_hop_limits();
-        network.add_tables();
-        network.add_slow_receivers();
-        network.add_flows();
-        network.add_apps();
-        network.add_failures();
-        network.add_paths();
-        network.add_watchdogs();
-        network.add_samplers();
+        let mut building = Building(&mut network);
+        building.add_nodes()?;
+        building.add_ports();
+        building.0.queue.foresee(foresight(building.0.ports.len()));
+        building.add_faults();
+        building.add_hop_limits();
+        building.add_tables();
+        Receiving(building.0).add_slow_receivers();
+        building.add_flows();
+        building.add_apps();
+        Failing(building.0).add_failures();
+        building.add_paths();
+        Watching(building.0).add_watchdogs();
+        Measuring(building.0).add_samplers();
         Ok(network)
     }
+}
 
+/// A network that is being made.
+#[derive(Debug)]
+pub(super) struct Building<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
+
+impl<P: Profile> Building<'_, P> {
     fn add_nodes(&mut self) -> Result<(), BuildError> {
-        let (plan, adjacency) = (Arc::clone(&self.plan), Arc::clone(&self.adjacency));
+        let (plan, adjacency) = (Arc::clone(&self.0.plan), Arc::clone(&self.0.layout.adjacency));
         for (node, description) in (0u32..).zip(&plan.topology.nodes) {
-            let first_port = self.places.first_of(node);
+            let first_port = self.0.layout.places.first_of(node);
             let role = match description.kind {
-                _ if !self.part.has(node) => Role::Elsewhere(self.part.cut().part_of(node)),
+                _ if !self.0.layout.part.has(node) => {
+                    Role::Elsewhere(self.0.layout.part.cut().part_of(node))
+                }
                 NodeKind::Host => {
                     let end_host = P::end_host(&plan, node, &adjacency);
-                    self.hosts.push(Host {
+                    self.0.hosts.push(Host {
                         node,
                         port: first_port,
                         end_host,
@@ -221,61 +132,62 @@ impl<P: Profile> Network<P> {
                         stopped: false,
                         down: 0,
                     });
-                    Role::Host(index(self.hosts.len()))
+                    Role::Host(index(self.0.hosts.len()))
                 }
                 NodeKind::Switch { .. } => {
                     let buffer = P::buffer(&plan, node, &adjacency)?;
                     let priorities = P::priorities_in(&plan, node);
-                    self.switches.push(Switch { node, buffer, priorities, unreturned: 0 });
-                    Role::Switch(index(self.switches.len()))
+                    self.0.switches.push(Switch { node, buffer, priorities, unreturned: 0 });
+                    Role::Switch(index(self.0.switches.len()))
                 }
             };
-            self.nodes.push(Node { role, first_port, order: P::Order::of_node(node + 1) });
+            self.0.nodes.push(Node { role, first_port, order: P::Order::of_node(node + 1) });
         }
         Ok(())
     }
 
     /// Packets know their way where routes are fixed and nothing is flooded.
     fn add_paths(&mut self) {
-        if !self.may_routes_change() && self.tables.is_none() {
-            self.paths = Paths::new(self.hosts.len());
+        if !self.may_routes_change() && self.0.features.tables.is_none() {
+            self.0.paths = Paths::new(self.0.hosts.len());
         }
     }
 
     /// Whether links may fail.
     fn may_routes_change(&self) -> bool {
-        !self.plan.failures.steps.is_empty() || self.plan.link_failure().is_some()
+        !self.0.plan.failures.steps.is_empty() || self.0.plan.link_failure().is_some()
     }
 
     fn add_ports(&mut self) {
-        for place in 0..self.places.all.len() {
+        for place in 0..self.0.layout.places.all.len() {
             let port = self.port_at(place);
-            self.ports.push(port);
+            self.0.ports.push(port);
         }
     }
 
     /// The port at a place: one of a node here, or at the other end of a link that is cut.
     fn port_at(&self, place: usize) -> NetworkPort<P> {
-        let (node, number) = self.places.all[place];
-        let neighbour = &self.adjacency.ports_of(node)[usize::from(number)];
-        let is_switch = matches!(self.nodes[node as usize].role, Role::Switch(_));
-        let marking = is_switch.then(|| P::marking(&self.plan, node, number, neighbour)).flatten();
-        let lossy = self.shared.is_lossy(u32::try_from(place).unwrap_or(u32::MAX));
+        let (node, number) = self.0.layout.places.all[place];
+        let neighbour = &self.0.layout.adjacency.ports_of(node)[usize::from(number)];
+        let is_switch = matches!(self.0.nodes[node as usize].role, Role::Switch(_));
+        let marking =
+            is_switch.then(|| P::marking(&self.0.plan, node, number, neighbour)).flatten();
+        let lossy = self.0.shared.is_lossy(u32::try_from(place).unwrap_or(u32::MAX));
         let far = self.far_end(neighbour, lossy);
         NetworkPort {
             port: Port::with_flow_control(
-                P::link(&self.plan, neighbour),
-                Scheduler::new(&P::scheduler(&self.plan, node, number)),
-                P::flow_control(&self.plan, node, number),
+                P::link(&self.0.plan, neighbour),
+                Scheduler::new(&P::scheduler(&self.0.plan, node, number)),
+                P::flow_control(&self.0.plan, node, number),
             )
-            .with_extras(P::port_extras(&self.plan, node, number)),
+            .with_extras(P::port_extras(&self.0.plan, node, number)),
             last: PacketId::NONE,
-            departs_specially: self.telemetry.is_some()
+            departs_specially: self.0.side.telemetry.is_some()
                 || far.cuts_through
                 || matches!(far.role, Role::Elsewhere(_)),
             far,
             node,
-            role: self.nodes[node as usize].role,
+            role: self.0.nodes[node as usize].role,
             number,
             free_armed: false,
             free_tie: Tie::default(),
@@ -295,16 +207,21 @@ impl<P: Profile> Network<P> {
     /// The other end of a port's link.
     fn far_end(&self, neighbour: &Neighbour, lossy: bool) -> FarEnd {
         let Neighbour { node, link } = *neighbour;
-        let number = self.adjacency.port_of_link(node, link).unwrap_or(0);
-        let port = self.places.at_link(node, link, &self.adjacency, self.part.cut());
-        let role = self.nodes[node as usize].role;
+        let number = self.0.layout.adjacency.port_of_link(node, link).unwrap_or(0);
+        let port = self.0.layout.places.at_link(
+            node,
+            link,
+            &self.0.layout.adjacency,
+            self.0.layout.part.cut(),
+        );
+        let role = self.0.nodes[node as usize].role;
         // Where what becomes of a frame on the link may change after it was sent, it is asked about as it arrives.
         let may_change = self.may_routes_change();
         FarEnd {
             port: port.unwrap_or(u32::MAX),
             node,
             role,
-            first_port: self.nodes[node as usize].first_port,
+            first_port: self.0.nodes[node as usize].first_port,
             number: u16::try_from(number).unwrap_or(u16::MAX),
             beyond: SAME_UNIT,
             takes: match role {
@@ -314,37 +231,37 @@ impl<P: Profile> Network<P> {
                 Role::Elsewhere(_) => Takes::Any,
             },
             special: lossy,
-            cuts_through: self.plan.cuts_through(node),
+            cuts_through: self.0.plan.cuts_through(node),
         }
     }
 
     /// Has the links watched that fault rules name.
     fn add_faults(&mut self) {
         let place_of = |node: NodeId, number: u16| {
-            let link = self.adjacency.ports_of(node).get(usize::from(number))?.link;
-            self.port_at_link(node, link)
+            let link = self.0.layout.adjacency.ports_of(node).get(usize::from(number))?.link;
+            self.0.port_at_link(node, link)
         };
-        let Some(faults) = Faults::new(&self.plan, self.ports.len(), place_of) else { return };
-        for (place, port) in (0u32..).zip(&mut self.ports) {
+        let Some(faults) = Faults::new(&self.0.plan, self.0.ports.len(), place_of) else { return };
+        for (place, port) in (0u32..).zip(&mut self.0.ports) {
             if faults.watches(place) {
                 port.far.look_at_arrivals();
             }
         }
-        self.faults = Some(faults);
-        self.notes.get_or_insert_default();
+        self.0.features.faults = Some(faults);
+        self.0.side.notes.get_or_insert_default();
     }
 
     /// Tells every host of its flows, and arms the first starts.
     fn add_flows(&mut self) {
-        let plan = Arc::clone(&self.plan);
+        let plan = Arc::clone(&self.0.plan);
         for (number, flow) in (0u32..).zip(&plan.flows) {
             for node in [flow.source, flow.destination] {
-                if let Role::Host(host) = self.nodes[node as usize].role {
-                    self.hosts[host as usize].end_host.expect(number, flow);
+                if let Role::Host(host) = self.0.nodes[node as usize].role {
+                    self.0.hosts[host as usize].end_host.expect(number, flow);
                 }
             }
         }
-        let Self { starts, order, nodes, queue, .. } = self;
+        let Network { course: Course { starts, .. }, order, nodes, queue, .. } = self.0;
         starts.arm(&plan, |node, time, ticket| {
             let tie = order.reserve(&mut nodes[node as usize].order);
             queue.push(EventKey { time, tie }, Event::FlowStart { ticket });
@@ -353,15 +270,15 @@ impl<P: Profile> Network<P> {
 
     /// Arms the wake-ups of hosts on which programs start.
     fn add_apps(&mut self) {
-        let clients = self.plan.connections.iter().map(|one| one.end(Side::Client).host);
-        let here = clients.filter(|&host| self.part.has(host)).count();
-        self.operations.open_connections = u32::try_from(here).unwrap_or(u32::MAX);
-        if self.plan.connections.is_empty() || self.hosts.is_empty() {
+        let clients = self.0.plan.connections.iter().map(|one| one.end(Side::Client).host);
+        let here = clients.filter(|&host| self.0.layout.part.has(host)).count();
+        self.0.course.operations.open_connections = u32::try_from(here).unwrap_or(u32::MAX);
+        if self.0.plan.connections.is_empty() || self.0.hosts.is_empty() {
             return;
         }
-        for host in (0u32..).take(self.hosts.len()) {
+        for host in (0u32..).take(self.0.hosts.len()) {
             let key = EventKey { time: SimTime::ZERO, tie: Tie::default() };
-            self.arm_host_timeout(key, host);
+            self.0.arm_host_timeout(key, host);
         }
     }
 }

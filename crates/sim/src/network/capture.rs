@@ -4,120 +4,55 @@
 mod notifications;
 mod segments;
 
+mod kept;
+
 use std::collections::BTreeMap;
 use std::io;
 
 use rocelab_capture::Direction;
 use rocelab_engine::EventKey;
 use rocelab_fabric::{NodeId, PacketId};
-use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket};
 use rocelab_wire::{
     Bth, BuildError, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame,
     TelemetryHeader, VlanTag, ZEROS,
 };
 
-use super::notes::{Note, corrupt};
+pub(in crate::network) use self::kept::Capture;
+pub(crate) use self::kept::CapturedFrame;
+use super::core::Network;
+use super::notes::Note;
+use super::notes::corrupt;
 use super::owners::Owner;
-use super::packet::{Body, Packet};
-use super::{Network, PacketOf};
+use super::packet::{Body, Packet, PacketOf};
 use crate::address::{host_gid, host_mac, switch_port_mac};
 use crate::profile::roce::GSI_QPN;
 use crate::profile::{HostPacket, Profile, Routing};
 
-/// What is captured and not yet written.
+/// A network of which frames are captured.
 #[derive(Debug)]
-pub(super) struct Capture {
-    fcs: bool,
-    frames: Vec<CapturedFrame>,
-    /// By node, the key of what was captured there last.
-    latest: BTreeMap<NodeId, EventKey>,
-    /// The first thing that went wrong; nothing is captured after it.
-    error: Option<io::Error>,
-}
+pub(crate) struct Capturing<'a, P: Profile>(pub(crate) &'a mut Network<P>);
 
-/// A frame that was captured.
-#[derive(Debug, BorshSerialize, BorshDeserialize)]
-pub(crate) struct CapturedFrame {
-    /// The event, and so when.
-    pub(crate) key: EventKey,
-    /// The port, by its place in the plan.
-    pub(crate) interface: u16,
-    /// Whether it came in or went out.
-    #[borsh(serialize_with = "save_direction", deserialize_with = "load_direction")]
-    pub(crate) direction: Direction,
-    /// All of it.
-    pub(crate) bytes: Box<[u8]>,
-}
-
-fn save_direction<W: io::Write>(direction: &Direction, to: &mut W) -> io::Result<()> {
-    BorshSerialize::serialize(&(*direction == Direction::Outbound), to)
-}
-
-fn load_direction<R: io::Read>(from: &mut R) -> io::Result<Direction> {
-    let is_outbound = bool::deserialize_reader(from)?;
-    Ok(if is_outbound { Direction::Outbound } else { Direction::Inbound })
-}
-
-impl Capture {
-    /// The key by which a frame of a node is put in order among those of other nodes. What follows from an
-    /// event in no time, as what a slow receiver does that handles frames at once, may have a smaller key:
-    /// it has that of its cause here, so that no answer stands before its question.
-    fn in_order(&mut self, node: NodeId, key: EventKey) -> EventKey {
-        let latest = self.latest.entry(node).or_insert(key);
-        *latest = key.max(*latest);
-        *latest
-    }
-
-    fn keep(&mut self, key: EventKey, interface: u16, direction: Direction, frame: &Frame<'_>) {
-        if self.error.is_some() {
-            return;
-        }
-        let frame = if self.fcs { frame.with_fcs() } else { *frame };
-        let mut bytes = vec![0; frame.wire_len()];
-        match frame.emit(&mut bytes) {
-            Ok(len) => {
-                bytes.truncate(len);
-                let bytes = bytes.into_boxed_slice();
-                self.frames.push(CapturedFrame { key, interface, direction, bytes });
-            }
-            Err(error) => self.error = Some(io::Error::other(error)),
-        }
-    }
-}
-
-impl<P: Profile> Network<P> {
+impl<P: Profile> Capturing<'_, P> {
     /// Captures the plan's ports from now on.
     pub(crate) fn start_capture(&mut self) {
-        let Some(plan) = self.plan.capture.clone() else { return };
-        self.notes.get_or_insert_default();
+        let Some(plan) = self.0.plan.capture.clone() else { return };
+        self.0.side.notes.get_or_insert_default();
         for (index, &(node, number)) in (0u16..).zip(&plan.ports) {
-            if self.part.has(node) {
-                let port = self.nodes[node as usize].first_port + u32::from(number);
-                self.ports[port as usize].captured = Some(index);
-                self.ports[port as usize].departs_specially = true;
-                let sender = self.ports[port as usize].far.port;
-                self.ports[sender as usize].far.look_at_arrivals();
+            if self.0.layout.part.has(node) {
+                let port = self.0.nodes[node as usize].first_port + u32::from(number);
+                self.0.ports[port as usize].captured = Some(index);
+                self.0.ports[port as usize].departs_specially = true;
+                let sender = self.0.ports[port as usize].far.port;
+                self.0.ports[sender as usize].far.look_at_arrivals();
             }
         }
-        self.capture = Some(Capture {
+        self.0.features.capture = Some(Capture {
             fcs: plan.fcs,
             frames: Vec::new(),
             latest: BTreeMap::new(),
             error: None,
         });
-    }
-
-    /// Hands over what was captured since the last time.
-    ///
-    /// # Errors
-    /// The first frame that cannot be one on the wire: a defect.
-    pub(crate) fn take_captured(&mut self) -> io::Result<Vec<CapturedFrame>> {
-        let Some(capture) = &mut self.capture else { return Ok(Vec::new()) };
-        match capture.error.take() {
-            None => Ok(std::mem::take(&mut capture.frames)),
-            Some(error) => Err(error),
-        }
     }
 
     /// A port puts a frame on its link now.
@@ -129,7 +64,7 @@ impl<P: Profile> Network<P> {
     /// The last bit of a frame has reached a port now.
     #[cold]
     pub(super) fn capture_received(&mut self, key: EventKey, port: u32, id: PacketId) {
-        let sender = self.ports[port as usize].far.port;
+        let sender = self.0.ports[port as usize].far.port;
         self.capture_frame(key, port, sender, id, Direction::Inbound);
     }
 
@@ -142,12 +77,12 @@ impl<P: Profile> Network<P> {
         direction: Direction,
     ) {
         let (Some(mut capture), Some(interface)) =
-            (self.capture.take(), self.ports[port as usize].captured)
+            (self.0.features.capture.take(), self.0.ports[port as usize].captured)
         else {
             return;
         };
-        let key = capture.in_order(self.ports[port as usize].node, key);
-        let packet = *self.pool.get(id);
+        let key = capture.in_order(self.0.ports[port as usize].node, key);
+        let packet = *self.0.pool.get(id);
         match packet.body {
             Body::Pfc(pfc) => {
                 let frame = pfc.to_frame(self.port_mac(sender));
@@ -170,7 +105,7 @@ impl<P: Profile> Network<P> {
                 }
             }
         }
-        self.capture = Some(capture);
+        self.0.features.capture = Some(capture);
     }
 
     /// The frame of a packet, on the link that `sender` sends on. A payload that was changed on its
@@ -184,14 +119,14 @@ impl<P: Profile> Network<P> {
         changed: &'a mut Vec<u8>,
     ) -> Result<Frame<'a>, BuildError> {
         if let Some(cnm) = rdma.cnm() {
-            let msdu = self.notes.as_ref().map_or(&[][..], |notes| notes.sampled(id));
+            let msdu = self.0.side.notes.as_ref().map_or(&[][..], |notes| notes.sampled(id));
             return Ok(self.notification_frame(packet, rdma, cnm, msdu));
         }
-        let telemetry = self.telemetry.as_ref();
+        let telemetry = self.0.side.telemetry.as_ref();
         let carried = HostPacket::telemetry(rdma);
         let telemetry = telemetry.and_then(|all| all.of(id, carried).to_header());
-        let note = self.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
-        let counted = self.notes.as_ref().and_then(|notes| notes.hop_limit(id));
+        let note = self.0.side.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
+        let counted = self.0.side.notes.as_ref().and_then(|notes| notes.hop_limit(id));
         let hop_limit = counted.unwrap_or_else(|| self.hop_limit(sender, packet));
         let mut frame = RoceFrame {
             identification: note.identification,
@@ -200,7 +135,7 @@ impl<P: Profile> Network<P> {
         if note.flooded {
             frame.destination = host_mac(packet.destination);
         }
-        let mut frame = with_content(frame, rdma, self.contents.of(id)).to_frame()?;
+        let mut frame = with_content(frame, rdma, self.0.side.contents.of(id)).to_frame()?;
         if let Some(part) = note.corrupted {
             corrupt(&mut frame, part, changed);
         }
@@ -208,7 +143,7 @@ impl<P: Profile> Network<P> {
     }
 
     fn vlan_tag(&self, priority: u8, host: NodeId) -> Option<VlanTag> {
-        let roce = &self.plan.roce;
+        let roce = &self.0.plan.roce;
         let vlan = roce.vlans.get(host as usize).copied().unwrap_or(0);
         roce.tagged.then(|| VlanTag::new(priority, vlan))
     }
@@ -222,7 +157,7 @@ impl<P: Profile> Network<P> {
         telemetry: Option<TelemetryHeader>,
         hop_limit: u8,
     ) -> RoceFrame<'static> {
-        let roce = &self.plan.roce;
+        let roce = &self.0.plan.roce;
         let encapsulation = roce.encapsulation;
         let (source, destination) = self.link_addresses(sender, packet);
         let entropy = self.entropy(packet, rdma.dest_qp());
@@ -250,15 +185,15 @@ impl<P: Profile> Network<P> {
         sender: u32,
         packet: &Packet<PacketOf<P>>,
     ) -> (MacAddress, MacAddress) {
-        match self.plan.roce.encapsulation {
+        match self.0.plan.roce.encapsulation {
             Encapsulation::V1 => (host_mac(packet.source), host_mac(packet.destination)),
-            _ => (self.port_mac(sender), self.port_mac(self.ports[sender as usize].far.port)),
+            _ => (self.port_mac(sender), self.port_mac(self.0.ports[sender as usize].far.port)),
         }
     }
 
     fn port_mac(&self, port: u32) -> MacAddress {
-        let port = &self.ports[port as usize];
-        if self.plan.topology.is_host(port.node) {
+        let port = &self.0.ports[port as usize];
+        if self.0.plan.topology.is_host(port.node) {
             host_mac(port.node)
         } else {
             switch_port_mac(port.node, port.number)
@@ -268,11 +203,11 @@ impl<P: Profile> Network<P> {
     /// In v2 every router on the way so far has taken one off. Where nobody counts, routes are shortest paths, so what
     /// has been travelled is the whole way less what remains.
     fn hop_limit(&self, sender: u32, packet: &Packet<PacketOf<P>>) -> u8 {
-        let initial = self.plan.roce.hop_limit;
-        if self.plan.roce.encapsulation == Encapsulation::V1 {
+        let initial = self.0.plan.roce.hop_limit;
+        if self.0.plan.roce.encapsulation == Encapsulation::V1 {
             return initial;
         }
-        let here = self.ports[sender as usize].node;
+        let here = self.0.ports[sender as usize].node;
         let destination = packet.destination;
         let routers =
             self.links_between(packet.source, destination) - self.links_between(here, destination);
@@ -283,13 +218,14 @@ impl<P: Profile> Network<P> {
     fn links_between(&self, mut node: NodeId, host: NodeId) -> usize {
         let mut links = 0;
         while node != host {
-            let number = if self.plan.topology.is_host(node) {
+            let number = if self.0.plan.topology.is_host(node) {
                 Some(0)
             } else {
-                self.routing.egress(node, node, host, 0)
+                self.0.routing.egress(node, node, host, 0)
             };
             let port = number.map(usize::from);
-            let Some(next) = port.and_then(|port| self.adjacency.ports_of(node).get(port)) else {
+            let Some(next) = port.and_then(|port| self.0.layout.adjacency.ports_of(node).get(port))
+            else {
                 break;
             };
             node = next.node;
@@ -302,17 +238,17 @@ impl<P: Profile> Network<P> {
     /// pair: of those that it may have, the one that the packet has the hash of.
     fn entropy(&self, packet: &Packet<PacketOf<P>>, qpn: u32) -> u32 {
         if qpn == GSI_QPN {
-            return self.plan.roce.management_entropy();
+            return self.0.plan.roce.management_entropy();
         }
         let &Packet { source, destination, flow_hash, .. } = packet;
-        let owners = self.owners.as_ref();
+        let (plan, owners) = (&self.0.plan, self.0.features.owners.as_ref());
         let first = match owners.and_then(|owners| owners.of_queue_pair(destination, qpn)) {
-            Some(Owner::Connection(number)) => self.plan.connections[number as usize].entropy,
-            Some(Owner::Flow(number)) => self.plan.flows[number as usize].entropy,
+            Some(Owner::Connection(number)) => plan.connections[number as usize].entropy,
+            Some(Owner::Flow(number)) => plan.flows[number as usize].entropy,
             None => return 0,
         };
-        let mut more = self.plan.entropies(first).skip(1);
-        more.find(|&entropy| self.plan.flow_hash(source, destination, entropy) == flow_hash)
+        let mut more = plan.entropies(first).skip(1);
+        more.find(|&entropy| plan.flow_hash(source, destination, entropy) == flow_hash)
             .unwrap_or(first)
     }
 }

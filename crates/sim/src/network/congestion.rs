@@ -1,18 +1,27 @@
 //! Congestion notification messages: what a congestion point says about a frame that it sampled
 //! goes back to the host that sent the frame, as a frame like any other.
 
+use std::sync::Arc;
+
 use rocelab_engine::EventKey;
 use rocelab_fabric::{Admission, Arrival, BufferPolicy, CongestionSample, PacketId};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_wire::{CRC_LEN, CnTag, Cnm, Ethernet, VlanTag};
 
-use super::owners::Owner;
-use super::packet::{Body, Packet};
-use super::{DropCause, Network, PacketOf};
+use super::capture::Capturing;
+use super::core::Network;
+use super::owners::Owners;
+use super::packet::{Body, Packet, PacketOf};
+use super::pauses::PortPauses;
 use crate::address::switch_port_mac;
 use crate::profile::{HostPacket, Marking, Profile, Routing};
+use crate::record::DropCause;
 
-impl<P: Profile> Network<P> {
+/// A network in which a congestion point notifies a sender.
+#[derive(Debug)]
+pub(super) struct Notifying<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
+
+impl<P: Profile> Notifying<'_, P> {
     /// The frame `id`, which joins a queue of the switch's port `egress`, was sampled and the queue
     /// is congested: its sender is notified, if the frame has a CN-TAG and is no notification.
     #[cold]
@@ -23,18 +32,22 @@ impl<P: Profile> Network<P> {
         egress: u32,
         id: PacketId,
     ) {
-        let marking = self.ports[egress as usize].marking.as_mut();
+        let marking = self.0.ports[egress as usize].marking.as_mut();
         let Some(sample) = marking.and_then(|marking| marking.take_sample()) else { return };
-        let sampled = *self.pool.get(id);
+        let sampled = *self.0.pool.get(id);
         let Body::Rdma(body) = sampled.body else { return };
         let Some(rdma) = body.as_rdma().filter(|rdma| rdma.has_cn_tag() && rdma.cnm().is_none())
         else {
             return;
         };
-        let Some(qpn) = self.sending_queue_pair(&sampled, rdma) else { return };
+        let (ends, owners) =
+            ((sampled.source, sampled.destination), self.0.features.owners.as_ref());
+        let sender =
+            |owners: &Arc<Owners>| owners.sending_queue_pair(&self.0.plan, ends, rdma.dest_qp());
+        let Some(qpn) = owners.and_then(sender) else { return };
         let cnm = self.message(egress, &sampled, rdma, &sample);
-        let node = self.switches[switch as usize].node;
-        let priority = self.plan.cnm_priority(node, self.ports[egress as usize].number);
+        let node = self.0.switches[switch as usize].node;
+        let priority = self.0.plan.cnm_priority(node, self.0.ports[egress as usize].number);
         let Some(message) = PacketOf::<P>::congestion_notification(qpn, priority, &cnm) else {
             return;
         };
@@ -42,32 +55,33 @@ impl<P: Profile> Network<P> {
         let mut packet = Packet::new(sampled.destination, sampled.source, len, Body::Rdma(message));
         packet.flow_hash = sampled.flow_hash;
         // It counts as what came in by the congested port: a frame in the memory has come by some.
-        packet.switch_port = self.ports[egress as usize].number;
-        let notification = self.pool.insert(packet);
-        if let Some(notes) = &mut self.notes {
+        packet.switch_port = self.0.ports[egress as usize].number;
+        let notification = self.0.pool.insert(packet);
+        if let Some(notes) = &mut self.0.side.notes {
             notes.forget(notification);
         }
-        self.totals.frames_created += 1;
-        self.totals.cnms += 1;
-        self.note_sampled(egress, id, notification, cnm.encapsulated_msdu_len);
+        self.0.course.totals.frames_created += 1;
+        self.0.course.totals.cnms += 1;
+        Capturing(self.0).note_sampled(egress, id, notification, cnm.encapsulated_msdu_len);
         self.return_to_sender(key, switch, egress, notification);
     }
 
     /// Stores and queues a notification at the port towards its host.
     fn return_to_sender(&mut self, key: EventKey, switch: u32, congested: u32, id: PacketId) {
-        let packet = *self.pool.get(id);
+        let packet = *self.0.pool.get(id);
         let Body::Rdma(body) = packet.body else { return };
-        let state = &mut self.switches[switch as usize];
-        let way = self.routing.egress(state.node, state.node, packet.destination, packet.flow_hash);
+        let state = &mut self.0.switches[switch as usize];
+        let way =
+            self.0.routing.egress(state.node, state.node, packet.destination, packet.flow_hash);
         let Some(number) = way else {
-            return self.drop_frame(key, congested, None, id, DropCause::NoRoute);
+            return self.0.drop_frame(key, congested, None, id, DropCause::NoRoute);
         };
         let priority = state.priorities[usize::from(body.priority() & 7)];
-        let port = self.nodes[state.node as usize].first_port + u32::from(number);
-        let out = &mut self.ports[port as usize];
+        let port = self.0.nodes[state.node as usize].first_port + u32::from(number);
+        let out = &mut self.0.ports[port as usize];
         let Some(waits_in) = out.port.place_of(priority) else {
             let cause = if out.port.is_up() { DropCause::Watchdog } else { DropCause::LinkDown };
-            return self.drop_frame(key, congested, Some(number), id, cause);
+            return self.0.drop_frame(key, congested, Some(number), id, cause);
         };
         let (len, egress_queue) = (u32::from(packet.frame_len), out.port.queued(waits_in));
         let ingress = packet.switch_port;
@@ -75,18 +89,18 @@ impl<P: Profile> Network<P> {
         let admission = state.buffer.admit(arrival);
         match admission {
             Admission::Dropped(reason) | Admission::DroppedAndPause(reason) => {
-                self.drop_frame(key, congested, Some(number), id, DropCause::Buffer(reason));
+                self.0.drop_frame(key, congested, Some(number), id, DropCause::Buffer(reason));
             }
             Admission::Stored | Admission::StoredAndPause => {
                 let queued = egress_queue + len;
                 out.max_queue_bytes = out.max_queue_bytes.max(queued);
-                out.port.enqueue(&mut self.pool, id, waits_in, len);
+                out.port.enqueue(&mut self.0.pool, id, waits_in, len);
             }
         }
         if matches!(admission, Admission::StoredAndPause | Admission::DroppedAndPause(_)) {
-            self.pause_sender(key, congested, number, priority);
+            PortPauses(self.0).pause_sender(key, congested, number, priority);
         }
-        self.pump(key, port);
+        self.0.pump(key, port);
     }
 
     /// What the congestion point says.
@@ -97,7 +111,7 @@ impl<P: Profile> Network<P> {
         rdma: &RdmaPacket,
         sample: &CongestionSample,
     ) -> Cnm {
-        let port = &self.ports[congested as usize];
+        let port = &self.0.ports[congested as usize];
         let (q_offset, q_delta) = sample.in_units();
         let beside = self.layer2_len() + CRC_LEN;
         let msdu_len = usize::from(sampled.frame_len).saturating_sub(beside);
@@ -113,29 +127,9 @@ impl<P: Profile> Network<P> {
         }
     }
 
-    /// The queue pair that sent a packet, at its host: its number of 16 bits is the flow ID of the
-    /// CN-TAG.
-    pub(super) fn sending_queue_pair(
-        &self,
-        packet: &Packet<PacketOf<P>>,
-        rdma: &RdmaPacket,
-    ) -> Option<u32> {
-        match self.owners.as_ref()?.of_queue_pair(packet.destination, rdma.dest_qp())? {
-            Owner::Connection(number) => {
-                let ends = &self.plan.connections[number as usize].ends;
-                ends.iter().find(|end| end.host == packet.source).map(|end| end.qpn)
-            }
-            Owner::Flow(number) => {
-                let flow = &self.plan.flows[number as usize];
-                let is_source = flow.source == packet.source;
-                Some(if is_source { flow.source_qpn } else { flow.destination_qpn })
-            }
-        }
-    }
-
     /// Bytes of addresses, tags and EtherType of a frame with a CN-TAG.
     fn layer2_len(&self) -> usize {
-        let vlan = if self.plan.roce.tagged { VlanTag::LEN } else { 0 };
+        let vlan = if self.0.plan.roce.tagged { VlanTag::LEN } else { 0 };
         Ethernet::LEN + vlan + CnTag::LEN
     }
 

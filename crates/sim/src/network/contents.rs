@@ -4,9 +4,6 @@
 use rocelab_fabric::PacketId;
 use rocelab_transport::Content;
 
-use super::{Network, PacketOf};
-use crate::profile::{EndHost, HostPacket, Profile};
-
 /// The content of the packets in the pool; nothing is kept for packets that have none.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
@@ -44,29 +41,6 @@ impl Contents {
     /// Packets with content.
     pub(super) fn len(&self) -> usize {
         self.by_packet.iter().flatten().count()
-    }
-}
-
-impl<P: Profile> Network<P> {
-    /// Takes over from a host what goes beside the packet that it has just handed out.
-    #[inline(never)]
-    pub(super) fn start_company(&mut self, host: u32, id: PacketId, body: &PacketOf<P>) {
-        let end_host = &mut self.hosts[host as usize].end_host;
-        if let Some(telemetry) = &mut self.telemetry
-            && let Some(header) = end_host.take_telemetry(body)
-        {
-            telemetry.start(id, header);
-        }
-        if body.has_content()
-            && let Some(content) = end_host.take_content(body)
-        {
-            self.contents.put(id, content);
-        }
-    }
-
-    /// Packets with content in the network: each has left its sender and not arrived.
-    pub fn contents_in_network(&self) -> usize {
-        self.contents.len()
     }
 }
 

@@ -6,8 +6,10 @@ use rocelab_fabric::{NodeId, Serialisation, resumed_priorities};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::SimTime;
 
+use super::node::Role;
+use super::overview::Overview;
 use super::packet::Body;
-use super::{Network, NetworkPort, Role};
+use super::port::NetworkPort;
 use crate::profile::Profile;
 use crate::record::{Deadlock, StuckQueue};
 
@@ -115,17 +117,12 @@ impl Standstill {
     }
 }
 
-impl<P: Profile> Network<P> {
-    /// Has the digest cover a deadlock that was found, the first queue of which is here.
-    pub(crate) fn note_deadlock(&mut self, found: &Deadlock) {
-        self.records.cover_deadlock(found);
-    }
-
+impl<'a, P: Profile> Overview<'a, P> {
     /// What waits in switches.
-    pub(crate) fn standstill(&self) -> Standstill {
+    pub(crate) fn standstill(self) -> Standstill {
         // In most networks no queue waits for a pause: then there is nothing to look for in all packets.
         let obeys = |port: &NetworkPort<P>| port.port.blocked() != 0 && port.port.obeyed() != 0;
-        if !self.own_ports().iter().any(obeys) {
+        if !self.0.own_ports().iter().any(obeys) {
             return Standstill::default();
         }
         let resumes = self.resumes_under_way();
@@ -134,10 +131,10 @@ impl<P: Profile> Network<P> {
     }
 
     /// Egress queues of switches that hold frames and obey pauses.
-    fn waiting_queues(&self, resumes: &BTreeMap<u32, u8>) -> Vec<Waiting> {
+    fn waiting_queues(self, resumes: &BTreeMap<u32, u8>) -> Vec<Waiting> {
         let mut waiting = Vec::new();
-        for port in self.own_ports().iter().filter(|port| port.port.obeyed() != 0) {
-            if !matches!(self.nodes[port.node as usize].role, Role::Switch(_)) {
+        for port in self.0.own_ports().iter().filter(|port| port.port.obeyed() != 0) {
+            if !matches!(self.0.nodes[port.node as usize].role, Role::Switch(_)) {
                 continue;
             }
             for queue in (0..8).filter(|&queue| port.port.queued(queue) > 0) {
@@ -162,10 +159,10 @@ impl<P: Profile> Network<P> {
     }
 
     /// Where the frames wait that came in by ports of switches which ask for a pause.
-    fn held_frames(&self) -> BTreeMap<Ingress, Vec<Place>> {
+    fn held_frames(self) -> BTreeMap<Ingress, Vec<Place>> {
         let mut held: BTreeMap<Ingress, Vec<Place>> = BTreeMap::new();
-        for port in self.own_ports() {
-            if matches!(self.nodes[port.node as usize].role, Role::Switch(_)) {
+        for port in self.0.own_ports() {
+            if matches!(self.0.nodes[port.node as usize].role, Role::Switch(_)) {
                 let asked = (0..8).filter(|priority| port.port.pausing() & 1 << priority != 0);
                 held.extend(asked.map(|priority| ((port.node, port.number, priority), Vec::new())));
             }
@@ -173,11 +170,11 @@ impl<P: Profile> Network<P> {
         if held.is_empty() {
             return held;
         }
-        for port in self.own_ports() {
-            let Role::Switch(switch) = self.nodes[port.node as usize].role else { continue };
-            let priorities = &self.switches[switch as usize].priorities;
-            port.port.for_each_waiting(&self.pool, |id, queue| {
-                let packet = self.pool.get(id);
+        for port in self.0.own_ports() {
+            let Role::Switch(switch) = self.0.nodes[port.node as usize].role else { continue };
+            let priorities = &self.0.switches[switch as usize].priorities;
+            port.port.for_each_waiting(&self.0.pool, |id, queue| {
+                let packet = self.0.pool.get(id);
                 let Some(priority) = packet.body.priority() else { return };
                 let priority = priorities[usize::from(priority & 7)];
                 let ingress = (port.node, packet.switch_port, priority);
@@ -195,25 +192,25 @@ impl<P: Profile> Network<P> {
     /// The switch, ingress port and priority that may keep a port paused; none if a host does, if
     /// the link between them is gone, or if the end of the pause is on its way.
     fn asked_by(
-        &self,
+        self,
         port: &NetworkPort<P>,
         priority: u8,
         resumes: &BTreeMap<u32, u8>,
     ) -> Option<Ingress> {
-        let far = &self.ports[port.far.port as usize];
+        let far = &self.0.ports[port.far.port as usize];
         let alive =
             port.port.free_at() != SimTime::NEVER && port.port.link().rate().bits_per_second() > 0;
         let under_way = resumes.get(&port.far.port).is_some_and(|mask| mask & 1 << priority != 0);
         let ends = port.port.awaits_resume(priority) || under_way;
-        let is_switch = self.plan.topology.is_switch(far.node);
+        let is_switch = self.0.plan.topology.is_switch(far.node);
         (alive && is_switch && !ends).then_some((far.node, far.number, priority))
     }
 
     /// By the port that sends: the priorities (bit p) whose pauses frames on its link end.
-    fn resumes_under_way(&self) -> BTreeMap<u32, u8> {
+    fn resumes_under_way(self) -> BTreeMap<u32, u8> {
         let mut resumes = BTreeMap::new();
-        for (port, id) in self.pool.on_links() {
-            if let Body::Pfc(frame) = &self.pool.get(id).body {
+        for (port, id) in self.0.pool.on_links() {
+            if let Body::Pfc(frame) = &self.0.pool.get(id).body {
                 *resumes.entry(port).or_default() |= resumed_priorities(frame);
             }
         }

@@ -1,9 +1,10 @@
 //! Payload that hosts accepted, by time: what goodput is made of.
 
-use rocelab_engine::EventKey;
 use rocelab_results::DeliveryLog;
+use rocelab_units::SimTime;
 
-use super::{Network, PacketOf};
+use super::packet::PacketOf;
+use super::sampling::Sampling;
 use crate::profile::{EndHost, HostPacket, Profile};
 use crate::scenario::Transport;
 use crate::{AppPlan, Plan};
@@ -36,6 +37,71 @@ impl Deliveries {
             segments: log_of(Transport::Tcp),
             apps: plan.apps.iter().map(log_of_app).collect(),
         }
+    }
+
+    /// A host accepted so much payload of a packet.
+    #[inline]
+    pub(super) fn note<P: Profile>(
+        &mut self,
+        now: SimTime,
+        host: &P::EndHost,
+        (packet, bytes): (&PacketOf<P>, u64),
+        plan: &Plan,
+        sampling: &mut Sampling,
+    ) {
+        if self.is_plain {
+            self.flows.add(now.ps(), bytes);
+        } else {
+            self.note_whose::<P>(now, host, (packet, bytes), plan, sampling);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_whose<P: Profile>(
+        &mut self,
+        now: SimTime,
+        host: &P::EndHost,
+        (packet, bytes): (&PacketOf<P>, u64),
+        plan: &Plan,
+        sampling: &mut Sampling,
+    ) {
+        let connection = packet.as_rdma().and_then(|rdma| host.connection_of(rdma.dest_qp()));
+        if let Some(connection) = connection {
+            let app = plan.connections[connection as usize].app as usize;
+            return self.apps[app].add(now.ps(), bytes);
+        }
+        self.flows.add(now.ps(), bytes);
+        if let Some(flow) = host.flow_in(packet) {
+            sampling.note_accepted(flow, bytes);
+        }
+    }
+
+    /// Notes what the TCP of a host, if it has any, has accepted since.
+    #[inline]
+    pub(super) fn note_segments<P: Profile>(
+        &mut self,
+        now: SimTime,
+        host: &mut P::EndHost,
+        sampling: &mut Sampling,
+    ) {
+        while let Some((flow, bytes)) = host.poll_accepted() {
+            self.segments.add(now.ps(), bytes);
+            if let Some(flow) = flow {
+                sampling.note_accepted(flow, bytes);
+            }
+        }
+    }
+
+    /// How much was accepted.
+    pub(super) fn bytes(&self) -> u64 {
+        self.logs().map(DeliveryLog::total).sum()
+    }
+
+    /// What was accepted, to add it to what other parts accepted.
+    pub(super) fn accepted(&self) -> Accepted {
+        let Self { is_plain: _, flows, segments, apps } = self;
+        Accepted { flows: flows.clone(), segments: segments.clone(), apps: apps.clone() }
     }
 
     /// All logs: of the flows of RDMA, of those of TCP, and of each application.
@@ -78,60 +144,5 @@ impl Accepted {
         for (sum, log) in self.apps.iter_mut().zip(&other.apps) {
             sum.merge(log);
         }
-    }
-}
-
-impl<P: Profile> Network<P> {
-    /// A host accepted so much payload of a packet.
-    #[inline]
-    pub(super) fn note_accepted(
-        &mut self,
-        key: EventKey,
-        host: u32,
-        packet: &PacketOf<P>,
-        bytes: u64,
-    ) {
-        if self.deliveries.is_plain {
-            self.deliveries.flows.add(key.time.ps(), bytes);
-        } else {
-            self.note_accepted_of(key, host, packet, bytes);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note_accepted_of(&mut self, key: EventKey, host: u32, packet: &PacketOf<P>, bytes: u64) {
-        let end_host = &self.hosts[host as usize].end_host;
-        let connection = packet.as_rdma().and_then(|rdma| end_host.connection_of(rdma.dest_qp()));
-        if let Some(connection) = connection {
-            let app = self.plan.connections[connection as usize].app as usize;
-            return self.deliveries.apps[app].add(key.time.ps(), bytes);
-        }
-        self.deliveries.flows.add(key.time.ps(), bytes);
-        if let Some(flow) = end_host.flow_in(packet) {
-            self.sampling.note_accepted(flow, bytes);
-        }
-    }
-
-    /// Notes what the TCP of a host, if it has any, has accepted since.
-    #[inline]
-    pub(super) fn note_segments_accepted(&mut self, key: EventKey, host: u32) {
-        while let Some((flow, bytes)) = self.hosts[host as usize].end_host.poll_accepted() {
-            self.deliveries.segments.add(key.time.ps(), bytes);
-            if let Some(flow) = flow {
-                self.sampling.note_accepted(flow, bytes);
-            }
-        }
-    }
-
-    /// How much was accepted here.
-    pub(crate) fn accepted_bytes(&self) -> u64 {
-        self.deliveries.logs().map(DeliveryLog::total).sum()
-    }
-
-    /// What was accepted here.
-    pub(crate) fn accepted(&self) -> Accepted {
-        let Deliveries { is_plain: _, flows, segments, apps } = &self.deliveries;
-        Accepted { flows: flows.clone(), segments: segments.clone(), apps: apps.clone() }
     }
 }

@@ -3,25 +3,15 @@
 use rocelab_engine::{EventKey, EventQueue, TieOrder};
 use rocelab_fabric::PacketId;
 
-use super::packet::{Body, NO_ROUTE, Packet};
-use super::units::SAME_UNIT;
-use super::{Event, FarEnd, NetworkPort, PacketOf, Role};
+use super::event::Event;
+use super::node::Role;
+use super::packet::{Body, NO_ROUTE, Packet, PacketOf};
+use super::port::{FarEnd, NetworkPort, SAME_UNIT, Takes};
 use crate::profile::{Profile, Routing};
 
 /// What hands out places in the order of events: for all nodes, and for the one that sends.
 type Ties<'a, P> =
     (&'a mut <P as Profile>::Order, &'a mut <<P as Profile>::Order as TieOrder>::OfNode);
-
-/// Which frames have their next step decided as they are sent, so that their [arrival](Event) names it.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Takes {
-    /// None: the link may lose them, they are looked at, or routes may change while they are on the link.
-    Any,
-    /// Packets that the switch has a route for.
-    Packets,
-    /// Packets, all for this host.
-    PacketsOf(u32),
-}
 
 impl<P: Profile> NetworkPort<P> {
     /// Whether nothing but the usual is done as a frame starts here.

@@ -8,15 +8,14 @@ use rocelab_engine::mix;
 use rocelab_fabric::NodeId;
 use rocelab_units::SimTime;
 
-use super::{Deadlock, DropCause, FlowFailure, Network, PauseEvent, Record, RecordKind, Role};
-use crate::profile::Profile;
+use crate::record::{Deadlock, DropCause, FlowFailure, PauseEvent, Record, RecordKind};
 
 /// What has been recorded and not been taken.
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    kept: Vec<Record>,
+    pub(super) kept: Vec<Record>,
     /// By node: the digest of its records, taken or not.
-    digests: Vec<u64>,
+    pub(super) digests: Vec<u64>,
 }
 
 impl Records {
@@ -30,6 +29,11 @@ impl Records {
     pub(super) fn keep(&mut self, node: NodeId, record: Record) {
         self.cover(node, record.key.time, &words(&record.kind));
         self.kept.push(record);
+    }
+
+    /// Hands over what was kept since the last time.
+    pub(super) fn take(&mut self) -> Vec<Record> {
+        std::mem::take(&mut self.kept)
     }
 
     /// Keeps what was measured. It is not in the digest: to measure changes nothing.
@@ -47,7 +51,7 @@ impl Records {
         self.cover(first.node, found.found, &cycle.chain(sums).collect::<Vec<_>>());
     }
 
-    fn cover(&mut self, node: NodeId, time: SimTime, words: &[u64]) {
+    pub(super) fn cover(&mut self, node: NodeId, time: SimTime, words: &[u64]) {
         let digest = &mut self.digests[node as usize];
         *digest = words.iter().fold(mix(*digest ^ time.ps()), |digest, word| mix(digest ^ word));
     }
@@ -68,34 +72,15 @@ impl Records {
     }
 }
 
-impl<P: Profile> Network<P> {
-    /// Hands over what has been recorded since the last time: what happened at a node in its order.
-    pub fn take_records(&mut self) -> Vec<Record> {
-        std::mem::take(&mut self.records.kept)
-    }
-
-    /// The digest of each node that is here.
-    pub(crate) fn digests(&self) -> impl Iterator<Item = NodeDigest> + '_ {
-        let nodes = (0u32..).zip(&self.nodes).zip(&self.records.digests);
-        nodes.filter(|((node, _), _)| self.part.has(*node)).map(|((number, node), &recorded)| {
-            let arrived = match node.role {
-                Role::Host(host) => Some(self.hosts[host as usize].digest),
-                Role::Switch(_) | Role::Elsewhere(_) => None,
-            };
-            NodeDigest { node: number, arrived, recorded }
-        })
-    }
-}
-
 /// What happened at a node, as a number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeDigest {
     /// The node.
     pub(crate) node: NodeId,
     /// Of packets that arrived, at a host.
-    arrived: Option<u64>,
+    pub(super) arrived: Option<u64>,
     /// Of what is recorded.
-    recorded: u64,
+    pub(super) recorded: u64,
 }
 
 /// One number for what happened at all nodes, in the order of nodes.
@@ -108,7 +93,7 @@ pub(crate) fn digest_of(nodes: impl Iterator<Item = NodeDigest>) -> u64 {
 
 /// What is covered of a record, beside when and at which node: what that node knows. What is
 /// worked out of a record (the cause of a pause) is left out.
-fn words(kind: &RecordKind) -> [u64; 4] {
+pub(super) fn words(kind: &RecordKind) -> [u64; 4] {
     match kind {
         RecordKind::FlowEnd(end) => {
             let failure = end.failure.map_or(0, FlowFailure::number);
@@ -148,11 +133,11 @@ fn words(kind: &RecordKind) -> [u64; 4] {
 }
 
 /// A port and priority of a node.
-fn at(port: u16, priority: u8) -> u64 {
+pub(super) fn at(port: u16, priority: u8) -> u64 {
     u64::from(port) << 8 | u64::from(priority)
 }
 
-fn of_cause(cause: &DropCause) -> u64 {
+pub(super) fn of_cause(cause: &DropCause) -> u64 {
     let rule = if let DropCause::Fault(rule) = cause { u64::from(*rule) } else { 0 };
     cause.name().bytes().fold(rule, |digest, byte| mix(digest ^ u64::from(byte)))
 }

@@ -12,10 +12,15 @@ use rocelab_fabric::{NodeId, PacketId};
 use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
 
+use super::build::Building;
+use super::core::Network;
+use super::failure::Failing;
+use super::node::Role;
 use super::packet::{Body, NO_ROUTE};
-use super::tables::{Place, Tables};
-use super::{DropCause, MacEntries, Network, Role};
+use super::tables::Place;
+use super::tables::Tables;
 use crate::profile::{HostPacket, Profile};
+use crate::record::DropCause;
 
 /// What a switch does with a frame.
 enum Verdict {
@@ -27,57 +32,45 @@ enum Verdict {
     Drop(DropCause),
 }
 
-impl<P: Profile> Network<P> {
+impl<P: Profile> Building<'_, P> {
     /// Has all arrivals looked at, if there is a switch that does not know everything.
     pub(super) fn add_tables(&mut self) {
-        if self.plan.tables.are_complete() {
+        if self.0.plan.tables.are_complete() {
             return;
         }
-        let plan = self.plan.tables.clone();
-        self.tables = Some(Box::new(Tables::new(plan, self.switches.len(), self.ports.len())));
-        self.notes.get_or_insert_default();
-        for port in &mut self.ports {
+        let plan = self.0.plan.tables.clone();
+        self.0.features.tables =
+            Some(Box::new(Tables::new(plan, self.0.switches.len(), self.0.ports.len())));
+        self.0.side.notes.get_or_insert_default();
+        for port in &mut self.0.ports {
             port.far.look_at_arrivals();
         }
     }
+}
 
-    /// What became of the MAC entries of all switches.
-    pub(super) fn mac_entries(&self) -> MacEntries {
-        self.tables.as_ref().map_or_else(MacEntries::default, |tables| tables.counts())
-    }
+/// A network whose switches do not know everything.
+#[derive(Debug)]
+pub(super) struct Flooding<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
 
-    /// Forgets what switches know behind these ports, by their places among all.
-    pub(super) fn forget_behind(&mut self, ports: impl Iterator<Item = u32>, now: SimTime) {
-        if let Some(tables) = &mut self.tables {
-            tables.flush(ports.map(|port| port as usize), now);
-        }
-    }
-
-    /// Every bridge forgets what it has learnt: the spanning tree is another one now.
-    pub(super) fn forget_all(&mut self, now: SimTime) {
-        if let Some(tables) = &mut self.tables {
-            tables.flush(0..self.ports.len(), now);
-        }
-    }
-
+impl<P: Profile> Flooding<'_, P> {
     /// Looks up where a frame goes that has come over the link of `port` to a switch with tables, and
     /// sees to it.
     #[cold]
     pub(super) fn forward_by_tables(&mut self, key: EventKey, port: u32, id: PacketId) {
-        let receiving = self.ports[port as usize].far.port;
+        let receiving = self.0.ports[port as usize].far.port;
         match self.look_up(key.time, port, id) {
             Verdict::Forward(number) => {
-                self.pool.get_mut(id).switch_port = number;
-                self.deliver_specially(key, port, id);
+                self.0.pool.get_mut(id).switch_port = number;
+                self.0.deliver_specially(key, port, id);
             }
             Verdict::Flood => self.flood(key, port, id),
-            Verdict::Drop(cause) => self.drop_frame(key, receiving, None, id, cause),
+            Verdict::Drop(cause) => self.0.drop_frame(key, receiving, None, id, cause),
         }
     }
 
     fn look_up(&mut self, now: SimTime, port: u32, id: PacketId) -> Verdict {
-        let packet = self.pool.get(id);
-        let (sender, far) = (self.ports[port as usize].node, self.ports[port as usize].far);
+        let packet = self.0.pool.get(id);
+        let (sender, far) = (self.0.ports[port as usize].node, self.0.ports[port as usize].far);
         let (number, source) = (packet.switch_port, packet.source);
         let (Role::Switch(switch), Some(_)) = (far.role, packet.body.priority()) else {
             return Verdict::Forward(number);
@@ -87,10 +80,10 @@ impl<P: Profile> Network<P> {
             Body::Rdma(body) => body.as_rdma().is_none_or(|rdma| rdma.cnm().is_none()),
             _ => true,
         };
-        let is_routed = self.plan.roce.encapsulation != Encapsulation::V1;
-        let first_port = self.nodes[self.ports[far.port as usize].node as usize].first_port;
+        let is_routed = self.0.plan.roce.encapsulation != Encapsulation::V1;
+        let first_port = self.0.nodes[self.0.ports[far.port as usize].node as usize].first_port;
         let ingress = Place { switch, first_port, number: far.number };
-        if let Some(tables) = &mut self.tables
+        if let Some(tables) = &mut self.0.features.tables
             && is_from_source
             // The source address of what a router sends is its own.
             && (sender == source || !is_routed)
@@ -105,9 +98,9 @@ impl<P: Profile> Network<P> {
     }
 
     fn look_up_at_bridge(&mut self, now: SimTime, ingress: Place, id: PacketId) -> Verdict {
-        let packet = self.pool.get(id);
+        let packet = self.0.pool.get(id);
         let number = packet.switch_port;
-        let Some(tables) = self.tables.as_mut().filter(|_| number != NO_ROUTE) else {
+        let Some(tables) = self.0.features.tables.as_mut().filter(|_| number != NO_ROUTE) else {
             return Verdict::Forward(number);
         };
         match tables.port_of(Place { number, ..ingress }, packet.destination, now) {
@@ -120,7 +113,7 @@ impl<P: Profile> Network<P> {
     }
 
     fn look_up_at_router(&mut self, now: SimTime, ingress: Place, id: PacketId) -> Verdict {
-        let packet = self.pool.get(id);
+        let packet = self.0.pool.get(id);
         let (number, destination) = (packet.switch_port, packet.destination);
         if self.is_flooded(id) {
             // Its MAC address is that of a host, and not the one of this router.
@@ -129,14 +122,15 @@ impl<P: Profile> Network<P> {
         // One without a way has no port here, but its number may be one of another node.
         let egress = (number != NO_ROUTE).then(|| ingress.first_port + u32::from(number));
         let next = egress.map(|egress| {
-            let far = self.ports[egress as usize].far.port;
-            self.ports[far as usize].node
+            let far = self.0.ports[egress as usize].far.port;
+            self.0.ports[far as usize].node
         });
-        let (Some(tables), true) = (&mut self.tables, next == Some(destination)) else {
+        let (Some(tables), true) = (&mut self.0.features.tables, next == Some(destination)) else {
             return Verdict::Forward(number); // To the next router, or nowhere.
         };
         // When which host is up is in the plan, so that this is no look into another node.
-        let answers = self.plan.topology.is_host(destination) && !self.outages.is_dead(destination);
+        let answers = self.0.plan.topology.is_host(destination)
+            && !self.0.failures.outages.is_dead(destination);
         let place = Place { number, ..ingress };
         if !tables.resolve(place, destination, now, answers) {
             return Verdict::Drop(DropCause::IncompleteArp);
@@ -158,7 +152,7 @@ impl<P: Profile> Network<P> {
         host: NodeId,
         (now, answers): (SimTime, bool),
     ) -> Verdict {
-        match &mut self.tables {
+        match &mut self.0.features.tables {
             Some(tables) if answers && tables.learn() => {
                 tables.hear(place, host, now);
                 Verdict::Forward(place.number)
@@ -168,55 +162,57 @@ impl<P: Profile> Network<P> {
     }
 
     fn is_lossless_at(&self, switch: u32, id: PacketId) -> bool {
-        let Some(priority) = self.pool.get(id).body.priority() else { return false };
-        let state = &self.switches[switch as usize];
+        let Some(priority) = self.0.pool.get(id).body.priority() else { return false };
+        let state = &self.0.switches[switch as usize];
         let priority = state.priorities[usize::from(priority & 7)];
-        self.plan.switch_at(state.node).lossless.contains(&priority)
+        self.0.plan.switch_at(state.node).lossless.contains(&priority)
     }
 
     /// Whether a frame was flooded: by a router, so that it has the MAC address of its host, or by a
     /// bridge.
     pub(super) fn is_flooded(&self, id: PacketId) -> bool {
-        self.notes.as_ref().is_some_and(|notes| notes.of(id).flooded)
+        self.0.side.notes.as_ref().is_some_and(|notes| notes.of(id).flooded)
     }
 
     /// Sends a frame by every port of the broadcast domain but that where it came in. Every copy is a
     /// frame of its own in the switch's memory.
     fn flood(&mut self, key: EventKey, port: u32, id: PacketId) {
-        let receiving = self.ports[port as usize].far.port;
-        let numbers = self.flooded_ports(receiving, self.pool.get(id).destination);
+        let receiving = self.0.ports[port as usize].far.port;
+        let numbers = self.flooded_ports(receiving, self.0.pool.get(id).destination);
         if numbers.is_empty() {
-            let node = self.ports[receiving as usize].node;
-            let host = self.adjacency.ports_of(self.pool.get(id).destination).first();
+            let node = self.0.ports[receiving as usize].node;
+            let host = self.0.layout.adjacency.ports_of(self.0.pool.get(id).destination).first();
             let is_here = host.is_some_and(|host| host.node == node);
             // A copy of a frame ends at a switch that is a leaf of the tree.
             let ends = self.is_flooded(id) && !is_here;
-            let cause = if ends { DropCause::Filtered } else { self.no_way(node, id) };
-            return self.drop_frame(key, receiving, None, id, cause);
+            let cause = if ends { DropCause::Filtered } else { Failing(self.0).no_way(node, id) };
+            return self.0.drop_frame(key, receiving, None, id, cause);
         }
-        self.totals.floods += 1;
-        self.totals.flooded_frames += numbers.len() as u64;
-        if let Some(notes) = &mut self.notes {
+        self.0.course.totals.floods += 1;
+        self.0.course.totals.flooded_frames += numbers.len() as u64;
+        if let Some(notes) = &mut self.0.side.notes {
             notes.flood(id);
         }
-        let copies: Vec<_> = numbers.iter().skip(1).map(|_| self.duplicate(id)).collect();
+        let copies: Vec<_> = numbers.iter().skip(1).map(|_| self.0.duplicate(id)).collect();
         for (number, copy) in numbers.into_iter().zip(std::iter::once(id).chain(copies)) {
-            self.pool.get_mut(copy).switch_port = number;
-            self.deliver_specially(key, port, copy);
+            self.0.pool.get_mut(copy).switch_port = number;
+            self.0.deliver_specially(key, port, copy);
         }
     }
 
     /// The ports by which a switch floods what came in by `receiving` and is for a host: those to
     /// hosts of its VLAN, and those to switches, but for links that are down or not in the tree.
     fn flooded_ports(&self, receiving: u32, destination: u32) -> Vec<u16> {
-        let receiving = &self.ports[receiving as usize];
-        let topology = &self.plan.topology;
-        let vlan = |node: u32| self.plan.roce.vlans.get(node as usize);
+        let receiving = &self.0.ports[receiving as usize];
+        let topology = &self.0.plan.topology;
+        let vlan = |node: u32| self.0.plan.roce.vlans.get(node as usize);
         let takes_part = |&(number, far): &(u16, &Neighbour)| {
             let is_inside = topology.is_switch(far.node) || vlan(far.node) == vlan(destination);
-            number != receiving.number && is_inside && self.active_links[far.link as usize]
+            number != receiving.number
+                && is_inside
+                && self.0.failures.active_links[far.link as usize]
         };
-        let ports = (0u16..).zip(self.adjacency.ports_of(receiving.node));
+        let ports = (0u16..).zip(self.0.layout.adjacency.ports_of(receiving.node));
         ports.filter(takes_part).map(|(number, _)| number).collect()
     }
 }

@@ -7,34 +7,28 @@
 //! Captures show it. Where routes stay the shortest paths it follows from the place of a frame. Where they
 //! are made anew while frames are under way, it is counted for captures, and nothing is dropped for it.
 
-use rocelab_fabric::PacketId;
 use rocelab_wire::Encapsulation;
 
-use super::{Network, Role};
+use super::build::Building;
+use super::node::Role;
 use crate::FailureChange;
 use crate::profile::Profile;
 
-impl<P: Profile> Network<P> {
+impl<P: Profile> Building<'_, P> {
     /// Has hops counted, if there are routers, and static routes or captures of routes that change.
     pub(super) fn add_hop_limits(&mut self) {
-        let is_routed = self.plan.roce.encapsulation != Encapsulation::V1;
-        let by_hand = !self.plan.static_routes.is_empty();
-        let steps = &self.plan.failures.steps;
+        let is_routed = self.0.plan.roce.encapsulation != Encapsulation::V1;
+        let by_hand = !self.0.plan.static_routes.is_empty();
+        let steps = &self.0.plan.failures.steps;
         let reroutes = || steps.iter().any(|step| step.change == FailureChange::Reroute);
-        if !is_routed || !(by_hand || self.plan.capture.is_some() && reroutes()) {
+        if !is_routed || !(by_hand || self.0.plan.capture.is_some() && reroutes()) {
             return;
         }
-        for port in &mut self.ports {
+        for port in &mut self.0.ports {
             if let Role::Switch(_) = port.far.role {
                 port.far.look_at_arrivals();
             }
         }
-        self.notes.get_or_insert_default().limit_hops(self.plan.roce.hop_limit, by_hand);
-    }
-
-    /// A frame has arrived at a switch; true if its hop limit ends there.
-    pub(super) fn expires(&mut self, id: PacketId) -> bool {
-        let is_routed = self.pool.get(id).body.priority().is_some();
-        is_routed && self.notes.as_mut().is_some_and(|notes| !notes.spend_hop(id))
+        self.0.side.notes.get_or_insert_default().limit_hops(self.0.plan.roce.hop_limit, by_hand);
     }
 }

@@ -5,12 +5,14 @@ use rocelab_fabric::PacketId;
 use rocelab_transport::CompletionStatus;
 use rocelab_transport::congestion_control::Telemetry as Carried;
 
+use super::core::Network;
+use super::course::Course;
+use super::event::Event;
+use super::node::Role;
 use super::packet::{Body, Packet};
-use super::{
-    DropCause, Event, HostEnd, Network, OperationEnd, Operations, Record, RecordKind, Role,
-};
-use crate::Plan;
+use super::tcp::OtherFrames;
 use crate::profile::{Context, Delivery, EndHost, FlowStarts, HostPacket, Profile};
+use crate::record::{DropCause, HostEnd, Record, RecordKind};
 
 /// The host and what it is given with a call: parts of the network that do not overlap.
 macro_rules! with_host {
@@ -41,31 +43,32 @@ impl<P: Profile> Network<P> {
             let port = state.port;
             return self.drop_frame(key, port, None, id, DropCause::ForeignDestination);
         }
-        if let Some(notes) = &self.notes
+        if let Some(notes) = &self.side.notes
             && notes.of(id).corrupted.is_some()
         {
             let port = state.port;
             return self.drop_frame(key, port, None, id, DropCause::Icrc);
         }
         self.pool.remove(id);
-        self.totals.frames_delivered += 1;
-        self.totals.packets_delivered += 1;
+        self.course.totals.frames_delivered += 1;
+        self.course.totals.packets_delivered += 1;
         let what = body.fingerprint();
         state.digest = mix(state.digest ^ key.time.ps() ^ what.rotate_left(17));
         let delivery =
             Delivery { packet: body, source: packet.source, flow_hash: packet.flow_hash };
         let accepted = state.end_host.counters().payload_accepted;
         let sends = if body.has_company() {
-            let telemetry = self.telemetry.as_ref();
+            let telemetry = self.side.telemetry.as_ref();
             let telemetry = telemetry.map_or(Carried::None, |all| all.of(id, body.telemetry()));
-            let content = if body.has_content() { self.contents.take(id) } else { None };
+            let content = if body.has_content() { self.side.contents.take(id) } else { None };
             state.end_host.receive_with(&mut context, &delivery, telemetry, content)
         } else {
             state.end_host.receive(&mut context, &delivery, Carried::None)
         };
         let accepted = state.end_host.counters().payload_accepted - accepted;
         if accepted > 0 {
-            self.note_accepted(key, host, &body, accepted);
+            let (of, sampling) = (&state.end_host, &mut self.features.sampling);
+            self.course.deliveries.note::<P>(key.time, of, (&body, accepted), &self.plan, sampling);
         }
         self.after_host(key, host, sends);
     }
@@ -77,13 +80,13 @@ impl<P: Profile> Network<P> {
         let port = state.port;
         let paused = self.ports[port as usize].port.paused();
         if state.end_host.next_is_segment(key.time, paused) {
-            return self.pump_segment(key, host);
+            return OtherFrames(self).pump_segment(key, host);
         }
         if let Some(departing) = state.end_host.poll_transmit(&mut context, paused) {
             let more = state.end_host.is_ready(paused);
             let body = departing.packet;
             if let Some(rdma) = body.as_rdma() {
-                self.opcodes[usize::from(rdma.opcode() as u8)] += 1;
+                self.course.opcodes[usize::from(rdma.opcode() as u8)] += 1;
             }
             let mut packet = Packet::new(
                 state.node,
@@ -92,14 +95,15 @@ impl<P: Profile> Network<P> {
                 Body::Rdma(body),
             );
             packet.flow_hash = departing.flow_hash;
-            packet.path = self.path_of(host, &packet);
-            self.totals.frames_created += 1;
+            let known = (&*self.plan, &*self.layout.adjacency);
+            packet.path = self.paths.of(host, packet.ends(), &*self.routing, known);
+            self.course.totals.frames_created += 1;
             let id = self.pool.insert(packet);
-            if let Some(notes) = &mut self.notes {
+            if let Some(notes) = &mut self.side.notes {
                 notes.start(host, id);
             }
             if body.has_company() {
-                self.start_company(host, id, &body);
+                self.side.start::<P>(&mut self.hosts[host as usize].end_host, id, &body);
             }
             self.transmit(key, port, id);
             if more {
@@ -113,22 +117,23 @@ impl<P: Profile> Network<P> {
     pub(super) fn host_timeout(&mut self, key: EventKey, host: u32) {
         let (state, mut context) = with_host!(self, host, key);
         let sends = state.end_host.handle_timeout(&mut context);
-        self.note_segments_accepted(key, host);
+        let sampling = &mut self.features.sampling;
+        self.course.deliveries.note_segments::<P>(key.time, &mut state.end_host, sampling);
         self.after_host(key, host, sends);
     }
 
     /// Starts the flows of a ticket.
     pub(super) fn flow_start(&mut self, key: EventKey, ticket: u32) {
-        let Self { starts, order, nodes, plan, queue, .. } = self;
+        let Self { course: Course { starts, .. }, order, nodes, plan, queue, .. } = self;
         let range = starts.on_event(plan, key.time, ticket, |node, time, ticket| {
             let tie = order.reserve(&mut nodes[node as usize].order);
             queue.push(EventKey { time, tie }, Event::FlowStart { ticket });
         });
-        let flows = &self.starts.in_order()[range];
+        let flows = &self.course.starts.in_order()[range];
         let Some(&first) = flows.first() else { return };
         let source = self.plan.flows[first as usize].source;
         let Role::Host(host) = self.nodes[source as usize].role else { return };
-        self.flows.started += flows.len() as u64;
+        self.course.flows.started += flows.len() as u64;
         let (state, mut context) = with_host!(self, host, key);
         state.end_host.start(&mut context, flows);
         self.after_host(key, host, true);
@@ -176,44 +181,33 @@ impl<P: Profile> Network<P> {
             let end = match ended {
                 HostEnd::Flow(end) => end,
                 HostEnd::Acknowledged(end) => {
-                    self.note_sampled_end(end.flow);
+                    self.features.sampling.note_end(end.flow);
                     let kind = RecordKind::FlowAcknowledged(end);
-                    self.records.keep(node, Record { key, kind });
+                    self.course.records.keep(node, Record { key, kind });
                     continue;
                 }
                 HostEnd::Operation(end) => {
-                    self.flows.last_end = self.flows.last_end.max(key.time);
-                    self.operations.count(&self.plan, &end);
-                    self.records.keep(node, Record { key, kind: RecordKind::OperationEnd(end) });
+                    self.course.flows.last_end = self.course.flows.last_end.max(key.time);
+                    self.course.operations.count(&self.plan, &end);
+                    self.course
+                        .records
+                        .keep(node, Record { key, kind: RecordKind::OperationEnd(end) });
                     continue;
                 }
             };
-            self.flows.last_end = self.flows.last_end.max(key.time);
-            if let Some(ends) = &mut self.flow_ends {
+            self.course.flows.last_end = self.course.flows.last_end.max(key.time);
+            if let Some(ends) = &mut self.course.flow_ends {
                 ends.note(end.flow, end.status);
             }
             if end.status == CompletionStatus::Success {
-                self.flows.completed += 1;
+                self.course.flows.completed += 1;
             } else {
-                self.flows.failed += 1;
+                self.course.flows.failed += 1;
             }
             if self.plan.flows[end.flow as usize].source == node {
-                self.note_sampled_end(end.flow);
+                self.features.sampling.note_end(end.flow);
             }
-            self.records.keep(node, Record { key, kind: RecordKind::FlowEnd(end) });
+            self.course.records.keep(node, Record { key, kind: RecordKind::FlowEnd(end) });
         }
-    }
-}
-
-impl Operations {
-    #[cold]
-    fn count(&mut self, plan: &Plan, end: &OperationEnd) {
-        if end.status == CompletionStatus::Success {
-            self.completed += 1;
-            self.payload += plan.app_of(end.connection).kinds[usize::from(end.kind)].payload();
-        } else {
-            self.failed += 1;
-        }
-        self.open_connections -= u32::from(end.closes);
     }
 }

@@ -1,37 +1,24 @@
 //! Integrity mode: whether the network kept the four promises of a reliable connection.
 
-use std::collections::BTreeMap;
-
 use rocelab_fabric::NodeId;
 use rocelab_transport::CompletionStatus;
 
-use super::{Network, Role};
+use super::node::Role;
+use super::overview::Overview;
 use crate::profile::{EndHost, Profile};
 use crate::record::Violation;
 
-/// How each flow ended that has ended here.
-#[derive(Debug, Default)]
-pub(super) struct FlowEnds {
-    pub(super) by_flow: BTreeMap<u32, CompletionStatus>,
-}
-
-impl FlowEnds {
-    pub(super) fn note(&mut self, flow: u32, status: CompletionStatus) {
-        self.by_flow.insert(flow, status);
-    }
-}
-
-impl<P: Profile> Network<P> {
+impl<P: Profile> Overview<'_, P> {
     /// How a flow ended here, where that is kept and if it has.
-    pub(crate) fn end_of_flow(&self, flow: u32) -> Option<CompletionStatus> {
-        self.flow_ends.as_ref()?.by_flow.get(&flow).copied()
+    pub(crate) fn end_of_flow(self, flow: u32) -> Option<CompletionStatus> {
+        self.0.course.flow_ends.as_ref()?.by_flow.get(&flow).copied()
     }
 
     /// What integrity mode finds wrong, in the memory of a host that is here, with a flow that has
     /// completed.
-    pub(crate) fn violations(&self, node: NodeId, flow: u32) -> Vec<Violation> {
-        let Role::Host(host) = self.nodes[node as usize].role else { return Vec::new() };
-        self.hosts[host as usize].end_host.violations(&self.plan, flow)
+    pub(crate) fn violations(self, node: NodeId, flow: u32) -> Vec<Violation> {
+        let Role::Host(host) = self.0.nodes[node as usize].role else { return Vec::new() };
+        self.0.hosts[host as usize].end_host.violations(&self.0.plan, flow)
     }
 }
 
@@ -64,7 +51,7 @@ mod tests {
 
     /// A bit of payload changes under way, and no check sum tells.
     fn flip_a_bit(simulation: &mut Simulation) -> bool {
-        let contents = simulation.network_mut().contents.all_mut();
+        let contents = simulation.network_mut().side.contents.all_mut();
         for content in contents {
             if let Content::Payload(bytes) = content {
                 bytes[3] ^= 0x40;
@@ -97,11 +84,11 @@ mod tests {
     #[test]
     fn bytes_that_never_came_are_found() {
         let mut simulation = simulation("write");
-        while simulation.network_mut().contents.all_mut().next().is_none() {
+        while simulation.network_mut().side.contents.all_mut().next().is_none() {
             assert_eq!(simulation.advance(1), None);
         }
         // The packets arrive, without what they carry.
-        simulation.network_mut().contents.clear();
+        simulation.network_mut().side.contents.clear();
         simulation.run_to_end();
         let report = report(&simulation);
         assert!(!report.violations.is_empty());

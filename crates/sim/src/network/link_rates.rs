@@ -2,12 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::Serialisation;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Bandwidth, SimTime};
-
-use super::{Network, PortView};
-use crate::profile::Profile;
 
 /// What the rates of ports were, for those of which they changed.
 #[derive(Debug, Default)]
@@ -18,11 +14,11 @@ pub(super) struct LinkRates {
 #[derive(Debug, BorshSerialize, BorshDeserialize)]
 pub(super) struct PortRates {
     /// That of the link.
-    usual: Bandwidth,
+    pub(super) usual: Bandwidth,
     /// Since when it had which rate, in order of time, from the start of the run on.
-    since: Vec<(SimTime, Bandwidth)>,
+    pub(super) since: Vec<(SimTime, Bandwidth)>,
     /// The frame that it sent as the rate changed: when that is over, and its rate, which stays.
-    under_way: (SimTime, Bandwidth),
+    pub(super) under_way: (SimTime, Bandwidth),
 }
 
 /// How a link was used from the start of a run to some time.
@@ -40,7 +36,7 @@ pub(crate) struct LinkUse {
 impl LinkRates {
     /// The rate of a port at a time, if failures had lowered it; of events at that time those of failures
     /// come first.
-    fn lowered(&self, port: u32, time: SimTime) -> Option<Bandwidth> {
+    pub(super) fn lowered(&self, port: u32, time: SimTime) -> Option<Bandwidth> {
         let port = self.by_port.get(&port)?;
         let next = port.since.partition_point(|&(since, _)| since <= time);
         let (_, rate) = *port.since.get(next.checked_sub(1)?)?;
@@ -72,9 +68,19 @@ impl LinkRates {
         }
     }
 
+    /// The rate of a port, on average from one time to another; `rate` if it never changed, or there is no time between.
+    pub(super) fn mean_or(
+        &self,
+        port: u32,
+        (from, to): (SimTime, SimTime),
+        rate: Bandwidth,
+    ) -> Bandwidth {
+        self.mean(port, from, to).unwrap_or(rate)
+    }
+
     /// The mean rate of a port from one time to another, rounded down; none if it never changed, or
     /// there is no time between.
-    fn mean(&self, port: u32, from: SimTime, to: SimTime) -> Option<Bandwidth> {
+    pub(super) fn mean(&self, port: u32, from: SimTime, to: SimTime) -> Option<Bandwidth> {
         let rates = &self.by_port.get(&port)?.since;
         let first = rates.partition_point(|&(since, _)| since <= from).saturating_sub(1);
         let mut sum = 0_u128; // In bits per second times picoseconds.
@@ -88,35 +94,6 @@ impl LinkRates {
         }
         let mean = sum.checked_div(u128::from(to.since(from).ps()))?;
         Some(Bandwidth::from_bps(u64::try_from(mean).unwrap_or(u64::MAX)))
-    }
-}
-
-impl<P: Profile> Network<P> {
-    /// The rate of a port at a time, if failures had lowered it.
-    pub(crate) fn lowered_rate(&self, port: u32, time: SimTime) -> Option<Bandwidth> {
-        self.link_rates.lowered(port, time)
-    }
-
-    /// The rate of a port, by its place among all, on average from one time to another.
-    pub(super) fn mean_rate(&self, port: u32, from: SimTime, to: SimTime) -> Bandwidth {
-        let now = || self.ports[port as usize].port.link().rate();
-        self.link_rates.mean(port, from, to).unwrap_or_else(now)
-    }
-
-    /// How the link of a port that is here was used from the start of the run to `now`.
-    pub(crate) fn link_use(&self, view: &PortView<'_, P>, now: SimTime) -> LinkUse {
-        let port = self.nodes[view.node as usize].first_port + u32::from(view.number);
-        let mean = self.mean_rate(port, SimTime::ZERO, now);
-        let (free_at, rate) = (self.free_at(port), view.port.link().rate());
-        let changed = self.link_rates.by_port.get(&port);
-        let sending = changed.map(|rates| rates.under_way).filter(|&(until, _)| until == free_at);
-        // By the rules of HPCC's simulator a link that fails stays down.
-        let until = if free_at == SimTime::NEVER { now } else { free_at };
-        let rest = SimTime::from_ps(until.ps().max(now.ps())).since(now);
-        let sending = sending.map_or(rate, |(_, rate)| rate);
-        let full = sending.bytes_in(rest);
-        let unsent = full.get() + u64::from(sending.transmission_time(full) < rest);
-        LinkUse { rate: changed.map_or(rate, |rates| rates.usual), mean, unsent }
     }
 }
 

@@ -61,4 +61,24 @@ impl Owners {
     pub(super) fn of_tcp_connection(&self, host: NodeId, number: u32) -> Option<u32> {
         self.tcp_connections.get(&(host, number)).copied()
     }
+
+    /// The queue pair of the sender of a packet that goes from one host to another, to a queue pair there.
+    pub(super) fn sending_queue_pair(
+        &self,
+        plan: &Plan,
+        (source, destination): (NodeId, NodeId),
+        qpn: u32,
+    ) -> Option<u32> {
+        match self.of_queue_pair(destination, qpn)? {
+            Owner::Connection(number) => {
+                let ends = &plan.connections[number as usize].ends;
+                ends.iter().find(|end| end.host == source).map(|end| end.qpn)
+            }
+            Owner::Flow(number) => {
+                let flow = &plan.flows[number as usize];
+                let is_source = flow.source == source;
+                Some(if is_source { flow.source_qpn } else { flow.destination_qpn })
+            }
+        }
+    }
 }

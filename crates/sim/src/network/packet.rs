@@ -6,11 +6,12 @@ use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::tcp::TcpSegment;
 use rocelab_wire::Pfc;
 
-use super::path::Path;
-use crate::profile::HostPacket;
+pub(crate) use super::path::NO_ROUTE;
+use super::path::{Ends, Path};
+use crate::profile::{EndHost, HostPacket, Profile};
 
-/// A switch has no way to a frame's destination.
-pub(crate) const NO_ROUTE: u16 = u16::MAX;
+/// What frames between hosts carry under a profile.
+pub(super) type PacketOf<P> = <<P as Profile>::EndHost as EndHost<P>>::Packet;
 
 /// A frame somewhere in the network. Its payload has a length; bytes, where there are any, are
 /// kept beside it.
@@ -84,6 +85,15 @@ impl<R> Packet<R> {
             switch_port: NO_ROUTE,
             body,
         }
+    }
+}
+
+impl<R> Packet<R> {
+    /// What its path follows from.
+    #[inline(always)]
+    pub(super) fn ends(&self) -> Ends {
+        let &Self { source, destination, flow_hash, .. } = self;
+        Ends { source, destination, flow_hash }
     }
 }
 

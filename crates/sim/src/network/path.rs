@@ -10,10 +10,11 @@ use rocelab_engine::ask_for_large_pages;
 use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 
-use super::packet::{NO_ROUTE, Packet};
-use super::{Network, PacketOf};
 use crate::Plan;
-use crate::profile::{Profile, Routing};
+use crate::profile::Routing;
+
+/// In place of a port: a switch has no way to a frame's destination.
+pub(crate) const NO_ROUTE: u16 = u16::MAX;
 
 /// The switches of a way that a packet knows: five of a three-tier Clos, and its host.
 const HOPS: usize = 6;
@@ -70,11 +71,11 @@ impl Path {
 
 /// What a path follows from, where routes do not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ends {
-    source: NodeId,
-    destination: NodeId,
+pub(super) struct Ends {
+    pub(super) source: NodeId,
+    pub(super) destination: NodeId,
     /// As [`Routing::egress`] has it.
-    flow_hash: u32,
+    pub(super) flow_hash: u32,
 }
 
 /// The paths of a host's flows that have sent of late: each has a place by a hash of its ends, and gives it up to the
@@ -106,13 +107,12 @@ impl Paths {
 
     /// The path of a packet that leaves `host`.
     #[inline(always)]
-    fn of(
+    pub(super) fn of(
         &mut self,
         host: u32,
         ends: Ends,
         routing: &impl Routing,
-        plan: &Plan,
-        adjacency: &Adjacency,
+        (plan, adjacency): (&Plan, &Adjacency),
     ) -> Path {
         let Some(known) = self.known.get_mut(host as usize) else { return Path::UNKNOWN };
         let (of, path) = &mut known[ends.hash() % PLACES];
@@ -121,16 +121,6 @@ impl Paths {
             *path = Path::between(ends, routing, plan, adjacency);
         }
         *path
-    }
-}
-
-impl<P: Profile> Network<P> {
-    /// The path of a packet that leaves `host`.
-    #[inline(always)]
-    pub(super) fn path_of(&mut self, host: u32, packet: &Packet<PacketOf<P>>) -> Path {
-        let &Packet { source, destination, flow_hash, .. } = packet;
-        let ends = Ends { source, destination, flow_hash };
-        self.paths.of(host, ends, &*self.routing, &self.plan, &self.adjacency)
     }
 }
 

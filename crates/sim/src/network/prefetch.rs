@@ -4,8 +4,11 @@
 use rocelab_engine::Place;
 use rocelab_fabric::{BufferPolicy, PacketId};
 
-use super::packet::{Body, Packet};
-use super::{Event, Network, NetworkPort, PacketOf, Role};
+use super::core::Network;
+use super::event::Event;
+use super::node::Role;
+use super::packet::{Body, Packet, PacketOf};
+use super::port::NetworkPort;
 use crate::profile::{EndHost, Profile, Routing};
 
 impl<P: Profile> Network<P> {

@@ -1,132 +1,35 @@
 //! What is measured at regular intervals, for results: each node that has something to measure has
 //! an event of its own.
 
+mod samplers;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocelab_engine::{EventKey, Tie};
-use rocelab_fabric::NodeId;
-use rocelab_state::State;
+use rocelab_fabric::{NodeId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 
-use super::{
-    Event, FlowGoodput, FlowRate, MarksCounted, Network, PortUse, QueueLength, Record, RecordKind,
-    Role,
-};
+use self::samplers::{Counted, ReceivedFlow, SampledFlow, Sampler};
+pub(in crate::network) use self::samplers::{Measured, Sampling};
+use super::core::Network;
+use super::event::Event;
+use super::node::Role;
 use crate::PortSamplingPlan;
 use crate::profile::{EndHost, FlowProgress, Profile};
+use crate::record::{
+    FlowGoodput, FlowRate, MarksCounted, PortUse, QueueLength, Record, RecordKind,
+};
 
-/// All samplers of a run; none in most.
-#[derive(Debug, Default)]
-pub(super) struct Sampling {
-    pub(super) samplers: Vec<Sampler>,
-    /// The sampled flows that begin here, in ascending order.
-    pub(super) flows: Vec<SampledFlow>,
-    /// The sampled flows whose payload comes here, in ascending order.
-    pub(super) received: Vec<ReceivedFlow>,
-}
-
-/// Measures one thing at one node.
+/// A network in which something is measured.
 #[derive(Debug)]
-pub(super) struct Sampler {
-    pub(super) node: NodeId,
-    interval: Duration,
-    /// When it last did.
-    last: SimTime,
-    pub(super) what: Measured,
-}
+pub(crate) struct Measuring<'a, P: Profile>(pub(crate) &'a mut Network<P>);
 
-// What it measures is saved with it, but for flows, which are among the sampled ones.
-rocelab_state::state!(Sampler { values: last; states: what; kept: node, interval });
-
-#[derive(Debug)]
-pub(super) enum Measured {
-    /// The queues of ports, by their places among all ports.
-    Queues(Vec<u32>),
-    /// Marks at ports since the last time.
-    Marks(Vec<Counted>),
-    /// Bytes sent by ports since the last time, preambles and gaps included.
-    Utilisation(Vec<Counted>),
-    /// What flows may send that begin here, by their places among the sampled ones.
-    Rates(Vec<usize>),
-    /// What came of flows since the last time, by their places among those whose payload comes here.
-    Goodput(Vec<usize>),
-}
-
-impl State for Measured {
-    fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
-        match self {
-            Self::Queues(_) | Self::Rates(_) | Self::Goodput(_) => Ok(()),
-            Self::Marks(ports) | Self::Utilisation(ports) => ports.save(to),
-        }
-    }
-
-    fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
-        match self {
-            Self::Queues(_) | Self::Rates(_) | Self::Goodput(_) => Ok(()),
-            Self::Marks(ports) | Self::Utilisation(ports) => ports.load(from),
-        }
-    }
-}
-
-/// A port's counter.
-#[derive(Debug)]
-pub(super) struct Counted {
-    /// The port, by its place among all ports.
-    port: u32,
-    /// What it was at the last time.
-    before: u64,
-}
-
-rocelab_state::state!(Counted { values: before; kept: port });
-
-#[derive(Debug)]
-pub(super) struct SampledFlow {
-    flow: u32,
-    /// Whether it has ended.
-    ended: bool,
-}
-
-rocelab_state::state!(SampledFlow { values: ended; kept: flow });
-
-/// A flow whose receiver is here.
-#[derive(Debug)]
-pub(super) struct ReceivedFlow {
-    flow: u32,
-    /// Payload that was accepted since the last time (bytes).
-    bytes: u64,
-}
-
-rocelab_state::state!(ReceivedFlow { values: bytes; kept: flow });
-
-impl Sampling {
-    /// A flow has ended, as its source knows, well or badly.
-    #[cold]
-    pub(super) fn note_end(&mut self, flow: u32) {
-        if let Ok(place) = self.flows.binary_search_by_key(&flow, |sampled| sampled.flow) {
-            self.flows[place].ended = true;
-        }
-    }
-
-    /// A host here accepted so much payload of a flow.
-    #[cold]
-    pub(super) fn note_accepted(&mut self, flow: u32, bytes: u64) {
-        if let Ok(place) = self.received.binary_search_by_key(&flow, |received| received.flow) {
-            self.received[place].bytes += bytes;
-        }
-    }
-
-    /// Whether flows are sampled.
-    pub(super) fn has_flows(&self) -> bool {
-        !self.flows.is_empty()
-    }
-}
-
-impl<P: Profile> Network<P> {
+impl<P: Profile> Measuring<'_, P> {
     /// Arms the first event of every sampler. What counts over an interval has its first value at the
     /// end of the first one.
     pub(super) fn add_samplers(&mut self) {
-        let plan = Arc::clone(&self.plan);
+        let plan = Arc::clone(&self.0.plan);
         let sampling = &plan.sampling;
         self.add_port_samplers(sampling.queues.as_ref(), Measured::Queues);
         let counted = |ports: Vec<u32>| {
@@ -139,13 +42,14 @@ impl<P: Profile> Network<P> {
         if let Some(rates) = &sampling.rates {
             self.add_flow_samplers(rates.interval, &rates.flows);
         }
-        for number in 0..self.sampling.samplers.len() {
-            let Sampler { node, interval, ref what, .. } = self.sampling.samplers[number];
+        for number in 0..self.0.features.sampling.samplers.len() {
+            let Sampler { node, interval, ref what, .. } =
+                self.0.features.sampling.samplers[number];
             let at_once = matches!(what, Measured::Queues(_));
             let time = if at_once { SimTime::ZERO } else { SimTime::ZERO + interval };
-            let tie = self.reserve(node);
+            let tie = self.0.reserve(node);
             let sampler = u32::try_from(number).unwrap_or(u32::MAX);
-            self.queue.push(EventKey { time, tie }, Event::Sample { sampler });
+            self.0.queue.push(EventKey { time, tie }, Event::Sample { sampler });
         }
     }
 
@@ -156,12 +60,12 @@ impl<P: Profile> Network<P> {
         measured: impl Fn(Vec<u32>) -> Measured,
     ) {
         let Some(sampled) = sampled else { return };
-        let here = sampled.ports.iter().filter(|(node, _)| self.part.has(*node));
+        let here = sampled.ports.iter().filter(|(node, _)| self.0.layout.part.has(*node));
         let mut ports: Vec<_> = here.copied().collect();
         ports.sort_by_key(|&(node, _)| node);
         for of_node in ports.chunk_by(|a, b| a.0 == b.0) {
             let node = of_node[0].0;
-            let first = self.nodes[node as usize].first_port;
+            let first = self.0.nodes[node as usize].first_port;
             let what = measured(of_node.iter().map(|&(_, port)| first + u32::from(port)).collect());
             self.add_sampler(node, sampled.interval, what);
         }
@@ -172,15 +76,18 @@ impl<P: Profile> Network<P> {
         let mut by_source: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         let mut by_receiver: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         for &flow in flows {
-            let described = &self.plan.flows[flow as usize];
+            let described = &self.0.plan.flows[flow as usize];
             let (source, receiver) = (described.source, described.receiver());
-            if self.part.has(source) {
-                by_source.entry(source).or_default().push(self.sampling.flows.len());
-                self.sampling.flows.push(SampledFlow { flow, ended: false });
+            if self.0.layout.part.has(source) {
+                by_source.entry(source).or_default().push(self.0.features.sampling.flows.len());
+                self.0.features.sampling.flows.push(SampledFlow { flow, ended: false });
             }
-            if self.part.has(receiver) {
-                by_receiver.entry(receiver).or_default().push(self.sampling.received.len());
-                self.sampling.received.push(ReceivedFlow { flow, bytes: 0 });
+            if self.0.layout.part.has(receiver) {
+                by_receiver
+                    .entry(receiver)
+                    .or_default()
+                    .push(self.0.features.sampling.received.len());
+                self.0.features.sampling.received.push(ReceivedFlow { flow, bytes: 0 });
             }
         }
         for (source, places) in by_source {
@@ -192,33 +99,38 @@ impl<P: Profile> Network<P> {
     }
 
     fn add_sampler(&mut self, node: NodeId, interval: Duration, what: Measured) {
-        self.sampling.samplers.push(Sampler { node, interval, last: SimTime::ZERO, what });
+        self.0.features.sampling.samplers.push(Sampler {
+            node,
+            interval,
+            last: SimTime::ZERO,
+            what,
+        });
     }
 
     /// A sampler measures, and comes back after its interval.
     #[cold]
     #[inline(never)]
     pub(super) fn sample(&mut self, key: EventKey, sampler: u32) {
-        let mut sampling = std::mem::take(&mut self.sampling);
+        let mut sampling = std::mem::take(&mut self.0.features.sampling);
         if let Some(due) = sampling.samplers.get_mut(sampler as usize) {
             self.measure(key, due, &mut sampling.flows, &mut sampling.received);
             let time = key.time + due.interval;
-            let tie = self.reserve(due.node);
-            self.queue.push(EventKey { time, tie }, Event::Sample { sampler });
+            let tie = self.0.reserve(due.node);
+            self.0.queue.push(EventKey { time, tie }, Event::Sample { sampler });
         }
-        self.sampling = sampling;
+        self.0.features.sampling = sampling;
     }
 
     /// At the end of a run: what counts over an interval, of the one that is not over.
     pub(crate) fn finish_samples(&mut self, now: SimTime) {
-        let mut sampling = std::mem::take(&mut self.sampling);
+        let mut sampling = std::mem::take(&mut self.0.features.sampling);
         let key = EventKey { time: now, tie: Tie::default() };
         for sampler in &mut sampling.samplers {
             if !matches!(sampler.what, Measured::Queues(_)) {
                 self.measure(key, sampler, &mut sampling.flows, &mut sampling.received);
             }
         }
-        self.sampling = sampling;
+        self.0.features.sampling = sampling;
     }
 
     fn measure(
@@ -238,7 +150,7 @@ impl<P: Profile> Network<P> {
             }
             Measured::Marks(ports) => {
                 for counted in ports {
-                    let now = self.ports[counted.port as usize].ecn_marks;
+                    let now = self.0.ports[counted.port as usize].ecn_marks;
                     let marks = now - std::mem::replace(&mut counted.before, now);
                     let (node, port) = self.place_of(counted.port);
                     let sample = MarksCounted { node, port, marks };
@@ -247,11 +159,15 @@ impl<P: Profile> Network<P> {
             }
             Measured::Utilisation(ports) => {
                 for counted in ports {
-                    let counters = self.ports[counted.port as usize].counters();
-                    let now = counters.bytes + counters.frames * self.plan.gap_bytes();
+                    let counters = self.0.ports[counted.port as usize].counters();
+                    let now = counters.bytes + counters.frames * self.0.plan.gap_bytes();
                     let bytes = now - std::mem::replace(&mut counted.before, now);
                     let (node, port) = self.place_of(counted.port);
-                    let capacity = self.mean_rate(counted.port, since, key.time);
+                    let capacity = {
+                        let rate = self.0.ports[counted.port as usize].port.link().rate();
+                        let rates = &self.0.failures.link_rates;
+                        rates.mean_or(counted.port, (since, key.time), rate)
+                    };
                     let sample = PortUse { node, port, bytes, interval, capacity };
                     self.keep(key, bytes > 0, RecordKind::Use(sample));
                 }
@@ -275,7 +191,7 @@ impl<P: Profile> Network<P> {
     fn sample_queues(&mut self, key: EventKey, port: u32) {
         let (node, number) = self.place_of(port);
         for priority in 0..8 {
-            let bytes = self.ports[port as usize].port.queued(priority);
+            let bytes = self.0.ports[port as usize].port.queued(priority);
             let length = QueueLength { node, port: number, priority, bytes };
             self.keep(key, bytes > 0, RecordKind::Queue(length));
         }
@@ -287,8 +203,8 @@ impl<P: Profile> Network<P> {
         }
         let Some(progress) = self.progress_of(sampled.flow) else { return };
         // Of an unreliable service the source only knows that it has sent all.
-        let all = self.plan.flows[sampled.flow as usize].bytes;
-        sampled.ended = !self.plan.service().is_reliable() && progress.acknowledged == all;
+        let all = self.0.plan.flows[sampled.flow as usize].bytes;
+        sampled.ended = !self.0.plan.service().is_reliable() && progress.acknowledged == all;
         if let Some(allowed) = progress.allowed {
             let rate = FlowRate { flow: sampled.flow, allowed };
             self.keep(key, true, RecordKind::Rate(rate));
@@ -297,19 +213,19 @@ impl<P: Profile> Network<P> {
 
     /// How far an open flow has come, as its source knows.
     fn progress_of(&self, number: u32) -> Option<FlowProgress> {
-        let flow = &self.plan.flows[number as usize];
-        let Role::Host(host) = self.nodes[flow.source as usize].role else { return None };
-        self.hosts[host as usize].end_host.progress(number, flow)
+        let flow = &self.0.plan.flows[number as usize];
+        let Role::Host(host) = self.0.nodes[flow.source as usize].role else { return None };
+        self.0.hosts[host as usize].end_host.progress(number, flow)
     }
 
     fn place_of(&self, port: u32) -> (NodeId, u16) {
-        let port = &self.ports[port as usize];
+        let port = &self.0.ports[port as usize];
         (port.node, port.number)
     }
 
     fn keep(&mut self, key: EventKey, is_worth_it: bool, kind: RecordKind) {
         if is_worth_it {
-            self.records.keep_sample(Record { key, kind });
+            self.0.course.records.keep_sample(Record { key, kind });
         }
     }
 }

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_fabric::NodeId;
 use rocelab_transport::Standing;
 use rocelab_units::SimTime;
 
+use super::node::Role;
+use super::overview::Overview;
 use super::packet::Body;
-use super::{Network, NetworkPort, Role, StuckQueue};
 use crate::profile::{EndHost, HostPacket, Profile};
+use crate::record::StuckQueue;
 
 /// A queue pair that is stuck.
 #[derive(Clone, Debug)]
@@ -69,18 +71,18 @@ impl StuckQueuePair {
     }
 }
 
-impl<P: Profile> Network<P> {
+impl<'a, P: Profile> Overview<'a, P> {
     /// The queue pairs, at hosts that are here, of flows that have started and not `ended`, and of
     /// connections on which operations are `open`.
     pub(crate) fn stuck_queue_pairs(
-        &self,
+        self,
         now: SimTime,
         ended: &[bool],
         open: &[u32],
         waiting: &WaitingPackets,
     ) -> Vec<StuckQueuePair> {
         let mut stuck = Vec::new();
-        for ((number, flow), ended) in (0u32..).zip(&self.plan.flows).zip(ended) {
+        for ((number, flow), ended) in (0u32..).zip(&self.0.plan.flows).zip(ended) {
             if *ended || flow.start > now || flow.is_tcp() {
                 continue;
             }
@@ -88,7 +90,7 @@ impl<P: Profile> Network<P> {
             self.note_stuck(&mut stuck, waiting, (Some(number), None), flow.priority, ends);
         }
         for &number in open {
-            let connection = &self.plan.connections[number as usize];
+            let connection = &self.0.plan.connections[number as usize];
             let ends = connection.ends.map(|end| (end.host, end.qpn));
             let subject = (None, Some(number));
             self.note_stuck(&mut stuck, waiting, subject, connection.priority, ends);
@@ -98,7 +100,7 @@ impl<P: Profile> Network<P> {
 
     /// Notes the queue pair that posted, and the other one if it has something to send.
     fn note_stuck(
-        &self,
+        self,
         stuck: &mut Vec<StuckQueuePair>,
         waiting: &WaitingPackets,
         (flow, connection): (Option<u32>, Option<u32>),
@@ -110,13 +112,13 @@ impl<P: Profile> Network<P> {
         let first_at = of_both.clone().map(|waiting| waiting.first).min();
         let held_at: Vec<_> = of_both.flat_map(|waiting| &waiting.held).copied().collect();
         for (index, (host, qpn)) in ends.into_iter().enumerate() {
-            let Role::Host(number) = self.nodes[host as usize].role else { continue };
-            let state = &self.hosts[number as usize];
+            let Role::Host(number) = self.0.nodes[host as usize].role else { continue };
+            let state = &self.0.hosts[number as usize];
             let standing = state.end_host.standing(qpn).unwrap_or(Standing::NotConnected);
             if index > 0 && matches!(standing, Standing::NoWork | Standing::NotConnected) {
                 continue;
             }
-            let port = &self.ports[state.port as usize];
+            let port = &self.0.ports[state.port as usize];
             stuck.push(StuckQueuePair {
                 host,
                 qpn,
@@ -126,7 +128,7 @@ impl<P: Profile> Network<P> {
                 connection,
                 standing,
                 is_paused: port.port.paused() & 1 << priority != 0,
-                link_is_up: is_up(port),
+                link_is_up: port.link_is_up(),
                 host_is_down: state.down > 0,
                 priority,
                 in_queues,
@@ -137,10 +139,10 @@ impl<P: Profile> Network<P> {
     }
 
     /// The egress queues of switches that hold frames, in order.
-    pub(crate) fn full_queues(&self) -> Vec<FullQueue> {
+    pub(crate) fn full_queues(self) -> Vec<FullQueue> {
         let mut full = Vec::new();
-        for port in self.own_ports() {
-            if !matches!(self.nodes[port.node as usize].role, Role::Switch(_)) {
+        for port in self.0.own_ports() {
+            if !matches!(self.0.nodes[port.node as usize].role, Role::Switch(_)) {
                 continue;
             }
             for priority in 0..8 {
@@ -155,21 +157,16 @@ impl<P: Profile> Network<P> {
                     .find(|&other| port.port.paused() & 1 << other != 0);
                 let priority = paused.unwrap_or(priority);
                 let place = StuckQueue { node: port.node, port: port.number, priority };
-                let (is_paused, link_is_up) = (paused.is_some(), is_up(port));
+                let (is_paused, link_is_up) = (paused.is_some(), port.link_is_up());
                 full.push(FullQueue { place, bytes, is_paused, link_is_up });
             }
         }
         full
     }
 
-    /// Whether a frame that goes from host to host is on a link.
-    pub(super) fn has_frames_on_links(&self) -> bool {
-        self.pool.on_links().any(|(_, id)| self.pool.get(id).body.priority().is_some())
-    }
-
     /// Notes the packets that wait here.
-    pub(crate) fn note_waiting(&self, waiting: &mut WaitingPackets) {
-        for port in self.own_ports() {
+    pub(crate) fn note_waiting(self, waiting: &mut WaitingPackets) {
+        for port in self.0.own_ports() {
             let place = (port.node, port.number);
             let paused = |queue: u8| {
                 let of_queue = |&p: &u8| port.port.queue_of(p) == queue;
@@ -177,8 +174,8 @@ impl<P: Profile> Network<P> {
                 let priority = paused.find(of_queue)?;
                 Some(StuckQueue { node: port.node, port: port.number, priority })
             };
-            port.port.for_each_waiting(&self.pool, |id, queue| {
-                let packet = self.pool.get(id);
+            port.port.for_each_waiting(&self.0.pool, |id, queue| {
+                let packet = self.0.pool.get(id);
                 let Body::Rdma(body) = &packet.body else { return };
                 let Some(rdma) = body.as_rdma() else { return };
                 let to = (packet.destination, rdma.dest_qp());
@@ -194,8 +191,4 @@ impl<P: Profile> Network<P> {
             });
         }
     }
-}
-
-pub(super) fn is_up<P: Profile>(port: &NetworkPort<P>) -> bool {
-    port.port.free_at() != SimTime::NEVER && port.port.link().rate().bits_per_second() > 0
 }

@@ -3,10 +3,15 @@
 use rocelab_engine::EventKey;
 use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
 
-use super::packet::{Body, PacketPool};
-use super::tcp::{Kind, Packets};
-use super::{DropCause, Network, PacketOf, Role, TrafficKind};
+use super::congestion::Notifying;
+use super::core::Network;
+use super::course::Course;
+use super::node::Role;
+use super::packet::{Body, PacketOf, PacketPool};
+use super::pauses::PortPauses;
+use super::tcp::{Kind, OtherFrames, Packets};
 use crate::profile::{Carries, HostPacket, Joining, Marking, Profile, Shared};
+use crate::record::{DropCause, TrafficKind};
 
 impl<P: Profile> Network<P> {
     /// A packet that was decided about as it was sent reaches a switch.
@@ -15,7 +20,17 @@ impl<P: Profile> Network<P> {
     /// having to be told.
     #[inline(always)] // Into where events are told apart.
     pub(super) fn forward(&mut self, key: EventKey, (ingress, egress): (u16, u32), id: PacketId) {
-        let Self { ports, nodes, pool, order, totals, routing, switches, queue, .. } = self;
+        let Self {
+            ports,
+            nodes,
+            pool,
+            order,
+            course: Course { totals, .. },
+            routing,
+            switches,
+            queue,
+            ..
+        } = self;
         let packet = pool.get_mut(id);
         packet.end_on_link();
         let out = &mut ports[egress as usize];
@@ -74,7 +89,7 @@ impl<P: Profile> Network<P> {
         if let Admission::Dropped(reason) | Admission::DroppedAndPause(reason) = admission {
             self.drop_frame(key, receiving, Some(number), id, DropCause::Buffer(reason));
             if matches!(admission, Admission::DroppedAndPause(_)) {
-                self.pause_sender(key, receiving, number, priority);
+                PortPauses(self).pause_sender(key, receiving, number, priority);
             }
             return;
         }
@@ -90,7 +105,7 @@ impl<P: Profile> Network<P> {
                     body.mark();
                     out.ecn_marks += 1;
                 } else {
-                    self.notify_congestion(key, switch, egress, id);
+                    Notifying(self).notify_congestion(key, switch, egress, id);
                     out = &mut self.ports[egress as usize];
                 }
             }
@@ -105,7 +120,7 @@ impl<P: Profile> Network<P> {
         out.max_queue_bytes = out.max_queue_bytes.max(queued);
         out.port.enqueue(&mut self.pool, id, waits_in, len);
         if matches!(admission, Admission::StoredAndPause) {
-            self.pause_sender(key, receiving, number, priority);
+            PortPauses(self).pause_sender(key, receiving, number, priority);
         }
         self.pump(key, egress);
     }
@@ -128,10 +143,21 @@ impl<P: Profile> Network<P> {
     /// spared queue and scheduler.
     #[inline]
     pub(super) fn send<K: Kind<P>>(&mut self, key: EventKey, switch: u32, port: u32, id: PacketId) {
-        let Self { ports, nodes, pool, order, totals, routing, switches, shared, queue, .. } = self;
+        let Self {
+            ports,
+            nodes,
+            pool,
+            order,
+            course: Course { totals, .. },
+            routing,
+            switches,
+            shared,
+            queue,
+            ..
+        } = self;
         let packet = pool.get_mut(id);
         let Some(body) = K::packet_in(&mut packet.body) else {
-            return self.send_other(key, switch, port, id);
+            return OtherFrames(self).send_other(key, switch, port, id);
         };
         let state = &mut switches[switch as usize];
         let (ingress, len) = (packet.switch_port, u32::from(packet.frame_len));
@@ -158,7 +184,11 @@ impl<P: Profile> Network<P> {
             self.resume_sender(key, (switch, ingress, priority), port);
         }
         if stamped {
-            self.stamp(key.time, port, id);
+            let Self { ports, pool, shared, side, .. } = self;
+            if let Some(telemetry) = &mut side.telemetry {
+                let place = (port, &ports[port as usize]);
+                telemetry.stamp(key.time, place, (id, pool.get_mut(id)), shared);
+            }
         }
         self.transmit(key, port, id);
     }

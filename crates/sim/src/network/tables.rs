@@ -10,8 +10,8 @@ use rocelab_fabric::NodeId;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
 
-use super::MacEntries;
 use crate::TablesPlan;
+use crate::record::MacEntries;
 
 /// The tables of all switches, where they do not always know everything.
 #[derive(Debug)]

@@ -6,11 +6,14 @@
 use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
 use rocelab_transport::Packet as RdmaPacket;
-use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpSegment};
+use rocelab_transport::tcp::TcpSegment;
 
-use super::packet::Body;
-use super::{FarEnd, Network, PacketOf, Role};
-use crate::profile::{Carries, EndHost, HostPacket, Profile};
+use super::core::Network;
+use super::node::Role;
+use super::packet::{Body, PacketOf};
+use super::pauses::PortPauses;
+use super::port::FarEnd;
+use crate::profile::{Carries, HostPacket, Profile};
 use crate::record::{Totals, TrafficKind};
 
 /// A kind of frame that goes from host to host.
@@ -89,39 +92,6 @@ impl HostPacket for TcpSegment {
     }
 }
 
-/// What selective acknowledgements say, beside their segments: most have none.
-#[derive(Debug, Default)]
-pub(super) struct Sacks {
-    /// By the segment's place in the pool; it says whether it has any.
-    by_packet: Vec<SackBlocks>,
-}
-
-impl Sacks {
-    /// A segment starts with these.
-    pub(super) fn put(&mut self, id: PacketId, blocks: SackBlocks) {
-        let place = id.0 as usize;
-        if self.by_packet.len() <= place {
-            self.by_packet.resize(place + 1, SackBlocks::default());
-        }
-        self.by_packet[place] = blocks;
-    }
-
-    /// `copy` has those of `original`, if it has any.
-    pub(super) fn copy(&mut self, original: PacketId, copy: PacketId) {
-        if let Some(&blocks) = self.by_packet.get(original.0 as usize) {
-            self.put(copy, blocks);
-        }
-    }
-
-    /// Those of a segment, if it has any.
-    pub(super) fn of(&self, id: PacketId, segment: &TcpSegment) -> Option<&SackBlocks> {
-        if segment.sack_count() == 0 {
-            return None;
-        }
-        self.by_packet.get(id.0 as usize)
-    }
-}
-
 impl Totals {
     /// Counts a frame that is no packet of the profile's own hosts as it starts on a link.
     #[cold]
@@ -135,22 +105,26 @@ impl Totals {
     }
 }
 
-impl<P: Profile> Network<P> {
+/// A network that handles frames which are no packets of the profile's own hosts.
+#[derive(Debug)]
+pub(super) struct OtherFrames<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
+
+impl<P: Profile> OtherFrames<'_, P> {
     /// A frame that is no packet of the profile's own hosts reaches the node at the far end of a
     /// link.
     #[cold]
     #[inline(never)]
     pub(super) fn deliver_other(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
-        match (self.pool.get(id).body, far.role) {
-            (Body::Pfc(frame), _) => self.receive_pfc(key, far.port, id, &frame),
+        match (self.0.pool.get(id).body, far.role) {
+            (Body::Pfc(frame), _) => PortPauses(self.0).receive_pfc(key, far.port, id, &frame),
             (Body::Tcp(segment), Role::Host(host)) => {
                 self.receive_segment(key, host, id, &segment);
             }
-            (_, Role::Switch(_)) => match far.way_of(self.pool.get(id)) {
+            (_, Role::Switch(_)) => match far.way_of(self.0.pool.get(id)) {
                 Some(egress) => {
-                    self.switch_receive::<Segments>(key, (far.number, egress), id);
+                    self.0.switch_receive::<Segments>(key, (far.number, egress), id);
                 }
-                None => self.drop_without_way(key, far, id),
+                None => self.0.drop_without_way(key, far, id),
             },
             (Body::Rdma(_), Role::Host(_)) | (_, Role::Elsewhere(_)) => {}
         }
@@ -160,40 +134,8 @@ impl<P: Profile> Network<P> {
     #[cold]
     #[inline(never)]
     pub(super) fn send_other(&mut self, key: EventKey, switch: u32, port: u32, id: PacketId) {
-        if matches!(self.pool.get(id).body, Body::Tcp(_)) {
-            self.send::<Segments>(key, switch, port, id);
+        if matches!(self.0.pool.get(id).body, Body::Tcp(_)) {
+            self.0.send::<Segments>(key, switch, port, id);
         }
-    }
-
-    /// The sum of what the TCP of every host counted.
-    pub fn tcp_counters(&self) -> TcpCounters {
-        let mut sum = TcpCounters::default();
-        for counters in self.hosts.iter().filter_map(|host| host.end_host.tcp_counters()) {
-            sum += counters;
-        }
-        sum
-    }
-
-    /// Ends of TCP connections that hosts keep: those of flows under way, and of flows that are over
-    /// while something of them is to be sent or acknowledged.
-    pub fn tcp_connections(&self) -> usize {
-        self.hosts.iter().map(|host| host.end_host.tcp_connections()).sum()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_are_of_segments_that_say_so() {
-        let mut sacks = Sacks::default();
-        let mut blocks = SackBlocks::default();
-        assert!(blocks.push(1, 2));
-        sacks.put(PacketId(3), blocks);
-        let segment = TcpSegment::new(0, 0, 0, 0);
-        assert_eq!(sacks.of(PacketId(3), &segment), None);
-        assert_eq!(sacks.of(PacketId(3), &segment.with_sack_count(1)), Some(&blocks));
-        assert_eq!(sacks.of(PacketId(4), &segment.with_sack_count(1)), None);
     }
 }

@@ -1,18 +1,26 @@
 //! Frames onto links and off them; pauses and their timers.
 
 use rocelab_engine::{EventKey, TieOrder};
-use rocelab_fabric::{FlowControl, MIN_FRAME, PacketId, Serialisation};
-use rocelab_units::{Duration, SimTime};
-use rocelab_wire::Pfc;
+use rocelab_fabric::{MIN_FRAME, PacketId, Serialisation};
+use rocelab_units::SimTime;
 
-use super::packet::{Body, NO_ROUTE, Packet};
-use super::tcp::Packets;
-use super::watch::Passed;
-use super::{
-    DropCause, Event, FarEnd, FrameDropped, Network, PauseChange, PauseEvent, Record, RecordKind,
-    Role,
-};
+use super::capture::Capturing;
+use super::core::Network;
+use super::course::Course;
+use super::crossing::Crossing;
+use super::event::Event;
+use super::failure::Failing;
+use super::faults::FaultyLinks;
+use super::flooding::Flooding;
+use super::node::Role;
+use super::packet::{Body, NO_ROUTE};
+use super::passed::Passed;
+use super::pauses::PortPauses;
+use super::port::FarEnd;
+use super::receiver::Receiving;
+use super::tcp::{OtherFrames, Packets};
 use crate::profile::{EndHost, HostPacket, Profile, Shared};
+use crate::record::{DropCause, FrameDropped, Record, RecordKind};
 
 impl<P: Profile> Network<P> {
     /// Starts what `port` sends next, if its transmitter is free; else sees to it that it is asked
@@ -24,7 +32,7 @@ impl<P: Profile> Network<P> {
             return self.arm_free(port);
         }
         if let Some(frame) = state.port.take_pfc_frame(key.time) {
-            return self.transmit_pfc(key, port, frame);
+            return PortPauses(self).transmit_pfc(key, port, frame);
         }
         match state.role {
             Role::Host(host) => self.pump_host(key, host),
@@ -36,7 +44,9 @@ impl<P: Profile> Network<P> {
     /// Puts a frame on the link of `port`, whose transmitter is free.
     #[inline(always)] // Where a host sends: it does not pay for a call.
     pub(super) fn transmit(&mut self, key: EventKey, port: u32, id: PacketId) {
-        let Self { ports, nodes, pool, order, totals, routing, queue, .. } = self;
+        let Self {
+            ports, nodes, pool, order, course: Course { totals, .. }, routing, queue, ..
+        } = self;
         let state = &mut ports[port as usize];
         let ties = (order, &mut nodes[state.node as usize].order);
         let packet = pool.get_mut(id);
@@ -71,17 +81,17 @@ impl<P: Profile> Network<P> {
     ) -> bool {
         let state = &self.ports[port as usize];
         let (shapes, captured, far) = (state.port.has_extras(), state.captured, state.far.role);
-        if let Some(telemetry) = &mut self.telemetry {
+        if let Some(telemetry) = &mut self.side.telemetry {
             telemetry.note_departure(key.time, port, self.pool.get(id).frame_len);
         }
         if captured.is_some() {
-            self.capture_sent(key, port, id);
+            Capturing(self).capture_sent(key, port, id);
         }
         if shapes {
             self.shape(key, port, id);
         }
         let Role::Elsewhere(part) = far else { return false };
-        self.leave(port, id, arrival, part);
+        Crossing(self).leave(port, id, arrival, part);
         true
     }
 
@@ -139,7 +149,7 @@ impl<P: Profile> Network<P> {
     fn deliver(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
         let packet = self.pool.get(id);
         if !matches!(packet.body, Body::Rdma(_)) {
-            return self.deliver_other(key, far, id);
+            return OtherFrames(self).deliver_other(key, far, id);
         }
         match far.role {
             Role::Host(host) => self.host_receive(key, host, id),
@@ -156,7 +166,7 @@ impl<P: Profile> Network<P> {
     /// Drops a frame that the switch at the far end of a link has no way for.
     #[cold]
     pub(super) fn drop_without_way(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
-        let cause = self.no_way(far.node, id);
+        let cause = Failing(self).no_way(far.node, id);
         self.drop_frame(key, far.port, None, id, cause);
     }
 
@@ -166,7 +176,7 @@ impl<P: Profile> Network<P> {
     fn arrive_specially(&mut self, key: EventKey, port: u32, id: PacketId) {
         let sender = &self.ports[port as usize];
         let (receiving, sender_far) = (sender.far.port, sender.far.role);
-        if self.is_lost(port) {
+        if Failing(self).is_lost(port) {
             return self.drop_frame(key, receiving, None, id, DropCause::LinkDown);
         }
         if let (Role::Host(host), Some(_)) = (sender_far, self.pool.get(id).body.priority())
@@ -177,8 +187,8 @@ impl<P: Profile> Network<P> {
         if self.shared.loses(port) {
             return self.drop_frame(key, receiving, None, id, DropCause::Link);
         }
-        if self.faults.as_ref().is_some_and(|faults| faults.watches(port)) {
-            return self.pass_faults(key, port, id);
+        if self.features.faults.as_ref().is_some_and(|faults| faults.watches(port)) {
+            return FaultyLinks(self).pass_faults(key, port, id);
         }
         self.arrive_at_node(key, port, id);
     }
@@ -189,16 +199,16 @@ impl<P: Profile> Network<P> {
     pub(super) fn arrive_at_node(&mut self, key: EventKey, port: u32, id: PacketId) {
         let far = self.ports[port as usize].far;
         if self.ports[far.port as usize].captured.is_some() {
-            self.capture_received(key, far.port, id);
+            Capturing(self).capture_received(key, far.port, id);
         }
-        if matches!(far.role, Role::Switch(_)) && self.expires(id) {
+        if matches!(far.role, Role::Switch(_)) && self.side.expires(id, self.pool.get(id)) {
             return self.drop_frame(key, far.port, None, id, DropCause::TtlExpired);
         }
-        if self.tables.is_some() && matches!(far.role, Role::Switch(_)) {
-            return self.forward_by_tables(key, port, id);
+        if self.features.tables.is_some() && matches!(far.role, Role::Switch(_)) {
+            return Flooding(self).forward_by_tables(key, port, id);
         }
-        if !self.receivers.is_empty() && self.is_kept(key, far.role, id) {
-            if let Some(passed) = &mut self.passed {
+        if !self.features.receivers.is_empty() && Receiving(self).is_kept(key, far.role, id) {
+            if let Some(passed) = &mut self.features.passed {
                 passed.push(Passed::Kept { packet: id });
             }
             return;
@@ -211,7 +221,7 @@ impl<P: Profile> Network<P> {
     #[inline(never)]
     pub(super) fn deliver_specially(&mut self, key: EventKey, port: u32, id: PacketId) {
         let far = self.ports[port as usize].far;
-        if let Some(passed) = &mut self.passed {
+        if let Some(passed) = &mut self.features.passed {
             passed.push(Passed::arrived(id, port, self.pool.get(id)));
         }
         self.deliver(key, &far, id);
@@ -221,7 +231,7 @@ impl<P: Profile> Network<P> {
     pub(super) fn port_free(&mut self, key: EventKey, port: u32) {
         let state = &mut self.ports[port as usize];
         if state.port.free_at() == SimTime::NEVER {
-            return self.outages.forget_free(port); // Its link failed meanwhile; it stays armed.
+            return self.failures.outages.forget_free(port); // Its link failed meanwhile; it stays armed.
         }
         state.free_armed = false;
         self.pump(key, port);
@@ -250,32 +260,6 @@ impl<P: Profile> Network<P> {
         }
     }
 
-    /// Pauses expire, or are asked for again.
-    pub(super) fn port_timeout(&mut self, key: EventKey, port: u32) {
-        let state = &mut self.ports[port as usize];
-        if state.timeout_armed != key.time {
-            return; // An earlier one was armed since; it has served this one's purpose.
-        }
-        state.timeout_armed = SimTime::NEVER;
-        while let Some(frame) = self.ports[port as usize].port.take_response(key.time) {
-            self.obey_pfc(key, port, &frame);
-        }
-        let state = &mut self.ports[port as usize];
-        let since = [0, 1, 2, 3, 4, 5, 6, 7].map(|priority| state.port.paused_since(priority));
-        state.port.handle_timeout(key.time);
-        for (priority, since) in (0u8..).zip(since) {
-            let Some(since) = since else { continue };
-            if state.port.paused_since(priority).is_none() {
-                let event = PauseEvent::Expire(key.time.since(since));
-                let (node, port) = (state.node, state.number);
-                let change = PauseChange { node, port, priority, quanta: 0, event };
-                self.records.keep(node, Record { key, kind: RecordKind::Pause(change) });
-            }
-        }
-        self.pump(key, port);
-        self.arm_port_timeout(port);
-    }
-
     /// Counts and forgets a frame.
     #[cold]
     pub(super) fn drop_frame(
@@ -297,35 +281,19 @@ impl<P: Profile> Network<P> {
             frame_len: packet.frame_len,
             cause,
         };
-        self.records.keep(dropped.node, Record { key, kind: RecordKind::Drop(dropped) });
-        self.totals.frames_dropped += 1;
-        *self.totals.drops.entry(cause.name()).or_default() += 1;
-        if let Some(passed) = &mut self.passed {
+        self.course.records.keep(dropped.node, Record { key, kind: RecordKind::Drop(dropped) });
+        self.course.totals.frames_dropped += 1;
+        *self.course.totals.drops.entry(cause.name()).or_default() += 1;
+        if let Some(passed) = &mut self.features.passed {
             let FrameDropped { node, ingress, .. } = dropped;
             passed.push(Passed::Dropped { packet: id, node, ingress, egress, cause });
         }
-        self.contents.take(id);
+        self.side.contents.take(id);
         self.pool.remove(id);
     }
 
-    fn transmit_pfc(&mut self, key: EventKey, port: u32, frame: Pfc) {
-        let state = &self.ports[port as usize];
-        let peer = self.ports[state.far.port as usize].node;
-        let packet = Packet::new(state.node, peer, P::FlowControl::FRAME_LEN, Body::Pfc(frame));
-        let id = self.pool.insert(packet);
-        if let Some(notes) = &mut self.notes {
-            notes.forget(id);
-        }
-        self.totals.frames_created += 1;
-        self.transmit(key, port, id);
-        self.arm_port_timeout(port);
-        if self.has_more(port) {
-            self.arm_free(port);
-        }
-    }
-
     /// Whether something may follow the frame that a port sends.
-    fn has_more(&self, port: u32) -> bool {
+    pub(super) fn has_more(&self, port: u32) -> bool {
         let state = &self.ports[port as usize];
         if state.port.has_pfc_frame() {
             return true;
@@ -334,46 +302,6 @@ impl<P: Profile> Network<P> {
             Role::Host(host) => self.hosts[host as usize].end_host.is_ready(state.port.paused()),
             Role::Switch(_) => state.port.has_eligible(),
             Role::Elsewhere(_) => false,
-        }
-    }
-
-    pub(super) fn receive_pfc(&mut self, key: EventKey, receiving: u32, id: PacketId, frame: &Pfc) {
-        self.pool.remove(id);
-        self.totals.frames_delivered += 1;
-        if self.ports[receiving as usize].port.defer_pfc(key.time, frame) {
-            return self.arm_port_timeout(receiving);
-        }
-        self.obey_pfc(key, receiving, frame);
-    }
-
-    /// A PFC frame takes effect.
-    pub(super) fn obey_pfc(&mut self, key: EventKey, receiving: u32, frame: &Pfc) {
-        let state = &mut self.ports[receiving as usize];
-        let mut resumes = false;
-        for priority in (0..8u8).filter(|p| frame.class_enable_vector & (1 << p) != 0) {
-            let quanta = frame.quanta[usize::from(priority)];
-            resumes |= quanta == 0;
-            let since = state.port.paused_since(priority);
-            let event = match (quanta, since) {
-                (0, None) if !P::RECORDS_EVERY_RESUME => continue,
-                (0, None) => PauseEvent::Resume(Duration::ZERO),
-                (0, Some(since)) => PauseEvent::Resume(key.time.since(since)),
-                (_, None) => PauseEvent::Pause,
-                (_, Some(_)) => PauseEvent::Refresh,
-            };
-            match event {
-                PauseEvent::Pause => self.totals.pauses += 1,
-                PauseEvent::Resume(_) => self.totals.resumes += 1,
-                PauseEvent::Refresh | PauseEvent::Expire(_) => {}
-            }
-            let (node, port) = (state.node, state.number);
-            let change = PauseChange { node, port, priority, quanta, event };
-            self.records.keep(node, Record { key, kind: RecordKind::Pause(change) });
-        }
-        state.port.receive_pfc(key.time, frame);
-        self.arm_port_timeout(receiving);
-        if resumes && self.has_more(receiving) {
-            self.pump(key, receiving);
         }
     }
 

@@ -1,118 +1,41 @@
 //! A network looked at while it runs: before and after every event, from outside. A run that nobody
 //! looks at knows nothing of it, but for four notes in functions that hot paths do not reach.
 
+use std::sync::Arc;
+
 use rocelab_engine::EventKey;
 use rocelab_fabric::{NodeId, PacketId};
-use rocelab_transport::tcp::{TcpHost, TcpSegment};
-use rocelab_transport::{Nic, Packet as RdmaPacket};
-use rocelab_units::{Duration, SimTime};
+use rocelab_transport::Nic;
+use rocelab_transport::tcp::TcpHost;
+use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::Psn;
 
-use super::packet::{Body, Packet};
-use super::{DropCause, Event, Network, Record, Role};
-use crate::Side;
+use super::core::Network;
+use super::event::Event;
+use super::node::Role;
+use super::packet::Body;
+pub(crate) use super::passed::{Carried, Passed};
+use crate::profile::EndHost;
 use crate::profile::roce::{Roce, SlotView};
-use crate::profile::{EndHost, HostPacket};
+use crate::record::Record;
+use crate::{Plan, Side};
 
 /// Who looks.
 pub(crate) trait Watch {
     /// An event is about to happen.
-    fn before(&mut self, network: &Network<Roce>, key: EventKey, event: &Event);
+    fn before(&mut self, network: View<'_>, key: EventKey, event: &Event);
 
     /// It has happened. `passed` says, in their order, which frames came through a link where they may
     /// be lost, delayed or doubled (of all other links [the event](Event::arriving) says it), and which were
     /// dropped.
     fn after(
         &mut self,
-        network: &Network<Roce>,
+        network: View<'_>,
         key: EventKey,
         event: &Event,
         passed: &[Passed],
         new: &[Record],
     );
-}
-
-/// What became of a frame on a link that is special, or where it was dropped.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Passed {
-    /// It reaches the node behind the link of this port, and is to leave that by this port.
-    Arrived {
-        /// The frame.
-        packet: PacketId,
-        /// The port that sent it.
-        port: u32,
-        /// Number of the port that it will leave by, where the node is a switch.
-        egress: u16,
-        /// The host that it goes to.
-        destination: NodeId,
-        /// What it carries; none for a pause frame.
-        body: Option<Carried>,
-    },
-    /// A slow receiver keeps it, or has no room for it.
-    Kept {
-        /// The frame.
-        packet: PacketId,
-    },
-    /// There are two of it now.
-    Doubled {
-        /// The frame.
-        packet: PacketId,
-        /// The other one.
-        copy: PacketId,
-    },
-    /// It was dropped, wherever it was: its place in the pool is free.
-    Dropped {
-        /// The frame.
-        packet: PacketId,
-        /// Where.
-        node: NodeId,
-        /// The port it came in by.
-        ingress: u16,
-        /// The port that it should have left by.
-        egress: Option<u16>,
-        /// Why.
-        cause: DropCause,
-    },
-}
-
-impl Passed {
-    /// A frame reaches the node behind the link of `port`.
-    pub(super) fn arrived<R: HostPacket>(id: PacketId, port: u32, packet: &Packet<R>) -> Self {
-        let body = match &packet.body {
-            Body::Rdma(body) => body.as_rdma().copied().map(Carried::Rdma),
-            Body::Tcp(segment) => Some(Carried::Tcp(*segment)),
-            Body::Pfc(_) => None,
-        };
-        let (egress, destination) = (packet.switch_port, packet.destination);
-        Self::Arrived { packet: id, port, egress, destination, body }
-    }
-}
-
-/// What a frame carries from host to host.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Carried {
-    /// A packet of a queue pair.
-    Rdma(RdmaPacket),
-    /// A segment of a TCP connection.
-    Tcp(TcpSegment),
-}
-
-impl Carried {
-    /// Priority, 0 to 7.
-    pub(crate) fn priority(&self) -> u8 {
-        match self {
-            Self::Rdma(packet) => packet.priority(),
-            Self::Tcp(segment) => segment.priority(),
-        }
-    }
-
-    /// Number of the queue pair, or TCP connection, that it goes to.
-    pub(crate) fn to(&self) -> u32 {
-        match self {
-            Self::Rdma(packet) => packet.dest_qp(),
-            Self::Tcp(segment) => segment.connection,
-        }
-    }
 }
 
 /// A frame, as one who looks sees it.
@@ -145,69 +68,65 @@ pub(crate) struct TransmitterView {
     pub(crate) paused: u8,
 }
 
-impl Network<Roce> {
-    /// Has `run` execute one event, with `watch` looking on. `run` is the loop that executes all
-    /// others too: a second caller of [`World::handle`](rocelab_engine::World::handle) would take
-    /// it out of that loop (2 % of a run's instructions).
-    pub(crate) fn watched(
-        &mut self,
-        watch: &mut impl Watch,
-        (key, event): (EventKey, Event),
-        run: impl FnOnce(&mut Self),
-    ) {
-        watch.before(self, key, &event);
-        self.passed.get_or_insert_default().clear();
-        let known = self.records.len();
-        run(self);
-        let passed = self.passed.take().unwrap_or_default();
-        watch.after(self, key, &event, &passed, self.records.since(known));
-        self.passed = Some(passed);
+/// A network to one who watches it: frames, ports and hosts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View<'a>(pub(crate) &'a Network<Roce>);
+
+impl<'a> View<'a> {
+    /// The plan that it runs.
+    pub(crate) fn plan(self) -> &'a Arc<Plan> {
+        &self.0.plan
+    }
+
+    /// The rate of a port at a time, if failures had lowered it.
+    pub(crate) fn lowered_rate(self, port: u32, time: SimTime) -> Option<Bandwidth> {
+        self.0.failures.link_rates.lowered(port, time)
     }
 
     /// The node at which something happens to frames, or is seen to, if it is one; none where flows start or
     /// something is measured.
-    pub(crate) fn node_of(&self, event: &Event) -> Option<NodeId> {
+    pub(crate) fn node_of(self, event: &Event) -> Option<NodeId> {
         match event {
             Event::FlowStart { .. } | Event::Sample { .. } => None,
-            _ => self.scene_of(event),
+            _ => self.0.scene_of(event),
         }
     }
 
     /// The frame that arrives in an event which has not happened yet, and the port that sent it.
-    pub(crate) fn arriving(&self, event: &Event) -> Option<(u32, PacketId)> {
+    pub(crate) fn arriving(self, event: &Event) -> Option<(u32, PacketId)> {
         let packet = event.arriving()?;
-        self.pool.link_of(packet).map(|port| (port, packet))
+        self.0.pool.link_of(packet).map(|port| (port, packet))
     }
 
     /// Whether an arrival over the link of `port` is told by [`Passed`].
-    pub(crate) fn is_special(&self, port: u32) -> bool {
-        self.ports[port as usize].far.special
+    pub(crate) fn is_special(self, port: u32) -> bool {
+        self.0.ports[port as usize].far.special
     }
 
     /// The node at the other end of the link of `port`.
-    pub(crate) fn node_behind(&self, port: u32) -> NodeId {
-        self.ports[self.ports[port as usize].far.port as usize].node
+    pub(crate) fn node_behind(self, port: u32) -> NodeId {
+        self.0.ports[self.0.ports[port as usize].far.port as usize].node
     }
 
     /// All ports.
-    pub(crate) fn port_count(&self) -> u32 {
-        u32::try_from(self.ports.len()).unwrap_or(u32::MAX)
+    pub(crate) fn port_count(self) -> u32 {
+        u32::try_from(self.0.ports.len()).unwrap_or(u32::MAX)
     }
 
     /// Port `number` of a node among all ports.
-    pub(crate) fn port_of(&self, node: NodeId, number: u16) -> u32 {
-        self.nodes[node as usize].first_port + u32::from(number)
+    pub(crate) fn port_of(self, node: NodeId, number: u16) -> u32 {
+        self.0.nodes[node as usize].first_port + u32::from(number)
     }
 
     /// The node and number of a port.
-    pub(crate) fn place_of_port(&self, port: u32) -> (NodeId, u16) {
-        let state = &self.ports[port as usize];
+    pub(crate) fn place_of_port(self, port: u32) -> (NodeId, u16) {
+        let state = &self.0.ports[port as usize];
         (state.node, state.number)
     }
 
     /// A frame in the pool.
-    pub(crate) fn frame(&self, id: PacketId) -> FrameView {
-        let packet = self.pool.get(id);
+    pub(crate) fn frame(self, id: PacketId) -> FrameView {
+        let packet = self.0.pool.get(id);
         let body = match packet.body {
             Body::Rdma(body) => Some(Carried::Rdma(body)),
             Body::Tcp(segment) => Some(Carried::Tcp(segment)),
@@ -218,14 +137,14 @@ impl Network<Roce> {
     }
 
     /// The transmitter of a port.
-    pub(crate) fn transmitter(&self, port: u32) -> TransmitterView {
-        let state = &self.ports[port as usize];
+    pub(crate) fn transmitter(self, port: u32) -> TransmitterView {
+        let state = &self.0.ports[port as usize];
         let is_on_link =
-            state.last != PacketId::NONE && self.pool.link_of(state.last) == Some(port);
+            state.last != PacketId::NONE && self.0.pool.link_of(state.last) == Some(port);
         TransmitterView {
             started: state.frames,
             free_at: state.port.free_at(),
-            is_dead: self.is_dead(port),
+            is_dead: self.0.is_dead(port),
             last: is_on_link.then(|| self.frame(state.last)),
             blocked: state.port.blocked(),
             paused: state.port.paused(),
@@ -233,19 +152,19 @@ impl Network<Roce> {
     }
 
     /// How long a bit takes over the link of a port.
-    pub(crate) fn delay_of(&self, port: u32) -> Duration {
-        let state = &self.ports[port as usize];
-        let link = self.adjacency.ports_of(state.node).get(usize::from(state.number));
-        link.map_or(Duration::ZERO, |port| self.plan.topology.links[port.link as usize].delay)
+    pub(crate) fn delay_of(self, port: u32) -> Duration {
+        let state = &self.0.ports[port as usize];
+        let link = self.0.layout.adjacency.ports_of(state.node).get(usize::from(state.number));
+        link.map_or(Duration::ZERO, |port| self.0.plan.topology.links[port.link as usize].delay)
     }
 
     /// The queue of a port in which frames of a priority wait, as they come from the host.
-    pub(crate) fn queue_at(&self, port: u32, priority: u8) -> u8 {
-        let state = &self.ports[port as usize];
-        match self.nodes[state.node as usize].role {
+    pub(crate) fn queue_at(self, port: u32, priority: u8) -> u8 {
+        let state = &self.0.ports[port as usize];
+        match self.0.nodes[state.node as usize].role {
             Role::Host(_) => priority,
             Role::Switch(switch) => {
-                let priorities = &self.switches[switch as usize].priorities;
+                let priorities = &self.0.switches[switch as usize].priorities;
                 state.port.queue_of(priorities[usize::from(priority & 7)])
             }
             Role::Elsewhere(_) => priority,
@@ -253,44 +172,48 @@ impl Network<Roce> {
     }
 
     /// The priorities (bit p) whose frames wait in a queue of a port.
-    pub(crate) fn priorities_of(&self, port: u32, queue: u8) -> u8 {
-        self.ports[port as usize].port.priorities_of(queue)
+    pub(crate) fn priorities_of(self, port: u32, queue: u8) -> u8 {
+        self.0.ports[port as usize].port.priorities_of(queue)
     }
 
     /// The NIC of a host.
-    pub(crate) fn nic(&self, host: NodeId) -> Option<&Nic> {
-        match self.nodes[host as usize].role {
-            Role::Host(host) => Some(self.hosts[host as usize].end_host.nic()),
+    pub(crate) fn nic(self, host: NodeId) -> Option<&'a Nic> {
+        match self.0.nodes[host as usize].role {
+            Role::Host(host) => Some(self.0.hosts[host as usize].end_host.nic()),
             Role::Switch(_) | Role::Elsewhere(_) => None,
         }
     }
 
     /// The TCP of a host, if it has any.
-    pub(crate) fn tcp(&self, host: NodeId) -> Option<&TcpHost> {
-        match self.nodes[host as usize].role {
-            Role::Host(host) => self.hosts[host as usize].end_host.tcp(),
+    pub(crate) fn tcp(self, host: NodeId) -> Option<&'a TcpHost> {
+        match self.0.nodes[host as usize].role {
+            Role::Host(host) => self.0.hosts[host as usize].end_host.tcp(),
             Role::Switch(_) | Role::Elsewhere(_) => None,
         }
     }
 
     /// The flow, or else the connection of an application, whose packets go to a queue pair.
-    pub(crate) fn owner(&self, host: NodeId, qpn: u32) -> (Option<u32>, Option<u32>) {
-        let Role::Host(host) = self.nodes[host as usize].role else { return (None, None) };
-        let end_host = &self.hosts[host as usize].end_host;
+    pub(crate) fn owner(self, host: NodeId, qpn: u32) -> (Option<u32>, Option<u32>) {
+        let Role::Host(host) = self.0.nodes[host as usize].role else { return (None, None) };
+        let end_host = &self.0.hosts[host as usize].end_host;
         (end_host.flow_of(qpn), end_host.connection_of(qpn))
     }
 
     /// The flow whose segments go to a TCP connection of a host.
-    pub(crate) fn flow_of_connection(&self, host: NodeId, connection: u32) -> Option<u32> {
-        let Role::Host(host) = self.nodes[host as usize].role else { return None };
-        self.hosts[host as usize].end_host.flow_of_connection(connection)
+    pub(crate) fn flow_of_connection(self, host: NodeId, connection: u32) -> Option<u32> {
+        let Role::Host(host) = self.0.nodes[host as usize].role else { return None };
+        self.0.hosts[host as usize].end_host.flow_of_connection(connection)
     }
 
     /// The places of open operations at an end of an application's connection, in order.
-    pub(crate) fn slots(&self, connection: u32, side: Side) -> impl Iterator<Item = SlotView> + '_ {
-        let end = self.plan.connections[connection as usize].end(side);
-        let host = match self.nodes[end.host as usize].role {
-            Role::Host(host) => self.hosts.get(host as usize),
+    pub(crate) fn slots(
+        self,
+        connection: u32,
+        side: Side,
+    ) -> impl Iterator<Item = SlotView> + use<'a> {
+        let end = self.0.plan.connections[connection as usize].end(side);
+        let host = match self.0.nodes[end.host as usize].role {
+            Role::Host(host) => self.0.hosts.get(host as usize),
             Role::Switch(_) | Role::Elsewhere(_) => None,
         };
         host.into_iter().flat_map(move |host| host.end_host.slots(end.qpn))
@@ -298,11 +221,31 @@ impl Network<Roce> {
 
     /// The packets of what is posted for one of them by its program's last turn, and not completed: the
     /// PSN of the first, and the one after the last.
-    pub(crate) fn posted(&self, connection: u32, side: Side, slot: usize) -> Option<(Psn, Psn)> {
-        let end = self.plan.connections[connection as usize].end(side);
-        match self.nodes[end.host as usize].role {
-            Role::Host(host) => self.hosts.get(host as usize)?.end_host.posted(end.qpn, slot),
+    pub(crate) fn posted(self, connection: u32, side: Side, slot: usize) -> Option<(Psn, Psn)> {
+        let end = self.0.plan.connections[connection as usize].end(side);
+        match self.0.nodes[end.host as usize].role {
+            Role::Host(host) => self.0.hosts.get(host as usize)?.end_host.posted(end.qpn, slot),
             Role::Switch(_) | Role::Elsewhere(_) => None,
         }
+    }
+}
+
+impl Network<Roce> {
+    /// Has `run` execute one event, with `watch` looking on. `run` is the loop that executes all
+    /// others too: a second caller of [`World::handle`](rocelab_engine::World::handle) would take
+    /// it out of that loop (2 % of a run's instructions).
+    pub(crate) fn watched(
+        &mut self,
+        watch: &mut impl Watch,
+        (key, event): (EventKey, Event),
+        run: impl FnOnce(&mut Self),
+    ) {
+        watch.before(View(self), key, &event);
+        self.features.passed.get_or_insert_default().clear();
+        let known = self.course.records.len();
+        run(self);
+        let passed = self.features.passed.take().unwrap_or_default();
+        watch.after(View(self), key, &event, &passed, self.course.records.since(known));
+        self.features.passed = Some(passed);
     }
 }

@@ -17,7 +17,10 @@ use super::assembly::{Assembly, Fact};
 use super::ending::Ending;
 use super::running::Running;
 use crate::Plan;
-use crate::network::{Deadlock, FlowEnd, FlowFailure, Standstill, StuckQueue, every_nth_look};
+use crate::network::{
+    BacklogSearch, Collecting, Deadlock, FlowEnd, FlowFailure, Overview, Standstill, StuckQueue,
+    every_nth_look,
+};
 use crate::profile::Profile;
 use crate::scenario::OnDeadlock;
 
@@ -47,7 +50,8 @@ struct Standing {
 
 impl Standing {
     fn of<P: Profile>(parts: &[Running<P>]) -> Self {
-        let of_part = |Running { network, .. }: &Running<P>| {
+        let of_part = |part: &Running<P>| {
+            let network = Overview(&part.network);
             let (completed, failed, _) = network.flow_counts();
             Self {
                 moved: network.movements(),
@@ -176,7 +180,7 @@ impl Coordinator {
         if idle <= self.stall_limit {
             return Ok(None);
         }
-        let will_move = all.parts().iter().any(|part| part.network.will_move());
+        let will_move = all.parts().iter().any(|part| Overview(&part.network).will_move());
         Ok((!all.of_all(will_move)?).then_some(Ending::Stalled))
     }
 
@@ -226,7 +230,7 @@ impl Coordinator {
         self.deadlock_look = SimTime::from_ps(intervals.saturating_mul(DEADLOCK_INTERVAL.ps()));
         if let Some((now, until)) = idle_look(due, next, self.idle_backlog_looks) {
             for part in all.parts() {
-                part.network.look_for_idle_backlogs(now, until);
+                BacklogSearch(&mut part.network).look_for_idle_backlogs(now, until);
             }
         }
         let found = self.look_for_deadlock(all, due)?;
@@ -245,11 +249,12 @@ impl Coordinator {
         all: &mut A,
         now: SimTime,
     ) -> Result<bool, A::Error> {
-        let pauses = all.parts().iter().map(|part| part.network.counted().pauses).sum::<u64>();
+        let pauses =
+            all.parts().iter().map(|part| Overview(&part.network).counted().pauses).sum::<u64>();
         if all.of_all(pauses)? < 2 {
             return Ok(false);
         }
-        let here = all.parts().iter().map(|part| part.network.standstill());
+        let here = all.parts().iter().map(|part| Overview(&part.network).standstill());
         let here = here.reduce(Standstill::with).unwrap_or_default();
         let before = self.deadlocks.len();
         for deadlock in all.of_all(here)?.deadlocks(now) {
@@ -265,7 +270,7 @@ impl Coordinator {
         }
         let first = found.cycle.first();
         if let Some(part) = first.and_then(|first| all.part_with(first.node)) {
-            part.network.note_deadlock(&found);
+            Collecting(&mut part.network).note_deadlock(&found);
         }
         self.deadlocks.push(found);
     }
@@ -297,7 +302,7 @@ impl Coordinator {
         let undelivered = |&flow: &u32| {
             let destination = self.plan.flows[flow as usize].destination;
             let part = all.part_with(destination);
-            part.and_then(|part| part.network.undelivered_messages(flow)).unwrap_or(0)
+            part.and_then(|part| Overview(&part.network).undelivered_messages(flow)).unwrap_or(0)
         };
         let undelivered = lost.iter().map(undelivered).collect();
         let undelivered: Vec<u64> = all.of_all(undelivered)?;
@@ -310,8 +315,8 @@ impl Coordinator {
 
     fn end_lost_flow<P: Profile>(&self, all: &mut impl Assembly<P>, flow: u32, undelivered: u64) {
         let Some(part) = all.part_with(self.plan.flows[flow as usize].source) else { return };
-        part.network.note_sampled_end(flow);
-        part.network.end_lost_flow(&FlowEnd {
+        Collecting(&mut part.network).note_sampled_end(flow);
+        Collecting(&mut part.network).end_lost_flow(&FlowEnd {
             flow,
             status: CompletionStatus::Flushed,
             finished: self.window_end,
@@ -323,9 +328,11 @@ impl Coordinator {
 
 /// How far a flow has come, as far as is known here.
 fn sent_here<P: Profile>(all: &mut impl Assembly<P>, plan: &Plan, flow: u32) -> Sent {
-    let has_ended = all.parts().iter().any(|part| part.network.end_of_flow(flow).is_some());
+    let has_ended =
+        all.parts().iter().any(|part| Overview(&part.network).end_of_flow(flow).is_some());
     let source = all.part_with(plan.flows[flow as usize].source);
-    let has_sent_all = !has_ended && source.is_some_and(|part| part.network.has_sent_all(flow));
+    let has_sent_all =
+        !has_ended && source.is_some_and(|part| Overview(&part.network).has_sent_all(flow));
     Sent { has_ended, has_sent_all }
 }
 

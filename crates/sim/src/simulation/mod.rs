@@ -38,6 +38,7 @@ pub use self::whole::WholeNetwork;
 use crate::Plan;
 use crate::network::watch::Watch;
 use crate::network::{BuildError, Cut, Part, Record, Setting};
+use crate::network::{Capturing, Collecting, Measuring};
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
 
@@ -143,13 +144,13 @@ impl<P: Profile> Simulation<P> {
     /// more.
     fn note_known(&mut self, flow: u32) {
         let source = self.network().plan().flows[flow as usize].source;
-        self.parts.part_of(source).network.note_sampled_end(flow);
+        Collecting(&mut self.parts.part_of(source).network).note_sampled_end(flow);
     }
 
     fn collect_records(&mut self) {
         let mut records = Vec::new();
         for part in &mut self.parts.all {
-            records.append(&mut part.network.take_records());
+            records.append(&mut Collecting(&mut part.network).take_records());
         }
         self.collected.add(&self.coordinator.plan, records);
     }
@@ -184,7 +185,7 @@ impl<P: Profile> Simulation<P> {
         let Some(captured) = &plan.capture else { return Ok(()) };
         self.captures = Some(CaptureFiles::create(folder, &plan, captured, open)?);
         for part in &mut self.parts.all {
-            part.network.start_capture();
+            Capturing(&mut part.network).start_capture();
         }
         Ok(())
     }
@@ -209,7 +210,7 @@ impl<P: Profile> Simulation<P> {
         let (Some(files), Some(places)) = (&mut self.captures, &plan.capture) else { return };
         let mut captured = Vec::new();
         for part in &mut self.parts.all {
-            match part.network.take_captured() {
+            match Collecting(&mut part.network).take_captured() {
                 Ok(frames) => captured.extend(frames),
                 Err(error) => files.fail(error),
             }
@@ -289,7 +290,7 @@ impl<P: Profile> Simulation<P> {
         }
         let now = self.parts.now();
         for part in &mut self.parts.all {
-            part.network.finish_samples(now);
+            Measuring(&mut part.network).finish_samples(now);
         }
     }
 

@@ -27,6 +27,7 @@ use super::collected::Collected;
 use super::coordinator::Coordinator;
 use super::{Ending, Execution, Progress, Simulation};
 use crate::Plan;
+use crate::network::Capturing;
 use crate::network::{Cut, Record, SavedNetwork};
 use crate::profile::roce::Roce;
 use crate::ranks::{CommunicationError, Ranks};
@@ -85,7 +86,7 @@ impl<'a, 'r> RankedSimulation<'a, 'r> {
             self.captures = Some(files);
         }
         for part in self.all.parts() {
-            part.network.start_capture();
+            Capturing(&mut part.network).start_capture();
         }
         Ok(())
     }

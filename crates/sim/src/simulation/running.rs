@@ -4,6 +4,7 @@ use rocelab_engine::{Engine, Windows as UnitWindows};
 use rocelab_units::SimTime;
 
 use crate::network::{BatchOf, BuildError, Event, Network, Part, Setting};
+use crate::network::{Crossing, Dividing};
 use crate::profile::Profile;
 
 /// A part of a network, and what runs it.
@@ -18,7 +19,7 @@ impl<P: Profile> Running<P> {
     /// A part of a network at time zero.
     pub(super) fn new(setting: &Setting<P>, part: Part) -> Result<Self, BuildError> {
         let mut network = Network::of_part(setting, part)?;
-        let units = network.divide(setting);
+        let units = Dividing(&mut network).divide(setting);
         Ok(Self { engine: Engine::new(), network, units })
     }
 
@@ -29,7 +30,7 @@ impl<P: Profile> Running<P> {
 
     /// Takes in what another part has sent.
     pub(super) fn enter(&mut self, batch: BatchOf<P>) {
-        self.network.enter(batch);
+        Crossing(&mut self.network).enter(batch);
     }
 
     /// When something happens next.

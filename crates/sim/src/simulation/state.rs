@@ -8,6 +8,7 @@ use rocelab_units::SimTime;
 
 use super::Simulation;
 use super::coordinator::Coordinator;
+use crate::network::Checkpoint;
 use crate::network::{Deadlock, FlowEnd, SavedNetwork, StuckQueue};
 use crate::profile::roce::Roce;
 
@@ -36,7 +37,7 @@ impl Simulation<Roce> {
         debug_assert!(self.collected.is_empty() && !self.is_over, "records are taken before");
         let mut network = SavedNetwork::default();
         for part in &mut self.parts.all {
-            part.join().1.save(&mut network)?;
+            Checkpoint(part.join().1).save(&mut network)?;
         }
         network.sort();
         let saved = SavedSimulation {
@@ -103,7 +104,7 @@ impl Simulation<Roce> {
     ) -> Result {
         for (number, part) in (0u64..).zip(&mut self.parts.all) {
             let (engine, network) = part.join();
-            network.load(saved, window_end)?;
+            Checkpoint(network).load(saved, window_end)?;
             // Events are counted in all; the first part has those so far.
             engine.resume(now, if number == 0 { executed } else { 0 });
         }

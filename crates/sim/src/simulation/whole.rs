@@ -9,12 +9,14 @@ use rocelab_units::SimTime;
 
 use super::running::Running;
 use crate::Plan;
+use crate::network::watch::View;
 use crate::network::{
-    Accepted, Deadlock, FaultCounts, FullQueue, IdleBacklog, IntegrityReport, LinkUse, Network,
-    OpenOperation, PortView, ReceiverCounts, StuckQueuePair, Totals, Traversals, WaitingPackets,
-    digest_of,
+    Accepted, Deadlock, FaultCounts, FullQueue, IdleBacklog, IntegrityReport, LinkUse,
+    OpenOperation, Overview, PortView, ReceiverCounts, StuckQueuePair, Totals, Traversals,
+    WaitingPackets, digest_of,
 };
 use crate::profile::Profile;
+use crate::profile::roce::Roce;
 
 /// All parts of a network, to look at.
 #[derive(Debug)]
@@ -36,14 +38,8 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
         Self { parts, deadlocks }
     }
 
-    pub(super) fn parts(self) -> impl Iterator<Item = &'a Network<P>> + Clone {
-        self.parts.iter().map(|part| &part.network)
-    }
-
-    /// The network of a run in one part.
-    pub(crate) fn only(self) -> &'a Network<P> {
-        debug_assert!(self.parts.len() == 1, "who looks at single events has all in one part");
-        &self.parts[0].network
+    pub(super) fn parts(self) -> impl Iterator<Item = Overview<'a, P>> + Clone {
+        self.parts.iter().map(|part| Overview(&part.network))
     }
 
     /// The plan that it runs.
@@ -52,14 +48,14 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
     }
 
     /// The part that a node is in.
-    pub(super) fn part_of(self, node: NodeId) -> &'a Network<P> {
+    pub(super) fn part_of(self, node: NodeId) -> Overview<'a, P> {
         let place = self.parts[0].network.part().cut().part_of(node);
-        &self.parts[place as usize].network
+        Overview(&self.parts[place as usize].network)
     }
 
     /// Numbers of flows: completed, failed, and in all.
     pub fn flow_counts(self) -> (u32, u32, usize) {
-        let add = |(completed, failed), part: &Network<P>| {
+        let add = |(completed, failed), part: Overview<'_, P>| {
             let (more_completed, more_failed, _) = part.flow_counts();
             (completed + more_completed, failed + more_failed)
         };
@@ -70,13 +66,13 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
     /// Numbers of operations of applications: completed, and failed.
     pub fn operation_counts(self) -> (u64, u64) {
         self.parts()
-            .map(Network::operation_counts)
+            .map(Overview::operation_counts)
             .fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1))
     }
 
     /// The operations of applications that have started and not ended, by host.
     pub fn open_operations(self) -> Vec<OpenOperation> {
-        let mut open: Vec<_> = self.parts().flat_map(Network::open_operations).collect();
+        let mut open: Vec<_> = self.parts().flat_map(Overview::open_operations).collect();
         open.sort_by_key(|(host, _)| *host);
         open.into_iter().map(|(_, operation)| operation).collect()
     }
@@ -84,7 +80,7 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
     /// Whether every flow has ended, and every application.
     pub fn all_flows_ended(self) -> bool {
         let (completed, failed, all) = self.flow_counts();
-        (completed + failed) as usize == all && !self.parts().any(Network::has_open_connections)
+        (completed + failed) as usize == all && !self.parts().any(Overview::has_open_connections)
     }
 
     /// Whether no frame is on a link or in a queue.
@@ -94,17 +90,17 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
 
     /// Frames on links and in queues.
     pub fn frames_in_network(self) -> u32 {
-        self.parts().map(Network::frames_in_network).sum()
+        self.parts().map(Overview::frames_in_network).sum()
     }
 
     /// Packets with content in the network: each has left its sender and not arrived.
     pub fn contents_in_network(self) -> usize {
-        self.parts().map(Network::contents_in_network).sum()
+        self.parts().map(Overview::contents_in_network).sum()
     }
 
     /// The counters of every port in the order of nodes and port numbers.
     pub fn ports(self) -> impl Iterator<Item = PortView<'a, P>> {
-        let mut ports: Vec<_> = self.parts().flat_map(Network::ports).collect();
+        let mut ports: Vec<_> = self.parts().flat_map(Overview::ports).collect();
         ports.sort_by_key(|port| (port.node, port.number));
         ports.into_iter()
     }
@@ -162,14 +158,14 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
     /// Ends of TCP connections that hosts keep: those of flows under way, and of flows that are over
     /// while something of them is to be sent or acknowledged.
     pub fn tcp_connections(self) -> usize {
-        self.parts().map(Network::tcp_connections).sum()
+        self.parts().map(Overview::tcp_connections).sum()
     }
 
     /// One number for all that happened, with its time and place: packets that arrived at hosts,
     /// frames dropped, pauses asked for, obeyed and ended, flows and operations that ended, storms
     /// that watchdogs saw, and deadlocks. Equal digests mean equal runs.
     pub fn digest(self) -> u64 {
-        let mut digests: Vec<_> = self.parts().flat_map(Network::digests).collect();
+        let mut digests: Vec<_> = self.parts().flat_map(Overview::digests).collect();
         digests.sort_unstable_by_key(|digest| digest.node);
         digest_of(digests.into_iter())
     }
@@ -189,7 +185,7 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
 
     /// When the last flow or operation ended that has ended.
     pub fn last_flow_end(self) -> SimTime {
-        self.parts().map(Network::last_flow_end).max().unwrap_or_default()
+        self.parts().map(Overview::last_flow_end).max().unwrap_or_default()
     }
 
     /// What integrity mode finds in the memory of all hosts now; none without integrity mode.
@@ -222,7 +218,7 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
 
     /// What each rule of the plan did so far, in the order of [`Plan::faults`].
     pub fn fault_counts(self) -> Vec<FaultCounts> {
-        self.parts().map(Network::fault_counts).fold(Vec::new(), |mut sum, part| {
+        self.parts().map(Overview::fault_counts).fold(Vec::new(), |mut sum, part| {
             sum.resize(part.len(), FaultCounts::default());
             for (sum, part) in sum.iter_mut().zip(part) {
                 sum.matched += part.matched;
@@ -234,7 +230,7 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
 
     /// What each slow receiver has done, by node.
     pub fn slow_receivers(self) -> impl Iterator<Item = (u32, ReceiverCounts)> {
-        let mut all: Vec<_> = self.parts().flat_map(Network::slow_receivers).collect();
+        let mut all: Vec<_> = self.parts().flat_map(Overview::slow_receivers).collect();
         all.sort_by_key(|(node, _)| *node);
         all.into_iter()
     }
@@ -253,7 +249,7 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
         let mut open: Vec<u32> = self.open_operations().iter().map(|one| one.connection).collect();
         open.sort_unstable();
         open.dedup();
-        let of_part = |part: &Network<P>| part.stuck_queue_pairs(now, ended, &open, &waiting);
+        let of_part = |part: Overview<'_, P>| part.stuck_queue_pairs(now, ended, &open, &waiting);
         let mut stuck: Vec<_> = self.parts().flat_map(of_part).collect();
         stuck.sort_by_key(StuckQueuePair::place);
         stuck
@@ -261,7 +257,7 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
 
     /// The queue pairs that could send and did not, in the order of time.
     pub(crate) fn idle_backlogs(self) -> Vec<(NodeId, IdleBacklog)> {
-        let mut all: Vec<_> = self.parts().flat_map(Network::idle_backlogs).collect();
+        let mut all: Vec<_> = self.parts().flat_map(Overview::idle_backlogs).collect();
         all.sort_by_key(|(node, found)| (found.since, *node, found.qpn));
         all
     }
@@ -278,14 +274,14 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
 
     /// How much hosts accepted.
     pub(crate) fn accepted_bytes(self) -> u64 {
-        self.parts().map(Network::accepted_bytes).sum()
+        self.parts().map(Overview::accepted_bytes).sum()
     }
 
     /// What hosts accepted.
     pub fn accepted(self) -> Accepted {
-        let mut parts = self.parts().map(Network::accepted);
+        let mut parts = self.parts().map(Overview::accepted);
         // There is at least one part.
-        let mut sum = parts.next().unwrap_or_else(|| self.parts[0].network.accepted());
+        let mut sum = parts.next().unwrap_or_else(|| Overview(&self.parts[0].network).accepted());
         for part in parts {
             sum.add(&part);
         }
@@ -294,8 +290,16 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
 
     /// The egress queues of switches that hold frames, in order.
     pub(crate) fn full_queues(self) -> Vec<FullQueue> {
-        let mut full: Vec<_> = self.parts().flat_map(Network::full_queues).collect();
+        let mut full: Vec<_> = self.parts().flat_map(Overview::full_queues).collect();
         full.sort_by_key(|queue| queue.place);
         full
+    }
+}
+
+impl<'a> WholeNetwork<'a, Roce> {
+    /// The network of a run in one part.
+    pub(crate) fn only(self) -> View<'a> {
+        debug_assert!(self.parts.len() == 1, "who looks at single events has all in one part");
+        View(&self.parts[0].network)
     }
 }

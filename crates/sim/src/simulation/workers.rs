@@ -12,6 +12,7 @@ use super::barrier::Barrier;
 use super::running::Running;
 use super::windows::Windows;
 use crate::network::BatchOf;
+use crate::network::Crossing;
 use crate::profile::Profile;
 
 /// The thread that asks for windows to be run, and those that it has hired for that: they wait while
@@ -239,7 +240,7 @@ impl<P: Profile> Board<P> {
         }
         part.run_until(end);
         let mut next = part.next();
-        for (to, batch) in part.network.take_batches() {
+        for (to, batch) in Crossing(&mut part.network).take_batches() {
             next = next.min(batch.first_arrival());
             self.seats[to as usize].inbox[parity(window)].push(batch);
         }

@@ -5,17 +5,17 @@ use std::rc::Rc;
 use rocelab_wire::Psn;
 
 use super::{DESTINATION, Pair, PairEnd, SOURCE};
-use crate::Network;
 use crate::explain::category::Category;
 use crate::explain::course::Stands;
 use crate::explain::delivery::queue_pair;
 use crate::explain::end_state::WaitsFor;
 use crate::explain::sent_frames::{PacketKind, Sent, SentFrame};
 use crate::explain::trail::Trail;
+use crate::network::watch::View;
 
 /// What there is of a pair.
 pub(crate) struct Remains<'a> {
-    network: &'a Network,
+    network: View<'a>,
     pair: &'a Pair,
     /// When the run ended, or the source gave up (picoseconds).
     now: u64,
@@ -62,7 +62,7 @@ impl Scope {
 
 impl<'a> Remains<'a> {
     pub(crate) fn new(
-        network: &'a Network,
+        network: View<'a>,
         pair: &'a Pair,
         now: u64,
         under_way: &'a [Rc<Trail>],

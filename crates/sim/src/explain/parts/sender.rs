@@ -13,6 +13,7 @@ use super::super::port_log::PortLog;
 use super::super::sent_frames::Loss;
 use super::super::traffic::{Owner, Traffic};
 use super::{Parts, Spot};
+use crate::network::Overview;
 
 impl Parts<'_> {
     /// The state of an end that sends, from one time to another.
@@ -68,7 +69,8 @@ impl Parts<'_> {
     /// again.
     fn has_discarded(&self, end: &HostLog) -> bool {
         let Traffic::Flow(flow) = self.pair.traffic else { return false };
-        !end.repeats() && self.known.network.undelivered_messages(flow).is_some_and(|some| some > 0)
+        let network = Overview(self.known.network.0);
+        !end.repeats() && network.undelivered_messages(flow).is_some_and(|some| some > 0)
     }
 
     /// The responder discarded a packet of a message that nobody sends again.

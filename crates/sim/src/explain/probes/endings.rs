@@ -20,12 +20,13 @@ use super::super::turns::Operated;
 use super::Probes;
 use super::pairs::{Followed, What};
 use crate::WholeNetwork;
-use crate::network::{FlowEnd, Network, Record, RecordKind};
+use crate::network::watch::View;
+use crate::network::{FlowEnd, Record, RecordKind};
 use crate::profile::roce::Roce;
 
 impl Probes<'_> {
     /// What records say that no event has made.
-    pub(crate) fn note_late(&mut self, network: &Network, records: &[Record]) {
+    pub(crate) fn note_late(&mut self, network: View<'_>, records: &[Record]) {
         for record in records {
             if let RecordKind::FlowEnd(end) = &record.kind {
                 self.end_flow(network, end, None);
@@ -70,7 +71,7 @@ impl Probes<'_> {
     }
 
     /// The packets that are followed and under way, by the place of their pair.
-    fn under_way(&mut self, network: &Network) -> BTreeMap<u32, Vec<Rc<Trail>>> {
+    fn under_way(&mut self, network: View<'_>) -> BTreeMap<u32, Vec<Rc<Trail>>> {
         let mut by_pair: BTreeMap<u32, Vec<Rc<Trail>>> = BTreeMap::new();
         let is_there = |id: PacketId| self.pair_of(network, &network.frame(id)).is_some();
         let followed = self.trails.iter().map(|(id, _)| id);
@@ -83,7 +84,7 @@ impl Probes<'_> {
 
     pub(super) fn end_flow(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         end: &FlowEnd,
         arrival: Option<Rc<Trail>>,
     ) {
@@ -113,7 +114,7 @@ impl Probes<'_> {
     /// which they have ended: that one, and those that were flushed with it.
     pub(super) fn note_given_up(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         place: u32,
         now: SimTime,
         ended: &mut [Operated],
@@ -129,7 +130,7 @@ impl Probes<'_> {
     /// posted for each.
     fn stand<'a>(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         place: u32,
         now: SimTime,
         legs: impl Iterator<Item = (&'a mut Leg, Option<Posted>)>,
@@ -149,7 +150,7 @@ impl Probes<'_> {
     }
 
     /// The packets of one pair that are followed and under way.
-    fn under_way_of(&self, network: &Network, place: u32) -> Vec<Rc<Trail>> {
+    fn under_way_of(&self, network: View<'_>, place: u32) -> Vec<Rc<Trail>> {
         let trails = self.trails.iter().filter(|(_, (pair, _))| *pair == place);
         let trails = trails.filter_map(|(id, (pair, trail))| {
             let frame = network.frame(id);
@@ -160,7 +161,7 @@ impl Probes<'_> {
 
     fn explain_flow(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         (place, flow): (u32, u32),
         leg: Leg,
         end: Option<&FlowEnd>,
@@ -179,7 +180,7 @@ impl Probes<'_> {
 
     pub(super) fn explain_operation(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         place: u32,
         connection: u32,
         operated: &Operated,
@@ -195,7 +196,7 @@ impl Probes<'_> {
     /// Keeps an explanation with the parts of its time.
     fn keep(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         place: u32,
         course: &[Stretch],
         explanation: Explanation,

@@ -10,7 +10,7 @@ use super::super::traffic::{Owner, traffic_of};
 use super::super::trail::{Hop, Trail};
 use super::Probes;
 use super::arrival::{Arriving, Delivered};
-use crate::network::Network;
+use crate::network::watch::View;
 use crate::network::watch::{FrameView, Passed};
 
 impl Probes<'_> {
@@ -18,7 +18,7 @@ impl Probes<'_> {
     /// leaves the network. A frame that a port already sends, which was not looked at, is `started`.
     pub(super) fn arrive(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         now: SimTime,
         arriving: &Arriving,
         started: &mut Vec<(u32, FrameView, Owner)>,
@@ -54,7 +54,7 @@ impl Probes<'_> {
     }
 
     /// A frame starts at a port.
-    pub(super) fn start(&mut self, network: &Network, now: SimTime, port: u32, frame: &FrameView) {
+    pub(super) fn start(&mut self, network: View<'_>, now: SimTime, port: u32, frame: &FrameView) {
         let traffic = traffic_of(network, frame);
         let (Some(packet), Some(place)) =
             (&frame.packet, traffic.and_then(|one| self.pairs.place_of(one)))
@@ -89,7 +89,7 @@ impl Probes<'_> {
     /// What came through links that are special, and what was dropped.
     pub(super) fn passed(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         now: SimTime,
         passed: &[Passed],
         started: &mut Vec<(u32, FrameView, Owner)>,

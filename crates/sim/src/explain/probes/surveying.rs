@@ -3,6 +3,8 @@
 use rocelab_units::SimTime;
 
 use super::super::pauses::Pauses;
+use crate::network::watch::View;
+
 #[cfg(test)]
 use super::super::port_logs::PortLogs;
 use super::super::selection::Selection;
@@ -11,7 +13,7 @@ use super::Probes;
 use super::waiting::Waiting;
 use crate::network::watch::FrameView;
 use crate::profile::roce::Roce;
-use crate::{Network, Plan, WholeNetwork};
+use crate::{Plan, WholeNetwork};
 
 impl<'a> Probes<'a> {
     /// Follows everything, and notes nothing but who waits for which pauses.
@@ -30,7 +32,7 @@ impl<'a> Probes<'a> {
     /// A packet of a pair waited at a switch's port, from one time to another (picoseconds).
     pub(super) fn note_wait(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         place: u32,
         frame: &FrameView,
         queue: (u32, u8),

@@ -10,8 +10,8 @@ use super::super::traffic::{HoldsBack, Traffic};
 use super::super::victim::Victim;
 use super::pairs::{Followed, Pairs, What};
 use super::trails::Trails;
-use crate::Network;
 use crate::network::watch::FrameView;
+use crate::network::watch::View;
 
 /// Waits that are remembered, before it is looked at which of them nobody asks for any more.
 const REMEMBERED: usize = 1 << 20;
@@ -45,7 +45,7 @@ struct Suffered {
 
 impl Suffered {
     /// It as a victim, if it is one of pauses that it has no part in. All deadlocks must be known.
-    fn victim(&self, network: &Network, pauses: &Pauses<'_>) -> Option<Victim> {
+    fn victim(&self, network: View<'_>, pauses: &Pauses<'_>) -> Option<Victim> {
         let innocent = self.waits.innocent(network, pauses);
         let most = innocent.by_root.iter().max_by_key(|(_, (ps, _))| *ps);
         let (root, &(root_ps, _)) = most.filter(|_| innocent.time > 0)?;
@@ -107,7 +107,7 @@ impl Waiting {
     /// A packet of a pair waited at a switch's port, from one time to another (picoseconds).
     pub(super) fn note_wait(
         &mut self,
-        (network, pauses): (&Network, &Pauses<'_>),
+        (network, pauses): (View<'_>, &Pauses<'_>),
         (place, pair): (u32, &Pair),
         frame: &FrameView,
         queue: (u32, u8),
@@ -173,7 +173,7 @@ impl Waiting {
     }
 
     /// Forgets the waits that make nobody a victim. All deadlocks so far must be known.
-    pub(super) fn forget(&mut self, network: &Network, pauses: &Pauses<'_>, pairs: &Pairs) {
+    pub(super) fn forget(&mut self, network: View<'_>, pauses: &Pauses<'_>, pairs: &Pairs) {
         let open = self.blocked.iter_mut().zip(pairs.iter());
         open.for_each(|(blocked, followed)| blocked.forget(network, pauses, &followed.pair));
         self.suffered.retain_mut(|one| {
@@ -184,7 +184,7 @@ impl Waiting {
     }
 
     /// Who waited for pauses that it has no part in. All deadlocks must be known.
-    pub(super) fn victims(&self, network: &Network, pauses: &Pauses<'_>) -> Vec<Victim> {
+    pub(super) fn victims(&self, network: View<'_>, pauses: &Pauses<'_>) -> Vec<Victim> {
         self.suffered.iter().filter_map(|one| one.victim(network, pauses)).collect()
     }
 }

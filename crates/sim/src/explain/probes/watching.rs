@@ -10,11 +10,12 @@ use super::super::traffic::{Owner, Traffic, only_acknowledges, traffic_of};
 use super::Probes;
 use super::arrival::{Arriving, Delivered};
 use super::pairs::{Followed, What};
+use crate::network::watch::View;
 use crate::network::watch::{FrameView, Passed, Watch};
-use crate::network::{Event, Network, Record, RecordKind};
+use crate::network::{Event, Record, RecordKind};
 
 impl Watch for Probes<'_> {
-    fn before(&mut self, network: &Network, key: EventKey, event: &Event) {
+    fn before(&mut self, network: View<'_>, key: EventKey, event: &Event) {
         self.arriving = None;
         self.begin(network, key.time);
         let Some((port, id)) = network.arriving(event) else { return };
@@ -37,7 +38,7 @@ impl Watch for Probes<'_> {
 
     fn after(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         key: EventKey,
         event: &Event,
         passed: &[Passed],
@@ -76,7 +77,7 @@ impl Probes<'_> {
     /// they have made ready.
     fn look(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         now: SimTime,
         node: Option<NodeId>,
         pairs: &[u32],
@@ -106,7 +107,7 @@ impl Probes<'_> {
     /// frames that left, if it can be no other.
     fn changed(
         &self,
-        network: &Network,
+        network: View<'_>,
         event: &Event,
         node: Option<NodeId>,
         delivered: &[Delivered],
@@ -136,7 +137,7 @@ impl Probes<'_> {
     /// what has ended.
     fn note_ends(
         &mut self,
-        network: &Network,
+        network: View<'_>,
         now: SimTime,
         node: Option<NodeId>,
         pairs: &[u32],

@@ -7,13 +7,12 @@ use rocelab_wire::{
     Body as FrameBody, CnTag, Cnm, EtherType, Ethernet, Frame, MacAddress, VlanTag,
 };
 
-use super::Network;
+use super::Capturing;
 use crate::address::host_mac;
-use crate::network::PacketOf;
-use crate::network::packet::{Body, Packet};
+use crate::network::packet::{Body, Packet, PacketOf};
 use crate::profile::{HostPacket, Profile};
 
-impl<P: Profile> Network<P> {
+impl<P: Profile> Capturing<'_, P> {
     /// In runs with captures: keeps the first bytes of a sampled frame's MSDU for the notification
     /// about it.
     pub(in crate::network) fn note_sampled(
@@ -23,10 +22,10 @@ impl<P: Profile> Network<P> {
         notification: PacketId,
         msdu_len: u16,
     ) {
-        if self.capture.is_none() {
+        if self.0.features.capture.is_none() {
             return;
         }
-        let packet = *self.pool.get(sampled);
+        let packet = *self.0.pool.get(sampled);
         let Body::Rdma(body) = packet.body else { return };
         let Some(rdma) = body.as_rdma() else { return };
         let mut changed = Vec::new();
@@ -37,7 +36,7 @@ impl<P: Profile> Network<P> {
         }
         let start = bytes.len().min(Ethernet::LEN + self.tags_len());
         let end = bytes.len().min(start + usize::from(msdu_len));
-        if let Some(notes) = &mut self.notes {
+        if let Some(notes) = &mut self.0.side.notes {
             notes.put_sampled(notification, bytes[start..end].into());
         }
     }
@@ -71,12 +70,15 @@ impl<P: Profile> Network<P> {
 
     /// The CN-TAG of a data packet's frame, if it has one.
     pub(super) fn cn_tag(&self, packet: &Packet<PacketOf<P>>, rdma: &RdmaPacket) -> Option<CnTag> {
-        let qpn = self.sending_queue_pair(packet, rdma).filter(|_| rdma.has_cn_tag())?;
+        let (ends, owners) =
+            ((packet.source, packet.destination), self.0.features.owners.as_ref()?);
+        let qpn = owners.sending_queue_pair(&self.0.plan, ends, rdma.dest_qp());
+        let qpn = qpn.filter(|_| rdma.has_cn_tag())?;
         let [.., high, low] = qpn.to_be_bytes();
         Some(CnTag { flow_id: u16::from_be_bytes([high, low]) })
     }
 
     fn tags_len(&self) -> usize {
-        CnTag::LEN + if self.plan.roce.tagged { VlanTag::LEN } else { 0 }
+        CnTag::LEN + if self.0.plan.roce.tagged { VlanTag::LEN } else { 0 }
     }
 }

@@ -7,9 +7,10 @@ use rocelab_fabric::NodeId;
 use rocelab_state::{BorshDeserialize, BorshSerialize, Result, load_value, save_value, unfit};
 use rocelab_units::SimTime;
 
-use super::super::Network;
-use super::super::packet::{Body, Packet};
-use super::{Batch, BatchOf, Company};
+use super::{Batch, BatchOf};
+use crate::network::overview::Overview;
+use crate::network::packet::{Body, Packet};
+use crate::network::side::Company;
 use crate::profile::roce::Roce;
 
 /// A frame that has started on a link that is cut. What else a packet has is known at the other end.
@@ -68,21 +69,21 @@ impl<R: BorshDeserialize + Copy, M: BorshDeserialize> Batch<R, M> {
     }
 }
 
-impl Network<Roce> {
+impl<'a> Overview<'a, Roce> {
     /// Takes a batch for this part from the beginning of `from`. All of it arrives after `window`.
     ///
     /// # Errors
     /// If there is none, or one that is not for this part.
-    pub(crate) fn load_batch(&self, from: &mut &[u8], window: SimTime) -> Result<BatchOf<Roce>> {
+    pub(crate) fn load_batch(self, from: &mut &[u8], window: SimTime) -> Result<BatchOf<Roce>> {
         let batch = BatchOf::<Roce>::load(from)?;
         // Pause frames go from one end of a link to the other, all else from host to host.
         let is_end = |node: NodeId, frame: &Packet<_>| {
-            (node as usize) < self.nodes.len()
-                && (matches!(frame.body, Body::Pfc(_)) || self.plan.topology.is_host(node))
+            (node as usize) < self.0.nodes.len()
+                && (matches!(frame.body, Body::Pfc(_)) || self.0.plan.topology.is_host(node))
         };
         let arrives = |(frame, &(link, arrival)): (&Packet<_>, &(u32, EventKey))| {
-            (link as usize) < self.part.cut().links().len()
-                && self.places.beyond(link).is_some()
+            (link as usize) < self.0.layout.part.cut().links().len()
+                && self.0.layout.places.beyond(link).is_some()
                 && arrival.time > window
                 && is_end(frame.source, frame)
                 && is_end(frame.destination, frame)
@@ -91,7 +92,7 @@ impl Network<Roce> {
         let fits = frames.all(arrives)
             && batch.company.is_sorted_by(|(one, _), (next, _)| one < next)
             && batch.company.iter().all(|(place, _)| (*place as usize) < batch.frames.len())
-            && batch.messages.iter().all(|message| self.shared.is_for_here(message));
+            && batch.messages.iter().all(|message| self.0.shared.is_for_here(message));
         if fits { Ok(batch) } else { Err(unfit("frames for a part of the network")) }
     }
 }
@@ -106,6 +107,8 @@ mod tests {
 
     use super::super::super::{Cut, Part, Setting};
     use super::*;
+    use crate::network::core::Network;
+    use crate::network::crossing::Crossing;
     use crate::{Planning, Scenario};
 
     /// Telemetry goes beside packets, and messages say something.
@@ -128,7 +131,7 @@ mod tests {
         let mut batches = Vec::new();
         for window in (1..40).map(|number| SimTime::from_ps(number * 500_000)) {
             engine.run(&mut first, window, u64::MAX);
-            for (to, batch) in first.take_batches() {
+            for (to, batch) in Crossing(&mut first).take_batches() {
                 assert_eq!(to, 1);
                 let mut bytes = Vec::new();
                 batch.save(&mut bytes).unwrap();
@@ -144,7 +147,7 @@ mod tests {
         let (mut frames, mut company, mut messages) = (0, 0, 0);
         for (bytes, window) in &batches {
             let mut rest = &bytes[..];
-            let batch = network.load_batch(&mut rest, *window).unwrap();
+            let batch = Overview(&network).load_batch(&mut rest, *window).unwrap();
             assert!(rest.is_empty());
             frames += batch.frames.len();
             company += batch.company.len();
@@ -161,7 +164,10 @@ mod tests {
         let (network, batches) = batches();
         for (bytes, window) in &batches {
             for end in 0..bytes.len() {
-                assert!(network.load_batch(&mut &bytes[..end], *window).is_err(), "{end}");
+                assert!(
+                    Overview(&network).load_batch(&mut &bytes[..end], *window).is_err(),
+                    "{end}"
+                );
             }
         }
     }
@@ -176,13 +182,13 @@ mod tests {
             for place in 0..bytes.len() {
                 let mut altered = bytes.clone();
                 altered[place] ^= 0xff;
-                let Ok(batch) = network.load_batch(&mut &altered[..], *window) else {
+                let Ok(batch) = Overview(&network).load_batch(&mut &altered[..], *window) else {
                     refused += 1;
                     continue;
                 };
                 taken += 1;
                 for (frame, &(link, arrival)) in batch.frames.iter().zip(&batch.crossings) {
-                    assert!(network.places.beyond(link).is_some() && arrival.time > *window);
+                    assert!(network.layout.places.beyond(link).is_some() && arrival.time > *window);
                     assert!((frame.source as usize) < nodes);
                     assert!((frame.destination as usize) < nodes);
                 }
@@ -197,7 +203,7 @@ mod tests {
         let late = SimTime::from_ps(u64::MAX - 1);
         let with_frames = batches.iter().filter(|(bytes, _)| bytes[0] > 0);
         for (bytes, _) in with_frames {
-            assert!(network.load_batch(&mut &bytes[..], late).is_err());
+            assert!(Overview(&network).load_batch(&mut &bytes[..], late).is_err());
         }
     }
 }

@@ -7,160 +7,117 @@
 
 mod held;
 
-use rocelab_engine::{EventKey, RngStream};
-use rocelab_fabric::{NodeId, PacketId};
-use rocelab_transport::Packet as RdmaPacket;
-use rocelab_units::SimTime;
+mod rules;
+
+use rocelab_engine::EventKey;
+use rocelab_fabric::PacketId;
+use rocelab_units::{Duration, SimTime};
 
 use self::held::Held;
 pub(super) use self::held::HeldBack;
+pub use self::rules::FaultCounts;
+use self::rules::Seen;
+pub(in crate::network) use self::rules::{Direction, Faults};
+use super::core::Network;
+use super::event::Event;
 use super::packet::Body;
-use super::watch::Passed;
-use super::{DropCause, Network};
+use super::passed::Passed;
+use crate::FaultAction;
 use crate::profile::{HostPacket, Profile};
-use crate::{FaultAction, FaultChoice, FaultRule, Plan};
+use crate::record::DropCause;
 
-/// The rules of a run and what they did.
+/// A network in which rules watch links.
 #[derive(Debug)]
-pub(super) struct Faults {
-    directions: Vec<Direction>,
-    /// By port of all, that sends: the place among `directions`, or [`UNWATCHED`].
-    of_port: Vec<u32>,
-}
+pub(super) struct FaultyLinks<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
 
-/// A port on whose link no rule acts.
-const UNWATCHED: u32 = u32::MAX;
-
-/// One direction of a link that rules watch.
-#[derive(Debug, Default)]
-pub(super) struct Direction {
-    /// In the order of the scenario.
-    pub(super) rules: Vec<RuleOnLink>,
-    pub(super) held: Held,
-}
-
-/// A rule's count and dice on one link direction.
-#[derive(Debug)]
-pub(super) struct RuleOnLink {
-    /// Its place among all rules.
-    rule: u32,
-    matched: u64,
-    acted: u64,
-    dice: RngStream,
-}
-
-rocelab_state::state!(RuleOnLink { values: matched, acted, dice; kept: rule });
-
-/// How often a rule met frames that match, and acted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FaultCounts {
-    /// Frames that matched.
-    pub matched: u64,
-    /// Frames that it picked of those.
-    pub acted: u64,
-}
-
-/// What a rule sees of a frame.
-struct Seen<'a> {
-    time: SimTime,
-    destination: NodeId,
-    /// None of a pause frame.
-    packet: Option<&'a RdmaPacket>,
-    identification: u16,
-}
-
-impl Faults {
-    /// The rules of `plan`, if it has any; `place_of` gives the place of a port that is here.
-    pub(super) fn new(
-        plan: &Plan,
-        ports: usize,
-        place_of: impl Fn(NodeId, u16) -> Option<u32>,
-    ) -> Option<Box<Self>> {
-        let mut faults = Self { directions: Vec::new(), of_port: vec![UNWATCHED; ports] };
-        for (number, rule) in (0u32..).zip(&plan.faults) {
-            for &(node, port) in &rule.links {
-                let Some(place) = place_of(node, port) else { continue };
-                let place = place as usize;
-                if faults.of_port[place] == UNWATCHED {
-                    faults.of_port[place] = u32::try_from(faults.directions.len()).ok()?;
-                    faults.directions.push(Direction::default());
-                }
-                let direction = &mut faults.directions[faults.of_port[place] as usize];
-                let node = &plan.topology.nodes[node as usize].name;
-                let stream = format!("fault/{}/{node}/{port}", rule.name);
-                let dice = RngStream::new(plan.seed, &stream);
-                direction.rules.push(RuleOnLink { rule: number, matched: 0, acted: 0, dice });
-            }
+impl<P: Profile> FaultyLinks<'_, P> {
+    /// A frame passes the faults of the link that `port` sends on, and releases those that waited
+    /// for it.
+    pub(super) fn advance(&mut self, key: EventKey, port: u32, id: PacketId) {
+        let is_rdma = matches!(self.0.pool.get(id).body, Body::Rdma(_));
+        self.arrive_in_line(key, port, id);
+        if is_rdma {
+            self.release_overtaken(key, port);
         }
-        (!plan.faults.is_empty()).then(|| Box::new(faults))
     }
 
-    /// Whether a rule watches the link that `port` sends on.
-    pub(super) fn watches(&self, port: u32) -> bool {
-        self.of_port[port as usize] != UNWATCHED
-    }
-
-    /// Whether frames are held back anywhere.
-    pub(super) fn holds_frames(&self) -> bool {
-        self.directions.iter().any(|direction| !direction.held.is_empty())
-    }
-
-    /// What each of so many rules did so far, in the order of the scenario.
-    fn counts(&self, rules: usize) -> Vec<FaultCounts> {
-        let mut counts = vec![FaultCounts::default(); rules];
-        for on_link in self.directions.iter().flat_map(|direction| &direction.rules) {
-            let count = &mut counts[on_link.rule as usize];
-            count.matched += on_link.matched;
-            count.acted += on_link.acted;
+    /// Delays a frame and all behind it.
+    pub(super) fn delay(&mut self, key: EventKey, port: u32, id: PacketId, delay: Duration) {
+        let is_rdma = matches!(self.0.pool.get(id).body, Body::Rdma(_));
+        let due = key.time.saturating_add(delay);
+        let Some(held) = self.held(port) else { return };
+        let is_first = held.line.is_empty();
+        held.line.push_back((id, due));
+        if is_first {
+            self.arm_held(port, due, Event::LineDue { port });
         }
-        counts
+        if is_rdma {
+            self.release_overtaken(key, port);
+        }
     }
 
-    pub(super) fn direction(&mut self, port: u32) -> Option<&mut Direction> {
-        let place = *self.of_port.get(port as usize)?;
-        self.directions.get_mut(place as usize)
-    }
-
-    /// The first rule that acts on the frame, and how. Rules after it do not see the frame.
-    fn judge(
+    /// Holds a frame back until so many packets have passed, or so much time.
+    pub(super) fn hold_back(
         &mut self,
-        rules: &[FaultRule],
+        key: EventKey,
         port: u32,
-        seen: &Seen<'_>,
-    ) -> Option<(u32, FaultAction)> {
-        let direction = self.directions.get_mut(self.of_port[port as usize] as usize)?;
-        for on_link in &mut direction.rules {
-            let rule = &rules[on_link.rule as usize];
-            if rule.frames.matches(seen.time, seen.destination, seen.packet) {
-                on_link.matched += 1;
-                if on_link.picks(rule, seen.identification) {
-                    on_link.acted += 1;
-                    return Some((on_link.rule, rule.action));
-                }
+        id: PacketId,
+        (behind, within): (u32, Duration),
+    ) {
+        let due = key.time.saturating_add(within);
+        let Some(held) = self.held(port) else { return };
+        held.back.push(HeldBack { id, behind, due });
+        self.arm_held(port, due, Event::HoldDue { port });
+    }
+
+    /// The first frame in line is due.
+    #[cold]
+    pub(in crate::network) fn line_due(&mut self, key: EventKey, port: u32) {
+        while let Some(held) = self.held(port)
+            && let Some(&(id, due)) = held.line.front()
+        {
+            if due > key.time {
+                return self.arm_held(port, due, Event::LineDue { port });
             }
+            held.line.pop_front();
+            self.0.arrive_at_node(key, port, id);
         }
-        None
     }
-}
 
-impl RuleOnLink {
-    /// Whether the rule acts on the frame that was just counted as a match.
-    fn picks(&mut self, rule: &FaultRule, identification: u16) -> bool {
-        let picked = match rule.choice {
-            FaultChoice::All => true,
-            FaultChoice::Nth(nth) => self.matched == nth,
-            FaultChoice::Every(every) => self.matched.is_multiple_of(every),
-            FaultChoice::Probability(probability) => self.dice.uniform() < probability,
-            FaultChoice::IpIdentification => identification & 0xff == 0xff,
-        };
-        picked && self.acted < rule.limit
+    /// A frame was held back for long enough.
+    #[cold]
+    pub(in crate::network) fn hold_due(&mut self, key: EventKey, port: u32) {
+        if let Some(id) = self.held(port).and_then(|held| held.take_due(key.time)) {
+            self.arrive_in_line(key, port, id);
+        }
     }
-}
 
-impl<P: Profile> Network<P> {
-    /// What each rule of the plan did so far, in the order of [`Plan::faults`].
-    pub fn fault_counts(&self) -> Vec<FaultCounts> {
-        self.faults.as_ref().map_or_else(Vec::new, |faults| faults.counts(self.plan.faults.len()))
+    fn release_overtaken(&mut self, key: EventKey, port: u32) {
+        if let Some(held) = self.held(port) {
+            held.count_passed();
+        }
+        while let Some(id) = self.held(port).and_then(Held::take_overtaken) {
+            self.arrive_in_line(key, port, id);
+        }
+    }
+
+    /// A frame arrives, or waits behind one that is delayed.
+    fn arrive_in_line(&mut self, key: EventKey, port: u32, id: PacketId) {
+        match self.held(port) {
+            Some(held) if !held.line.is_empty() => held.line.push_back((id, key.time)),
+            _ => self.0.arrive_at_node(key, port, id),
+        }
+    }
+
+    /// An event at the node that the link leads to.
+    fn arm_held(&mut self, port: u32, time: SimTime, event: Event) {
+        let node = self.0.ports[self.0.ports[port as usize].far.port as usize].node;
+        let tie = self.0.reserve(node);
+        self.0.queue.push(EventKey { time, tie }, event);
+    }
+
+    fn held(&mut self, port: u32) -> Option<&mut Held> {
+        self.0.features.faults.as_mut()?.direction(port).map(|direction| &mut direction.held)
     }
 
     /// A frame has crossed the link that `port` sends on, which rules watch.
@@ -168,16 +125,16 @@ impl<P: Profile> Network<P> {
         match self.judge(key.time, port, id) {
             None => self.advance(key, port, id),
             Some((rule, FaultAction::Drop)) => {
-                let receiving = self.ports[port as usize].far.port;
-                self.drop_frame(key, receiving, None, id, DropCause::Fault(rule));
+                let receiving = self.0.ports[port as usize].far.port;
+                self.0.drop_frame(key, receiving, None, id, DropCause::Fault(rule));
             }
             Some((_, FaultAction::Duplicate)) => {
-                let copy = self.duplicate(id);
+                let copy = self.0.duplicate(id);
                 self.advance(key, port, id);
                 self.advance(key, port, copy);
             }
             Some((_, FaultAction::Corrupt(part))) => {
-                if let Some(notes) = &mut self.notes {
+                if let Some(notes) = &mut self.0.side.notes {
                     notes.corrupt(id, part);
                 }
                 self.advance(key, port, id);
@@ -190,8 +147,8 @@ impl<P: Profile> Network<P> {
     }
 
     fn judge(&mut self, time: SimTime, port: u32, id: PacketId) -> Option<(u32, FaultAction)> {
-        let faults = self.faults.as_mut()?;
-        let packet = self.pool.get(id);
+        let faults = self.0.features.faults.as_mut()?;
+        let packet = self.0.pool.get(id);
         if matches!(packet.body, Body::Tcp(_)) {
             return None; // Rules are about RDMA packets and pause frames.
         }
@@ -202,24 +159,24 @@ impl<P: Profile> Network<P> {
                 Body::Rdma(ref body) => body.as_rdma(),
                 Body::Tcp(_) | Body::Pfc(_) => None,
             },
-            identification: self.notes.as_ref().map_or(0, |notes| notes.of(id).identification),
+            identification: self
+                .0
+                .side
+                .notes
+                .as_ref()
+                .map_or(0, |notes| notes.of(id).identification),
         };
-        faults.judge(&self.plan.faults, port, &seen)
+        faults.judge(&self.0.plan.faults, port, &seen)
     }
+}
 
+impl<P: Profile> Network<P> {
     /// A second frame like the first, with all that is kept beside it.
     pub(super) fn duplicate(&mut self, id: PacketId) -> PacketId {
         let copy = self.pool.insert(*self.pool.get(id));
-        self.totals.frames_created += 1;
-        if let Some(notes) = &mut self.notes {
-            notes.copy(id, copy);
-        }
-        if let Some(telemetry) = &mut self.telemetry {
-            telemetry.copy(id, copy);
-        }
-        self.contents.copy(id, copy);
-        self.sacks.copy(id, copy);
-        if let Some(passed) = &mut self.passed {
+        self.course.totals.frames_created += 1;
+        self.side.copy(id, copy);
+        if let Some(passed) = &mut self.features.passed {
             passed.push(Passed::Doubled { packet: id, copy });
         }
         copy

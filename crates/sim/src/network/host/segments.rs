@@ -5,38 +5,41 @@ use rocelab_fabric::PacketId;
 use rocelab_transport::tcp::TcpSegment;
 
 use crate::network::packet::{Body, Packet};
-use crate::network::{DropCause, Network};
+use crate::network::tcp::OtherFrames;
 use crate::profile::{Context, EndHost, HostPacket, Profile};
+use crate::record::DropCause;
 
-impl<P: Profile> Network<P> {
+impl<P: Profile> OtherFrames<'_, P> {
     /// Sends the segment that a host has next; its port is free.
     #[cold]
     #[inline(never)]
     pub(super) fn pump_segment(&mut self, key: EventKey, host: u32) {
-        let (state, mut context) = with_host!(self, host, key);
+        let (state, mut context) = with_host!(self.0, host, key);
         let port = state.port;
-        let paused = self.ports[port as usize].port.paused();
+        let paused = self.0.ports[port as usize].port.paused();
         if let Some((departing, sack)) = state.end_host.poll_segment(&mut context, paused) {
             let more = state.end_host.is_ready(paused);
             let body = Body::Tcp(departing.packet);
             let mut packet =
                 Packet::new(state.node, departing.destination, departing.frame_len, body);
             packet.flow_hash = departing.flow_hash;
-            packet.path = self.path_of(host, &packet);
-            self.totals.frames_created += 1;
-            let id = self.pool.insert(packet);
-            if let Some(notes) = &mut self.notes {
+            let network = &mut *self.0;
+            let known = (&*network.plan, &*network.layout.adjacency);
+            packet.path = network.paths.of(host, packet.ends(), &*network.routing, known);
+            self.0.course.totals.frames_created += 1;
+            let id = self.0.pool.insert(packet);
+            if let Some(notes) = &mut self.0.side.notes {
                 notes.start(host, id);
             }
             if let Some(blocks) = sack {
-                self.sacks.put(id, blocks);
+                self.0.side.sacks.put(id, blocks);
             }
-            self.transmit(key, port, id);
+            self.0.transmit(key, port, id);
             if more {
-                self.arm_free(port);
+                self.0.arm_free(port);
             }
         }
-        self.arm_host_timeout(key, host);
+        self.0.arm_host_timeout(key, host);
     }
 
     /// Delivers a segment to a host and acts on what follows.
@@ -49,19 +52,20 @@ impl<P: Profile> Network<P> {
         id: PacketId,
         segment: &TcpSegment,
     ) {
-        let destination = self.pool.get(id).destination;
-        let (state, mut context) = with_host!(self, host, key);
+        let destination = self.0.pool.get(id).destination;
+        let (state, mut context) = with_host!(self.0, host, key);
         if destination != state.node {
             let port = state.port;
-            return self.drop_frame(key, port, None, id, DropCause::ForeignDestination);
+            return self.0.drop_frame(key, port, None, id, DropCause::ForeignDestination);
         }
-        let sack = self.sacks.of(id, segment);
-        self.pool.remove(id);
-        self.totals.frames_delivered += 1;
+        let sack = self.0.side.sacks.of(id, segment);
+        self.0.pool.remove(id);
+        self.0.course.totals.frames_delivered += 1;
         let what = segment.fingerprint();
         state.digest = mix(state.digest ^ key.time.ps() ^ what.rotate_left(17));
         state.end_host.receive_segment(&mut context, segment, sack);
-        self.note_segments_accepted(key, host);
-        self.after_host(key, host, true);
+        let sampling = &mut self.0.features.sampling;
+        self.0.course.deliveries.note_segments::<P>(key.time, &mut state.end_host, sampling);
+        self.0.after_host(key, host, true);
     }
 }

@@ -3,9 +3,10 @@
 use rocelab_fabric::NodeId;
 use rocelab_state::{BorshDeserialize, BorshSerialize, Result, unfit};
 
-use super::super::{Event, Network, Role};
+use super::Checkpoint;
+use crate::network::event::Event;
+use crate::network::node::Role;
 use crate::profile::FlowStarts;
-use crate::profile::roce::Roce;
 
 /// An event of a network. Ports are named by their nodes and numbers.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
@@ -23,12 +24,13 @@ pub(super) enum SavedEvent {
     Sample(NodeId, u32),
 }
 
-impl Network<Roce> {
+impl Checkpoint<'_> {
     /// An event as it is saved; none of what breaks, which the plan knows, and of what happens in every
     /// part if this is not the `first`.
     pub(super) fn saved_event(&self, event: Event, is_first: bool) -> Option<SavedEvent> {
-        let port = |port: u32| (self.ports[port as usize].node, self.ports[port as usize].number);
-        let host = |host: u32| self.hosts[host as usize].node;
+        let port =
+            |port: u32| (self.0.ports[port as usize].node, self.0.ports[port as usize].number);
+        let host = |host: u32| self.0.hosts[host as usize].node;
         Some(match event {
             Event::PortFree { port: free } => {
                 let (node, number) = port(free);
@@ -40,7 +42,7 @@ impl Network<Roce> {
             }
             Event::NicTimeout { host: due } => SavedEvent::NicTimeout(host(due)),
             Event::FlowStart { ticket } => {
-                SavedEvent::FlowStart(self.starts.host_of(&self.plan, ticket)?)
+                SavedEvent::FlowStart(self.0.course.starts.host_of(&self.0.plan, ticket)?)
             }
             Event::LineDue { port: sender } => {
                 let (node, number) = port(sender);
@@ -52,7 +54,7 @@ impl Network<Roce> {
             }
             Event::Handled { host: busy } => SavedEvent::Handled(host(busy)),
             Event::Sample { sampler } => {
-                let samplers = &self.sampling.samplers;
+                let samplers = &self.0.features.sampling.samplers;
                 let node = samplers[sampler as usize].node;
                 let before = samplers[..sampler as usize].iter().filter(|one| one.node == node);
                 SavedEvent::Sample(node, u32::try_from(before.count()).unwrap_or(u32::MAX))
@@ -81,7 +83,7 @@ impl Network<Roce> {
             SavedEvent::FlowStart(node) => match self.host_at(node)? {
                 None => None,
                 Some(_) => {
-                    let ticket = self.starts.ticket_of(&self.plan, node);
+                    let ticket = self.0.course.starts.ticket_of(&self.0.plan, node);
                     Some(Event::FlowStart { ticket: ticket.ok_or_else(|| unfit("a flow"))? })
                 }
             },
@@ -97,10 +99,11 @@ impl Network<Roce> {
     }
 
     fn sampler(&self, node: NodeId, place: u32) -> Result<Option<Event>> {
-        if !self.part.has(self.known(node)?) {
+        if !self.0.layout.part.has(self.known(node)?) {
             return Ok(None);
         }
-        let of_node = (0u32..).zip(&self.sampling.samplers).filter(|(_, one)| one.node == node);
+        let of_node =
+            (0u32..).zip(&self.0.features.sampling.samplers).filter(|(_, one)| one.node == node);
         let sampler = of_node.map(|(sampler, _)| sampler).nth(place as usize);
         let sampler = sampler.ok_or_else(|| unfit("what is sampled"))?;
         Ok(Some(Event::Sample { sampler }))
@@ -108,12 +111,12 @@ impl Network<Roce> {
 
     /// A node that there is.
     fn known(&self, node: NodeId) -> Result<NodeId> {
-        if (node as usize) < self.nodes.len() { Ok(node) } else { Err(unfit("the nodes")) }
+        if (node as usize) < self.0.nodes.len() { Ok(node) } else { Err(unfit("the nodes")) }
     }
 
     /// A host, if it is here.
     fn host_at(&self, node: NodeId) -> Result<Option<u32>> {
-        match self.nodes[self.known(node)? as usize].role {
+        match self.0.nodes[self.known(node)? as usize].role {
             Role::Host(host) => Ok(Some(host)),
             Role::Elsewhere(_) => Ok(None),
             Role::Switch(_) => Err(unfit("the hosts")),
@@ -123,18 +126,19 @@ impl Network<Roce> {
     /// A port, if its node is here.
     fn own_port(&self, node: NodeId, number: u16) -> Result<Option<u32>> {
         let node = self.known(node)?;
-        if usize::from(number) >= self.adjacency.ports_of(node).len() {
+        if usize::from(number) >= self.0.layout.adjacency.ports_of(node).len() {
             return Err(unfit("the ports"));
         }
-        let here = self.part.has(node);
-        Ok(here.then(|| self.nodes[node as usize].first_port + u32::from(number)))
+        let here = self.0.layout.part.has(node);
+        Ok(here.then(|| self.0.nodes[node as usize].first_port + u32::from(number)))
     }
 
     /// A port, if its frames arrive here.
     fn arriving_at(&self, node: NodeId, number: u16) -> Result<Option<u32>> {
-        let neighbour = self.adjacency.ports_of(self.known(node)?).get(usize::from(number));
+        let neighbour =
+            self.0.layout.adjacency.ports_of(self.known(node)?).get(usize::from(number));
         let neighbour = neighbour.ok_or_else(|| unfit("the ports"))?;
-        let here = self.part.has(neighbour.node);
-        Ok(here.then(|| self.port_at_link(node, neighbour.link)).flatten())
+        let here = self.0.layout.part.has(neighbour.node);
+        Ok(here.then(|| self.0.port_at_link(node, neighbour.link)).flatten())
     }
 }

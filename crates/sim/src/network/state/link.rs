@@ -5,11 +5,11 @@ use rocelab_fabric::PacketId;
 use rocelab_state::{Result, State, load_value, save_value};
 use rocelab_units::SimTime;
 
-use super::super::faults::{Direction, HeldBack};
-use super::super::{Network, PortPlaces};
-use crate::profile::roce::Roce;
+use super::Checkpoint;
+use crate::network::faults::{Direction, HeldBack};
+use crate::network::part::PortPlaces;
 
-impl Network<Roce> {
+impl Checkpoint<'_> {
     /// Of a port that sends here, with the packets on its link in the order in which they arrive.
     pub(super) fn save_link(
         &mut self,
@@ -17,45 +17,45 @@ impl Network<Roce> {
         on_link: &[(EventKey, PacketId)],
         to: &mut Vec<u8>,
     ) -> Result {
-        let state = &self.ports[port as usize];
+        let state = &self.0.ports[port as usize];
         save_value(&state.doomed, to)?;
         save_value(&(on_link.len() as u64), to)?;
         for &(arrival, id) in on_link {
             save_value(&arrival, to)?;
             self.save_packet(id, to)?;
         }
-        if let Some(dice) = self.shared.loss(port) {
+        if let Some(dice) = self.0.shared.loss(port) {
             save_value(dice, to)?;
         }
-        let mut faults = self.faults.take();
+        let mut faults = self.0.features.faults.take();
         let saved = match faults.as_mut().and_then(|faults| faults.direction(port)) {
             None => Ok(()),
             Some(direction) => self.save_faults(direction, to),
         };
-        self.faults = faults;
+        self.0.features.faults = faults;
         saved
     }
 
     pub(super) fn load_link(&mut self, port: u32, from: &mut &[u8]) -> Result {
-        self.ports[port as usize].doomed = load_value(from)?;
+        self.0.ports[port as usize].doomed = load_value(from)?;
         for _ in 0..load_value::<u64>(from)? {
             let arrival = load_value(from)?;
             let packet = self.load_packet(from)?;
-            let state = &mut self.ports[port as usize];
+            let state = &mut self.0.ports[port as usize];
             state.last = packet;
-            let on_link = self.pool.get_mut(packet);
+            let on_link = self.0.pool.get_mut(packet);
             on_link.start_on_link(port);
-            self.queue.push(arrival, state.far.arrival_of(port, packet, on_link));
+            self.0.queue.push(arrival, state.far.arrival_of(port, packet, on_link));
         }
-        if let Some(dice) = self.shared.loss(port) {
+        if let Some(dice) = self.0.shared.loss(port) {
             *dice = load_value(from)?;
         }
-        let mut faults = self.faults.take();
+        let mut faults = self.0.features.faults.take();
         let loaded = match faults.as_mut().and_then(|faults| faults.direction(port)) {
             None => Ok(()),
             Some(direction) => self.load_faults(direction, from),
         };
-        self.faults = faults;
+        self.0.features.faults = faults;
         loaded
     }
 
@@ -91,16 +91,16 @@ impl Network<Roce> {
 
     /// What ports at the other ends of links that are cut know: their rates, and whether they are up.
     pub(super) fn load_ports_beyond(&mut self) {
-        let PortPlaces { own, .. } = self.places;
-        for place in own..self.ports.len() {
-            let port = &self.ports[place];
-            let link = self.adjacency.ports_of(port.node)[usize::from(port.number)].link;
-            let rate = self.outages.rate_of(link);
-            let port = &mut self.ports[place];
+        let PortPlaces { own, .. } = self.0.layout.places;
+        for place in own..self.0.ports.len() {
+            let port = &self.0.ports[place];
+            let link = self.0.layout.adjacency.ports_of(port.node)[usize::from(port.number)].link;
+            let rate = self.0.failures.outages.rate_of(link);
+            let port = &mut self.0.ports[place];
             if let Some(rate) = rate {
                 port.port.set_rate(rate);
             }
-            if self.outages.is_down(link) {
+            if self.0.failures.outages.is_down(link) {
                 port.port.shut_down();
                 port.port.cut_off();
                 port.free_armed = true;

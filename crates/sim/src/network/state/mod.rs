@@ -22,7 +22,10 @@ use rocelab_units::SimTime;
 
 use self::event::SavedEvent;
 use self::sums::Sums;
-use super::{Event, Network};
+use super::core::Network;
+use super::event::Event;
+use super::overview::Overview;
+use super::port::NetworkPort;
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
 
@@ -56,27 +59,31 @@ impl SavedNetwork {
     }
 }
 
-impl Network<Roce> {
+/// A part of a network that is saved, or loaded.
+#[derive(Debug)]
+pub(crate) struct Checkpoint<'a>(pub(crate) &'a mut Network<Roce>);
+
+impl Checkpoint<'_> {
     /// Adds the state of this part, between two events: nothing is on its way to other parts, and all
     /// records and captured frames are taken.
     ///
     /// # Errors
     /// If a number is not one.
     pub(crate) fn save(&mut self, to: &mut SavedNetwork) -> Result {
-        let is_first = self.part.number() == 0;
+        let is_first = self.0.layout.part.number() == 0;
         if is_first {
             self.save_common(&mut to.common)?;
         }
-        to.sums.add(Sums::of(self));
+        to.sums.add(Sums::of(self.0));
         for node in self.own_nodes() {
             let mut bytes = Vec::new();
             self.save_node(node, &mut bytes)?;
             to.nodes.insert(node, bytes);
         }
-        let events = self.queue.scheduled();
+        let events = self.0.queue.scheduled();
         let mut on_links: BTreeMap<u32, Vec<(EventKey, PacketId)>> = BTreeMap::new();
         for &Scheduled { key, event } in &events {
-            if let Some((port, id)) = self.arriving(&event) {
+            if let Some((port, id)) = Overview(self.0).arriving(&event) {
                 on_links.entry(port).or_default().push((key, id));
             }
         }
@@ -85,7 +92,7 @@ impl Network<Roce> {
             // Events are in order, and so are those of a link.
             let on_link = on_links.get(&port).map_or(&[][..], |all| &all[..]);
             self.save_link(port, on_link, &mut bytes)?;
-            let state = &self.ports[port as usize];
+            let state = &self.0.ports[port as usize];
             to.links.insert((state.node, state.number), bytes);
         }
         for Scheduled { key, event } in events {
@@ -102,12 +109,12 @@ impl Network<Roce> {
     /// # Errors
     /// If it does not fit.
     pub(crate) fn load(&mut self, saved: &SavedNetwork, now: SimTime) -> Result {
-        let built = std::mem::take(&mut self.queue);
-        self.queue.foresee(built.foresight());
+        let built = std::mem::take(&mut self.0.queue);
+        self.0.queue.foresee(built.foresight());
         self.load_common(&mut &saved.common[..])?;
-        saved.sums.put_everywhere(self)?;
-        if self.part.number() == 0 {
-            saved.sums.put(self)?;
+        saved.sums.put_everywhere(self.0)?;
+        if self.0.layout.part.number() == 0 {
+            saved.sums.put(self.0)?;
         }
         for node in self.own_nodes() {
             let bytes = saved.nodes.get(&node).ok_or_else(|| unfit("the nodes"))?;
@@ -116,11 +123,11 @@ impl Network<Roce> {
             is_used_up(rest, "a node")?;
         }
         self.sort_watchdogs();
-        let open = self.hosts.iter().map(|host| host.end_host.open_connections());
-        self.operations.open_connections = open.sum();
+        let open = self.0.hosts.iter().map(|host| host.end_host.open_connections());
+        self.0.course.operations.open_connections = open.sum();
         self.load_ports_beyond();
         for port in self.arriving_ports() {
-            let state = &self.ports[port as usize];
+            let state = &self.0.ports[port as usize];
             let bytes = saved.links.get(&(state.node, state.number));
             let mut rest = &bytes.ok_or_else(|| unfit("the links"))?[..];
             self.load_link(port, &mut rest)?;
@@ -128,44 +135,45 @@ impl Network<Roce> {
         }
         for &(key, event) in &saved.events {
             if let Some(event) = self.event_of(event)? {
-                self.queue.push(key, event);
+                self.0.queue.push(key, event);
             }
         }
         // A shaper whose rate is another one may be due earlier than it was.
-        for port in 0..u32::try_from(self.places.own).unwrap_or(u32::MAX) {
+        for port in 0..u32::try_from(self.0.layout.places.own).unwrap_or(u32::MAX) {
             self.arm_earlier(port, now);
         }
         for Scheduled { key, event } in built.scheduled() {
-            if matches!(event, Event::Failure { step } if !self.outages.has_taken(step)) {
-                self.queue.push(key, event);
+            if matches!(event, Event::Failure { step } if !self.0.failures.outages.has_taken(step))
+            {
+                self.0.queue.push(key, event);
             }
         }
         Ok(())
     }
 
     fn arm_earlier(&mut self, port: u32, now: SimTime) {
-        let state = &mut self.ports[port as usize];
+        let state = &mut self.0.ports[port as usize];
         let due = state.port.poll_timeout().max(SimTime::from_ps(now.ps().saturating_add(1)));
         if due < state.timeout_armed {
             state.timeout_armed = due;
-            let tie = self.reserve(self.ports[port as usize].node);
-            self.queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
+            let tie = self.0.reserve(self.0.ports[port as usize].node);
+            self.0.queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
         }
     }
 
     fn save_common(&self, to: &mut Vec<u8>) -> Result {
-        save_value(&self.active_links, to)?;
-        self.outside.save(to)?;
-        self.outages.save(to)
+        save_value(&self.0.failures.active_links, to)?;
+        self.0.features.outside.save(to)?;
+        self.0.failures.outages.save(to)
     }
 
     fn load_common(&mut self, from: &mut &[u8]) -> Result {
-        self.active_links = load_value(from)?;
-        self.outside.load(from)?;
-        self.outages.load(from)?;
+        self.0.failures.active_links = load_value(from)?;
+        self.0.features.outside.load(from)?;
+        self.0.failures.outages.load(from)?;
         is_used_up(from, "what is common")?;
-        self.outages.check(self.plan.topology.links.len())?;
-        if self.active_links.len() != self.plan.topology.links.len() {
+        self.0.failures.outages.check(self.0.plan.topology.links.len())?;
+        if self.0.failures.active_links.len() != self.0.plan.topology.links.len() {
             return Err(unfit("the number of links"));
         }
         self.load_routes()
@@ -173,24 +181,29 @@ impl Network<Roce> {
 
     /// The routes that were made last.
     fn load_routes(&mut self) -> Result {
-        let Some(links) = self.outages.routed_over.clone() else { return Ok(()) };
-        let routes = || Roce::routing(&self.plan, &links).ok();
-        let routing = self.rerouted.at_step(u32::MAX, routes).ok_or_else(|| unfit("the routes"))?;
-        self.routing_when_whole = Some(std::mem::replace(&mut self.routing, routing));
+        let Some(links) = self.0.failures.outages.routed_over.clone() else { return Ok(()) };
+        let routes = || Roce::routing(&self.0.plan, &links).ok();
+        let routing = self
+            .0
+            .failures
+            .rerouted
+            .at_step(u32::MAX, routes)
+            .ok_or_else(|| unfit("the routes"))?;
+        self.0.failures.routing_when_whole = Some(std::mem::replace(&mut self.0.routing, routing));
         Ok(())
     }
 
     /// The nodes that are here.
     fn own_nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
-        let count = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
-        let part = self.part.clone();
+        let count = u32::try_from(self.0.nodes.len()).unwrap_or(u32::MAX);
+        let part = self.0.layout.part.clone();
         (0..count).filter(move |&node| part.has(node))
     }
 
     /// The ports whose frames arrive here.
     fn arriving_ports(&self) -> impl Iterator<Item = u32> + use<> {
-        let here = |port: &super::NetworkPort<Roce>| self.part.has(port.far.node);
-        let ports = (0u32..).zip(&self.ports).filter(|(_, port)| here(port));
+        let here = |port: &NetworkPort<Roce>| self.0.layout.part.has(port.far.node);
+        let ports = (0u32..).zip(&self.0.ports).filter(|(_, port)| here(port));
         ports.map(|(place, _)| place).collect::<Vec<_>>().into_iter()
     }
 }

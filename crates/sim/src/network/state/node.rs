@@ -3,19 +3,20 @@
 use rocelab_fabric::{NodeId, PacketId};
 use rocelab_state::{Result, State, load_value, save_value, unfit};
 
-use super::super::host_pauses::Storms;
 use super::super::idle_backlog::HostBacklogs;
 use super::super::link_rates::PortRates;
 use super::super::sampling::Measured;
 use super::super::watchdog::Storm;
-use super::super::{Network, NetworkPort, Role, Switch};
-use crate::profile::roce::Roce;
+use super::Checkpoint;
+use crate::network::failure::Storms;
+use crate::network::node::{Role, Switch};
+use crate::network::port::NetworkPort;
 
-impl Network<Roce> {
+impl Checkpoint<'_> {
     pub(super) fn save_node(&mut self, node: NodeId, to: &mut Vec<u8>) -> Result {
-        self.nodes[node as usize].order.save(to)?;
-        save_value(self.records.digest_mut(node), to)?;
-        match self.nodes[node as usize].role {
+        self.0.nodes[node as usize].order.save(to)?;
+        save_value(self.0.course.records.digest_mut(node), to)?;
+        match self.0.nodes[node as usize].role {
             Role::Host(host) => self.save_host(host, to)?,
             Role::Switch(switch) => self.save_switch(switch, to)?,
             Role::Elsewhere(_) => return Err(unfit("a node of another part")),
@@ -27,9 +28,9 @@ impl Network<Roce> {
     }
 
     pub(super) fn load_node(&mut self, node: NodeId, from: &mut &[u8]) -> Result {
-        self.nodes[node as usize].order.load(from)?;
-        *self.records.digest_mut(node) = load_value(from)?;
-        match self.nodes[node as usize].role {
+        self.0.nodes[node as usize].order.load(from)?;
+        *self.0.course.records.digest_mut(node) = load_value(from)?;
+        match self.0.nodes[node as usize].role {
             Role::Host(host) => self.load_host(host, from)?,
             Role::Switch(switch) => self.load_switch(switch, from)?,
             Role::Elsewhere(_) => return Err(unfit("a node of another part")),
@@ -42,21 +43,21 @@ impl Network<Roce> {
 
     /// The ports of a node that is here.
     fn ports_at(&self, node: NodeId) -> std::ops::Range<u32> {
-        let first = self.nodes[node as usize].first_port;
-        let count = u32::try_from(self.adjacency.ports_of(node).len()).unwrap_or(0);
+        let first = self.0.nodes[node as usize].first_port;
+        let count = u32::try_from(self.0.layout.adjacency.ports_of(node).len()).unwrap_or(0);
         first..first + count
     }
 
     fn save_host(&mut self, host: u32, to: &mut Vec<u8>) -> Result {
-        let state = &self.hosts[host as usize];
+        let state = &self.0.hosts[host as usize];
         save_value(&(state.digest, state.stopped, state.down), to)?;
-        state.end_host.save(&mut self.shared, to)?;
-        let (node, plan) = (state.node, &self.plan);
-        save_value(&self.starts.left(plan, node), to)?;
-        save_value(&self.outages.storms.get(&host), to)?;
+        state.end_host.save(&mut self.0.shared, to)?;
+        let (node, plan) = (state.node, &self.0.plan);
+        save_value(&self.0.course.starts.left(plan, node), to)?;
+        save_value(&self.0.failures.outages.storms.get(&host), to)?;
         save_value(&self.next_identification(host), to)?;
-        save_value(&self.idle_backlogs.by_host.get(&host), to)?;
-        if let Some(receiver) = self.receivers.get(&host) {
+        save_value(&self.0.features.idle_backlogs.by_host.get(&host), to)?;
+        if let Some(receiver) = self.0.features.receivers.get(&host) {
             receiver.save(to)?;
             self.save_packets(&receiver.waiting, to)?;
         }
@@ -64,25 +65,25 @@ impl Network<Roce> {
     }
 
     fn load_host(&mut self, host: u32, from: &mut &[u8]) -> Result {
-        let plan = &self.plan;
-        let state = &mut self.hosts[host as usize];
+        let plan = &self.0.plan;
+        let state = &mut self.0.hosts[host as usize];
         (state.digest, state.stopped, state.down) = load_value(from)?;
-        state.end_host.load(plan, &mut self.shared, from)?;
-        self.starts.leave(plan, state.node, load_value(from)?)?;
+        state.end_host.load(plan, &mut self.0.shared, from)?;
+        self.0.course.starts.leave(plan, state.node, load_value(from)?)?;
         if let Some(storms) = load_value::<Option<Storms>>(from)? {
-            self.outages.storms.insert(host, storms);
+            self.0.failures.outages.storms.insert(host, storms);
         }
         let next: Option<u16> = load_value(from)?;
-        if let (Some(notes), Some(next)) = (&mut self.notes, next) {
+        if let (Some(notes), Some(next)) = (&mut self.0.side.notes, next) {
             notes.identify_from(host, next);
         }
         if let Some(seen) = load_value::<Option<HostBacklogs>>(from)? {
-            self.idle_backlogs.by_host.insert(host, seen);
+            self.0.features.idle_backlogs.by_host.insert(host, seen);
         }
-        if let Some(receiver) = self.receivers.get_mut(&host) {
+        if let Some(receiver) = self.0.features.receivers.get_mut(&host) {
             receiver.load(from)?;
             let waiting = self.load_queue(from)?;
-            if let Some(receiver) = self.receivers.get_mut(&host) {
+            if let Some(receiver) = self.0.features.receivers.get_mut(&host) {
                 receiver.waiting = waiting;
             }
         }
@@ -91,16 +92,16 @@ impl Network<Roce> {
 
     /// The identification of a host's next frame, where frames have one.
     fn next_identification(&self, host: u32) -> Option<u16> {
-        let notes = self.notes.as_ref()?;
+        let notes = self.0.side.notes.as_ref()?;
         notes.next_identification.get(host as usize).copied()
     }
 
     fn save_switch(&self, switch: u32, to: &mut Vec<u8>) -> Result {
-        let state = &self.switches[switch as usize];
+        let state = &self.0.switches[switch as usize];
         save_value(&state.unreturned, to)?;
         save_value(&self.ways(switch), to)?;
         state.buffer.save(to)?;
-        match &self.tables {
+        match &self.0.features.tables {
             Some(tables) => save_value(&tables.mac[switch as usize], to),
             None => Ok(()),
         }
@@ -109,8 +110,8 @@ impl Network<Roce> {
     /// What frames in a switch and on their way to it were treated by, so that it must not change: its
     /// priorities, its latency (picoseconds), and whether it cuts through.
     fn ways(&self, switch: u32) -> ([u8; 8], u64, bool) {
-        let Switch { node, priorities, .. } = self.switches[switch as usize];
-        (priorities, self.plan.latency_of(node).ps(), self.plan.cuts_through(node))
+        let Switch { node, priorities, .. } = self.0.switches[switch as usize];
+        (priorities, self.0.plan.latency_of(node).ps(), self.0.plan.cuts_through(node))
     }
 
     fn load_switch(&mut self, switch: u32, from: &mut &[u8]) -> Result {
@@ -118,10 +119,10 @@ impl Network<Roce> {
         if load_value::<([u8; 8], u64, bool)>(from)? != self.ways(switch) {
             return Err(unfit("priorities in a switch, its latency, or how it forwards"));
         }
-        let state = &mut self.switches[switch as usize];
+        let state = &mut self.0.switches[switch as usize];
         state.unreturned = unreturned;
         state.buffer.load(from)?;
-        if let Some(tables) = &mut self.tables {
+        if let Some(tables) = &mut self.0.features.tables {
             tables.mac[switch as usize] = load_value(from)?;
         }
         Ok(())
@@ -149,32 +150,34 @@ impl Network<Roce> {
             max_queue_bytes,
             doomed: _,
             captured: _,
-        } = &self.ports[port as usize];
+        } = &self.0.ports[port as usize];
         save_value(&(free_armed, free_tie), to)?;
         save_value(&(frames, bytes, ecn_marks, max_queue_bytes, timeout_armed), to)?;
         transmitter.save(to)?;
         marking.save(to)?;
         let mut waiting = Vec::new();
-        transmitter.for_each_waiting(&self.pool, |id, queue| waiting.push((id, queue)));
+        transmitter.for_each_waiting(&self.0.pool, |id, queue| waiting.push((id, queue)));
         for queue in 0..8 {
             let of_queue = waiting.iter().filter(|(_, of)| *of == queue).map(|(id, _)| *id);
             self.save_each(&of_queue.collect::<Vec<PacketId>>(), to)?;
         }
-        save_value(&self.outages.interrupted.get(&port), to)?;
-        save_value(&self.link_rates.by_port.get(&port), to)?;
-        let storms = self.watchdogs.storms.iter().filter(|storm| storm.port == port);
+        save_value(&self.0.failures.outages.interrupted.get(&port), to)?;
+        save_value(&self.0.failures.link_rates.by_port.get(&port), to)?;
+        let storms = self.0.failures.watchdogs.storms.iter().filter(|storm| storm.port == port);
         save_value(&storms.collect::<Vec<_>>(), to)?;
-        if let Some(tables) = &self.tables {
+        if let Some(tables) = &self.0.features.tables {
             save_value(&tables.flushed[port as usize], to)?;
         }
-        if let Some(meter) = self.telemetry.as_mut().and_then(|telemetry| telemetry.meter(port)) {
+        if let Some(meter) =
+            self.0.side.telemetry.as_mut().and_then(|telemetry| telemetry.meter(port))
+        {
             meter.save(to)?;
         }
-        self.shared.rounding(port).map_or(Ok(()), |dice| save_value(dice, to))
+        self.0.shared.rounding(port).map_or(Ok(()), |dice| save_value(dice, to))
     }
 
     fn load_port(&mut self, port: u32, from: &mut &[u8]) -> Result {
-        let state = &mut self.ports[port as usize];
+        let state = &mut self.0.ports[port as usize];
         (state.free_armed, state.free_tie) = load_value(from)?;
         (state.frames, state.bytes, state.ecn_marks) = load_value(from)?;
         (state.max_queue_bytes, state.timeout_armed) = load_value(from)?;
@@ -182,24 +185,26 @@ impl Network<Roce> {
         state.marking.load(from)?;
         for queue in 0..8 {
             for id in self.load_packets(from)? {
-                self.ports[port as usize].port.restore_waiting(queue, id, &mut self.pool);
+                self.0.ports[port as usize].port.restore_waiting(queue, id, &mut self.0.pool);
             }
         }
         if let Some(interrupted) = load_value(from)? {
-            self.outages.interrupted.insert(port, interrupted);
+            self.0.failures.outages.interrupted.insert(port, interrupted);
         }
         if let Some(rates) = load_value::<Option<PortRates>>(from)? {
-            self.link_rates.by_port.insert(port, rates);
+            self.0.failures.link_rates.by_port.insert(port, rates);
         }
         let storms: Vec<Storm> = load_value(from)?;
-        self.watchdogs.storms.extend(storms.into_iter().map(|storm| storm.at(port)));
-        if let Some(tables) = &mut self.tables {
+        self.0.failures.watchdogs.storms.extend(storms.into_iter().map(|storm| storm.at(port)));
+        if let Some(tables) = &mut self.0.features.tables {
             tables.flushed[port as usize] = load_value(from)?;
         }
-        if let Some(meter) = self.telemetry.as_mut().and_then(|telemetry| telemetry.meter(port)) {
+        if let Some(meter) =
+            self.0.side.telemetry.as_mut().and_then(|telemetry| telemetry.meter(port))
+        {
             meter.load(from)?;
         }
-        if let Some(dice) = self.shared.rounding(port) {
+        if let Some(dice) = self.0.shared.rounding(port) {
             *dice = load_value(from)?;
         }
         Ok(())
@@ -207,20 +212,22 @@ impl Network<Roce> {
 
     /// The watchdogs' storms in the order in which this part would have found them.
     pub(super) fn sort_watchdogs(&mut self) {
-        self.watchdogs.storms.sort_by_key(Storm::found);
+        self.0.failures.watchdogs.storms.sort_by_key(Storm::found);
     }
 
     fn save_samplers(&self, node: NodeId, to: &mut Vec<u8>) -> Result {
-        for sampler in self.sampling.samplers.iter().filter(|sampler| sampler.node == node) {
+        for sampler in
+            self.0.features.sampling.samplers.iter().filter(|sampler| sampler.node == node)
+        {
             sampler.save(to)?;
             if let Measured::Rates(places) = &sampler.what {
                 for &place in places {
-                    self.sampling.flows[place].save(to)?;
+                    self.0.features.sampling.flows[place].save(to)?;
                 }
             }
             if let Measured::Goodput(places) = &sampler.what {
                 for &place in places {
-                    self.sampling.received[place].save(to)?;
+                    self.0.features.sampling.received[place].save(to)?;
                 }
             }
         }
@@ -228,17 +235,18 @@ impl Network<Roce> {
     }
 
     fn load_samplers(&mut self, node: NodeId, from: &mut &[u8]) -> Result {
-        let of_node = self.sampling.samplers.iter_mut().filter(|sampler| sampler.node == node);
+        let of_node =
+            self.0.features.sampling.samplers.iter_mut().filter(|sampler| sampler.node == node);
         for sampler in of_node {
             sampler.load(from)?;
             if let Measured::Rates(places) = &sampler.what {
                 for &place in places {
-                    self.sampling.flows[place].load(from)?;
+                    self.0.features.sampling.flows[place].load(from)?;
                 }
             }
             if let Measured::Goodput(places) = &sampler.what {
                 for &place in places {
-                    self.sampling.received[place].load(from)?;
+                    self.0.features.sampling.received[place].load(from)?;
                 }
             }
         }

@@ -4,10 +4,9 @@ use rocelab_fabric::{Chain as _, Fifo, NodeId, PacketId};
 use rocelab_state::{BorshDeserialize, BorshSerialize, Result, load_value, save_value, unfit};
 use rocelab_transport::Packet as RdmaPacket;
 
-use super::super::Network;
-use super::super::crossing::Company;
-use super::super::packet::{Body, Packet};
-use crate::profile::roce::Roce;
+use super::Checkpoint;
+use crate::network::packet::{Body, Packet};
+use crate::network::side::Company;
 
 /// A packet without its place.
 #[derive(BorshSerialize, BorshDeserialize)]
@@ -21,14 +20,14 @@ struct SavedPacket {
     company: Option<Company>,
 }
 
-impl Network<Roce> {
+impl Checkpoint<'_> {
     /// Saves those of a queue, the first one first.
     pub(super) fn save_packets(&self, queue: &Fifo, to: &mut Vec<u8>) -> Result {
         let mut all = Vec::new();
         let mut id = queue.head();
         while id != PacketId::NONE {
             all.push(id);
-            id = self.pool.next(id);
+            id = self.0.pool.next(id);
         }
         self.save_each(&all, to)
     }
@@ -39,9 +38,9 @@ impl Network<Roce> {
     }
 
     pub(super) fn save_packet(&self, id: PacketId, to: &mut Vec<u8>) -> Result {
-        let packet = self.pool.get(id);
+        let packet = self.0.pool.get(id);
         let &Packet { flow_hash, destination, source, frame_len, switch_port, body, .. } = packet;
-        let company = self.company_of(id);
+        let company = self.0.side.company_of(id, packet);
         let saved =
             SavedPacket { flow_hash, destination, source, frame_len, switch_port, body, company };
         save_value(&saved, to)
@@ -55,16 +54,16 @@ impl Network<Roce> {
 
     pub(super) fn load_packet(&mut self, from: &mut &[u8]) -> Result<PacketId> {
         let saved: SavedPacket = load_value(from)?;
-        let nodes = self.nodes.len();
+        let nodes = self.0.nodes.len();
         if [saved.source, saved.destination].iter().any(|&node| node as usize >= nodes) {
             return Err(unfit("a packet"));
         }
         let mut packet = Packet::new(saved.source, saved.destination, saved.frame_len, saved.body);
         packet.flow_hash = saved.flow_hash;
         packet.switch_port = saved.switch_port;
-        let id = self.pool.insert(packet);
+        let id = self.0.pool.insert(packet);
         if let Some(company) = saved.company {
-            self.put_company(id, company);
+            self.0.side.put_company(id, company);
         }
         Ok(id)
     }
@@ -73,7 +72,7 @@ impl Network<Roce> {
     pub(super) fn load_queue(&mut self, from: &mut &[u8]) -> Result<Fifo> {
         let mut queue = Fifo::default();
         for id in self.load_packets(from)? {
-            queue.push_back(&mut self.pool, id);
+            queue.push_back(&mut self.0.pool, id);
         }
         Ok(queue)
     }

@@ -9,8 +9,10 @@ use rocelab_state::{BorshDeserialize, BorshSerialize, Result, unfit};
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
 
-use super::super::{DropCause, Flows, MacEntries, Network, Operations, Totals, Traversals};
+use crate::network::core::Network;
+use crate::network::course::{Flows, Operations};
 use crate::profile::roce::Roce;
+use crate::record::{DropCause, MacEntries, Totals, Traversals};
 
 /// Sums over all parts, and tables that are their tables together.
 #[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
@@ -48,10 +50,11 @@ struct SavedTotals {
 impl Sums {
     /// What a part has.
     pub(super) fn of(network: &Network<Roce>) -> Self {
-        let Flows { started, completed, failed, last_end } = network.flows;
-        let Operations { completed: done, failed: not_done, payload, .. } = network.operations;
-        let tables = network.tables.as_ref();
-        let ends = network.flow_ends.as_ref();
+        let Flows { started, completed, failed, last_end } = network.course.flows;
+        let Operations { completed: done, failed: not_done, payload, .. } =
+            network.course.operations;
+        let tables = network.features.tables.as_ref();
+        let ends = network.course.flow_ends.as_ref();
         Self {
             flows: Flows { started, completed, failed, last_end },
             operations: Operations {
@@ -60,9 +63,9 @@ impl Sums {
                 failed: not_done,
                 payload,
             },
-            opcodes: network.opcodes.to_vec(),
-            deliveries: network.deliveries.logs().cloned().collect(),
-            totals: SavedTotals::of(&network.totals),
+            opcodes: network.course.opcodes.to_vec(),
+            deliveries: network.course.deliveries.logs().cloned().collect(),
+            totals: SavedTotals::of(&network.course.totals),
             mac_entries: tables.map(|tables| tables.counts).unwrap_or_default(),
             resolved: tables.map(|tables| tables.resolved.clone()).unwrap_or_default(),
             flow_ends: ends.map(|ends| ends.by_flow.clone()).unwrap_or_default(),
@@ -114,19 +117,19 @@ impl Sums {
     /// Gives one part all that was counted.
     pub(super) fn put(&self, network: &mut Network<Roce>) -> Result {
         let Flows { started, completed, failed, last_end } = self.flows;
-        network.flows = Flows { started, completed, failed, last_end };
+        network.course.flows = Flows { started, completed, failed, last_end };
         let Operations { open_connections: _, completed, failed, payload } = self.operations;
-        let open_connections = network.operations.open_connections;
-        network.operations = Operations { open_connections, completed, failed, payload };
-        if self.opcodes.len() != network.opcodes.len() {
+        let open_connections = network.course.operations.open_connections;
+        network.course.operations = Operations { open_connections, completed, failed, payload };
+        if self.opcodes.len() != network.course.opcodes.len() {
             return Err(unfit("the opcodes"));
         }
-        network.opcodes.copy_from_slice(&self.opcodes);
-        for (log, saved) in network.deliveries.logs_mut().zip(&self.deliveries) {
+        network.course.opcodes.copy_from_slice(&self.opcodes);
+        for (log, saved) in network.course.deliveries.logs_mut().zip(&self.deliveries) {
             log.clone_from(saved);
         }
-        network.totals = self.totals.to_totals()?;
-        if let Some(tables) = &mut network.tables {
+        network.course.totals = self.totals.to_totals()?;
+        if let Some(tables) = &mut network.features.tables {
             tables.counts = self.mac_entries;
         }
         Ok(())
@@ -137,20 +140,20 @@ impl Sums {
     /// # Errors
     /// If it does not fit.
     pub(super) fn put_everywhere(&self, network: &mut Network<Roce>) -> Result {
-        let fits = network.deliveries.logs().count() == self.deliveries.len();
+        let fits = network.course.deliveries.logs().count() == self.deliveries.len();
         if !fits || !self.deliveries.iter().all(DeliveryLog::is_sound) {
             return Err(unfit("what was delivered"));
         }
         // A branch may start its flows at other times.
-        for (log, saved) in network.deliveries.logs_mut().zip(&self.deliveries) {
+        for (log, saved) in network.course.deliveries.logs_mut().zip(&self.deliveries) {
             if log.origin_ps() != saved.origin_ps() {
                 *log = DeliveryLog::with_origin(saved.origin_ps());
             }
         }
-        if let Some(tables) = &mut network.tables {
+        if let Some(tables) = &mut network.features.tables {
             tables.resolved.clone_from(&self.resolved);
         }
-        if let Some(ends) = &mut network.flow_ends {
+        if let Some(ends) = &mut network.course.flow_ends {
             ends.by_flow.clone_from(&self.flow_ends);
         }
         Ok(())

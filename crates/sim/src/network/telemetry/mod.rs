@@ -11,14 +11,11 @@ use rocelab_transport::congestion_control::{Feedback, Telemetry as Carried};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{IntHeader, IntHop, TelemetryHeader};
 
-use self::pint::{Encoding, Meter};
-use super::Network;
-use super::packet::Body;
+use self::pint::{Encoding, Meter, PS_PER_NS};
+use super::packet::{Body, Packet, PacketOf};
+use super::port::NetworkPort;
 use crate::Plan;
 use crate::profile::{Carries, HostPacket, Profile, Shared};
-
-/// Picoseconds in a nanosecond: telemetry counts in these.
-const PS_PER_NS: u64 = 1_000;
 
 /// The telemetry of a run.
 #[derive(Debug)]
@@ -118,6 +115,47 @@ impl Telemetry {
             pint.meters[port as usize].note_departure(now, u32::from(frame_len) + self.gap_bytes);
         }
     }
+
+    /// A switch writes into a data packet that leaves by a port now, which stands at this place among all.
+    pub(super) fn stamp<P: Profile>(
+        &mut self,
+        now: SimTime,
+        (place, port): (u32, &NetworkPort<P>),
+        (id, packet): (PacketId, &mut Packet<PacketOf<P>>),
+        shared: &mut P::Shared,
+    ) {
+        let Body::Rdma(body) = &mut packet.body else { return };
+        match body.telemetry() {
+            Carries::Nothing => {}
+            Carries::Hops => {
+                let rate = port.port.link().rate().bits_per_second();
+                let hop = IntHop::new(
+                    now.ps() / PS_PER_NS,
+                    port.bytes + port.frames * u64::from(self.gap_bytes),
+                    u64::from(port.port.waiting_bytes()),
+                    rate,
+                    self.multiplier,
+                );
+                if let Some(hop) = hop {
+                    self.headers[id.0 as usize].push(hop);
+                }
+            }
+            Carries::Value => {
+                let Some(pint) = &mut self.pint else { return };
+                let meter = &mut pint.meters[place as usize];
+                let rate = port.port.link().rate();
+                let mut random = || shared.telemetry_bits(place);
+                let utilisation =
+                    meter.measure(now, u64::from(port.port.waiting_bytes()), rate, &mut random);
+                let value = pint.encoding.encode(utilisation, &mut random);
+                if let Some(within) = body.value() {
+                    *within = (*within).max(u64::from(value));
+                } else if let Some(beside) = self.values.get_mut(id.0 as usize) {
+                    *beside = (*beside).max(value);
+                }
+            }
+        }
+    }
 }
 
 /// Puts `what` at the place of a packet.
@@ -127,43 +165,4 @@ fn put<T: Clone + Default>(places: &mut Vec<T>, id: PacketId, what: T) {
         places.resize(place + 1, T::default());
     }
     places[place] = what;
-}
-
-impl<P: Profile> Network<P> {
-    /// A switch writes into a data packet that leaves by `port` now.
-    pub(super) fn stamp(&mut self, now: SimTime, port: u32, id: PacketId) {
-        let Some(telemetry) = &mut self.telemetry else { return };
-        let Body::Rdma(body) = &mut self.pool.get_mut(id).body else { return };
-        let state = &self.ports[port as usize];
-        match body.telemetry() {
-            Carries::Nothing => {}
-            Carries::Hops => {
-                let rate = state.port.link().rate().bits_per_second();
-                let hop = IntHop::new(
-                    now.ps() / PS_PER_NS,
-                    state.bytes + state.frames * u64::from(telemetry.gap_bytes),
-                    u64::from(state.port.waiting_bytes()),
-                    rate,
-                    telemetry.multiplier,
-                );
-                if let Some(hop) = hop {
-                    telemetry.headers[id.0 as usize].push(hop);
-                }
-            }
-            Carries::Value => {
-                let Some(pint) = &mut telemetry.pint else { return };
-                let meter = &mut pint.meters[port as usize];
-                let rate = state.port.link().rate();
-                let mut random = || self.shared.telemetry_bits(port);
-                let utilisation =
-                    meter.measure(now, u64::from(state.port.waiting_bytes()), rate, &mut random);
-                let value = pint.encoding.encode(utilisation, &mut random);
-                if let Some(within) = body.value() {
-                    *within = (*within).max(u64::from(value));
-                } else if let Some(beside) = telemetry.values.get_mut(id.0 as usize) {
-                    *beside = (*beside).max(value);
-                }
-            }
-        }
-    }
 }

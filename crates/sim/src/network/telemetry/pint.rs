@@ -5,6 +5,9 @@
 use rocelab_transport::congestion_control::hpcc_pint;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
+/// Picoseconds in a nanosecond: telemetry counts in these.
+pub(super) const PS_PER_NS: u64 = 1_000;
+
 /// Logarithms are kept in units of 2^-15.
 const LOG_UNIT: f64 = 32_768.0;
 /// Significant bits that the table of logarithms is entered with.
@@ -37,7 +40,7 @@ impl Meter {
             utilisation: 0.0,
             last_departure: SimTime::ZERO,
             last_frame_len: 0,
-            base_rtt: base_rtt.ps() / super::PS_PER_NS,
+            base_rtt: base_rtt.ps() / PS_PER_NS,
         }
     }
 
@@ -56,7 +59,7 @@ impl Meter {
         rate: Bandwidth,
         random: &mut impl FnMut() -> u32,
     ) -> f64 {
-        let since = now.since(self.last_departure).ps() / super::PS_PER_NS;
+        let since = now.since(self.last_departure).ps() / PS_PER_NS;
         let passed = since.min(self.base_rtt);
         let log_time = libm::log2(self.base_rtt as f64) * LOG_UNIT;
         let log_rate = libm::log2((rate.bits_per_second() / 8) as f64) * LOG_UNIT;

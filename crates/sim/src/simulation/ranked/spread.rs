@@ -13,6 +13,7 @@ use super::error::RankedError;
 use super::step::{Step, Tally};
 use crate::Plan;
 use crate::network::{BatchOf, Cut, Part, SavedNetwork, Setting};
+use crate::network::{Checkpoint, Collecting, Crossing, Overview};
 use crate::profile::roce::Roce;
 use crate::ranks::{CommunicationError, Message, Ranks, Received};
 
@@ -122,7 +123,7 @@ impl Spread<'_, '_> {
         let mut next = self.parts.iter().map(Running::next).min().unwrap_or(SimTime::NEVER);
         let mut near = Vec::new();
         for place in 0..self.parts.len() {
-            let batches: Vec<_> = self.parts[place].network.take_batches().collect();
+            let batches: Vec<_> = Crossing(&mut self.parts[place].network).take_batches().collect();
             for (to, batch) in batches {
                 next = next.min(batch.first_arrival());
                 let rank = self.rank_of[to as usize];
@@ -134,7 +135,7 @@ impl Spread<'_, '_> {
                 *count += 1;
                 let saved = rocelab_state::save_value(&to, bytes).and_then(|()| batch.save(bytes));
                 saved.map_err(|error| self.ranks.malformed(self.ranks.rank(), error))?;
-                self.parts[place].network.keep_spare(batch);
+                Crossing(&mut self.parts[place].network).keep_spare(batch);
             }
         }
         for (to, batch) in near {
@@ -175,7 +176,7 @@ impl Spread<'_, '_> {
             let to: u32 = load_value(&mut rest)?;
             let part = to.checked_sub(self.first).and_then(|place| self.parts.get(place as usize));
             let part = part.ok_or_else(|| rocelab_state::unfit("the part that frames go to"))?;
-            let batch = part.network.load_batch(&mut rest, window)?;
+            let batch = Overview(&part.network).load_batch(&mut rest, window)?;
             self.enter(to, batch);
         }
         if rest.is_empty() { Ok(()) } else { Err(rocelab_state::unfit("what a rank has sent")) }
@@ -189,8 +190,8 @@ impl Spread<'_, '_> {
     pub(super) fn take_step(&mut self) -> Step {
         let mut step = Step::default();
         for part in &mut self.parts {
-            step.records.append(&mut part.network.take_records());
-            match part.network.take_captured() {
+            step.records.append(&mut Collecting(&mut part.network).take_records());
+            match Collecting(&mut part.network).take_captured() {
                 Ok(frames) => step.captured.extend(frames),
                 Err(error) => step.capture_error = Some(error.to_string()),
             }
@@ -214,7 +215,7 @@ impl Spread<'_, '_> {
         for part in &mut self.parts {
             let (engine, part) = part.join();
             now = now.max(engine.now());
-            part.save(&mut network)?;
+            Checkpoint(part).save(&mut network)?;
         }
         Ok(SavedParts { now, network })
     }

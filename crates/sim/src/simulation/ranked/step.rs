@@ -5,7 +5,7 @@ use rocelab_units::SimTime;
 
 use super::super::running::Running;
 use crate::Plan;
-use crate::network::{CapturedFrame, Record, Traversals};
+use crate::network::{CapturedFrame, Overview, Record, Traversals};
 use crate::profile::roce::Roce;
 
 /// What a rank has recorded and captured in a step, and how far it has come.
@@ -42,6 +42,7 @@ impl Step {
 impl Tally {
     /// How far a part has come.
     pub(super) fn of(Running { engine, network, .. }: &Running<Roce>) -> Self {
+        let network = Overview(network);
         let (flows_completed, flows_failed, _) = network.flow_counts();
         let (completed, failed) = network.operation_counts();
         Self {

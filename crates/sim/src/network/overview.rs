@@ -1,0 +1,282 @@
+//! A part of a network from outside.
+
+use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_transport::tcp::TcpCounters;
+use rocelab_units::SimTime;
+
+use super::core::Network;
+use super::deliveries::Accepted;
+use super::digest::NodeDigest;
+use super::faults::FaultCounts;
+use super::idle_backlog::IdleBacklog;
+use super::link_rates::LinkUse;
+use super::node::{Host, Role};
+use super::port::PortView;
+use super::receiver::ReceiverCounts;
+use crate::profile::{EndHost, FlowStarts, Profile};
+use crate::record::{MacEntries, OpenOperation, Totals, Traversals};
+
+/// A part of a network from outside: what it has counted, and what is in it.
+#[derive(Debug)]
+pub(crate) struct Overview<'a, P: Profile>(pub(crate) &'a Network<P>);
+
+impl<'a, P: Profile> Overview<'a, P> {
+    /// How much was accepted here.
+    pub(crate) fn accepted_bytes(self) -> u64 {
+        self.0.course.deliveries.bytes()
+    }
+
+    /// What was accepted here.
+    pub(crate) fn accepted(self) -> Accepted {
+        self.0.course.deliveries.accepted()
+    }
+
+    /// Whether a frame that goes from host to host is on a link.
+    pub(super) fn has_frames_on_links(self) -> bool {
+        self.0.pool.on_links().any(|(_, id)| self.0.pool.get(id).body.priority().is_some())
+    }
+
+    /// The digest of each node that is here.
+    pub(crate) fn digests(self) -> impl Iterator<Item = NodeDigest> + use<'a, P> {
+        let nodes = (0u32..).zip(&self.0.nodes).zip(&self.0.course.records.digests);
+        nodes.filter(move |((node, _), _)| self.0.layout.part.has(*node)).map(
+            move |((number, node), &recorded)| {
+                let arrived = match node.role {
+                    Role::Host(host) => Some(self.0.hosts[host as usize].digest),
+                    Role::Switch(_) | Role::Elsewhere(_) => None,
+                };
+                NodeDigest { node: number, arrived, recorded }
+            },
+        )
+    }
+
+    /// Packets with content in the network: each has left its sender and not arrived.
+    pub(crate) fn contents_in_network(self) -> usize {
+        self.0.side.contents.len()
+    }
+
+    /// Whether the source of a flow, which is here, has nothing of it left to send.
+    pub(crate) fn has_sent_all(self, number: u32) -> bool {
+        let flow = &self.0.plan.flows[number as usize];
+        if flow.is_tcp() {
+            return false; // It sends again what was lost.
+        }
+        let Role::Host(host) = self.0.nodes[flow.source as usize].role else { return false };
+        self.0.hosts[host as usize].end_host.has_sent_all(flow)
+    }
+
+    /// The sum of what the TCP of every host counted.
+    pub(crate) fn tcp_counters(self) -> TcpCounters {
+        let mut sum = TcpCounters::default();
+        for counters in self.0.hosts.iter().filter_map(|host| host.end_host.tcp_counters()) {
+            sum += counters;
+        }
+        sum
+    }
+
+    /// Ends of TCP connections that hosts keep: those of flows under way, and of flows that are over
+    /// while something of them is to be sent or acknowledged.
+    pub(crate) fn tcp_connections(self) -> usize {
+        self.0.hosts.iter().map(|host| host.end_host.tcp_connections()).sum()
+    }
+
+    /// Whether the NIC of a host that is here asks for pauses in a storm.
+    pub(crate) fn is_in_storm(self, node: NodeId) -> bool {
+        let Role::Host(host) = self.0.nodes[node as usize].role else { return false };
+        self.0.failures.outages.storms.get(&host).is_some_and(|storms| storms.mask() != 0)
+    }
+
+    /// Numbers of flows: completed, failed, and in all.
+    pub(crate) fn flow_counts(self) -> (u32, u32, usize) {
+        (self.0.course.flows.completed, self.0.course.flows.failed, self.0.plan.flows.len())
+    }
+
+    /// Numbers of operations of applications: completed, and failed.
+    pub(crate) fn operation_counts(self) -> (u64, u64) {
+        (self.0.course.operations.completed, self.0.course.operations.failed)
+    }
+
+    /// The operations of applications that have started and not ended, with their hosts.
+    pub(crate) fn open_operations(self) -> Vec<(NodeId, OpenOperation)> {
+        let of_host = |host: &Host<P>| {
+            let node = host.node;
+            host.end_host.open_operations().into_iter().map(move |open| (node, open))
+        };
+        self.0.hosts.iter().flat_map(of_host).collect()
+    }
+
+    /// Whether an application goes on.
+    pub(crate) fn has_open_connections(self) -> bool {
+        self.0.course.operations.open_connections > 0
+    }
+
+    /// Frames on links and in queues.
+    pub(crate) fn frames_in_network(self) -> u32 {
+        self.0.pool.live()
+    }
+
+    /// The counters of every port: node, port number, node and port number at the other end.
+    pub(crate) fn ports(self) -> impl Iterator<Item = PortView<'a, P>> {
+        self.0.own_ports().iter().map(move |port| {
+            let peer = &self.0.ports[port.far.port as usize];
+            PortView {
+                node: port.node,
+                number: port.number,
+                peer_node: peer.node,
+                peer_number: peer.number,
+                port: &port.port,
+                counters: port.counters(),
+            }
+        })
+    }
+
+    /// What is counted as it happens.
+    pub(crate) fn counted(self) -> &'a Totals {
+        &self.0.course.totals
+    }
+
+    /// The sums over this part of the network, up to `now`.
+    pub(crate) fn totals(self, now: SimTime) -> Totals {
+        let mut totals = Totals { mac_entries: self.mac_entries(), ..self.0.course.totals.clone() };
+        for port in self.0.own_ports() {
+            totals.paused_time += port.port.paused_time(now);
+            totals.ecn_marks += port.ecn_marks;
+        }
+        for (opcode, &count) in (0u8..=255).zip(self.0.course.opcodes.iter()) {
+            if let (Ok(opcode), true) = (rocelab_wire::Opcode::try_from(opcode), count > 0) {
+                totals.opcodes.insert(opcode.name(), count);
+            }
+        }
+        totals
+    }
+
+    /// The sum of every host's counters.
+    pub(crate) fn nic_counters(self) -> rocelab_transport::Counters {
+        let mut sum = rocelab_transport::Counters::default();
+        for host in &self.0.hosts {
+            sum += host.end_host.counters();
+        }
+        sum
+    }
+
+    /// Packets that a flow's source has sent again.
+    pub(crate) fn retransmitted_packets(self, flow: u32) -> u64 {
+        let plan = &self.0.plan.flows[flow as usize];
+        let Role::Host(host) = self.0.nodes[plan.source as usize].role else { return 0 };
+        self.0.hosts[host as usize].end_host.retransmissions(flow, plan)
+    }
+
+    /// Messages of a flow that have not arrived; `None` on a reliable service, where only the
+    /// requester counts.
+    pub(crate) fn undelivered_messages(self, flow: u32) -> Option<u64> {
+        let plan = &self.0.plan.flows[flow as usize];
+        let Role::Host(host) = self.0.nodes[plan.destination as usize].role else { return None };
+        let end_host = &self.0.hosts[host as usize].end_host;
+        let may_lose = !self.0.plan.service().is_reliable() && !plan.is_tcp();
+        may_lose.then(|| end_host.undelivered_messages(plan))
+    }
+
+    /// When the last flow or operation ended that has ended.
+    pub(crate) fn last_flow_end(self) -> SimTime {
+        self.0.course.flows.last_end
+    }
+
+    /// Frames over links so far.
+    pub(crate) fn traversals(self) -> Traversals {
+        self.0.course.totals.traversals
+    }
+
+    /// Grows as long as anything moves: flows that start, and RDMA packets over links.
+    pub(crate) fn movements(self) -> u64 {
+        let Traversals { data, ack, .. } = self.0.course.totals.traversals;
+        data + ack + self.0.course.totals.packets_delivered + self.0.course.flows.started
+    }
+
+    /// Whether something is bound to move that does not now: a flow that starts later, a queue
+    /// pair whose pacing gap ends later, or a frame that a fault holds back, is on a link, or is being
+    /// handled by a slow receiver.
+    pub(crate) fn will_move(self) -> bool {
+        self.0.course.starts.has_more()
+            || self.0.failures.outages.has_more(&self.0.plan)
+            || self.0.features.faults.as_ref().is_some_and(|faults| faults.holds_frames())
+            || self.0.hosts.iter().any(|host| host.end_host.will_send())
+            || self.handles_frames()
+            || self.has_frames_on_links()
+    }
+
+    /// All that was found at hosts that are here, with their nodes.
+    pub(crate) fn idle_backlogs(self) -> impl Iterator<Item = (NodeId, IdleBacklog)> {
+        self.0.features.idle_backlogs.by_host.iter().flat_map(move |(&host, seen)| {
+            let node = self.0.hosts[host as usize].node;
+            seen.found.iter().map(move |&found| (node, found))
+        })
+    }
+
+    /// The flow that a queue pair of a host that is here belongs to.
+    pub(crate) fn flow_of(self, host: NodeId, qpn: u32) -> Option<u32> {
+        let Role::Host(host) = self.0.nodes[host as usize].role else { return None };
+        self.0.hosts[host as usize].end_host.flow_of(qpn)
+    }
+
+    /// What became of the MAC entries of all switches.
+    pub(super) fn mac_entries(self) -> MacEntries {
+        self.0.features.tables.as_ref().map_or_else(MacEntries::default, |tables| tables.counts())
+    }
+
+    /// What each slow receiver has done, by node.
+    pub(crate) fn slow_receivers(self) -> impl Iterator<Item = (u32, ReceiverCounts)> {
+        self.0.features.receivers.iter().map(move |(&host, receiver)| {
+            let counts = match &receiver.translations {
+                None => receiver.counts,
+                Some(translations) => ReceiverCounts {
+                    translations: translations.used(),
+                    misses: translations.misses(),
+                    ..receiver.counts
+                },
+            };
+            (self.0.hosts[host as usize].node, counts)
+        })
+    }
+
+    /// Whether a slow receiver is handling a frame.
+    pub(super) fn handles_frames(self) -> bool {
+        self.0.features.receivers.iter().any(|(&host, receiver)| {
+            let works = !self.0.hosts[host as usize].handles_nothing();
+            works && !receiver.waiting.is_empty()
+        })
+    }
+
+    /// How the link of a port that is here was used from the start of the run to `now`.
+    pub(crate) fn link_use(self, view: &PortView<'_, P>, now: SimTime) -> LinkUse {
+        let port = self.0.nodes[view.node as usize].first_port + u32::from(view.number);
+        let (rate, rates) = (view.port.link().rate(), &self.0.failures.link_rates);
+        let mean = rates.mean_or(port, (SimTime::ZERO, now), rate);
+        let free_at = self.0.failures.outages.free_at(port, view.port.free_at());
+        let changed = self.0.failures.link_rates.by_port.get(&port);
+        let sending = changed.map(|rates| rates.under_way).filter(|&(until, _)| until == free_at);
+        // By the rules of HPCC's simulator a link that fails stays down.
+        let until = if free_at == SimTime::NEVER { now } else { free_at };
+        let rest = SimTime::from_ps(until.ps().max(now.ps())).since(now);
+        let sending = sending.map_or(rate, |(_, rate)| rate);
+        let full = sending.bytes_in(rest);
+        let unsent = full.get() + u64::from(sending.transmission_time(full) < rest);
+        LinkUse { rate: changed.map_or(rate, |rates| rates.usual), mean, unsent }
+    }
+
+    /// What each rule of the plan did so far, in the order of [`Plan::faults`].
+    pub(crate) fn fault_counts(self) -> Vec<FaultCounts> {
+        self.0
+            .features
+            .faults
+            .as_ref()
+            .map_or_else(Vec::new, |faults| faults.counts(self.0.plan.faults.len()))
+    }
+}
+
+impl<P: Profile> Clone for Overview<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Profile> Copy for Overview<'_, P> {}
