@@ -68,7 +68,6 @@ impl<P: Profile> Network<P> {
             routing: Arc::clone(routing),
             queue: EventQueue::new(),
             pool: PacketPool::default(),
-            paths: Paths::unknown(),
             nodes: Vec::with_capacity(plan.topology.nodes.len()),
             ports: Vec::with_capacity(places.all.len()),
             hosts: Vec::new(),
@@ -83,7 +82,13 @@ impl<P: Profile> Network<P> {
             },
             failures: Failures::new(&plan.active_links, Arc::clone(rerouted)),
             features: Features::new(owners.clone(), P::Order::of_node(OUTSIDE)),
-            layout: Layout { adjacency: Arc::clone(adjacency), part, places, units: Vec::new() },
+            layout: Layout {
+                adjacency: Arc::clone(adjacency),
+                part,
+                places,
+                paths: Paths::unknown(),
+                units: Vec::new(),
+            },
             shared,
             plan,
         };
@@ -149,7 +154,7 @@ impl<P: Profile> Building<'_, P> {
     /// Packets know their way where routes are fixed and nothing is flooded.
     fn add_paths(&mut self) {
         if !self.may_routes_change() && self.0.features.tables.is_none() {
-            self.0.paths = Paths::new(self.0.hosts.len());
+            self.0.layout.paths = Paths::new(self.0.hosts.len());
         }
     }
 

@@ -13,7 +13,6 @@ use super::layout::Layout;
 use super::node::{Host, Node, Role, Switch};
 use super::packet::{PacketOf, PacketPool};
 use super::part::Part;
-use super::path::Paths;
 use super::port::NetworkPort;
 use super::side::SideData;
 use crate::Plan;
@@ -28,7 +27,6 @@ pub struct Network<P: Profile = Roce> {
     /// What is to happen.
     pub(super) queue: EventQueue<Event>,
     pub(super) pool: PacketPool<PacketOf<P>>,
-    pub(super) paths: Paths,
     pub(super) nodes: Vec<Node<P>>,
     pub(super) ports: Vec<NetworkPort<P>>,
     pub(super) hosts: Vec<Host<P>>,

@@ -96,7 +96,7 @@ impl<P: Profile> Network<P> {
             );
             packet.flow_hash = departing.flow_hash;
             let known = (&*self.plan, &*self.layout.adjacency);
-            packet.path = self.paths.of(host, packet.ends(), &*self.routing, known);
+            packet.path = self.layout.paths.of(host, packet.ends(), &*self.routing, known);
             self.course.totals.frames_created += 1;
             let id = self.pool.insert(packet);
             if let Some(notes) = &mut self.side.notes {

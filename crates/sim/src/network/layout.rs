@@ -6,8 +6,9 @@ use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 
 use super::part::{Part, PortPlaces};
+use super::path::Paths;
 
-/// Which nodes are in a part of a network, and where.
+/// Which nodes are in a part of a network, where their ports are, and the paths of packets over these.
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The ports of the plan's topology.
@@ -15,6 +16,8 @@ pub(super) struct Layout {
     /// Which nodes are here, and where their ports are in the list of ports.
     pub(super) part: Part,
     pub(super) places: PortPlaces,
+    /// The paths of flows over these ports.
+    pub(super) paths: Paths,
     /// The unit of each node, if there is more than one.
     pub(super) units: Vec<u32>,
 }

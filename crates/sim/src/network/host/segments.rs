@@ -25,7 +25,7 @@ impl<P: Profile> OtherFrames<'_, P> {
             packet.flow_hash = departing.flow_hash;
             let network = &mut *self.0;
             let known = (&*network.plan, &*network.layout.adjacency);
-            packet.path = network.paths.of(host, packet.ends(), &*network.routing, known);
+            packet.path = network.layout.paths.of(host, packet.ends(), &*network.routing, known);
             self.0.course.totals.frames_created += 1;
             let id = self.0.pool.insert(packet);
             if let Some(notes) = &mut self.0.side.notes {

@@ -149,7 +149,7 @@ mod tests {
     use crate::network::node::Host;
     use crate::profile::EndHost;
     use crate::profile::roce::Roce;
-    use crate::{Scenario, Simulation};
+    use crate::{Planning, Scenario, Simulation};
 
     const fn at(us: u64) -> SimTime {
         SimTime::from_ps(us * 1_000_000)

@@ -24,7 +24,6 @@ use self::event::SavedEvent;
 use self::sums::Sums;
 use super::core::Network;
 use super::event::Event;
-use super::overview::Overview;
 use super::port::NetworkPort;
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
@@ -83,7 +82,9 @@ impl Checkpoint<'_> {
         let events = self.0.queue.scheduled();
         let mut on_links: BTreeMap<u32, Vec<(EventKey, PacketId)>> = BTreeMap::new();
         for &Scheduled { key, event } in &events {
-            if let Some((port, id)) = Overview(self.0).arriving(&event) {
+            if let Some(id) = event.arriving()
+                && let Some(port) = self.0.pool.link_of(id)
+            {
                 on_links.entry(port).or_default().push((key, id));
             }
         }
