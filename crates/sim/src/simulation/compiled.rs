@@ -21,7 +21,10 @@ pub trait Compiled: Sized {
         Self: Profile;
 
     /// [`Simulation::with_execution`].
-    fn with_execution(plan: Arc<Plan>, execution: Execution) -> Result<Simulation<Self>, BuildError>
+    fn with_execution(
+        plan: Arc<Plan>,
+        execution: Execution,
+    ) -> Result<Simulation<Self>, BuildError>
     where
         Self: Profile;
 
