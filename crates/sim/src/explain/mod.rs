@@ -42,7 +42,7 @@ pub use category::{Category, Cause, LossSignal, Lost, LostForGood, Stage};
 pub use error::ExplainError;
 pub use explanation::{Explained, Explanation, Part};
 use probes::Probes;
-use replay::replay;
+use replay::{Observer, replay};
 pub use selection::Selection;
 pub use subject::Subject;
 pub use survey::{LongPause, RootCause, StormedQueue, Survey, survey};
@@ -60,11 +60,19 @@ use crate::simulation::Progress;
 pub fn explain(
     plan: Arc<Plan>,
     selection: &Selection,
-    observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Explained, ExplainError> {
-    selection.check(&plan)?;
-    let mut probes = Probes::new(&plan, selection);
-    let simulation = replay(&plan, &mut probes, observe)?;
+    observed(&plan, selection, &mut observe)
+}
+
+fn observed(
+    plan: &Arc<Plan>,
+    selection: &Selection,
+    observe: Observer<'_>,
+) -> Result<Explained, ExplainError> {
+    selection.check(plan)?;
+    let mut probes = Probes::new(plan, selection);
+    let simulation = replay(plan, &mut probes, observe)?;
     let explanations = probes.finish(simulation.network(), simulation.now())?;
     let is_flow = |one: &Explanation| matches!(one.what, Subject::Flow { .. });
     let (flows, operations): (Vec<_>, Vec<_>) = explanations.into_iter().partition(is_flow);

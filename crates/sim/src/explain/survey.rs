@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::error::ExplainError;
 use super::probes::Probes;
-use super::replay::replay;
+use super::replay::{Observer, replay};
 use super::selection::Selection;
 use super::victim::Victim;
 use crate::Plan;
@@ -114,12 +114,16 @@ pub struct LongPause {
 /// If the plan is not of the native profile.
 pub fn survey(
     plan: Arc<Plan>,
-    observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Survey, ExplainError> {
-    Selection::Everything.check(&plan)?;
-    let mut probes = Probes::for_survey(&plan);
-    let simulation = replay(&plan, &mut probes, observe)?;
-    Ok(told(&plan, probes, &simulation))
+    observed(&plan, &mut observe)
+}
+
+fn observed(plan: &Arc<Plan>, observe: Observer<'_>) -> Result<Survey, ExplainError> {
+    Selection::Everything.check(plan)?;
+    let mut probes = Probes::for_survey(plan);
+    let simulation = replay(plan, &mut probes, observe)?;
+    Ok(told(plan, probes, &simulation))
 }
 
 /// What was seen of a run that is over.
@@ -235,7 +239,7 @@ mod tests {
 
     /// A survey, and the waits that were known at its end.
     fn surveyed(plan: &Arc<Plan>, mut probes: Probes<'_>) -> (Survey, usize) {
-        let simulation = replay(plan, &mut probes, |_| ControlFlow::Continue(())).unwrap();
+        let simulation = replay(plan, &mut probes, &mut |_| ControlFlow::Continue(())).unwrap();
         let waits = probes.known_waits();
         (told(plan, probes, &simulation), waits)
     }
@@ -289,7 +293,7 @@ mod tests {
         let scenario = Scenario::parse(text, Path::new("flushed.toml"), &[]);
         let plan = Arc::new(scenario.and_then(|scenario| scenario.plan()).unwrap());
         let mut probes = Probes::for_survey(&plan);
-        let simulation = replay(&plan, &mut probes, |_| ControlFlow::Continue(())).unwrap();
+        let simulation = replay(&plan, &mut probes, &mut |_| ControlFlow::Continue(())).unwrap();
         let totals = simulation.network().totals(simulation.now());
         let flushed = totals.drops["link_down"];
         assert!(flushed > 100, "{totals:?}");

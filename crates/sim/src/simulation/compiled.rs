@@ -59,6 +59,15 @@ impl<P: Compiled> Simulation<P> {
         P::advance(self, budget)
     }
 
+    /// Runs to the end, without looking after records.
+    pub fn run_to_end(&mut self) -> Ending {
+        loop {
+            if let Some(ending) = self.advance(u64::MAX) {
+                return ending;
+            }
+        }
+    }
+
     /// When the run is over: measures what counts over an interval, of the one that is not over.
     pub fn finish_samples(&mut self) {
         P::finish_samples(self);

@@ -246,15 +246,6 @@ impl<P: Profile> Simulation<P> {
         None
     }
 
-    /// Runs to the end, without looking after records.
-    pub fn run_to_end(&mut self) -> Ending {
-        loop {
-            if let Some(ending) = self.advance_here(u64::MAX) {
-                return ending;
-            }
-        }
-    }
-
     /// How far the run has come.
     pub fn progress(&self) -> Progress {
         let network = self.network();
