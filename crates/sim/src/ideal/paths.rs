@@ -65,7 +65,7 @@ impl ShortestPaths {
         let by_hand_to = by_hand.iter().flat_map(Routes::static_destinations).collect();
         Self {
             any_path: AnyPath::new(&ground),
-            spreads: plan.common_queue_pair().path_entropy.numbers() > 1,
+            spreads: plan.spreads_packets(),
             ground,
             by_hand,
             by_hand_to,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, Foresight, Tie, TieOrder, ask_for_large_pages};
 use rocelab_fabric::topology::Neighbour;
-use rocelab_fabric::{NodeId, NodeKind, PacketId, Port, Scheduler};
+use rocelab_fabric::{LoadBalancing, NodeId, NodeKind, PacketId, Port, Scheduler};
 use rocelab_units::SimTime;
 
 use super::contents::Contents;
@@ -19,7 +19,7 @@ use super::node::{Host, Node, Role, Switch};
 use super::packet::PacketPool;
 use super::part::{Part, PortPlaces};
 use super::path::Paths;
-use super::port::{FarEnd, NetworkPort, SAME_UNIT, Takes};
+use super::port::{FarEnd, FarSwitch, NetworkPort, SAME_UNIT, Takes};
 use super::receiver::Receiving;
 use super::sacks::Sacks;
 use super::sampling::Measuring;
@@ -142,7 +142,14 @@ impl<P: Profile> Building<'_, P> {
                 NodeKind::Switch { .. } => {
                     let buffer = P::buffer(&plan, node, &adjacency)?;
                     let priorities = P::priorities_in(&plan, node);
-                    self.0.switches.push(Switch { node, buffer, priorities, unreturned: 0 });
+                    let balancer = plan.load_balancing_of(node).balancer().map(Box::new);
+                    self.0.switches.push(Switch {
+                        node,
+                        buffer,
+                        priorities,
+                        balancer,
+                        unreturned: 0,
+                    });
                     Role::Switch(index(self.0.switches.len()))
                 }
             };
@@ -188,7 +195,7 @@ impl<P: Profile> Building<'_, P> {
             .with_extras(P::port_extras(&self.0.plan, node, number)),
             last: PacketId::NONE,
             departs_specially: self.0.side.telemetry.is_some()
-                || far.cuts_through
+                || far.switch.cuts_through()
                 || matches!(far.role, Role::Elsewhere(_)),
             far,
             node,
@@ -222,6 +229,7 @@ impl<P: Profile> Building<'_, P> {
         let role = self.0.nodes[node as usize].role;
         // Where what becomes of a frame on the link may change after it was sent, it is asked about as it arrives.
         let may_change = self.may_routes_change();
+        let chooses = self.0.plan.load_balancing_of(node) != LoadBalancing::Ecmp;
         FarEnd {
             port: port.unwrap_or(u32::MAX),
             node,
@@ -230,13 +238,13 @@ impl<P: Profile> Building<'_, P> {
             number: u16::try_from(number).unwrap_or(u16::MAX),
             beyond: SAME_UNIT,
             takes: match role {
-                _ if lossy || may_change => Takes::Any,
+                _ if lossy || may_change || chooses => Takes::Any,
                 Role::Switch(_) => Takes::Packets,
                 Role::Host(host) => Takes::PacketsOf(host),
                 Role::Elsewhere(_) => Takes::Any,
             },
-            special: lossy,
-            cuts_through: self.0.plan.cuts_through(node),
+            special: lossy || chooses,
+            switch: FarSwitch::new(self.0.plan.cuts_through(node), chooses),
         }
     }
 

@@ -26,8 +26,11 @@ impl<P: Profile> Crossing<'_, P> {
     pub(super) fn leave(&mut self, port: u32, id: PacketId, arrival: EventKey, part: u32) {
         let company = self.0.side.take_company(id, self.0.pool.get(id));
         let far = self.0.ports[port as usize].far;
-        let head =
-            if far.cuts_through { self.0.head_of(port, id, arrival.time) } else { arrival.time };
+        let head = if far.switch.cuts_through() {
+            self.0.head_of(port, id, arrival.time)
+        } else {
+            arrival.time
+        };
         let batch = self.0.features.outbox.to(part);
         batch.first_arrival = batch.first_arrival.min(head);
         if let Some(company) = company {

@@ -5,7 +5,7 @@ use rocelab_fabric::PacketId;
 
 use super::event::Event;
 use super::node::Role;
-use super::packet::{Body, NO_ROUTE, Packet, PacketOf};
+use super::packet::{ANY, Body, NO_ROUTE, Packet, PacketOf};
 use super::port::{FarEnd, NetworkPort, SAME_UNIT, Takes};
 use crate::profile::{Profile, Routing};
 
@@ -92,6 +92,9 @@ impl FarEnd {
     #[inline(never)] // Most packets know it.
     fn ask<R>(&self, routing: &impl Routing, packet: &Packet<R>) -> u16 {
         let Role::Switch(_) = self.role else { return NO_ROUTE };
+        if self.switch.chooses() {
+            return ANY;
+        }
         let (source, destination) = (packet.source, packet.destination);
         routing.egress(self.node, source, destination, packet.flow_hash).unwrap_or(NO_ROUTE)
     }

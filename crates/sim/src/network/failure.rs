@@ -354,7 +354,8 @@ impl<P: Profile> Failing<'_, P> {
     fn reroute_frames_under_way(&mut self) {
         let to_switches = |(port, id): (u32, PacketId)| {
             let far = self.0.ports[port as usize].far;
-            matches!(far.role, Role::Switch(_)).then_some((far.node, id))
+            let is_decided = matches!(far.role, Role::Switch(_)) && !far.switch.chooses();
+            is_decided.then_some((far.node, id))
         };
         let under_way: Vec<_> = self.0.pool.on_links().filter_map(to_switches).collect();
         for (node, id) in under_way {

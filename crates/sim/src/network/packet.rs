@@ -6,7 +6,7 @@ use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::tcp::TcpSegment;
 use rocelab_wire::Pfc;
 
-pub(crate) use super::path::NO_ROUTE;
+pub(crate) use super::path::{ANY, NO_ROUTE};
 use super::path::{Ends, Path};
 use crate::profile::{EndHost, HostPacket, Profile};
 

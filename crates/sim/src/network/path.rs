@@ -4,11 +4,11 @@
 //! addresses and its entropy alone. They are looked up once for each flow and travel with the packet, as in source
 //! routing, so that a switch on the way touches no table. Where a packet does not know its way, routes are
 //! asked as it is sent to each switch ([`Path::UNKNOWN`]): where they may change or are learned, behind the first
-//! [`HOPS`] switches, and for frames that a switch makes.
+//! [`HOPS`] switches, behind a switch that [chooses](ANY), and for frames that a switch makes.
 
 use rocelab_engine::ask_for_large_pages;
-use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
+use rocelab_fabric::{LoadBalancing, NodeId};
 
 use crate::Plan;
 use crate::profile::Routing;
@@ -19,8 +19,11 @@ pub(crate) const NO_ROUTE: u16 = u16::MAX;
 /// The switches of a way that a packet knows: five of a three-tier Clos, and its host.
 const HOPS: usize = 6;
 
+/// In place of a port: the switch chooses as the packet arrives.
+pub(crate) const ANY: u16 = NO_ROUTE - 1;
+
 /// In place of a port: routes are to be asked.
-const ASK: u16 = NO_ROUTE - 1;
+const ASK: u16 = NO_ROUTE - 2;
 
 /// Places for each host: few of its flows share one with another that sends at the same time.
 const PLACES: usize = 16;
@@ -56,6 +59,9 @@ impl Path {
         let mut node = neighbour(source, 0);
         for port in &mut path.ports {
             let switch = node.filter(|&node| plan.topology.is_switch(node));
+            if switch.is_some_and(|node| plan.load_balancing_of(node) != LoadBalancing::Ecmp) {
+                break; // Where it goes on from here is not known.
+            }
             let egress =
                 switch.and_then(|node| routing.egress(node, source, destination, flow_hash));
             let (Some(switch), Some(egress)) = (switch, egress) else {

@@ -74,8 +74,34 @@ pub(super) struct FarEnd {
     pub(super) special: bool,
     /// In which events frames arrive there.
     pub(super) takes: Takes,
-    /// Whether it is a switch that frames cut through.
-    pub(super) cuts_through: bool,
+    pub(super) switch: FarSwitch,
+}
+
+/// What a switch at the far end of a link does otherwise than most. One byte: the first cache line of a port is full.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FarSwitch(u8);
+
+impl FarSwitch {
+    const CUTS_THROUGH: u8 = 1;
+    const CHOOSES: u8 = 2;
+
+    /// Frames cut through it, and it chooses among paths as packets arrive, or not.
+    pub(super) const fn new(cuts_through: bool, chooses: bool) -> Self {
+        let cuts_through = if cuts_through { Self::CUTS_THROUGH } else { 0 };
+        Self(cuts_through | if chooses { Self::CHOOSES } else { 0 })
+    }
+
+    /// Whether frames cut through it.
+    #[inline]
+    pub(super) const fn cuts_through(self) -> bool {
+        self.0 & Self::CUTS_THROUGH != 0
+    }
+
+    /// Whether it chooses among several shortest paths, with state of its own, as packets arrive.
+    #[inline]
+    pub(super) const fn chooses(self) -> bool {
+        self.0 & Self::CHOOSES != 0
+    }
 }
 
 /// What is counted at every port.

@@ -1,7 +1,7 @@
 //! Frames onto links and off them; pauses and their timers.
 
 use rocelab_engine::{EventKey, TieOrder};
-use rocelab_fabric::{MIN_FRAME, PacketId, Serialisation};
+use rocelab_fabric::{Choice, MIN_FRAME, PacketId, Serialisation};
 use rocelab_units::SimTime;
 
 use super::capture::Capturing;
@@ -13,13 +13,13 @@ use super::failure::Failing;
 use super::faults::FaultyLinks;
 use super::flooding::Flooding;
 use super::node::Role;
-use super::packet::{Body, NO_ROUTE};
+use super::packet::{ANY, Body, NO_ROUTE};
 use super::passed::Passed;
 use super::pauses::PortPauses;
 use super::port::FarEnd;
 use super::receiver::Receiving;
 use super::tcp::{OtherFrames, Packets};
-use crate::profile::{EndHost, HostPacket, Profile, Shared};
+use crate::profile::{EndHost, HostPacket, Profile, Routing, Shared};
 use crate::record::{DropCause, FrameDropped, Record, RecordKind};
 
 impl<P: Profile> Network<P> {
@@ -101,7 +101,7 @@ impl<P: Profile> Network<P> {
         let Self { ports, pool, routing, .. } = self;
         let (state, packet) = (&mut ports[port as usize], pool.get_mut(id));
         state.far.route(&**routing, packet);
-        if state.far.cuts_through {
+        if state.far.switch.cuts_through() {
             arrival.time = self.head_arrival(port, id, arrival.time);
         }
         let Self { ports, pool, queue, .. } = self;
@@ -114,14 +114,20 @@ impl<P: Profile> Network<P> {
     fn head_arrival(&self, port: u32, id: PacketId, tail: SimTime) -> SimTime {
         let state = &self.ports[port as usize];
         let packet = self.pool.get(id);
-        let egress = state.far.first_port + u32::from(packet.switch_port);
         let is_data = packet.body.priority().is_some() && packet.switch_port != NO_ROUTE;
-        let link = state.port.link();
-        if is_data && self.ports[egress as usize].port.link().rate() <= link.rate() {
-            self.head_of(port, id, tail)
-        } else {
-            tail
-        }
+        let rate = state.port.link().rate();
+        let is_no_faster = |number: &u16| {
+            let egress = state.far.first_port + u32::from(*number);
+            self.ports[egress as usize].port.link().rate() <= rate
+        };
+        // A switch that has not chosen yet cuts through if it may whichever port it chooses.
+        let cuts_through = match packet.switch_port {
+            ANY => {
+                self.routing.next_hops(state.far.node, packet.destination).iter().all(is_no_faster)
+            }
+            number => is_data && is_no_faster(&number),
+        };
+        if is_data && cuts_through { self.head_of(port, id, tail) } else { tail }
     }
 
     /// When the first 64 bytes have arrived of a frame on the link of `port` whose last bit arrives
@@ -163,6 +169,23 @@ impl<P: Profile> Network<P> {
         }
     }
 
+    /// The switch at the far end of a link chooses a port for a packet that arrives, where there are several.
+    fn choose_port(&mut self, now: SimTime, far: &FarEnd, id: PacketId) {
+        let Self { ports, pool, routing, switches, .. } = self;
+        let packet = pool.get_mut(id);
+        let (Role::Switch(switch), ANY) = (far.role, packet.switch_port) else { return };
+        let choice = Choice {
+            now,
+            flow_hash: packet.flow_hash,
+            ports: routing.next_hops(far.node, packet.destination),
+        };
+        let waiting =
+            |number: u16| ports[far.first_port as usize + usize::from(number)].port.waiting_bytes();
+        let balancer = switches[switch as usize].balancer.as_mut();
+        let chosen = balancer.and_then(|balancer| balancer.choose(choice, waiting));
+        packet.switch_port = chosen.unwrap_or(NO_ROUTE);
+    }
+
     /// Drops a frame that the switch at the far end of a link has no way for.
     #[cold]
     pub(super) fn drop_without_way(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
@@ -198,6 +221,9 @@ impl<P: Profile> Network<P> {
     #[cold]
     pub(super) fn arrive_at_node(&mut self, key: EventKey, port: u32, id: PacketId) {
         let far = self.ports[port as usize].far;
+        if far.switch.chooses() {
+            self.choose_port(key.time, &far, id);
+        }
         if self.ports[far.port as usize].captured.is_some() {
             Capturing(self).capture_received(key, far.port, id);
         }

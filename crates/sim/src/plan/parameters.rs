@@ -1,6 +1,8 @@
 //! What each switch and port goes by.
 
-use rocelab_fabric::{NodeId, PortExtras, Shapers, SwitchConfig, SwitchForwarding, Trust};
+use rocelab_fabric::{
+    LoadBalancing, NodeId, PortExtras, Shapers, SwitchConfig, SwitchForwarding, Trust,
+};
 use rocelab_units::Duration;
 use rocelab_wire::Encapsulation;
 
@@ -33,6 +35,22 @@ impl Plan {
     pub fn cuts_through(&self, node: NodeId) -> bool {
         self.topology.is_switch(node)
             && self.switch_at(node).forwarding == SwitchForwarding::CutThrough
+    }
+
+    /// How a node chooses among several shortest paths; a host has no choice.
+    pub fn load_balancing_of(&self, node: NodeId) -> LoadBalancing {
+        if self.topology.is_switch(node) {
+            self.switch_at(node).load_balancing
+        } else {
+            LoadBalancing::Ecmp
+        }
+    }
+
+    /// Whether packets of one flow may take several paths: by their entropy, or by choice of a switch.
+    pub fn spreads_packets(&self) -> bool {
+        let mut switches = self.topology.switches();
+        self.common_queue_pair().path_entropy.numbers() > 1
+            || switches.any(|switch| self.load_balancing_of(switch) != LoadBalancing::Ecmp)
     }
 
     /// Time that a frame spends in a node before it is queued; none in a host.

@@ -513,6 +513,13 @@ pub trait Routing: fmt::Debug + Send + Sync {
         flow_hash: u32,
     ) -> Option<u16>;
 
+    /// The egress ports of all shortest ways, ascending. Only where switches
+    /// [choose](rocelab_fabric::LoadBalancer) among them.
+    fn next_hops(&self, switch: NodeId, destination: NodeId) -> &[u16] {
+        let _ = (switch, destination);
+        &[]
+    }
+
     /// Asks for memory that it will look at for this switch and destination, in a moment.
     #[inline]
     fn prefetch(&self, switch: NodeId, destination: NodeId) {

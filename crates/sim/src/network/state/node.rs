@@ -101,6 +101,8 @@ impl Checkpoint<'_> {
         save_value(&state.unreturned, to)?;
         save_value(&self.ways(switch), to)?;
         state.buffer.save(to)?;
+        // Whether there is one follows from the settings.
+        state.balancer.as_ref().map_or(Ok(()), |balancer| balancer.save(to))?;
         match &self.0.features.tables {
             Some(tables) => save_value(&tables.mac[switch as usize], to),
             None => Ok(()),
@@ -122,6 +124,7 @@ impl Checkpoint<'_> {
         let state = &mut self.0.switches[switch as usize];
         state.unreturned = unreturned;
         state.buffer.load(from)?;
+        state.balancer.as_mut().map_or(Ok(()), |balancer| balancer.load(from))?;
         if let Some(tables) = &mut self.0.features.tables {
             tables.mac[switch as usize] = load_value(from)?;
         }

@@ -139,6 +139,10 @@ impl Routing for Routes {
         Self::egress(self, switch, destination, flow_hash)
     }
 
+    fn next_hops(&self, switch: NodeId, destination: NodeId) -> &[u16] {
+        Self::next_hops(self, switch, destination)
+    }
+
     #[inline]
     fn prefetch(&self, switch: NodeId, destination: NodeId) {
         if let Some(entry) = self.entry(switch, destination) {
