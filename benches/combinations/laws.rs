@@ -91,7 +91,8 @@ impl Seen<'_> {
         let summary = &self.ran.summary;
         let acted = summary.faults.iter().any(|rule| rule.acted > 0);
         let stuck = !summary.deadlocks.is_empty() || summary.storms > 0;
-        let reorders = self.key("roce", "path_entropy").is_some();
+        let reorders = self.key("roce", "path_entropy").is_some()
+            || self.key("switch", "load_balancing").is_some();
         self.lost() > 0 || reorders || acted || !summary.failures.is_empty() || stuck
     }
 

@@ -122,6 +122,9 @@ impl Shape {
         if self.random.once_in(5) {
             put("forwarding", "cut-through".into());
         }
+        if self.random.once_in(5) {
+            put("load_balancing", "round-robin".into());
+        }
         if self.random.once_in(6) {
             put("pause_response", self.random.pick(&["10ns", "500ns", "3us"]).into());
         }

@@ -53,7 +53,7 @@ fn ways(plan: &Plan) -> impl Iterator<Item = (NodeId, NodeId, u32)> + '_ {
     });
     flows
         .chain(ends)
-        .flat_map(|(one, other, entropy)| {
+        .flat_map(move |(one, other, entropy)| {
             plan.entropies(entropy).map(move |entropy| (one, other, entropy))
         })
         .flat_map(|(one, other, entropy)| [(one, other, entropy), (other, one, entropy)])

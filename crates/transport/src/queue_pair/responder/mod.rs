@@ -16,9 +16,9 @@ use self::answers::{Answers, Detail};
 use self::coalescing::Coalescing;
 use super::message::Segmentation;
 use crate::nic::Shared;
-use crate::recovery::{Gap, Held, Reliability, ReorderBuffer};
+use crate::recovery::{Gap, Held, ReorderBuffer};
 use crate::sequence::{Sequence, expand, first_sequence};
-use crate::{CompletionStatus, Packet, QueuePairConfig};
+use crate::{CompletionStatus, Packet, QueuePairConfig, Recovery};
 
 const MSN_MASK: u32 = 0x00ff_ffff;
 
@@ -47,7 +47,8 @@ pub(super) struct Responder {
     keeps_partial_messages: bool,
     /// Why it failed, if because of the message that was arriving.
     cause: CompletionStatus,
-    reliability: Box<dyn Reliability>,
+    /// Asked after gaps only.
+    recovery: Recovery,
 }
 
 /// What waits early goes with a failure, and atomic operations bring an admission.
@@ -67,7 +68,7 @@ impl State for Responder {
             refused,
             keeps_partial_messages: _,
             cause,
-            reliability: _,
+            recovery: _,
         } = self;
         save_value(&(expected, message, msn, nak_sent, refused, cause), to)?;
         save_value(&(admission.is_some(), early.is_some()), to)?;
@@ -144,7 +145,7 @@ impl Responder {
             refused: false,
             keeps_partial_messages: reliability.keeps_partial_messages(),
             cause: CompletionStatus::Flushed,
-            reliability,
+            recovery: config.profile.recovery,
         }
     }
 
@@ -384,8 +385,10 @@ impl Responder {
             return Answer::Nothing;
         }
         let message_first = self.message.map_or(self.expected, |message| message.first);
-        let expected =
-            self.reliability.expect_after_gap(&Gap { expected: self.expected, message_first });
+        let expected = self
+            .recovery
+            .reliability()
+            .expect_after_gap(&Gap { expected: self.expected, message_first });
         if expected < self.expected {
             self.restart_at(expected);
         }
