@@ -5,9 +5,8 @@ use rocelab_results::FlowStatus;
 use super::explanation::Explanation;
 use super::subject::Subject;
 use super::turns::Operated;
-use crate::network::FlowEnd;
-use crate::network::Overview;
 use crate::network::watch::View;
+use crate::network::{FlowEnd, Overview};
 use crate::output::{flow_status, operation_status};
 use crate::{Plan, Side};
 

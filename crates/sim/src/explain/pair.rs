@@ -20,8 +20,7 @@ use super::traffic::{
     Traffic, asks_for_result, carries_data, is_acknowledgement, is_result, loss_signal,
 };
 use super::trail::{Answered, Trail};
-use crate::network::watch::Carried;
-use crate::network::watch::View;
+use crate::network::watch::{Carried, View};
 use crate::{Plan, Side};
 
 /// The source of a flow, or the client of a connection, by its place among the ends.

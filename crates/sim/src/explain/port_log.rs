@@ -4,8 +4,7 @@ use rocelab_fabric::NodeId;
 use rocelab_units::SimTime;
 
 use super::traffic::Owner;
-use crate::network::watch::FrameView;
-use crate::network::watch::View;
+use crate::network::watch::{FrameView, View};
 
 /// One port: what it sent, and what it must not send.
 #[derive(Debug)]

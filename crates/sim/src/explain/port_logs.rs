@@ -5,8 +5,7 @@ use rocelab_units::SimTime;
 
 use super::port_log::PortLog;
 use super::traffic::Owner;
-use crate::network::watch::FrameView;
-use crate::network::watch::View;
+use crate::network::watch::{FrameView, View};
 
 /// Frames that are remembered, before it is looked at which of them nobody asks for any more.
 const REMEMBERED: usize = 1 << 20;

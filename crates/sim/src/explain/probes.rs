@@ -26,8 +26,7 @@ use super::selection::Selection;
 use super::traffic::{Traffic, traffic_of};
 use super::turns::Turns;
 use crate::Plan;
-use crate::network::watch::FrameView;
-use crate::network::watch::View;
+use crate::network::watch::{FrameView, View};
 
 /// Follows several flows and operations at once.
 pub(super) struct Probes<'a> {

@@ -4,8 +4,7 @@ use rocelab_transport::Packet as RdmaPacket;
 use rocelab_wire::{Opcode, Syndrome};
 
 use super::category::LossSignal;
-use crate::network::watch::View;
-use crate::network::watch::{Carried, FrameView};
+use crate::network::watch::{Carried, FrameView, View};
 
 /// Two queue pairs that talk to each other, or the ends of a TCP connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

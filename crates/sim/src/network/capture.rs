@@ -21,8 +21,7 @@ use rocelab_wire::{
 pub(in crate::network) use self::kept::Capture;
 pub(crate) use self::kept::CapturedFrame;
 use super::core::Network;
-use super::notes::Note;
-use super::notes::corrupt;
+use super::notes::{Note, corrupt};
 use super::owners::Owner;
 use super::packet::{Body, Packet, PacketOf};
 use crate::address::{host_gid, host_mac, switch_port_mac};

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use rocelab_engine::TieOrder;
 
 use super::capture::Capture;
-use super::crossing::MessageOf;
-use super::crossing::Outbox;
+use super::crossing::{MessageOf, Outbox};
 use super::faults::Faults;
 use super::idle_backlog::IdleBacklogs;
 use super::owners::Owners;

@@ -17,8 +17,7 @@ use super::core::Network;
 use super::failure::Failing;
 use super::node::Role;
 use super::packet::{Body, NO_ROUTE};
-use super::tables::Place;
-use super::tables::Tables;
+use super::tables::{Place, Tables};
 use crate::profile::{HostPacket, Profile};
 use crate::record::DropCause;
 
@@ -188,8 +187,8 @@ impl<P: Profile> Flooding<'_, P> {
             let cause = if ends { DropCause::Filtered } else { Failing(self.0).no_way(node, id) };
             return self.0.drop_frame(key, receiving, None, id, cause);
         }
-        self.0.course.totals.floods += 1;
-        self.0.course.totals.flooded_frames += numbers.len() as u64;
+        self.0.course.totals.layer2.floods += 1;
+        self.0.course.totals.layer2.flooded_frames += numbers.len() as u64;
         if let Some(notes) = &mut self.0.side.notes {
             notes.flood(id);
         }

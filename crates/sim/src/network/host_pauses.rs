@@ -7,8 +7,7 @@ use rocelab_engine::EventKey;
 use rocelab_fabric::NodeId;
 
 use super::core::Network;
-use super::failure::Storms;
-use super::failure::priorities;
+use super::failure::{Storms, priorities};
 use super::node::{Host, Role};
 use crate::profile::Profile;
 use crate::record::{PauseRequest, Record, RecordKind};

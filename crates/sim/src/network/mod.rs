@@ -84,7 +84,7 @@ pub(crate) use self::stuck::{FullQueue, StuckQueuePair, WaitingPackets};
 pub use crate::profile::BuildError;
 pub use crate::record::{
     Deadlock, DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowGoodput, FlowRate,
-    FrameDropped, HostEnd, IntegrityReport, MacEntries, MarksCounted, OpenOperation, OperationEnd,
-    PauseChange, PauseEvent, PauseRequest, PortUse, Promise, QueueLength, QueueStorm, Record,
-    RecordKind, StuckQueue, Totals, TrafficKind, Traversals, Violation,
+    FrameDropped, HostEnd, IntegrityReport, Layer2Totals, MacEntries, MarksCounted, OpenOperation,
+    OperationEnd, PauseChange, PauseEvent, PauseRequest, PortUse, Promise, QueueLength, QueueStorm,
+    Record, RecordKind, StuckQueue, Totals, TrafficKind, Traversals, Violation,
 };

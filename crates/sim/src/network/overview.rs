@@ -137,7 +137,8 @@ impl<'a, P: Profile> Overview<'a, P> {
 
     /// The sums over this part of the network, up to `now`.
     pub(crate) fn totals(self, now: SimTime) -> Totals {
-        let mut totals = Totals { mac_entries: self.mac_entries(), ..self.0.course.totals.clone() };
+        let mut totals = self.0.course.totals.clone();
+        totals.layer2.mac_entries = self.mac_entries();
         for port in self.0.own_ports() {
             totals.paused_time += port.port.paused_time(now);
             totals.ecn_marks += port.ecn_marks;

@@ -152,10 +152,10 @@ fn tcp_counts<P: Profile>(network: WholeNetwork<'_, P>) -> TcpCounts {
 
 fn layer2(totals: &Totals) -> Layer2Counts {
     Layer2Counts {
-        floods: totals.floods,
-        flooded_frames: totals.flooded_frames,
-        mac_learnt: totals.mac_entries.learnt,
-        mac_aged: totals.mac_entries.aged,
+        floods: totals.layer2.floods,
+        flooded_frames: totals.layer2.flooded_frames,
+        mac_learnt: totals.layer2.mac_entries.learnt,
+        mac_aged: totals.layer2.mac_entries.aged,
     }
 }
 

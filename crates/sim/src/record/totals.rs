@@ -75,6 +75,27 @@ pub struct MacEntries {
     pub aged: u64,
 }
 
+/// What switches did that do not know every host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layer2Totals {
+    /// Times that a switch sent a frame by all ports of its broadcast domain.
+    pub floods: u64,
+    /// Frames that came of that.
+    pub flooded_frames: u64,
+    /// MAC entries that switches learnt, and those that they found too old.
+    pub mac_entries: MacEntries,
+}
+
+impl AddAssign for Layer2Totals {
+    fn add_assign(&mut self, other: Self) {
+        let Self { floods, flooded_frames, mac_entries } = other;
+        self.floods += floods;
+        self.flooded_frames += flooded_frames;
+        self.mac_entries.learnt += mac_entries.learnt;
+        self.mac_entries.aged += mac_entries.aged;
+    }
+}
+
 /// Sums over the whole network.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
@@ -100,12 +121,8 @@ pub struct Totals {
     pub paused_time: Duration,
     /// Congestion notification messages that switches sent (QCN).
     pub cnms: u64,
-    /// Times that a switch sent a frame by all ports of its broadcast domain.
-    pub floods: u64,
-    /// Frames that came of that.
-    pub flooded_frames: u64,
-    /// MAC entries that switches learnt, and those that they found too old.
-    pub mac_entries: MacEntries,
+    /// What switches did that do not know every host.
+    pub layer2: Layer2Totals,
     /// Frames marked CE by switches.
     pub ecn_marks: u64,
     /// RDMA packets that hosts sent, by opcode.
@@ -127,9 +144,7 @@ impl AddAssign for Totals {
             resumes,
             paused_time,
             cnms,
-            floods,
-            flooded_frames,
-            mac_entries,
+            layer2,
             ecn_marks,
             opcodes,
         } = other;
@@ -143,10 +158,7 @@ impl AddAssign for Totals {
         self.resumes += resumes;
         self.paused_time += paused_time;
         self.cnms += cnms;
-        self.floods += floods;
-        self.flooded_frames += flooded_frames;
-        self.mac_entries.learnt += mac_entries.learnt;
-        self.mac_entries.aged += mac_entries.aged;
+        self.layer2 += layer2;
         self.ecn_marks += ecn_marks;
         for (cause, frames) in drops {
             *self.drops.entry(cause).or_default() += frames;

@@ -37,8 +37,7 @@ pub(crate) use self::ranked::{RankedError, RankedSimulation};
 pub use self::whole::WholeNetwork;
 use crate::Plan;
 use crate::network::watch::Watch;
-use crate::network::{BuildError, Cut, Part, Record, Setting};
-use crate::network::{Capturing, Collecting, Measuring};
+use crate::network::{BuildError, Capturing, Collecting, Cut, Measuring, Part, Record, Setting};
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
 

@@ -27,8 +27,7 @@ use super::collected::Collected;
 use super::coordinator::Coordinator;
 use super::{Ending, Execution, Progress, Simulation};
 use crate::Plan;
-use crate::network::Capturing;
-use crate::network::{Cut, Record, SavedNetwork};
+use crate::network::{Capturing, Cut, Record, SavedNetwork};
 use crate::profile::roce::Roce;
 use crate::ranks::{CommunicationError, Ranks};
 

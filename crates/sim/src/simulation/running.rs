@@ -3,8 +3,7 @@
 use rocelab_engine::{Engine, Windows as UnitWindows};
 use rocelab_units::SimTime;
 
-use crate::network::{BatchOf, BuildError, Event, Network, Part, Setting};
-use crate::network::{Crossing, Dividing};
+use crate::network::{BatchOf, BuildError, Crossing, Dividing, Event, Network, Part, Setting};
 use crate::profile::Profile;
 
 /// A part of a network, and what runs it.

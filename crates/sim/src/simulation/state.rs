@@ -8,8 +8,7 @@ use rocelab_units::SimTime;
 
 use super::Simulation;
 use super::coordinator::Coordinator;
-use crate::network::Checkpoint;
-use crate::network::{Deadlock, FlowEnd, SavedNetwork, StuckQueue};
+use crate::network::{Checkpoint, Deadlock, FlowEnd, SavedNetwork, StuckQueue};
 use crate::profile::roce::Roce;
 
 /// All but what the plan says.

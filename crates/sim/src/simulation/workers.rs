@@ -11,8 +11,7 @@ use rocelab_units::SimTime;
 use super::barrier::Barrier;
 use super::running::Running;
 use super::windows::Windows;
-use crate::network::BatchOf;
-use crate::network::Crossing;
+use crate::network::{BatchOf, Crossing};
 use crate::profile::Profile;
 
 /// The thread that asks for windows to be run, and those that it has hired for that: they wait while

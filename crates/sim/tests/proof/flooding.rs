@@ -70,11 +70,11 @@ fn what_a_run_floods_or_waits_in_is_not_proved_whatever_breaks_and_ages() {
                 format!("learning = {{ mac_ageing = \"{ageing}\", arp_timeout = \"{timeout}\" }}");
             let (proof, totals, deadlock) = proved_and_run(&scenario(&learning, kinds));
             let case = format!("{learning} {kinds:?}");
-            if totals.floods > 0 {
+            if totals.layer2.floods > 0 {
                 flooded += 1;
                 let doubted = |doubts: &[HeadroomDoubt]| doubts.contains(&HeadroomDoubt::Flooding);
                 let all = proof.headroom.iter().all(|finding| doubted(&finding.doubts));
-                assert!(all, "{case}: {} floods\n{proof}", totals.floods);
+                assert!(all, "{case}: {} floods\n{proof}", totals.layer2.floods);
             }
             if deadlock {
                 deadlocks += 1;
@@ -94,11 +94,11 @@ fn links_of_hosts_that_go_down_close_the_circle_only_where_tables_learn() {
     let kinds = ["link-down"; 2];
     let learning = "learning = { mac_ageing = \"50ms\", arp_timeout = \"50ms\" }";
     let (proof, totals, deadlock) = proved_and_run(&scenario(learning, kinds));
-    assert!(has_cycle(&proof) && deadlock && totals.floods > 0, "{proof}");
+    assert!(has_cycle(&proof) && deadlock && totals.layer2.floods > 0, "{proof}");
     let cure = format!("{learning}\ndrop_incomplete_arp = true");
     for layer2 in ["", &cure] {
         let (proof, totals, deadlock) = proved_and_run(&scenario(layer2, kinds));
-        assert!(!has_cycle(&proof) && !deadlock && totals.floods == 0, "{layer2}\n{proof}");
+        assert!(!has_cycle(&proof) && !deadlock && totals.layer2.floods == 0, "{layer2}\n{proof}");
         assert!(proof.headroom.iter().all(|finding| finding.doubts.is_empty()), "{proof}");
     }
 }

@@ -32,7 +32,7 @@ fn scenario(version: u32, settings: &str, flows: &[String]) -> String {
 /// Floods, the frames that came of them, and the drops by reason.
 fn counts(run: &Run) -> (u64, u64, Vec<(&'static str, u64)>) {
     let totals = run.totals();
-    (totals.floods, totals.flooded_frames, totals.drops.into_iter().collect())
+    (totals.layer2.floods, totals.layer2.flooded_frames, totals.drops.into_iter().collect())
 }
 
 const EMPTY: &str = "entry = [{ hosts = [\"host-0..host-3\"], mac = \"gone\" }]";
@@ -46,7 +46,7 @@ fn bridges_flood_what_they_have_not_heard_of_and_learn() {
     let run = run(&scenario(1, &settings, &[flow(0, 2, 0), flow(0, 2, 50)]));
     run.assert_complete("learning");
     assert_eq!(counts(&run), (3, 5, vec![("foreign_destination", 2)]));
-    assert_eq!(run.totals().mac_entries, MacEntries { learnt: 6, aged: 0 });
+    assert_eq!(run.totals().layer2.mac_entries, MacEntries { learnt: 6, aged: 0 });
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn bridges_forget_after_the_ageing_time() {
     // Both are learnt twice by three switches. The second time only host-2 is looked up and found too
     // old: host-0 has been heard of again by then.
     assert_eq!(counts(&run), (6, 10, vec![("foreign_destination", 4)]));
-    assert_eq!(run.totals().mac_entries, MacEntries { learnt: 12, aged: 3 });
+    assert_eq!(run.totals().layer2.mac_entries, MacEntries { learnt: 12, aged: 3 });
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_router_floods_until_the_host_is_heard_of() {
     run.assert_complete("router");
     // leaf-0 floods the first message to host-1 and the spine. Host-0 is known by it when the ACK comes.
     assert_eq!(counts(&run), (1, 2, vec![("foreign_destination", 1)]));
-    assert_eq!(run.totals().mac_entries, MacEntries { learnt: 2, aged: 0 });
+    assert_eq!(run.totals().layer2.mac_entries, MacEntries { learnt: 2, aged: 0 });
 }
 
 #[test]
@@ -298,8 +298,8 @@ fn no_copy_is_lost_count_of_in_random_networks() {
         assert!(totals.drops.values().sum::<u64>() == totals.frames_dropped, "{text}");
         assert!(matches!(run.ending, Some(Ending::Finished | Ending::Stopped)), "{text}");
         // What was sent is what hosts and switches sent by themselves, and the copies beyond the first.
-        floods += totals.floods;
-        copies += totals.flooded_frames;
+        floods += totals.layer2.floods;
+        copies += totals.layer2.flooded_frames;
         completed += run.simulation.network().flow_counts().0;
     }
     println!("{floods} floods, {copies} frames of them, {completed} flows completed");

@@ -10,8 +10,7 @@ use super::super::traffic::{Owner, traffic_of};
 use super::super::trail::{Hop, Trail};
 use super::Probes;
 use super::arrival::{Arriving, Delivered};
-use crate::network::watch::View;
-use crate::network::watch::{FrameView, Passed};
+use crate::network::watch::{FrameView, Passed, View};
 
 impl Probes<'_> {
     /// A packet has crossed the link of `port`; at a switch it goes on by `egress`, at a host it

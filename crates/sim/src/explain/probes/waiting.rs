@@ -10,8 +10,7 @@ use super::super::traffic::{HoldsBack, Traffic};
 use super::super::victim::Victim;
 use super::pairs::{Followed, Pairs, What};
 use super::trails::Trails;
-use crate::network::watch::FrameView;
-use crate::network::watch::View;
+use crate::network::watch::{FrameView, View};
 
 /// Waits that are remembered, before it is looked at which of them nobody asks for any more.
 const REMEMBERED: usize = 1 << 20;

@@ -10,8 +10,7 @@ use super::super::traffic::{Owner, Traffic, only_acknowledges, traffic_of};
 use super::Probes;
 use super::arrival::{Arriving, Delivered};
 use super::pairs::{Followed, What};
-use crate::network::watch::View;
-use crate::network::watch::{FrameView, Passed, Watch};
+use crate::network::watch::{FrameView, Passed, View, Watch};
 use crate::network::{Event, Record, RecordKind};
 
 impl Watch for Probes<'_> {

@@ -12,7 +12,7 @@ use rocelab_units::{Duration, SimTime};
 use crate::network::core::Network;
 use crate::network::course::{Flows, Operations};
 use crate::profile::roce::Roce;
-use crate::record::{DropCause, MacEntries, Totals, Traversals};
+use crate::record::{DropCause, Layer2Totals, MacEntries, Totals, Traversals};
 
 /// Sums over all parts, and tables that are their tables together.
 #[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
@@ -175,9 +175,7 @@ impl SavedTotals {
             resumes,
             paused_time: _,
             cnms,
-            floods,
-            flooded_frames,
-            mac_entries: _,
+            layer2: Layer2Totals { floods, flooded_frames, .. },
             ecn_marks: _,
             opcodes: _,
         } = *part;
@@ -246,8 +244,11 @@ impl SavedTotals {
             resumes: self.resumes,
             paused_time: Duration::ZERO,
             cnms: self.cnms,
-            floods: self.floods,
-            flooded_frames: self.flooded_frames,
+            layer2: Layer2Totals {
+                floods: self.floods,
+                flooded_frames: self.flooded_frames,
+                ..Layer2Totals::default()
+            },
             ..Totals::default()
         })
     }

@@ -6,8 +6,7 @@ use rocelab_units::Duration;
 
 use super::glibc_random::GlibcRandom;
 use super::mrg32k3a::{AutoStreams, LossStream};
-use crate::profile::BuildError;
-use crate::profile::Shared;
+use crate::profile::{BuildError, Shared};
 use crate::{HpccNs3Plan, Plan};
 
 /// What all nodes share.

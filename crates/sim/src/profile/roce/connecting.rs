@@ -14,7 +14,11 @@ use crate::Plan;
 use crate::profile::Delivery;
 use crate::record::FlowEnd;
 
-impl VerbsHost {
+/// A host in a run where there is more to do.
+#[derive(Debug)]
+pub(super) struct Connecting<'a>(pub(super) &'a mut VerbsHost);
+
+impl Connecting<'_> {
     /// A packet arrived, in a run where that is not all.
     #[cold]
     pub(super) fn receive_specially(
@@ -29,14 +33,14 @@ impl VerbsHost {
         if packet.dest_qp() == GSI_QPN {
             return self.receive_datagram(plan, now, *source, content);
         }
-        if self.connections.is_some() {
+        if self.0.connections.is_some() {
             self.note_data(plan, now, packet);
-        } else if !self.nic.has_queue_pair(packet.dest_qp()) {
-            self.create_responder(plan, packet.dest_qp());
+        } else if !self.0.nic.has_queue_pair(packet.dest_qp()) {
+            self.0.create_responder(plan, packet.dest_qp());
         }
-        let delivered = self.nic.counters().messages_delivered;
-        self.nic.receive_from(now, packet, telemetry, *source, content);
-        if self.is_unreliable && self.nic.counters().messages_delivered > delivered {
+        let delivered = self.0.nic.counters().messages_delivered;
+        self.0.nic.receive_from(now, packet, telemetry, *source, content);
+        if self.0.is_unreliable && self.0.nic.counters().messages_delivered > delivered {
             self.note_delivered(now, packet.dest_qp(), packet.psn());
         }
     }
@@ -44,36 +48,36 @@ impl VerbsHost {
     /// The next flow that has ended, in such a run.
     #[cold]
     pub(super) fn poll_end_specially(&mut self, plan: &Plan, now: SimTime) -> Option<FlowEnd> {
-        if let Some(integrity) = &mut self.integrity {
-            while let Some(completion) = self.nic.poll_receive_completion() {
+        if let Some(integrity) = &mut self.0.integrity {
+            while let Some(completion) = self.0.nic.poll_receive_completion() {
                 integrity.note_received(&completion);
             }
         }
-        while let Some(completion) = self.nic.poll_completion() {
-            if self.is_unreliable {
+        while let Some(completion) = self.0.nic.poll_completion() {
+            if self.0.is_unreliable {
                 continue; // It says that the last packet was sent, and no more.
             }
-            if let Some(end) = self.complete(now, &completion) {
+            if let Some(end) = self.0.complete(now, &completion) {
                 self.disconnect(plan, now, end.flow);
                 return Some(end);
             }
         }
-        self.ends.pop_front()
+        self.0.ends.pop_front()
     }
 
     /// A message arrived on an unreliable service: the last one ends its flow.
     fn note_delivered(&mut self, now: SimTime, qpn: u32, psn: u32) {
-        if !self.delivered.insert((qpn, psn)) {
+        if !self.0.delivered.insert((qpn, psn)) {
             return; // It was duplicated on its way.
         }
-        let state = self.state(qpn);
+        let state = self.0.state(qpn);
         if state.messages_left == 0 {
             return;
         }
         state.messages_left -= 1;
         if state.messages_left == 0 {
             let flow = state.flow;
-            self.ends.push_back(FlowEnd {
+            self.0.ends.push_back(FlowEnd {
                 flow,
                 status: CompletionStatus::Success,
                 finished: now,
@@ -91,7 +95,7 @@ impl VerbsHost {
         source: NodeId,
         content: Option<Content>,
     ) {
-        let (Some(connections), Some(mad)) = (&mut self.connections, content) else { return };
+        let (Some(connections), Some(mad)) = (&mut self.0.connections, content) else { return };
         connections.receive(plan, now, source, mad.payload());
         self.follow_connections(plan, now);
     }
@@ -99,7 +103,7 @@ impl VerbsHost {
     /// A packet for a queue pair arrived: a request may be the first sign that a connection is
     /// there.
     fn note_data(&mut self, plan: &Plan, now: SimTime, packet: &RdmaPacket) {
-        if let Some(connections) = &mut self.connections
+        if let Some(connections) = &mut self.0.connections
             && packet.opcode().is_request()
         {
             connections.on_data(plan, now, packet.dest_qp());
@@ -109,7 +113,7 @@ impl VerbsHost {
 
     /// A timer of the connection manager may be due.
     pub(super) fn connections_timeout(&mut self, plan: &Plan, now: SimTime) {
-        if let Some(connections) = &mut self.connections {
+        if let Some(connections) = &mut self.0.connections {
             connections.handle_timeout(plan, now);
             self.follow_connections(plan, now);
         }
@@ -117,7 +121,7 @@ impl VerbsHost {
 
     /// The connection of a flow that is over is taken down.
     pub(super) fn disconnect(&mut self, plan: &Plan, now: SimTime, flow: u32) {
-        if let Some(connections) = &mut self.connections {
+        if let Some(connections) = &mut self.0.connections {
             connections.disconnect(now, flow);
             self.follow_connections(plan, now);
         }
@@ -126,17 +130,17 @@ impl VerbsHost {
     /// Does what follows from what happened to connections, and sends what their manager has to say.
     pub(super) fn follow_connections(&mut self, plan: &Plan, now: SimTime) {
         while let Some(change) =
-            self.connections.as_mut().and_then(|connections| connections.poll_change())
+            self.0.connections.as_mut().and_then(|connections| connections.poll_change())
         {
             match change {
                 Change::Established(flow, parameters) => {
-                    self.create_queue_pair(plan, flow, agreed(&parameters));
-                    self.post_messages(plan, now, flow);
+                    self.0.create_queue_pair(plan, flow, agreed(&parameters));
+                    self.0.post_messages(plan, now, flow);
                 }
                 Change::Accepted(flow, parameters) => {
-                    self.create_queue_pair(plan, flow, agreed(&parameters));
+                    self.0.create_queue_pair(plan, flow, agreed(&parameters));
                 }
-                Change::Failed(flow, failure) => self.ends.push_back(FlowEnd {
+                Change::Failed(flow, failure) => self.0.ends.push_back(FlowEnd {
                     flow,
                     status: CompletionStatus::Flushed,
                     finished: now,
@@ -144,22 +148,22 @@ impl VerbsHost {
                     failure: Some(failure),
                 }),
                 Change::Over(flow) => self.close(plan, now, flow),
-                Change::AnsweredLate => self.nic.note_late_connection(),
+                Change::AnsweredLate => self.0.nic.note_late_connection(),
             }
         }
-        let Some(connections) = &mut self.connections else { return };
+        let Some(connections) = &mut self.0.connections else { return };
         while let Some((datagram, content)) = connections.poll_transmit(plan) {
-            self.nic.send_datagram(datagram, content);
+            self.0.nic.send_datagram(datagram, content);
         }
     }
 
     /// The connection is over: the queue pair takes nothing more.
     fn close(&mut self, plan: &Plan, now: SimTime, flow: u32) {
         let described = &plan.flows[flow as usize];
-        let is_source = described.source == self.node;
+        let is_source = described.source == self.0.node;
         let qpn = if is_source { described.source_qpn } else { described.destination_qpn };
         // One that has failed is there already.
-        let _ = self.nic.modify_queue_pair(now, qpn, QueuePairState::Error);
+        let _ = self.0.nic.modify_queue_pair(now, qpn, QueuePairState::Error);
     }
 }
 

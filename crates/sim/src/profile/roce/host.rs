@@ -18,6 +18,7 @@ use rocelab_wire::{Psn, TelemetryHeader, encapsulation_len};
 
 use super::Roce;
 use super::app::{HostApps, SlotView};
+use super::connecting::Connecting;
 use super::connections::Connections;
 use super::integrity::{Integrity, base_address, takes_receives};
 use super::tcp::HostTcp;
@@ -151,7 +152,7 @@ impl VerbsHost {
         }
         if let Some(connections) = &mut self.connections {
             connections.connect(plan, now, flow);
-            return self.follow_connections(plan, now);
+            return Connecting(self).follow_connections(plan, now);
         }
         self.create_queue_pair(plan, flow, self.planned_ends(plan, flow, true));
         self.post_messages(plan, now, flow);
@@ -355,7 +356,7 @@ impl VerbsHost {
         completion: &Completion,
     ) -> Option<FlowEnd> {
         let end = self.complete(now, completion)?;
-        self.disconnect(plan, now, end.flow);
+        Connecting(self).disconnect(plan, now, end.flow);
         Some(end)
     }
 
@@ -440,7 +441,13 @@ impl EndHost<Roce> for VerbsHost {
         telemetry: Telemetry<'_>,
     ) -> bool {
         if !self.is_plain {
-            self.receive_specially(context.plan, context.now.time, arrival, telemetry, None);
+            Connecting(self).receive_specially(
+                context.plan,
+                context.now.time,
+                arrival,
+                telemetry,
+                None,
+            );
             return true;
         }
         let packet = &arrival.packet;
@@ -458,7 +465,13 @@ impl EndHost<Roce> for VerbsHost {
         telemetry: Telemetry<'_>,
         content: Option<Content>,
     ) -> bool {
-        self.receive_specially(context.plan, context.now.time, arrival, telemetry, content);
+        Connecting(self).receive_specially(
+            context.plan,
+            context.now.time,
+            arrival,
+            telemetry,
+            content,
+        );
         true
     }
 
@@ -539,7 +552,7 @@ impl EndHost<Roce> for VerbsHost {
         self.armed = SimTime::NEVER;
         self.nic.handle_timeout(context.now.time);
         if self.connections.is_some() {
-            self.connections_timeout(context.plan, context.now.time);
+            Connecting(self).connections_timeout(context.plan, context.now.time);
         }
         if let Some(tcp) = &mut self.tcp {
             tcp.handle_timeout(context.now.time);
@@ -582,7 +595,9 @@ impl EndHost<Roce> for VerbsHost {
             if self.apps.is_some() {
                 return self.poll_any(context);
             }
-            return self.poll_end_specially(context.plan, context.now.time).map(HostEnd::Flow);
+            return Connecting(self)
+                .poll_end_specially(context.plan, context.now.time)
+                .map(HostEnd::Flow);
         }
         loop {
             let completion = self.nic.poll_completion()?;

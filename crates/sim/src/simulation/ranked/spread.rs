@@ -12,8 +12,9 @@ use super::super::windows::Windows;
 use super::error::RankedError;
 use super::step::{Step, Tally};
 use crate::Plan;
-use crate::network::{BatchOf, Cut, Part, SavedNetwork, Setting};
-use crate::network::{Checkpoint, Collecting, Crossing, Overview};
+use crate::network::{
+    BatchOf, Checkpoint, Collecting, Crossing, Cut, Overview, Part, SavedNetwork, Setting,
+};
 use crate::profile::roce::Roce;
 use crate::ranks::{CommunicationError, Message, Ranks, Received};
 

@@ -47,7 +47,7 @@ fn finished(overrides: Overrides<'_>) -> Run {
     let began = run.simulation.network().deadlocks().first().map(|deadlock| deadlock.began);
     println!(
         "{overrides:?}: deadlock {began:?}, {} pauses, {} floods, {:?}, {:?}",
-        totals.pauses, totals.floods, totals.drops, totals.mac_entries
+        totals.pauses, totals.layer2.floods, totals.drops, totals.layer2.mac_entries
     );
     run
 }
@@ -70,7 +70,7 @@ fn assert_no_deadlock(run: &Run) {
 #[test]
 fn flooding_closes_a_circle_that_routes_do_not() {
     let run = finished(&[]);
-    assert!(run.totals().floods > 0);
+    assert!(run.totals().layer2.floods > 0);
     assert!(cycle::of_check(&run.plan)[0].is_some());
     assert_circle(&run);
 }
@@ -79,7 +79,7 @@ fn flooding_closes_a_circle_that_routes_do_not() {
 fn dead_servers_alone_are_no_harm() {
     let run = finished(&[COMPLETE]);
     assert_no_deadlock(&run);
-    assert_eq!(run.totals().floods, 0);
+    assert_eq!(run.totals().layer2.floods, 0);
     assert_eq!(run.totals().drops.keys().collect::<Vec<_>>(), [&"receiver_stopped"]);
 }
 
@@ -114,7 +114,7 @@ fn the_cure_holds_where_timers_run() {
     overrides.push(CURE);
     let run = finished(&overrides);
     assert_no_deadlock(&run);
-    assert_eq!(run.totals().floods, 0);
+    assert_eq!(run.totals().layer2.floods, 0);
 }
 
 #[test]
@@ -123,5 +123,5 @@ fn arp_entries_that_end_first_flood_nothing() {
     overrides[2].1 = "4ms";
     let run = finished(&overrides);
     assert_no_deadlock(&run);
-    assert_eq!(run.totals().floods, 0);
+    assert_eq!(run.totals().layer2.floods, 0);
 }
