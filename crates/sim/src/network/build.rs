@@ -19,7 +19,7 @@ use super::node::{Host, Node, Role, Switch};
 use super::packet::PacketPool;
 use super::part::{Part, PortPlaces};
 use super::path::Paths;
-use super::port::{FarEnd, FarSwitch, NetworkPort, SAME_UNIT, Takes};
+use super::port::{FarEnd, FarSwitch, NetworkPort, RarePortState, SAME_UNIT, Sent, Takes};
 use super::receiver::Receiving;
 use super::sacks::Sacks;
 use super::sampling::Measuring;
@@ -203,16 +203,11 @@ impl<P: Profile> Building<'_, P> {
             number,
             free_armed: false,
             free_tie: Tie::default(),
-            timeout_armed: SimTime::NEVER,
             marks_departures: marking.as_ref().is_some_and(Marking::marks_departures),
             marks_above: marking.as_ref().map_or(u32::MAX, Marking::quiet_up_to),
             marking: marking.map(Box::new),
-            doomed: 0,
-            captured: None,
-            frames: 0,
-            bytes: 0,
-            ecn_marks: 0,
-            max_queue_bytes: 0,
+            sent: Sent::default(),
+            rare: RarePortState::default(),
         }
     }
 

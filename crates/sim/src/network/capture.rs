@@ -40,7 +40,7 @@ impl<P: Profile> Capturing<'_, P> {
         for (index, &(node, number)) in (0u16..).zip(&plan.ports) {
             if self.0.layout.part.has(node) {
                 let port = self.0.nodes[node as usize].first_port + u32::from(number);
-                self.0.ports[port as usize].captured = Some(index);
+                self.0.ports[port as usize].rare.captured = Some(index);
                 self.0.ports[port as usize].departs_specially = true;
                 let sender = self.0.ports[port as usize].far.port;
                 self.0.ports[sender as usize].far.look_at_arrivals();
@@ -76,7 +76,7 @@ impl<P: Profile> Capturing<'_, P> {
         direction: Direction,
     ) {
         let (Some(mut capture), Some(interface)) =
-            (self.0.features.capture.take(), self.0.ports[port as usize].captured)
+            (self.0.features.capture.take(), self.0.ports[port as usize].rare.captured)
         else {
             return;
         };

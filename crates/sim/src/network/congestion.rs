@@ -93,7 +93,7 @@ impl<P: Profile> Notifying<'_, P> {
             }
             Admission::Stored | Admission::StoredAndPause => {
                 let queued = egress_queue + len;
-                out.max_queue_bytes = out.max_queue_bytes.max(queued);
+                out.rare.max_queue_bytes = out.rare.max_queue_bytes.max(queued);
                 out.port.enqueue(&mut self.0.pool, id, waits_in, len);
             }
         }

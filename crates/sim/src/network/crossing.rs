@@ -80,7 +80,7 @@ impl<P: Profile> Crossing<'_, P> {
                 self.0.side.put_company(id, company);
             }
             if batch.doomed.contains(&place) {
-                self.0.ports[port as usize].doomed += 1;
+                self.0.ports[port as usize].rare.doomed += 1;
             }
             self.0.put_on_link(port, id, arrival);
         }

@@ -47,8 +47,8 @@ impl<P: Profile> NetworkPort<P> {
     ) -> EventKey {
         self.free_tie = order.reserve(node);
         let transmission = self.port.transmit(key.time, u32::from(frame_len));
-        self.frames += 1;
-        self.bytes += u64::from(frame_len);
+        self.sent.frames += 1;
+        self.sent.bytes += u64::from(frame_len);
         EventKey { time: transmission.arrival, tie: order.reserve(node) }
     }
 

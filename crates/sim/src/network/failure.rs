@@ -184,7 +184,7 @@ impl<P: Profile> Failing<'_, P> {
         Crossing(self.0).doom_leaving(port);
         let on_the_link = self.0.pool.on_links().filter(|(sender, _)| *sender == port).count();
         let state = &mut self.0.ports[port as usize];
-        state.doomed = u32::try_from(on_the_link).unwrap_or(u32::MAX);
+        state.rare.doomed = u32::try_from(on_the_link).unwrap_or(u32::MAX);
         state.port.cut_off();
         self.flush(key, port, 0xff, DropCause::LinkDown);
     }
@@ -208,8 +208,8 @@ impl<P: Profile> Failing<'_, P> {
     /// Whether the next frame on the link of `port` was lost when it went down.
     pub(super) fn is_lost(&mut self, port: u32) -> bool {
         let state = &mut self.0.ports[port as usize];
-        if state.doomed > 0 {
-            state.doomed -= 1;
+        if state.rare.doomed > 0 {
+            state.rare.doomed -= 1;
             return true;
         }
         // A host that dies does not take back what it has sent.

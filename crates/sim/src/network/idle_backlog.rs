@@ -34,8 +34,8 @@ impl<P: Profile> BacklogSearch<'_, P> {
                 continue;
             }
             let port = &self.0.ports[self.0.hosts[number as usize].port as usize];
-            let gaps = port.frames * self.0.plan.gap_bytes();
-            let (sent, paused) = (port.bytes + gaps, port.port.paused_time(now));
+            let gaps = port.sent.frames * self.0.plan.gap_bytes();
+            let (sent, paused) = (port.sent.bytes + gaps, port.port.paused_time(now));
             let rate = port.port.link().rate();
             let seen = self.0.features.idle_backlogs.by_host.entry(number).or_default();
             seen.look(PortUse { at: now, sent, paused }, rate, &met, until);

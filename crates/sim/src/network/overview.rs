@@ -141,7 +141,7 @@ impl<'a, P: Profile> Overview<'a, P> {
         totals.layer2.mac_entries = self.mac_entries();
         for port in self.0.own_ports() {
             totals.paused_time += port.port.paused_time(now);
-            totals.ecn_marks += port.ecn_marks;
+            totals.ecn_marks += port.rare.ecn_marks;
         }
         for (opcode, &count) in (0u8..=255).zip(self.0.course.opcodes.iter()) {
             if let (Ok(opcode), true) = (rocelab_wire::Opcode::try_from(opcode), count > 0) {

@@ -127,10 +127,10 @@ impl<P: Profile> PortPauses<'_, P> {
     /// Pauses expire, or are asked for again.
     pub(super) fn port_timeout(&mut self, key: EventKey, port: u32) {
         let state = &mut self.0.ports[port as usize];
-        if state.timeout_armed != key.time {
+        if state.rare.timeout_armed != key.time {
             return; // An earlier one was armed since; it has served this one's purpose.
         }
-        state.timeout_armed = SimTime::NEVER;
+        state.rare.timeout_armed = SimTime::NEVER;
         while let Some(frame) = self.0.ports[port as usize].port.take_response(key.time) {
             self.obey_pfc(key, port, &frame);
         }

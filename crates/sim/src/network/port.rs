@@ -36,14 +36,26 @@ pub(super) struct NetworkPort<P: Profile> {
     pub(super) marks_departures: bool,
     /// Whether a `PortFree` is in the event queue.
     pub(super) free_armed: bool,
-    /// Frames sent.
-    pub(super) frames: u64,
-    /// Bytes sent, FCS included.
-    pub(super) bytes: u64,
+    pub(super) sent: Sent,
     /// The place in the order that the transmission under way has reserved for its end.
     pub(super) free_tie: Tie,
     pub(super) port: Port<P::Link, P::FlowControl>,
     pub(super) marking: Option<Box<P::Marking>>,
+    pub(super) rare: RarePortState,
+}
+
+/// What a port has sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sent {
+    /// Frames.
+    pub(super) frames: u64,
+    /// Their bytes, FCS included.
+    pub(super) bytes: u64,
+}
+
+/// State of a port that few frames touch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RarePortState {
     /// Frames marked CE here.
     pub(super) ecn_marks: u64,
     /// The earliest `PortTimeout` in the event queue.
@@ -54,6 +66,13 @@ pub(super) struct NetworkPort<P: Profile> {
     pub(super) doomed: u32,
     /// Its interface in the capture.
     pub(super) captured: Option<u16>,
+}
+
+impl Default for RarePortState {
+    fn default() -> Self {
+        let timeout_armed = SimTime::NEVER;
+        Self { ecn_marks: 0, timeout_armed, max_queue_bytes: 0, doomed: 0, captured: None }
+    }
 }
 
 /// What an arriving frame needs to know of where it is.
@@ -148,7 +167,8 @@ pub struct PortView<'a, P: Profile = Roce> {
 impl<P: Profile> NetworkPort<P> {
     /// What is counted here.
     pub(super) fn counters(&self) -> PortCounters {
-        let Self { frames, bytes, ecn_marks, max_queue_bytes, .. } = *self;
+        let Sent { frames, bytes } = self.sent;
+        let RarePortState { ecn_marks, max_queue_bytes, .. } = self.rare;
         PortCounters { frames, bytes, ecn_marks, max_queue_bytes }
     }
 
@@ -179,7 +199,7 @@ mod tests {
     #[test]
     fn what_every_frame_touches_of_a_port_is_two_cache_lines() {
         assert_eq!(size_of::<NetworkPort<Roce>>(), 5 * 64);
-        assert_eq!(offset_of!(NetworkPort<Roce>, frames), 64);
+        assert_eq!(offset_of!(NetworkPort<Roce>, sent), 64);
         // The queues are 40 bytes behind the beginning of a port.
         assert_eq!(offset_of!(NetworkPort<Roce>, port), 2 * 64 - 40);
     }

@@ -150,7 +150,7 @@ impl<P: Profile> Measuring<'_, P> {
             }
             Measured::Marks(ports) => {
                 for counted in ports {
-                    let now = self.0.ports[counted.port as usize].ecn_marks;
+                    let now = self.0.ports[counted.port as usize].rare.ecn_marks;
                     let marks = now - std::mem::replace(&mut counted.before, now);
                     let (node, port) = self.place_of(counted.port);
                     let sample = MarksCounted { node, port, marks };

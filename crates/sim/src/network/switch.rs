@@ -103,7 +103,7 @@ impl<P: Profile> Network<P> {
             if marking.on_enqueue(&mut self.shared, joining) {
                 if markable {
                     body.mark();
-                    out.ecn_marks += 1;
+                    out.rare.ecn_marks += 1;
                 } else {
                     Notifying(self).notify_congestion(key, switch, egress, id);
                     out = &mut self.ports[egress as usize];
@@ -117,7 +117,7 @@ impl<P: Profile> Network<P> {
             out.port.note_passed(waits_in);
             return self.send::<K>(key, switch, egress, id);
         }
-        out.max_queue_bytes = out.max_queue_bytes.max(queued);
+        out.rare.max_queue_bytes = out.rare.max_queue_bytes.max(queued);
         out.port.enqueue(&mut self.pool, id, waits_in, len);
         if matches!(admission, Admission::StoredAndPause) {
             PortPauses(self).pause_sender(key, receiving, number, priority);
@@ -177,7 +177,7 @@ impl<P: Profile> Network<P> {
             })
         {
             body.mark();
-            out.ecn_marks += 1;
+            out.rare.ecn_marks += 1;
         }
         let stamped = body.telemetry() != Carries::Nothing && body.kind() == TrafficKind::Data;
         if resume {

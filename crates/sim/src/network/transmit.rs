@@ -80,7 +80,8 @@ impl<P: Profile> Network<P> {
         arrival: EventKey,
     ) -> bool {
         let state = &self.ports[port as usize];
-        let (shapes, captured, far) = (state.port.has_extras(), state.captured, state.far.role);
+        let (shapes, captured, far) =
+            (state.port.has_extras(), state.rare.captured, state.far.role);
         if let Some(telemetry) = &mut self.side.telemetry {
             telemetry.note_departure(key.time, port, self.pool.get(id).frame_len);
         }
@@ -224,7 +225,7 @@ impl<P: Profile> Network<P> {
         if far.switch.chooses() {
             self.choose_port(key.time, &far, id);
         }
-        if self.ports[far.port as usize].captured.is_some() {
+        if self.ports[far.port as usize].rare.captured.is_some() {
             Capturing(self).capture_received(key, far.port, id);
         }
         if matches!(far.role, Role::Switch(_)) && self.side.expires(id, self.pool.get(id)) {
@@ -334,8 +335,8 @@ impl<P: Profile> Network<P> {
     pub(super) fn arm_port_timeout(&mut self, port: u32) {
         let state = &mut self.ports[port as usize];
         let due = state.port.poll_timeout();
-        if due < state.timeout_armed {
-            state.timeout_armed = due;
+        if due < state.rare.timeout_armed {
+            state.rare.timeout_armed = due;
             let tie = self.order.reserve(&mut self.nodes[state.node as usize].order);
             self.queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
         }

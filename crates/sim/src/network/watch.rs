@@ -142,7 +142,7 @@ impl<'a> View<'a> {
         let is_on_link =
             state.last != PacketId::NONE && self.0.pool.link_of(state.last) == Some(port);
         TransmitterView {
-            started: state.frames,
+            started: state.sent.frames,
             free_at: state.port.free_at(),
             is_dead: self.0.is_dead(port),
             last: is_on_link.then(|| self.frame(state.last)),

@@ -18,7 +18,7 @@ impl Checkpoint<'_> {
         to: &mut Vec<u8>,
     ) -> Result {
         let state = &self.0.ports[port as usize];
-        save_value(&state.doomed, to)?;
+        save_value(&state.rare.doomed, to)?;
         save_value(&(on_link.len() as u64), to)?;
         for &(arrival, id) in on_link {
             save_value(&arrival, to)?;
@@ -37,7 +37,7 @@ impl Checkpoint<'_> {
     }
 
     pub(super) fn load_link(&mut self, port: u32, from: &mut &[u8]) -> Result {
-        self.0.ports[port as usize].doomed = load_value(from)?;
+        self.0.ports[port as usize].rare.doomed = load_value(from)?;
         for _ in 0..load_value::<u64>(from)? {
             let arrival = load_value(from)?;
             let packet = self.load_packet(from)?;

@@ -155,8 +155,8 @@ impl Checkpoint<'_> {
     fn arm_earlier(&mut self, port: u32, now: SimTime) {
         let state = &mut self.0.ports[port as usize];
         let due = state.port.poll_timeout().max(SimTime::from_ps(now.ps().saturating_add(1)));
-        if due < state.timeout_armed {
-            state.timeout_armed = due;
+        if due < state.rare.timeout_armed {
+            state.rare.timeout_armed = due;
             let tie = self.0.reserve(self.0.ports[port as usize].node);
             self.0.queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
         }

@@ -143,19 +143,15 @@ impl Checkpoint<'_> {
             departs_specially: _,
             marks_departures: _,
             free_armed,
-            frames,
-            bytes,
+            sent,
             free_tie,
             port: transmitter,
             marking,
-            ecn_marks,
-            timeout_armed,
-            max_queue_bytes,
-            doomed: _,
-            captured: _,
+            rare,
         } = &self.0.ports[port as usize];
         save_value(&(free_armed, free_tie), to)?;
-        save_value(&(frames, bytes, ecn_marks, max_queue_bytes, timeout_armed), to)?;
+        save_value(&(sent.frames, sent.bytes), to)?;
+        save_value(&(rare.ecn_marks, rare.max_queue_bytes, rare.timeout_armed), to)?;
         transmitter.save(to)?;
         marking.save(to)?;
         let mut waiting = Vec::new();
@@ -182,8 +178,9 @@ impl Checkpoint<'_> {
     fn load_port(&mut self, port: u32, from: &mut &[u8]) -> Result {
         let state = &mut self.0.ports[port as usize];
         (state.free_armed, state.free_tie) = load_value(from)?;
-        (state.frames, state.bytes, state.ecn_marks) = load_value(from)?;
-        (state.max_queue_bytes, state.timeout_armed) = load_value(from)?;
+        (state.sent.frames, state.sent.bytes) = load_value(from)?;
+        (state.rare.ecn_marks, state.rare.max_queue_bytes) = load_value(from)?;
+        state.rare.timeout_armed = load_value(from)?;
         state.port.load(from)?;
         state.marking.load(from)?;
         for queue in 0..8 {

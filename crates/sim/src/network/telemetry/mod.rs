@@ -131,7 +131,7 @@ impl Telemetry {
                 let rate = port.port.link().rate().bits_per_second();
                 let hop = IntHop::new(
                     now.ps() / PS_PER_NS,
-                    port.bytes + port.frames * u64::from(self.gap_bytes),
+                    port.sent.bytes + port.sent.frames * u64::from(self.gap_bytes),
                     u64::from(port.port.waiting_bytes()),
                     rate,
                     self.multiplier,
