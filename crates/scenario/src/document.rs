@@ -14,7 +14,7 @@ use super::overrides::{Override, segments};
 /// The text of a scenario and the `--set key=value` overrides that apply to it.
 ///
 /// Byte positions are those of the file's text followed by the overrides' texts, each after a
-/// separator of one byte; [`Document::source`] maps them back.
+/// separator of one byte; `Document::source` maps them back.
 #[derive(Clone, Debug, Default)]
 pub struct Document {
     file: PathBuf,

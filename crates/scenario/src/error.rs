@@ -171,7 +171,7 @@ impl Fault {
         Self { place, value: None, message: message.into(), help: None, rate: None }
     }
 
-    /// What [`split_help`] makes of `message`.
+    /// What `split_help` makes of `message`.
     pub fn worded(message: &str) -> Self {
         let (message, help) = split_help(message);
         Self { help, ..Self::at("", message) }
