@@ -123,7 +123,8 @@ impl Shape {
             put("forwarding", "cut-through".into());
         }
         if self.random.once_in(5) {
-            put("load_balancing", "round-robin".into());
+            let algorithm = self.random.pick(&["round-robin", "shortest-queue"]);
+            put("load_balancing", algorithm.into());
         }
         if self.random.once_in(6) {
             put("pause_response", self.random.pick(&["10ns", "500ns", "3us"]).into());

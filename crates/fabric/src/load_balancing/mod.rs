@@ -92,6 +92,8 @@ macro_rules! algorithms {
 algorithms! {
     /// Each packet takes the next port in turn, whatever its destination.
     RoundRobin = "round-robin" => round_robin,
+    /// Each packet takes the port with the fewest bytes waiting; equal ones in turn.
+    ShortestQueue = "shortest-queue" => shortest_queue,
 }
 
 /// What a switch knows of a packet that it is to forward.

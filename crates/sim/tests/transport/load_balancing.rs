@@ -47,6 +47,15 @@ fn round_robin_fills_all_paths_alike() {
 }
 
 #[test]
+fn with_the_shortest_queue_no_path_is_left_empty() {
+    for version in VERSIONS {
+        let text = text(version, "load_balancing = \"shortest-queue\"", "");
+        let frames = frames_up(&text, "leaf-0");
+        assert!(frames.iter().all(|&frames| frames > 20), "{frames:?}");
+    }
+}
+
+#[test]
 fn with_ecmp_a_flow_has_one_path() {
     for balancing in ["", "load_balancing = \"ecmp\""] {
         let frames = frames_up(&text("version = 2", balancing, ""), "leaf-0");
