@@ -10,6 +10,7 @@
 //! left out. The answer is Markdown; `--write` puts it into `ARCHITECTURE.md`.
 
 mod cycles;
+mod limits;
 mod names;
 mod report;
 mod rooms;
@@ -34,6 +35,9 @@ struct Arguments {
     /// Put the tables into ARCHITECTURE.md.
     #[arg(long)]
     write: bool,
+    /// Fail if something is beyond its limit; a test makes the same check.
+    #[arg(long)]
+    check: bool,
     /// Show every arrow between two rooms that runs up, file by file.
     #[arg(long)]
     arrows: bool,
@@ -60,6 +64,10 @@ fn execute(arguments: &Arguments) -> Result<(), Failure> {
     print!("{text}");
     if arguments.write {
         write(&repository().join("ARCHITECTURE.md"), &text)?;
+    }
+    let exceeded = limits::exceeded(&sources, &names, &arrows);
+    if arguments.check && !exceeded.is_empty() {
+        return Err(exceeded.join("\n").into());
     }
     Ok(())
 }

@@ -94,7 +94,8 @@ struct Counted {
     taken_by: usize,
 }
 
-fn types_table(text: &mut String, sources: &[Source], names: &Names) {
+/// Counts of all types, by room and name.
+fn count_types(sources: &[Source], names: &Names) -> BTreeMap<(String, usize, String), Counted> {
     let mut types: BTreeMap<(String, usize, String), Counted> = BTreeMap::new();
     for (at, source) in sources.iter().enumerate() {
         for found in source.types.iter().filter(|found| !found.is_record) {
@@ -119,11 +120,36 @@ fn types_table(text: &mut String, sources: &[Source], names: &Names) {
             }
         }
     }
+    types
+}
+
+/// What was counted of one type.
+#[derive(Debug)]
+pub(crate) struct TypeCounts {
+    /// Its name with its crate and modules.
+    pub(crate) path: String,
+    pub(crate) methods: usize,
+    pub(crate) fields: usize,
+    pub(crate) taken_by: usize,
+}
+
+/// The counts of all types.
+pub(crate) fn type_counts(sources: &[Source], names: &Names) -> Vec<TypeCounts> {
+    let counted = count_types(sources, names).into_iter();
+    let all = counted.map(|((_, at, name), counted)| {
+        let Counted { methods, fields, taken_by, .. } = counted;
+        let path = format!("{}::{name}", sources[at].module.join("::"));
+        TypeCounts { path, methods, fields, taken_by }
+    });
+    all.collect()
+}
+
+fn types_table(text: &mut String, sources: &[Source], names: &Names) {
     let _ = writeln!(
         text,
-        "| type | methods, in `impl` blocks | fields | files that take it by `&mut` |\n|---|---|---|---|"
+        "| type | methods, in `impl` blocks | fields | files that take or hold it by `&mut` |\n|---|---|---|---|"
     );
-    for ((_, at, name), counted) in types {
+    for ((_, at, name), counted) in count_types(sources, names) {
         let Counted { methods, files, fields, taken_by } = counted;
         if methods >= MANY_METHODS || fields > MANY_FIELDS || taken_by >= MANY_FILES {
             let _ = writeln!(

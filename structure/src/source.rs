@@ -23,7 +23,7 @@ pub(crate) struct Source {
     pub(crate) passes_on: Vec<(String, Vec<String>)>,
     pub(crate) types: Vec<Type>,
     pub(crate) implementations: Vec<Implementation>,
-    /// Types that functions here take by `&mut`.
+    /// Types that functions here take, or structs hold, by `&mut`.
     pub(crate) passed: BTreeSet<Passed>,
 }
 
@@ -191,6 +191,7 @@ impl<'ast> Visit<'ast> for Reader {
     fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
         if !is_for_tests(&item.attrs) {
             self.source.types.push(Type::of_struct(item));
+            self.source.passed.extend(Passed::held_by(item));
             visit::visit_item_struct(self, item);
         }
     }

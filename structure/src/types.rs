@@ -16,7 +16,7 @@ pub(crate) struct Implementation {
     pub(crate) methods: usize,
 }
 
-/// A type that a function takes by `&mut`.
+/// A type that a function takes, or a struct holds, by `&mut`.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Passed(pub(crate) String);
 
@@ -41,18 +41,27 @@ impl Implementation {
 }
 
 impl Passed {
+    /// Those of a function's parameters.
     pub(crate) fn of(signature: &syn::Signature) -> Vec<Self> {
         let types = signature.inputs.iter().filter_map(|input| match input {
             syn::FnArg::Typed(typed) => Some(&*typed.ty),
             syn::FnArg::Receiver(_) => None,
         });
-        let mutable = types.filter_map(|of| match of {
+        types.filter_map(Self::by).collect()
+    }
+
+    /// Those of a struct's fields: methods of such a struct are functions that take what it holds.
+    pub(crate) fn held_by(item: &syn::ItemStruct) -> Vec<Self> {
+        item.fields.iter().filter_map(|field| Self::by(&field.ty)).collect()
+    }
+
+    fn by(of: &syn::Type) -> Option<Self> {
+        match of {
             syn::Type::Reference(reference) if reference.mutability.is_some() => {
                 name_of(&reference.elem).map(Self)
             }
             _ => None,
-        });
-        mutable.collect()
+        }
     }
 }
 

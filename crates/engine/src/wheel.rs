@@ -58,8 +58,6 @@ pub(crate) struct TimingWheel<E: Copy> {
     /// How many of them have been.
     served: usize,
     foresight: Foresight,
-    /// Whether the next bin is put in order before its turn.
-    looks_far: bool,
     /// What is in order before its turn.
     ahead: Ahead<E>,
     /// What was pushed into the bin being served, or before it, while many waited there.
@@ -107,7 +105,6 @@ impl<E: Copy> TimingWheel<E> {
             current: Vec::with_capacity(ROOM),
             served: 0,
             foresight: Foresight::Nothing,
-            looks_far: false,
             ahead: Ahead { bin: NOWHERE, events: Vec::with_capacity(ROOM) },
             side: BinaryHeap::with_capacity(ROOM),
             width: WIDEST,
@@ -179,7 +176,6 @@ impl<E: Copy> TimingWheel<E> {
     /// their bin's turn.
     pub(crate) fn foresee(&mut self, foresight: Foresight) {
         self.foresight = foresight;
-        self.looks_far = foresight > Foresight::One;
     }
 
     /// How many steps of prefetching there are.
@@ -191,7 +187,7 @@ impl<E: Copy> TimingWheel<E> {
     /// Whether events are looked at before their bin's turn.
     #[inline(always)]
     pub(crate) fn looks_far(&self) -> bool {
-        self.looks_far
+        self.foresight > Foresight::One
     }
 
     /// The event that will be popped when `ahead` others of the current bin have been, as far as
@@ -373,7 +369,7 @@ impl<E: Copy> TimingWheel<E> {
         self.waiting -= self.current.len();
         self.trial.0 += 1;
         self.trial.1 += self.current.len() as u64;
-        if self.looks_far && self.ahead.bin == NOWHERE {
+        if self.looks_far() && self.ahead.bin == NOWHERE {
             self.go_ahead();
         }
     }

@@ -123,13 +123,16 @@ use rocelab_transport::Algorithm;
 
 const SCENARIO: &str = r#"
 [topology.ring]
-switches = 5
+switches = 6
 hosts_per_switch = 2
 host_link = { rate = "100Gbps", cable = "3m" }
 ring_link = { rate = "100Gbps", cable = "10m" }
 
 [congestion_control.aimd]
 increase = "2KB"
+
+[switch]
+load_balancing = "flowlets"
 
 [workload.incast]
 senders = 9
@@ -141,12 +144,12 @@ fn the_examples_work() {
     assert!(Algorithm::NAMES.contains(&"aimd"));
     assert!(TopologyConfig::NAMES.contains(&"ring"));
     let schema = Scenario::json_schema().to_string();
-    for key in ["\"aimd\"", "\"increase\"", "\"ring\"", "\"hosts_per_switch\"", "\"ring_link\""] {
+    for key in ["\"aimd\"", "\"increase\"", "\"ring\"", "\"hosts_per_switch\"", "\"flowlets\""] {
         assert!(schema.contains(key), "no {key}");
     }
     let scenario = Scenario::parse(SCENARIO, Path::new("ring.toml"), &[]).unwrap();
     let plan = scenario.plan().unwrap();
-    assert_eq!((plan.topology.host_count(), plan.topology.links.len()), (10, 15));
+    assert_eq!((plan.topology.host_count(), plan.topology.links.len()), (12, 18));
     let mut simulation: Simulation = Simulation::new(Arc::new(plan)).unwrap();
     assert!(simulation.run_to_end() == Ending::Finished);
     assert_eq!(simulation.progress().flows_ended, 9);
@@ -158,7 +161,7 @@ fn the_worked_examples_of_contributing_compile_and_run() {
     let text = fs::read_to_string(repository("CONTRIBUTING.md")).unwrap();
     let parts = parts_of(&text);
     let files = parts.iter().filter(|part| matches!(part, Part::File { .. })).count();
-    assert_eq!((files, parts.len()), (2, 4), "one file and one line each, for two examples");
+    assert_eq!((files, parts.len()), (3, 6), "one file and one line each, for three examples");
 
     let sandbox = Sandbox::new();
     let copy = sandbox.path("");

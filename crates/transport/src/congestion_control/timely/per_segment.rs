@@ -8,8 +8,8 @@ use crate::congestion_control::{Ack, CongestionControl, Path, arithmetic};
 /// The state of one queue pair.
 #[derive(Debug)]
 pub(super) struct PerSegment {
-    t_low: Duration,
-    t_high: Duration,
+    /// T_low and T_high.
+    thresholds: [Duration; 2],
     /// Rates in bits per second.
     delta: f64,
     hyper_increase: f64,
@@ -34,7 +34,7 @@ pub(super) struct PerSegment {
 
 rocelab_state::state!(PerSegment {
     values: rate, previous_rtt, difference, increases, acked_bytes;
-    kept: t_low, t_high, delta, hyper_increase, min_rate, line_rate, beta, ewma_weight, min_rtt,
+    kept: thresholds, delta, hyper_increase, min_rate, line_rate, beta, ewma_weight, min_rtt,
         hai_after, segment
 });
 
@@ -43,8 +43,7 @@ impl PerSegment {
         let bits = |rate: Bandwidth| rate.bits_per_second() as f64;
         let (line_rate, min_rate) = (path.line_rate, parameters.floor(path.line_rate));
         Self {
-            t_low: parameters.t_low,
-            t_high: parameters.t_high,
+            thresholds: [parameters.t_low, parameters.t_high],
             delta: bits(parameters.step(line_rate)),
             hyper_increase: bits(parameters.hyper_step(line_rate)),
             min_rate: bits(min_rate),
@@ -66,11 +65,12 @@ impl PerSegment {
         let newest = rtt.ps() as f64 - previous.ps() as f64;
         self.difference = (1.0 - self.ewma_weight) * self.difference + self.ewma_weight * newest;
         let gradient = self.difference / self.min_rtt;
-        let rate = if rtt < self.t_low {
+        let [t_low, t_high] = self.thresholds;
+        let rate = if rtt < t_low {
             self.rate + self.delta
-        } else if rtt > self.t_high {
+        } else if rtt > t_high {
             self.increases = 0;
-            self.rate * (1.0 - self.beta * (1.0 - self.t_high.ps() as f64 / rtt.ps() as f64))
+            self.rate * (1.0 - self.beta * (1.0 - t_high.ps() as f64 / rtt.ps() as f64))
         } else if gradient <= 0.0 {
             self.increases = self.increases.saturating_add(1);
             let hyper = self.increases >= self.hai_after;
