@@ -6,6 +6,11 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
+# A machine that builds once has no use for what incremental compilation keeps for the next time.
+if [ -n "${CI:-}" ]; then
+    export CARGO_INCREMENTAL=0
+fi
+
 steps=(prepare format lints documentation tests combinations program benches fuzz_targets)
 
 # Installs what tests ask for if it is missing. None of it is required: without tshark, tests of
