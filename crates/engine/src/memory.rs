@@ -51,8 +51,9 @@ pub fn ask_for_large_pages<T>(list: &Vec<T>) {
     {
         use rustix::mm::{Advice, madvise};
         let first = list.as_ptr().cast_mut().cast::<u8>();
-        let begin = first.align_offset(rustix::param::page_size());
-        let whole = (bytes - begin) / rustix::param::page_size() * rustix::param::page_size();
+        let page = rustix::param::page_size();
+        let begin = first.align_offset(page);
+        let whole = bytes.saturating_sub(begin) / page * page;
         // SAFETY: the pages are whole ones of this list's memory, and the advice changes no byte of them.
         // It is a hint: a system that does not take it leaves the pages as they are.
         let _ = unsafe { madvise(first.wrapping_add(begin).cast(), whole, Advice::LinuxHugepage) };

@@ -55,8 +55,8 @@ macro_rules! algorithms {
         }
 
         impl LoadBalancer {
-            /// The port by which the packet goes on: one of `choice.ports`. `waiting` gives the bytes
-            /// that wait at a port, over all priorities.
+            /// The port by which the packet goes on: one of `choice.ports`; `None` if there is none. `waiting`
+            /// gives the bytes that wait at a port, over all priorities; `u32::MAX` at one that would drop the packet.
             #[inline]
             pub fn choose(&mut self, choice: Choice<'_>, waiting: impl Fn(u16) -> u32) -> Option<u16> {
                 if let [] | [_] = choice.ports {
@@ -102,16 +102,16 @@ pub struct Choice<'a> {
     /// When the packet arrives.
     pub now: SimTime,
     /// The hash of its addresses and entropy, as [`Routes::egress`](crate::Routes::egress) has it: the same
-    /// for all packets of a flow.
+    /// for all packets of a flow, unless its sender gives them several entropies.
     pub flow_hash: u32,
-    /// The ports of all shortest paths to its destination, ascending; two at least.
+    /// The ports of all shortest paths to its destination, ascending.
     pub ports: &'a [u16],
 }
 
 /// A load-balancing algorithm in one switch.
 trait ChoosePort: fmt::Debug + State {
-    /// The place in `choice.ports` of the port that the packet takes. `waiting` gives the bytes that wait
-    /// at a port.
+    /// The place in `choice.ports`, which has at least two, of the port that the packet takes. `waiting` gives the
+    /// bytes that wait at a port; `u32::MAX` at one that would drop the packet.
     fn choose(&mut self, choice: Choice<'_>, waiting: impl Fn(u16) -> u32) -> usize;
 }
 

@@ -15,8 +15,8 @@ rocelab_state::state!(Balancer { values: turn });
 impl ChoosePort for Balancer {
     fn choose(&mut self, choice: Choice<'_>, waiting: impl Fn(u16) -> u32) -> usize {
         let count = choice.ports.len();
-        // Of equally short queues the first from another place on each time: else the first port, whose frames
-        // are on the wire already while its queue is empty, gets all of them.
+        // Ties are broken by a place that moves on with each choice. Otherwise the first port would get every packet
+        // while all queues are empty, although it is still sending.
         let first = self.turn as usize % count;
         self.turn = self.turn.wrapping_add(1);
         let places = (0..count).map(|place| (first + place) % count);

@@ -11,7 +11,7 @@ use crate::ResultsError;
 use crate::place::Overwrite;
 
 /// The first bytes of a checkpoint's file.
-pub(super) const MAGIC: [u8; 8] = *b"rocelab\x07";
+pub(super) const MAGIC: [u8; 8] = *b"rocelab\x08";
 /// The program's version: the saved state has a meaning for this version only.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

@@ -161,7 +161,8 @@ impl<P: Profile> Building<'_, P> {
     /// Packets know their way where routes are fixed and nothing is flooded.
     fn add_paths(&mut self) {
         if !self.may_routes_change() && self.0.features.tables.is_none() {
-            self.0.layout.paths = Paths::new(self.0.hosts.len());
+            let entropies = self.0.plan.common_queue_pair().path_entropy.numbers();
+            self.0.layout.paths = Paths::new(self.0.hosts.len(), entropies);
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) struct Packet<R> {
     /// Bytes of the frame, FCS included.
     pub(crate) frame_len: u16,
     /// In a switch: the port by which it came in. On a link to a switch: the port by which that
-    /// one will forward it, or [`NO_ROUTE`]; known ahead, so that it can be prefetched.
+    /// one will forward it, [`NO_ROUTE`], or [`ANY`]; known ahead, so that it can be prefetched.
     pub(crate) switch_port: u16,
     /// What it carries.
     pub(crate) body: Body<R>,

@@ -7,7 +7,7 @@
 //! [`HOPS`] switches, behind a switch that [chooses](ANY), and for frames that a switch makes.
 
 use rocelab_engine::ask_for_large_pages;
-use rocelab_fabric::topology::Adjacency;
+use rocelab_fabric::topology::{Adjacency, MAX_PORTS};
 use rocelab_fabric::{LoadBalancing, NodeId};
 
 use crate::Plan;
@@ -16,13 +16,15 @@ use crate::profile::Routing;
 /// In place of a port: a switch has no way to a frame's destination.
 pub(crate) const NO_ROUTE: u16 = u16::MAX;
 
-/// The switches of a way that a packet knows: five of a three-tier Clos, and its host.
+/// The nodes of a way that a packet knows: five switches of a three-tier Clos, and the destination. Routes are asked for
+/// those behind them.
 const HOPS: usize = 6;
 
 /// In place of a port: the switch chooses as the packet arrives.
 pub(crate) const ANY: u16 = NO_ROUTE - 1;
+const _: () = assert!(MAX_PORTS <= ANY as usize, "it is no port's number");
 
-/// In place of a port: routes are to be asked.
+/// In place of a port: routes are to be asked. It may be a port's number: then they say so.
 const ASK: u16 = NO_ROUTE - 2;
 
 /// Places for each host: few of its flows share one with another that sends at the same time.
@@ -96,8 +98,13 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// For a part of a network with so many hosts.
-    pub(super) fn new(hosts: usize) -> Self {
+    /// For a part of a network with so many hosts, whose queue pairs have so many [entropy
+    /// fields](rocelab_transport::PathEntropy) each. If they have more than there are places, nothing is known: hardly a
+    /// packet would find its path.
+    pub(super) fn new(hosts: usize, entropies: u32) -> Self {
+        if entropies as usize > PLACES {
+            return Self::unknown();
+        }
         let nobody = Ends { source: NodeId::MAX, destination: NodeId::MAX, flow_hash: 0 };
         // Before the memory is touched: the system gives pages their size as it gives them.
         let mut known = Vec::with_capacity(hosts);

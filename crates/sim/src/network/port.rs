@@ -89,7 +89,7 @@ pub(super) struct FarEnd {
     pub(super) number: u16,
     /// The unit of its node, if the sender is not in it.
     pub(super) beyond: u32,
-    /// Whether arrivals are captured, may be lost, or are watched by fault rules.
+    /// Whether arrivals are captured, may be lost, or are watched by fault rules, or the switch there chooses among paths.
     pub(super) special: bool,
     /// In which events frames arrive there.
     pub(super) takes: Takes,
@@ -139,7 +139,7 @@ pub struct PortCounters {
 /// Which frames have their next step decided as they are sent, so that their [arrival](Event) names it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Takes {
-    /// None: the link may lose them, they are looked at, or routes may change while they are on the link.
+    /// None: the link may lose them, they are looked at, routes may change while they are on the link, or the switch chooses.
     Any,
     /// Packets that the switch has a route for.
     Packets,

@@ -12,7 +12,7 @@ use super::event::Event;
 use super::failure::Failing;
 use super::faults::FaultyLinks;
 use super::flooding::Flooding;
-use super::node::Role;
+use super::node::{Role, Switch};
 use super::packet::{ANY, Body, NO_ROUTE};
 use super::passed::Passed;
 use super::pauses::PortPauses;
@@ -123,12 +123,14 @@ impl<P: Profile> Network<P> {
         };
         // A switch that has not chosen yet cuts through if it may whichever port it chooses.
         let cuts_through = match packet.switch_port {
+            _ if !is_data => false,
             ANY => {
-                self.routing.next_hops(state.far.node, packet.destination).iter().all(is_no_faster)
+                let ports = self.routing.next_hops(state.far.node, packet.destination);
+                !ports.is_empty() && ports.iter().all(is_no_faster)
             }
-            number => is_data && is_no_faster(&number),
+            number => is_no_faster(&number),
         };
-        if is_data && cuts_through { self.head_of(port, id, tail) } else { tail }
+        if cuts_through { self.head_of(port, id, tail) } else { tail }
     }
 
     /// When the first 64 bytes have arrived of a frame on the link of `port` whose last bit arrives
@@ -180,9 +182,14 @@ impl<P: Profile> Network<P> {
             flow_hash: packet.flow_hash,
             ports: routing.next_hops(far.node, packet.destination),
         };
-        let waiting =
-            |number: u16| ports[far.first_port as usize + usize::from(number)].port.waiting_bytes();
-        let balancer = switches[switch as usize].balancer.as_mut();
+        let Switch { balancer, priorities, .. } = &mut switches[switch as usize];
+        let priority = priorities[usize::from(packet.body.priority().unwrap_or(0) & 7)];
+        // A port that would drop the packet is no short queue.
+        let waiting = |number: u16| {
+            let port = &ports[far.first_port as usize + usize::from(number)].port;
+            if port.place_of(priority).is_some() { port.waiting_bytes() } else { u32::MAX }
+        };
+        let balancer = balancer.as_mut();
         let chosen = balancer.and_then(|balancer| balancer.choose(choice, waiting));
         packet.switch_port = chosen.unwrap_or(NO_ROUTE);
     }
@@ -195,7 +202,7 @@ impl<P: Profile> Network<P> {
     }
 
     /// A frame reaches the end of a link that may lose it, whose rules may change what becomes of
-    /// it, or where it is captured.
+    /// it, where it is captured, or whose switch chooses among paths.
     #[cold]
     fn arrive_specially(&mut self, key: EventKey, port: u32, id: PacketId) {
         let sender = &self.ports[port as usize];

@@ -13,7 +13,7 @@ use rocelab_wire::Psn;
 use super::core::Network;
 use super::event::Event;
 use super::node::Role;
-use super::packet::Body;
+use super::packet::{ANY, Body, NO_ROUTE};
 pub(crate) use super::passed::{Carried, Passed};
 use crate::profile::EndHost;
 use crate::profile::roce::{Roce, SlotView};
@@ -132,7 +132,9 @@ impl<'a> View<'a> {
             Body::Tcp(segment) => Some(Carried::Tcp(segment)),
             Body::Pfc(_) => None,
         };
-        let (destination, egress) = (packet.destination, packet.switch_port);
+        // A switch that chooses among paths has not chosen yet.
+        let egress = if packet.switch_port == ANY { NO_ROUTE } else { packet.switch_port };
+        let destination = packet.destination;
         FrameView { id, destination, packet: body, egress }
     }
 

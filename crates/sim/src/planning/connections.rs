@@ -162,12 +162,20 @@ fn check_timeouts(roce: &RoceConfig) -> Result<(), Fault> {
 /// Tells all queue pairs the round-trip time of the longest path in use: what fills that fills
 /// every other, and switches average over one time only. With selective repeat, that many
 /// packets may be in flight, if the scenario says nothing else (IRN, SIGCOMM 2018: BDP flow
-/// control, for the longest path in the network).
+/// control, for the longest path in the network). Where packets may overtake each other, as many more may be
+/// in flight as may overtake one: else none is ever overtaken by so many that it is taken for lost.
 pub(super) fn measure_paths(plan: &mut Plan, roce: &RoceConfig) {
     let ways = applications::ways(&plan.flows, &plan.apps, &plan.connections);
     let base_rtt = UnloadedNetwork::new(plan).largest_round_trip(&ways);
     let limit = match roce.max_outstanding {
-        None if roce.recovery.is_selective() => Some(packets_in(plan, base_rtt)),
+        None if roce.recovery.is_selective() => {
+            let overtaking = match roce.recovery.tolerance() {
+                0 => 0,
+                tolerance => tolerance + 2,
+            };
+            let most = QueuePairProfile::MAX_OUTSTANDING;
+            Some(packets_in(plan, base_rtt).saturating_add(overtaking).min(most))
+        }
         given => given,
     };
     for profile in &mut plan.queue_pairs {

@@ -1,12 +1,15 @@
 //! What a scenario says to no effect: no error, but seldom what was meant.
 
-use rocelab_fabric::SwitchConfig;
+use rocelab_fabric::{LoadBalancing, SwitchConfig};
+
 use rocelab_units::{Duration, SimTime};
+use rocelab_wire::TelemetryKind;
 
 use super::{connection_timers, endless_tcp};
 use crate::plan::Plan;
 use crate::scenario::{
-    EntryState, FailureKind, Fault, LearningConfig, RoceVersion, Scenario, ScenarioError,
+    EntryState, FailureKind, Fault, Forwarding, LearningConfig, RoceVersion, Scenario,
+    ScenarioError,
 };
 
 /// See [`Planning::without_effect`](super::Planning::without_effect).
@@ -25,10 +28,54 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(no_watchdog(scenario))
         .chain(unused_arp_timeout(scenario))
         .chain(unused_alpha(scenario))
+        .chain(unused_load_balancing(scenario))
+        .chain(overtaking(scenario, plan))
         .chain(unreachable_xon(scenario))
         .chain(endless_tcp::endless_tcp(scenario, plan))
         .chain(connection_timers::too_short(plan));
     found.map(|fault| scenario.document.report(fault)).collect()
+}
+
+/// A choice among paths, where frames have one path each: the spanning tree.
+fn unused_load_balancing(scenario: &Scenario) -> Option<Fault> {
+    let is_tree = scenario.roce.version == RoceVersion::V1
+        && scenario.layer2.forwarding == Forwarding::SpanningTree;
+    let unused = is_tree && scenario.switch.load_balancing != LoadBalancing::Ecmp;
+    unused.then(|| {
+        Fault::at("switch.load_balancing", "frames have one path each, along the spanning tree")
+            .value(scenario.switch.load_balancing.name())
+            .help("leave it out, or use `layer2.forwarding = \"multipath\"`")
+    })
+}
+
+/// Packets that overtake each other, and what takes that for something else.
+fn overtaking<'a>(scenario: &'a Scenario, plan: &Plan) -> impl Iterator<Item = Fault> + use<'a> {
+    let by_entropy = plan.common_queue_pair().path_entropy.numbers() > 1;
+    let key = if by_entropy { "roce.path_entropy" } else { "switch.load_balancing" };
+    let note = move |what: &str, help: &str| {
+        Fault::at(key, format!("packets overtake each other, and {what}")).help(help)
+    };
+    let (spreads, service) = (plan.spreads_packets(), plan.service());
+    let by_loss = scenario.roce.recovery.tolerance() == 0 && service.is_reliable();
+    let recovery = (spreads && by_loss).then(|| {
+        let what =
+            format!("`{}` takes those that were overtaken for lost", scenario.roce.recovery.name());
+        note(&what, "use `roce.recovery = { reordering = { packets = 32 } }`")
+    });
+    let is_unreliable = !service.is_reliable() && !service.is_datagram();
+    let unreliable = (spreads && is_unreliable).then(|| {
+        let what = "an unreliable connection drops messages whose packets arrive out of order";
+        note(what, "use messages of one packet, or `roce.service = \"rc\"`")
+    });
+    let usable = super::algorithms::usable(scenario);
+    let has_hops =
+        |one: &super::algorithms::Named<'_>| one.algorithm.telemetry() == Some(TelemetryKind::Int);
+    let by_hop = usable.iter().find(|one| has_hops(one)).map(|one| one.algorithm.name());
+    let telemetry = by_hop.filter(|_| spreads).map(|name| {
+        let what = format!("`{name}` compares the telemetry of a hop with that of another path");
+        note(&what, "use another congestion control")
+    });
+    recovery.into_iter().chain(unreliable).chain(telemetry)
 }
 
 /// Failures that begin when all is over.

@@ -13,6 +13,7 @@ mod lossy;
 mod marking;
 mod own_failures;
 mod pauses;
+mod ports_towards;
 mod priorities;
 mod receivers;
 mod routing_loop;

@@ -7,6 +7,7 @@ use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{NodeId, Routes};
 use serde::Serialize;
 
+use super::ports_towards::ports_towards;
 use crate::Plan;
 
 /// Switches that send frames round until their TTL ends, if they have one.
@@ -70,19 +71,37 @@ impl Walk<'_> {
     /// for want of a route.
     fn circle(&self, from: NodeId, to: NodeId, entropy: u32) -> Option<Vec<NodeId>> {
         let hash = self.plan.flow_hash(from, to, entropy);
-        let mut passed: Vec<NodeId> = Vec::new();
-        let mut node = self.adjacency.ports_of(from).first()?.node;
-        while node != to {
-            if let Some(first) = passed.iter().position(|&switch| switch == node) {
-                let mut circle = passed.split_off(first);
-                let lowest = (0..circle.len()).min_by_key(|&at| circle[at])?;
-                circle.rotate_left(lowest);
-                return Some(circle);
-            }
-            passed.push(node);
-            let port = self.routes.egress(node, to, hash)?;
-            node = self.adjacency.ports_of(node).get(usize::from(port))?.node;
+        let first = self.adjacency.ports_of(from).first()?.node;
+        self.circle_from(first, (to, hash), &mut Vec::new(), &mut Vec::new())
+    }
+
+    /// The same from a switch on, behind those that were `passed`; from those that are `known` none is reached.
+    fn circle_from(
+        &self,
+        node: NodeId,
+        (to, hash): (NodeId, u32),
+        passed: &mut Vec<NodeId>,
+        known: &mut Vec<NodeId>,
+    ) -> Option<Vec<NodeId>> {
+        if node == to || known.contains(&node) {
+            return None;
         }
+        if let Some(first) = passed.iter().position(|&switch| switch == node) {
+            let mut circle = passed.split_off(first);
+            let lowest = (0..circle.len()).min_by_key(|&at| circle[at])?;
+            circle.rotate_left(lowest);
+            return Some(circle);
+        }
+        passed.push(node);
+        for port in ports_towards(self.plan, &self.routes, node, (to, hash)) {
+            let Some(next) = self.adjacency.ports_of(node).get(usize::from(port)) else { continue };
+            let circle = self.circle_from(next.node, (to, hash), passed, known);
+            if circle.is_some() {
+                return circle;
+            }
+        }
+        passed.pop();
+        known.push(node);
         None
     }
 }

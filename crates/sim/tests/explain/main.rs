@@ -2,6 +2,7 @@
 
 mod causes;
 mod deadlocks;
+mod load_balancing;
 mod scenarios;
 mod stalls;
 mod tcp;

@@ -70,15 +70,30 @@ fn reordering_is_selective_repeat_with_a_number_of_packets() {
     let profile = profile("recovery = { reordering = { packets = 7 } }");
     assert_eq!(profile.recovery.name(), "reordering");
     assert!(profile.recovery.is_selective());
-    assert!(
-        profile.max_outstanding < QueuePairProfile::MAX_OUTSTANDING,
-        "as with selective repeat"
-    );
+    // One that is lost is overtaken by more than seven before the window is full.
+    let selective = self::profile("recovery = \"selective-repeat\"");
+    assert_eq!(profile.max_outstanding, selective.max_outstanding + 7 + 2);
     let default = self::profile("recovery = { reordering = {} }");
     let written = self::profile("recovery = { reordering = { packets = 32 } }");
     assert_eq!(default.recovery, written.recovery);
-    let error = try_plan(&text("recovery = { reordering = { packets = 0 } }", "")).unwrap_err();
-    assert!(error.to_string().contains("roce.recovery.reordering.packets"), "{error}");
+    for packets in ["0", "8388609"] {
+        let recovery = format!("recovery = {{ reordering = {{ packets = {packets} }} }}");
+        let error = try_plan(&text(&recovery, "")).unwrap_err().to_string();
+        assert!(error.contains("roce.recovery.reordering.packets"), "{error}");
+        assert!(error.contains("1 to 8388608"), "{error}");
+    }
+}
+
+/// Its default number of packets is more than a round trip has here.
+#[test]
+fn reordering_notices_a_loss_without_the_timeout() {
+    let lost = "[[faults]]\naction = \"drop\"\nprobability = 0.01\n";
+    let run = run(&text("ack_timeout = 14\nrecovery = { reordering = {} }", lost));
+    assert_eq!(run.ending, Ending::Finished);
+    let counters = run.simulation.network().nic_counters();
+    assert!(counters.retransmitted.packets > 0, "some of a thousand packets are lost");
+    // The last packets alone may have to wait for it.
+    assert!(counters.timeouts <= 1, "{} timeouts", counters.timeouts);
 }
 
 #[test]

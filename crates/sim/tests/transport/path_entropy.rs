@@ -121,9 +121,10 @@ fn no_flow_is_quicker_than_ideal() {
 
 #[test]
 fn senseless_numbers_are_refused() {
-    for numbers in ["0", "1", "4097"] {
+    for numbers in ["0", "1", "257"] {
         let roce = format!("path_entropy = {{ round-robin = {{ numbers = {numbers} }} }}");
         let error = try_plan(&text(&roce, "write", "")).unwrap_err().to_string();
         assert!(error.contains("roce.path_entropy.round-robin.numbers"), "{error}");
+        assert!(error.contains("2 to 256"), "{error}");
     }
 }

@@ -102,8 +102,8 @@ trait Policy: fmt::Debug + State {
 }
 
 impl PathEntropy {
-    /// The most numbers of a queue pair: each takes 4 bytes.
-    pub const MOST_NUMBERS: u32 = 4096;
+    /// The most numbers of a queue pair: each takes 4 bytes, and networks have fewer equal paths.
+    pub const MOST_NUMBERS: u32 = 256;
 
     /// How many numbers a queue pair has to choose from, at least 1.
     pub fn numbers(&self) -> u32 {

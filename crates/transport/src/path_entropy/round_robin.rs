@@ -13,8 +13,8 @@ use crate::congestion_control::InvalidParameter;
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "RoundRobinEntropyParameters")]
 pub struct Parameters {
-    /// How many numbers a queue pair has, 2 to 4096: the one drawn for it, and those that follow.
-    #[schemars(range(min = 2, max = 4096))]
+    /// How many numbers a queue pair has, 2 to 256: the one drawn for it, and those that follow.
+    #[schemars(range(min = 2, max = 256))]
     pub numbers: u32,
 }
 
@@ -45,7 +45,7 @@ impl Policy for Choice {
             "numbers",
             &self.numbers,
             "is no choice of numbers, or more than a queue pair keeps",
-            "give 2 to 4096, or use `path_entropy = \"queue-pair\"`",
+            "give 2 to 256, or use `path_entropy = \"queue-pair\"`",
         )
     }
 
@@ -55,7 +55,7 @@ impl Policy for Choice {
 
     fn next(&mut self, _: &Packet) -> u32 {
         let this = self.next;
-        self.next = (this + 1) % self.numbers.max(1);
-        this
+        self.next = this.wrapping_add(1) % self.numbers.max(1);
+        this % self.numbers.max(1)
     }
 }

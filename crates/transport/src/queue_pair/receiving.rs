@@ -117,7 +117,8 @@ impl QueuePair {
             shared.arriving = None;
             // The result of an atomic operation is said by no later acknowledgement.
             if !(saved.is_plain() && answer.is_plain()) {
-                self.answer(&saved, Telemetry::None, shared);
+                let before = core::mem::replace(&mut saved, Answer::Nothing);
+                self.answer(&before, Telemetry::None, shared);
             }
             if answer != Answer::Nothing {
                 saved = answer;

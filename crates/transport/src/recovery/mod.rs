@@ -79,6 +79,11 @@ impl Recovery {
         self.reliability().selection().is_some()
     }
 
+    /// Packets by which one may be overtaken before it is taken for lost; 0 if any that overtakes it says so.
+    pub fn tolerance(&self) -> u32 {
+        self.reliability().selection().map_or(0, |selection| selection.tolerance)
+    }
+
     /// Checks every parameter.
     ///
     /// # Errors

@@ -2,11 +2,12 @@
 
 use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
-use rocelab_state::{Result, State, load_value, save_value};
+use rocelab_state::{Result, State, load_value, save_value, unfit};
 use rocelab_units::SimTime;
 
 use super::Checkpoint;
 use crate::network::faults::{Direction, HeldBack};
+use crate::network::packet::{ANY, NO_ROUTE};
 use crate::network::part::PortPlaces;
 
 impl Checkpoint<'_> {
@@ -38,12 +39,19 @@ impl Checkpoint<'_> {
 
     pub(super) fn load_link(&mut self, port: u32, from: &mut &[u8]) -> Result {
         self.0.ports[port as usize].rare.doomed = load_value(from)?;
+        let far = self.0.ports[port as usize].far.node;
+        let ports_behind = self.0.layout.adjacency.ports_of(far).len();
         for _ in 0..load_value::<u64>(from)? {
             let arrival = load_value(from)?;
             let packet = self.load_packet(from)?;
             let state = &mut self.0.ports[port as usize];
             state.last = packet;
             let on_link = self.0.pool.get_mut(packet);
+            let next = on_link.switch_port;
+            let is_port = usize::from(next) < ports_behind;
+            if !is_port && next != NO_ROUTE && !(next == ANY && state.far.switch.chooses()) {
+                return Err(unfit("the way of a packet"));
+            }
             on_link.start_on_link(port);
             self.0.queue.push(arrival, state.far.arrival_of(port, packet, on_link));
         }

@@ -12,6 +12,9 @@ use crate::network::failure::Storms;
 use crate::network::node::{Role, Switch};
 use crate::network::port::NetworkPort;
 
+/// What must not change of a switch, see [`Checkpoint::ways`].
+type Ways = ([u8; 8], u64, bool, String);
+
 impl Checkpoint<'_> {
     pub(super) fn save_node(&mut self, node: NodeId, to: &mut Vec<u8>) -> Result {
         self.0.nodes[node as usize].order.save(to)?;
@@ -110,16 +113,20 @@ impl Checkpoint<'_> {
     }
 
     /// What frames in a switch and on their way to it were treated by, so that it must not change: its
-    /// priorities, its latency (picoseconds), and whether it cuts through.
-    fn ways(&self, switch: u32) -> ([u8; 8], u64, bool) {
+    /// priorities, its latency (picoseconds), whether it cuts through, and its load balancing.
+    fn ways(&self, switch: u32) -> Ways {
         let Switch { node, priorities, .. } = self.0.switches[switch as usize];
-        (priorities, self.0.plan.latency_of(node).ps(), self.0.plan.cuts_through(node))
+        let plan = &self.0.plan;
+        let balancing = plan.load_balancing_of(node).name().to_owned();
+        (priorities, plan.latency_of(node).ps(), plan.cuts_through(node), balancing)
     }
 
     fn load_switch(&mut self, switch: u32, from: &mut &[u8]) -> Result {
         let unreturned = load_value(from)?;
-        if load_value::<([u8; 8], u64, bool)>(from)? != self.ways(switch) {
-            return Err(unfit("priorities in a switch, its latency, or how it forwards"));
+        if load_value::<Ways>(from)? != self.ways(switch) {
+            let what =
+                "priorities in a switch, its latency, its load balancing, or how it forwards";
+            return Err(unfit(what));
         }
         let state = &mut self.0.switches[switch as usize];
         state.unreturned = unreturned;

@@ -48,7 +48,8 @@ impl StarvedPriority {
         let first = priorities.next().or(plan.connections.first().map(|one| one.priority));
         let of_connections = plan.connections.iter().map(|connection| connection.priority);
         let is_one = priorities.chain(of_connections).all(|priority| Some(priority) == first);
-        if plan.profile.hpcc_ns3().is_some() || is_one {
+        // How much of a flow each port gets is not known where its packets take several paths.
+        if plan.profile.hpcc_ns3().is_some() || is_one || plan.spreads_packets() {
             return Vec::new();
         }
         let Ok(routes) = plan.routes(&plan.active_links) else { return Vec::new() };

@@ -1,6 +1,6 @@
 //! The egress ports with strict scheduling that flows and connections pass.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{NodeId, Routes, SchedulerConfig, SwitchConfig};
@@ -106,12 +106,13 @@ impl<'a> Paths<'a> {
         let reads = flow.verb == Verb::Read && !flow.is_tcp();
         let (from, to) =
             if reads { (flow.destination, flow.source) } else { (flow.source, flow.destination) };
-        let priority = flow.priority;
-        if flow.is_tcp() {
-            let hash = self.plan.segment_hash(flow, true);
-            return self.follow(&Sent { from, to, hash, priority, is_tcp: true }, visit);
-        }
-        self.follow_packets((from, to), flow.entropy, priority, visit);
+        let hash = if flow.is_tcp() {
+            self.plan.segment_hash(flow, true)
+        } else {
+            self.plan.flow_hash(from, to, flow.entropy)
+        };
+        let sent = Sent { from, to, hash, priority: flow.priority, is_tcp: flow.is_tcp() };
+        self.follow(&sent, visit);
     }
 
     /// Visits where the frames of a connection go, in both directions.
@@ -122,35 +123,9 @@ impl<'a> Paths<'a> {
     ) {
         let [client, server] = connection.ends.map(|end| end.host);
         for (from, to) in [(client, server), (server, client)] {
-            self.follow_packets((from, to), connection.entropy, connection.priority, &mut visit);
-        }
-    }
-
-    /// Visits once each where the data packets of a queue pair may go.
-    fn follow_packets(
-        &self,
-        (from, to): (NodeId, NodeId),
-        entropy: u32,
-        priority: u8,
-        mut visit: impl FnMut(Visit),
-    ) {
-        let all = self.plan.entropies(entropy).map(|entropy| Sent {
-            from,
-            to,
-            hash: self.plan.flow_hash(from, to, entropy),
-            priority,
-            is_tcp: false,
-        });
-        if let (_, Some(1)) = all.size_hint() {
-            return all.for_each(|sent| self.follow(&sent, &mut visit));
-        }
-        let mut seen = BTreeSet::new();
-        for sent in all {
-            self.follow(&sent, |place| {
-                if seen.insert(place.place) {
-                    visit(place);
-                }
-            });
+            let hash = self.plan.flow_hash(from, to, connection.entropy);
+            let sent = Sent { from, to, hash, priority: connection.priority, is_tcp: false };
+            self.follow(&sent, &mut visit);
         }
     }
 
