@@ -29,7 +29,7 @@ fn all_of_their_time_is_accounted_for() {
         let flows = found.unwrap_or_else(|error| panic!("{error}")).flows;
         assert_eq!(flows.len(), 3);
         for one in flows {
-            assert_eq!((one.status, one.sum_ps()), ("success", one.elapsed_ps), "{one}");
+            assert_eq!((one.status, one.sum_ps()), ("completed", one.elapsed_ps), "{one}");
         }
     }
 }
