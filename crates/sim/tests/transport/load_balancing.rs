@@ -65,7 +65,7 @@ fn with_ecmp_a_flow_has_one_path() {
 
 #[test]
 fn one_switch_may_choose_where_others_do_not() {
-    let one = "[[switch.override]]\nswitch = \"leaf-1\"\nload_balancing = \"round-robin\"\n";
+    let one = "[[switch.override]]\nswitches = [\"leaf-1\"]\nload_balancing = \"round-robin\"\n";
     let text = text("version = 2", one, "");
     let used = |leaf| frames_up(&text, leaf).into_iter().filter(|&frames| frames > 0).count();
     assert_eq!((used("leaf-0"), used("leaf-1")), (1, 4));
