@@ -91,9 +91,13 @@ impl Seen<'_> {
         let summary = &self.ran.summary;
         let acted = summary.faults.iter().any(|rule| rule.acted > 0);
         let stuck = !summary.deadlocks.is_empty() || summary.storms > 0;
-        let reorders = self.key("roce", "path_entropy").is_some()
-            || self.key("switch", "load_balancing").is_some();
+        let reorders = self.may_reorder();
         self.lost() > 0 || reorders || acted || !summary.failures.is_empty() || stuck
+    }
+
+    /// Whether packets of one queue pair may take several paths.
+    fn may_reorder(&self) -> bool {
+        self.key("roce", "path_entropy").is_some() || self.key("switch", "load_balancing").is_some()
     }
 
     /// Number of lost frames that somebody needs.
@@ -435,13 +439,15 @@ fn samples(seen: &Seen<'_>) -> Result<(), String> {
 }
 
 /// A capture of a correct network has no faults. If frames were lost, it may have gaps; if fault
-/// rules changed frames, it has the faults that they made.
+/// rules changed frames, it has the faults that they made. If packets take several paths, none of these
+/// ports sees all packets of a message, or sees them in order.
 fn capture(seen: &Seen<'_>) -> Result<(), String> {
     let floods = seen.ran.summary.layer2.is_some_and(|layer2| layer2.floods > 0);
     // If all packets are to or from one host, a port to which they are flooded looks like that
     // host's port.
     let has_gaps = floods || seen.has_trouble();
-    let is_changed = seen.ran.summary.faults.iter().any(|rule| rule.acted > 0);
+    let acted = seen.ran.summary.faults.iter().any(|rule| rule.acted > 0);
+    let is_changed = acted || seen.may_reorder();
     let captures = seen.ran.files.iter().filter(|(name, _)| name.contains(".pcap"));
     for (name, bytes) in captures {
         let failed = |error: &dyn std::fmt::Display| format!("{name}: {error}");
