@@ -344,8 +344,13 @@ impl Requests {
         Some(read)
     }
 
+    /// Whether a read starts with this PSN. Its length may be unknown.
+    pub(super) fn reads_from(&self, psn: Psn) -> bool {
+        self.reads.iter().any(|read| read.start == psn)
+    }
+
     /// The length in bytes of the read that starts with this PSN, if it is known.
-    pub(super) fn read_from(&self, psn: Psn) -> Option<u32> {
+    pub(super) fn read_length_from(&self, psn: Psn) -> Option<u32> {
         self.reads.iter().rev().find(|read| read.start == psn).and_then(|read| read.len)
     }
 

@@ -57,7 +57,7 @@ impl Responses {
     ) -> Novelty {
         let psn = response.psn;
         let mut step = response.step;
-        let requested = requests.as_deref().and_then(|requests| requests.read_from(psn));
+        let is_requested = requests.as_deref().is_some_and(|requests| requests.reads_from(psn));
         let next = self.last.map(|last| last.wrapping_add(1));
         if next != Some(psn) {
             if let (Some(next), Position::Within(_)) = (next, self.position)
@@ -66,7 +66,7 @@ impl Responses {
                 observations.push(Observation::Gap { first: next, count: count.unsigned_abs() });
             }
             self.position = Position::Unknown;
-        } else if requested.is_some() {
+        } else if is_requested {
             // The responses to a repeated read may continue where the earlier ones ended, or start
             // anew.
             self.position = match self.position {
@@ -77,7 +77,8 @@ impl Responses {
             };
         }
         if step.opcode.is_first() || step.opcode.is_only() {
-            step.announced = requested;
+            step.announced =
+                requests.as_deref().and_then(|requests| requests.read_length_from(psn));
         }
         self.position.step(&step, faults);
         if (step.opcode.is_first() || step.opcode.is_middle())
