@@ -1,6 +1,6 @@
 //! Static routes that lead frames in a circle.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use rocelab_fabric::topology::Adjacency;
@@ -71,37 +71,31 @@ impl Walk<'_> {
     /// for want of a route.
     fn circle(&self, from: NodeId, to: NodeId, entropy: u32) -> Option<Vec<NodeId>> {
         let hash = self.plan.flow_hash(from, to, entropy);
-        let first = self.adjacency.ports_of(from).first()?.node;
-        self.circle_from(first, (to, hash), &mut Vec::new(), &mut Vec::new())
-    }
-
-    /// The same from a switch on, behind those that were `passed`; from those that are `known` none is reached.
-    fn circle_from(
-        &self,
-        node: NodeId,
-        (to, hash): (NodeId, u32),
-        passed: &mut Vec<NodeId>,
-        known: &mut Vec<NodeId>,
-    ) -> Option<Vec<NodeId>> {
-        if node == to || known.contains(&node) {
-            return None;
-        }
-        if let Some(first) = passed.iter().position(|&switch| switch == node) {
-            let mut circle = passed.split_off(first);
-            let lowest = (0..circle.len()).min_by_key(|&at| circle[at])?;
-            circle.rotate_left(lowest);
-            return Some(circle);
-        }
-        passed.push(node);
-        for port in ports_towards(self.plan, &self.routes, node, (to, hash)) {
-            let Some(next) = self.adjacency.ports_of(node).get(usize::from(port)) else { continue };
-            let circle = self.circle_from(next.node, (to, hash), passed, known);
-            if circle.is_some() {
-                return circle;
+        let mut passed: Vec<NodeId> = Vec::new();
+        // Those from which no circle is reached.
+        let mut known: BTreeSet<NodeId> = BTreeSet::new();
+        // Each with the number of switches on the way to it.
+        let mut ahead = vec![(self.adjacency.ports_of(from).first()?.node, 0)];
+        while let Some((node, behind)) = ahead.pop() {
+            known.extend(passed.drain(behind..));
+            if node == to || known.contains(&node) {
+                continue;
             }
+            if let Some(first) = passed.iter().position(|&switch| switch == node) {
+                let mut circle = passed.split_off(first);
+                let lowest = (0..circle.len()).min_by_key(|&at| circle[at])?;
+                circle.rotate_left(lowest);
+                return Some(circle);
+            }
+            passed.push(node);
+            let ports = ports_towards(self.plan, &self.routes, node, (to, hash)).into_iter();
+            let links = self.adjacency.ports_of(node);
+            let next = ports.filter_map(|port| links.get(usize::from(port)));
+            // The one on top is the next, and that of the first port comes first.
+            let others = ahead.len();
+            ahead.extend(next.map(|link| (link.node, passed.len())));
+            ahead[others..].reverse();
         }
-        passed.pop();
-        known.push(node);
         None
     }
 }
