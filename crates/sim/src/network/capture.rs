@@ -26,7 +26,7 @@ use super::owners::Owner;
 use super::packet::{Body, Packet, PacketOf};
 use crate::address::{host_gid, host_mac, switch_port_mac};
 use crate::profile::roce::GSI_QPN;
-use crate::profile::{HostPacket, Profile, Routing};
+use crate::profile::{HostPacket, Profile, Routing, StackFrame};
 
 /// A network of which frames are captured.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl<P: Profile> Capturing<'_, P> {
                 let frame = pfc.to_frame(self.port_mac(sender));
                 capture.keep(key, interface, direction, &frame);
             }
-            Body::Tcp(ref segment) => {
+            Body::Stack(StackFrame::Tcp(ref segment)) => {
                 let bytes = self.segment_bytes(sender, id, &packet, segment);
                 let frame = self.segment_frame(sender, &packet, segment, &bytes);
                 capture.keep(key, interface, direction, &frame);

@@ -16,7 +16,7 @@ pub(crate) use self::backlogs::{IdleBacklog, every_nth_look};
 use self::backlogs::{LEAST_SHARE, PortUse};
 use super::core::Network;
 use super::node::Host;
-use crate::profile::{EndHost, Profile};
+use crate::profile::{Inspect, Profile};
 
 /// A network that is searched for queue pairs that could send.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use super::link_rates::LinkUse;
 use super::node::{Host, Role};
 use super::port::PortView;
 use super::receiver::ReceiverCounts;
-use crate::profile::{EndHost, FlowStarts, Profile};
+use crate::profile::{FlowStarts, Inspect, Profile};
 use crate::record::{MacEntries, OpenOperation, Totals, Traversals};
 
 /// A part of a network from outside: what it has counted, and what is in it.

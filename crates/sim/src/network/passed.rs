@@ -5,7 +5,7 @@ use rocelab_transport::Packet as RdmaPacket;
 use rocelab_transport::tcp::TcpSegment;
 
 use super::packet::{Body, Packet};
-use crate::profile::HostPacket;
+use crate::profile::{HostPacket, StackFrame};
 use crate::record::DropCause;
 
 /// What became of a frame on a link that is special, or where it was dropped.
@@ -56,7 +56,7 @@ impl Passed {
     pub(super) fn arrived<R: HostPacket>(id: PacketId, port: u32, packet: &Packet<R>) -> Self {
         let body = match &packet.body {
             Body::Rdma(body) => body.as_rdma().copied().map(Carried::Rdma),
-            Body::Tcp(segment) => Some(Carried::Tcp(*segment)),
+            Body::Stack(StackFrame::Tcp(segment)) => Some(Carried::Tcp(*segment)),
             Body::Pfc(_) => None,
         };
         let (egress, destination) = (packet.switch_port, packet.destination);

@@ -16,7 +16,7 @@ use super::core::Network;
 use super::event::Event;
 use super::node::Role;
 use crate::PortSamplingPlan;
-use crate::profile::{EndHost, FlowProgress, Profile};
+use crate::profile::{FlowProgress, Inspect, Profile};
 use crate::record::{
     FlowGoodput, FlowRate, MarksCounted, PortUse, QueueLength, Record, RecordKind,
 };

@@ -13,12 +13,12 @@ use super::failure::Failing;
 use super::faults::FaultyLinks;
 use super::flooding::Flooding;
 use super::node::{Role, Switch};
+use super::other_frames::{OtherFrames, Packets};
 use super::packet::{ANY, Body, NO_ROUTE};
 use super::passed::Passed;
 use super::pauses::PortPauses;
 use super::port::FarEnd;
 use super::receiver::Receiving;
-use super::tcp::{OtherFrames, Packets};
 use crate::profile::{EndHost, HostPacket, Profile, Routing, Shared};
 use crate::record::{DropCause, FrameDropped, Record, RecordKind};
 

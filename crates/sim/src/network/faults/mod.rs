@@ -149,7 +149,7 @@ impl<P: Profile> FaultyLinks<'_, P> {
     fn judge(&mut self, time: SimTime, port: u32, id: PacketId) -> Option<(u32, FaultAction)> {
         let faults = self.0.features.faults.as_mut()?;
         let packet = self.0.pool.get(id);
-        if matches!(packet.body, Body::Tcp(_)) {
+        if matches!(packet.body, Body::Stack(_)) {
             return None; // Rules are about RDMA packets and pause frames.
         }
         let seen = Seen {
@@ -157,7 +157,7 @@ impl<P: Profile> FaultyLinks<'_, P> {
             destination: packet.destination,
             packet: match packet.body {
                 Body::Rdma(ref body) => body.as_rdma(),
-                Body::Tcp(_) | Body::Pfc(_) => None,
+                Body::Stack(_) | Body::Pfc(_) => None,
             },
             identification: self
                 .0

@@ -147,7 +147,7 @@ mod tests {
     use crate::network::core::Network;
     use crate::network::idle_backlog::BacklogSearch;
     use crate::network::node::Host;
-    use crate::profile::EndHost;
+    use crate::profile::Inspect;
     use crate::profile::roce::Roce;
     use crate::{Planning, Scenario, Simulation};
 
