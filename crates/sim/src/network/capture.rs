@@ -27,6 +27,7 @@ use super::packet::{Body, Packet, PacketOf};
 use crate::address::{host_gid, host_mac, switch_port_mac};
 use crate::profile::roce::GSI_QPN;
 use crate::profile::{HostPacket, Profile, Routing, StackFrame};
+use crate::scenario::IpVersion;
 
 /// A network of which frames are captured.
 #[derive(Debug)]
@@ -89,7 +90,14 @@ impl<P: Profile> Capturing<'_, P> {
             }
             Body::Stack(StackFrame::Tcp(ref segment)) => {
                 let bytes = self.segment_bytes(sender, id, &packet, segment);
-                let frame = self.segment_frame(sender, &packet, segment, &bytes);
+                let ip = self.0.plan.tcp.as_ref().map_or(IpVersion::Ipv4, |tcp| tcp.ip);
+                let frame = self.stack_frame(sender, &packet, segment.priority(), (ip, &bytes));
+                capture.keep(key, interface, direction, &frame);
+            }
+            Body::Stack(StackFrame::Stream(ref carried)) => {
+                let bytes = self.stream_bytes(sender, id, &packet, carried);
+                let ip = self.0.plan.streams.ip;
+                let frame = self.stack_frame(sender, &packet, carried.priority, (ip, &bytes));
                 capture.keep(key, interface, direction, &frame);
             }
             Body::Rdma(ref body) => {

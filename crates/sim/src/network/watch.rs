@@ -130,6 +130,7 @@ impl<'a> View<'a> {
         let body = match packet.body {
             Body::Rdma(body) => Some(Carried::Rdma(body)),
             Body::Stack(StackFrame::Tcp(segment)) => Some(Carried::Tcp(segment)),
+            Body::Stack(StackFrame::Stream(packet)) => Some(Carried::Stream(packet)),
             Body::Pfc(_) => None,
         };
         // A switch that chooses among paths has not chosen yet.

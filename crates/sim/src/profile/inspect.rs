@@ -1,6 +1,7 @@
 //! Looking inside a host: what was counted, how far flows have come, and what stands still. No packet's way
 //! leads through here.
 
+use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
 use rocelab_transport::{Backlog, Counters, Standing};
 
@@ -22,6 +23,11 @@ pub trait Inspect<R: HostPacket> {
     /// Ends of connections that its TCP keeps.
     fn tcp_connections(&self) -> usize {
         0
+    }
+
+    /// What it counted of each stream of which it is one end, by its number in the plan.
+    fn stream_counts(&self) -> Vec<(u32, StreamCounts)> {
+        Vec::new()
     }
 
     /// Whether it is bound to send later by itself.

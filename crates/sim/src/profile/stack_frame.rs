@@ -2,6 +2,7 @@
 
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::Packet as RdmaPacket;
+use rocelab_transport::stack::StreamPacket;
 use rocelab_transport::tcp::{SackBlocks, TcpSegment};
 use rocelab_units::SimTime;
 
@@ -14,6 +15,8 @@ use crate::record::TrafficKind;
 pub enum StackFrame {
     /// A segment of TCP.
     Tcp(TcpSegment),
+    /// A packet of a stream.
+    Stream(StreamPacket),
 }
 
 /// A frame that such a stack sends.
@@ -74,6 +77,7 @@ impl StackFrame {
     pub const fn as_segment(&self) -> Option<&TcpSegment> {
         match self {
             Self::Tcp(segment) => Some(segment),
+            Self::Stream(_) => None,
         }
     }
 }
@@ -82,6 +86,7 @@ impl HostPacket for StackFrame {
     fn priority(&self) -> u8 {
         match self {
             Self::Tcp(segment) => segment.priority(),
+            Self::Stream(packet) => packet.priority,
         }
     }
 
@@ -89,18 +94,21 @@ impl HostPacket for StackFrame {
         match self {
             Self::Tcp(segment) if segment.payload_len > 0 => TrafficKind::Data,
             Self::Tcp(_) => TrafficKind::Ack,
+            Self::Stream(_) => TrafficKind::Data,
         }
     }
 
     fn is_markable(&self) -> bool {
         match self {
             Self::Tcp(segment) => segment.ecn().is_capable(),
+            Self::Stream(_) => false,
         }
     }
 
     fn mark(&mut self) {
         match self {
             Self::Tcp(segment) => segment.set_ce(),
+            Self::Stream(_) => {}
         }
     }
 
@@ -112,6 +120,12 @@ impl HostPacket for StackFrame {
                     ^ u64::from(segment.ack) << 4
                     ^ u64::from(segment.payload_len) << 1
                     ^ u64::from(segment.is_ce())
+            }
+            Self::Stream(packet) => {
+                u64::from(packet.stream) << 40
+                    ^ u64::from(packet.number) << 8
+                    ^ u64::from(packet.payload_len) << 2
+                    ^ u64::from(packet.is_from_source)
             }
         }
     }

@@ -7,6 +7,7 @@ use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::congestion_control::Telemetry;
+use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpHost};
 use rocelab_transport::{
     AddressHandle, Backlog, Completion, CompletionStatus, Content, Counters, FIRST_QPN,
@@ -619,6 +620,11 @@ impl Inspect<RdmaPacket> for VerbsHost {
     fn tcp_connections(&self) -> usize {
         let tcp = self.stacks.as_ref().and_then(|stacks| stacks.tcp.as_ref());
         tcp.map_or(0, |tcp| tcp.connections())
+    }
+
+    fn stream_counts(&self) -> Vec<(u32, StreamCounts)> {
+        let streams = self.stacks.iter().filter_map(|stacks| stacks.streams.as_ref());
+        streams.flat_map(|streams| streams.counts()).collect()
     }
 
     fn flow_of_connection(&self, connection: u32) -> Option<u32> {

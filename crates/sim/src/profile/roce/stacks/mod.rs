@@ -104,6 +104,8 @@ macro_rules! stacks {
 stacks! {
     /// TCP, for flows of workloads that ask for it.
     tcp: HostTcp,
+    /// Traffic that is of no workload.
+    streams: HostStreams,
 }
 
 /// A stack of a host. The second half is for stacks that carry flows of workloads.

@@ -153,7 +153,7 @@ impl Stack for HostTcp {
         frame: &StackFrame,
         sack: Option<&SackBlocks>,
     ) {
-        let StackFrame::Tcp(segment) = frame;
+        let StackFrame::Tcp(segment) = frame else { return };
         let connection = segment.connection;
         if let (None, Some(expected)) =
             (self.host.connection(connection), self.expected(connection))
