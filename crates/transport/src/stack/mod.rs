@@ -114,7 +114,10 @@ macro_rules! stacks {
     };
 }
 
-stacks! {}
+stacks! {
+    /// UDP datagrams at a constant rate, which react to nothing.
+    Udp = "udp" => udp,
+}
 
 /// Which end of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
