@@ -62,16 +62,14 @@ mod watchdog;
 
 pub use self::audit::AuditError;
 pub(crate) use self::capture::{CapturedFrame, Capturing};
-pub(crate) use self::collecting::Collecting;
 pub use self::core::Network;
 pub(crate) use self::crossing::{BatchOf, Crossing};
 pub(crate) use self::deadlock::Standstill;
 pub use self::deliveries::Accepted;
 pub(crate) use self::digest::digest_of;
-pub(crate) use self::division::Dividing;
 pub use self::event::Event;
 pub use self::faults::FaultCounts;
-pub(crate) use self::idle_backlog::{BacklogSearch, IdleBacklog, every_nth_look};
+pub(crate) use self::idle_backlog::{IdleBacklog, every_nth_look};
 pub(crate) use self::link_rates::LinkUse;
 pub(crate) use self::overview::Overview;
 pub use self::part::{Cut, Part};

@@ -113,9 +113,11 @@ impl Checkpoint<'_> {
         let built = std::mem::take(&mut self.0.queue);
         self.0.queue.foresee(built.foresight());
         self.load_common(&mut &saved.common[..])?;
-        saved.sums.put_everywhere(self.0)?;
-        if self.0.layout.part.number() == 0 {
-            saved.sums.put(self.0)?;
+        let is_first = self.0.layout.part.number() == 0;
+        let Network { course, features, .. } = &mut *self.0;
+        saved.sums.put_everywhere(course, features.tables.as_deref_mut())?;
+        if is_first {
+            saved.sums.put(course, features.tables.as_deref_mut())?;
         }
         for node in self.own_nodes() {
             let bytes = saved.nodes.get(&node).ok_or_else(|| unfit("the nodes"))?;
