@@ -25,7 +25,8 @@ impl<P: Profile> Network<P> {
     /// What is taken from this part between two windows.
     pub(crate) fn collecting(&mut self) -> Collecting<'_, P> {
         let Self { plan, course, features, .. } = self;
-        let (sampling, capture) = (&mut features.sampling, features.capture.as_mut());
+        let (sampling, capture) =
+            (&mut features.sampling, features.arrivals.capture.as_deref_mut());
         Collecting { plan, course, sampling, capture }
     }
 }

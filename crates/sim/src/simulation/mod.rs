@@ -37,7 +37,7 @@ pub(crate) use self::ranked::{RankedError, RankedSimulation};
 pub use self::whole::WholeNetwork;
 use crate::Plan;
 use crate::network::watch::Watch;
-use crate::network::{BuildError, Capturing, Cut, Measuring, Part, Record, Setting};
+use crate::network::{BuildError, Cut, Part, Record, Setting};
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
 
@@ -184,7 +184,7 @@ impl<P: Profile> Simulation<P> {
         let Some(captured) = &plan.capture else { return Ok(()) };
         self.captures = Some(CaptureFiles::create(folder, &plan, captured, open)?);
         for part in &mut self.parts.all {
-            Capturing(&mut part.network).start_capture();
+            part.network.start_capture();
         }
         Ok(())
     }
@@ -280,7 +280,7 @@ impl<P: Profile> Simulation<P> {
         }
         let now = self.parts.now();
         for part in &mut self.parts.all {
-            Measuring(&mut part.network).finish_samples(now);
+            part.network.measuring().finish_samples(now);
         }
     }
 

@@ -54,7 +54,7 @@ impl Sums {
         let Flows { started, completed, failed, last_end } = network.course.flows;
         let Operations { completed: done, failed: not_done, payload, .. } =
             network.course.operations;
-        let tables = network.features.tables.as_ref();
+        let tables = network.features.arrivals.tables.as_ref();
         let ends = network.course.flow_ends.as_ref();
         Self {
             flows: Flows { started, completed, failed, last_end },
