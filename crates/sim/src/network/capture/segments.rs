@@ -15,7 +15,7 @@ use crate::network::packet::{Packet, PacketOf};
 use crate::profile::Profile;
 use crate::scenario::IpVersion;
 
-impl<P: Profile> Capturing<'_, P> {
+impl<P: Profile> Capturing<'_, '_, P> {
     /// The IP packet of a segment on the link that `sender` sends on; its payload is zeros.
     pub(super) fn segment_bytes(
         &self,
@@ -24,7 +24,7 @@ impl<P: Profile> Capturing<'_, P> {
         packet: &Packet<PacketOf<P>>,
         segment: &TcpSegment,
     ) -> Vec<u8> {
-        let Some(tcp) = &self.0.plan.tcp else { return Vec::new() };
+        let Some(tcp) = &self.sight.plan.tcp else { return Vec::new() };
         let payload = vec![0; segment.payload_len.into()];
         let (from, to) = (tcp.address(packet.source), tcp.address(packet.destination));
         let header = self.tcp_header(id, packet, segment, tcp.parameters.receive_window.get());
@@ -48,7 +48,7 @@ impl<P: Profile> Capturing<'_, P> {
     ) -> Frame<'a> {
         let (source, destination) = self.link_addresses(sender, packet);
         let vlan = self.vlan_tag(segment.priority(), packet.source);
-        let is_v6 = self.0.plan.tcp.as_ref().is_some_and(|tcp| tcp.ip == IpVersion::Ipv6);
+        let is_v6 = self.sight.plan.tcp.as_ref().is_some_and(|tcp| tcp.ip == IpVersion::Ipv6);
         let ether_type = if is_v6 { EtherType::IPV6 } else { EtherType::IPV4 };
         let tag = if vlan.is_some() { VlanTag::LEN } else { 0 };
         let missing = (MIN_FRAME_LEN - CRC_LEN).saturating_sub(Ethernet::LEN + tag + bytes.len());
@@ -71,7 +71,7 @@ impl<P: Profile> Capturing<'_, P> {
     ) -> Tcp {
         let (source_port, destination_port) = self.ports_of(packet, segment);
         let shift = window_shift(u32::try_from(receive_window).unwrap_or(u32::MAX));
-        let blocks = self.0.side.sacks.of(id, segment).map_or(&[][..], SackBlocks::as_slice);
+        let blocks = self.frames.side.sacks.of(id, segment).map_or(&[][..], SackBlocks::as_slice);
         Tcp {
             source_port,
             destination_port,
@@ -88,10 +88,10 @@ impl<P: Profile> Capturing<'_, P> {
 
     /// The ports of a segment: where it comes from, and where it goes.
     fn ports_of(&self, packet: &Packet<PacketOf<P>>, segment: &TcpSegment) -> (u16, u16) {
-        let owners = self.0.features.owners.as_ref();
+        let owners = self.owners;
         let number = owners
             .and_then(|owners| owners.of_tcp_connection(packet.destination, segment.connection));
-        let Some(flow) = number.map(|number| &self.0.plan.flows[number as usize]) else {
+        let Some(flow) = number.map(|number| &self.sight.plan.flows[number as usize]) else {
             return (0, 0);
         };
         let (near, far) = flow.tcp_ports();
@@ -106,8 +106,8 @@ impl<P: Profile> Capturing<'_, P> {
         segment: &TcpSegment,
         addresses: (IpAddr, IpAddr),
     ) -> Vec<u8> {
-        let note = self.0.side.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
-        let counted = self.0.side.notes.as_ref().and_then(|notes| notes.hop_limit(id));
+        let note = self.frames.side.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
+        let counted = self.frames.side.notes.as_ref().and_then(|notes| notes.hop_limit(id));
         let hops = counted.unwrap_or_else(|| self.hop_limit(sender, packet));
         let (dscp, ecn) = (segment.priority() << 3, segment.ecn());
         let len = segment.header_len() + segment.payload_len;
