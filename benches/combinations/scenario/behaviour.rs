@@ -27,8 +27,16 @@ impl Shape {
         self.span = 20_000 + bits * 1_000_000 / (self.slowest / 1_000).max(1);
         let roce = self.roce();
         self.set("roce", roce);
+        let mut host = Table::new();
         if self.random.once_in(5) {
-            self.set("host", table([("scheduler", "strict-priority".into())]));
+            host.insert("scheduler".to_owned(), "strict-priority".into());
+        }
+        if self.random.once_in(5) {
+            let streams = self.streams();
+            host.insert("stack".to_owned(), table([("udp", streams)]).into());
+        }
+        if !host.is_empty() {
+            self.set("host", host);
         }
         if self.random.once_in(4) {
             self.layer2();
@@ -216,6 +224,37 @@ impl Shape {
             ("next_hop", next.into()),
         ]);
         self.set("route", vec![Value::from(route)]);
+    }
+
+    /// Some streams of UDP.
+    fn streams(&mut self) -> Value {
+        let count = self.random.within(1..=3);
+        let mut streams = Vec::new();
+        for _ in 0..count {
+            let from = self.random.pick(&self.hosts);
+            let others: Vec<String> =
+                self.hosts.iter().filter(|&host| *host != from).cloned().collect();
+            let to = self.random.pick(&others);
+            let bytes = self.random.pick(&[18, 200, 1_000, 1_472, 8_952]);
+            // Headers, preamble and gap fit beside it.
+            let most = self.slowest / 100 * bytes / (bytes + 120);
+            let rate = most * self.random.pick(&[1, 10, 40, 90]);
+            let mut stream = table([
+                ("from", from.into()),
+                ("to", to.into()),
+                ("rate", format!("{}bps", rate.max(1)).into()),
+                ("datagram", format!("{bytes}B").into()),
+                ("stop", Self::time(self.span.max(1_000))),
+            ]);
+            if self.random.once_in(2) {
+                stream.insert("priority".to_owned(), number(self.random.within(0..=7)));
+            }
+            if self.random.once_in(2) {
+                stream.insert("start".to_owned(), Self::time(self.random.within(0..=999)));
+            }
+            streams.push(Value::from(stream));
+        }
+        streams.into()
     }
 
     fn tcp_table(&mut self) -> Table {

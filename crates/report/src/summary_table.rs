@@ -40,6 +40,7 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     }
     transports(&mut table, summary);
     operations(&mut table, summary);
+    streams(&mut table, summary);
     for (label, text) in [
         ("PFC", pfc(summary)),
         ("ECN", ecn(summary)),
@@ -181,6 +182,17 @@ fn operations(table: &mut String, summary: &Summary) {
         for text in operations_of(app).iter().flat_map(|text| wrapped(text, COLUMNS - NARROW)) {
             line(table, "", &text);
         }
+    }
+}
+
+/// A line for each stream of a host's stack.
+fn streams(table: &mut String, summary: &Summary) {
+    let labels = std::iter::once("Streams").chain(std::iter::repeat(""));
+    for (label, stream) in labels.zip(&summary.streams) {
+        let (delivered, sent) = (count(stream.delivered_packets), count(stream.sent_packets));
+        let (stack, from, to) = (&stream.stack, &stream.source, &stream.destination);
+        let text = format!("{stack} {from} to {to}: {delivered} of {sent} packets delivered");
+        line(table, label, &text);
     }
 }
 

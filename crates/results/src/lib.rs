@@ -105,6 +105,7 @@ mod series;
 mod sink;
 mod stall;
 mod storm;
+mod stream;
 mod summary;
 mod table;
 mod topology_map;
@@ -146,6 +147,7 @@ pub use series::{SeriesFile, SeriesReader, SeriesSample};
 pub use sink::{RecordSink, Sink};
 pub use stall::{StallRecord, StuckQueuePairRecord, StuckQueueRecord, WaitsFor};
 pub use storm::{StormEvent, StormRecord};
+pub use stream::StreamRecord;
 pub use summary::{
     DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, IntegrityResult,
     IntegrityViolation, Layer2Counts, LinkTraversals, PfcCounts, SlowReceiverRecord, Summary,

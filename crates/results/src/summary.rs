@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::words::{counted, microseconds};
 use crate::{
     Distribution, FlowCounts, FrozenRecord, Goodput, IdleQueuePairRecord, MessageCounts,
-    Millionths, OperationCounts, StallRecord, TcpCounts, TransportFlows,
+    Millionths, OperationCounts, StallRecord, StreamRecord, TcpCounts, TransportFlows,
 };
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
@@ -48,6 +48,10 @@ pub struct Summary {
     /// Counters of TCP; left out if there is no TCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpCounts>,
+    /// Traffic of hosts that is of no workload, in the order of stacks, then of the scenario; left out if there
+    /// is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<StreamRecord>,
     /// Messages of the flows of an unreliable service; left out for a reliable service, and without
     /// flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]

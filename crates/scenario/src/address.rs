@@ -116,12 +116,17 @@ pub fn host_ip(version: IpVersion, host: NodeId) -> IpAddr {
 
 /// What equal-cost multipath goes by for a TCP segment from one address and port to another.
 pub fn segment_hash(source: (IpAddr, u16), destination: (IpAddr, u16)) -> u32 {
+    five_tuple_hash(PROTOCOL_TCP, source, destination)
+}
+
+/// What equal-cost multipath goes by for a packet of an IP protocol from one address and port to another.
+pub fn five_tuple_hash(protocol: u8, source: (IpAddr, u16), destination: (IpAddr, u16)) -> u32 {
     FiveTuple {
         source: source.0,
         destination: destination.0,
         source_port: source.1,
         destination_port: destination.1,
-        protocol: PROTOCOL_TCP,
+        protocol,
     }
     .flow_hash()
 }

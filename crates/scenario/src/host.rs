@@ -1,13 +1,21 @@
-//! `[host]`: what all hosts do.
+//! `[host]`: what all hosts do, and traffic of single ones that is of no workload.
 
 use rocelab_transport::HostSchedulerConfig;
+use rocelab_transport::stack::StackConfigs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How hosts share their ports.
+/// How hosts share their ports, and what they send beside workloads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HostConfig {
     /// Who sends next of all that a host has to send.
     pub scheduler: HostSchedulerConfig,
+    /// Traffic that is of no workload: any number of `[[host.stack.NAME]]`.
+    #[serde(skip_serializing_if = "has_no_stream")]
+    pub stack: StackConfigs,
+}
+
+fn has_no_stream(stacks: &StackConfigs) -> bool {
+    *stacks == StackConfigs::default()
 }

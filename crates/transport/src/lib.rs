@@ -15,8 +15,9 @@
 //! - [`Recovery`]: what is sent again after a loss; one scheme a file.
 //! - [`congestion_control`]: how fast; one algorithm a file and one line in a list.
 //! - [`PathEntropy`]: over which of several paths; one policy a file and one line in a list.
-//! - [`HostScheduler`]: who sends next of a NIC, a TCP beside it, and their priorities; one a file and
+//! - [`HostScheduler`]: who sends next of a NIC, the stacks beside it, and their priorities; one a file and
 //!   one line in a list.
+//! - [`stack`]: traffic of a host that is of no flow; one protocol a file and one line in a list.
 //! - The NIC arbitrates: acknowledgements and notifications first, then round robin among the
 //!   queue pairs that have something to send, window and pacing credit.
 //!
@@ -43,6 +44,7 @@ mod receive_queue;
 mod recovery;
 mod scheduler;
 mod sequence;
+pub mod stack;
 pub mod tcp;
 mod work;
 

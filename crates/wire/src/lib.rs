@@ -106,6 +106,7 @@
 
 mod bits;
 mod bth;
+mod checksum;
 pub mod cm;
 mod cn_tag;
 mod cnm;

@@ -4,6 +4,7 @@ use core::fmt;
 use core::net::IpAddr;
 
 use crate::bits::{get, prefix, put};
+use crate::checksum::Sum;
 use crate::error::{EmitError, Layer, ParseError};
 
 /// The IP protocol number of TCP.
@@ -140,17 +141,8 @@ impl Tcp {
     /// IP.
     #[must_use]
     pub fn computed_checksum(&self, source: IpAddr, destination: IpAddr, data: &[u8]) -> u16 {
-        let mut sum = Sum(0);
-        for address in [source, destination] {
-            match address {
-                IpAddr::V4(address) => sum.add(&address.octets()),
-                IpAddr::V6(address) => sum.add(&address.octets()),
-            }
-        }
-        // Both pseudo headers end with zeros, protocol and length; in IPv6 the length has 32 bits.
-        let len = u32::try_from(self.header_len() + data.len()).unwrap_or(u32::MAX);
-        sum.add(&[0, PROTOCOL_TCP]);
-        sum.add(&len.to_be_bytes());
+        let len = self.header_len() + data.len();
+        let mut sum = Sum::of_pseudo_header(source, destination, PROTOCOL_TCP, len);
         sum.add(&Self { checksum: 0, ..*self }.fixed_part());
         sum.add(self.options.as_bytes());
         sum.add(data);
@@ -169,27 +161,6 @@ impl Tcp {
         put::<16, _, _>(&mut header, self.checksum.to_be_bytes());
         put::<18, _, _>(&mut header, self.urgent_pointer.to_be_bytes());
         header
-    }
-}
-
-/// The sum of 16-bit words. All pieces except the last must have an even length.
-struct Sum(u64);
-
-impl Sum {
-    fn add(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<2>();
-        self.0 += words.iter().map(|word| u64::from(u16::from_be_bytes(*word))).sum::<u64>();
-        if let [last] = rest {
-            self.0 += u64::from(*last) << 8;
-        }
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "it was folded into 16 bits")]
-    const fn folded(mut self) -> u16 {
-        while self.0 > 0xffff {
-            self.0 = (self.0 & 0xffff) + (self.0 >> 16);
-        }
-        self.0 as u16
     }
 }
 

@@ -1,9 +1,12 @@
 //! UDP header.
 
 use core::fmt;
+use core::net::IpAddr;
 
 use crate::bits::prefix;
+use crate::checksum::Sum;
 use crate::error::{Layer, ParseError};
+use crate::ipv4::PROTOCOL_UDP;
 
 /// UDP destination port of RoCE v2.
 pub const ROCE_V2_PORT: u16 = 4791;
@@ -53,6 +56,20 @@ impl Udp {
         })
     }
 
+    /// The right checksum of the datagram with these addresses and this data: see RFC 768, and for the
+    /// addresses of IPv6 RFC 8200 section 8.1. Both addresses must be of the same version of IP.
+    #[must_use]
+    pub fn computed_checksum(&self, source: IpAddr, destination: IpAddr, data: &[u8]) -> u16 {
+        let mut sum =
+            Sum::of_pseudo_header(source, destination, PROTOCOL_UDP, Self::LEN + data.len());
+        sum.add(&Self { checksum: 0, ..*self }.to_bytes());
+        sum.add(data);
+        match !sum.folded() {
+            0 => 0xffff, // A checksum of 0 says that there is none.
+            checksum => checksum,
+        }
+    }
+
     /// The header as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::LEN] {
@@ -72,6 +89,8 @@ impl fmt::Display for Udp {
 
 #[cfg(test)]
 mod tests {
+    use core::net::{Ipv4Addr, Ipv6Addr};
+
     use super::*;
     use crate::testing::header_tests;
 
@@ -85,5 +104,25 @@ mod tests {
             checksum: 0,
         },
         display: "UDP 58177 > 4791, length 28",
+    }
+
+    /// Whoever checks a datagram sums its words and those of the pseudo header: the sum is all ones.
+    #[test]
+    fn a_checksum_makes_the_sum_all_ones() {
+        let data = [0x12, 0x34, 0x56];
+        let v4 = |last| IpAddr::V4(Ipv4Addr::new(10, 0, 0, last));
+        let v6 = |last| IpAddr::V6(Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, last));
+        for (from, to, addresses) in
+            [(v4(1), v4(2), 2 * 0x0a00 + 1 + 2), (v6(1), v6(2), 2 * 0xfd00 + 1 + 2)]
+        {
+            let header = Udp { source_port: 49_152, destination_port: 9, length: 11, checksum: 0 };
+            let checksum = header.computed_checksum(from, to, &data);
+            let words = [49_152, 9, 11, u64::from(checksum), 0x1234, 0x5600, addresses, 17, 11];
+            let mut sum: u64 = words.iter().sum();
+            while sum > 0xffff {
+                sum = (sum & 0xffff) + (sum >> 16);
+            }
+            assert_eq!(sum, 0xffff);
+        }
     }
 }

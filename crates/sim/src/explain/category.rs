@@ -139,6 +139,11 @@ pub enum Cause {
         /// By its place in the plan.
         connection: u32,
     },
+    /// Packets of a stream of a host's stack.
+    Stream {
+        /// By its place in `streams` of `summary.json`.
+        stream: u32,
+    },
     /// The flow's own acknowledgements and notifications.
     OwnControl,
     /// PFC frames.

@@ -110,6 +110,7 @@ impl Pair {
         match packet {
             Carried::Rdma(packet) => end.note_packet_sent(now, packet),
             Carried::Tcp(segment) => end.note_segment_sent(now, segment),
+            Carried::Stream(_) => None, // It has no pair.
         }
     }
 
@@ -131,6 +132,7 @@ impl Pair {
                     stack.note_arrived(trail, *segment, through.unwrap_or(now).ps());
                 }
             }
+            Carried::Stream(_) => {}
         }
     }
 

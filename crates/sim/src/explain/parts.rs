@@ -166,6 +166,7 @@ impl Parts<'_> {
             }
             Owner::Data(Traffic::Connection(connection))
             | Owner::Control(Traffic::Connection(connection)) => Cause::Connection { connection },
+            Owner::Stream(stream) => Cause::Stream { stream },
             Owner::PauseFrames => Cause::PauseFrames,
             Owner::Management => Cause::Management,
         };

@@ -166,6 +166,7 @@ fn text(cause: &Cause) -> String {
     match cause {
         Cause::Flow { flow } => format!("flow {flow}"),
         Cause::Connection { connection } => format!("connection {connection}"),
+        Cause::Stream { stream } => format!("stream {stream}"),
         Cause::OwnControl => "its own acknowledgements".into(),
         Cause::PauseFrames => "pause frames".into(),
         Cause::Management => "management".into(),

@@ -22,6 +22,8 @@ pub(super) enum Owner {
     Data(Traffic),
     /// Acknowledgements and notifications.
     Control(Traffic),
+    /// A stream of a host's stack, by its number in the plan.
+    Stream(u32),
     PauseFrames,
     /// Of no queue pair or TCP connection that is known here.
     Management,
@@ -33,6 +35,7 @@ impl Owner {
         let carries_data = match packet {
             Carried::Rdma(packet) => carries_data(packet),
             Carried::Tcp(segment) => segment.payload_len > 0,
+            Carried::Stream(packet) => return Self::Stream(packet.stream),
         };
         match traffic_of(network, frame) {
             Some(traffic) if carries_data => Self::Data(traffic),
@@ -49,6 +52,7 @@ pub(super) fn traffic_of(network: View<'_>, frame: &FrameView) -> Option<Traffic
         Carried::Tcp(segment) => {
             (network.flow_of_connection(frame.destination, segment.connection), None)
         }
+        Carried::Stream(_) => (None, None),
     };
     flow.map(Traffic::Flow).or(connection.map(Traffic::Connection))
 }
@@ -58,6 +62,7 @@ pub(super) fn only_acknowledges(packet: &Carried) -> bool {
     match packet {
         Carried::Rdma(packet) => is_acknowledgement(packet),
         Carried::Tcp(segment) => segment.payload_len == 0,
+        Carried::Stream(_) => false,
     }
 }
 
@@ -78,6 +83,7 @@ impl HoldsBack {
             Carried::Rdma(packet) if packet.opcode() == Opcode::Cnp => return Self::Nobody,
             Carried::Rdma(packet) => (is_acknowledgement(packet), loss_signal(packet).is_some()),
             Carried::Tcp(segment) => (segment.payload_len == 0, segment.sack_count() > 0),
+            Carried::Stream(_) => return Self::Nobody,
         };
         if is_acknowledgement && !tells_of_loss { Self::WhoWaitsForIt } else { Self::Always }
     }

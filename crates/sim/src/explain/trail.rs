@@ -76,6 +76,7 @@ impl Trail {
         let (number, is_result, carries_data) = match packet {
             Carried::Rdma(packet) => (packet.psn(), is_result(packet), carries_data(packet)),
             Carried::Tcp(segment) => (segment.seq, false, segment.payload_len > 0),
+            Carried::Stream(packet) => (packet.number, false, true),
         };
         let priority = packet.priority();
         Self {

@@ -263,12 +263,13 @@ impl<P: Profile> Building<'_, P> {
         });
     }
 
-    /// Arms the wake-ups of hosts on which programs start.
+    /// Arms the wake-ups of hosts on which programs or streams start.
     fn add_apps(&mut self) {
         let clients = self.0.plan.connections.iter().map(|one| one.end(Side::Client).host);
         let here = clients.filter(|&host| self.0.layout.part.has(host)).count();
         self.0.course.operations.open_connections = u32::try_from(here).unwrap_or(u32::MAX);
-        if self.0.plan.connections.is_empty() || self.0.hosts.is_empty() {
+        let has_any = !self.0.plan.connections.is_empty() || !self.0.plan.streams.all.is_empty();
+        if !has_any || self.0.hosts.is_empty() {
             return;
         }
         for host in (0u32..).take(self.0.hosts.len()) {

@@ -27,7 +27,8 @@ use super::owners::{Owner, Owners};
 use super::packet::{Body, Packet, PacketOf};
 use crate::address::{host_gid, host_mac, switch_port_mac};
 use crate::profile::roce::GSI_QPN;
-use crate::profile::{HostPacket, Profile, Routing};
+use crate::profile::{HostPacket, Profile, Routing, StackFrame};
+use crate::scenario::IpVersion;
 
 impl<P: Profile> Feature<P> for Capture {
     /// None: captures [start](Capture::start) where somebody takes the frames.
@@ -103,9 +104,16 @@ impl Capture {
                 let frame = pfc.to_frame(view.port_mac(sender));
                 self.keep(key, interface, direction, &frame);
             }
-            Body::Tcp(ref segment) => {
+            Body::Stack(StackFrame::Tcp(ref segment)) => {
                 let bytes = view.segment_bytes(sender, id, &packet, segment);
-                let frame = view.segment_frame(sender, &packet, segment, &bytes);
+                let ip = scene.sight.plan.tcp.as_ref().map_or(IpVersion::Ipv4, |tcp| tcp.ip);
+                let frame = view.stack_frame(sender, &packet, segment.priority(), (ip, &bytes));
+                self.keep(key, interface, direction, &frame);
+            }
+            Body::Stack(StackFrame::Stream(ref carried)) => {
+                let bytes = view.stream_bytes(sender, id, &packet, carried);
+                let ip = scene.sight.plan.streams.ip;
+                let frame = view.stack_frame(sender, &packet, carried.priority, (ip, &bytes));
                 self.keep(key, interface, direction, &frame);
             }
             Body::Rdma(ref body) => {

@@ -5,7 +5,7 @@ use rocelab_units::SimTime;
 
 use super::packet::PacketOf;
 use super::sampling::Sampling;
-use crate::profile::{EndHost, HostPacket, Profile};
+use crate::profile::{AcceptedPayload, HostPacket, Inspect, OtherStacks, Profile};
 use crate::scenario::Transport;
 use crate::{AppPlan, Plan};
 
@@ -77,15 +77,15 @@ impl Deliveries {
         }
     }
 
-    /// Notes what the TCP of a host, if it has any, has accepted since.
+    /// Notes what other stacks of a host, if it has any, have accepted since.
     #[inline]
-    pub(super) fn note_segments<P: Profile>(
+    pub(super) fn note_frames<P: Profile>(
         &mut self,
         now: SimTime,
         host: &mut P::EndHost,
         sampling: &mut Sampling,
     ) {
-        while let Some((flow, bytes)) = host.poll_accepted() {
+        while let Some(AcceptedPayload { flow, bytes }) = host.poll_accepted() {
             self.segments.add(now.ps(), bytes);
             if let Some(flow) = flow {
                 sampling.note_accepted(flow, bytes);

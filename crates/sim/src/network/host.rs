@@ -9,9 +9,11 @@ use super::core::Network;
 use super::course::Course;
 use super::event::Event;
 use super::node::Role;
+use super::other_frames::OtherFrames;
 use super::packet::{Body, Packet};
-use super::tcp::OtherFrames;
-use crate::profile::{Context, Delivery, EndHost, FlowStarts, HostPacket, Profile};
+use crate::profile::{
+    Context, Delivery, EndHost, FlowStarts, HostPacket, Inspect, OtherStacks, Profile,
+};
 use crate::record::{DropCause, HostEnd, Record, RecordKind};
 
 /// The host and what it is given with a call: parts of the network that do not overlap.
@@ -30,7 +32,7 @@ macro_rules! with_host {
     }};
 }
 
-mod segments;
+mod stack_frames;
 
 impl<P: Profile> Network<P> {
     /// Delivers a frame to a host and acts on what follows.
@@ -79,8 +81,8 @@ impl<P: Profile> Network<P> {
         let (state, mut context) = with_host!(self, host, key);
         let port = state.port;
         let paused = self.ports[port as usize].port.paused();
-        if state.end_host.next_is_segment(key.time, paused) {
-            return OtherFrames(self).pump_segment(key, host);
+        if state.end_host.is_their_turn(key.time, paused) {
+            return OtherFrames(self).pump_stack(key, host);
         }
         if let Some(departing) = state.end_host.poll_transmit(&mut context, paused) {
             let more = state.end_host.is_ready(paused);
@@ -118,7 +120,7 @@ impl<P: Profile> Network<P> {
         let (state, mut context) = with_host!(self, host, key);
         let sends = state.end_host.handle_timeout(&mut context);
         let sampling = &mut self.features.sampling;
-        self.course.deliveries.note_segments::<P>(key.time, &mut state.end_host, sampling);
+        self.course.deliveries.note_frames::<P>(key.time, &mut state.end_host, sampling);
         self.after_host(key, host, sends);
     }
 

@@ -18,7 +18,7 @@ use super::core::Network;
 use super::node::Host;
 use super::port::NetworkPort;
 use crate::Plan;
-use crate::profile::{EndHost, Profile};
+use crate::profile::{Inspect, Profile};
 
 /// A network that is searched for queue pairs that could send.
 #[derive(Debug)]

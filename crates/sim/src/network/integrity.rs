@@ -5,7 +5,7 @@ use rocelab_transport::CompletionStatus;
 
 use super::node::Role;
 use super::overview::Overview;
-use crate::profile::{EndHost, Profile};
+use crate::profile::{Inspect, Profile};
 use crate::record::Violation;
 
 impl<P: Profile> Overview<'_, P> {

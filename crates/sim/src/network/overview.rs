@@ -1,6 +1,7 @@
 //! A part of a network from outside.
 
 use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
 use rocelab_units::SimTime;
 
@@ -13,7 +14,7 @@ use super::link_rates::LinkUse;
 use super::node::{Host, Role};
 use super::port::PortView;
 use super::receiver::{Receiver, ReceiverCounts};
-use crate::profile::{EndHost, FlowStarts, Profile};
+use crate::profile::{FlowStarts, Inspect, Profile};
 use crate::record::{MacEntries, OpenOperation, Totals, Traversals};
 
 /// A part of a network from outside: what it has counted, and what is in it.
@@ -72,6 +73,15 @@ impl<'a, P: Profile> Overview<'a, P> {
             sum += counters;
         }
         sum
+    }
+
+    /// What was counted here of each stream, by its number in the plan.
+    pub(crate) fn stream_counts(self) -> Vec<StreamCounts> {
+        let mut all = vec![StreamCounts::default(); self.0.plan.streams.all.len()];
+        for (number, counts) in self.0.hosts.iter().flat_map(|host| host.end_host.stream_counts()) {
+            all[number as usize] += counts;
+        }
+        all
     }
 
     /// Ends of TCP connections that hosts keep: those of flows under way, and of flows that are over

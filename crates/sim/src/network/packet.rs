@@ -3,12 +3,11 @@
 use rocelab_engine::{Place, ask_for_large_pages};
 use rocelab_fabric::{Chain, NodeId, PacketId};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
-use rocelab_transport::tcp::TcpSegment;
 use rocelab_wire::Pfc;
 
 pub(crate) use super::path::{ANY, NO_ROUTE};
 use super::path::{Ends, Path};
-use crate::profile::{EndHost, HostPacket, Profile};
+use crate::profile::{EndHost, HostPacket, Profile, StackFrame};
 
 /// What frames between hosts carry under a profile.
 pub(super) type PacketOf<P> = <<P as Profile>::EndHost as EndHost<P>>::Packet;
@@ -44,8 +43,8 @@ pub(crate) struct Packet<R> {
 pub(crate) enum Body<R> {
     /// A packet from host to host.
     Rdma(R),
-    /// A segment from host to host.
-    Tcp(TcpSegment),
+    /// A frame of another stack, from host to host.
+    Stack(StackFrame),
     /// A priority-based flow control frame, for the next port and no further.
     Pfc(Pfc),
 }
@@ -55,7 +54,7 @@ impl<R: HostPacket> Body<R> {
     pub(crate) fn priority(&self) -> Option<u8> {
         match self {
             Self::Rdma(packet) => Some(packet.priority()),
-            Self::Tcp(segment) => Some(segment.priority()),
+            Self::Stack(frame) => Some(frame.priority()),
             Self::Pfc(_) => None,
         }
     }

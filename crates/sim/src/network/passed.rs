@@ -2,10 +2,11 @@
 
 use rocelab_fabric::{NodeId, PacketId};
 use rocelab_transport::Packet as RdmaPacket;
+use rocelab_transport::stack::StreamPacket;
 use rocelab_transport::tcp::TcpSegment;
 
 use super::packet::{Body, Packet};
-use crate::profile::HostPacket;
+use crate::profile::{HostPacket, StackFrame};
 use crate::record::DropCause;
 
 /// What became of a frame on a link that is special, or where it was dropped.
@@ -56,7 +57,8 @@ impl Passed {
     pub(super) fn arrived<R: HostPacket>(id: PacketId, port: u32, packet: &Packet<R>) -> Self {
         let body = match &packet.body {
             Body::Rdma(body) => body.as_rdma().copied().map(Carried::Rdma),
-            Body::Tcp(segment) => Some(Carried::Tcp(*segment)),
+            Body::Stack(StackFrame::Tcp(segment)) => Some(Carried::Tcp(*segment)),
+            Body::Stack(StackFrame::Stream(packet)) => Some(Carried::Stream(*packet)),
             Body::Pfc(_) => None,
         };
         let (egress, destination) = (packet.switch_port, packet.destination);
@@ -71,6 +73,8 @@ pub(crate) enum Carried {
     Rdma(RdmaPacket),
     /// A segment of a TCP connection.
     Tcp(TcpSegment),
+    /// A packet of a stream.
+    Stream(StreamPacket),
 }
 
 impl Carried {
@@ -79,14 +83,16 @@ impl Carried {
         match self {
             Self::Rdma(packet) => packet.priority(),
             Self::Tcp(segment) => segment.priority(),
+            Self::Stream(packet) => packet.priority,
         }
     }
 
-    /// Number of the queue pair, or TCP connection, that it goes to.
+    /// Number of the queue pair, or TCP connection, that it goes to, or of its stream.
     pub(crate) fn to(&self) -> u32 {
         match self {
             Self::Rdma(packet) => packet.dest_qp(),
             Self::Tcp(segment) => segment.connection,
+            Self::Stream(packet) => packet.stream,
         }
     }
 }

@@ -20,7 +20,7 @@ use super::link_rates::LinkRates;
 use super::node::{Host, Role};
 use super::part::Part;
 use super::port::NetworkPort;
-use crate::profile::{EndHost, FlowProgress, Profile};
+use crate::profile::{FlowProgress, Inspect, Profile};
 use crate::record::{
     FlowGoodput, FlowRate, MarksCounted, PortUse, QueueLength, Record, RecordKind,
 };

@@ -91,7 +91,10 @@ impl SideData {
                 company.telemetry = telemetry.to_header();
                 company.content = self.contents.of(id).cloned();
             }
-            Body::Tcp(segment) => company.sacks = self.sacks.of(id, segment).copied(),
+            Body::Stack(frame) => {
+                let segment = frame.as_segment();
+                company.sacks = segment.and_then(|segment| self.sacks.of(id, segment)).copied();
+            }
             Body::Rdma(_) | Body::Pfc(_) => {}
         }
         let Company { content, telemetry, sacks, noted } = &company;

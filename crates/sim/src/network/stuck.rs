@@ -9,7 +9,7 @@ use rocelab_units::SimTime;
 use super::node::Role;
 use super::overview::Overview;
 use super::packet::Body;
-use crate::profile::{EndHost, HostPacket, Profile};
+use crate::profile::{HostPacket, Inspect, Profile};
 use crate::record::StuckQueue;
 
 /// A queue pair that is stuck.

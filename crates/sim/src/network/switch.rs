@@ -7,9 +7,9 @@ use super::congestion::Notifying;
 use super::core::Network;
 use super::course::Course;
 use super::node::Role;
+use super::other_frames::{Kind, OtherFrames, Packets};
 use super::packet::{Body, PacketOf, PacketPool};
 use super::pauses::PortPauses;
-use super::tcp::{Kind, OtherFrames, Packets};
 use crate::profile::{Carries, HostPacket, Joining, Marking, Profile, Shared};
 use crate::record::{DropCause, TrafficKind};
 

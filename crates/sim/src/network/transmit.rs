@@ -11,11 +11,11 @@ use super::event::Event;
 use super::failure::Failing;
 use super::features::Stage;
 use super::node::Role;
+use super::other_frames::{OtherFrames, Packets};
 use super::packet::{ANY, Body, NO_ROUTE};
 use super::passed::Passed;
 use super::pauses::PortPauses;
 use super::port::FarEnd;
-use super::tcp::{OtherFrames, Packets};
 use crate::profile::{EndHost, HostPacket, Profile, Routing, Shared};
 use crate::record::{DropCause, FrameDropped, Record, RecordKind};
 

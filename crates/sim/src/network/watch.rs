@@ -15,8 +15,8 @@ use super::event::Event;
 use super::node::Role;
 use super::packet::{ANY, Body, NO_ROUTE};
 pub(crate) use super::passed::{Carried, Passed};
-use crate::profile::EndHost;
 use crate::profile::roce::{Roce, SlotView};
+use crate::profile::{Inspect, StackFrame};
 use crate::record::Record;
 use crate::{Plan, Side};
 
@@ -129,7 +129,8 @@ impl<'a> View<'a> {
         let packet = self.0.pool.get(id);
         let body = match packet.body {
             Body::Rdma(body) => Some(Carried::Rdma(body)),
-            Body::Tcp(segment) => Some(Carried::Tcp(segment)),
+            Body::Stack(StackFrame::Tcp(segment)) => Some(Carried::Tcp(segment)),
+            Body::Stack(StackFrame::Stream(packet)) => Some(Carried::Stream(packet)),
             Body::Pfc(_) => None,
         };
         // A switch that chooses among paths has not chosen yet.

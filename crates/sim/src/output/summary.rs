@@ -6,12 +6,14 @@ use rocelab_fabric::NodeId;
 use rocelab_results::{
     DeliveryLog, EcnCounts, FaultRuleCounts, FlowStatistics, Goodput, IdleQueuePairRecord,
     IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, PfcCounts, RunSpan,
-    SlowReceiverRecord, Summary, TcpCounts, is_most,
+    SlowReceiverRecord, StreamRecord, Summary, TcpCounts, is_most,
 };
+use rocelab_transport::stack::StreamCounts;
 use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
 
 use crate::network::{Accepted, FaultCounts, IdleBacklog, IntegrityReport, ReceiverCounts, Totals};
+use crate::plan::StreamPlan;
 use crate::profile::Profile;
 use crate::scenario::Transport;
 use crate::simulation::{Ending, Simulation, WholeNetwork};
@@ -87,6 +89,7 @@ pub(super) fn summary<P: Profile>(
         frozen: None,
         transports: BTreeMap::new(),
         tcp: plan.tcp.is_some().then(|| tcp_counts(network)),
+        streams: streams(plan, network),
     }
 }
 
@@ -148,6 +151,20 @@ fn tcp_counts<P: Profile>(network: WholeNetwork<'_, P>) -> TcpCounts {
         timeouts: counters.timeouts,
         ecn_reductions: counters.ecn_reductions,
     }
+}
+
+fn streams<P: Profile>(plan: &Plan, network: WholeNetwork<'_, P>) -> Vec<StreamRecord> {
+    let name = |node: NodeId| plan.topology.nodes[node as usize].name.clone();
+    let record = |(stream, counts): (&StreamPlan, StreamCounts)| StreamRecord {
+        stack: stream.config.stack().to_owned(),
+        source: name(stream.source),
+        destination: name(stream.destination),
+        sent_packets: counts.sent_packets,
+        sent_bytes: counts.sent_bytes,
+        delivered_packets: counts.delivered_packets,
+        delivered_bytes: counts.delivered_bytes,
+    };
+    plan.streams.all.iter().zip(network.stream_counts()).map(record).collect()
 }
 
 fn layer2(totals: &Totals) -> Layer2Counts {

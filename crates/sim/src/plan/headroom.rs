@@ -45,11 +45,16 @@ impl Plan {
         let segment = self.tcp.as_ref().map_or(0, |tcp| tcp.largest_frame(self.roce.tagged));
         let is_lossless =
             self.tcp.as_ref().is_some_and(|tcp| config.lossless.contains(&tcp.parameters.priority));
-        let own = if is_lossless { Bytes::new(segment.into()) } else { Bytes::new(0) };
+        let own = if is_lossless { segment } else { 0 };
+        let bit = |all: u8, priority: &u8| all | 1 << (priority & 7);
+        let lossless = config.lossless.iter().fold(0, bit);
+        let tagged = self.roce.tagged;
+        let own = own.max(self.streams.largest_frame(tagged, lossless));
+        let any = segment.max(self.streams.largest_frame(tagged, u8::MAX));
         LosslessHop {
             cell: config.cell,
-            frame_ahead: hop.frame_ahead.max(Bytes::new(segment.into())),
-            largest_frame: hop.largest_frame.max(own),
+            frame_ahead: hop.frame_ahead.max(Bytes::new(any.into())),
+            largest_frame: hop.largest_frame.max(Bytes::new(own.into())),
             ..hop
         }
     }

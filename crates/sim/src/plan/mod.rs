@@ -13,6 +13,7 @@ mod roce;
 mod rules;
 mod sampling;
 mod slow_receiver;
+mod streams;
 mod switches;
 mod tables;
 mod tcp;
@@ -35,6 +36,7 @@ pub use self::profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
 pub use self::roce::{CmPlan, RocePlan};
 pub use self::sampling::{FlowSamplingPlan, PortSamplingPlan, SamplingPlan};
 pub use self::slow_receiver::SlowReceiver;
+pub use self::streams::{StreamPlan, StreamsPlan};
 pub use self::switches::SwitchOverrides;
 pub use self::tables::{MissingEntries, TablesPlan};
 pub use self::tcp::TcpPlan;
@@ -74,6 +76,8 @@ pub struct Plan {
     pub host_scheduler: HostSchedulerConfig,
     /// What hosts' TCP does; none where no flow is of TCP.
     pub tcp: Option<TcpPlan>,
+    /// What hosts send that is of no workload.
+    pub streams: StreamsPlan,
     /// In order of start time, then of the scenario's text.
     pub flows: Vec<FlowPlan>,
     /// In the order of kinds of workload, then of the scenario's text.

@@ -12,8 +12,8 @@ use super::applications::Asked;
 use super::static_routes::Forwarding;
 use super::{
     applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3, integrity,
-    layer2, numbering, ports, receivers, resolve, sampling, service, static_routes, switches,
-    tables, tcp, telemetry, topology,
+    layer2, numbering, ports, receivers, resolve, sampling, service, static_routes, streams,
+    switches, tables, tcp, telemetry, topology,
 };
 use crate::plan::{ConnectionPlan, FlowPlan, Plan, ProfilePlan, RocePlan};
 use crate::scenario::{
@@ -48,7 +48,11 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     integrity::check(scenario, &flows)?;
     connections::check_flows(&scenario.roce, &flows)?;
     service::check_apps(&apps, &scenario.roce)?;
-    let ways = applications::ways(&flows, &apps, &connections);
+    let streams = streams::build(scenario, &hosts, &roce)?;
+    let mut ways = applications::ways(&flows, &apps, &connections);
+    if !streams.all.is_empty() {
+        ways.to_mut().extend(streams.all.iter().map(streams::way));
+    }
     let faults = faults::build(&scenario.faults, &topology, &flows)?;
     let queue_pairs: Vec<_> = in_use
         .all()
@@ -89,6 +93,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         queue_pairs,
         host_scheduler: scenario.host.scheduler,
         tcp,
+        streams,
         flows,
         apps,
         connections,

@@ -24,6 +24,7 @@ mod resolve;
 mod sampling;
 mod service;
 mod static_routes;
+mod streams;
 mod switches;
 mod tables;
 mod tcp;

@@ -12,13 +12,15 @@
 //! | ECN: when, whom, whose dice | [`Marking`] | by key, own dice | as a frame leaves, common dice |
 //! | equal-cost paths: hash, order of next hops | [`Routing`] | `Routes` | `HpccNs3Routes` |
 //! | order of events of one instant | [`TieOrder`] | `NodeOrder` | `InsertionOrder` |
-//! | arbitration, reliability, frame sizes | [`EndHost`] | the `Nic` of InfiniBand verbs | byte sequence numbers |
+//! | arbitration, reliability, frame sizes | [`EndHost`], [`Inspect`], [`OtherStacks`] | the `Nic` of InfiniBand verbs | byte sequence numbers |
 //! | how flows start | [`FlowStarts`] | each host by itself | in the order of the file |
 //! | random streams that all share | [`Shared`] | none: one a component | the simulator's generators |
 
 mod error;
 pub mod hpcc_ns3;
+mod inspect;
 pub mod roce;
+mod stack_frame;
 
 use core::fmt;
 use std::ops::Range;
@@ -30,13 +32,14 @@ use rocelab_fabric::{
     Serialisation,
 };
 use rocelab_transport::congestion_control::Telemetry;
-use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpSegment};
-use rocelab_transport::{Backlog, Content, Counters, Packet as RdmaPacket, Standing};
+use rocelab_transport::{Content, Packet as RdmaPacket};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{Cnm, TelemetryHeader};
 
 pub use self::error::BuildError;
-use crate::record::{Allowed, HostEnd, OpenOperation, TrafficKind, Violation};
+pub use self::inspect::{FlowProgress, Inspect};
+pub use self::stack_frame::{AcceptedPayload, OtherStacks, StackDeparture, StackFrame};
+use crate::record::{HostEnd, TrafficKind};
 use crate::{FlowPlan, Plan};
 
 /// The rules that a network goes by.
@@ -155,7 +158,11 @@ impl<P: Profile> Context<'_, P> {
 
 /// A host: what it does with packets, and when it wants to be woken. Harmless to ask once too
 /// often only where the profile says so.
-pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug + Send {
+///
+/// What its other [stacks](OtherStacks) do, and what can be [seen inside](Inspect), are traits of their own.
+pub trait EndHost<P: Profile<EndHost = Self>>:
+    Inspect<Self::Packet> + OtherStacks + fmt::Debug + Send
+{
     /// What a frame between hosts carries.
     type Packet: HostPacket;
 
@@ -206,56 +213,6 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug + Send {
         paused: u8,
     ) -> Option<Departing<Self::Packet>>;
 
-    /// Whether the host sends a TCP segment next, and not what
-    /// [`poll_transmit`](Self::poll_transmit) has; decided anew each time.
-    #[inline]
-    fn next_is_segment(&mut self, now: SimTime, paused: u8) -> bool {
-        _ = (now, paused);
-        false
-    }
-
-    /// The next TCP segment, with its SACK blocks if it has any. The transmitter is free.
-    fn poll_segment(
-        &mut self,
-        context: &mut Context<'_, P>,
-        paused: u8,
-    ) -> Option<(Departing<TcpSegment>, Option<SackBlocks>)> {
-        _ = (context, paused);
-        None
-    }
-
-    /// A TCP segment arrived that is for this host. It is to be asked for a frame thereupon.
-    fn receive_segment(
-        &mut self,
-        context: &mut Context<'_, P>,
-        segment: &TcpSegment,
-        sack: Option<&SackBlocks>,
-    ) {
-        _ = (context, segment, sack);
-    }
-
-    /// The flow that a TCP connection of this host belongs to.
-    fn flow_of_connection(&self, connection: u32) -> Option<u32> {
-        _ = connection;
-        None
-    }
-
-    /// What its TCP has accepted since, if it has any: of which flow, and how much (bytes).
-    #[inline]
-    fn poll_accepted(&mut self) -> Option<(Option<u32>, u64)> {
-        None
-    }
-
-    /// What its TCP counted, if it has any.
-    fn tcp_counters(&self) -> Option<&TcpCounters> {
-        None
-    }
-
-    /// Ends of connections that its TCP keeps.
-    fn tcp_connections(&self) -> usize {
-        0
-    }
-
     /// The telemetry that the frame takes along which was just handed out, if it is kept beside the
     /// packet. Asked once.
     fn take_telemetry(&mut self, packet: &Self::Packet) -> Option<TelemetryHeader>;
@@ -286,85 +243,6 @@ pub trait EndHost<P: Profile<EndHost = Self>>: fmt::Debug + Send {
 
     /// The next flow or operation that has ended.
     fn poll_end(&mut self, context: &mut Context<'_, P>) -> Option<HostEnd>;
-
-    /// The operations of applications that have started here and not ended.
-    fn open_operations(&self) -> Vec<OpenOperation> {
-        Vec::new()
-    }
-
-    /// Whether it is bound to send later by itself.
-    fn will_send(&self) -> bool;
-
-    /// Packets that the source of an unfinished flow has sent again.
-    fn retransmissions(&self, number: u32, flow: &FlowPlan) -> u64;
-
-    /// Whether the source of a flow that has started has nothing of it left to send.
-    fn has_sent_all(&self, flow: &FlowPlan) -> bool {
-        _ = flow;
-        false
-    }
-
-    /// Messages of a flow that have not arrived at this host, its destination on an unreliable
-    /// service.
-    fn undelivered_messages(&self, flow: &FlowPlan) -> u64 {
-        _ = flow;
-        0
-    }
-
-    /// How far a flow has come that started here and has not ended.
-    fn progress(&self, number: u32, flow: &FlowPlan) -> Option<FlowProgress>;
-
-    /// What integrity mode finds wrong at this end of a flow that has completed.
-    fn violations(&self, plan: &Plan, number: u32) -> Vec<Violation> {
-        _ = (plan, number);
-        Vec::new()
-    }
-
-    /// What a queue pair waits for, where there are queue pairs.
-    fn standing(&self, qpn: u32) -> Option<Standing> {
-        _ = qpn;
-        None
-    }
-
-    /// Whether there are any [`backlogs`](Self::backlogs).
-    fn has_backlogs(&self) -> bool {
-        false
-    }
-
-    /// The queue pairs that have data to send and an open window, where there are queue pairs. In no
-    /// order; one may come twice.
-    fn backlogs(&self) -> impl Iterator<Item = Backlog> {
-        std::iter::empty()
-    }
-
-    /// The flow that a queue pair belongs to, where packets name queue pairs.
-    fn flow_of(&self, qpn: u32) -> Option<u32> {
-        _ = qpn;
-        None
-    }
-
-    /// The flow that a packet belongs to which arrived here, if it is a flow's.
-    fn flow_in(&self, packet: &Self::Packet) -> Option<u32> {
-        self.flow_of(packet.as_rdma()?.dest_qp())
-    }
-
-    /// The connection of an application that a queue pair belongs to.
-    fn connection_of(&self, qpn: u32) -> Option<u32> {
-        _ = qpn;
-        None
-    }
-
-    /// What was counted.
-    fn counters(&self) -> &Counters;
-}
-
-/// How far a flow has come, as its source knows.
-#[derive(Clone, Copy, Debug)]
-pub struct FlowProgress {
-    /// Payload that is acknowledged; on an unreliable service, that was sent (bytes).
-    pub acknowledged: u64,
-    /// What its congestion control allows; none if the source does not send the payload (READ).
-    pub allowed: Option<Allowed>,
 }
 
 /// A packet between two end hosts, as the network sees it.

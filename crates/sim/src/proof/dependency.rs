@@ -282,12 +282,13 @@ fn one_host_of_each_switch<'a>(
     })
 }
 
-/// Those of the flows, their acknowledgements, and the connections of applications.
+/// Those of the flows, their acknowledgements, the connections of applications, and streams.
 fn of_flows(plan: &Plan, routes: &Routes) -> BufferDependencies {
     let mut sources: BTreeMap<NodeId, BTreeSet<NodeId>> = BTreeMap::new();
     let flows = plan.flows.iter().map(|flow| (flow.source, flow.destination));
     let connections = plan.connections.iter().map(|one| (one.ends[0].host, one.ends[1].host));
-    for (a, b) in flows.chain(connections) {
+    let streams = plan.streams.all.iter().map(|stream| (stream.source, stream.destination));
+    for (a, b) in flows.chain(connections).chain(streams) {
         sources.entry(b).or_default().insert(a);
         sources.entry(a).or_default().insert(b);
     }

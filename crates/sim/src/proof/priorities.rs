@@ -12,7 +12,7 @@ use rocelab_units::Bandwidth;
 
 use crate::Plan;
 
-/// The priorities (bit p) of the frames of a plan's flows, connections and management.
+/// The priorities (bit p) of the frames of a plan's flows, connections, management and streams.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentPriorities {
     at_host: BTreeMap<NodeId, u8>,
@@ -28,6 +28,10 @@ impl SentPriorities {
         for connection in &plan.connections {
             let ends = connection.ends.map(|end| end.host);
             sent.add(ends, connection.priority, connection.queue_pairs, plan);
+        }
+        for stream in &plan.streams.all {
+            let ends = [stream.source, stream.destination];
+            sent.add_mask(ends, 1 << stream.config.stream().priority);
         }
         sent
     }
@@ -46,6 +50,11 @@ impl SentPriorities {
         if let Some(management) = &plan.roce.connection_manager {
             mask |= 1 << management.priority;
         }
+        self.add_mask(ends, mask);
+    }
+
+    /// What two hosts send to each other is of these priorities (bit p).
+    fn add_mask(&mut self, ends: [NodeId; 2], mask: u8) {
         self.all |= mask;
         for end in ends {
             *self.at_host.entry(end).or_default() |= mask;

@@ -66,6 +66,18 @@ impl<P: Profile> WholeNetwork<'_, P> {
         equal(completed, counters.payload_accepted)
     }
 
+    /// Of what streams sent no more arrives; and all of it, if no frame was dropped or is under way.
+    fn audit_streams(self) -> Result<(), AuditError> {
+        let has_all = self.is_drained() && self.counted().frames_dropped == 0;
+        for counts in self.stream_counts() {
+            let (sent, delivered) = (counts.sent_bytes, counts.delivered_bytes);
+            if has_all || delivered > sent {
+                equal(sent, delivered)?;
+            }
+        }
+        Ok(())
+    }
+
     /// What goodput is made of is what hosts accepted.
     fn audit_accepted(self) -> Result<(), AuditError> {
         let hosts = self.nic_counters().payload_accepted + self.tcp_counters().payload_accepted;
@@ -76,6 +88,7 @@ impl<P: Profile> WholeNetwork<'_, P> {
     fn audit_payload(self) -> Result<(), AuditError> {
         self.audit_accepted()?;
         self.audit_segments()?;
+        self.audit_streams()?;
         if !self.plan().service().is_reliable() {
             return Ok(());
         }

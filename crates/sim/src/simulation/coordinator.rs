@@ -172,7 +172,8 @@ impl Coordinator {
         }
         let idle = self.window_end.since(self.last_progress.0);
         self.end_lost_flows(all, &mut standing)?;
-        if standing.has_all_flows_ended(&self.plan) {
+        let has_flows = !standing.has_all_flows_ended(&self.plan);
+        if !has_flows && self.window_end >= self.plan.streams.end() {
             let over = standing.frames == 0 || idle > DRAIN_LIMIT;
             return Ok(over.then_some(Ending::Finished));
         }
@@ -180,7 +181,8 @@ impl Coordinator {
             return Ok(None);
         }
         let will_move = all.parts().iter().any(|part| Overview(&part.network).will_move());
-        Ok((!all.of_all(will_move)?).then_some(Ending::Stalled))
+        let ending = if has_flows { Ending::Stalled } else { Ending::Finished };
+        Ok((!all.of_all(will_move)?).then_some(ending))
     }
 
     fn ending_without_events<P: Profile, A: Assembly<P>>(

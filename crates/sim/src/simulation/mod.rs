@@ -264,7 +264,8 @@ impl<P: Profile> Simulation<P> {
     /// Simulated time: of the last event, or after the last flow's end, of that.
     pub fn now(&self) -> SimTime {
         let network = self.network();
-        if network.all_flows_ended() && network.is_drained() {
+        let has_only_flows = network.plan().streams.all.is_empty();
+        if has_only_flows && network.all_flows_ended() && network.is_drained() {
             network.last_flow_end()
         } else {
             self.parts.now()

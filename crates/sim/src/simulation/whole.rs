@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rocelab_fabric::NodeId;
+use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
 use rocelab_transport::{CompletionStatus, Counters};
 use rocelab_units::SimTime;
@@ -153,6 +154,15 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
             sum += &part.tcp_counters();
         }
         sum
+    }
+
+    /// What was counted of each stream, by its number in the plan.
+    pub fn stream_counts(self) -> Vec<StreamCounts> {
+        let mut all = vec![StreamCounts::default(); self.plan().streams.all.len()];
+        for part in self.parts() {
+            all.iter_mut().zip(part.stream_counts()).for_each(|(sum, part)| *sum += part);
+        }
+        all
     }
 
     /// Ends of TCP connections that hosts keep: those of flows under way, and of flows that are over

@@ -97,3 +97,35 @@ fn switches_that_choose_for_each_packet() {
         assert_cuts_change_nothing(&clos(&roce, &more), &["/operations", "/retransmissions"]);
     }
 }
+
+/// Traffic of no workload beside flows, programs and TCP: in a lossless priority, and in a lossy one that overflows;
+/// while a link fails, and where switches learn or cut through.
+#[test]
+fn hosts_with_streams_beside_their_nic_and_tcp() {
+    let failures =
+        "[[failure]]\nkind = \"link-down\"\nport = \"leaf-0:2\"\nat = \"15us\"\nlasts = \"60us\"\n";
+    for (version, forwarding, scheduler, trouble) in [
+        ("version = 1\n[layer2]\nforwarding = \"multipath\"", "cut-through", "round-robin", ""),
+        ("version = 1", "store-and-forward", "strict-priority", ""),
+        ("version = 2\nip = \"ipv6\"", "cut-through", "strict-priority", failures),
+    ] {
+        let stream = |from: u32, to: u32, keys: &str| {
+            format!("[[host.stack.udp]]\nfrom = \"host-{from}\"\nto = \"host-{to}\"\n{keys}\n")
+        };
+        let streams = [
+            stream(0, 3, "rate = \"70Gbps\"\nstop = \"90us\""),
+            stream(1, 3, "rate = \"60Gbps\"\nstart = \"7us\"\ndatagram = \"8KB\"\nstop = \"80us\""),
+            stream(2, 0, "rate = \"30Gbps\"\npriority = 3\nstop = \"60us\""),
+        ];
+        let roce = format!("[roce]\nack_timeout = 4\n{version}");
+        let more = format!(
+            "[host]\nscheduler = \"{scheduler}\"\n{}[congestion_control.none]\n[switch]\n\
+             forwarding = \"{forwarding}\"\nbuffer = \"2MB\"\n[[faults]]\naction = \"drop\"\n\
+             probability = 0.002\n{trouble}{APP}{}{}",
+            streams.concat(),
+            flows("200KB", PAIRS),
+            flows("100KB", &PAIRS[1..]).replace("list =", "transport = \"tcp\"\nlist ="),
+        );
+        assert_cuts_change_nothing(&clos(&roce, &more), &["/streams", "/operations"]);
+    }
+}

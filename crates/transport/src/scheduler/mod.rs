@@ -1,7 +1,7 @@
 //! Who sends next on the port of a host: one scheduler over all stacks that share it, one a file, and
 //! one line each in the list below.
 //!
-//! A host has a NIC, and may have TCP beside it. Each stack [offers](Offer) what it has to send, by
+//! A host has a NIC, and may have TCP and [streams](crate::stack) beside it. Each stack [offers](Offer) what it has to send, by
 //! priority, and the scheduler says whose [turn](Turn) it is, and with which priorities. Within a stack
 //! and these priorities the order is the stack's own: in a NIC round robin among the queue pairs that
 //! have something to send, window and pacing credit.
@@ -12,8 +12,8 @@ use rocelab_state::{Result, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The stacks of a host, the places of their offers: its NIC and its TCP.
-pub const STACKS: usize = 2;
+/// The stacks of a host, the places of their offers: its NIC, its TCP, and its streams.
+pub const STACKS: usize = 3;
 
 /// What a stack has to send that is not paused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -176,7 +176,7 @@ mod tests {
         /// Whatever is chosen is there, control goes first, and the port is never idle for nothing.
         #[test]
         fn every_scheduler_keeps_the_port_busy(
-            rounds in prop::collection::vec([offer(), offer()], 1..60)
+            rounds in prop::collection::vec([offer(), offer(), offer()], 1..60)
         ) {
             for config in HostSchedulerConfig::all() {
                 let mut scheduler = config.build();

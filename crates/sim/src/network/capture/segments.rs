@@ -1,11 +1,12 @@
-//! TCP segments in captures.
+//! Frames of other stacks in captures: TCP segments, and packets of streams.
 
 use std::net::IpAddr;
 
 use rocelab_fabric::PacketId;
+use rocelab_transport::stack::StreamPacket;
 use rocelab_transport::tcp::{SackBlocks, TcpSegment, window_shift};
 use rocelab_wire::{
-    Body as FrameBody, CRC_LEN, EtherType, Ethernet, Frame, Ipv4, Ipv6, MIN_FRAME_LEN,
+    Body as FrameBody, CRC_LEN, Ecn, EtherType, Ethernet, Frame, Ipv4, Ipv6, MIN_FRAME_LEN,
     PROTOCOL_TCP, Tcp, TcpOptions, VlanTag, ZEROS,
 };
 
@@ -29,7 +30,9 @@ impl<P: Profile> Capturing<'_, '_, P> {
         let (from, to) = (tcp.address(packet.source), tcp.address(packet.destination));
         let header = self.tcp_header(id, packet, segment, tcp.parameters.receive_window.get());
         let checksum = header.computed_checksum(from, to, &payload);
-        let mut bytes = self.ip_header(sender, id, packet, segment, (from, to));
+        let len = segment.header_len() + segment.payload_len;
+        let marks = (segment.priority(), segment.ecn());
+        let mut bytes = self.ip_header(sender, id, packet, marks, (PROTOCOL_TCP, len), (from, to));
         let start = bytes.len();
         bytes.resize(start + header.header_len(), 0);
         let emitted = Tcp { checksum, ..header }.emit(&mut bytes[start..]);
@@ -38,18 +41,40 @@ impl<P: Profile> Capturing<'_, '_, P> {
         bytes
     }
 
-    /// The frame of a segment whose IP packet is `bytes`.
-    pub(super) fn segment_frame<'a>(
+    /// The IP packet of a stream's packet on the link that `sender` sends on.
+    pub(super) fn stream_bytes(
+        &self,
+        sender: u32,
+        id: PacketId,
+        packet: &Packet<PacketOf<P>>,
+        carried: &StreamPacket,
+    ) -> Vec<u8> {
+        let streams = &self.sight.plan.streams;
+        let Some(stream) = streams.all.get(carried.stream as usize) else { return Vec::new() };
+        let (from, to) = (streams.address(packet.source), streams.address(packet.destination));
+        let carried_bytes = stream.config.to_bytes(carried, from, to);
+        let what =
+            (stream.config.format().protocol, u16::try_from(carried_bytes.len()).unwrap_or(0));
+        let marks = (carried.priority, Ecn::NotEct);
+        let mut bytes = self.ip_header(sender, id, packet, marks, what, (from, to));
+        bytes.extend_from_slice(&carried_bytes);
+        bytes
+    }
+
+    /// The frame of that priority whose IP packet is `bytes`.
+    pub(super) fn stack_frame<'a>(
         &self,
         sender: u32,
         packet: &Packet<PacketOf<P>>,
-        segment: &TcpSegment,
-        bytes: &'a [u8],
+        priority: u8,
+        (ip, bytes): (IpVersion, &'a [u8]),
     ) -> Frame<'a> {
         let (source, destination) = self.link_addresses(sender, packet);
-        let vlan = self.vlan_tag(segment.priority(), packet.source);
-        let is_v6 = self.sight.plan.tcp.as_ref().is_some_and(|tcp| tcp.ip == IpVersion::Ipv6);
-        let ether_type = if is_v6 { EtherType::IPV6 } else { EtherType::IPV4 };
+        let vlan = self.vlan_tag(priority, packet.source);
+        let ether_type = match ip {
+            IpVersion::Ipv4 => EtherType::IPV4,
+            IpVersion::Ipv6 => EtherType::IPV6,
+        };
         let tag = if vlan.is_some() { VlanTag::LEN } else { 0 };
         let missing = (MIN_FRAME_LEN - CRC_LEN).saturating_sub(Ethernet::LEN + tag + bytes.len());
         Frame {
@@ -98,19 +123,20 @@ impl<P: Profile> Capturing<'_, '_, P> {
         if packet.source == flow.source { (near, far) } else { (far, near) }
     }
 
+    /// An IP header; `len` bytes of a protocol follow.
     fn ip_header(
         &self,
         sender: u32,
         id: PacketId,
         packet: &Packet<PacketOf<P>>,
-        segment: &TcpSegment,
+        (priority, ecn): (u8, Ecn),
+        (protocol, len): (u8, u16),
         addresses: (IpAddr, IpAddr),
     ) -> Vec<u8> {
         let note = self.frames.side.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
         let counted = self.frames.side.notes.as_ref().and_then(|notes| notes.hop_limit(id));
         let hops = counted.unwrap_or_else(|| self.hop_limit(sender, packet));
-        let (dscp, ecn) = (segment.priority() << 3, segment.ecn());
-        let len = segment.header_len() + segment.payload_len;
+        let dscp = priority << 3;
         match addresses {
             (IpAddr::V4(source), IpAddr::V4(destination)) => {
                 let header = Ipv4 {
@@ -123,7 +149,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
                     more_fragments: false,
                     fragment_offset: 0,
                     time_to_live: hops,
-                    protocol: PROTOCOL_TCP,
+                    protocol,
                     header_checksum: 0,
                     source,
                     destination,
@@ -136,7 +162,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
                 ecn,
                 flow_label: 0,
                 payload_len: len,
-                next_header: PROTOCOL_TCP,
+                next_header: protocol,
                 hop_limit: hops,
                 source,
                 destination,

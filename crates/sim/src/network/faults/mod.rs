@@ -157,7 +157,7 @@ impl Faults {
         scene: &Scene<'_, P>,
     ) -> Option<(u32, FaultAction)> {
         let packet = scene.frames.get(arrival.id);
-        if matches!(packet.body, Body::Tcp(_)) {
+        if matches!(packet.body, Body::Stack(_)) {
             return None; // Rules are about RDMA packets and pause frames.
         }
         let notes = scene.frames.side.notes.as_ref();
@@ -166,7 +166,7 @@ impl Faults {
             destination: packet.destination,
             packet: match packet.body {
                 Body::Rdma(ref body) => body.as_rdma(),
-                Body::Tcp(_) | Body::Pfc(_) => None,
+                Body::Stack(_) | Body::Pfc(_) => None,
             },
             identification: notes.map_or(0, |notes| notes.of(arrival.id).identification),
         };

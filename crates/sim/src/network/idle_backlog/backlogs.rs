@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use crate::network::core::Network;
     use crate::network::node::Host;
-    use crate::profile::EndHost;
+    use crate::profile::Inspect;
     use crate::profile::roce::Roce;
     use crate::{Planning, Scenario, Simulation};
 

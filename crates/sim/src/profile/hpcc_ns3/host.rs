@@ -12,7 +12,9 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::TelemetryHeader;
 
 use super::HpccNs3;
-use crate::profile::{Carries, Delivery, Departing, EndHost, FlowProgress, HostPacket};
+use crate::profile::{
+    Carries, Delivery, Departing, EndHost, FlowProgress, HostPacket, Inspect, OtherStacks,
+};
 use crate::record::{Allowed, FlowEnd, HostEnd, TrafficKind};
 use crate::{FlowPlan, HpccNs3Plan, Plan};
 
@@ -187,7 +189,11 @@ impl EndHost<HpccNs3> for ByteSequenceHost {
             retransmitted_packets: end.retransmissions,
         }))
     }
+}
 
+impl OtherStacks for ByteSequenceHost {}
+
+impl Inspect<Packet> for ByteSequenceHost {
     fn will_send(&self) -> bool {
         self.nic.will_wake_up()
     }

@@ -7,7 +7,8 @@ use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Adjacency;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::congestion_control::Telemetry;
-use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpHost, TcpSegment};
+use rocelab_transport::stack::StreamCounts;
+use rocelab_transport::tcp::{SackBlocks, TcpCounters, TcpHost};
 use rocelab_transport::{
     AddressHandle, Backlog, Completion, CompletionStatus, Content, Counters, FIRST_QPN,
     HostScheduler, Memory, Nic, NicConfig, Offer, Operation, Packet as RdmaPacket, QueuePair,
@@ -21,8 +22,11 @@ use super::app::{HostApps, SlotView};
 use super::connecting::Connecting;
 use super::connections::Connections;
 use super::integrity::{Integrity, base_address, takes_receives};
-use super::tcp::HostTcp;
-use crate::profile::{Delivery, Departing, EndHost, FlowProgress};
+use super::stacks::{NIC, Stacks};
+use crate::profile::{
+    AcceptedPayload, Delivery, Departing, EndHost, FlowProgress, Inspect, OtherStacks,
+    StackDeparture, StackFrame,
+};
 use crate::record::{Allowed, FlowEnd, HostEnd, OpenOperation, Violation};
 use crate::{FlowPlan, Plan, Verb};
 
@@ -36,7 +40,7 @@ type Context<'a> = crate::profile::Context<'a, Roce>;
 pub struct VerbsHost {
     pub(super) node: NodeId,
     /// Whether there are only flows, all of them reliable connections without messages of their own, no
-    /// TCP, priorities that make no difference here, and payload is a length: what is asked first, so that
+    /// other stacks, priorities that make no difference here, and payload is a length: what is asked first, so that
     /// the rest costs nothing.
     pub(super) is_plain: bool,
     /// Whether messages may be lost.
@@ -58,10 +62,12 @@ pub struct VerbsHost {
     pub(super) integrity: Option<Box<Integrity>>,
     /// Programs that run here, if there are any.
     pub(super) apps: Option<Box<HostApps>>,
-    /// Only where some flow is of TCP.
-    pub(super) tcp: Option<Box<HostTcp>>,
-    /// Who sends next, of the NIC and the TCP.
+    /// Stacks beside the NIC, if it has any.
+    pub(super) stacks: Option<Box<Stacks>>,
+    /// Who sends next, of the NIC and the other stacks.
     pub(super) scheduler: HostScheduler,
+    /// The place of the stack whose turn it is. The scheduler says so for each turn.
+    pub(super) turn: u8,
 }
 
 /// The queue key of all datagrams of flows.
@@ -109,8 +115,8 @@ impl VerbsHost {
         let apps = HostApps::new(plan, node, &mut nic);
         let cm = plan.roce.connection_manager.as_ref();
         let is_unreliable = !plan.service().is_reliable();
-        let tcp = HostTcp::new(plan, node);
-        let has_only_flows = apps.is_none() && tcp.is_none();
+        let stacks = Stacks::new(plan, node);
+        let has_only_flows = apps.is_none() && stacks.is_none();
         let scheduler = plan.host_scheduler.build();
         let is_in_turns = !scheduler.minds_priorities();
         Self {
@@ -129,8 +135,9 @@ impl VerbsHost {
             ends: VecDeque::new(),
             integrity,
             apps,
-            tcp,
+            stacks,
             scheduler,
+            turn: 0,
             held: 0,
         }
     }
@@ -142,13 +149,15 @@ impl VerbsHost {
 
     /// Its TCP, to look at.
     pub(crate) fn tcp(&self) -> Option<&TcpHost> {
-        self.tcp.as_ref().map(|tcp| tcp.host())
+        self.stacks.as_ref()?.tcp.as_ref().map(|tcp| tcp.host())
     }
 
     /// Sets up the source's queue pair and posts all messages of a flow.
     fn start_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
-        if let (Some(tcp), true) = (&mut self.tcp, plan.flows[flow as usize].is_tcp()) {
-            return tcp.start(plan, now, flow);
+        if let Some(stacks) = &mut self.stacks
+            && let Some(stack) = stacks.carrying_mut(&plan.flows[flow as usize])
+        {
+            return stack.start(plan, now, flow);
         }
         if let Some(connections) = &mut self.connections {
             connections.connect(plan, now, flow);
@@ -262,29 +271,27 @@ impl VerbsHost {
         }
     }
 
-    /// When connections or applications want to be woken.
+    /// When connections, applications or other stacks want to be woken.
     #[cold]
     fn special_timeout(&self) -> SimTime {
         let connections = self.connections.as_ref().map(|connections| connections.poll_timeout());
         let apps = self.apps.as_ref().map(|apps| apps.next_due());
-        let tcp = self.tcp.as_ref().map(|tcp| tcp.poll_timeout());
-        connections.into_iter().chain(apps).chain(tcp).min().unwrap_or(SimTime::NEVER)
+        let stacks = self.stacks.as_ref().map(|stacks| stacks.poll_timeout());
+        connections.into_iter().chain(apps).chain(stacks).min().unwrap_or(SimTime::NEVER)
     }
 
-    /// Whether TCP has something to send.
+    /// Whether another stack than the NIC has something to send.
     #[cold]
-    fn has_segment(&self, paused: u8) -> bool {
-        self.tcp.as_ref().is_some_and(|tcp| tcp.is_ready(paused))
+    fn has_stack_frame(&self, paused: u8) -> bool {
+        self.stacks.as_ref().is_some_and(|stacks| stacks.is_ready(paused))
     }
 
-    /// Whether TCP sends next, on a host where that may be; if not, which data of the NIC may.
+    /// Whether another stack than the NIC sends next, on a host where that may be; if not, which data of the
+    /// NIC may.
     #[cold]
-    fn prefers_segment(&mut self, now: SimTime, paused: u8) -> bool {
-        /// The places of the stacks.
-        const NIC: usize = 0;
-        const TCP: usize = 1;
+    fn prefers_stack(&mut self, now: SimTime, paused: u8) -> bool {
         let minds_priorities = self.scheduler.minds_priorities();
-        if self.tcp.is_none() && !minds_priorities {
+        if self.stacks.is_none() && !minds_priorities {
             return false;
         }
         if minds_priorities {
@@ -292,10 +299,13 @@ impl VerbsHost {
         }
         let mut offers = [Offer::default(); STACKS];
         offers[NIC] = self.nic.offer(paused);
-        offers[TCP] = self.tcp.as_ref().map_or_else(Offer::default, |tcp| tcp.offer(paused));
+        if let Some(stacks) = &self.stacks {
+            stacks.offer(paused, &mut offers);
+        }
         let turn = self.scheduler.next(&offers).unwrap_or(Turn::of(NIC));
         self.held = !turn.priorities;
-        turn.stack == TCP
+        self.turn = u8::try_from(turn.stack).unwrap_or(u8::MAX);
+        turn.stack != NIC
     }
 
     /// The places of open operations at the end of an application's connection that has a queue
@@ -392,8 +402,10 @@ impl EndHost<Roce> for VerbsHost {
     type Packet = RdmaPacket;
 
     fn expect(&mut self, number: u32, flow: &FlowPlan) {
-        if let (Some(tcp), true) = (&mut self.tcp, flow.is_tcp()) {
-            return tcp.expect(number, flow);
+        if let Some(stacks) = &mut self.stacks
+            && let Some(stack) = stacks.carrying_mut(flow)
+        {
+            return stack.expect(number, flow);
         }
         let is_source = flow.source == self.node;
         let qpn = if is_source { flow.source_qpn } else { flow.destination_qpn };
@@ -501,48 +513,7 @@ impl EndHost<Roce> for VerbsHost {
 
     #[inline]
     fn is_ready(&self, paused: u8) -> bool {
-        self.nic.is_ready(paused) || (!self.is_plain && self.has_segment(paused))
-    }
-
-    #[inline]
-    fn next_is_segment(&mut self, now: SimTime, paused: u8) -> bool {
-        !self.is_plain && self.prefers_segment(now, paused)
-    }
-
-    fn poll_segment(
-        &mut self,
-        context: &mut Context<'_>,
-        paused: u8,
-    ) -> Option<(Departing<TcpSegment>, Option<SackBlocks>)> {
-        self.tcp.as_mut()?.poll_transmit(context.now.time, paused)
-    }
-
-    fn receive_segment(
-        &mut self,
-        context: &mut Context<'_>,
-        segment: &TcpSegment,
-        sack: Option<&SackBlocks>,
-    ) {
-        if let Some(tcp) = &mut self.tcp {
-            tcp.receive(context.plan, context.now.time, segment, sack);
-        }
-    }
-
-    fn flow_of_connection(&self, connection: u32) -> Option<u32> {
-        self.tcp.as_ref()?.flow_of(connection)
-    }
-
-    #[inline]
-    fn poll_accepted(&mut self) -> Option<(Option<u32>, u64)> {
-        if self.is_plain { None } else { self.tcp.as_mut()?.poll_accepted() }
-    }
-
-    fn tcp_counters(&self) -> Option<&TcpCounters> {
-        self.tcp.as_ref().map(|tcp| tcp.counters())
-    }
-
-    fn tcp_connections(&self) -> usize {
-        self.tcp.as_ref().map_or(0, |tcp| tcp.connections())
+        self.nic.is_ready(paused) || (!self.is_plain && self.has_stack_frame(paused))
     }
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) -> bool {
@@ -554,8 +525,8 @@ impl EndHost<Roce> for VerbsHost {
         if self.connections.is_some() {
             Connecting(self).connections_timeout(context.plan, context.now.time);
         }
-        if let Some(tcp) = &mut self.tcp {
-            tcp.handle_timeout(context.now.time);
+        if let Some(stacks) = &mut self.stacks {
+            stacks.all_mut().for_each(|stack| stack.handle_timeout(context.now.time));
         }
         if let Some(apps) = &mut self.apps {
             let messages = &mut context.shared.messages;
@@ -587,8 +558,9 @@ impl EndHost<Roce> for VerbsHost {
     #[inline]
     fn poll_end(&mut self, context: &mut Context<'_>) -> Option<HostEnd> {
         if !self.is_plain {
-            if let Some(tcp) = &mut self.tcp
-                && let Some(end) = tcp.poll_end(context.now.time)
+            if let Some(stacks) = &mut self.stacks
+                && let Some(end) =
+                    stacks.all_mut().find_map(|stack| stack.poll_end(context.now.time))
             {
                 return Some(end);
             }
@@ -606,6 +578,58 @@ impl EndHost<Roce> for VerbsHost {
             }
         }
     }
+}
+
+impl OtherStacks for VerbsHost {
+    #[inline]
+    fn is_their_turn(&mut self, now: SimTime, paused: u8) -> bool {
+        !self.is_plain && self.prefers_stack(now, paused)
+    }
+
+    fn poll_frame(&mut self, now: SimTime, paused: u8) -> Option<StackDeparture> {
+        let place = usize::from(self.turn);
+        self.stacks.as_mut()?.poll_transmit(place, now, paused | self.held)
+    }
+
+    fn receive_frame(
+        &mut self,
+        plan: &Plan,
+        now: SimTime,
+        frame: &StackFrame,
+        sack: Option<&SackBlocks>,
+    ) {
+        if let Some(stacks) = &mut self.stacks {
+            stacks.receive(plan, now, frame, sack);
+        }
+    }
+
+    #[inline]
+    fn poll_accepted(&mut self) -> Option<AcceptedPayload> {
+        if self.is_plain {
+            return None;
+        }
+        self.stacks.as_mut()?.all_mut().find_map(|stack| stack.poll_accepted())
+    }
+}
+
+impl Inspect<RdmaPacket> for VerbsHost {
+    fn tcp_counters(&self) -> Option<&TcpCounters> {
+        self.stacks.as_ref()?.tcp.as_ref().map(|tcp| tcp.counters())
+    }
+
+    fn tcp_connections(&self) -> usize {
+        let tcp = self.stacks.as_ref().and_then(|stacks| stacks.tcp.as_ref());
+        tcp.map_or(0, |tcp| tcp.connections())
+    }
+
+    fn stream_counts(&self) -> Vec<(u32, StreamCounts)> {
+        let streams = self.stacks.iter().filter_map(|stacks| stacks.streams.as_ref());
+        streams.flat_map(|streams| streams.counts()).collect()
+    }
+
+    fn flow_of_connection(&self, connection: u32) -> Option<u32> {
+        self.stacks.as_ref()?.tcp.as_ref()?.flow_of(connection)
+    }
 
     fn will_send(&self) -> bool {
         let connections = self.connections.as_ref();
@@ -613,7 +637,7 @@ impl EndHost<Roce> for VerbsHost {
         self.nic.is_pacing()
             || connections.is_some_and(|one| one.poll_timeout() != SimTime::NEVER)
             || works
-            || self.tcp.as_ref().is_some_and(|tcp| tcp.poll_timeout() != SimTime::NEVER)
+            || self.stacks.as_ref().is_some_and(|one| one.poll_timeout() != SimTime::NEVER)
     }
 
     fn open_operations(&self) -> Vec<OpenOperation> {
@@ -625,15 +649,15 @@ impl EndHost<Roce> for VerbsHost {
     }
 
     fn retransmissions(&self, _number: u32, flow: &FlowPlan) -> u64 {
-        if flow.is_tcp() {
-            return self.tcp.as_ref().map_or(0, |tcp| tcp.retransmissions(flow));
+        if let Some(stack) = self.stacks.as_ref().and_then(|stacks| stacks.carrying(flow)) {
+            return stack.retransmissions(flow);
         }
         self.nic.queue_pair(flow.source_qpn).map_or(0, QueuePair::retransmissions)
     }
 
     fn progress(&self, number: u32, flow: &FlowPlan) -> Option<FlowProgress> {
-        if flow.is_tcp() {
-            return self.tcp.as_ref()?.progress(flow, self.nic.config().line_rate);
+        if let Some(stack) = self.stacks.as_ref().and_then(|stacks| stacks.carrying(flow)) {
+            return stack.progress(flow, self.nic.config().line_rate);
         }
         if self.flow_of(flow.source_qpn) != Some(number) {
             return None;

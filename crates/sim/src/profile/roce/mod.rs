@@ -9,9 +9,9 @@ mod host;
 mod integrity;
 mod marking;
 mod packet;
+mod stacks;
 mod starts;
 mod state;
-mod tcp;
 
 pub(crate) use app::SlotView;
 pub(crate) use connections::GSI_QPN;

@@ -25,8 +25,9 @@ impl VerbsHost {
             ends,
             integrity,
             apps,
-            tcp,
+            stacks,
             scheduler,
+            turn: _,
             held: _,
         } = self;
         save_value(&(queue_pairs, armed, delivered, ends), to)?;
@@ -37,11 +38,11 @@ impl VerbsHost {
         for (connection, side) in apps.iter().flat_map(|apps| apps.connections()) {
             save_value(shared.messages.under_way(connection, side), to)?;
         }
-        match tcp {
-            Some(tcp) => tcp.save(scheduler, to),
-            None if scheduler.minds_priorities() => scheduler.save(to),
-            None => Ok(()), // It has nothing to decide.
+        stacks.save(to)?;
+        if stacks.is_some() || scheduler.minds_priorities() {
+            return scheduler.save(to);
         }
+        Ok(()) // It has nothing to decide.
     }
 
     /// Takes its state from the beginning of `from`.
@@ -63,11 +64,11 @@ impl VerbsHost {
         for (connection, side) in self.apps.iter().flat_map(|apps| apps.connections()) {
             *shared.messages.under_way(connection, side) = load_value(from)?;
         }
-        match &mut self.tcp {
-            Some(tcp) => tcp.load(&mut self.scheduler, from),
-            None if self.scheduler.minds_priorities() => self.scheduler.load(from),
-            None => Ok(()),
+        self.stacks.load(from)?;
+        if self.stacks.is_some() || self.scheduler.minds_priorities() {
+            return self.scheduler.load(from);
         }
+        Ok(())
     }
 
     /// Connections of applications of which it is the client, and on which operations are open or to

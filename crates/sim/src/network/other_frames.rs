@@ -1,19 +1,17 @@
-//! TCP segments beside RDMA packets.
+//! Frames of other stacks beside the packets of the profile's own hosts.
 //!
-//! What a segment and a packet have in common is written once and compiled for each
-//! ([`Kind`]), so that a run without TCP pays nothing.
+//! What both have in common is written once and compiled for each ([`Kind`]), so that a run without
+//! other stacks pays nothing.
 
 use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
-use rocelab_transport::Packet as RdmaPacket;
-use rocelab_transport::tcp::TcpSegment;
 
 use super::core::Network;
 use super::node::Role;
 use super::packet::{Body, PacketOf};
 use super::pauses::PortPauses;
 use super::port::FarEnd;
-use crate::profile::{Carries, HostPacket, Profile};
+use crate::profile::{HostPacket, Profile, StackFrame};
 use crate::record::{Totals, TrafficKind};
 
 /// A kind of frame that goes from host to host.
@@ -28,8 +26,8 @@ pub(super) trait Kind<P: Profile> {
 /// Frames of the profile's own hosts.
 pub(super) struct Packets;
 
-/// Frames of TCP.
-pub(super) struct Segments;
+/// Frames of other stacks.
+pub(super) struct StackFrames;
 
 impl<P: Profile> Kind<P> for Packets {
     type Packet = PacketOf<P>;
@@ -43,52 +41,14 @@ impl<P: Profile> Kind<P> for Packets {
     }
 }
 
-impl<P: Profile> Kind<P> for Segments {
-    type Packet = TcpSegment;
+impl<P: Profile> Kind<P> for StackFrames {
+    type Packet = StackFrame;
 
-    fn packet_in(body: &mut Body<PacketOf<P>>) -> Option<&mut TcpSegment> {
+    fn packet_in(body: &mut Body<PacketOf<P>>) -> Option<&mut StackFrame> {
         match body {
-            Body::Tcp(segment) => Some(segment),
+            Body::Stack(frame) => Some(frame),
             _ => None,
         }
-    }
-}
-
-impl HostPacket for TcpSegment {
-    fn priority(&self) -> u8 {
-        Self::priority(self)
-    }
-
-    fn kind(&self) -> TrafficKind {
-        if self.payload_len > 0 { TrafficKind::Data } else { TrafficKind::Ack }
-    }
-
-    fn is_markable(&self) -> bool {
-        self.ecn().is_capable()
-    }
-
-    fn mark(&mut self) {
-        self.set_ce();
-    }
-
-    fn fingerprint(&self) -> u64 {
-        u64::from(self.connection) << 40
-            ^ u64::from(self.seq) << 20
-            ^ u64::from(self.ack) << 4
-            ^ u64::from(self.payload_len) << 1
-            ^ u64::from(self.is_ce())
-    }
-
-    fn telemetry(&self) -> Carries {
-        Carries::Nothing
-    }
-
-    fn value(&mut self) -> Option<&mut u64> {
-        None
-    }
-
-    fn as_rdma(&self) -> Option<&RdmaPacket> {
-        None
     }
 }
 
@@ -98,8 +58,8 @@ impl Totals {
     #[inline(never)]
     pub(super) fn count_other<R>(&mut self, body: &Body<R>) {
         match body {
-            Body::Tcp(segment) if segment.kind() == TrafficKind::Data => self.traversals.data += 1,
-            Body::Tcp(_) => self.traversals.ack += 1,
+            Body::Stack(frame) if frame.kind() == TrafficKind::Data => self.traversals.data += 1,
+            Body::Stack(_) => self.traversals.ack += 1,
             _ => self.traversals.control += 1,
         }
     }
@@ -117,12 +77,12 @@ impl<P: Profile> OtherFrames<'_, P> {
     pub(super) fn deliver_other(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
         match (self.0.pool.get(id).body, far.role) {
             (Body::Pfc(frame), _) => PortPauses(self.0).receive_pfc(key, far.port, id, &frame),
-            (Body::Tcp(segment), Role::Host(host)) => {
-                self.receive_segment(key, host, id, &segment);
+            (Body::Stack(frame), Role::Host(host)) => {
+                self.receive_frame(key, host, id, &frame);
             }
             (_, Role::Switch(_)) => match far.way_of(self.0.pool.get(id)) {
                 Some(egress) => {
-                    self.0.switch_receive::<Segments>(key, (far.number, egress), id);
+                    self.0.switch_receive::<StackFrames>(key, (far.number, egress), id);
                 }
                 None => self.0.drop_without_way(key, far, id),
             },
@@ -134,8 +94,8 @@ impl<P: Profile> OtherFrames<'_, P> {
     #[cold]
     #[inline(never)]
     pub(super) fn send_other(&mut self, key: EventKey, switch: u32, port: u32, id: PacketId) {
-        if matches!(self.0.pool.get(id).body, Body::Tcp(_)) {
-            self.0.send::<Segments>(key, switch, port, id);
+        if matches!(self.0.pool.get(id).body, Body::Stack(_)) {
+            self.0.send::<StackFrames>(key, switch, port, id);
         }
     }
 }

@@ -2,21 +2,21 @@
 
 use rocelab_engine::RngStream;
 use rocelab_fabric::NodeId;
-use rocelab_state::{BorshDeserialize, BorshSerialize, Result, State as _, load_value, save_value};
+use rocelab_state::{BorshDeserialize, BorshSerialize, Result, State, load_value, save_value};
 use rocelab_transport::tcp::{
     SackBlocks, TcpConnectionConfig, TcpCounters, TcpEnd, TcpHost, TcpHostConfig, TcpRole,
-    TcpSegment,
 };
-use rocelab_transport::{CompletionStatus, HostScheduler, Offer};
+use rocelab_transport::{CompletionStatus, Offer};
 use rocelab_units::{Bandwidth, SimTime};
 
-use crate::profile::{Departing, FlowProgress};
+use super::Stack;
+use crate::profile::{AcceptedPayload, Departing, FlowProgress, StackDeparture, StackFrame};
 use crate::record::{Allowed, FlowAcknowledged, FlowEnd, HostEnd};
 use crate::{FlowPlan, Plan};
 
 /// The TCP of a host, and the flows of its connections.
 #[derive(Debug)]
-pub(super) struct HostTcp {
+pub(in crate::profile::roce) struct HostTcp {
     node: NodeId,
     host: TcpHost,
     /// By connection.
@@ -35,23 +35,8 @@ struct Expected {
 }
 
 impl HostTcp {
-    /// Appends its state, and that of the scheduler of its host.
-    pub(super) fn save(&self, scheduler: &HostScheduler, to: &mut Vec<u8>) -> Result {
-        let Self { node: _, host, flows, sent } = self;
-        save_value(&(flows, sent), to)?;
-        scheduler.save(to)?;
-        host.save(to)
-    }
-
-    /// Takes what was [saved](Self::save) from the beginning of `from`.
-    pub(super) fn load(&mut self, scheduler: &mut HostScheduler, from: &mut &[u8]) -> Result {
-        (self.flows, self.sent) = load_value(from)?;
-        scheduler.load(from)?;
-        self.host.load(from)
-    }
-
     /// The TCP of `node`, if any host has one.
-    pub(super) fn new(plan: &Plan, node: NodeId) -> Option<Box<Self>> {
+    pub(in crate::profile::roce) fn new(plan: &Plan, node: NodeId) -> Option<Self> {
         let tcp = plan.tcp.as_ref()?;
         let name = &plan.topology.nodes[node as usize].name;
         let host = TcpHost::new(TcpHostConfig {
@@ -61,43 +46,7 @@ impl HostTcp {
             seed: RngStream::new(plan.seed, &format!("tcp stack/{name}")).bits(),
         });
         let flows = Vec::new();
-        Some(Box::new(Self { node, host, flows, sent: 0 }))
-    }
-
-    /// A flow of which this host is one end will start.
-    pub(super) fn expect(&mut self, number: u32, flow: &FlowPlan) {
-        let place = self.number_of(flow) as usize;
-        if self.flows.len() <= place {
-            self.flows.resize(place + 1, None);
-        }
-        self.flows[place] = Some(Expected { number, is_over: false });
-    }
-
-    /// A flow starts here: its connection exists, and all its data is posted.
-    pub(super) fn start(&mut self, plan: &Plan, now: SimTime, number: u32) {
-        let flow = &plan.flows[number as usize];
-        self.open(plan, flow, TcpRole::Sender);
-        let posted = self.host.post_send(now, flow.source_qpn, number.into(), flow.bytes);
-        debug_assert!(posted.is_ok(), "the connection was just opened: {posted:?}");
-    }
-
-    /// A segment arrived. At the first one of a flow its destination comes to know of the
-    /// connection, and it does again where one comes after the end.
-    pub(super) fn receive(
-        &mut self,
-        plan: &Plan,
-        now: SimTime,
-        segment: &TcpSegment,
-        sack: Option<&SackBlocks>,
-    ) {
-        let connection = segment.connection;
-        if let (None, Some(expected)) =
-            (self.host.connection(connection), self.expected(connection))
-        {
-            self.accept(plan, now, expected);
-        }
-        self.host.receive(now, segment, sack);
-        self.forget_if_over(connection);
+        Some(Self { node, host, flows, sent: 0 })
     }
 
     fn accept(&mut self, plan: &Plan, now: SimTime, Expected { number, is_over }: Expected) {
@@ -133,55 +82,120 @@ impl HostTcp {
         }
     }
 
+    pub(in crate::profile::roce) const fn host(&self) -> &TcpHost {
+        &self.host
+    }
+
+    fn expected(&self, connection: u32) -> Option<Expected> {
+        self.flows.get(connection as usize).copied().flatten()
+    }
+
+    fn forget_if_over(&mut self, connection: u32) {
+        if self.expected(connection).is_some_and(|expected| expected.is_over) {
+            self.host.close(connection);
+        }
+    }
+
+    /// The flow that a connection belongs to.
+    pub(in crate::profile::roce) fn flow_of(&self, connection: u32) -> Option<u32> {
+        self.expected(connection).map(|expected| expected.number)
+    }
+
+    /// Ends of connections that are kept.
+    pub(in crate::profile::roce) fn connections(&self) -> usize {
+        self.host.connections().count()
+    }
+
+    pub(in crate::profile::roce) fn counters(&self) -> &TcpCounters {
+        self.host.counters()
+    }
+
+    fn number_of(&self, flow: &FlowPlan) -> u32 {
+        if flow.source == self.node { flow.source_qpn } else { flow.destination_qpn }
+    }
+}
+
+impl Stack for HostTcp {
     /// What it has to send.
-    pub(super) fn offer(&self, paused: u8) -> Offer {
+    fn offer(&self, paused: u8) -> Offer {
         self.host.offer(paused, self.sent)
     }
 
+    fn is_ready(&self, paused: u8) -> bool {
+        self.host.is_ready(paused)
+    }
+
     /// The next segment, with its SACK blocks.
-    pub(super) fn poll_transmit(
-        &mut self,
-        now: SimTime,
-        paused: u8,
-    ) -> Option<(Departing<TcpSegment>, Option<SackBlocks>)> {
+    fn poll_transmit(&mut self, now: SimTime, paused: u8) -> Option<StackDeparture> {
         let transmit = self.host.poll_transmit(now, paused)?;
         self.sent += u64::from(transmit.frame_len);
         self.forget_if_over(transmit.connection);
         let sack = self.host.sack_blocks(&transmit.segment);
-        let departing = Departing {
-            packet: transmit.segment,
+        let frame = Departing {
+            packet: StackFrame::Tcp(transmit.segment),
             destination: transmit.destination,
             flow_hash: transmit.entropy,
             frame_len: transmit.frame_len,
         };
-        Some((departing, sack))
+        Some(StackDeparture { frame, sack })
     }
 
-    /// What a flow has accepted, as the stack handed it on: which, and how much (bytes).
-    pub(super) fn poll_accepted(&mut self) -> Option<(Option<u32>, u64)> {
-        let (connection, bytes) = self.host.poll_accepted()?;
-        Some((self.flow_of(connection), bytes))
+    fn takes(&self, frame: &StackFrame) -> bool {
+        matches!(frame, StackFrame::Tcp(_))
     }
 
-    pub(super) const fn host(&self) -> &TcpHost {
-        &self.host
+    /// A segment arrived. At the first one of a flow its destination comes to know of the
+    /// connection, and it does again where one comes after the end.
+    fn receive(
+        &mut self,
+        plan: &Plan,
+        now: SimTime,
+        frame: &StackFrame,
+        sack: Option<&SackBlocks>,
+    ) {
+        let StackFrame::Tcp(segment) = frame else { return };
+        let connection = segment.connection;
+        if let (None, Some(expected)) =
+            (self.host.connection(connection), self.expected(connection))
+        {
+            self.accept(plan, now, expected);
+        }
+        self.host.receive(now, segment, sack);
+        self.forget_if_over(connection);
     }
 
-    pub(super) fn is_ready(&self, paused: u8) -> bool {
-        self.host.is_ready(paused)
-    }
-
-    pub(super) fn poll_timeout(&self) -> SimTime {
+    fn poll_timeout(&self) -> SimTime {
         self.host.poll_timeout()
     }
 
-    pub(super) fn handle_timeout(&mut self, now: SimTime) {
+    fn handle_timeout(&mut self, now: SimTime) {
         self.host.handle_timeout(now);
+    }
+
+    fn carries(&self, flow: &FlowPlan) -> bool {
+        flow.is_tcp()
+    }
+
+    /// A flow of which this host is one end will start.
+    fn expect(&mut self, number: u32, flow: &FlowPlan) {
+        let place = self.number_of(flow) as usize;
+        if self.flows.len() <= place {
+            self.flows.resize(place + 1, None);
+        }
+        self.flows[place] = Some(Expected { number, is_over: false });
+    }
+
+    /// A flow starts here: its connection exists, and all its data is posted.
+    fn start(&mut self, plan: &Plan, now: SimTime, number: u32) {
+        let flow = &plan.flows[number as usize];
+        self.open(plan, flow, TcpRole::Sender);
+        let posted = self.host.post_send(now, flow.source_qpn, number.into(), flow.bytes);
+        debug_assert!(posted.is_ok(), "the connection was just opened: {posted:?}");
     }
 
     /// The next flow that has ended: at its destination, when the application has all of it; and at its
     /// source, when it knows. Each end forgets the connection when nothing is left to be done for it.
-    pub(super) fn poll_end(&mut self, now: SimTime) -> Option<HostEnd> {
+    fn poll_end(&mut self, now: SimTime) -> Option<HostEnd> {
         if let Some(completion) = self.host.poll_completion() {
             let flow = u32::try_from(completion.id).unwrap_or(u32::MAX);
             let connection = self.host.connection(completion.connection);
@@ -206,15 +220,15 @@ impl HostTcp {
         None
     }
 
-    /// Segments that the source of a flow sent again, as long as it knows the connection.
-    pub(super) fn retransmissions(&self, flow: &FlowPlan) -> u64 {
-        let connection = self.host.connection(flow.source_qpn);
-        connection.map_or(0, |connection| connection.retransmissions())
+    /// What a flow has accepted, as the stack handed it on: which, and how much (bytes).
+    fn poll_accepted(&mut self) -> Option<AcceptedPayload> {
+        let (connection, bytes) = self.host.poll_accepted()?;
+        Some(AcceptedPayload { flow: self.flow_of(connection), bytes })
     }
 
     /// How far a flow has come that starts here, and its congestion window: nothing but the line
     /// bounds its rate.
-    pub(super) fn progress(&self, flow: &FlowPlan, line_rate: Bandwidth) -> Option<FlowProgress> {
+    fn progress(&self, flow: &FlowPlan, line_rate: Bandwidth) -> Option<FlowProgress> {
         let TcpEnd::Sender(sender) = self.host.connection(flow.source_qpn)?.end() else {
             return None;
         };
@@ -222,31 +236,22 @@ impl HostTcp {
         Some(FlowProgress { acknowledged: sender.acknowledged(), allowed: Some(allowed) })
     }
 
-    fn expected(&self, connection: u32) -> Option<Expected> {
-        self.flows.get(connection as usize).copied().flatten()
+    /// Segments that the source of a flow sent again, as long as it knows the connection.
+    fn retransmissions(&self, flow: &FlowPlan) -> u64 {
+        let connection = self.host.connection(flow.source_qpn);
+        connection.map_or(0, |connection| connection.retransmissions())
+    }
+}
+
+impl State for HostTcp {
+    fn save(&self, to: &mut Vec<u8>) -> Result {
+        let Self { node: _, host, flows, sent } = self;
+        save_value(&(flows, sent), to)?;
+        host.save(to)
     }
 
-    fn forget_if_over(&mut self, connection: u32) {
-        if self.expected(connection).is_some_and(|expected| expected.is_over) {
-            self.host.close(connection);
-        }
-    }
-
-    /// The flow that a connection belongs to.
-    pub(super) fn flow_of(&self, connection: u32) -> Option<u32> {
-        self.expected(connection).map(|expected| expected.number)
-    }
-
-    /// Ends of connections that are kept.
-    pub(super) fn connections(&self) -> usize {
-        self.host.connections().count()
-    }
-
-    pub(super) fn counters(&self) -> &TcpCounters {
-        self.host.counters()
-    }
-
-    fn number_of(&self, flow: &FlowPlan) -> u32 {
-        if flow.source == self.node { flow.source_qpn } else { flow.destination_qpn }
+    fn load(&mut self, from: &mut &[u8]) -> Result {
+        (self.flows, self.sent) = load_value(from)?;
+        self.host.load(from)
     }
 }

@@ -1,0 +1,95 @@
+//! `[[host.stack.NAME]]`: traffic of hosts that is of no workload.
+
+use rocelab_transport::stack::{Period, Site, Stream, StreamConfig};
+use rocelab_units::SimTime;
+use rocelab_wire::Encapsulation;
+
+use super::layer2;
+use super::priority::check_priority;
+use crate::plan::{FlowPlan, RocePlan, StreamPlan, StreamsPlan};
+use crate::scenario::{Fault, Scenario, Transport, Verb, ensure};
+use crate::workload::HostDirectory;
+
+/// The streams of a scenario, each at its hosts.
+pub(super) fn build(
+    scenario: &Scenario,
+    hosts: &HostDirectory,
+    roce: &RocePlan,
+) -> Result<StreamsPlan, Fault> {
+    let mut streams = StreamsPlan { ip: scenario.roce.ip, all: Vec::new() };
+    let encapsulation_len = streams.encapsulation_len(roce.tagged);
+    for (key, config) in scenario.host.stack.streams() {
+        let stream = stream(scenario, hosts, roce, (config, encapsulation_len));
+        streams.all.push(stream.map_err(|fault| fault.within(&format!("host.stack.{key}")))?);
+    }
+    Ok(streams)
+}
+
+fn stream(
+    scenario: &Scenario,
+    hosts: &HostDirectory,
+    roce: &RocePlan,
+    (config, encapsulation_len): (StreamConfig, u16),
+) -> Result<StreamPlan, Fault> {
+    let Stream { from, to, priority, .. } = config.stream();
+    let source = hosts.one(from).map_err(|fault| fault.within("from"))?;
+    let destination = hosts.one(to).map_err(|fault| fault.within("to"))?;
+    ensure(source != destination, || {
+        Fault::at("to", "a host would send to itself")
+            .value(to)
+            .help("name another host than in `from`")
+    })?;
+    check_priority("priority", priority)?;
+    let period = period(config.stream(), scenario.stop)?;
+    let site = Site { line_rate: hosts.link_rate(source), encapsulation_len };
+    config
+        .validate(site)
+        .map_err(|error| Fault::at(error.key, error.problem).value(error.value).help(error.fix))?;
+    let stream = StreamPlan { config, source, destination, period };
+    if roce.encapsulation == Encapsulation::V1 {
+        layer2::check_domain(&way(&stream), &roce.vlans, hosts)?;
+    }
+    Ok(stream)
+}
+
+/// When a stream sends, in a run that ends at `run`, if that is known.
+fn period(stream: Stream<'_>, run: Option<SimTime>) -> Result<Period, Fault> {
+    let start = stream.start;
+    let Some(stop) = stream.stop.or(run) else {
+        return Err(Fault::at("stop", "it would send for ever, and the run would not end")
+            .value("")
+            .help("give `stop` here, or for the whole run"));
+    };
+    ensure(stop <= SimTime::LATEST, || {
+        Fault::at("stop", "simulated time does not reach that far")
+            .value(stop.to_string())
+            .help(format!("give at most {}", SimTime::LATEST))
+    })?;
+    let stop = run.map_or(stop, |run| stop.min(run));
+    ensure(start < stop, || {
+        Fault::at("start", format!("it would stop at {stop}, before it starts"))
+            .value(start.to_string())
+            .help("let it start earlier, or stop later")
+    })?;
+    Ok(Period { start, stop })
+}
+
+/// A flow of one byte that stands for the way of a stream.
+pub(super) fn way(stream: &StreamPlan) -> FlowPlan {
+    FlowPlan {
+        source: stream.source,
+        destination: stream.destination,
+        start: stream.period.start,
+        bytes: 1,
+        message_bytes: 1,
+        transport: Transport::Tcp, // It is of no queue pair.
+        verb: Verb::Send,
+        priority: stream.config.stream().priority,
+        source_qpn: 0,
+        destination_qpn: 0,
+        source_psn: 0,
+        destination_psn: 0,
+        entropy: 0,
+        queue_pairs: 0,
+    }
+}

@@ -1,0 +1,114 @@
+//! Looking inside a host: what was counted, how far flows have come, and what stands still. No packet's way
+//! leads through here.
+
+use rocelab_transport::stack::StreamCounts;
+use rocelab_transport::tcp::TcpCounters;
+use rocelab_transport::{Backlog, Counters, Standing};
+
+use super::HostPacket;
+use crate::record::{Allowed, OpenOperation, Violation};
+use crate::{FlowPlan, Plan};
+
+/// What can be seen inside a host whose frames carry packets `R`. What a host does not have, it does not
+/// say.
+pub trait Inspect<R: HostPacket> {
+    /// What was counted.
+    fn counters(&self) -> &Counters;
+
+    /// What its TCP counted, if it has any.
+    fn tcp_counters(&self) -> Option<&TcpCounters> {
+        None
+    }
+
+    /// Ends of connections that its TCP keeps.
+    fn tcp_connections(&self) -> usize {
+        0
+    }
+
+    /// What it counted of each stream of which it is one end, by its number in the plan.
+    fn stream_counts(&self) -> Vec<(u32, StreamCounts)> {
+        Vec::new()
+    }
+
+    /// Whether it is bound to send later by itself.
+    fn will_send(&self) -> bool;
+
+    /// How far a flow has come that started here and has not ended.
+    fn progress(&self, number: u32, flow: &FlowPlan) -> Option<FlowProgress>;
+
+    /// Packets that the source of an unfinished flow has sent again.
+    fn retransmissions(&self, number: u32, flow: &FlowPlan) -> u64;
+
+    /// Whether the source of a flow that has started has nothing of it left to send.
+    fn has_sent_all(&self, flow: &FlowPlan) -> bool {
+        _ = flow;
+        false
+    }
+
+    /// Messages of a flow that have not arrived at this host, its destination on an unreliable
+    /// service.
+    fn undelivered_messages(&self, flow: &FlowPlan) -> u64 {
+        _ = flow;
+        0
+    }
+
+    /// The operations of applications that have started here and not ended.
+    fn open_operations(&self) -> Vec<OpenOperation> {
+        Vec::new()
+    }
+
+    /// What integrity mode finds wrong at this end of a flow that has completed.
+    fn violations(&self, plan: &Plan, number: u32) -> Vec<Violation> {
+        _ = (plan, number);
+        Vec::new()
+    }
+
+    /// What a queue pair waits for, where there are queue pairs.
+    fn standing(&self, qpn: u32) -> Option<Standing> {
+        _ = qpn;
+        None
+    }
+
+    /// Whether there are any [`backlogs`](Self::backlogs).
+    fn has_backlogs(&self) -> bool {
+        false
+    }
+
+    /// The queue pairs that have data to send and an open window, where there are queue pairs. In no
+    /// order; one may come twice.
+    fn backlogs(&self) -> impl Iterator<Item = Backlog> {
+        std::iter::empty()
+    }
+
+    /// The flow that a queue pair belongs to, where packets name queue pairs.
+    fn flow_of(&self, qpn: u32) -> Option<u32> {
+        _ = qpn;
+        None
+    }
+
+    /// The flow that a packet belongs to which arrived here, if it is a flow's.
+    fn flow_in(&self, packet: &R) -> Option<u32> {
+        self.flow_of(packet.as_rdma()?.dest_qp())
+    }
+
+    /// The flow that a TCP connection of this host belongs to.
+    fn flow_of_connection(&self, connection: u32) -> Option<u32> {
+        _ = connection;
+        None
+    }
+
+    /// The connection of an application that a queue pair belongs to.
+    fn connection_of(&self, qpn: u32) -> Option<u32> {
+        _ = qpn;
+        None
+    }
+}
+
+/// How far a flow has come, as its source knows.
+#[derive(Clone, Copy, Debug)]
+pub struct FlowProgress {
+    /// Payload that is acknowledged; on an unreliable service, that was sent (bytes).
+    pub acknowledged: u64,
+    /// What its congestion control allows; none if the source does not send the payload (READ).
+    pub allowed: Option<Allowed>,
+}
