@@ -130,9 +130,22 @@ impl Shape {
         let switch = self.random.pick(&self.switches);
         let port = if self.random.once_in(3) { switch } else { self.port_of(&switch) };
         let ports = names(&[port]);
-        let deny: Value = vec![number(self.random.within(0..=7))].into();
-        let list = table([("ports", ports), ("deny", deny)]);
-        table([("access_list", vec![Value::from(list)].into())])
+        let some: Value = vec![number(self.random.within(0..=7))].into();
+        if self.random.once_in(3) {
+            let list = table([("ports", ports), ("deny", some)]);
+            return table([("access_list", vec![Value::from(list)].into())]);
+        }
+        let rate = self.slowest / self.random.pick(&[1, 2, 10]);
+        let burst = self.random.magnitude(20_000..=1_000_000);
+        let mut policer = table([
+            ("ports", ports),
+            ("rate", format!("{rate}bps").into()),
+            ("burst", Self::bytes(burst)),
+        ]);
+        if self.random.once_in(3) {
+            policer.insert("priorities".to_owned(), some);
+        }
+        table([("policer", vec![Value::from(policer)].into())])
     }
 
     fn slow_receiver(&mut self) -> Table {

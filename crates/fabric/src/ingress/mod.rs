@@ -114,6 +114,8 @@ macro_rules! conditions {
 conditions! {
     /// Frames with priorities that are not for the port are dropped.
     AccessList = "access_list" => access_list,
+    /// What comes in faster than a rate, beyond a burst, is dropped.
+    Policer = "policer" => policer,
 }
 
 /// A condition's parameters.

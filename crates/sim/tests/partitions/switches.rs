@@ -45,6 +45,20 @@ fn access_lists() {
     assert_eq!(run.summary.flows.completed, 2);
 }
 
+/// Token buckets at hosts and between switches, under faults, failures and TCP.
+#[test]
+fn policers() {
+    let more = "[[ingress.policer]]\nports = [\"switch-0:0\", \"switch-1\"]\nrate = \"20Gbps\"\nburst = \"20KB\"\n\
+         [[faults]]\naction = \"delay\"\ndelay = \"2us\"\nprobability = 0.01\n[switch]\nforwarding = \"cut-through\"\n\
+         [[failure]]\nkind = \"link-down\"\nport = \"switch-0:4\"\nat = \"150us\"\nlasts = \"100us\"\n\
+         [[workload.flows]]\ntransport = \"tcp\"\nlist = [{ from = \"host-2\", to = \"host-4\", bytes = \"300KB\" }]\n";
+    let text = dumbbell(
+        "stop = \"3ms\"\n[roce]\nack_timeout = 5",
+        &format!("{more}{}", flows("300KB", CROWD)),
+    );
+    assert_cuts_change_nothing(&text, &["/drops/policer", "/drops/link_down"]);
+}
+
 #[test]
 fn cut_through_with_latencies() {
     let more = "[switch]\nforwarding = \"cut-through\"\nlatency = \"700ns\"\nxoff = \"60KB\"\npause_response = \"500ns\"\n\
