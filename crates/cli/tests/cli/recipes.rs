@@ -134,6 +134,10 @@ increase = "2KB"
 [switch]
 load_balancing = "flowlets"
 
+[[ingress.periodic_loss]]
+ports = ["switch-0"]
+every = 50
+
 [workload.incast]
 senders = 9
 bytes = "100KB"
@@ -144,7 +148,7 @@ fn the_examples_work() {
     assert!(Algorithm::NAMES.contains(&"aimd"));
     assert!(TopologyConfig::NAMES.contains(&"ring"));
     let schema = Scenario::json_schema().to_string();
-    for key in ["\"aimd\"", "\"increase\"", "\"ring\"", "\"hosts_per_switch\"", "\"flowlets\""] {
+    for key in ["\"aimd\"", "\"increase\"", "\"ring\"", "\"hosts_per_switch\"", "\"flowlets\"", "\"periodic_loss\""] {
         assert!(schema.contains(key), "no {key}");
     }
     let scenario = Scenario::parse(SCENARIO, Path::new("ring.toml"), &[]).unwrap();
@@ -153,6 +157,7 @@ fn the_examples_work() {
     let mut simulation: Simulation = Simulation::new(Arc::new(plan)).unwrap();
     assert!(simulation.run_to_end() == Ending::Finished);
     assert_eq!(simulation.progress().flows_ended, 9);
+    assert!(simulation.network().totals(simulation.now()).drops["periodic_loss"] > 0);
 }
 "##;
 
@@ -161,7 +166,7 @@ fn the_worked_examples_of_contributing_compile_and_run() {
     let text = fs::read_to_string(repository("CONTRIBUTING.md")).unwrap();
     let parts = parts_of(&text);
     let files = parts.iter().filter(|part| matches!(part, Part::File { .. })).count();
-    assert_eq!((files, parts.len()), (3, 6), "one file and one line each, for three examples");
+    assert_eq!((files, parts.len()), (4, 8), "one file and one line each, for four examples");
 
     let sandbox = Sandbox::new();
     let copy = sandbox.path("");

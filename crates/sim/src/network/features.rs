@@ -13,6 +13,7 @@ use super::faults::Faults;
 use super::feature::{Arrival, Feature, Scene, SetUp, StateOf, Verdict};
 use super::hops::HopLimits;
 use super::idle_backlog::IdleBacklogs;
+use super::ingress::Ingress;
 use super::owners::Owners;
 use super::packet::PacketOf;
 use super::passed::Passed;
@@ -107,10 +108,12 @@ macro_rules! features {
 features! {
     /// What links do to frames, where rules say so.
     faults: Faults,
-    /// Switches that choose among several shortest paths, with state of their own.
-    balancing: Balancing,
     /// Captures of what arrives, and leaves.
     capture: Capture,
+    /// What ports of switches ask of frames.
+    ingress: Ingress,
+    /// Switches that choose among several shortest paths, with state of their own.
+    balancing: Balancing,
     /// Hop limits, where frames may run in circles or captures show them.
     hop_limits: HopLimits,
     /// What switches know of hosts, where that is not everything.

@@ -32,6 +32,7 @@ mod hops;
 mod host;
 mod host_pauses;
 mod idle_backlog;
+mod ingress;
 mod integrity;
 mod layout;
 mod link_rates;
