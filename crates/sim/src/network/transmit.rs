@@ -1,7 +1,7 @@
 //! Frames onto links and off them; pauses and their timers.
 
 use rocelab_engine::{EventKey, TieOrder};
-use rocelab_fabric::{MIN_FRAME, PacketId, Serialisation};
+use rocelab_fabric::{PacketId, Serialisation};
 use rocelab_units::SimTime;
 
 use super::core::Network;
@@ -117,17 +117,7 @@ impl<P: Profile> Network<P> {
             }
             number => is_no_faster(&number),
         };
-        if cuts_through { self.head_of(port, id, tail) } else { tail }
-    }
-
-    /// When the first 64 bytes have arrived of a frame on the link of `port` whose last bit arrives
-    /// at `tail`.
-    pub(super) fn head_of(&self, port: u32, id: PacketId, tail: SimTime) -> SimTime {
-        let link = self.ports[port as usize].port.link();
-        let taken = |len: u32| link.transmit(SimTime::ZERO, len).arrival.since(SimTime::ZERO);
-        let len = u32::from(self.pool.get(id).frame_len);
-        let rest = taken(len) - taken(len.min(MIN_FRAME));
-        SimTime::from_ps(tail.ps() - rest.ps())
+        if cuts_through { state.head_of(packet.frame_len, tail) } else { tail }
     }
 
     /// A frame on the link of `port` reaches the other end.
