@@ -7,13 +7,14 @@ use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_transport::tcp::TcpSegment;
+use rocelab_wire::TelemetryKind;
 
 use super::core::Network;
 use super::node::Role;
 use super::packet::{Body, PacketOf};
 use super::pauses::PortPauses;
 use super::port::FarEnd;
-use crate::profile::{Carries, HostPacket, Profile};
+use crate::profile::{HostPacket, Profile};
 use crate::record::{Totals, TrafficKind};
 
 /// A kind of frame that goes from host to host.
@@ -79,11 +80,7 @@ impl HostPacket for TcpSegment {
             ^ u64::from(self.is_ce())
     }
 
-    fn telemetry(&self) -> Carries {
-        Carries::Nothing
-    }
-
-    fn value(&mut self) -> Option<&mut u64> {
+    fn telemetry(&self) -> Option<TelemetryKind> {
         None
     }
 

@@ -1,6 +1,7 @@
 //! What all end hosts of a run have in common.
 
 use rocelab_units::{Bandwidth, Duration};
+use rocelab_wire::{TelemetryKind, TelemetryUnits};
 
 use crate::Algorithm;
 use crate::congestion_control::{Feedback, Path};
@@ -31,13 +32,18 @@ pub struct Config {
 }
 
 /// Whether this end host gives an algorithm all that it asks for. It counts no bytes that are sent,
-/// starts every flow at the line rate, and has a window of its own in place of the algorithm's.
+/// starts every flow at the line rate, carries no telemetry but INT and PINT, and has a window of its own in place of the algorithm's.
 pub fn can_drive(algorithm: &Algorithm, line_rate: Bandwidth) -> bool {
     // Windows in proportion to the path are off without a bandwidth-delay product.
     let path =
         Path { line_rate, base_rtt: Duration::from_us(10), bdp: 0, path_mtu: 1_000, others: 0 };
     let control = algorithm.build(&path);
-    !control.counts_sent_bytes() && control.window().is_none() && control.rate() >= line_rate
+    let carried = algorithm.telemetry();
+    let is_carried = matches!(carried, None | Some(TelemetryKind::Int | TelemetryKind::Pint));
+    is_carried
+        && !control.counts_sent_bytes()
+        && control.window().is_none()
+        && control.rate() >= line_rate
 }
 
 /// Bytes of a frame beside its payload: what each packet carries for its algorithm is counted.
@@ -61,8 +67,8 @@ impl Overheads {
     /// probabilistic value (2 bytes), a timestamp (8 bytes) or nothing.
     pub fn of(feedback: Feedback) -> Self {
         let carried = match feedback {
-            Feedback::Int { .. } => 42,
-            Feedback::Pint { .. } => 2,
+            Feedback::Telemetry(TelemetryUnits::Int(_)) => 42,
+            Feedback::Telemetry(TelemetryUnits::Pint(_)) => 2,
             Feedback::Rtt => 8,
             _ => 0,
         };
@@ -76,6 +82,7 @@ impl Overheads {
 #[cfg(test)]
 mod tests {
     use rocelab_units::Duration as Interval;
+    use rocelab_wire::IntUnits;
 
     use super::*;
 
@@ -114,6 +121,9 @@ mod tests {
         assert_eq!(sizes(Feedback::EcnEcho), (48, 60));
         assert_eq!(sizes(Feedback::Cnp { min_interval: Interval::ZERO }), (48, 60));
         assert_eq!(sizes(Feedback::Rtt), (56, 60));
-        assert_eq!(sizes(Feedback::Int { multiplier: 1 }), (90, 88));
+        assert_eq!(
+            sizes(Feedback::Telemetry(TelemetryUnits::Int(IntUnits { multiplier: 1 }))),
+            (90, 88)
+        );
     }
 }

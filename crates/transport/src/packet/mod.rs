@@ -13,8 +13,10 @@ const ACK_REQ: u32 = 1 << 24;
 const SOLICITED_EVENT: u32 = 1 << 25;
 const BECN: u32 = 1 << 26;
 const FECN: u32 = 1 << 27;
-const INT: u32 = 1 << 28;
-const PINT: u32 = 1 << 29;
+/// Which telemetry there is: its place in [`TelemetryKind::ALL`] counted from 1, or 0 for none.
+const TELEMETRY: u32 = 0b11 << TELEMETRY_SHIFT;
+const TELEMETRY_SHIFT: u32 = 28;
+const _: () = assert!(TelemetryKind::ALL.len() <= (TELEMETRY >> TELEMETRY_SHIFT) as usize);
 const CONTENT: u32 = 1 << 30;
 const CN_TAG: u32 = 1 << 31;
 
@@ -110,9 +112,13 @@ impl Packet {
     /// The packet with telemetry of this kind, or without.
     #[inline]
     #[must_use]
-    pub const fn with_telemetry(self, kind: Option<TelemetryKind>) -> Self {
-        self.with_flag(INT, matches!(kind, Some(TelemetryKind::Int)))
-            .with_flag(PINT, matches!(kind, Some(TelemetryKind::Pint)))
+    pub const fn with_telemetry(mut self, kind: Option<TelemetryKind>) -> Self {
+        let number = match kind {
+            None => 0,
+            Some(kind) => kind as u32 + 1,
+        };
+        self.dest_qp_and_flags = self.dest_qp_and_flags & !TELEMETRY | number << TELEMETRY_SHIFT;
+        self
     }
 
     /// The packet with a CN-TAG in its frame, or without.
@@ -209,10 +215,12 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn telemetry(&self) -> Option<TelemetryKind> {
-        match self.dest_qp_and_flags & (INT | PINT) {
-            0 => None,
-            INT => Some(TelemetryKind::Int),
-            _ => Some(TelemetryKind::Pint),
+        let number = (self.dest_qp_and_flags & TELEMETRY) >> TELEMETRY_SHIFT;
+        match number.checked_sub(1) {
+            Some(place) if (place as usize) < TelemetryKind::ALL.len() => {
+                Some(TelemetryKind::ALL[place as usize])
+            }
+            _ => None,
         }
     }
 
@@ -235,7 +243,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn has_company(&self) -> bool {
-        self.dest_qp_and_flags & (INT | PINT | CONTENT) != 0
+        self.dest_qp_and_flags & (TELEMETRY | CONTENT) != 0
     }
 
     /// Priority, 0 to 7.
@@ -350,7 +358,7 @@ mod tests {
     use super::*;
 
     fn telemetry() -> impl Strategy<Value = Option<TelemetryKind>> {
-        prop::sample::select(vec![None, Some(TelemetryKind::Int), Some(TelemetryKind::Pint)])
+        prop::option::of(prop::sample::select(&TelemetryKind::ALL[..]))
     }
 
     #[test]

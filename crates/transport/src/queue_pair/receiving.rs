@@ -84,8 +84,7 @@ impl QueuePair {
             }
             Feedback::Cnp { .. }
             | Feedback::Rtt
-            | Feedback::Int { .. }
-            | Feedback::Pint { .. }
+            | Feedback::Telemetry(_)
             | Feedback::Qcn
             | Feedback::None => {}
         }

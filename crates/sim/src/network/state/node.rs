@@ -174,10 +174,8 @@ impl Checkpoint<'_> {
         if let Some(tables) = &self.0.features.tables {
             save_value(&tables.flushed[port as usize], to)?;
         }
-        if let Some(meter) =
-            self.0.side.telemetry.as_mut().and_then(|telemetry| telemetry.meter(port))
-        {
-            meter.save(to)?;
+        if let Some(telemetry) = &self.0.side.telemetry {
+            telemetry.save_port(port, to)?;
         }
         self.0.shared.rounding(port).map_or(Ok(()), |dice| save_value(dice, to))
     }
@@ -206,10 +204,8 @@ impl Checkpoint<'_> {
         if let Some(tables) = &mut self.0.features.tables {
             tables.flushed[port as usize] = load_value(from)?;
         }
-        if let Some(meter) =
-            self.0.side.telemetry.as_mut().and_then(|telemetry| telemetry.meter(port))
-        {
-            meter.load(from)?;
+        if let Some(telemetry) = &mut self.0.side.telemetry {
+            telemetry.load_port(port, from)?;
         }
         if let Some(dice) = self.0.shared.rounding(port) {
             *dice = load_value(from)?;
