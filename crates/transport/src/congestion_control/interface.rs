@@ -114,7 +114,8 @@ pub struct Ack<'a> {
     /// (bytes).
     pub sent: u64,
     /// From the start of the acknowledged packet's transmission to now; none if that packet was
-    /// sent more than once.
+    /// sent more than once. With [telemetry](super::Feedback::Telemetry) that has a queueing time:
+    /// [`Path::base_rtt`] and that time.
     pub rtt: Option<Duration>,
     /// Whether the receiver saw congestion (only with
     /// [`Feedback::EcnEcho`](super::Feedback::EcnEcho)).

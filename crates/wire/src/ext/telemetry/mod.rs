@@ -54,6 +54,16 @@ macro_rules! signals {
                 match self { $(Self::$variant => <$module::Writer as Signal>::LEN,)* }
             }
 
+            /// Its units, if its headers have a [queueing time](TelemetryHeader::queueing_ns).
+            #[must_use]
+            pub fn queueing_units(self) -> Option<TelemetryUnits> {
+                match self {
+                    $(Self::$variant => {
+                        <$module::Writer as Signal>::QUEUEING.map(TelemetryUnits::$variant)
+                    })*
+                }
+            }
+
             const fn form(self) -> Form {
                 match self { $(Self::$variant => <$module::Writer as Signal>::FORM,)* }
             }
@@ -238,6 +248,8 @@ trait Signal: Sized {
     const LEN: usize;
     /// What others must know of it.
     const PROPERTIES: Properties;
+    /// Its units, if headers have a [queueing time](TelemetryHeader::queueing_ns).
+    const QUEUEING: Option<Self::Units> = None;
 
     /// Reads the header from [`LEN`](Self::LEN) bytes that have its [`FORM`](Self::FORM).
     fn parse(bytes: &[u8]) -> Option<Self::Header>;
@@ -296,8 +308,6 @@ struct Properties {
     keeps_state: bool,
     /// Whether it is rounded at random.
     is_random: bool,
-    /// Whether it tells how long frames wait.
-    tells_queueing: bool,
 }
 
 impl Properties {
@@ -310,7 +320,6 @@ impl Properties {
             units_key: "",
             keeps_state: false,
             is_random: false,
-            tells_queueing: false,
         }
     }
 }
@@ -437,12 +446,6 @@ impl TelemetryKind {
     pub const fn is_random(self) -> bool {
         self.properties().is_random
     }
-
-    /// Whether its headers have a [queueing time](TelemetryHeader::queueing_ns).
-    #[must_use]
-    pub const fn tells_queueing(self) -> bool {
-        self.properties().tells_queueing
-    }
 }
 
 impl fmt::Display for TelemetryKind {
@@ -542,7 +545,7 @@ mod tests {
             assert_eq!(TelemetryHeader::parse(kind, &empty[1..]), None);
             assert_eq!(TelemetryHeader::empty(kind).kind(), kind);
             let tells = TelemetryHeader::empty(kind).queueing_ns().is_some();
-            assert_eq!(tells, kind.tells_queueing(), "{kind}");
+            assert_eq!(tells, kind.queueing_units().is_some(), "{kind}");
         }
     }
 
