@@ -32,18 +32,18 @@ pub struct Config {
 }
 
 /// Whether this end host gives an algorithm all that it asks for. It counts no bytes that are sent,
-/// starts every flow at the line rate, carries no telemetry but INT and PINT, and has a window of its own in place of the algorithm's.
+/// starts every flow at the line rate, and has a window of its own in place of the algorithm's.
 pub fn can_drive(algorithm: &Algorithm, line_rate: Bandwidth) -> bool {
     // Windows in proportion to the path are off without a bandwidth-delay product.
     let path =
         Path { line_rate, base_rtt: Duration::from_us(10), bdp: 0, path_mtu: 1_000, others: 0 };
     let control = algorithm.build(&path);
-    let carried = algorithm.telemetry();
-    let is_carried = matches!(carried, None | Some(TelemetryKind::Int | TelemetryKind::Pint));
-    is_carried
-        && !control.counts_sent_bytes()
-        && control.window().is_none()
-        && control.rate() >= line_rate
+    !control.counts_sent_bytes() && control.window().is_none() && control.rate() >= line_rate
+}
+
+/// Whether packets of this end host carry a kind of telemetry.
+pub const fn carries(telemetry: TelemetryKind) -> bool {
+    matches!(telemetry, TelemetryKind::Int | TelemetryKind::Pint)
 }
 
 /// Bytes of a frame beside its payload: what each packet carries for its algorithm is counted.
