@@ -13,12 +13,17 @@ const ACK_REQ: u32 = 1 << 24;
 const SOLICITED_EVENT: u32 = 1 << 25;
 const BECN: u32 = 1 << 26;
 const FECN: u32 = 1 << 27;
-/// Which telemetry there is: its place in [`TelemetryKind::ALL`] counted from 1, or 0 for none.
-const TELEMETRY: u32 = 0b11 << TELEMETRY_SHIFT;
-const TELEMETRY_SHIFT: u32 = 28;
-const _: () = assert!(TelemetryKind::ALL.len() <= (TELEMETRY >> TELEMETRY_SHIFT) as usize);
 const CONTENT: u32 = 1 << 30;
 const CN_TAG: u32 = 1 << 31;
+
+/// Below the priority in `class`: the ECN codepoint.
+const PRIORITY_SHIFT: u32 = 2;
+/// Which telemetry there is, in the high bits of `class`: its place in [`TelemetryKind::ALL`] counted
+/// from 1, or 0 for none.
+const TELEMETRY_SHIFT: u32 = 5;
+const _: () = assert!(TelemetryKind::ALL.len() <= (u8::MAX >> TELEMETRY_SHIFT) as usize);
+/// Priority and ECN codepoint.
+const CLASS: u8 = (1 << TELEMETRY_SHIFT) - 1;
 
 /// One RDMA packet without its payload bytes: 28 bytes, aligned to 4.
 ///
@@ -115,9 +120,9 @@ impl Packet {
     pub const fn with_telemetry(mut self, kind: Option<TelemetryKind>) -> Self {
         let number = match kind {
             None => 0,
-            Some(kind) => kind as u32 + 1,
+            Some(kind) => kind as u8 + 1,
         };
-        self.dest_qp_and_flags = self.dest_qp_and_flags & !TELEMETRY | number << TELEMETRY_SHIFT;
+        self.class = self.class & CLASS | number << TELEMETRY_SHIFT;
         self
     }
 
@@ -139,7 +144,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn with_class(mut self, priority: u8, ecn: Ecn) -> Self {
-        self.class = (priority & 0b111) << 2 | ecn as u8;
+        self.class = self.class & !CLASS | (priority & 0b111) << PRIORITY_SHIFT | ecn as u8;
         self
     }
 
@@ -215,8 +220,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn telemetry(&self) -> Option<TelemetryKind> {
-        let number = (self.dest_qp_and_flags & TELEMETRY) >> TELEMETRY_SHIFT;
-        match number.checked_sub(1) {
+        match (self.class >> TELEMETRY_SHIFT).checked_sub(1) {
             Some(place) if (place as usize) < TelemetryKind::ALL.len() => {
                 Some(TelemetryKind::ALL[place as usize])
             }
@@ -243,14 +247,14 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn has_company(&self) -> bool {
-        self.dest_qp_and_flags & (TELEMETRY | CONTENT) != 0
+        self.class > CLASS || self.has_content()
     }
 
     /// Priority, 0 to 7.
     #[inline]
     #[must_use]
     pub const fn priority(&self) -> u8 {
-        self.class >> 2
+        (self.class & CLASS) >> PRIORITY_SHIFT
     }
 
     /// The ECN codepoint of the IP header; [`Ecn::NotEct`] where there is none (v1).
