@@ -230,6 +230,8 @@ signals! {
     Int(IntHeader, IntUnits) = "int" => int,
     /// One value for the whole path: probabilistic in-band network telemetry.
     Pint(u16, PintUnits) = "pint" => pint,
+    /// How long frames wait on the path, in nanoseconds.
+    Queueing(u32, ()) = "queueing" => queueing,
 }
 
 pub use int::{IntHeader, IntHop, IntUnits};
