@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use super::{EgressPort, Form, PS_PER_NS, Properties, Signal};
+use super::signal::{EgressPort, Form, PS_PER_NS, Properties, Signal};
 use crate::bits::{get, put};
 
 /// Length of the zeros at the end, which align what follows to four bytes.

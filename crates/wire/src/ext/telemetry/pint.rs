@@ -10,7 +10,7 @@ mod power;
 use core::fmt;
 
 use self::power::power;
-use super::{EgressPort, Form, PS_PER_NS, Properties, Signal};
+use super::signal::{EgressPort, Form, PS_PER_NS, Properties, Signal};
 use crate::bits::get;
 
 /// Logarithms are kept in units of 2^-15.

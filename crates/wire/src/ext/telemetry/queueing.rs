@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use super::{EgressPort, Form, Properties, Signal};
+use super::signal::{EgressPort, Form, Properties, Signal};
 
 /// The number of the signal, after the zeros.
 const NUMBER: u16 = 1;
