@@ -111,7 +111,7 @@ fn target() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_rocelab")).ancestors().nth(2).expect("target").to_owned()
 }
 
-/// A test that runs in the copy: the names are known, the schema has them, and a run uses both.
+/// A test that runs in the copy: the names are known, the schema has them, and a run uses them.
 const TEST: &str = r##"//! The examples of CONTRIBUTING.md, used.
 
 use std::path::Path;
@@ -138,9 +138,14 @@ load_balancing = "flowlets"
 ports = ["switch-0"]
 every = 50
 
-[workload.incast]
+[[workload.incast]]
 senders = 9
 bytes = "100KB"
+
+[[workload.incast]]
+senders = 3
+bytes = "100KB"
+congestion_control = { swift = { delay = "longest-wait" } }
 "#;
 
 #[test]
@@ -148,15 +153,15 @@ fn the_examples_work() {
     assert!(Algorithm::NAMES.contains(&"aimd"));
     assert!(TopologyConfig::NAMES.contains(&"ring"));
     let schema = Scenario::json_schema().to_string();
-    for key in ["\"aimd\"", "\"increase\"", "\"ring\"", "\"hosts_per_switch\"", "\"flowlets\"", "\"periodic_loss\""] {
-        assert!(schema.contains(key), "no {key}");
+    for key in ["aimd", "increase", "ring", "hosts_per_switch", "flowlets", "periodic_loss", "longest-wait"] {
+        assert!(schema.contains(&format!("\"{key}\"")), "no {key}");
     }
     let scenario = Scenario::parse(SCENARIO, Path::new("ring.toml"), &[]).unwrap();
     let plan = scenario.plan().unwrap();
     assert_eq!((plan.topology.host_count(), plan.topology.links.len()), (12, 18));
     let mut simulation: Simulation = Simulation::new(Arc::new(plan)).unwrap();
     assert!(simulation.run_to_end() == Ending::Finished);
-    assert_eq!(simulation.progress().flows_ended, 9);
+    assert_eq!(simulation.progress().flows_ended, 12);
     assert!(simulation.network().totals(simulation.now()).drops["periodic_loss"] > 0);
 }
 "##;

@@ -156,7 +156,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
         }
         let telemetry = self.frames.side.telemetry.as_ref();
         let carried = HostPacket::telemetry(rdma);
-        let telemetry = telemetry.and_then(|all| all.of(id, carried).to_header());
+        let telemetry = telemetry.and_then(|all| all.of(id, carried).copied());
         let note = self.frames.side.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
         let counted = self.frames.side.notes.as_ref().and_then(|notes| notes.hop_limit(id));
         let hop_limit = counted.unwrap_or_else(|| self.hop_limit(sender, packet));

@@ -4,12 +4,17 @@ use crate::support::{assert_cuts_change_nothing, clos, dumbbell, flows};
 
 const CROWD: &[(u32, u32)] = &[(0, 4), (1, 4), (2, 4), (3, 5), (5, 0)];
 
-/// HPCC's telemetry over two switches, and what is left of it in one number.
+/// HPCC's telemetry over two switches, what is left of it in one number, and queueing delays.
 #[test]
 fn telemetry_in_packets() {
-    for algorithm in ["hpcc", "hpcc-pint"] {
-        let text =
-            dumbbell("", &format!("[congestion_control.{algorithm}]\n{}", flows("500KB", CROWD)));
+    for (algorithm, keys) in [
+        ("hpcc", ""),
+        ("hpcc-pint", ""),
+        ("timely", "delay = \"queueing\""),
+        ("swift", "delay = \"queueing\""),
+    ] {
+        let control = format!("[congestion_control.{algorithm}]\n{keys}\n");
+        let text = dumbbell("", &format!("{control}{}", flows("500KB", CROWD)));
         let run = assert_cuts_change_nothing(&text, &["/link_traversals/ack"]);
         assert_eq!(run.summary.flows.completed, CROWD.len() as u64, "{algorithm}");
     }

@@ -153,10 +153,8 @@ impl Checkpoint<'_> {
         let storms = self.0.failures.watchdogs.storms.iter().filter(|storm| storm.port == port);
         save_value(&storms.collect::<Vec<_>>(), to)?;
         self.save_features(StateOf::Port(port), to)?;
-        if let Some(meter) =
-            self.0.side.telemetry.as_mut().and_then(|telemetry| telemetry.meter(port))
-        {
-            meter.save(to)?;
+        if let Some(telemetry) = &self.0.side.telemetry {
+            telemetry.save_port(port, to)?;
         }
         self.0.shared.rounding(port).map_or(Ok(()), |dice| save_value(dice, to))
     }
@@ -183,10 +181,8 @@ impl Checkpoint<'_> {
         let storms: Vec<Storm> = load_value(from)?;
         self.0.failures.watchdogs.storms.extend(storms.into_iter().map(|storm| storm.at(port)));
         self.load_features(StateOf::Port(port), from)?;
-        if let Some(meter) =
-            self.0.side.telemetry.as_mut().and_then(|telemetry| telemetry.meter(port))
-        {
-            meter.load(from)?;
+        if let Some(telemetry) = &mut self.0.side.telemetry {
+            telemetry.load_port(port, from)?;
         }
         if let Some(dice) = self.0.shared.rounding(port) {
             *dice = load_value(from)?;
