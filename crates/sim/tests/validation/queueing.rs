@@ -84,10 +84,11 @@ fn packets_collect_what_the_model_says_and_acknowledgements_bring_it_back() {
     assert_eq!(acks, expected);
 }
 
-/// A flow whose acknowledgements meet a queue on their way back.
+/// A flow whose acknowledgements meet a queue on their way back; the idle path has a round trip of 6.2 us.
 fn with_reverse_traffic(delay: &str, version: u32) -> (u64, u64) {
     let run = run(&format!(
         "[roce]\nversion = {version}\n[congestion_control.timely]\n{delay}\n\
+         t_low = \"8us\"\nt_high = \"12us\"\n\
          [topology.dumbbell]\nleft = 4\nright = 4\n\
          host_link = {{ rate = \"100Gbps\", delay = \"1us\" }}\n\
          bottleneck = {{ rate = \"200Gbps\", delay = \"1us\" }}\n\
