@@ -84,10 +84,11 @@ fn packets_collect_what_the_model_says_and_acknowledgements_bring_it_back() {
     assert_eq!(acks, expected);
 }
 
-/// A flow whose acknowledgements meet a queue on their way back.
+/// A flow whose acknowledgements meet a queue on their way back; the idle path has a round trip of 6.2 us.
 fn with_reverse_traffic(delay: &str, version: u32) -> (u64, u64) {
     let run = run(&format!(
         "[roce]\nversion = {version}\n[congestion_control.timely]\n{delay}\n\
+         t_low = \"8us\"\nt_high = \"12us\"\n\
          [topology.dumbbell]\nleft = 4\nright = 4\n\
          host_link = {{ rate = \"100Gbps\", delay = \"1us\" }}\n\
          bottleneck = {{ rate = \"200Gbps\", delay = \"1us\" }}\n\
@@ -104,10 +105,15 @@ fn with_reverse_traffic(delay: &str, version: u32) -> (u64, u64) {
 #[test]
 fn a_queue_on_the_way_back_does_not_count() {
     for version in [1, 2] {
-        // Nobody waits on the way of the data but for an acknowledgement in front of it, and the last
-        // packet not even that: at the line rate it arrives in time.
+        // Data goes at the line rate, which is half of the bottleneck's. It may wait there for
+        // acknowledgements of the three other flows, one each, and never catches that up: the last link is
+        // always busy. They are of 102 bytes at the most, v1's with preamble and gap, at 200 Gb/s.
+        let acknowledgements = 3 * 102 * 40;
         let (took, ideal) = with_reverse_traffic("delay = \"queueing\"", version);
-        assert_eq!(took, ideal, "v{version}");
+        assert!(
+            (ideal..=ideal + acknowledgements).contains(&took),
+            "v{version}: {took} of {ideal}"
+        );
         // The round-trip time rises by the queue on the way back, which costs the flow its rate.
         let (took, ideal) = with_reverse_traffic("", version);
         assert!(took > ideal + ideal / 20, "v{version}: {took} of {ideal}");

@@ -110,7 +110,7 @@ fn a_delay_has_a_name() {
                 key: &format!("congestion_control.{algorithm}.delay"),
                 value: "\"queue\"",
                 message: "there is no `queue`",
-                help: "`queueing`",
+                help: "queueing",
             },
         );
         for delay in ["round-trip", "queueing"] {
