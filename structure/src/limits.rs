@@ -18,10 +18,6 @@ const FIELDS: usize = 15;
 /// Files that take or hold a type by `&mut`.
 const FILES: usize = 10;
 
-/// Types that more files hold, and how many at the most: each feature of the network borrows all of it. The number may
-/// become smaller, as features borrow only the parts that they need.
-const HELD_BY_MANY: [(&str, usize); 1] = [("rocelab_sim::network::core::Network", 18)];
-
 /// Types with many fields that are plain records: parameters, what a plan has decided, or numbers that are
 /// counted. A field more makes none of them harder to understand. A module's name, which ends in `::`, means all in it.
 const RECORDS: [&str; 15] = [
@@ -60,12 +56,10 @@ pub(crate) fn exceeded(sources: &[Source], names: &Names, arrows: &Arrows) -> Ve
         let is_record = RECORDS.iter().any(|record| {
             counted.path == *record || (record.ends_with("::") && counted.path.starts_with(record))
         });
-        let held = HELD_BY_MANY.iter().find(|(path, _)| *path == counted.path);
-        let files = held.map_or(FILES, |(_, files)| *files);
         let counts = [
             ("methods", counted.methods, METHODS),
             ("fields", if is_record { 0 } else { counted.fields }, FIELDS),
-            ("files that take or hold it by `&mut`", counted.taken_by, files),
+            ("files that take or hold it by `&mut`", counted.taken_by, FILES),
         ];
         for (what, count, most) in counts.into_iter().filter(|(_, count, most)| count > most) {
             found.push(format!("{} has {count} {what} (at most {most})", counted.path));

@@ -35,6 +35,7 @@ const VALUES: &[(&str, Keys)] = &[
     (
         "timely",
         &[
+            ("delay", &["'round-trip'", "'queueing'"]),
             ("preset", &["'paper'", "'hpcc'"]),
             ("t_low", &["'5us'", "'20us'"]),
             ("t_high", &["'60us'", "'100us'"]),
@@ -47,6 +48,7 @@ const VALUES: &[(&str, Keys)] = &[
     (
         "patched-timely",
         &[
+            ("delay", &["'round-trip'", "'queueing'"]),
             ("t_low", &["'5us'", "'20us'"]),
             ("t_high", &["'60us'", "'100us'"]),
             ("min_rtt", &["'2us'", "'20us'"]),
@@ -58,6 +60,7 @@ const VALUES: &[(&str, Keys)] = &[
     (
         "swift",
         &[
+            ("delay", &["'round-trip'", "'queueing'"]),
             ("base_target", &["'5us'", "'25us'"]),
             ("hop_scaling", &["'0s'", "'1us'"]),
             ("hops", &["1", "5"]),

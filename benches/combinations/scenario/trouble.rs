@@ -20,6 +20,10 @@ impl Shape {
             let all: Vec<Value> = (0..count).map(|_| self.fault().into()).collect();
             self.set("faults", all);
         }
+        if self.random.once_in(12) {
+            let ingress = self.ingress();
+            self.set("ingress", ingress);
+        }
         if self.random.once_in(8) {
             let receiver = self.slow_receiver();
             self.set("slow_receiver", vec![Value::from(receiver)]);
@@ -119,6 +123,29 @@ impl Shape {
             put("after", Self::time(self.random.within(0..=self.span)));
         }
         fault
+    }
+
+    /// Conditions of ports of switches for what comes in.
+    fn ingress(&mut self) -> Table {
+        let switch = self.random.pick(&self.switches);
+        let port = if self.random.once_in(3) { switch } else { self.port_of(&switch) };
+        let ports = names(&[port]);
+        let some: Value = vec![number(self.random.within(0..=7))].into();
+        if self.random.once_in(3) {
+            let list = table([("ports", ports), ("deny", some)]);
+            return table([("access_list", vec![Value::from(list)].into())]);
+        }
+        let rate = self.slowest / self.random.pick(&[1, 2, 10]);
+        let burst = self.random.magnitude(20_000..=1_000_000);
+        let mut policer = table([
+            ("ports", ports),
+            ("rate", format!("{rate}bps").into()),
+            ("burst", Self::bytes(burst)),
+        ]);
+        if self.random.once_in(3) {
+            policer.insert("priorities".to_owned(), some);
+        }
+        table([("policer", vec![Value::from(policer)].into())])
     }
 
     fn slow_receiver(&mut self) -> Table {

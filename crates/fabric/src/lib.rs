@@ -17,6 +17,7 @@ mod buffer_dependency;
 mod chain;
 mod ecn;
 mod flow_control;
+mod ingress;
 mod input_file;
 mod link;
 mod load_balancing;
@@ -43,6 +44,9 @@ pub use buffer_dependency::{
 pub use chain::{Chain, Fifo, PacketId};
 pub use ecn::{EcnMarker, ThresholdMarker};
 pub use flow_control::{FlowControl, OnOffFlowControl, QuantaFlowControl};
+pub use ingress::{
+    IngressCause, IngressCondition, IngressConfig, IngressFrame, IngressState, InvalidIngress,
+};
 pub use input_file::{read_named_text, read_text};
 pub use link::{
     INTERPACKET_GAP, Link, MIN_FRAME, PREAMBLE, QUANTUM_BITS, Serialisation, Transmission,

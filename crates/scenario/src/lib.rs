@@ -38,7 +38,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use rocelab_fabric::Priority;
-use rocelab_fabric::{SwitchConfig, TopologyConfig, by_priority_schema};
+use rocelab_fabric::{IngressConfig, SwitchConfig, TopologyConfig, by_priority_schema};
 use rocelab_transport::Algorithm;
 use rocelab_transport::tcp::TcpParameters;
 use rocelab_units::{Duration, SimTime};
@@ -114,6 +114,9 @@ pub struct Scenario {
     /// Every switch's buffer, PFC, ECN and scheduling.
     #[serde(default)]
     pub switch: SwitchConfig,
+    /// What ports of switches ask of frames as they come in.
+    #[serde(default, skip_serializing_if = "asks_nothing")]
+    pub ingress: IngressConfig,
     /// How senders react to congestion: one `[congestion_control.NAME]`. Default: `dcqcn` on RoCE
     /// v2, `none` on v1, which has no ECN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,6 +164,10 @@ fn is_no_time(time: &Duration) -> bool {
 
 fn is_default_host(host: &HostConfig) -> bool {
     *host == HostConfig::default()
+}
+
+fn asks_nothing(ingress: &IngressConfig) -> bool {
+    *ingress == IngressConfig::default()
 }
 
 fn is_unwatched(watchdog: &WatchdogConfig) -> bool {

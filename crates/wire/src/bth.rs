@@ -135,9 +135,9 @@ impl Bth {
 
 impl fmt::Display for Bth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.opcode(), self.telemetry()) {
+        match (self.opcode(), self.operation_with_telemetry()) {
             (Some(opcode), _) => write!(f, "{opcode}")?,
-            (None, Some((_, plain))) => write!(f, "opcode {:#04x} ({plain})", self.opcode)?,
+            (None, Some(plain)) => write!(f, "opcode {:#04x} ({plain})", self.opcode)?,
             (None, None) => write!(f, "opcode {:#04x}", self.opcode)?,
         }
         write!(f, " qp {:#08x}, psn {}", self.dest_qp, self.psn)?;

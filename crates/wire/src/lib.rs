@@ -156,9 +156,9 @@ pub use ecn::{Ecn, traffic_class};
 pub use error::{BuildError, EmitError, Layer, ParseError};
 pub use ethernet::{EtherType, Ethernet, MIN_FRAME_LEN};
 pub use ext::{
-    Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, Extensions, Feth, Ieth, ImmDt, IntHeader, IntHop,
-    NakCode, Reth, Sack, Syndrome, TelemetryHeader, TelemetryKind, Xrceth, credit_code, credits,
-    rnr_timer_ns,
+    Aeth, AtomicAckEth, AtomicEth, Cnp, Deth, EgressPort, Extensions, Feth, Ieth, ImmDt, IntHeader,
+    IntHop, IntUnits, NakCode, PintUnits, Reth, Sack, Syndrome, TelemetryHeader, TelemetryKind,
+    TelemetryUnits, TelemetryWriter, Xrceth, credit_code, credits, pint_utilization, rnr_timer_ns,
 };
 pub use fcs::{CRC_LEN, crc_from_wire, crc_to_wire, fcs};
 pub use flow_label::{MIN_UDP_SOURCE_PORT, default_flow_label, udp_source_port};

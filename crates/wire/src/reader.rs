@@ -23,6 +23,11 @@ impl<'a> Reader<'a> {
         self.offset
     }
 
+    /// The bytes that have not been read yet.
+    pub(crate) const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     /// The next header.
     pub(crate) fn header<H: Header>(&mut self) -> Result<H, ParseError> {
         let header = self.peek_header()?;

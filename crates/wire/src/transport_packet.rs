@@ -75,11 +75,10 @@ impl<'a> TransportPacket<'a> {
 /// everything is payload.
 fn extensions(bth: &Bth, reader: &mut Reader<'_>) -> Result<Extensions, ParseError> {
     let mut ahead = *reader;
-    let ours = match (bth.opcode(), bth.telemetry()) {
-        (Some(opcode), _) if !opcode.has_sack() => return Extensions::read(opcode, reader),
-        (Some(opcode), _) => Extensions::read(opcode, &mut ahead).ok(),
-        (None, Some((kind, opcode))) => Extensions::read_with_telemetry(kind, opcode, &mut ahead),
-        (None, None) => None,
+    let ours = match bth.opcode() {
+        Some(opcode) if !opcode.has_sack() => return Extensions::read(opcode, reader),
+        Some(opcode) => Extensions::read(opcode, &mut ahead).ok(),
+        None => Extensions::read_with_telemetry(bth.opcode, &mut ahead),
     };
     Ok(match ours.filter(|_| ahead.len() >= usize::from(bth.pad_count) + CRC_LEN) {
         Some(extensions) => {

@@ -112,21 +112,26 @@ impl<'a> Packet<'a> {
             // manufacturer's.
             Some(opcode) if opcode.has_sack() && self.extensions.sack.is_none() => None,
             Some(opcode) => Some(opcode),
-            None => self.telemetry().map(|(_, operation)| operation),
+            None => self.extensions.telemetry.and_then(|_| self.bth.operation_with_telemetry()),
         }
     }
 
     /// As [`Self::operation`], from the base transport header alone, if nothing after it was
     /// captured. `None` for an opcode that several manufacturers use.
     pub(crate) fn operation_by_header(&self) -> Option<Opcode> {
-        let with_telemetry = self.bth.telemetry().map(|(_, operation)| operation);
-        self.bth.opcode().or(with_telemetry).filter(|opcode| !opcode.has_sack())
+        self.bth
+            .opcode()
+            .or(self.bth.operation_with_telemetry())
+            .filter(|opcode| !opcode.has_sack())
     }
 
     /// The telemetry in the packet, and the opcode to which it was added.
     #[must_use]
     pub fn telemetry(&self) -> Option<(TelemetryKind, Opcode)> {
-        self.extensions.telemetry.and_then(|_| self.bth.telemetry())
+        self.extensions
+            .telemetry
+            .map(|header| header.kind())
+            .zip(self.bth.operation_with_telemetry())
     }
 
     /// The opcode's standard name, such as `RC_RDMA_WRITE_ONLY`. For packets with telemetry, the
@@ -147,8 +152,7 @@ pub struct OpcodeName {
 impl OpcodeName {
     /// The name, from the header alone.
     pub(crate) fn of_bth(bth: &Bth) -> Self {
-        let with_telemetry = bth.telemetry().map(|(_, operation)| operation);
-        Self { number: bth.opcode, operation: bth.opcode().or(with_telemetry) }
+        Self { number: bth.opcode, operation: bth.opcode().or(bth.operation_with_telemetry()) }
     }
 }
 

@@ -111,7 +111,7 @@ fn target() -> PathBuf {
     Path::new(env!("CARGO_BIN_EXE_rocelab")).ancestors().nth(2).expect("target").to_owned()
 }
 
-/// A test that runs in the copy: the names are known, the schema has them, and a run uses both.
+/// A test that runs in the copy: the names are known, the schema has them, and a run uses them.
 const TEST: &str = r##"//! The examples of CONTRIBUTING.md, used.
 
 use std::path::Path;
@@ -140,9 +140,18 @@ to = "host-11"
 interval = "1us"
 stop = "50us"
 
-[workload.incast]
+[[ingress.periodic_loss]]
+ports = ["switch-0"]
+every = 50
+
+[[workload.incast]]
 senders = 9
 bytes = "100KB"
+
+[[workload.incast]]
+senders = 3
+bytes = "100KB"
+congestion_control = { swift = { delay = "longest-wait" } }
 "#;
 
 #[test]
@@ -150,16 +159,16 @@ fn the_examples_work() {
     assert!(Algorithm::NAMES.contains(&"aimd"));
     assert!(TopologyConfig::NAMES.contains(&"ring"));
     let schema = Scenario::json_schema().to_string();
-    for key in ["aimd", "increase", "ring", "hosts_per_switch", "flowlets", "probe", "interval"] {
-        let key = format!("\"{key}\"");
-        assert!(schema.contains(&key), "no {key}");
+    for key in ["aimd", "increase", "ring", "hosts_per_switch", "flowlets", "periodic_loss", "longest-wait", "probe"] {
+        assert!(schema.contains(&format!("\"{key}\"")), "no {key}");
     }
     let scenario = Scenario::parse(SCENARIO, Path::new("ring.toml"), &[]).unwrap();
     let plan = scenario.plan().unwrap();
     assert_eq!((plan.topology.host_count(), plan.topology.links.len()), (12, 18));
     let mut simulation: Simulation = Simulation::new(Arc::new(plan)).unwrap();
     assert!(simulation.run_to_end() == Ending::Finished);
-    assert_eq!(simulation.progress().flows_ended, 9);
+    assert_eq!(simulation.progress().flows_ended, 12);
+    assert!(simulation.network().totals(simulation.now()).drops["periodic_loss"] > 0);
     let probes = simulation.network().stream_counts()[0];
     // Both ends send, and both receive.
     assert_eq!((probes.sent_packets, probes.delivered_packets), (100, 100));
@@ -171,7 +180,7 @@ fn the_worked_examples_of_contributing_compile_and_run() {
     let text = fs::read_to_string(repository("CONTRIBUTING.md")).unwrap();
     let parts = parts_of(&text);
     let files = parts.iter().filter(|part| matches!(part, Part::File { .. })).count();
-    assert_eq!((files, parts.len()), (4, 8), "one file and one line each, for four examples");
+    assert_eq!((files, parts.len()), (6, 12), "one file and one line each, for six examples");
 
     let sandbox = Sandbox::new();
     let copy = sandbox.path("");

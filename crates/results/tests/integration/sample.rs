@@ -224,6 +224,7 @@ pub(crate) fn summary() -> Summary {
             timeouts: 2,
             ecn_reductions: 4,
         }),
+        streams: Vec::new(),
         messages: Some(statistics.messages()),
         operations: vec![operation_statistics().counts(
             "disk",

@@ -44,6 +44,7 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
             format: topology::file::Format::EdgeList,
         }),
         switch: SwitchConfig { buffer: buffer(entries)?, ..SwitchConfig::default() },
+        ingress: Default::default(),
         congestion_control: Some(congestion_control),
         class: Default::default(),
         tcp: None,

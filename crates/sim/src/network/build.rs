@@ -4,25 +4,24 @@ use std::sync::Arc;
 
 use rocelab_engine::{EventKey, EventQueue, Foresight, Tie, TieOrder, ask_for_large_pages};
 use rocelab_fabric::topology::Neighbour;
-use rocelab_fabric::{LoadBalancing, NodeId, NodeKind, PacketId, Port, Scheduler};
+use rocelab_fabric::{LoadBalancing, NodeKind, PacketId, Port, Scheduler};
 use rocelab_units::SimTime;
 
+use super::capture::Capture;
 use super::contents::Contents;
 use super::core::Network;
 use super::course::Course;
 use super::event::Event;
 use super::failure::{Failing, Failures};
-use super::faults::Faults;
-use super::features::Features;
+use super::feature::SetUp;
+use super::features::{ArrivalFeatures, Features};
 use super::layout::Layout;
 use super::node::{Host, Node, Role, Switch};
 use super::packet::PacketPool;
 use super::part::{Part, PortPlaces};
 use super::path::Paths;
 use super::port::{FarEnd, FarSwitch, NetworkPort, RarePortState, SAME_UNIT, Sent, Takes};
-use super::receiver::Receiving;
 use super::sacks::Sacks;
-use super::sampling::Measuring;
 use super::setting::Setting;
 use super::side::SideData;
 use super::telemetry::Telemetry;
@@ -100,17 +99,27 @@ impl<P: Profile> Network<P> {
         building.add_nodes()?;
         building.add_ports();
         building.0.queue.foresee(foresight(building.0.ports.len()));
-        building.add_faults();
-        building.add_hop_limits();
-        building.add_tables();
-        Receiving(building.0).add_slow_receivers();
+        let features = ArrivalFeatures::set_up(&mut building.0.setting_up());
+        building.0.features.arrivals = features;
         building.add_flows();
         building.add_apps();
         Failing(building.0).add_failures();
         building.add_paths();
         Watching(building.0).add_watchdogs();
-        Measuring(building.0).add_samplers();
+        building.0.measuring().add_samplers();
         Ok(network)
+    }
+
+    /// This part of a network, in which features are set up.
+    fn setting_up(&mut self) -> SetUp<'_, P> {
+        let Self { plan, layout, nodes, hosts, switches, ports, side, .. } = self;
+        SetUp { plan, layout, nodes, hosts, switches, ports, side }
+    }
+
+    /// Captures the plan's ports from now on.
+    pub(crate) fn start_capture(&mut self) {
+        let owners = self.features.owners.clone();
+        self.features.arrivals.capture = Capture::start(&mut self.setting_up(), owners);
     }
 }
 
@@ -142,14 +151,7 @@ impl<P: Profile> Building<'_, P> {
                 NodeKind::Switch { .. } => {
                     let buffer = P::buffer(&plan, node, &adjacency)?;
                     let priorities = P::priorities_in(&plan, node);
-                    let balancer = plan.load_balancing_of(node).balancer().map(Box::new);
-                    self.0.switches.push(Switch {
-                        node,
-                        buffer,
-                        priorities,
-                        balancer,
-                        unreturned: 0,
-                    });
+                    self.0.switches.push(Switch { node, buffer, priorities, unreturned: 0 });
                     Role::Switch(index(self.0.switches.len()))
                 }
             };
@@ -160,7 +162,7 @@ impl<P: Profile> Building<'_, P> {
 
     /// Packets know their way where routes are fixed and nothing is flooded.
     fn add_paths(&mut self) {
-        if !self.may_routes_change() && self.0.features.tables.is_none() {
+        if !self.may_routes_change() && self.0.features.arrivals.tables.is_none() {
             let entropies = self.0.plan.common_queue_pair().path_entropy.numbers();
             self.0.layout.paths = Paths::new(self.0.hosts.len(), entropies);
         }
@@ -234,30 +236,14 @@ impl<P: Profile> Building<'_, P> {
             number: u16::try_from(number).unwrap_or(u16::MAX),
             beyond: SAME_UNIT,
             takes: match role {
-                _ if lossy || may_change || chooses => Takes::Any,
+                _ if lossy || may_change => Takes::Any,
                 Role::Switch(_) => Takes::Packets,
                 Role::Host(host) => Takes::PacketsOf(host),
                 Role::Elsewhere(_) => Takes::Any,
             },
-            special: lossy || chooses,
+            special: lossy,
             switch: FarSwitch::new(self.0.plan.cuts_through(node), chooses),
         }
-    }
-
-    /// Has the links watched that fault rules name.
-    fn add_faults(&mut self) {
-        let place_of = |node: NodeId, number: u16| {
-            let link = self.0.layout.adjacency.ports_of(node).get(usize::from(number))?.link;
-            self.0.port_at_link(node, link)
-        };
-        let Some(faults) = Faults::new(&self.0.plan, self.0.ports.len(), place_of) else { return };
-        for (place, port) in (0u32..).zip(&mut self.0.ports) {
-            if faults.watches(place) {
-                port.far.look_at_arrivals();
-            }
-        }
-        self.0.features.faults = Some(faults);
-        self.0.side.notes.get_or_insert_default();
     }
 
     /// Tells every host of its flows, and arms the first starts.

@@ -8,6 +8,7 @@ mod kept;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 use rocelab_capture::Direction;
 use rocelab_engine::EventKey;
@@ -20,101 +21,125 @@ use rocelab_wire::{
 
 pub(in crate::network) use self::kept::Capture;
 pub(crate) use self::kept::CapturedFrame;
-use super::core::Network;
+use super::feature::{Arrival, Feature, Frames, Scene, SetUp, Sight, Verdict};
 use super::notes::{Note, corrupt};
-use super::owners::Owner;
+use super::owners::{Owner, Owners};
 use super::packet::{Body, Packet, PacketOf};
 use crate::address::{host_gid, host_mac, switch_port_mac};
 use crate::profile::roce::GSI_QPN;
 use crate::profile::{HostPacket, Profile, Routing, StackFrame};
 use crate::scenario::IpVersion;
 
-/// A network of which frames are captured.
-#[derive(Debug)]
-pub(crate) struct Capturing<'a, P: Profile>(pub(crate) &'a mut Network<P>);
+impl<P: Profile> Feature<P> for Capture {
+    /// None: captures [start](Capture::start) where somebody takes the frames.
+    fn set_up(_: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+        None
+    }
 
-impl<P: Profile> Capturing<'_, P> {
-    /// Captures the plan's ports from now on.
-    pub(crate) fn start_capture(&mut self) {
-        let Some(plan) = self.0.plan.capture.clone() else { return };
-        self.0.side.notes.get_or_insert_default();
+    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+        if scene.sight.ports[arrival.far.port as usize].rare.captured.is_some() {
+            let link = (arrival.far.port, arrival.port);
+            self.capture_frame(arrival.key, link, arrival.id, scene, Direction::Inbound);
+        }
+        Verdict::Continue
+    }
+}
+
+impl Capture {
+    /// The plan's ports are captured from now on.
+    pub(super) fn start<P: Profile>(
+        network: &mut SetUp<'_, P>,
+        owners: Option<Arc<Owners>>,
+    ) -> Option<Box<Self>> {
+        let plan = network.plan.capture.as_ref()?;
+        network.side.notes.get_or_insert_default();
         for (index, &(node, number)) in (0u16..).zip(&plan.ports) {
-            if self.0.layout.part.has(node) {
-                let port = self.0.nodes[node as usize].first_port + u32::from(number);
-                self.0.ports[port as usize].rare.captured = Some(index);
-                self.0.ports[port as usize].departs_specially = true;
-                let sender = self.0.ports[port as usize].far.port;
-                self.0.ports[sender as usize].far.look_at_arrivals();
+            if network.layout.part.has(node) {
+                let port = network.nodes[node as usize].first_port + u32::from(number);
+                network.ports[port as usize].rare.captured = Some(index);
+                network.ports[port as usize].departs_specially = true;
+                let sender = network.ports[port as usize].far.port;
+                network.ports[sender as usize].far.look_at_arrivals();
             }
         }
-        self.0.features.capture = Some(Capture {
+        Some(Box::new(Self {
             fcs: plan.fcs,
             frames: Vec::new(),
             latest: BTreeMap::new(),
             error: None,
-        });
+            owners,
+        }))
     }
 
     /// A port puts a frame on its link now.
     #[cold]
-    pub(super) fn capture_sent(&mut self, key: EventKey, port: u32, id: PacketId) {
-        self.capture_frame(key, port, port, id, Direction::Outbound);
-    }
-
-    /// The last bit of a frame has reached a port now.
-    #[cold]
-    pub(super) fn capture_received(&mut self, key: EventKey, port: u32, id: PacketId) {
-        let sender = self.0.ports[port as usize].far.port;
-        self.capture_frame(key, port, sender, id, Direction::Inbound);
-    }
-
-    fn capture_frame(
+    pub(super) fn capture_sent<P: Profile>(
         &mut self,
         key: EventKey,
         port: u32,
-        sender: u32,
         id: PacketId,
+        scene: &Scene<'_, P>,
+    ) {
+        self.capture_frame(key, (port, port), id, scene, Direction::Outbound);
+    }
+
+    /// Captures a frame at a port, on the link that another port, or the same, sends on.
+    fn capture_frame<P: Profile>(
+        &mut self,
+        key: EventKey,
+        (port, sender): (u32, u32),
+        id: PacketId,
+        scene: &Scene<'_, P>,
         direction: Direction,
     ) {
-        let (Some(mut capture), Some(interface)) =
-            (self.0.features.capture.take(), self.0.ports[port as usize].rare.captured)
-        else {
-            return;
-        };
-        let key = capture.in_order(self.0.ports[port as usize].node, key);
-        let packet = *self.0.pool.get(id);
+        let state = &scene.sight.ports[port as usize];
+        let Some(interface) = state.rare.captured else { return };
+        let key = self.in_order(state.node, key);
+        let owners = self.owners.clone();
+        let view =
+            Capturing { sight: &scene.sight, frames: &scene.frames, owners: owners.as_deref() };
+        let packet = *scene.frames.get(id);
         match packet.body {
             Body::Pfc(pfc) => {
-                let frame = pfc.to_frame(self.port_mac(sender));
-                capture.keep(key, interface, direction, &frame);
+                let frame = pfc.to_frame(view.port_mac(sender));
+                self.keep(key, interface, direction, &frame);
             }
             Body::Stack(StackFrame::Tcp(ref segment)) => {
-                let bytes = self.segment_bytes(sender, id, &packet, segment);
-                let ip = self.0.plan.tcp.as_ref().map_or(IpVersion::Ipv4, |tcp| tcp.ip);
-                let frame = self.stack_frame(sender, &packet, segment.priority(), (ip, &bytes));
-                capture.keep(key, interface, direction, &frame);
+                let bytes = view.segment_bytes(sender, id, &packet, segment);
+                let ip = scene.sight.plan.tcp.as_ref().map_or(IpVersion::Ipv4, |tcp| tcp.ip);
+                let frame = view.stack_frame(sender, &packet, segment.priority(), (ip, &bytes));
+                self.keep(key, interface, direction, &frame);
             }
             Body::Stack(StackFrame::Stream(ref carried)) => {
-                let bytes = self.stream_bytes(sender, id, &packet, carried);
-                let ip = self.0.plan.streams.ip;
-                let frame = self.stack_frame(sender, &packet, carried.priority, (ip, &bytes));
-                capture.keep(key, interface, direction, &frame);
+                let bytes = view.stream_bytes(sender, id, &packet, carried);
+                let ip = scene.sight.plan.streams.ip;
+                let frame = view.stack_frame(sender, &packet, carried.priority, (ip, &bytes));
+                self.keep(key, interface, direction, &frame);
             }
             Body::Rdma(ref body) => {
                 // Plans capture nothing where frames have no bytes.
                 let Some(rdma) = body.as_rdma() else { return };
                 let mut changed = Vec::new();
-                match self.frame_of(sender, id, &packet, rdma, &mut changed) {
-                    Ok(frame) => capture.keep(key, interface, direction, &frame),
+                match view.frame_of(sender, id, &packet, rdma, &mut changed) {
+                    Ok(frame) => self.keep(key, interface, direction, &frame),
                     Err(error) => {
-                        capture.error.get_or_insert(io::Error::other(error));
+                        self.error.get_or_insert(io::Error::other(error));
                     }
                 }
             }
         }
-        self.0.features.capture = Some(capture);
     }
+}
 
+/// What the bytes of a frame are made from.
+#[derive(Debug)]
+struct Capturing<'a, 'b, P: Profile> {
+    sight: &'a Sight<'b, P>,
+    frames: &'a Frames<'b, P>,
+    owners: Option<&'a Owners>,
+}
+
+impl<P: Profile> Capturing<'_, '_, P> {
     /// The frame of a packet, on the link that `sender` sends on. A payload that was changed on its
     /// way is put into `changed`.
     fn frame_of<'a>(
@@ -126,14 +151,14 @@ impl<P: Profile> Capturing<'_, P> {
         changed: &'a mut Vec<u8>,
     ) -> Result<Frame<'a>, BuildError> {
         if let Some(cnm) = rdma.cnm() {
-            let msdu = self.0.side.notes.as_ref().map_or(&[][..], |notes| notes.sampled(id));
+            let msdu = self.frames.side.notes.as_ref().map_or(&[][..], |notes| notes.sampled(id));
             return Ok(self.notification_frame(packet, rdma, cnm, msdu));
         }
-        let telemetry = self.0.side.telemetry.as_ref();
+        let telemetry = self.frames.side.telemetry.as_ref();
         let carried = HostPacket::telemetry(rdma);
-        let telemetry = telemetry.and_then(|all| all.of(id, carried).to_header());
-        let note = self.0.side.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
-        let counted = self.0.side.notes.as_ref().and_then(|notes| notes.hop_limit(id));
+        let telemetry = telemetry.and_then(|all| all.of(id, carried).copied());
+        let note = self.frames.side.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
+        let counted = self.frames.side.notes.as_ref().and_then(|notes| notes.hop_limit(id));
         let hop_limit = counted.unwrap_or_else(|| self.hop_limit(sender, packet));
         let mut frame = RoceFrame {
             identification: note.identification,
@@ -142,7 +167,7 @@ impl<P: Profile> Capturing<'_, P> {
         if note.flooded {
             frame.destination = host_mac(packet.destination);
         }
-        let mut frame = with_content(frame, rdma, self.0.side.contents.of(id)).to_frame()?;
+        let mut frame = with_content(frame, rdma, self.frames.side.contents.of(id)).to_frame()?;
         if let Some(part) = note.corrupted {
             corrupt(&mut frame, part, changed);
         }
@@ -150,7 +175,7 @@ impl<P: Profile> Capturing<'_, P> {
     }
 
     fn vlan_tag(&self, priority: u8, host: NodeId) -> Option<VlanTag> {
-        let roce = &self.0.plan.roce;
+        let roce = &self.sight.plan.roce;
         let vlan = roce.vlans.get(host as usize).copied().unwrap_or(0);
         roce.tagged.then(|| VlanTag::new(priority, vlan))
     }
@@ -164,7 +189,7 @@ impl<P: Profile> Capturing<'_, P> {
         telemetry: Option<TelemetryHeader>,
         hop_limit: u8,
     ) -> RoceFrame<'static> {
-        let roce = &self.0.plan.roce;
+        let roce = &self.sight.plan.roce;
         let encapsulation = roce.encapsulation;
         let (source, destination) = self.link_addresses(sender, packet);
         let entropy = self.entropy(packet, rdma.dest_qp());
@@ -192,15 +217,15 @@ impl<P: Profile> Capturing<'_, P> {
         sender: u32,
         packet: &Packet<PacketOf<P>>,
     ) -> (MacAddress, MacAddress) {
-        match self.0.plan.roce.encapsulation {
+        match self.sight.plan.roce.encapsulation {
             Encapsulation::V1 => (host_mac(packet.source), host_mac(packet.destination)),
-            _ => (self.port_mac(sender), self.port_mac(self.0.ports[sender as usize].far.port)),
+            _ => (self.port_mac(sender), self.port_mac(self.sight.ports[sender as usize].far.port)),
         }
     }
 
     fn port_mac(&self, port: u32) -> MacAddress {
-        let port = &self.0.ports[port as usize];
-        if self.0.plan.topology.is_host(port.node) {
+        let port = &self.sight.ports[port as usize];
+        if self.sight.plan.topology.is_host(port.node) {
             host_mac(port.node)
         } else {
             switch_port_mac(port.node, port.number)
@@ -210,11 +235,11 @@ impl<P: Profile> Capturing<'_, P> {
     /// In v2 every router on the way so far has taken one off. Where nobody counts, routes are shortest paths, so what
     /// has been travelled is the whole way less what remains.
     fn hop_limit(&self, sender: u32, packet: &Packet<PacketOf<P>>) -> u8 {
-        let initial = self.0.plan.roce.hop_limit;
-        if self.0.plan.roce.encapsulation == Encapsulation::V1 {
+        let initial = self.sight.plan.roce.hop_limit;
+        if self.sight.plan.roce.encapsulation == Encapsulation::V1 {
             return initial;
         }
-        let here = self.0.ports[sender as usize].node;
+        let here = self.sight.ports[sender as usize].node;
         let destination = packet.destination;
         let routers =
             self.links_between(packet.source, destination) - self.links_between(here, destination);
@@ -225,13 +250,14 @@ impl<P: Profile> Capturing<'_, P> {
     fn links_between(&self, mut node: NodeId, host: NodeId) -> usize {
         let mut links = 0;
         while node != host {
-            let number = if self.0.plan.topology.is_host(node) {
+            let number = if self.sight.plan.topology.is_host(node) {
                 Some(0)
             } else {
-                self.0.routing.egress(node, node, host, 0)
+                self.sight.routing.egress(node, node, host, 0)
             };
             let port = number.map(usize::from);
-            let Some(next) = port.and_then(|port| self.0.layout.adjacency.ports_of(node).get(port))
+            let Some(next) =
+                port.and_then(|port| self.sight.layout.adjacency.ports_of(node).get(port))
             else {
                 break;
             };
@@ -245,10 +271,10 @@ impl<P: Profile> Capturing<'_, P> {
     /// pair: of those that it may have, the one that the packet has the hash of.
     fn entropy(&self, packet: &Packet<PacketOf<P>>, qpn: u32) -> u32 {
         if qpn == GSI_QPN {
-            return self.0.plan.roce.management_entropy();
+            return self.sight.plan.roce.management_entropy();
         }
         let &Packet { source, destination, flow_hash, .. } = packet;
-        let (plan, owners) = (&self.0.plan, self.0.features.owners.as_ref());
+        let (plan, owners) = (self.sight.plan, self.owners);
         let first = match owners.and_then(|owners| owners.of_queue_pair(destination, qpn)) {
             Some(Owner::Connection(number)) => plan.connections[number as usize].entropy,
             Some(Owner::Flow(number)) => plan.flows[number as usize].entropy,

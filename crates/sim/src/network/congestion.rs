@@ -8,7 +8,6 @@ use rocelab_fabric::{Admission, Arrival, BufferPolicy, CongestionSample, PacketI
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_wire::{CRC_LEN, CnTag, Cnm, Ethernet, VlanTag};
 
-use super::capture::Capturing;
 use super::core::Network;
 use super::owners::Owners;
 use super::packet::{Body, Packet, PacketOf};
@@ -62,7 +61,11 @@ impl<P: Profile> Notifying<'_, P> {
         }
         self.0.course.totals.frames_created += 1;
         self.0.course.totals.cnms += 1;
-        Capturing(self.0).note_sampled(egress, id, notification, cnm.encapsulated_msdu_len);
+        let (features, mut scene) = self.0.scene();
+        if let Some(capture) = &features.capture {
+            let frames = (id, notification);
+            capture.note_sampled(&mut scene, egress, frames, cnm.encapsulated_msdu_len);
+        }
         self.return_to_sender(key, switch, egress, notification);
     }
 

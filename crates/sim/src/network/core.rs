@@ -59,12 +59,6 @@ impl<P: Profile> Network<P> {
         &self.ports[..self.layout.places.own]
     }
 
-    /// The port of a node's link, if it is here: the node's own, or that at the other end of a link
-    /// that is cut.
-    pub(super) fn port_at_link(&self, node: NodeId, link: u32) -> Option<u32> {
-        self.layout.port_at_link(node, link)
-    }
-
     /// The plan that this network runs.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan

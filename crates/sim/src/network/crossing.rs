@@ -27,7 +27,7 @@ impl<P: Profile> Crossing<'_, P> {
         let company = self.0.side.take_company(id, self.0.pool.get(id));
         let far = self.0.ports[port as usize].far;
         let head = if far.switch.cuts_through() {
-            self.0.head_of(port, id, arrival.time)
+            self.0.ports[port as usize].head_of(self.0.pool.get(id).frame_len, arrival.time)
         } else {
             arrival.time
         };

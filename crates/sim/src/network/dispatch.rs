@@ -6,10 +6,8 @@ use rocelab_fabric::NodeId;
 use super::core::Network;
 use super::event::Event;
 use super::failure::Failing;
-use super::faults::FaultyLinks;
 use super::pauses::PortPauses;
 use super::receiver::Receiving;
-use super::sampling::Measuring;
 use super::watchdog::Watching;
 use crate::profile::{FlowStarts, Profile};
 
@@ -41,13 +39,13 @@ impl<P: Profile> World for Network<P> {
             Event::PortTimeout { port } => PortPauses(self).port_timeout(key, port),
             Event::NicTimeout { host } => self.host_timeout(key, host),
             Event::FlowStart { ticket } => self.flow_start(key, ticket),
-            Event::LineDue { port } => FaultyLinks(self).line_due(key, port),
-            Event::HoldDue { port } => FaultyLinks(self).hold_due(key, port),
+            Event::LineDue { port } => self.line_due(key, port),
+            Event::HoldDue { port } => self.hold_due(key, port),
             Event::LinkFailure { link } => Failing(self).link_failure(key, link),
             Event::Failure { step } => Failing(self).failure_step(key, step),
             Event::Watchdog => Watching(self).watchdog(key),
             Event::Handled { host } => Receiving(self).handled(key, host),
-            Event::Sample { sampler } => Measuring(self).sample(key, sampler),
+            Event::Sample { sampler } => self.measuring().sample(key, sampler),
         }
     }
 

@@ -75,7 +75,7 @@ impl<P: Profile> Failing<'_, P> {
                         self.take_down(key, port);
                     }
                     let ends = self.ends_of(link).map(|port| port as usize);
-                    if let Some(tables) = &mut self.0.features.tables {
+                    if let Some(tables) = &mut self.0.features.arrivals.tables {
                         tables.flush(ends, key.time);
                     }
                 }
@@ -171,7 +171,7 @@ impl<P: Profile> Failing<'_, P> {
     /// The ports of a link that are here.
     fn ends_of(&self, link: u32) -> impl Iterator<Item = u32> + use<P> {
         let TopologyLink { a, b, .. } = self.0.plan.topology.links[link as usize];
-        let both = [a, b].map(|node| self.0.port_at_link(node, link));
+        let both = [a, b].map(|node| self.0.layout.port_at_link(node, link));
         both.into_iter().flatten()
     }
 
@@ -248,7 +248,7 @@ impl<P: Profile> Failing<'_, P> {
         if plan.failures.spanning_tree {
             self.make_tree(&plan.topology);
             let ports = self.0.ports.len();
-            if let Some(tables) = &mut self.0.features.tables {
+            if let Some(tables) = &mut self.0.features.arrivals.tables {
                 // The spanning tree is another one now: every bridge forgets what it has learnt.
                 tables.flush(0..ports, now);
             }
@@ -263,23 +263,6 @@ impl<P: Profile> Failing<'_, P> {
             self.0.failures.outages.routed_over = Some(self.0.failures.active_links.clone());
         }
         self.reroute_frames_under_way();
-    }
-
-    /// Why a frame is dropped that a switch has no way for: because of links that are down, if it had
-    /// one when none was.
-    #[cold]
-    pub(super) fn no_way(&self, switch: NodeId, id: PacketId) -> DropCause {
-        let packet = self.0.pool.get(id);
-        let (source, destination) = (packet.source, packet.destination);
-        let had_way = || {
-            let whole = self.0.failures.routing_when_whole.as_ref().unwrap_or(&self.0.routing);
-            whole.egress(switch, source, destination, packet.flow_hash).is_some()
-        };
-        if self.0.failures.outages.are_links_down() && had_way() {
-            DropCause::LinkDown
-        } else {
-            DropCause::NoRoute
-        }
     }
 
     /// The spanning tree over the links that are up.

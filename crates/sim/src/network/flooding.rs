@@ -6,88 +6,83 @@
 //! Scale, SIGCOMM 2016, section 4.2). A bridge (RoCE v1) learns where source addresses are and floods
 //! what is for others (IEEE 802.1Q, the learning and the forwarding process).
 
-use rocelab_engine::EventKey;
 use rocelab_fabric::topology::Neighbour;
 use rocelab_fabric::{NodeId, PacketId};
+use rocelab_state::{Result, load_value, save_value};
 use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
 
-use super::build::Building;
-use super::core::Network;
-use super::failure::Failing;
+use super::feature::{Arrival, Feature, Frames, Scene, SetUp, Sight, StateOf, Verdict};
 use super::node::Role;
 use super::packet::{Body, NO_ROUTE};
+use super::saved_packets::SavedPackets;
 use super::tables::{Place, Tables};
 use crate::profile::{HostPacket, Profile};
 use crate::record::DropCause;
 
-/// What a switch does with a frame.
-enum Verdict {
-    /// It forwards it by this port.
-    Forward(u16),
-    /// It sends it by every port of the broadcast domain but that where it came in.
-    Flood,
-    /// It drops it.
-    Drop(DropCause),
-}
-
-impl<P: Profile> Building<'_, P> {
-    /// Has all arrivals looked at, if there is a switch that does not know everything.
-    pub(super) fn add_tables(&mut self) {
-        if self.0.plan.tables.are_complete() {
-            return;
+impl<P: Profile> Feature<P> for Tables {
+    /// All arrivals are looked at, if there is a switch that does not know everything.
+    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+        if network.plan.tables.are_complete() {
+            return None;
         }
-        let plan = self.0.plan.tables.clone();
-        self.0.features.tables =
-            Some(Box::new(Tables::new(plan, self.0.switches.len(), self.0.ports.len())));
-        self.0.side.notes.get_or_insert_default();
-        for port in &mut self.0.ports {
-            port.far.look_at_arrivals();
-        }
+        network.side.notes.get_or_insert_default();
+        network.look_at_arrivals(|_, _| true);
+        let (plan, switches) = (network.plan.tables.clone(), network.switches.len());
+        Some(Box::new(Self::new(plan, switches, network.ports.len())))
     }
-}
 
-/// A network whose switches do not know everything.
-#[derive(Debug)]
-pub(super) struct Flooding<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
+    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+        let Role::Switch(switch) = arrival.far.role else { return Verdict::Continue };
+        let Scene { sight, frames, .. } = scene;
+        Lookup { tables: self, sight, frames, arrival }.look_up(switch)
+    }
 
-impl<P: Profile> Flooding<'_, P> {
-    /// Looks up where a frame goes that has come over the link of `port` to a switch with tables, and
-    /// sees to it.
-    #[cold]
-    pub(super) fn forward_by_tables(&mut self, key: EventKey, port: u32, id: PacketId) {
-        let receiving = self.0.ports[port as usize].far.port;
-        match self.look_up(key.time, port, id) {
-            Verdict::Forward(number) => {
-                self.0.pool.get_mut(id).switch_port = number;
-                self.0.deliver_specially(key, port, id);
-            }
-            Verdict::Flood => self.flood(key, port, id),
-            Verdict::Drop(cause) => self.0.drop_frame(key, receiving, None, id, cause),
+    fn save(&self, of: StateOf, _: &SavedPackets<'_>, to: &mut Vec<u8>) -> Result {
+        match of {
+            StateOf::Switch(switch) => save_value(&self.mac[switch as usize], to),
+            StateOf::Port(port) => save_value(&self.flushed[port as usize], to),
+            StateOf::Link(_) | StateOf::Host(_) => Ok(()),
         }
     }
 
-    fn look_up(&mut self, now: SimTime, port: u32, id: PacketId) -> Verdict {
-        let packet = self.0.pool.get(id);
-        let (sender, far) = (self.0.ports[port as usize].node, self.0.ports[port as usize].far);
-        let (number, source) = (packet.switch_port, packet.source);
-        let (Role::Switch(switch), Some(_)) = (far.role, packet.body.priority()) else {
-            return Verdict::Forward(number);
-        };
+    fn load(&mut self, of: StateOf, _: &mut SavedPackets<'_>, from: &mut &[u8]) -> Result {
+        match of {
+            StateOf::Switch(switch) => self.mac[switch as usize] = load_value(from)?,
+            StateOf::Port(port) => self.flushed[port as usize] = load_value(from)?,
+            StateOf::Link(_) | StateOf::Host(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// A frame that has arrived at a switch that does not know everything.
+struct Lookup<'a, 'b, P: Profile> {
+    tables: &'a mut Tables,
+    sight: &'a Sight<'b, P>,
+    frames: &'a mut Frames<'b, P>,
+    arrival: &'a Arrival,
+}
+
+impl<P: Profile> Lookup<'_, '_, P> {
+    /// Looks up where it goes.
+    fn look_up(&mut self, switch: u32) -> Verdict {
+        let Arrival { key, port, far, id } = *self.arrival;
+        let (now, packet) = (key.time, self.frames.get(id));
+        let (sender, source) = (self.sight.ports[port as usize].node, packet.source);
+        if packet.body.priority().is_none() {
+            return Verdict::Continue;
+        }
         // A notification of congestion says that it comes from where the sampled frame went.
         let is_from_source = match &packet.body {
             Body::Rdma(body) => body.as_rdma().is_none_or(|rdma| rdma.cnm().is_none()),
             _ => true,
         };
-        let is_routed = self.0.plan.roce.encapsulation != Encapsulation::V1;
-        let first_port = self.0.nodes[self.0.ports[far.port as usize].node as usize].first_port;
-        let ingress = Place { switch, first_port, number: far.number };
-        if let Some(tables) = &mut self.0.features.tables
-            && is_from_source
-            // The source address of what a router sends is its own.
-            && (sender == source || !is_routed)
-        {
-            tables.hear(ingress, source, now);
+        let is_routed = self.sight.plan.roce.encapsulation != Encapsulation::V1;
+        let ingress = Place { switch, first_port: far.first_port, number: far.number };
+        // The source address of what a router sends is its own.
+        if is_from_source && (sender == source || !is_routed) {
+            self.tables.hear(ingress, source, now);
         }
         if is_routed {
             self.look_up_at_router(now, ingress, id)
@@ -97,22 +92,22 @@ impl<P: Profile> Flooding<'_, P> {
     }
 
     fn look_up_at_bridge(&mut self, now: SimTime, ingress: Place, id: PacketId) -> Verdict {
-        let packet = self.0.pool.get(id);
+        let packet = self.frames.get(id);
         let number = packet.switch_port;
-        let Some(tables) = self.0.features.tables.as_mut().filter(|_| number != NO_ROUTE) else {
-            return Verdict::Forward(number);
-        };
-        match tables.port_of(Place { number, ..ingress }, packet.destination, now) {
-            Some(known) if known == ingress.number && tables.learn() => {
+        if number == NO_ROUTE {
+            return Verdict::Continue;
+        }
+        match self.tables.port_of(Place { number, ..ingress }, packet.destination, now) {
+            Some(known) if known == ingress.number && self.tables.learn() => {
                 Verdict::Drop(DropCause::Filtered)
             }
-            Some(known) => Verdict::Forward(known),
-            None => Verdict::Flood,
+            Some(known) => Verdict::Redirect(known),
+            None => self.flood(),
         }
     }
 
     fn look_up_at_router(&mut self, now: SimTime, ingress: Place, id: PacketId) -> Verdict {
-        let packet = self.0.pool.get(id);
+        let packet = self.frames.get(id);
         let (number, destination) = (packet.switch_port, packet.destination);
         if self.is_flooded(id) {
             // Its MAC address is that of a host, and not the one of this router.
@@ -120,26 +115,23 @@ impl<P: Profile> Flooding<'_, P> {
         }
         // One without a way has no port here, but its number may be one of another node.
         let egress = (number != NO_ROUTE).then(|| ingress.first_port + u32::from(number));
-        let next = egress.map(|egress| {
-            let far = self.0.ports[egress as usize].far.port;
-            self.0.ports[far as usize].node
-        });
-        let (Some(tables), true) = (&mut self.0.features.tables, next == Some(destination)) else {
-            return Verdict::Forward(number); // To the next router, or nowhere.
-        };
+        let next = egress.map(|egress| self.sight.ports[egress as usize].far.node);
+        if next != Some(destination) {
+            return Verdict::Continue; // To the next router, or nowhere.
+        }
         // When which host is up is in the plan, so that this is no look into another node.
-        let answers = self.0.plan.topology.is_host(destination)
-            && !self.0.failures.outages.is_dead(destination);
+        let answers = self.sight.plan.topology.is_host(destination)
+            && !self.sight.failures.outages.is_dead(destination);
         let place = Place { number, ..ingress };
-        if !tables.resolve(place, destination, now, answers) {
+        if !self.tables.resolve(place, destination, now, answers) {
             return Verdict::Drop(DropCause::IncompleteArp);
         }
-        match tables.port_of(place, destination, now) {
-            Some(known) => Verdict::Forward(known),
-            None if tables.drops_incomplete() && self.is_lossless_at(ingress.switch, id) => {
+        match self.tables.port_of(place, destination, now) {
+            Some(known) => Verdict::Redirect(known),
+            None if self.tables.drops_incomplete() && self.is_lossless_at(ingress.switch, id) => {
                 self.ask_again(place, destination, (now, answers))
             }
-            None => Verdict::Flood,
+            None => self.flood(),
         }
     }
 
@@ -151,67 +143,61 @@ impl<P: Profile> Flooding<'_, P> {
         host: NodeId,
         (now, answers): (SimTime, bool),
     ) -> Verdict {
-        match &mut self.0.features.tables {
-            Some(tables) if answers && tables.learn() => {
-                tables.hear(place, host, now);
-                Verdict::Forward(place.number)
-            }
-            _ => Verdict::Drop(DropCause::IncompleteArp),
+        if !(answers && self.tables.learn()) {
+            return Verdict::Drop(DropCause::IncompleteArp);
         }
+        self.tables.hear(place, host, now);
+        Verdict::Redirect(place.number)
     }
 
     fn is_lossless_at(&self, switch: u32, id: PacketId) -> bool {
-        let Some(priority) = self.0.pool.get(id).body.priority() else { return false };
-        let state = &self.0.switches[switch as usize];
+        let Some(priority) = self.frames.get(id).body.priority() else { return false };
+        let state = &self.sight.switches[switch as usize];
         let priority = state.priorities[usize::from(priority & 7)];
-        self.0.plan.switch_at(state.node).lossless.contains(&priority)
+        self.sight.plan.switch_at(state.node).lossless.contains(&priority)
     }
 
     /// Whether a frame was flooded: by a router, so that it has the MAC address of its host, or by a
     /// bridge.
-    pub(super) fn is_flooded(&self, id: PacketId) -> bool {
-        self.0.side.notes.as_ref().is_some_and(|notes| notes.of(id).flooded)
+    fn is_flooded(&self, id: PacketId) -> bool {
+        self.frames.side.notes.as_ref().is_some_and(|notes| notes.of(id).flooded)
     }
 
     /// Sends a frame by every port of the broadcast domain but that where it came in. Every copy is a
     /// frame of its own in the switch's memory.
-    fn flood(&mut self, key: EventKey, port: u32, id: PacketId) {
-        let receiving = self.0.ports[port as usize].far.port;
-        let numbers = self.flooded_ports(receiving, self.0.pool.get(id).destination);
+    fn flood(&mut self) -> Verdict {
+        let Arrival { far, id, .. } = *self.arrival;
+        let (sight, packet) = (self.sight, self.frames.get(id));
+        let numbers = self.flooded_ports(far.port, packet.destination);
         if numbers.is_empty() {
-            let node = self.0.ports[receiving as usize].node;
-            let host = self.0.layout.adjacency.ports_of(self.0.pool.get(id).destination).first();
-            let is_here = host.is_some_and(|host| host.node == node);
+            let host = sight.layout.adjacency.ports_of(packet.destination).first();
+            let is_here = host.is_some_and(|host| host.node == far.node);
             // A copy of a frame ends at a switch that is a leaf of the tree.
             let ends = self.is_flooded(id) && !is_here;
-            let cause = if ends { DropCause::Filtered } else { Failing(self.0).no_way(node, id) };
-            return self.0.drop_frame(key, receiving, None, id, cause);
+            let no_way = || sight.failures.no_way(sight.routing, far.node, packet);
+            return Verdict::Drop(if ends { DropCause::Filtered } else { no_way() });
         }
-        self.0.course.totals.layer2.floods += 1;
-        self.0.course.totals.layer2.flooded_frames += numbers.len() as u64;
-        if let Some(notes) = &mut self.0.side.notes {
+        self.frames.totals.layer2.floods += 1;
+        self.frames.totals.layer2.flooded_frames += numbers.len() as u64;
+        if let Some(notes) = &mut self.frames.side.notes {
             notes.flood(id);
         }
-        let copies: Vec<_> = numbers.iter().skip(1).map(|_| self.0.duplicate(id)).collect();
-        for (number, copy) in numbers.into_iter().zip(std::iter::once(id).chain(copies)) {
-            self.0.pool.get_mut(copy).switch_port = number;
-            self.0.deliver_specially(key, port, copy);
-        }
+        Verdict::Replicate(numbers)
     }
 
     /// The ports by which a switch floods what came in by `receiving` and is for a host: those to
     /// hosts of its VLAN, and those to switches, but for links that are down or not in the tree.
     fn flooded_ports(&self, receiving: u32, destination: u32) -> Vec<u16> {
-        let receiving = &self.0.ports[receiving as usize];
-        let topology = &self.0.plan.topology;
-        let vlan = |node: u32| self.0.plan.roce.vlans.get(node as usize);
+        let receiving = &self.sight.ports[receiving as usize];
+        let topology = &self.sight.plan.topology;
+        let vlan = |node: u32| self.sight.plan.roce.vlans.get(node as usize);
         let takes_part = |&(number, far): &(u16, &Neighbour)| {
             let is_inside = topology.is_switch(far.node) || vlan(far.node) == vlan(destination);
             number != receiving.number
                 && is_inside
-                && self.0.failures.active_links[far.link as usize]
+                && self.sight.failures.active_links[far.link as usize]
         };
-        let ports = (0u16..).zip(self.0.layout.adjacency.ports_of(receiving.node));
+        let ports = (0u16..).zip(self.sight.layout.adjacency.ports_of(receiving.node));
         ports.filter(takes_part).map(|(number, _)| number).collect()
     }
 }

@@ -9,26 +9,39 @@
 
 use rocelab_wire::Encapsulation;
 
-use super::build::Building;
+use super::feature::{Arrival, Feature, Scene, SetUp, Verdict};
 use super::node::Role;
 use crate::FailureChange;
 use crate::profile::Profile;
+use crate::record::DropCause;
 
-impl<P: Profile> Building<'_, P> {
-    /// Has hops counted, if there are routers, and static routes or captures of routes that change.
-    pub(super) fn add_hop_limits(&mut self) {
-        let is_routed = self.0.plan.roce.encapsulation != Encapsulation::V1;
-        let by_hand = !self.0.plan.static_routes.is_empty();
-        let steps = &self.0.plan.failures.steps;
+/// Routers take one off the hop limits of frames. How many each has crossed is noted, and saved, beside it.
+#[derive(Debug)]
+pub(super) struct HopLimits;
+
+impl<P: Profile> Feature<P> for HopLimits {
+    /// Hops are counted if there are routers, and static routes or captures of routes that change.
+    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+        let plan = network.plan;
+        let is_routed = plan.roce.encapsulation != Encapsulation::V1;
+        let by_hand = !plan.static_routes.is_empty();
+        let steps = &plan.failures.steps;
         let reroutes = || steps.iter().any(|step| step.change == FailureChange::Reroute);
-        if !is_routed || !(by_hand || self.0.plan.capture.is_some() && reroutes()) {
-            return;
+        if !is_routed || !(by_hand || plan.capture.is_some() && reroutes()) {
+            return None;
         }
-        for port in &mut self.0.ports {
-            if let Role::Switch(_) = port.far.role {
-                port.far.look_at_arrivals();
-            }
+        network.look_at_arrivals(|_, far| matches!(far.role, Role::Switch(_)));
+        let notes = network.side.notes.get_or_insert_default();
+        notes.limit_hops(plan.roce.hop_limit, by_hand);
+        Some(Box::new(Self))
+    }
+
+    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+        let packet = scene.frames.pool.get(arrival.id);
+        let is_router = matches!(arrival.far.role, Role::Switch(_));
+        if is_router && scene.frames.side.expires(arrival.id, packet) {
+            return Verdict::Drop(DropCause::TtlExpired);
         }
-        self.0.side.notes.get_or_insert_default().limit_hops(self.0.plan.roce.hop_limit, by_hand);
+        Verdict::Continue
     }
 }

@@ -3,7 +3,6 @@
 use rocelab_engine::{EventKey, TieOrder, mix};
 use rocelab_fabric::PacketId;
 use rocelab_transport::CompletionStatus;
-use rocelab_transport::congestion_control::Telemetry as Carried;
 
 use super::core::Network;
 use super::course::Course;
@@ -61,11 +60,11 @@ impl<P: Profile> Network<P> {
         let accepted = state.end_host.counters().payload_accepted;
         let sends = if body.has_company() {
             let telemetry = self.side.telemetry.as_ref();
-            let telemetry = telemetry.map_or(Carried::None, |all| all.of(id, body.telemetry()));
+            let telemetry = telemetry.and_then(|all| all.of(id, body.telemetry()));
             let content = if body.has_content() { self.side.contents.take(id) } else { None };
             state.end_host.receive_with(&mut context, &delivery, telemetry, content)
         } else {
-            state.end_host.receive(&mut context, &delivery, Carried::None)
+            state.end_host.receive(&mut context, &delivery, None)
         };
         let accepted = state.end_host.counters().payload_accepted - accepted;
         if accepted > 0 {

@@ -50,7 +50,7 @@ impl<P: Profile> HostPauses<'_, P> {
     pub(super) fn ask_for_pauses(&mut self, key: EventKey, host: u32) {
         let by_storms = self.0.failures.outages.storms.get(&host).map_or(0, Storms::mask);
         let by_receiver =
-            self.0.features.receivers.get(&host).map_or(0, super::receiver::Receiver::pausing);
+            self.0.features.arrivals.receiver(host).map_or(0, super::receiver::Receiver::pausing);
         let Host { node, port, .. } = self.0.hosts[host as usize];
         let (before, wanted) =
             (self.0.ports[port as usize].port.pausing(), by_storms | by_receiver);

@@ -16,37 +16,52 @@ pub(crate) use self::backlogs::{IdleBacklog, every_nth_look};
 use self::backlogs::{LEAST_SHARE, PortUse};
 use super::core::Network;
 use super::node::Host;
+use super::port::NetworkPort;
+use crate::Plan;
 use crate::profile::{Inspect, Profile};
 
 /// A network that is searched for queue pairs that could send.
 #[derive(Debug)]
-pub(crate) struct BacklogSearch<'a, P: Profile>(pub(crate) &'a mut Network<P>);
+pub(crate) struct BacklogSearch<'a, P: Profile> {
+    plan: &'a Plan,
+    hosts: &'a [Host<P>],
+    ports: &'a [NetworkPort<P>],
+    backlogs: &'a mut IdleBacklogs,
+}
+
+impl<P: Profile> Network<P> {
+    /// A search of this part for queue pairs that could send.
+    pub(crate) fn backlog_search(&mut self) -> BacklogSearch<'_, P> {
+        let Self { plan, hosts, ports, features, .. } = self;
+        BacklogSearch { plan, hosts, ports, backlogs: &mut features.idle_backlogs }
+    }
+}
 
 impl<P: Profile> BacklogSearch<'_, P> {
     /// Looks at every host that is here, at `now`. Nothing happens anywhere before `until`.
     #[cold]
     pub(crate) fn look_for_idle_backlogs(&mut self, now: SimTime, until: SimTime) {
-        let mut met = std::mem::take(&mut self.0.features.idle_backlogs.met);
-        for number in 0..u32::try_from(self.0.hosts.len()).unwrap_or(u32::MAX) {
-            self.idle_backlogs_of(&self.0.hosts[number as usize], now, &mut met);
+        let mut met = std::mem::take(&mut self.backlogs.met);
+        for number in 0..u32::try_from(self.hosts.len()).unwrap_or(u32::MAX) {
+            self.idle_backlogs_of(&self.hosts[number as usize], now, &mut met);
             if met.is_empty() {
-                self.0.features.idle_backlogs.forget_waiting(number);
+                self.backlogs.forget_waiting(number);
                 continue;
             }
-            let port = &self.0.ports[self.0.hosts[number as usize].port as usize];
-            let gaps = port.sent.frames * self.0.plan.gap_bytes();
+            let port = &self.ports[self.hosts[number as usize].port as usize];
+            let gaps = port.sent.frames * self.plan.gap_bytes();
             let (sent, paused) = (port.sent.bytes + gaps, port.port.paused_time(now));
             let rate = port.port.link().rate();
-            let seen = self.0.features.idle_backlogs.by_host.entry(number).or_default();
+            let seen = self.backlogs.by_host.entry(number).or_default();
             seen.look(PortUse { at: now, sent, paused }, rate, &met, until);
         }
-        self.0.features.idle_backlogs.met = met;
+        self.backlogs.met = met;
     }
 
     /// Fills `backlogs` with what could be sent at `now` by a host whose port is idle.
     fn idle_backlogs_of(&self, host: &Host<P>, now: SimTime, backlogs: &mut Vec<Backlog>) {
         backlogs.clear();
-        let port = &self.0.ports[host.port as usize];
+        let port = &self.ports[host.port as usize];
         let is_idle = port.port.free_at() <= now && host.down == 0 && port.link_is_up();
         if !is_idle || !host.end_host.has_backlogs() {
             return;

@@ -5,7 +5,9 @@
 //! it on a link and takes it off at the other end, `switch` stores, marks and forwards it, and
 //! `host` delivers it.
 
+mod arrival;
 mod audit;
+mod balancing;
 mod build;
 mod capture;
 mod collecting;
@@ -23,12 +25,14 @@ mod division;
 mod event;
 mod failure;
 mod faults;
+mod feature;
 mod features;
 mod flooding;
 mod hops;
 mod host;
 mod host_pauses;
 mod idle_backlog;
+mod ingress;
 mod integrity;
 mod layout;
 mod link_rates;
@@ -47,6 +51,7 @@ mod prefetch;
 mod receiver;
 mod sacks;
 mod sampling;
+mod saved_packets;
 mod setting;
 mod side;
 mod state;
@@ -61,23 +66,20 @@ pub(crate) mod watch;
 mod watchdog;
 
 pub use self::audit::AuditError;
-pub(crate) use self::capture::{CapturedFrame, Capturing};
-pub(crate) use self::collecting::Collecting;
+pub(crate) use self::capture::CapturedFrame;
 pub use self::core::Network;
 pub(crate) use self::crossing::{BatchOf, Crossing};
 pub(crate) use self::deadlock::Standstill;
 pub use self::deliveries::Accepted;
 pub(crate) use self::digest::digest_of;
-pub(crate) use self::division::Dividing;
 pub use self::event::Event;
 pub use self::faults::FaultCounts;
-pub(crate) use self::idle_backlog::{BacklogSearch, IdleBacklog, every_nth_look};
+pub(crate) use self::idle_backlog::{IdleBacklog, every_nth_look};
 pub(crate) use self::link_rates::LinkUse;
 pub(crate) use self::overview::Overview;
 pub use self::part::{Cut, Part};
 pub use self::port::{PortCounters, PortView};
 pub use self::receiver::ReceiverCounts;
-pub(crate) use self::sampling::Measuring;
 pub use self::setting::Setting;
 pub(crate) use self::state::{Checkpoint, SavedNetwork};
 pub(crate) use self::stuck::{FullQueue, StuckQueuePair, WaitingPackets};

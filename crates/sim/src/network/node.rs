@@ -1,7 +1,7 @@
 //! Hosts and switches.
 
 use rocelab_engine::TieOrder;
-use rocelab_fabric::{LoadBalancer, NodeId};
+use rocelab_fabric::NodeId;
 
 use crate::profile::Profile;
 
@@ -47,8 +47,6 @@ pub(super) struct Switch<P: Profile> {
     pub(super) priorities: [u8; 8],
     pub(super) buffer: P::Buffer,
     pub(super) node: NodeId,
-    /// What chooses among several shortest paths, if not a hash alone.
-    pub(super) balancer: Option<Box<LoadBalancer>>,
     /// Bytes of frames that were lost from its queues and are still accounted for.
     pub(super) unreturned: u64,
 }

@@ -13,7 +13,7 @@ use super::idle_backlog::IdleBacklog;
 use super::link_rates::LinkUse;
 use super::node::{Host, Role};
 use super::port::PortView;
-use super::receiver::ReceiverCounts;
+use super::receiver::{Receiver, ReceiverCounts};
 use crate::profile::{FlowStarts, Inspect, Profile};
 use crate::record::{MacEntries, OpenOperation, Totals, Traversals};
 
@@ -209,7 +209,7 @@ impl<'a, P: Profile> Overview<'a, P> {
     pub(crate) fn will_move(self) -> bool {
         self.0.course.starts.has_more()
             || self.0.failures.outages.has_more(&self.0.plan)
-            || self.0.features.faults.as_ref().is_some_and(|faults| faults.holds_frames())
+            || self.0.features.arrivals.faults.as_ref().is_some_and(|faults| faults.holds_frames())
             || self.0.hosts.iter().any(|host| host.end_host.will_send())
             || self.handles_frames()
             || self.has_frames_on_links()
@@ -231,12 +231,13 @@ impl<'a, P: Profile> Overview<'a, P> {
 
     /// What became of the MAC entries of all switches.
     pub(super) fn mac_entries(self) -> MacEntries {
-        self.0.features.tables.as_ref().map_or_else(MacEntries::default, |tables| tables.counts())
+        let tables = self.0.features.arrivals.tables.as_ref();
+        tables.map_or_else(MacEntries::default, |tables| tables.counts())
     }
 
     /// What each slow receiver has done, by node.
     pub(crate) fn slow_receivers(self) -> impl Iterator<Item = (u32, ReceiverCounts)> {
-        self.0.features.receivers.iter().map(move |(&host, receiver)| {
+        self.receivers().map(move |(&host, receiver)| {
             let counts = match &receiver.translations {
                 None => receiver.counts,
                 Some(translations) => ReceiverCounts {
@@ -249,9 +250,14 @@ impl<'a, P: Profile> Overview<'a, P> {
         })
     }
 
+    /// The slow receivers, by host.
+    fn receivers(self) -> impl Iterator<Item = (&'a u32, &'a Receiver)> {
+        self.0.features.arrivals.receivers.iter().flat_map(|all| &all.by_host)
+    }
+
     /// Whether a slow receiver is handling a frame.
     pub(super) fn handles_frames(self) -> bool {
-        self.0.features.receivers.iter().any(|(&host, receiver)| {
+        self.receivers().any(|(&host, receiver)| {
             let works = !self.0.hosts[host as usize].handles_nothing();
             works && !receiver.waiting.is_empty()
         })
@@ -278,6 +284,7 @@ impl<'a, P: Profile> Overview<'a, P> {
     pub(crate) fn fault_counts(self) -> Vec<FaultCounts> {
         self.0
             .features
+            .arrivals
             .faults
             .as_ref()
             .map_or_else(Vec::new, |faults| faults.counts(self.0.plan.faults.len()))

@@ -1,7 +1,7 @@
 //! Ports, and what they know of the other ends of their links.
 
 use rocelab_engine::{EventKey, Tie, TieOrder};
-use rocelab_fabric::{NodeId, PacketId, Port, Serialisation};
+use rocelab_fabric::{MIN_FRAME, NodeId, PacketId, Port, Serialisation};
 use rocelab_units::SimTime;
 
 use super::node::Role;
@@ -182,6 +182,16 @@ impl<P: Profile> NetworkPort<P> {
     #[inline]
     pub(super) fn is_free(&self, now: EventKey) -> bool {
         P::Order::is_over(self.free_key(), now)
+    }
+
+    /// When the first 64 bytes have arrived of a frame of `frame_len` bytes on its link whose last bit arrives at
+    /// `tail`.
+    pub(super) fn head_of(&self, frame_len: u16, tail: SimTime) -> SimTime {
+        let link = self.port.link();
+        let taken = |len: u32| link.transmit(SimTime::ZERO, len).arrival.since(SimTime::ZERO);
+        let len = u32::from(frame_len);
+        let rest = taken(len) - taken(len.min(MIN_FRAME));
+        SimTime::from_ps(tail.ps() - rest.ps())
     }
 
     /// Whether its link is up, and frames can start on it.

@@ -13,23 +13,66 @@ use rocelab_units::{Duration, SimTime};
 use self::samplers::{Counted, ReceivedFlow, SampledFlow, Sampler};
 pub(in crate::network) use self::samplers::{Measured, Sampling};
 use super::core::Network;
+use super::digest::Records;
 use super::event::Event;
-use super::node::Role;
-use crate::PortSamplingPlan;
+use super::feature::Timers;
+use super::link_rates::LinkRates;
+use super::node::{Host, Role};
+use super::part::Part;
+use super::port::NetworkPort;
 use crate::profile::{FlowProgress, Inspect, Profile};
 use crate::record::{
     FlowGoodput, FlowRate, MarksCounted, PortUse, QueueLength, Record, RecordKind,
 };
+use crate::{Plan, PortSamplingPlan};
 
 /// A network in which something is measured.
 #[derive(Debug)]
-pub(crate) struct Measuring<'a, P: Profile>(pub(crate) &'a mut Network<P>);
+pub(crate) struct Measuring<'a, P: Profile> {
+    plan: &'a Arc<Plan>,
+    part: &'a Part,
+    hosts: &'a [Host<P>],
+    ports: &'a [NetworkPort<P>],
+    rates: &'a LinkRates,
+    records: &'a mut Records,
+    sampling: &'a mut Sampling,
+    timers: Timers<'a, P>,
+}
+
+impl<P: Profile> Network<P> {
+    /// What is measured here.
+    pub(crate) fn measuring(&mut self) -> Measuring<'_, P> {
+        let Self {
+            plan,
+            layout,
+            hosts,
+            ports,
+            failures,
+            course,
+            features,
+            queue,
+            order,
+            nodes,
+            ..
+        } = self;
+        Measuring {
+            plan,
+            part: &layout.part,
+            hosts,
+            ports,
+            rates: &failures.link_rates,
+            records: &mut course.records,
+            sampling: &mut features.sampling,
+            timers: Timers { queue, order, nodes },
+        }
+    }
+}
 
 impl<P: Profile> Measuring<'_, P> {
     /// Arms the first event of every sampler. What counts over an interval has its first value at the
     /// end of the first one.
     pub(super) fn add_samplers(&mut self) {
-        let plan = Arc::clone(&self.0.plan);
+        let plan = Arc::clone(self.plan);
         let sampling = &plan.sampling;
         self.add_port_samplers(sampling.queues.as_ref(), Measured::Queues);
         let counted = |ports: Vec<u32>| {
@@ -42,14 +85,12 @@ impl<P: Profile> Measuring<'_, P> {
         if let Some(rates) = &sampling.rates {
             self.add_flow_samplers(rates.interval, &rates.flows);
         }
-        for number in 0..self.0.features.sampling.samplers.len() {
-            let Sampler { node, interval, ref what, .. } =
-                self.0.features.sampling.samplers[number];
+        for number in 0..self.sampling.samplers.len() {
+            let Sampler { node, interval, ref what, .. } = self.sampling.samplers[number];
             let at_once = matches!(what, Measured::Queues(_));
             let time = if at_once { SimTime::ZERO } else { SimTime::ZERO + interval };
-            let tie = self.0.reserve(node);
             let sampler = u32::try_from(number).unwrap_or(u32::MAX);
-            self.0.queue.push(EventKey { time, tie }, Event::Sample { sampler });
+            self.timers.arm(node, time, Event::Sample { sampler });
         }
     }
 
@@ -60,12 +101,12 @@ impl<P: Profile> Measuring<'_, P> {
         measured: impl Fn(Vec<u32>) -> Measured,
     ) {
         let Some(sampled) = sampled else { return };
-        let here = sampled.ports.iter().filter(|(node, _)| self.0.layout.part.has(*node));
+        let here = sampled.ports.iter().filter(|(node, _)| self.part.has(*node));
         let mut ports: Vec<_> = here.copied().collect();
         ports.sort_by_key(|&(node, _)| node);
         for of_node in ports.chunk_by(|a, b| a.0 == b.0) {
             let node = of_node[0].0;
-            let first = self.0.nodes[node as usize].first_port;
+            let first = self.timers.nodes[node as usize].first_port;
             let what = measured(of_node.iter().map(|&(_, port)| first + u32::from(port)).collect());
             self.add_sampler(node, sampled.interval, what);
         }
@@ -76,18 +117,15 @@ impl<P: Profile> Measuring<'_, P> {
         let mut by_source: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         let mut by_receiver: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         for &flow in flows {
-            let described = &self.0.plan.flows[flow as usize];
+            let described = &self.plan.flows[flow as usize];
             let (source, receiver) = (described.source, described.receiver());
-            if self.0.layout.part.has(source) {
-                by_source.entry(source).or_default().push(self.0.features.sampling.flows.len());
-                self.0.features.sampling.flows.push(SampledFlow { flow, ended: false });
+            if self.part.has(source) {
+                by_source.entry(source).or_default().push(self.sampling.flows.len());
+                self.sampling.flows.push(SampledFlow { flow, ended: false });
             }
-            if self.0.layout.part.has(receiver) {
-                by_receiver
-                    .entry(receiver)
-                    .or_default()
-                    .push(self.0.features.sampling.received.len());
-                self.0.features.sampling.received.push(ReceivedFlow { flow, bytes: 0 });
+            if self.part.has(receiver) {
+                by_receiver.entry(receiver).or_default().push(self.sampling.received.len());
+                self.sampling.received.push(ReceivedFlow { flow, bytes: 0 });
             }
         }
         for (source, places) in by_source {
@@ -99,38 +137,32 @@ impl<P: Profile> Measuring<'_, P> {
     }
 
     fn add_sampler(&mut self, node: NodeId, interval: Duration, what: Measured) {
-        self.0.features.sampling.samplers.push(Sampler {
-            node,
-            interval,
-            last: SimTime::ZERO,
-            what,
-        });
+        self.sampling.samplers.push(Sampler { node, interval, last: SimTime::ZERO, what });
     }
 
     /// A sampler measures, and comes back after its interval.
     #[cold]
     #[inline(never)]
     pub(super) fn sample(&mut self, key: EventKey, sampler: u32) {
-        let mut sampling = std::mem::take(&mut self.0.features.sampling);
+        let mut sampling = std::mem::take(self.sampling);
         if let Some(due) = sampling.samplers.get_mut(sampler as usize) {
             self.measure(key, due, &mut sampling.flows, &mut sampling.received);
             let time = key.time + due.interval;
-            let tie = self.0.reserve(due.node);
-            self.0.queue.push(EventKey { time, tie }, Event::Sample { sampler });
+            self.timers.arm(due.node, time, Event::Sample { sampler });
         }
-        self.0.features.sampling = sampling;
+        *self.sampling = sampling;
     }
 
     /// At the end of a run: what counts over an interval, of the one that is not over.
     pub(crate) fn finish_samples(&mut self, now: SimTime) {
-        let mut sampling = std::mem::take(&mut self.0.features.sampling);
+        let mut sampling = std::mem::take(self.sampling);
         let key = EventKey { time: now, tie: Tie::default() };
         for sampler in &mut sampling.samplers {
             if !matches!(sampler.what, Measured::Queues(_)) {
                 self.measure(key, sampler, &mut sampling.flows, &mut sampling.received);
             }
         }
-        self.0.features.sampling = sampling;
+        *self.sampling = sampling;
     }
 
     fn measure(
@@ -150,7 +182,7 @@ impl<P: Profile> Measuring<'_, P> {
             }
             Measured::Marks(ports) => {
                 for counted in ports {
-                    let now = self.0.ports[counted.port as usize].rare.ecn_marks;
+                    let now = self.ports[counted.port as usize].rare.ecn_marks;
                     let marks = now - std::mem::replace(&mut counted.before, now);
                     let (node, port) = self.place_of(counted.port);
                     let sample = MarksCounted { node, port, marks };
@@ -159,13 +191,13 @@ impl<P: Profile> Measuring<'_, P> {
             }
             Measured::Utilisation(ports) => {
                 for counted in ports {
-                    let counters = self.0.ports[counted.port as usize].counters();
-                    let now = counters.bytes + counters.frames * self.0.plan.gap_bytes();
+                    let counters = self.ports[counted.port as usize].counters();
+                    let now = counters.bytes + counters.frames * self.plan.gap_bytes();
                     let bytes = now - std::mem::replace(&mut counted.before, now);
                     let (node, port) = self.place_of(counted.port);
                     let capacity = {
-                        let rate = self.0.ports[counted.port as usize].port.link().rate();
-                        let rates = &self.0.failures.link_rates;
+                        let rate = self.ports[counted.port as usize].port.link().rate();
+                        let rates = self.rates;
                         rates.mean_or(counted.port, (since, key.time), rate)
                     };
                     let sample = PortUse { node, port, bytes, interval, capacity };
@@ -191,7 +223,7 @@ impl<P: Profile> Measuring<'_, P> {
     fn sample_queues(&mut self, key: EventKey, port: u32) {
         let (node, number) = self.place_of(port);
         for priority in 0..8 {
-            let bytes = self.0.ports[port as usize].port.queued(priority);
+            let bytes = self.ports[port as usize].port.queued(priority);
             let length = QueueLength { node, port: number, priority, bytes };
             self.keep(key, bytes > 0, RecordKind::Queue(length));
         }
@@ -203,8 +235,8 @@ impl<P: Profile> Measuring<'_, P> {
         }
         let Some(progress) = self.progress_of(sampled.flow) else { return };
         // Of an unreliable service the source only knows that it has sent all.
-        let all = self.0.plan.flows[sampled.flow as usize].bytes;
-        sampled.ended = !self.0.plan.service().is_reliable() && progress.acknowledged == all;
+        let all = self.plan.flows[sampled.flow as usize].bytes;
+        sampled.ended = !self.plan.service().is_reliable() && progress.acknowledged == all;
         if let Some(allowed) = progress.allowed {
             let rate = FlowRate { flow: sampled.flow, allowed };
             self.keep(key, true, RecordKind::Rate(rate));
@@ -213,19 +245,19 @@ impl<P: Profile> Measuring<'_, P> {
 
     /// How far an open flow has come, as its source knows.
     fn progress_of(&self, number: u32) -> Option<FlowProgress> {
-        let flow = &self.0.plan.flows[number as usize];
-        let Role::Host(host) = self.0.nodes[flow.source as usize].role else { return None };
-        self.0.hosts[host as usize].end_host.progress(number, flow)
+        let flow = &self.plan.flows[number as usize];
+        let Role::Host(host) = self.timers.nodes[flow.source as usize].role else { return None };
+        self.hosts[host as usize].end_host.progress(number, flow)
     }
 
     fn place_of(&self, port: u32) -> (NodeId, u16) {
-        let port = &self.0.ports[port as usize];
+        let port = &self.ports[port as usize];
         (port.node, port.number)
     }
 
     fn keep(&mut self, key: EventKey, is_worth_it: bool, kind: RecordKind) {
         if is_worth_it {
-            self.0.course.records.keep_sample(Record { key, kind });
+            self.records.keep_sample(Record { key, kind });
         }
     }
 }

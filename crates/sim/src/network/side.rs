@@ -4,7 +4,6 @@
 use rocelab_fabric::PacketId;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::Content;
-use rocelab_transport::congestion_control::Telemetry as Carried;
 use rocelab_transport::tcp::SackBlocks;
 use rocelab_wire::TelemetryHeader;
 
@@ -87,8 +86,8 @@ impl SideData {
         match &packet.body {
             Body::Rdma(body) if body.has_company() => {
                 let telemetry = self.telemetry.as_ref();
-                let telemetry = telemetry.map_or(Carried::None, |all| all.of(id, body.telemetry()));
-                company.telemetry = telemetry.to_header();
+                let telemetry = telemetry.and_then(|all| all.of(id, body.telemetry()));
+                company.telemetry = telemetry.copied();
                 company.content = self.contents.of(id).cloned();
             }
             Body::Stack(frame) => {

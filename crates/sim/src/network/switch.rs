@@ -10,7 +10,7 @@ use super::node::Role;
 use super::other_frames::{Kind, OtherFrames, Packets};
 use super::packet::{Body, PacketOf, PacketPool};
 use super::pauses::PortPauses;
-use crate::profile::{Carries, HostPacket, Joining, Marking, Profile, Shared};
+use crate::profile::{HostPacket, Joining, Marking, Profile, Shared};
 use crate::record::{DropCause, TrafficKind};
 
 impl<P: Profile> Network<P> {
@@ -179,7 +179,7 @@ impl<P: Profile> Network<P> {
             body.mark();
             out.rare.ecn_marks += 1;
         }
-        let stamped = body.telemetry() != Carries::Nothing && body.kind() == TrafficKind::Data;
+        let stamped = body.telemetry().is_some() && body.kind() == TrafficKind::Data;
         if resume {
             self.resume_sender(key, (switch, ingress, priority), port);
         }

@@ -1,24 +1,21 @@
 //! Frames onto links and off them; pauses and their timers.
 
 use rocelab_engine::{EventKey, TieOrder};
-use rocelab_fabric::{Choice, MIN_FRAME, PacketId, Serialisation};
+use rocelab_fabric::{PacketId, Serialisation};
 use rocelab_units::SimTime;
 
-use super::capture::Capturing;
 use super::core::Network;
 use super::course::Course;
 use super::crossing::Crossing;
 use super::event::Event;
 use super::failure::Failing;
-use super::faults::FaultyLinks;
-use super::flooding::Flooding;
-use super::node::{Role, Switch};
+use super::features::Stage;
+use super::node::Role;
 use super::other_frames::{OtherFrames, Packets};
 use super::packet::{ANY, Body, NO_ROUTE};
 use super::passed::Passed;
 use super::pauses::PortPauses;
 use super::port::FarEnd;
-use super::receiver::Receiving;
 use crate::profile::{EndHost, HostPacket, Profile, Routing, Shared};
 use crate::record::{DropCause, FrameDropped, Record, RecordKind};
 
@@ -65,20 +62,6 @@ impl<P: Profile> Network<P> {
     #[cold]
     #[inline(never)]
     fn transmit_specially(&mut self, key: EventKey, port: u32, id: PacketId, arrival: EventKey) {
-        if !self.depart_specially(key, port, id, arrival) {
-            self.put_on_link(port, id, arrival);
-        }
-    }
-
-    /// Does what is done as a frame starts there. Whether it goes to another part of the network, and
-    /// not onto a link of this one.
-    fn depart_specially(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        arrival: EventKey,
-    ) -> bool {
         let state = &self.ports[port as usize];
         let (shapes, captured, far) =
             (state.port.has_extras(), state.rare.captured, state.far.role);
@@ -86,14 +69,18 @@ impl<P: Profile> Network<P> {
             telemetry.note_departure(key.time, port, self.pool.get(id).frame_len);
         }
         if captured.is_some() {
-            Capturing(self).capture_sent(key, port, id);
+            let (features, scene) = self.scene();
+            if let Some(capture) = &mut features.capture {
+                capture.capture_sent(key, port, id, &scene);
+            }
         }
         if shapes {
             self.shape(key, port, id);
         }
-        let Role::Elsewhere(part) = far else { return false };
-        Crossing(self).leave(port, id, arrival, part);
-        true
+        match far {
+            Role::Elsewhere(part) => Crossing(self).leave(port, id, arrival, part),
+            Role::Host(_) | Role::Switch(_) => self.put_on_link(port, id, arrival),
+        }
     }
 
     /// A frame is on the link of `port` from now on. Its last bit reaches the other end at `arrival`.
@@ -130,17 +117,7 @@ impl<P: Profile> Network<P> {
             }
             number => is_no_faster(&number),
         };
-        if cuts_through { self.head_of(port, id, tail) } else { tail }
-    }
-
-    /// When the first 64 bytes have arrived of a frame on the link of `port` whose last bit arrives
-    /// at `tail`.
-    pub(super) fn head_of(&self, port: u32, id: PacketId, tail: SimTime) -> SimTime {
-        let link = self.ports[port as usize].port.link();
-        let taken = |len: u32| link.transmit(SimTime::ZERO, len).arrival.since(SimTime::ZERO);
-        let len = u32::from(self.pool.get(id).frame_len);
-        let rest = taken(len) - taken(len.min(MIN_FRAME));
-        SimTime::from_ps(tail.ps() - rest.ps())
+        if cuts_through { state.head_of(packet.frame_len, tail) } else { tail }
     }
 
     /// A frame on the link of `port` reaches the other end.
@@ -172,32 +149,10 @@ impl<P: Profile> Network<P> {
         }
     }
 
-    /// The switch at the far end of a link chooses a port for a packet that arrives, where there are several.
-    fn choose_port(&mut self, now: SimTime, far: &FarEnd, id: PacketId) {
-        let Self { ports, pool, routing, switches, .. } = self;
-        let packet = pool.get_mut(id);
-        let (Role::Switch(switch), ANY) = (far.role, packet.switch_port) else { return };
-        let choice = Choice {
-            now,
-            flow_hash: packet.flow_hash,
-            ports: routing.next_hops(far.node, packet.destination),
-        };
-        let Switch { balancer, priorities, .. } = &mut switches[switch as usize];
-        let priority = priorities[usize::from(packet.body.priority().unwrap_or(0) & 7)];
-        // A port that would drop the packet is no short queue.
-        let waiting = |number: u16| {
-            let port = &ports[far.first_port as usize + usize::from(number)].port;
-            if port.place_of(priority).is_some() { port.waiting_bytes() } else { u32::MAX }
-        };
-        let balancer = balancer.as_mut();
-        let chosen = balancer.and_then(|balancer| balancer.choose(choice, waiting));
-        packet.switch_port = chosen.unwrap_or(NO_ROUTE);
-    }
-
     /// Drops a frame that the switch at the far end of a link has no way for.
     #[cold]
     pub(super) fn drop_without_way(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
-        let cause = Failing(self).no_way(far.node, id);
+        let cause = self.failures.no_way(&self.routing, far.node, self.pool.get(id));
         self.drop_frame(key, far.port, None, id, cause);
     }
 
@@ -218,36 +173,7 @@ impl<P: Profile> Network<P> {
         if self.shared.loses(port) {
             return self.drop_frame(key, receiving, None, id, DropCause::Link);
         }
-        if self.features.faults.as_ref().is_some_and(|faults| faults.watches(port)) {
-            return FaultyLinks(self).pass_faults(key, port, id);
-        }
-        self.arrive_at_node(key, port, id);
-    }
-
-    /// A frame that came over the link of `port`, whatever happened to it there, is captured, if it
-    /// is to be, and delivered.
-    #[cold]
-    pub(super) fn arrive_at_node(&mut self, key: EventKey, port: u32, id: PacketId) {
-        let far = self.ports[port as usize].far;
-        if far.switch.chooses() {
-            self.choose_port(key.time, &far, id);
-        }
-        if self.ports[far.port as usize].rare.captured.is_some() {
-            Capturing(self).capture_received(key, far.port, id);
-        }
-        if matches!(far.role, Role::Switch(_)) && self.side.expires(id, self.pool.get(id)) {
-            return self.drop_frame(key, far.port, None, id, DropCause::TtlExpired);
-        }
-        if self.features.tables.is_some() && matches!(far.role, Role::Switch(_)) {
-            return Flooding(self).forward_by_tables(key, port, id);
-        }
-        if !self.features.receivers.is_empty() && Receiving(self).is_kept(key, far.role, id) {
-            if let Some(passed) = &mut self.features.passed {
-                passed.push(Passed::Kept { packet: id });
-            }
-            return;
-        }
-        self.deliver_specially(key, port, id);
+        self.pass_features(key, port, id, Stage::Link);
     }
 
     /// A frame that came over the link of `port` reaches its node, at last, or one of its copies does.

@@ -50,7 +50,8 @@ impl<'a> LosslessDrops<'a> {
             | DropCause::ReceiverFull
             | DropCause::NoRoute
             | DropCause::IncompleteArp
-            | DropCause::TtlExpired => true,
+            | DropCause::TtlExpired
+            | DropCause::Ingress(_) => true,
         }
     }
 }

@@ -6,6 +6,7 @@ mod failures;
 mod faults;
 mod flow;
 mod headroom;
+mod ingress;
 mod opcodes;
 mod parameters;
 mod profile;
@@ -30,6 +31,7 @@ pub use self::connection::{ConnectionEndPlan, ConnectionPlan};
 pub use self::failures::{FailureChange, FailurePlan, FailureStep};
 pub use self::faults::{FaultAction, FaultChoice, FaultRule, FrameSelector};
 pub use self::flow::FlowPlan;
+pub use self::ingress::IngressPlan;
 pub use self::opcodes::OpcodeSet;
 pub(crate) use self::parameters::queues;
 pub use self::profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
@@ -69,6 +71,8 @@ pub struct Plan {
     pub switch: SwitchConfig,
     /// What single switches and ports do otherwise.
     pub switch_overrides: SwitchOverrides,
+    /// What ports of switches ask of frames as they come in.
+    pub ingress: Vec<IngressPlan>,
     /// Parameters of queue pairs: one for each congestion control in use, and so at least one. They
     /// differ in nothing else, but for what follows from it.
     pub queue_pairs: Vec<Arc<QueuePairProfile>>,

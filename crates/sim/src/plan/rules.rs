@@ -30,10 +30,10 @@ impl Plan {
         }
     }
 
-    /// Whether switches round what they write into packets at random (PINT).
+    /// Whether switches round what they write into packets at random.
     pub(crate) fn rounds_telemetry(&self) -> bool {
         let is_rounded =
-            |algorithm: &&Algorithm| algorithm.telemetry() == Some(TelemetryKind::Pint);
+            |algorithm: &&Algorithm| algorithm.telemetry().is_some_and(TelemetryKind::is_random);
         self.algorithms().iter().any(is_rounded)
     }
 

@@ -11,9 +11,9 @@ use super::algorithms::InUse;
 use super::applications::Asked;
 use super::static_routes::Forwarding;
 use super::{
-    applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3, integrity,
-    layer2, numbering, ports, receivers, resolve, sampling, service, static_routes, streams,
-    switches, tables, tcp, telemetry, topology,
+    applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3, ingress,
+    integrity, layer2, numbering, ports, receivers, resolve, sampling, service, static_routes,
+    streams, switches, tables, tcp, telemetry, topology,
 };
 use crate::plan::{ConnectionPlan, FlowPlan, Plan, ProfilePlan, RocePlan};
 use crate::scenario::{
@@ -90,6 +90,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         roce,
         switch: scenario.switch.clone(),
         switch_overrides,
+        ingress: Vec::new(),
         queue_pairs,
         host_scheduler: scenario.host.scheduler,
         tcp,
@@ -110,6 +111,8 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     };
     if matches!(plan.profile, ProfilePlan::Roce) {
         buffer::check(&plan)?;
+        let largest_frame = plan.largest_frame().get();
+        plan.ingress = ingress::build(&scenario.ingress, &plan.topology, largest_frame)?;
         plan.slow_receivers = receivers::build(&plan, &scenario.slow_receiver, &hosts)?;
         connections::measure_paths(&mut plan, &scenario.roce);
     }

@@ -3,7 +3,6 @@
 use rocelab_fabric::{LoadBalancing, SwitchConfig};
 
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::TelemetryKind;
 
 use super::{connection_timers, endless_tcp};
 use crate::plan::Plan;
@@ -68,8 +67,9 @@ fn overtaking<'a>(scenario: &'a Scenario, plan: &Plan) -> impl Iterator<Item = F
         note(what, "use messages of one packet, or `roce.service = \"rc\"`")
     });
     let usable = super::algorithms::usable(scenario);
-    let has_hops =
-        |one: &super::algorithms::Named<'_>| one.algorithm.telemetry() == Some(TelemetryKind::Int);
+    let has_hops = |one: &super::algorithms::Named<'_>| {
+        one.algorithm.telemetry().is_some_and(|kind| kind.max_hops().is_some())
+    };
     let by_hop = usable.iter().find(|one| has_hops(one)).map(|one| one.algorithm.name());
     let telemetry = by_hop.filter(|_| spreads).map(|name| {
         let what = format!("`{name}` compares the telemetry of a hop with that of another path");

@@ -14,6 +14,7 @@ mod faults;
 mod hop_limit;
 mod hpcc_ns3;
 mod ineffective;
+mod ingress;
 mod integrity;
 mod layer2;
 mod numbering;

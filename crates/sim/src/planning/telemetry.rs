@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use rocelab_fabric::{Topology, TopologyLink};
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
-use rocelab_wire::{IntHeader, IntHop, TelemetryKind};
 
 use super::algorithms::Named;
 use super::static_routes::Forwarding;
@@ -22,11 +21,13 @@ pub(super) fn check(
     flows: &[FlowPlan],
 ) -> Result<(), Fault> {
     for (place, named) in (0u32..).zip(in_use) {
-        if named.algorithm.telemetry() == Some(TelemetryKind::Int) {
-            let section = named.section();
-            check_rates(&section, &IntHop::RATES_GBPS, forwarding.topology)?;
+        let Some(kind) = named.algorithm.telemetry() else { continue };
+        if let Some(rates) = kind.rates_gbps() {
+            check_rates(&named.section(), rates, forwarding.topology)?;
+        }
+        if let Some(room) = kind.max_hops() {
             let its_own = flows.iter().filter(|flow| !flow.is_tcp() && flow.queue_pairs == place);
-            check_paths(&section, forwarding, its_own)?;
+            check_paths(&named.section(), room, forwarding, its_own)?;
         }
     }
     check_units(in_use, hosts)
@@ -47,26 +48,26 @@ pub(super) fn check_rates(key: &str, gbps: &[u64], topology: &Topology) -> Resul
     })
 }
 
-/// Whether telemetry has room for every switch on the way of `flows`.
+/// Whether telemetry with `room` for so many records has one for every switch on the way of `flows`.
 pub(super) fn check_paths<'a>(
     key: &str,
+    room: usize,
     forwarding: &Forwarding<'_>,
     flows: impl IntoIterator<Item = &'a FlowPlan>,
 ) -> Result<(), Fault> {
-    const ROOM: usize = IntHeader::MAX_HOPS;
     let topology = forwarding.topology;
-    if topology.switches().count() <= ROOM {
+    if topology.switches().count() <= room {
         return Ok(());
     }
     let Some(routes) = forwarding.routes() else { return Ok(()) };
     for flow in flows {
         let links = routes.path_length(flow.source, flow.destination).unwrap_or(0);
         let switches = links.saturating_sub(1);
-        ensure(switches <= ROOM, || {
+        ensure(switches <= room, || {
             let name = |node: u32| &topology.nodes[node as usize].name;
             let (source, destination) = (name(flow.source), name(flow.destination));
             let way = format!("{switches} switches from `{source}` to `{destination}`");
-            Fault::at(key, format!("telemetry has room for {ROOM} hops, not for {way}"))
+            Fault::at(key, format!("telemetry has room for {room} hops, not for {way}"))
                 .help("use shorter paths, or another algorithm")
         })?;
     }
@@ -80,12 +81,9 @@ fn check_units(in_use: &[Named<'_>], hosts: &HostDirectory) -> Result<(), Fault>
     for named in in_use {
         for &rate in &rates {
             let feedback = named.algorithm.feedback(rate);
-            if feedback.telemetry().is_none() {
-                continue;
-            }
+            let Some(kind) = feedback.telemetry() else { continue };
             let user = format!("`{}` at hosts of {rate}", named.section());
-            let same_kind =
-                |(known, _): &&(Feedback, String)| known.telemetry() == feedback.telemetry();
+            let same_kind = |(known, _): &&(Feedback, String)| known.telemetry() == Some(kind);
             let Some((known, other)) = first.iter().find(same_kind) else {
                 first.push((feedback, user));
                 continue;
@@ -93,19 +91,11 @@ fn check_units(in_use: &[Named<'_>], hosts: &HostDirectory) -> Result<(), Fault>
             ensure(*known == feedback, || {
                 let message = format!("{user} counts in other units than {other}");
                 Fault::at(named.section(), message)
-                    .help(format!("give {} the same value everywhere", unit_key(feedback)))
+                    .help(format!("give `{}` the same value everywhere", kind.units_key()))
             })?;
         }
     }
     Ok(())
-}
-
-/// The parameter that says in which units telemetry is.
-fn unit_key(feedback: Feedback) -> &'static str {
-    match feedback {
-        Feedback::Pint { .. } => "`log_base`",
-        _ => "`int_multiplier`",
-    }
 }
 
 /// The link by the names of its ends.

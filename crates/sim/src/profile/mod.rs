@@ -34,7 +34,7 @@ use rocelab_fabric::{
 use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{Content, Packet as RdmaPacket};
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::{Cnm, TelemetryHeader};
+use rocelab_wire::{Cnm, TelemetryHeader, TelemetryKind};
 
 pub use self::error::BuildError;
 pub use self::inspect::{FlowProgress, Inspect};
@@ -263,12 +263,12 @@ pub trait HostPacket: Copy + fmt::Debug + Send {
     fn fingerprint(&self) -> u64;
 
     /// What switches write into it.
-    fn telemetry(&self) -> Carries;
+    fn telemetry(&self) -> Option<TelemetryKind>;
 
     /// Whether anything travels beside the packet: telemetry or content.
     #[inline]
     fn has_company(&self) -> bool {
-        self.telemetry() != Carries::Nothing
+        self.telemetry().is_some()
     }
 
     /// Whether content travels beside the packet.
@@ -277,8 +277,17 @@ pub trait HostPacket: Copy + fmt::Debug + Send {
         false
     }
 
-    /// The probabilistic telemetry value, to change, where it is in the packet and not beside it.
-    fn value(&mut self) -> Option<&mut u64>;
+    /// The telemetry, where it is in the packet and not beside it.
+    #[inline]
+    fn own_telemetry(&self) -> Option<TelemetryHeader> {
+        None
+    }
+
+    /// Changes the [telemetry that is in the packet](Self::own_telemetry).
+    #[inline]
+    fn set_own_telemetry(&mut self, header: TelemetryHeader) {
+        _ = header;
+    }
 
     /// A switch's notification of congestion in a priority (0 to 7) to queue pair `qpn`, where
     /// profiles have such.
@@ -289,17 +298,6 @@ pub trait HostPacket: Copy + fmt::Debug + Send {
 
     /// The packet, if it is one of the InfiniBand transport.
     fn as_rdma(&self) -> Option<&RdmaPacket>;
-}
-
-/// What switches write into a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carries {
-    /// Nothing.
-    Nothing,
-    /// One word each hop (INT).
-    Hops,
-    /// One value for the whole path (PINT).
-    Value,
 }
 
 /// A frame that leaves a host.

@@ -5,8 +5,9 @@ use rocelab_transport::Packet as RdmaPacket;
 use rocelab_transport::stack::StreamPacket;
 use rocelab_transport::tcp::{SackBlocks, TcpSegment};
 use rocelab_units::SimTime;
+use rocelab_wire::TelemetryKind;
 
-use super::{Carries, Departing, HostPacket};
+use super::{Departing, HostPacket};
 use crate::Plan;
 use crate::record::TrafficKind;
 
@@ -130,11 +131,7 @@ impl HostPacket for StackFrame {
         }
     }
 
-    fn telemetry(&self) -> Carries {
-        Carries::Nothing
-    }
-
-    fn value(&mut self) -> Option<&mut u64> {
+    fn telemetry(&self) -> Option<TelemetryKind> {
         None
     }
 

@@ -178,10 +178,13 @@ fn beside_the_proof(plan: &Plan) -> Vec<&'static str> {
     let failures = "the scenario's failures and faults: the proofs are for a network without them, but \
                     for buffer dependency, which follows its routes";
     let watchdog = "`watchdog.switch`: it drops lossless frames of queues that are paused for long";
+    let ingress =
+        "`ingress`: ports of switches drop what does not meet its conditions, lossless frames too";
     let loses = plan.topology.links.iter().any(|link| link.loss > 0.0);
     let happens = [
         (!plan.failures.steps.is_empty() || !plan.faults.is_empty() || loses, failures),
         (plan.failures.switch_watchdog.is_some(), watchdog),
+        (!plan.ingress.is_empty(), ingress),
     ];
     happens.into_iter().filter(|&(happens, _)| happens).map(|(_, message)| message).collect()
 }

@@ -88,7 +88,7 @@ impl Walk<'_> {
                 return Some(circle);
             }
             passed.push(node);
-            let ports = ports_towards(self.plan, &self.routes, node, (to, hash)).into_iter();
+            let ports = ports_towards(self.plan, &self.routes, node, (to, hash));
             let links = self.adjacency.ports_of(node);
             let next = ports.filter_map(|port| links.get(usize::from(port)));
             // The one on top is the next, and that of the first port comes first.

@@ -5,7 +5,7 @@ mod integrity;
 mod totals;
 
 use rocelab_engine::EventKey;
-use rocelab_fabric::{DropReason, NodeId};
+use rocelab_fabric::{DropReason, IngressCause, NodeId};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::CompletionStatus;
 use rocelab_units::{Bandwidth, Duration, SimTime};
@@ -310,6 +310,8 @@ pub enum DropCause {
     TtlExpired,
     /// The host is not its destination; or the router is not its next hop.
     ForeignDestination,
+    /// It did not meet a condition of the port that it came in by.
+    Ingress(IngressCause),
 }
 
 impl DropCause {
@@ -329,6 +331,7 @@ impl DropCause {
             Self::Filtered => "filtered",
             Self::TtlExpired => "ttl_expired",
             Self::ForeignDestination => "foreign_destination",
+            Self::Ingress(cause) => cause.name(),
         }
     }
 
@@ -349,7 +352,8 @@ impl DropCause {
             DropCause::ForeignDestination,
         ];
         let others = OTHERS.iter().map(Self::name);
-        DropReason::NAMES.into_iter().chain(others).find(|known| *known == name)
+        let ingress = IngressCause::NAMES.iter().copied();
+        DropReason::NAMES.into_iter().chain(others).chain(ingress).find(|known| *known == name)
     }
 }
 

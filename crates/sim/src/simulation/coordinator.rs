@@ -18,8 +18,7 @@ use super::ending::Ending;
 use super::running::Running;
 use crate::Plan;
 use crate::network::{
-    BacklogSearch, Collecting, Deadlock, FlowEnd, FlowFailure, Overview, Standstill, StuckQueue,
-    every_nth_look,
+    Deadlock, FlowEnd, FlowFailure, Overview, Standstill, StuckQueue, every_nth_look,
 };
 use crate::profile::Profile;
 use crate::scenario::OnDeadlock;
@@ -232,7 +231,7 @@ impl Coordinator {
         self.deadlock_look = SimTime::from_ps(intervals.saturating_mul(DEADLOCK_INTERVAL.ps()));
         if let Some((now, until)) = idle_look(due, next, self.idle_backlog_looks) {
             for part in all.parts() {
-                BacklogSearch(&mut part.network).look_for_idle_backlogs(now, until);
+                part.network.backlog_search().look_for_idle_backlogs(now, until);
             }
         }
         let found = self.look_for_deadlock(all, due)?;
@@ -272,7 +271,7 @@ impl Coordinator {
         }
         let first = found.cycle.first();
         if let Some(part) = first.and_then(|first| all.part_with(first.node)) {
-            Collecting(&mut part.network).note_deadlock(&found);
+            part.network.collecting().note_deadlock(&found);
         }
         self.deadlocks.push(found);
     }
@@ -317,8 +316,8 @@ impl Coordinator {
 
     fn end_lost_flow<P: Profile>(&self, all: &mut impl Assembly<P>, flow: u32, undelivered: u64) {
         let Some(part) = all.part_with(self.plan.flows[flow as usize].source) else { return };
-        Collecting(&mut part.network).note_sampled_end(flow);
-        Collecting(&mut part.network).end_lost_flow(&FlowEnd {
+        part.network.collecting().note_sampled_end(flow);
+        part.network.collecting().end_lost_flow(&FlowEnd {
             flow,
             status: CompletionStatus::Flushed,
             finished: self.window_end,

@@ -37,7 +37,7 @@ pub(crate) use self::ranked::{RankedError, RankedSimulation};
 pub use self::whole::WholeNetwork;
 use crate::Plan;
 use crate::network::watch::Watch;
-use crate::network::{BuildError, Capturing, Collecting, Cut, Measuring, Part, Record, Setting};
+use crate::network::{BuildError, Cut, Part, Record, Setting};
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
 
@@ -143,13 +143,13 @@ impl<P: Profile> Simulation<P> {
     /// more.
     fn note_known(&mut self, flow: u32) {
         let source = self.network().plan().flows[flow as usize].source;
-        Collecting(&mut self.parts.part_of(source).network).note_sampled_end(flow);
+        self.parts.part_of(source).network.collecting().note_sampled_end(flow);
     }
 
     fn collect_records(&mut self) {
         let mut records = Vec::new();
         for part in &mut self.parts.all {
-            records.append(&mut Collecting(&mut part.network).take_records());
+            records.append(&mut part.network.collecting().take_records());
         }
         self.collected.add(&self.coordinator.plan, records);
     }
@@ -184,7 +184,7 @@ impl<P: Profile> Simulation<P> {
         let Some(captured) = &plan.capture else { return Ok(()) };
         self.captures = Some(CaptureFiles::create(folder, &plan, captured, open)?);
         for part in &mut self.parts.all {
-            Capturing(&mut part.network).start_capture();
+            part.network.start_capture();
         }
         Ok(())
     }
@@ -209,7 +209,7 @@ impl<P: Profile> Simulation<P> {
         let (Some(files), Some(places)) = (&mut self.captures, &plan.capture) else { return };
         let mut captured = Vec::new();
         for part in &mut self.parts.all {
-            match Collecting(&mut part.network).take_captured() {
+            match part.network.collecting().take_captured() {
                 Ok(frames) => captured.extend(frames),
                 Err(error) => files.fail(error),
             }
@@ -281,7 +281,7 @@ impl<P: Profile> Simulation<P> {
         }
         let now = self.parts.now();
         for part in &mut self.parts.all {
-            Measuring(&mut part.network).finish_samples(now);
+            part.network.measuring().finish_samples(now);
         }
     }
 

@@ -27,7 +27,7 @@ use super::collected::Collected;
 use super::coordinator::Coordinator;
 use super::{Ending, Execution, Progress, Simulation};
 use crate::Plan;
-use crate::network::{Capturing, Cut, Record, SavedNetwork};
+use crate::network::{Cut, Record, SavedNetwork};
 use crate::profile::roce::Roce;
 use crate::ranks::{CommunicationError, Ranks};
 
@@ -85,7 +85,7 @@ impl<'a, 'r> RankedSimulation<'a, 'r> {
             self.captures = Some(files);
         }
         for part in self.all.parts() {
-            Capturing(&mut part.network).start_capture();
+            part.network.start_capture();
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use rocelab_engine::{Engine, Windows as UnitWindows};
 use rocelab_units::SimTime;
 
-use crate::network::{BatchOf, BuildError, Crossing, Dividing, Event, Network, Part, Setting};
+use crate::network::{BatchOf, BuildError, Crossing, Event, Network, Part, Setting};
 use crate::profile::Profile;
 
 /// A part of a network, and what runs it.
@@ -18,7 +18,7 @@ impl<P: Profile> Running<P> {
     /// A part of a network at time zero.
     pub(super) fn new(setting: &Setting<P>, part: Part) -> Result<Self, BuildError> {
         let mut network = Network::of_part(setting, part)?;
-        let units = Dividing(&mut network).divide(setting);
+        let units = network.dividing().divide(setting);
         Ok(Self { engine: Engine::new(), network, units })
     }
 

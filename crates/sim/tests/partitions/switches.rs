@@ -4,12 +4,17 @@ use crate::support::{assert_cuts_change_nothing, clos, dumbbell, flows};
 
 const CROWD: &[(u32, u32)] = &[(0, 4), (1, 4), (2, 4), (3, 5), (5, 0)];
 
-/// HPCC's telemetry over two switches, and what is left of it in one number.
+/// HPCC's telemetry over two switches, what is left of it in one number, and queueing delays.
 #[test]
 fn telemetry_in_packets() {
-    for algorithm in ["hpcc", "hpcc-pint"] {
-        let text =
-            dumbbell("", &format!("[congestion_control.{algorithm}]\n{}", flows("500KB", CROWD)));
+    for (algorithm, keys) in [
+        ("hpcc", ""),
+        ("hpcc-pint", ""),
+        ("timely", "delay = \"queueing\""),
+        ("swift", "delay = \"queueing\""),
+    ] {
+        let control = format!("[congestion_control.{algorithm}]\n{keys}\n");
+        let text = dumbbell("", &format!("{control}{}", flows("500KB", CROWD)));
         let run = assert_cuts_change_nothing(&text, &["/link_traversals/ack"]);
         assert_eq!(run.summary.flows.completed, CROWD.len() as u64, "{algorithm}");
     }
@@ -26,6 +31,37 @@ fn notifications_of_congestion() {
         let text = dumbbell(top, &format!("{more}{capture}{}", flows("2MB", CROWD)));
         assert_cuts_change_nothing(&text, &["/cnms", "/drops/icrc"]);
     }
+}
+
+/// What comes in with a priority that is not for a port, from hosts and from another switch.
+#[test]
+fn access_lists() {
+    let more = "[[ingress.access_list]]\nports = [\"switch-0:1\"]\ndeny = [5, 6]\n\
+         [[ingress.access_list]]\nports = [\"switch-1\"]\ndeny = [4]\n[congestion_control.none]\n\
+         [[workload.flows]]\nlist = [\n\
+         { from = \"host-0\", to = \"host-4\", bytes = \"300KB\", priority = 5 },\n\
+         { from = \"host-1\", to = \"host-4\", bytes = \"300KB\", priority = 5 },\n\
+         { from = \"host-2\", to = \"host-5\", bytes = \"100KB\", priority = 4 },\n\
+         { from = \"host-3\", to = \"host-5\", bytes = \"300KB\" },\n]\n";
+    let run = assert_cuts_change_nothing(
+        &dumbbell("stop = \"2ms\"\n[roce]\nack_timeout = 5", more),
+        &["/drops/access_list"],
+    );
+    assert_eq!(run.summary.flows.completed, 2);
+}
+
+/// Token buckets at hosts and between switches, under faults, failures and TCP.
+#[test]
+fn policers() {
+    let more = "[[ingress.policer]]\nports = [\"switch-0:0\", \"switch-1\"]\nrate = \"20Gbps\"\nburst = \"20KB\"\n\
+         [[faults]]\naction = \"delay\"\ndelay = \"2us\"\nprobability = 0.01\n[switch]\nforwarding = \"cut-through\"\n\
+         [[failure]]\nkind = \"link-down\"\nport = \"switch-0:4\"\nat = \"150us\"\nlasts = \"100us\"\n\
+         [[workload.flows]]\ntransport = \"tcp\"\nlist = [{ from = \"host-2\", to = \"host-4\", bytes = \"300KB\" }]\n";
+    let text = dumbbell(
+        "stop = \"3ms\"\n[roce]\nack_timeout = 5",
+        &format!("{more}{}", flows("300KB", CROWD)),
+    );
+    assert_cuts_change_nothing(&text, &["/drops/policer", "/drops/link_down"]);
 }
 
 #[test]

@@ -207,9 +207,10 @@ fn what_the_sum_is_not_for_is_not_said_to_be_proved() {
         assert!(!proof.to_string().contains("ok    headroom"), "{proof}");
     }
     let failing = "[[failure]]\nkind = \"link-down\"\nport = \"switch-0:1\"\nat = \"1ms\"\n\
-                   [watchdog.switch]\n";
+                   [watchdog.switch]\n\
+                   [[ingress.access_list]]\nports = [\"switch-0\"]\ndeny = [5]\n";
     let failing = proof_of(&format!("{}{failing}", incast("")));
-    for word in ["failures and faults", "watchdog.switch"] {
+    for word in ["failures and faults", "watchdog.switch", "ingress"] {
         assert!(failing.not_checked.iter().any(|message| message.contains(word)), "{failing}");
     }
 }

@@ -11,6 +11,7 @@ mod integrity_results;
 mod keys;
 mod load_balancing;
 mod path_entropy;
+mod policer;
 mod streams;
 mod support;
 mod tcp_captured;

@@ -24,6 +24,7 @@ mod notifications;
 mod pause_timing;
 mod pfc;
 mod qcn;
+mod queueing;
 mod scheduling;
 mod slow_receivers;
 mod static_routes;

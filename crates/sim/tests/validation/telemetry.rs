@@ -71,8 +71,8 @@ fn captures_show_what_a_packet_has_collected_so_far() {
         let frames = captured(&text("hpcc", port), &format!("int-{}", port.replace(':', "-")));
         assert_eq!(frames.len(), 40);
         for (_, telemetry, opcode) in frames {
-            let (kind, plain) = TelemetryKind::of_opcode(opcode).unwrap();
-            assert_eq!(kind, TelemetryKind::Int);
+            let plain = TelemetryKind::operation(opcode).unwrap();
+            assert!(TelemetryKind::Int.is_of_opcode(opcode));
             let Some(TelemetryHeader::Int(header)) = telemetry else { panic!("{telemetry:?}") };
             let rates: Vec<_> = header.hops().iter().map(IntHop::rate_bps).collect();
             let all = [400, 400, 100].map(|gbps: u64| gbps * 1_000_000_000);

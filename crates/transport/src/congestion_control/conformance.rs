@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rocelab_units::{Bandwidth, Duration, SimTime};
-use rocelab_wire::{IntHeader, IntHop};
+use rocelab_wire::{EgressPort, TelemetryHeader, TelemetryWriter};
 
 use super::*;
 
@@ -44,6 +44,8 @@ fn event() -> impl Strategy<Value = Event> {
 struct Model {
     control: Box<dyn CongestionControl>,
     feedback: Feedback,
+    /// Of the switch, if it is to write.
+    writer: Option<TelemetryWriter>,
     line_rate: Bandwidth,
     now: SimTime,
     acknowledged: u64,
@@ -59,7 +61,11 @@ impl Model {
             algorithm.build(&Path { line_rate, base_rtt, bdp, path_mtu: 1024, others: 0 });
         let feedback = algorithm.feedback(line_rate);
         let now = SimTime::ZERO;
-        Self { control, feedback, line_rate, now, acknowledged: 0, switch_bytes: 0 }
+        let writer = match feedback {
+            Feedback::Telemetry(units) => Some(TelemetryWriter::new(units, 10_000)),
+            _ => None,
+        };
+        Self { control, feedback, writer, line_rate, now, acknowledged: 0, switch_bytes: 0 }
     }
 
     fn play(&mut self, event: &Event) {
@@ -81,17 +87,18 @@ impl Model {
     fn acknowledge(&mut self, bytes: u64, rtt: Option<Duration>, ecn_echo: bool, load: Load) {
         self.acknowledged += bytes;
         self.switch_bytes += load.bytes;
-        let mut header = IntHeader::default();
-        let telemetry = match self.feedback {
-            Feedback::Int { multiplier } => {
-                let (time, rate) = (self.now.ps() / 1000, 100_000_000_000);
-                let hop = IntHop::new(time, self.switch_bytes, load.queue, rate, multiplier);
-                header.push(hop.unwrap());
-                Telemetry::Int(&header)
-            }
-            Feedback::Pint { .. } => Telemetry::Pint(u16::try_from(load.queue / 8_000).unwrap()),
-            _ => Telemetry::None,
+        let port = EgressPort {
+            now_ps: self.now.ps(),
+            rate_bps: 100_000_000_000,
+            sent_bytes: self.switch_bytes,
+            waiting_bytes: load.queue,
         };
+        let header = self.writer.as_mut().zip(self.feedback.telemetry()).map(|(writer, kind)| {
+            let mut header = TelemetryHeader::empty(kind);
+            writer.write(&mut header, &port, &mut || 0x4000);
+            writer.on_departure(port.now_ps, 1_000);
+            header
+        });
         self.control.on_ack(&Ack {
             now: self.now,
             acked_bytes: bytes,
@@ -99,7 +106,7 @@ impl Model {
             sent: self.acknowledged + 20_000,
             rtt,
             ecn_echo,
-            telemetry,
+            telemetry: header.as_ref(),
         });
     }
 

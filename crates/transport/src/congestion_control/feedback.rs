@@ -1,11 +1,11 @@
 //! What an algorithm needs to be told.
 
-use rocelab_units::{Duration, Ratio};
-use rocelab_wire::TelemetryKind;
+use rocelab_units::Duration;
+use rocelab_wire::{TelemetryKind, TelemetryUnits};
 
 /// The feedback that an algorithm needs. Both ends of a queue pair use the same algorithm, so the
 /// receiving end knows what to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Feedback {
     /// None.
@@ -22,18 +22,9 @@ pub enum Feedback {
     /// Each acknowledgement; its BECN bit says that a packet met congestion since the last one:
     /// [`CongestionControl::on_ack`](super::CongestionControl::on_ack).
     EcnEcho,
-    /// Each acknowledgement, with the record of each switch that the packet passed:
-    /// [`Telemetry::Int`](super::Telemetry::Int).
-    Int {
-        /// What the units of the records are multiplied with, at least 1.
-        multiplier: u32,
-    },
-    /// Each acknowledgement, with the logarithm of the largest utilization:
-    /// [`Telemetry::Pint`](super::Telemetry::Pint).
-    Pint {
-        /// The base of that logarithm, above 1.
-        log_base: Ratio,
-    },
+    /// Each acknowledgement, with what switches wrote into the packet that it answers:
+    /// [`Ack::telemetry`](super::Ack::telemetry).
+    Telemetry(TelemetryUnits),
     /// Congestion notification messages of switches (IEEE 802.1Qau), about data packets that carry
     /// a CN-TAG: [`CongestionControl::on_cnm`](super::CongestionControl::on_cnm).
     Qcn,
@@ -43,14 +34,13 @@ impl Feedback {
     /// What data packets and their acknowledgements carry for it.
     pub const fn telemetry(self) -> Option<TelemetryKind> {
         match self {
-            Self::Int { .. } => Some(TelemetryKind::Int),
-            Self::Pint { .. } => Some(TelemetryKind::Pint),
+            Self::Telemetry(units) => Some(units.kind()),
             Self::None | Self::Cnp { .. } | Self::Rtt | Self::EcnEcho | Self::Qcn => None,
         }
     }
 
     /// Whether acknowledgements carry it.
     pub(crate) const fn is_by_ack(self) -> bool {
-        matches!(self, Self::Rtt | Self::EcnEcho | Self::Int { .. } | Self::Pint { .. })
+        matches!(self, Self::Rtt | Self::EcnEcho | Self::Telemetry(_))
     }
 }

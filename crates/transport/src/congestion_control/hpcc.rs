@@ -31,6 +31,7 @@ mod parameters;
 mod sender;
 
 use rocelab_units::Bandwidth;
+use rocelab_wire::{IntUnits, TelemetryUnits};
 
 pub use self::parameters::Parameters;
 pub(super) use self::parameters::default_step;
@@ -43,7 +44,8 @@ pub(super) const REFERENCE: &str = "Li et al., HPCC: High Precision Congestion C
 
 impl Definition for Parameters {
     fn feedback(&self, line_rate: Bandwidth) -> Feedback {
-        Feedback::Int { multiplier: self.multiplier(line_rate) }
+        let multiplier = self.multiplier(line_rate);
+        Feedback::Telemetry(TelemetryUnits::Int(IntUnits { multiplier }))
     }
 
     fn validate(&self) -> Result<(), InvalidParameter> {

@@ -14,25 +14,18 @@
 //! between set the rate too. Who has only a share of the packets carry the number tells the
 //! controller of those alone. Scale and start: HPCC's ns-3 simulator.
 
-mod power;
-
 use rocelab_units::{Bandwidth, Ratio};
+use rocelab_wire::{PintUnits, TelemetryHeader, TelemetryUnits, pint_utilization};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use self::power::power;
 use super::hpcc::default_step;
 use super::reaction::{Reaction, Reference};
-use super::{
-    Ack, CongestionControl, Definition, Feedback, InvalidParameter, Path, Telemetry, arithmetic,
-};
+use super::{Ack, CongestionControl, Definition, Feedback, InvalidParameter, Path, arithmetic};
 
 pub(super) const SUMMARY: &str = "HPCC with one number in each packet: the highest utilization";
 pub(super) const REFERENCE: &str = "Ben Basat et al., PINT: Probabilistic In-band Network \
     Telemetry, SIGCOMM 2020";
-
-/// The logarithm of this many is a utilization of 1.
-const SCALE: f64 = 512.0;
 
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,9 +57,15 @@ impl Default for Parameters {
     }
 }
 
+impl Parameters {
+    fn units(&self) -> PintUnits {
+        PintUnits { log_base: self.log_base.as_f64() }
+    }
+}
+
 impl Definition for Parameters {
     fn feedback(&self, _: Bandwidth) -> Feedback {
-        Feedback::Pint { log_base: self.log_base }
+        Feedback::Telemetry(TelemetryUnits::Pint(self.units()))
     }
 
     fn validate(&self) -> Result<(), InvalidParameter> {
@@ -91,7 +90,7 @@ impl Definition for Parameters {
         let reaction = Reaction::new(step, self.max_stage, self.min_rate, line_rate);
         Box::new(Sender {
             eta: self.eta.as_f64(),
-            log_base: self.log_base.as_f64(),
+            units: self.units(),
             line_rate: line_rate.bits_per_second(),
             full_window: path.bdp,
             rate: reaction.start().rate,
@@ -108,7 +107,7 @@ impl Definition for Parameters {
 struct Sender {
     reaction: Reaction,
     eta: f64,
-    log_base: f64,
+    units: PintUnits,
     /// Bits per second.
     line_rate: u64,
     /// Bytes.
@@ -125,7 +124,7 @@ struct Sender {
 
 rocelab_state::state!(Sender {
     values: rate, rate_was_set, reference, updated_at;
-    kept: reaction, eta, log_base, line_rate, full_window
+    kept: reaction, eta, units, line_rate, full_window
 });
 
 impl CongestionControl for Sender {
@@ -139,11 +138,11 @@ impl CongestionControl for Sender {
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.rate_was_set = false;
-        let Telemetry::Pint(field) = ack.telemetry else { return };
+        let Some(&TelemetryHeader::Pint(field)) = ack.telemetry else { return };
         let first = self.updated_at == 0;
         let full = ack.acknowledged > self.updated_at;
         if !first {
-            let excess = power(self.log_base, field) / SCALE / self.eta;
+            let excess = pint_utilization(self.units, field) / self.eta;
             let next = self.reaction.next(self.reference, excess);
             self.rate = next.rate;
             self.rate_was_set = true;

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use rocelab_units::{Bandwidth, Duration, SimTime};
-use rocelab_wire::{IntHeader, TelemetryHeader};
+use rocelab_wire::TelemetryHeader;
 
 use super::Timers;
 
@@ -114,7 +114,8 @@ pub struct Ack<'a> {
     /// (bytes).
     pub sent: u64,
     /// From the start of the acknowledged packet's transmission to now; none if that packet was
-    /// sent more than once.
+    /// sent more than once. With [telemetry](super::Feedback::Telemetry) that has a queueing time:
+    /// [`Path::base_rtt`] and that time.
     pub rtt: Option<Duration>,
     /// Whether the receiver saw congestion (only with
     /// [`Feedback::EcnEcho`](super::Feedback::EcnEcho)).
@@ -123,37 +124,9 @@ pub struct Ack<'a> {
     pub telemetry: Telemetry<'a>,
 }
 
-/// What an acknowledgement brings back from the switches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Telemetry<'a> {
-    /// Nothing.
-    #[default]
-    None,
-    /// A record of each (with [`Feedback::Int`](super::Feedback::Int)).
-    Int(&'a IntHeader),
-    /// The logarithm of the largest utilization (with [`Feedback::Pint`](super::Feedback::Pint)).
-    Pint(u16),
-}
-
-impl Telemetry<'_> {
-    /// The same as a header, if there is any.
-    pub fn to_header(self) -> Option<TelemetryHeader> {
-        match self {
-            Self::None => None,
-            Self::Int(header) => Some(TelemetryHeader::Int(*header)),
-            Self::Pint(value) => Some(TelemetryHeader::Pint(value)),
-        }
-    }
-}
-
-impl<'a> From<&'a TelemetryHeader> for Telemetry<'a> {
-    fn from(header: &'a TelemetryHeader) -> Self {
-        match header {
-            TelemetryHeader::Int(header) => Self::Int(header),
-            TelemetryHeader::Pint(value) => Self::Pint(*value),
-        }
-    }
-}
+/// What an acknowledgement brings back from the switches: of the kind that the algorithm
+/// [asked for](super::Feedback::Telemetry), or nothing.
+pub type Telemetry<'a> = Option<&'a TelemetryHeader>;
 
 /// A departing data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ pub(crate) mod arithmetic;
 pub(crate) mod checkpoint;
 #[cfg(test)]
 mod conformance;
+mod delay;
 mod feedback;
 mod interface;
 mod parameter;
@@ -24,6 +25,7 @@ use rocelab_wire::TelemetryKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use delay::Delay;
 pub use feedback::Feedback;
 pub use interface::{Ack, CongestionControl, LossEvent, Path, Sent, Telemetry};
 pub use parameter::InvalidParameter;

@@ -24,7 +24,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::timely::default_step;
-use super::{Ack, CongestionControl, Definition, Feedback, InvalidParameter, Path, arithmetic};
+use super::{
+    Ack, CongestionControl, Definition, Delay, Feedback, InvalidParameter, Path, arithmetic,
+};
 
 pub(super) const SUMMARY: &str = "TIMELY with a reference delay, so that shares become equal";
 pub(super) const REFERENCE: &str = "Zhu et al., ECN or Delay: Lessons Learnt from Analysis of \
@@ -35,6 +37,9 @@ pub(super) const REFERENCE: &str = "Zhu et al., ECN or Delay: Lessons Learnt fro
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "PatchedTimelyParameters")]
 pub struct Parameters {
+    /// The delay that is followed.
+    #[serde(skip_serializing_if = "Delay::is_measured")]
+    pub delay: Delay,
     /// Below this round-trip time the rate always rises. Above 0s.
     pub t_low: Duration,
     /// Above this round-trip time the rate always falls.
@@ -62,6 +67,7 @@ pub struct Parameters {
 impl Default for Parameters {
     fn default() -> Self {
         Self {
+            delay: Delay::default(),
             t_low: Duration::from_us(50),
             t_high: Duration::from_us(500),
             t_ref: None,
@@ -78,7 +84,7 @@ impl Default for Parameters {
 
 impl Definition for Parameters {
     fn feedback(&self, _: Bandwidth) -> Feedback {
-        Feedback::Rtt
+        self.delay.feedback()
     }
 
     fn validate(&self) -> Result<(), InvalidParameter> {

@@ -35,7 +35,7 @@ pub(super) const REFERENCE: &str = "Kumar et al., Swift: Delay is Simple and Eff
 
 impl Definition for Parameters {
     fn feedback(&self, _: Bandwidth) -> Feedback {
-        Feedback::Rtt
+        self.delay.feedback()
     }
 
     fn validate(&self) -> Result<(), InvalidParameter> {

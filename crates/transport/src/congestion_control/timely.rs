@@ -41,7 +41,7 @@ pub(super) const REFERENCE: &str = "Mittal et al., TIMELY: RTT-based Congestion 
 
 impl Definition for Parameters {
     fn feedback(&self, _: Bandwidth) -> Feedback {
-        Feedback::Rtt
+        self.delay.feedback()
     }
 
     fn validate(&self) -> Result<(), InvalidParameter> {

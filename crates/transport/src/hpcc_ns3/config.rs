@@ -1,6 +1,7 @@
 //! What all end hosts of a run have in common.
 
 use rocelab_units::{Bandwidth, Duration};
+use rocelab_wire::{TelemetryKind, TelemetryUnits};
 
 use crate::Algorithm;
 use crate::congestion_control::{Feedback, Path};
@@ -40,6 +41,11 @@ pub fn can_drive(algorithm: &Algorithm, line_rate: Bandwidth) -> bool {
     !control.counts_sent_bytes() && control.window().is_none() && control.rate() >= line_rate
 }
 
+/// Whether packets of this end host carry a kind of telemetry.
+pub const fn carries(telemetry: TelemetryKind) -> bool {
+    matches!(telemetry, TelemetryKind::Int | TelemetryKind::Pint)
+}
+
 /// Bytes of a frame beside its payload: what each packet carries for its algorithm is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overheads {
@@ -61,8 +67,8 @@ impl Overheads {
     /// probabilistic value (2 bytes), a timestamp (8 bytes) or nothing.
     pub fn of(feedback: Feedback) -> Self {
         let carried = match feedback {
-            Feedback::Int { .. } => 42,
-            Feedback::Pint { .. } => 2,
+            Feedback::Telemetry(TelemetryUnits::Int(_)) => 42,
+            Feedback::Telemetry(TelemetryUnits::Pint(_)) => 2,
             Feedback::Rtt => 8,
             _ => 0,
         };
@@ -76,6 +82,7 @@ impl Overheads {
 #[cfg(test)]
 mod tests {
     use rocelab_units::Duration as Interval;
+    use rocelab_wire::IntUnits;
 
     use super::*;
 
@@ -114,6 +121,9 @@ mod tests {
         assert_eq!(sizes(Feedback::EcnEcho), (48, 60));
         assert_eq!(sizes(Feedback::Cnp { min_interval: Interval::ZERO }), (48, 60));
         assert_eq!(sizes(Feedback::Rtt), (56, 60));
-        assert_eq!(sizes(Feedback::Int { multiplier: 1 }), (90, 88));
+        assert_eq!(
+            sizes(Feedback::Telemetry(TelemetryUnits::Int(IntUnits { multiplier: 1 }))),
+            (90, 88)
+        );
     }
 }

@@ -26,7 +26,7 @@ mod ring;
 mod sender;
 mod timers;
 
-pub use config::{Config, Overheads, can_drive};
+pub use config::{Config, Overheads, can_drive, carries};
 pub use flow::{Flow, FlowEnd};
 pub use nic::{Host, Nic};
 pub use packet::{Departure, Kind, Packet};

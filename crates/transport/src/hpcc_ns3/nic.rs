@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rocelab_units::{Bandwidth, SimTime};
-use rocelab_wire::IntHeader;
+use rocelab_wire::{IntHeader, TelemetryHeader, TelemetryUnits};
 
 use super::answers::{Answer, Answers};
 use super::config::{Config, Overheads};
@@ -18,7 +18,7 @@ use super::ring::Ring;
 use super::sender::Sender;
 use super::timers::{Armed, Timers};
 use crate::Counters;
-use crate::congestion_control::{Feedback, Path};
+use crate::congestion_control::{Feedback, Path, Telemetry};
 
 /// What the NIC needs from outside.
 pub trait Host {
@@ -82,7 +82,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         packet: &Packet,
         source: u32,
         ports: u32,
-        telemetry: Option<&IntHeader>,
+        telemetry: Telemetry<'_>,
         host: &mut impl Host<Tie = T>,
     ) -> bool {
         match packet.kind {
@@ -97,7 +97,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         packet: &Packet,
         source: u32,
         ports: u32,
-        telemetry: Option<&IntHeader>,
+        telemetry: Telemetry<'_>,
         host: &mut impl Host<Tie = T>,
     ) -> bool {
         self.counters.data_received += 1;
@@ -117,7 +117,11 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         let Some(kind) = answer else { return false };
         let answer = Packet::new(kind, packet.flow, packet.queue_pair, expected).answering(packet);
         let ports = ports.rotate_left(16);
-        self.answers.push(Answer { packet: answer, destination: source, ports }, telemetry);
+        let records = match telemetry {
+            Some(TelemetryHeader::Int(records)) => Some(records),
+            _ => None,
+        };
+        self.answers.push(Answer { packet: answer, destination: source, ports }, records);
         true
     }
 
@@ -125,7 +129,7 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
         &mut self,
         now: SimTime,
         packet: &Packet,
-        telemetry: Option<&IntHeader>,
+        telemetry: Telemetry<'_>,
         host: &mut impl Host<Tie = T>,
     ) -> bool {
         let sender = self.ring.find_mut(packet.queue_pair);
@@ -140,10 +144,12 @@ impl<T: Copy + Ord + core::fmt::Debug> Nic<T> {
             _ => self.counters.acks_received += 1,
         }
         let sampled = match self.feedback {
-            Feedback::Pint { .. } => host.sample() < self.config.sampled_acks,
+            Feedback::Telemetry(TelemetryUnits::Pint(_)) => {
+                host.sample() < self.config.sampled_acks
+            }
             _ => true,
         };
-        let none = IntHeader::default();
+        let none = TelemetryHeader::Int(IntHeader::default());
         let telemetry = telemetry.unwrap_or(&none);
         let config = &*self.config;
         let done = sender.acknowledge(now, packet, telemetry, sampled, self.feedback, config);

@@ -1,6 +1,7 @@
 //! What is under way between two end hosts.
 
 use rocelab_units::SimTime;
+use rocelab_wire::TelemetryUnits;
 
 use crate::congestion_control::Feedback;
 
@@ -58,8 +59,8 @@ impl Packet {
     /// What switches write into the packet, for the sake of this feedback.
     pub(super) const fn with_telemetry(mut self, feedback: Feedback) -> Self {
         self.class |= match feedback {
-            Feedback::Int { .. } => HOPS,
-            Feedback::Pint { .. } => VALUE,
+            Feedback::Telemetry(TelemetryUnits::Int(_)) => HOPS,
+            Feedback::Telemetry(TelemetryUnits::Pint(_)) => VALUE,
             _ => 0,
         };
         self
@@ -139,6 +140,8 @@ pub struct Departure {
 
 #[cfg(test)]
 mod tests {
+    use rocelab_wire::IntUnits;
+
     use super::*;
 
     #[test]
@@ -148,7 +151,7 @@ mod tests {
 
     #[test]
     fn an_answer_has_its_packets_priority_and_echoes_its_mark() {
-        let feedback = Feedback::Int { multiplier: 1 };
+        let feedback = Feedback::Telemetry(TelemetryUnits::Int(IntUnits { multiplier: 1 }));
         let mut data = Packet::new(Kind::Data, 1, 2, 3).with_priority(5).with_telemetry(feedback);
         let answer = |data: &Packet| Packet::new(Kind::Ack, 1, 2, 4).answering(data);
         let ack = answer(&data);

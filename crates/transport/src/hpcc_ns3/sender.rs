@@ -2,13 +2,13 @@
 
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Bandwidth, SimTime};
-use rocelab_wire::IntHeader;
+use rocelab_wire::{TelemetryHeader, TelemetryUnits};
 
 use super::config::Config;
 use super::flow::Flow;
 use super::packet::{Kind, Packet};
 use super::receiver::chunk_start;
-use crate::congestion_control::{Ack, CongestionControl, Feedback, Path, Telemetry, arithmetic};
+use crate::congestion_control::{Ack, CongestionControl, Feedback, Path, arithmetic};
 
 /// A queue pair that sends one flow.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl<T: Copy> Sender<T> {
         &mut self,
         now: SimTime,
         packet: &Packet,
-        telemetry: &IntHeader,
+        telemetry: &TelemetryHeader,
         sampled: bool,
         feedback: Feedback,
         config: &Config,
@@ -184,11 +184,12 @@ impl<T: Copy> Sender<T> {
         &mut self,
         now: SimTime,
         packet: &Packet,
-        telemetry: &IntHeader,
+        telemetry: &TelemetryHeader,
         sampled: bool,
         feedback: Feedback,
         acked_bytes: u64,
     ) -> bool {
+        let within;
         let telemetry = match feedback {
             Feedback::Cnp { .. } => {
                 if packet.has_echo() {
@@ -196,12 +197,14 @@ impl<T: Copy> Sender<T> {
                 }
                 return false;
             }
-            Feedback::Pint { .. } if !sampled => return false,
-            Feedback::Pint { .. } => {
-                Telemetry::Pint(u16::try_from(packet.carried).unwrap_or(u16::MAX))
+            Feedback::Telemetry(TelemetryUnits::Pint(_)) if !sampled => return false,
+            Feedback::Telemetry(TelemetryUnits::Pint(_)) => {
+                let value = u16::try_from(packet.carried).unwrap_or(u16::MAX);
+                within = TelemetryHeader::Pint(value);
+                Some(&within)
             }
-            Feedback::Int { .. } => Telemetry::Int(telemetry),
-            _ => Telemetry::None,
+            Feedback::Telemetry(TelemetryUnits::Int(_)) => Some(telemetry),
+            _ => None,
         };
         self.control.on_ack(&Ack {
             now,

@@ -13,10 +13,17 @@ const ACK_REQ: u32 = 1 << 24;
 const SOLICITED_EVENT: u32 = 1 << 25;
 const BECN: u32 = 1 << 26;
 const FECN: u32 = 1 << 27;
-const INT: u32 = 1 << 28;
-const PINT: u32 = 1 << 29;
 const CONTENT: u32 = 1 << 30;
 const CN_TAG: u32 = 1 << 31;
+
+/// Below the priority in `class`: the ECN codepoint.
+const PRIORITY_SHIFT: u32 = 2;
+/// Which telemetry there is, in the high bits of `class`: its place in [`TelemetryKind::ALL`] counted
+/// from 1, or 0 for none.
+const TELEMETRY_SHIFT: u32 = 5;
+const _: () = assert!(TelemetryKind::ALL.len() <= (u8::MAX >> TELEMETRY_SHIFT) as usize);
+/// Priority and ECN codepoint.
+const CLASS: u8 = (1 << TELEMETRY_SHIFT) - 1;
 
 /// One RDMA packet without its payload bytes: 28 bytes, aligned to 4.
 ///
@@ -110,9 +117,13 @@ impl Packet {
     /// The packet with telemetry of this kind, or without.
     #[inline]
     #[must_use]
-    pub const fn with_telemetry(self, kind: Option<TelemetryKind>) -> Self {
-        self.with_flag(INT, matches!(kind, Some(TelemetryKind::Int)))
-            .with_flag(PINT, matches!(kind, Some(TelemetryKind::Pint)))
+    pub const fn with_telemetry(mut self, kind: Option<TelemetryKind>) -> Self {
+        let number = match kind {
+            None => 0,
+            Some(kind) => kind as u8 + 1,
+        };
+        self.class = self.class & CLASS | number << TELEMETRY_SHIFT;
+        self
     }
 
     /// The packet with a CN-TAG in its frame, or without.
@@ -133,7 +144,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn with_class(mut self, priority: u8, ecn: Ecn) -> Self {
-        self.class = (priority & 0b111) << 2 | ecn as u8;
+        self.class = self.class & !CLASS | (priority & 0b111) << PRIORITY_SHIFT | ecn as u8;
         self
     }
 
@@ -209,10 +220,11 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn telemetry(&self) -> Option<TelemetryKind> {
-        match self.dest_qp_and_flags & (INT | PINT) {
-            0 => None,
-            INT => Some(TelemetryKind::Int),
-            _ => Some(TelemetryKind::Pint),
+        match (self.class >> TELEMETRY_SHIFT).checked_sub(1) {
+            Some(place) if (place as usize) < TelemetryKind::ALL.len() => {
+                Some(TelemetryKind::ALL[place as usize])
+            }
+            _ => None,
         }
     }
 
@@ -235,14 +247,14 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn has_company(&self) -> bool {
-        self.dest_qp_and_flags & (INT | PINT | CONTENT) != 0
+        self.class > CLASS || self.has_content()
     }
 
     /// Priority, 0 to 7.
     #[inline]
     #[must_use]
     pub const fn priority(&self) -> u8 {
-        self.class >> 2
+        (self.class & CLASS) >> PRIORITY_SHIFT
     }
 
     /// The ECN codepoint of the IP header; [`Ecn::NotEct`] where there is none (v1).
@@ -350,7 +362,7 @@ mod tests {
     use super::*;
 
     fn telemetry() -> impl Strategy<Value = Option<TelemetryKind>> {
-        prop::sample::select(vec![None, Some(TelemetryKind::Int), Some(TelemetryKind::Pint)])
+        prop::option::of(prop::sample::select(&TelemetryKind::ALL[..]))
     }
 
     #[test]

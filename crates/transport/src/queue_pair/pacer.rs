@@ -53,6 +53,8 @@ pub(super) struct Acknowledged<'a> {
     pub(super) becn: bool,
     /// What switches wrote into the packet that it answers.
     pub(super) telemetry: Telemetry<'a>,
+    /// The round-trip time that follows from it, if one does.
+    pub(super) told_rtt: Option<Duration>,
 }
 
 impl Pacer {
@@ -176,7 +178,8 @@ impl Pacer {
         if !self.feedback.is_by_ack() {
             return;
         }
-        let rtt = self.round_trip_time(now, acknowledged.reached);
+        let measured = self.round_trip_time(now, acknowledged.reached);
+        let rtt = acknowledged.told_rtt.or(measured);
         let ack = Ack {
             now,
             acked_bytes: acknowledged.bytes,
@@ -379,7 +382,15 @@ mod tests {
 
     const fn all_before(reached: Sequence, becn: bool) -> Acknowledged<'static> {
         let telemetry = Telemetry::None;
-        Acknowledged { bytes: 100, reached, position: 1_000, next_position: 3_000, becn, telemetry }
+        Acknowledged {
+            bytes: 100,
+            reached,
+            position: 1_000,
+            next_position: 3_000,
+            becn,
+            telemetry,
+            told_rtt: None,
+        }
     }
 
     #[test]

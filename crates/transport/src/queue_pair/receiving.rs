@@ -1,7 +1,7 @@
 //! What a queue pair does with what arrives.
 
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::{NakCode, Opcode, Sack, Syndrome, rnr_timer_ns};
+use rocelab_wire::{NakCode, Opcode, Sack, Syndrome, TelemetryHeader, rnr_timer_ns};
 
 use super::message::Message;
 use super::pacer::Acknowledged;
@@ -84,8 +84,7 @@ impl QueuePair {
             }
             Feedback::Cnp { .. }
             | Feedback::Rtt
-            | Feedback::Int { .. }
-            | Feedback::Pint { .. }
+            | Feedback::Telemetry(_)
             | Feedback::Qcn
             | Feedback::None => {}
         }
@@ -250,8 +249,11 @@ impl QueuePair {
         if let Some(reached) = progress.advanced_to {
             let (position, next_position) = self.requester.positions();
             let bytes = progress.bytes;
+            let told_rtt = telemetry
+                .and_then(TelemetryHeader::queueing_ns)
+                .map(|wait| self.profile.base_rtt + Duration::from_ns(wait));
             let acknowledged =
-                Acknowledged { bytes, reached, position, next_position, becn, telemetry };
+                Acknowledged { bytes, reached, position, next_position, becn, telemetry, told_rtt };
             self.pacer.on_ack(now, &acknowledged);
         }
         if progress.loss {

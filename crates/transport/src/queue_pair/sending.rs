@@ -190,12 +190,12 @@ impl QueuePair {
         self.owes_echo &= !becn;
         let packet = packet.with_becn(becn);
         let priority = self.address.priority;
-        match telemetry.to_header().filter(|_| positive) {
+        match telemetry.filter(|_| positive) {
             None => shared.control.push(self.address.transmit(packet, priority)),
             Some(header) => {
                 let packet = packet.with_telemetry(Some(header.kind()));
                 let transmit = self.address.transmit(packet, priority);
-                shared.control.push_with_telemetry(transmit, header);
+                shared.control.push_with_telemetry(transmit, *header);
             }
         }
     }

@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use rocelab_transport::congestion_control::Telemetry;
 use rocelab_transport::{
     AckTimeout, Algorithm, Completion, CompletionStatus, Content, FIRST_QPN, Nic, NicConfig,
     Operation, Packet, PathMtu, QueuePairConfig, QueuePairProfile, ReceiveCompletion,
@@ -279,7 +278,7 @@ impl Pair {
             let (side, packet, header, content) =
                 &mut self.arrivals[usize::try_from(index).unwrap()];
             let (side, packet, header, content) = (*side, *packet, *header, content.take());
-            let telemetry = header.as_ref().map_or(Telemetry::None, Telemetry::from);
+            let telemetry = header.as_ref();
             let before = self.nics[side].counters().clone();
             let source = 1 - u32::try_from(side).unwrap();
             self.nics[side].receive_from(self.now, &packet, telemetry, source, content);

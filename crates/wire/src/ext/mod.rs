@@ -9,7 +9,6 @@ mod deth;
 mod feth;
 mod ieth;
 mod imm_dt;
-mod int;
 mod reth;
 mod sack;
 mod telemetry;
@@ -25,10 +24,12 @@ pub use deth::Deth;
 pub use feth::Feth;
 pub use ieth::Ieth;
 pub use imm_dt::ImmDt;
-pub use int::{IntHeader, IntHop};
 pub use reth::Reth;
 pub use sack::Sack;
-pub use telemetry::{TelemetryHeader, TelemetryKind};
+pub use telemetry::{
+    EgressPort, IntHeader, IntHop, IntUnits, PintUnits, TelemetryHeader, TelemetryKind,
+    TelemetryUnits, TelemetryWriter, pint_utilization,
+};
 pub use xrceth::Xrceth;
 
 use crate::Opcode;
@@ -131,9 +132,9 @@ impl Extensions {
     /// manufacturer's and require none.
     #[must_use]
     pub fn fit(&self, opcode: u8) -> bool {
-        match (self.telemetry, TelemetryKind::of_opcode(opcode), Opcode::from_u8(opcode)) {
-            (Some(header), Some((kind, plain)), _) => {
-                header.kind() == kind && self.fit_plain(plain)
+        match (self.telemetry, TelemetryKind::operation(opcode), Opcode::from_u8(opcode)) {
+            (Some(header), Some(plain), _) => {
+                header.kind().is_of_opcode(opcode) && self.fit_plain(plain)
             }
             (None, None, Some(opcode)) => {
                 self.fit_plain(opcode) || opcode.has_sack() && self.is_empty()
@@ -151,16 +152,14 @@ impl Extensions {
         Self::read(opcode, &mut Reader::new(bytes))
     }
 
-    /// Reads telemetry of this kind and the headers that `opcode` requires, if they come next;
-    /// otherwise reads nothing.
-    pub(crate) fn read_with_telemetry(
-        kind: TelemetryKind,
-        opcode: Opcode,
-        reader: &mut Reader<'_>,
-    ) -> Option<Self> {
+    /// Reads the telemetry that a packet with this opcode carries, and the headers that its operation
+    /// requires, if they come next; otherwise reads nothing.
+    pub(crate) fn read_with_telemetry(opcode: u8, reader: &mut Reader<'_>) -> Option<Self> {
         let mut ahead = *reader;
+        let operation = TelemetryKind::operation(opcode)?;
+        let kind = TelemetryKind::of_packet(opcode, ahead.rest())?;
         let telemetry = TelemetryHeader::parse(kind, ahead.take(kind.header_len()))?;
-        let plain = Self::read(opcode, &mut ahead).ok()?;
+        let plain = Self::read(operation, &mut ahead).ok()?;
         *reader = ahead;
         Some(Self { telemetry: Some(telemetry), ..plain })
     }

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use super::serialize_fields;
 use super::text::{Hex, OpcodeName, Text};
-use crate::{Aeth, Cnp, ImmDt, IntHeader, Psn, TelemetryHeader};
+use crate::{Aeth, Cnp, ImmDt, IntHeader, Psn};
 
 serialize_fields! {
     Ethernet { destination, source, ether_type }
@@ -118,18 +118,6 @@ impl Serialize for Cnp {
 impl Serialize for IntHeader {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.hops().iter().map(|hop| Hex(hop.to_bits())))
-    }
-}
-
-/// Serialized as `{"int": [records]}` or `{"pint": value}`.
-impl Serialize for TelemetryHeader {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("TelemetryHeader", 1)?;
-        match self {
-            Self::Int(header) => object.serialize_field("int", header)?,
-            Self::Pint(value) => object.serialize_field("pint", value)?,
-        }
-        object.end()
     }
 }
 

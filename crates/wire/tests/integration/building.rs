@@ -176,7 +176,9 @@ proptest! {
         let parsed = Frame::parse_with_fcs(&buffer[..len]).unwrap();
         prop_assert_eq!(parsed, built);
         prop_assert!(parsed.icrc_ok());
-        prop_assert_eq!(parsed.roce().unwrap().bth.telemetry(), Some((header.kind(), opcode)));
+        let roce = parsed.roce().unwrap();
+        prop_assert_eq!(roce.bth.operation_with_telemetry(), Some(opcode));
+        prop_assert_eq!(roce.extensions.telemetry.map(|read| read.kind()), Some(header.kind()));
         prop_assert_eq!(parsed.roce().unwrap().extensions, extensions);
     }
 

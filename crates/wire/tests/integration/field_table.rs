@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Files whose types contain whole headers, not fields.
-const CONTAINERS: [&str; 5] = [
+/// Files whose types contain whole headers, not fields, or say how a header is written.
+const CONTAINERS: [&str; 6] = [
+    "src/ext/telemetry",
     "src/frame",
     "src/infiniband.rs",
     "src/roce_frame.rs",

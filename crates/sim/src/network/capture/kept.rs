@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::Arc;
 
 use rocelab_capture::Direction;
 use rocelab_engine::EventKey;
 use rocelab_fabric::NodeId;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_wire::Frame;
+
+use crate::network::owners::Owners;
 
 /// What is captured and not yet written.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub(in crate::network) struct Capture {
     pub(in crate::network) latest: BTreeMap<NodeId, EventKey>,
     /// The first thing that went wrong; nothing is captured after it.
     pub(in crate::network) error: Option<io::Error>,
+    /// Whose queue pairs and connections are whose.
+    pub(in crate::network) owners: Option<Arc<Owners>>,
 }
 
 /// A frame that was captured.

@@ -7,40 +7,41 @@ use rocelab_wire::{
     Body as FrameBody, CnTag, Cnm, EtherType, Ethernet, Frame, MacAddress, VlanTag,
 };
 
-use super::Capturing;
+use super::{Capture, Capturing};
 use crate::address::host_mac;
+use crate::network::feature::Scene;
 use crate::network::packet::{Body, Packet, PacketOf};
 use crate::profile::{HostPacket, Profile};
 
-impl<P: Profile> Capturing<'_, P> {
-    /// In runs with captures: keeps the first bytes of a sampled frame's MSDU for the notification
-    /// about it.
-    pub(in crate::network) fn note_sampled(
-        &mut self,
+impl Capture {
+    /// Keeps the first bytes of a sampled frame's MSDU for the notification about it.
+    pub(in crate::network) fn note_sampled<P: Profile>(
+        &self,
+        scene: &mut Scene<'_, P>,
         port: u32,
-        sampled: PacketId,
-        notification: PacketId,
+        (sampled, notification): (PacketId, PacketId),
         msdu_len: u16,
     ) {
-        if self.0.features.capture.is_none() {
-            return;
-        }
-        let packet = *self.0.pool.get(sampled);
+        let packet = *scene.frames.get(sampled);
         let Body::Rdma(body) = packet.body else { return };
         let Some(rdma) = body.as_rdma() else { return };
+        let (sight, frames) = (&scene.sight, &scene.frames);
+        let view = Capturing { sight, frames, owners: self.owners.as_deref() };
         let mut changed = Vec::new();
-        let Ok(frame) = self.frame_of(port, sampled, &packet, rdma, &mut changed) else { return };
+        let Ok(frame) = view.frame_of(port, sampled, &packet, rdma, &mut changed) else { return };
         let mut bytes = vec![0; frame.wire_len()];
         if frame.emit(&mut bytes).is_err() {
             return;
         }
-        let start = bytes.len().min(Ethernet::LEN + self.tags_len());
+        let start = bytes.len().min(Ethernet::LEN + view.tags_len());
         let end = bytes.len().min(start + usize::from(msdu_len));
-        if let Some(notes) = &mut self.0.side.notes {
+        if let Some(notes) = &mut scene.frames.side.notes {
             notes.put_sampled(notification, bytes[start..end].into());
         }
     }
+}
 
+impl<P: Profile> Capturing<'_, '_, P> {
     /// The frame of a notification.
     pub(super) fn notification_frame<'a>(
         &self,
@@ -70,15 +71,14 @@ impl<P: Profile> Capturing<'_, P> {
 
     /// The CN-TAG of a data packet's frame, if it has one.
     pub(super) fn cn_tag(&self, packet: &Packet<PacketOf<P>>, rdma: &RdmaPacket) -> Option<CnTag> {
-        let (ends, owners) =
-            ((packet.source, packet.destination), self.0.features.owners.as_ref()?);
-        let qpn = owners.sending_queue_pair(&self.0.plan, ends, rdma.dest_qp());
+        let (ends, owners) = ((packet.source, packet.destination), self.owners?);
+        let qpn = owners.sending_queue_pair(self.sight.plan, ends, rdma.dest_qp());
         let qpn = qpn.filter(|_| rdma.has_cn_tag())?;
         let [.., high, low] = qpn.to_be_bytes();
         Some(CnTag { flow_id: u16::from_be_bytes([high, low]) })
     }
 
     fn tags_len(&self) -> usize {
-        CnTag::LEN + if self.0.plan.roce.tagged { VlanTag::LEN } else { 0 }
+        CnTag::LEN + if self.sight.plan.roce.tagged { VlanTag::LEN } else { 0 }
     }
 }

@@ -16,7 +16,7 @@ use crate::network::packet::{Packet, PacketOf};
 use crate::profile::Profile;
 use crate::scenario::IpVersion;
 
-impl<P: Profile> Capturing<'_, P> {
+impl<P: Profile> Capturing<'_, '_, P> {
     /// The IP packet of a segment on the link that `sender` sends on; its payload is zeros.
     pub(super) fn segment_bytes(
         &self,
@@ -25,7 +25,7 @@ impl<P: Profile> Capturing<'_, P> {
         packet: &Packet<PacketOf<P>>,
         segment: &TcpSegment,
     ) -> Vec<u8> {
-        let Some(tcp) = &self.0.plan.tcp else { return Vec::new() };
+        let Some(tcp) = &self.sight.plan.tcp else { return Vec::new() };
         let payload = vec![0; segment.payload_len.into()];
         let (from, to) = (tcp.address(packet.source), tcp.address(packet.destination));
         let header = self.tcp_header(id, packet, segment, tcp.parameters.receive_window.get());
@@ -49,7 +49,7 @@ impl<P: Profile> Capturing<'_, P> {
         packet: &Packet<PacketOf<P>>,
         carried: &StreamPacket,
     ) -> Vec<u8> {
-        let streams = &self.0.plan.streams;
+        let streams = &self.sight.plan.streams;
         let Some(stream) = streams.all.get(carried.stream as usize) else { return Vec::new() };
         let (from, to) = (streams.address(packet.source), streams.address(packet.destination));
         let carried_bytes = stream.config.to_bytes(carried, from, to);
@@ -96,7 +96,7 @@ impl<P: Profile> Capturing<'_, P> {
     ) -> Tcp {
         let (source_port, destination_port) = self.ports_of(packet, segment);
         let shift = window_shift(u32::try_from(receive_window).unwrap_or(u32::MAX));
-        let blocks = self.0.side.sacks.of(id, segment).map_or(&[][..], SackBlocks::as_slice);
+        let blocks = self.frames.side.sacks.of(id, segment).map_or(&[][..], SackBlocks::as_slice);
         Tcp {
             source_port,
             destination_port,
@@ -113,10 +113,10 @@ impl<P: Profile> Capturing<'_, P> {
 
     /// The ports of a segment: where it comes from, and where it goes.
     fn ports_of(&self, packet: &Packet<PacketOf<P>>, segment: &TcpSegment) -> (u16, u16) {
-        let owners = self.0.features.owners.as_ref();
+        let owners = self.owners;
         let number = owners
             .and_then(|owners| owners.of_tcp_connection(packet.destination, segment.connection));
-        let Some(flow) = number.map(|number| &self.0.plan.flows[number as usize]) else {
+        let Some(flow) = number.map(|number| &self.sight.plan.flows[number as usize]) else {
             return (0, 0);
         };
         let (near, far) = flow.tcp_ports();
@@ -133,8 +133,8 @@ impl<P: Profile> Capturing<'_, P> {
         (protocol, len): (u8, u16),
         addresses: (IpAddr, IpAddr),
     ) -> Vec<u8> {
-        let note = self.0.side.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
-        let counted = self.0.side.notes.as_ref().and_then(|notes| notes.hop_limit(id));
+        let note = self.frames.side.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
+        let counted = self.frames.side.notes.as_ref().and_then(|notes| notes.hop_limit(id));
         let hops = counted.unwrap_or_else(|| self.hop_limit(sender, packet));
         let dscp = priority << 3;
         match addresses {

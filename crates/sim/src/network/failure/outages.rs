@@ -10,8 +10,10 @@ use rocelab_units::{Bandwidth, SimTime};
 
 use crate::Plan;
 use crate::network::link_rates::LinkRates;
+use crate::network::packet::{Packet, PacketOf};
 use crate::network::watchdog::Watchdogs;
-use crate::profile::Profile;
+use crate::profile::{Profile, Routing as _};
+use crate::record::DropCause;
 
 /// What fails, and what follows from it.
 #[derive(Debug)]
@@ -27,6 +29,27 @@ pub(in crate::network) struct Failures<P: Profile> {
 }
 
 impl<P: Profile> Failures<P> {
+    /// Why a frame is dropped that a switch has no way for by the `routing` of now: because of links that are
+    /// down, if it had one when none was.
+    #[cold]
+    pub(in crate::network) fn no_way(
+        &self,
+        routing: &P::Routing,
+        switch: NodeId,
+        packet: &Packet<PacketOf<P>>,
+    ) -> DropCause {
+        let had_way = || {
+            let whole = self.routing_when_whole.as_deref().unwrap_or(routing);
+            let &Packet { source, destination, flow_hash, .. } = packet;
+            whole.egress(switch, source, destination, flow_hash).is_some()
+        };
+        if self.outages.are_links_down() && had_way() {
+            DropCause::LinkDown
+        } else {
+            DropCause::NoRoute
+        }
+    }
+
     /// Nothing has failed, and these links carry frames.
     pub(in crate::network) fn new(active_links: &[bool], rerouted: Arc<Rerouted<P>>) -> Self {
         Self {

@@ -9,176 +9,167 @@ mod held;
 
 mod rules;
 
-use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
-use rocelab_units::{Duration, SimTime};
+use rocelab_state::{Result, State as _, load_value, save_value};
+use rocelab_units::SimTime;
 
-use self::held::Held;
-pub(super) use self::held::HeldBack;
+use self::held::HeldBack;
 pub use self::rules::FaultCounts;
+pub(in crate::network) use self::rules::Faults;
 use self::rules::Seen;
-pub(in crate::network) use self::rules::{Direction, Faults};
-use super::core::Network;
 use super::event::Event;
+use super::feature::{Arrival, Feature, Scene, SetUp, StateOf, Verdict};
 use super::packet::Body;
-use super::passed::Passed;
+use super::saved_packets::SavedPackets;
 use crate::FaultAction;
 use crate::profile::{HostPacket, Profile};
 use crate::record::DropCause;
 
-/// A network in which rules watch links.
-#[derive(Debug)]
-pub(super) struct FaultyLinks<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
-
-impl<P: Profile> FaultyLinks<'_, P> {
-    /// A frame passes the faults of the link that `port` sends on, and releases those that waited
-    /// for it.
-    pub(super) fn advance(&mut self, key: EventKey, port: u32, id: PacketId) {
-        let is_rdma = matches!(self.0.pool.get(id).body, Body::Rdma(_));
-        self.arrive_in_line(key, port, id);
-        if is_rdma {
-            self.release_overtaken(key, port);
-        }
+impl<P: Profile> Feature<P> for Faults {
+    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+        let (plan, layout) = (network.plan, network.layout);
+        let place_of = |node, number: u16| {
+            let link = layout.adjacency.ports_of(node).get(usize::from(number))?.link;
+            layout.port_at_link(node, link)
+        };
+        let faults = Self::new(plan, network.ports.len(), place_of)?;
+        network.look_at_arrivals(|port, _| faults.watches(port));
+        network.side.notes.get_or_insert_default();
+        Some(faults)
     }
 
-    /// Delays a frame and all behind it.
-    pub(super) fn delay(&mut self, key: EventKey, port: u32, id: PacketId, delay: Duration) {
-        let is_rdma = matches!(self.0.pool.get(id).body, Body::Rdma(_));
-        let due = key.time.saturating_add(delay);
-        let Some(held) = self.held(port) else { return };
-        let is_first = held.line.is_empty();
-        held.line.push_back((id, due));
-        if is_first {
-            self.arm_held(port, due, Event::LineDue { port });
+    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+        let Arrival { key, port, id, .. } = *arrival;
+        if !self.watches(port) {
+            return Verdict::Continue;
         }
-        if is_rdma {
-            self.release_overtaken(key, port);
-        }
-    }
-
-    /// Holds a frame back until so many packets have passed, or so much time.
-    pub(super) fn hold_back(
-        &mut self,
-        key: EventKey,
-        port: u32,
-        id: PacketId,
-        (behind, within): (u32, Duration),
-    ) {
-        let due = key.time.saturating_add(within);
-        let Some(held) = self.held(port) else { return };
-        held.back.push(HeldBack { id, behind, due });
-        self.arm_held(port, due, Event::HoldDue { port });
-    }
-
-    /// The first frame in line is due.
-    #[cold]
-    pub(in crate::network) fn line_due(&mut self, key: EventKey, port: u32) {
-        while let Some(held) = self.held(port)
-            && let Some(&(id, due)) = held.line.front()
-        {
-            if due > key.time {
-                return self.arm_held(port, due, Event::LineDue { port });
+        match self.rule_for(arrival, scene) {
+            None => {
+                if !self.holds_frames_on(port) {
+                    return Verdict::Continue;
+                }
+                self.advance(arrival, scene, id);
             }
-            held.line.pop_front();
-            self.0.arrive_at_node(key, port, id);
-        }
-    }
-
-    /// A frame was held back for long enough.
-    #[cold]
-    pub(in crate::network) fn hold_due(&mut self, key: EventKey, port: u32) {
-        if let Some(id) = self.held(port).and_then(|held| held.take_due(key.time)) {
-            self.arrive_in_line(key, port, id);
-        }
-    }
-
-    fn release_overtaken(&mut self, key: EventKey, port: u32) {
-        if let Some(held) = self.held(port) {
-            held.count_passed();
-        }
-        while let Some(id) = self.held(port).and_then(Held::take_overtaken) {
-            self.arrive_in_line(key, port, id);
-        }
-    }
-
-    /// A frame arrives, or waits behind one that is delayed.
-    fn arrive_in_line(&mut self, key: EventKey, port: u32, id: PacketId) {
-        match self.held(port) {
-            Some(held) if !held.line.is_empty() => held.line.push_back((id, key.time)),
-            _ => self.0.arrive_at_node(key, port, id),
-        }
-    }
-
-    /// An event at the node that the link leads to.
-    fn arm_held(&mut self, port: u32, time: SimTime, event: Event) {
-        let node = self.0.ports[self.0.ports[port as usize].far.port as usize].node;
-        let tie = self.0.reserve(node);
-        self.0.queue.push(EventKey { time, tie }, event);
-    }
-
-    fn held(&mut self, port: u32) -> Option<&mut Held> {
-        self.0.features.faults.as_mut()?.direction(port).map(|direction| &mut direction.held)
-    }
-
-    /// A frame has crossed the link that `port` sends on, which rules watch.
-    pub(super) fn pass_faults(&mut self, key: EventKey, port: u32, id: PacketId) {
-        match self.judge(key.time, port, id) {
-            None => self.advance(key, port, id),
-            Some((rule, FaultAction::Drop)) => {
-                let receiving = self.0.ports[port as usize].far.port;
-                self.0.drop_frame(key, receiving, None, id, DropCause::Fault(rule));
-            }
+            Some((rule, FaultAction::Drop)) => return Verdict::Drop(DropCause::Fault(rule)),
             Some((_, FaultAction::Duplicate)) => {
-                let copy = self.0.duplicate(id);
-                self.advance(key, port, id);
-                self.advance(key, port, copy);
+                let copy = scene.frames.duplicate(id);
+                self.advance(arrival, scene, id);
+                self.advance(arrival, scene, copy);
             }
             Some((_, FaultAction::Corrupt(part))) => {
-                if let Some(notes) = &mut self.0.side.notes {
+                if let Some(notes) = &mut scene.frames.side.notes {
                     notes.corrupt(id, part);
                 }
-                self.advance(key, port, id);
+                self.advance(arrival, scene, id);
             }
-            Some((_, FaultAction::Delay(delay))) => self.delay(key, port, id, delay),
+            Some((_, FaultAction::Delay(delay))) => {
+                let due = key.time.saturating_add(delay);
+                if self.delay(port, id, due) {
+                    scene.timers.arm(arrival.far.node, due, Event::LineDue { port });
+                }
+                self.count_passed(arrival, scene, id);
+            }
             Some((_, FaultAction::Reorder { behind, within })) => {
-                self.hold_back(key, port, id, (behind, within));
+                let due = key.time.saturating_add(within);
+                self.hold_back(port, HeldBack { id, behind, due });
+                scene.timers.arm(arrival.far.node, due, Event::HoldDue { port });
             }
+        }
+        Verdict::Hold
+    }
+
+    fn release(&mut self) -> Option<PacketId> {
+        self.released.pop_front()
+    }
+
+    fn save(&self, of: StateOf, packets: &SavedPackets<'_>, to: &mut Vec<u8>) -> Result {
+        let StateOf::Link(port) = of else { return Ok(()) };
+        let Some(direction) = self.directions.get(self.of_port[port as usize] as usize) else {
+            return Ok(());
+        };
+        direction.rules.save(to)?;
+        save_value(&(direction.held.line.len() as u64), to)?;
+        for &(id, due) in &direction.held.line {
+            save_value(&due, to)?;
+            packets.save(id, to)?;
+        }
+        save_value(&(direction.held.back.len() as u64), to)?;
+        for &HeldBack { id, behind, due } in &direction.held.back {
+            save_value(&(behind, due), to)?;
+            packets.save(id, to)?;
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, of: StateOf, packets: &mut SavedPackets<'_>, from: &mut &[u8]) -> Result {
+        let StateOf::Link(port) = of else { return Ok(()) };
+        let Some(direction) = self.direction(port) else { return Ok(()) };
+        direction.rules.load(from)?;
+        for _ in 0..load_value::<u64>(from)? {
+            let due: SimTime = load_value(from)?;
+            let id = packets.load(from)?;
+            direction.held.line.push_back((id, due));
+        }
+        for _ in 0..load_value::<u64>(from)? {
+            let (behind, due) = load_value(from)?;
+            let id = packets.load(from)?;
+            direction.held.back.push(HeldBack { id, behind, due });
+        }
+        Ok(())
+    }
+}
+
+impl Faults {
+    /// A frame passes the faults of its link, and lets those go that waited for it.
+    fn advance<P: Profile>(&mut self, arrival: &Arrival, scene: &Scene<'_, P>, id: PacketId) {
+        self.join_line(arrival.key.time, arrival.port, id);
+        self.count_passed(arrival, scene, id);
+    }
+
+    /// A frame has passed, or is in line: those go that waited for it, if it is a packet.
+    fn count_passed<P: Profile>(&mut self, arrival: &Arrival, scene: &Scene<'_, P>, id: PacketId) {
+        if matches!(scene.frames.get(id).body, Body::Rdma(_)) {
+            self.release_overtaken(arrival.key.time, arrival.port);
         }
     }
 
-    fn judge(&mut self, time: SimTime, port: u32, id: PacketId) -> Option<(u32, FaultAction)> {
-        let faults = self.0.features.faults.as_mut()?;
-        let packet = self.0.pool.get(id);
+    /// The first frame in line on the link of a port, if it is due; if it is not, there is an event when it is.
+    pub(super) fn take_first<P: Profile>(
+        &mut self,
+        now: SimTime,
+        port: u32,
+        scene: &mut Scene<'_, P>,
+    ) -> Option<PacketId> {
+        let line = &mut self.direction(port)?.held.line;
+        let &(id, due) = line.front()?;
+        if due > now {
+            let node = scene.sight.ports[port as usize].far.node;
+            scene.timers.arm(node, due, Event::LineDue { port });
+            return None;
+        }
+        line.pop_front();
+        Some(id)
+    }
+
+    fn rule_for<P: Profile>(
+        &mut self,
+        arrival: &Arrival,
+        scene: &Scene<'_, P>,
+    ) -> Option<(u32, FaultAction)> {
+        let packet = scene.frames.get(arrival.id);
         if matches!(packet.body, Body::Stack(_)) {
             return None; // Rules are about RDMA packets and pause frames.
         }
+        let notes = scene.frames.side.notes.as_ref();
         let seen = Seen {
-            time,
+            time: arrival.key.time,
             destination: packet.destination,
             packet: match packet.body {
                 Body::Rdma(ref body) => body.as_rdma(),
                 Body::Stack(_) | Body::Pfc(_) => None,
             },
-            identification: self
-                .0
-                .side
-                .notes
-                .as_ref()
-                .map_or(0, |notes| notes.of(id).identification),
+            identification: notes.map_or(0, |notes| notes.of(arrival.id).identification),
         };
-        faults.judge(&self.0.plan.faults, port, &seen)
-    }
-}
-
-impl<P: Profile> Network<P> {
-    /// A second frame like the first, with all that is kept beside it.
-    pub(super) fn duplicate(&mut self, id: PacketId) -> PacketId {
-        let copy = self.pool.insert(*self.pool.get(id));
-        self.course.totals.frames_created += 1;
-        self.side.copy(id, copy);
-        if let Some(passed) = &mut self.features.passed {
-            passed.push(Passed::Doubled { packet: id, copy });
-        }
-        copy
+        self.judge_by_rules(&scene.sight.plan.faults, arrival.port, &seen)
     }
 }

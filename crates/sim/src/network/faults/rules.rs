@@ -1,11 +1,13 @@
 //! Rules, with what they count and roll on each link.
 
+use std::collections::VecDeque;
+
 use rocelab_engine::RngStream;
-use rocelab_fabric::NodeId;
+use rocelab_fabric::{NodeId, PacketId};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_units::SimTime;
 
-use super::held::Held;
+use super::held::{Held, HeldBack};
 use crate::{FaultAction, FaultChoice, FaultRule, Plan};
 
 /// The rules of a run and what they did.
@@ -14,6 +16,8 @@ pub(in crate::network) struct Faults {
     pub(in crate::network) directions: Vec<Direction>,
     /// By port of all, that sends: the place among `directions`, or [`UNWATCHED`].
     pub(in crate::network) of_port: Vec<u32>,
+    /// Frames that are not held any longer, in the order in which they go on.
+    pub(in crate::network) released: VecDeque<PacketId>,
 }
 
 /// A port on whose link no rule acts.
@@ -64,7 +68,11 @@ impl Faults {
         ports: usize,
         place_of: impl Fn(NodeId, u16) -> Option<u32>,
     ) -> Option<Box<Self>> {
-        let mut faults = Self { directions: Vec::new(), of_port: vec![UNWATCHED; ports] };
+        let mut faults = Self {
+            directions: Vec::new(),
+            of_port: vec![UNWATCHED; ports],
+            released: VecDeque::new(),
+        };
         for (number, rule) in (0u32..).zip(&plan.faults) {
             for &(node, port) in &rule.links {
                 let Some(place) = place_of(node, port) else { continue };
@@ -86,6 +94,53 @@ impl Faults {
     /// Whether a rule watches the link that `port` sends on.
     pub(in crate::network) fn watches(&self, port: u32) -> bool {
         self.of_port[port as usize] != UNWATCHED
+    }
+
+    /// Whether frames are held on the link that `port` sends on.
+    pub(in crate::network) fn holds_frames_on(&self, port: u32) -> bool {
+        let direction = self.directions.get(self.of_port[port as usize] as usize);
+        direction.is_some_and(|direction| !direction.held.is_empty())
+    }
+
+    /// Delays a frame until `due`, and all behind it; true if it is the first in line.
+    pub(in crate::network) fn delay(&mut self, port: u32, id: PacketId, due: SimTime) -> bool {
+        let Some(direction) = self.direction(port) else { return false };
+        direction.held.line.push_back((id, due));
+        direction.held.line.len() == 1
+    }
+
+    /// Holds a frame back behind others.
+    pub(in crate::network) fn hold_back(&mut self, port: u32, held: HeldBack) {
+        if let Some(direction) = self.direction(port) {
+            direction.held.back.push(held);
+        }
+    }
+
+    /// A frame goes on, or waits behind one that is delayed.
+    pub(in crate::network) fn join_line(&mut self, now: SimTime, port: u32, id: PacketId) {
+        match self.direction(port) {
+            Some(Direction { held, .. }) if !held.line.is_empty() => held.line.push_back((id, now)),
+            _ => self.released.push_back(id),
+        }
+    }
+
+    /// Another packet has passed: those go on that have waited for enough.
+    pub(in crate::network) fn release_overtaken(&mut self, now: SimTime, port: u32) {
+        if let Some(direction) = self.direction(port) {
+            direction.held.count_passed();
+        }
+        while let Some(direction) = self.direction(port)
+            && let Some(id) = direction.held.take_overtaken()
+        {
+            self.join_line(now, port, id);
+        }
+    }
+
+    /// The oldest that is held back until now, if it goes on at once.
+    pub(in crate::network) fn take_due(&mut self, now: SimTime, port: u32) -> Option<PacketId> {
+        let id = self.direction(port)?.held.take_due(now)?;
+        self.join_line(now, port, id);
+        self.released.pop_front()
     }
 
     /// Whether frames are held back anywhere.
@@ -110,7 +165,7 @@ impl Faults {
     }
 
     /// The first rule that acts on the frame, and how. Rules after it do not see the frame.
-    pub(in crate::network) fn judge(
+    pub(in crate::network) fn judge_by_rules(
         &mut self,
         rules: &[FaultRule],
         port: u32,

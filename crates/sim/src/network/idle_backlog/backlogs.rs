@@ -145,7 +145,6 @@ mod tests {
 
     use super::*;
     use crate::network::core::Network;
-    use crate::network::idle_backlog::BacklogSearch;
     use crate::network::node::Host;
     use crate::profile::Inspect;
     use crate::profile::roce::Roce;
@@ -289,7 +288,7 @@ mod tests {
         let network = simulation.network_mut();
         let looks = [1_u64, 2, 3].map(|ms| now + Duration::from_ms(ms));
         for look in looks {
-            BacklogSearch(network).look_for_idle_backlogs(look, look);
+            network.backlog_search().look_for_idle_backlogs(look, look);
         }
         let found = simulation.network().idle_backlogs();
         assert!(!found.is_empty());
@@ -305,7 +304,7 @@ mod tests {
         let mut simulation = simulation(INCAST);
         simulation.advance(2_000);
         let look = simulation.now() + Duration::from_us(50);
-        BacklogSearch(simulation.network_mut()).look_for_idle_backlogs(look, SimTime::LATEST);
+        simulation.network_mut().backlog_search().look_for_idle_backlogs(look, SimTime::LATEST);
         let found = simulation.network().idle_backlogs();
         assert!(!found.is_empty());
         for (_, idle) in found {

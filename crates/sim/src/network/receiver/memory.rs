@@ -11,8 +11,12 @@ use crate::network::translations::Translations;
 use crate::plan::SlowReceiver;
 use crate::profile::HostPacket;
 
-/// The slow receivers of a network, by host.
-pub(in crate::network) type Receivers = BTreeMap<u32, Receiver>;
+/// The slow receivers of a network.
+#[derive(Debug, Default)]
+pub(in crate::network) struct Receivers {
+    /// By host.
+    pub(in crate::network) by_host: BTreeMap<u32, Receiver>,
+}
 
 /// A NIC that handles what arrives no faster than it can.
 #[derive(Debug)]

@@ -139,6 +139,6 @@ impl Checkpoint<'_> {
             self.0.layout.adjacency.ports_of(self.known(node)?).get(usize::from(number));
         let neighbour = neighbour.ok_or_else(|| unfit("the ports"))?;
         let here = self.0.layout.part.has(neighbour.node);
-        Ok(here.then(|| self.0.port_at_link(node, neighbour.link)).flatten())
+        Ok(here.then(|| self.0.layout.port_at_link(node, neighbour.link)).flatten())
     }
 }

@@ -2,11 +2,10 @@
 
 use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
-use rocelab_state::{Result, State, load_value, save_value, unfit};
-use rocelab_units::SimTime;
+use rocelab_state::{Result, load_value, save_value, unfit};
 
 use super::Checkpoint;
-use crate::network::faults::{Direction, HeldBack};
+use crate::network::feature::StateOf;
 use crate::network::packet::{ANY, NO_ROUTE};
 use crate::network::part::PortPlaces;
 
@@ -23,18 +22,12 @@ impl Checkpoint<'_> {
         save_value(&(on_link.len() as u64), to)?;
         for &(arrival, id) in on_link {
             save_value(&arrival, to)?;
-            self.save_packet(id, to)?;
+            self.packets().save(id, to)?;
         }
         if let Some(dice) = self.0.shared.loss(port) {
             save_value(dice, to)?;
         }
-        let mut faults = self.0.features.faults.take();
-        let saved = match faults.as_mut().and_then(|faults| faults.direction(port)) {
-            None => Ok(()),
-            Some(direction) => self.save_faults(direction, to),
-        };
-        self.0.features.faults = faults;
-        saved
+        self.save_features(StateOf::Link(port), to)
     }
 
     pub(super) fn load_link(&mut self, port: u32, from: &mut &[u8]) -> Result {
@@ -43,7 +36,7 @@ impl Checkpoint<'_> {
         let ports_behind = self.0.layout.adjacency.ports_of(far).len();
         for _ in 0..load_value::<u64>(from)? {
             let arrival = load_value(from)?;
-            let packet = self.load_packet(from)?;
+            let packet = self.packets().load(from)?;
             let state = &mut self.0.ports[port as usize];
             state.last = packet;
             let on_link = self.0.pool.get_mut(packet);
@@ -58,43 +51,7 @@ impl Checkpoint<'_> {
         if let Some(dice) = self.0.shared.loss(port) {
             *dice = load_value(from)?;
         }
-        let mut faults = self.0.features.faults.take();
-        let loaded = match faults.as_mut().and_then(|faults| faults.direction(port)) {
-            None => Ok(()),
-            Some(direction) => self.load_faults(direction, from),
-        };
-        self.0.features.faults = faults;
-        loaded
-    }
-
-    fn save_faults(&self, direction: &Direction, to: &mut Vec<u8>) -> Result {
-        direction.rules.save(to)?;
-        save_value(&(direction.held.line.len() as u64), to)?;
-        for &(id, due) in &direction.held.line {
-            save_value(&due, to)?;
-            self.save_packet(id, to)?;
-        }
-        save_value(&(direction.held.back.len() as u64), to)?;
-        for &HeldBack { id, behind, due } in &direction.held.back {
-            save_value(&(behind, due), to)?;
-            self.save_packet(id, to)?;
-        }
-        Ok(())
-    }
-
-    fn load_faults(&mut self, direction: &mut Direction, from: &mut &[u8]) -> Result {
-        direction.rules.load(from)?;
-        for _ in 0..load_value::<u64>(from)? {
-            let due: SimTime = load_value(from)?;
-            let id: PacketId = self.load_packet(from)?;
-            direction.held.line.push_back((id, due));
-        }
-        for _ in 0..load_value::<u64>(from)? {
-            let (behind, due) = load_value(from)?;
-            let id = self.load_packet(from)?;
-            direction.held.back.push(HeldBack { id, behind, due });
-        }
-        Ok(())
+        self.load_features(StateOf::Link(port), from)
     }
 
     /// What ports at the other ends of links that are cut know: their rates, and whether they are up.

@@ -8,7 +8,6 @@
 mod event;
 mod link;
 mod node;
-mod packet;
 mod sums;
 
 use std::collections::BTreeMap;
@@ -24,7 +23,9 @@ use self::event::SavedEvent;
 use self::sums::Sums;
 use super::core::Network;
 use super::event::Event;
+use super::feature::StateOf;
 use super::port::NetworkPort;
+use super::saved_packets::SavedPackets;
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
 
@@ -113,9 +114,11 @@ impl Checkpoint<'_> {
         let built = std::mem::take(&mut self.0.queue);
         self.0.queue.foresee(built.foresight());
         self.load_common(&mut &saved.common[..])?;
-        saved.sums.put_everywhere(self.0)?;
-        if self.0.layout.part.number() == 0 {
-            saved.sums.put(self.0)?;
+        let is_first = self.0.layout.part.number() == 0;
+        let Network { course, features, .. } = &mut *self.0;
+        saved.sums.put_everywhere(course, features.arrivals.tables.as_deref_mut())?;
+        if is_first {
+            saved.sums.put(course, features.arrivals.tables.as_deref_mut())?;
         }
         for node in self.own_nodes() {
             let bytes = saved.nodes.get(&node).ok_or_else(|| unfit("the nodes"))?;
@@ -160,6 +163,25 @@ impl Checkpoint<'_> {
             let tie = self.0.reserve(self.0.ports[port as usize].node);
             self.0.queue.push(EventKey { time: due, tie }, Event::PortTimeout { port });
         }
+    }
+
+    /// Saves the state of features that belongs to a part of the network.
+    fn save_features(&mut self, of: StateOf, to: &mut Vec<u8>) -> Result {
+        let Network { nodes, pool, side, features, .. } = &mut *self.0;
+        let packets = SavedPackets { pool, side, nodes: nodes.len() };
+        features.arrivals.save::<Roce>(of, &packets, to)
+    }
+
+    fn load_features(&mut self, of: StateOf, from: &mut &[u8]) -> Result {
+        let Network { nodes, pool, side, features, .. } = &mut *self.0;
+        let mut packets = SavedPackets { pool, side, nodes: nodes.len() };
+        features.arrivals.load::<Roce>(of, &mut packets, from)
+    }
+
+    /// The packets of this part.
+    fn packets(&mut self) -> SavedPackets<'_> {
+        let Network { nodes, pool, side, .. } = &mut *self.0;
+        SavedPackets { pool, side, nodes: nodes.len() }
     }
 
     fn save_common(&self, to: &mut Vec<u8>) -> Result {

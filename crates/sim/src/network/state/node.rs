@@ -9,6 +9,7 @@ use super::super::sampling::Measured;
 use super::super::watchdog::Storm;
 use super::Checkpoint;
 use crate::network::failure::Storms;
+use crate::network::feature::StateOf;
 use crate::network::node::{Role, Switch};
 use crate::network::port::NetworkPort;
 
@@ -60,11 +61,7 @@ impl Checkpoint<'_> {
         save_value(&self.0.failures.outages.storms.get(&host), to)?;
         save_value(&self.next_identification(host), to)?;
         save_value(&self.0.features.idle_backlogs.by_host.get(&host), to)?;
-        if let Some(receiver) = self.0.features.receivers.get(&host) {
-            receiver.save(to)?;
-            self.save_packets(&receiver.waiting, to)?;
-        }
-        Ok(())
+        self.save_features(StateOf::Host(host), to)
     }
 
     fn load_host(&mut self, host: u32, from: &mut &[u8]) -> Result {
@@ -83,14 +80,7 @@ impl Checkpoint<'_> {
         if let Some(seen) = load_value::<Option<HostBacklogs>>(from)? {
             self.0.features.idle_backlogs.by_host.insert(host, seen);
         }
-        if let Some(receiver) = self.0.features.receivers.get_mut(&host) {
-            receiver.load(from)?;
-            let waiting = self.load_queue(from)?;
-            if let Some(receiver) = self.0.features.receivers.get_mut(&host) {
-                receiver.waiting = waiting;
-            }
-        }
-        Ok(())
+        self.load_features(StateOf::Host(host), from)
     }
 
     /// The identification of a host's next frame, where frames have one.
@@ -99,17 +89,12 @@ impl Checkpoint<'_> {
         notes.next_identification.get(host as usize).copied()
     }
 
-    fn save_switch(&self, switch: u32, to: &mut Vec<u8>) -> Result {
+    fn save_switch(&mut self, switch: u32, to: &mut Vec<u8>) -> Result {
         let state = &self.0.switches[switch as usize];
         save_value(&state.unreturned, to)?;
         save_value(&self.ways(switch), to)?;
         state.buffer.save(to)?;
-        // Whether there is one follows from the settings.
-        state.balancer.as_ref().map_or(Ok(()), |balancer| balancer.save(to))?;
-        match &self.0.features.tables {
-            Some(tables) => save_value(&tables.mac[switch as usize], to),
-            None => Ok(()),
-        }
+        self.save_features(StateOf::Switch(switch), to)
     }
 
     /// What frames in a switch and on their way to it were treated by, so that it must not change: its
@@ -131,11 +116,7 @@ impl Checkpoint<'_> {
         let state = &mut self.0.switches[switch as usize];
         state.unreturned = unreturned;
         state.buffer.load(from)?;
-        state.balancer.as_mut().map_or(Ok(()), |balancer| balancer.load(from))?;
-        if let Some(tables) = &mut self.0.features.tables {
-            tables.mac[switch as usize] = load_value(from)?;
-        }
-        Ok(())
+        self.load_features(StateOf::Switch(switch), from)
     }
 
     fn save_port(&mut self, port: u32, to: &mut Vec<u8>) -> Result {
@@ -165,19 +146,15 @@ impl Checkpoint<'_> {
         transmitter.for_each_waiting(&self.0.pool, |id, queue| waiting.push((id, queue)));
         for queue in 0..8 {
             let of_queue = waiting.iter().filter(|(_, of)| *of == queue).map(|(id, _)| *id);
-            self.save_each(&of_queue.collect::<Vec<PacketId>>(), to)?;
+            self.packets().save_all(&of_queue.collect::<Vec<PacketId>>(), to)?;
         }
         save_value(&self.0.failures.outages.interrupted.get(&port), to)?;
         save_value(&self.0.failures.link_rates.by_port.get(&port), to)?;
         let storms = self.0.failures.watchdogs.storms.iter().filter(|storm| storm.port == port);
         save_value(&storms.collect::<Vec<_>>(), to)?;
-        if let Some(tables) = &self.0.features.tables {
-            save_value(&tables.flushed[port as usize], to)?;
-        }
-        if let Some(meter) =
-            self.0.side.telemetry.as_mut().and_then(|telemetry| telemetry.meter(port))
-        {
-            meter.save(to)?;
+        self.save_features(StateOf::Port(port), to)?;
+        if let Some(telemetry) = &self.0.side.telemetry {
+            telemetry.save_port(port, to)?;
         }
         self.0.shared.rounding(port).map_or(Ok(()), |dice| save_value(dice, to))
     }
@@ -191,7 +168,7 @@ impl Checkpoint<'_> {
         state.port.load(from)?;
         state.marking.load(from)?;
         for queue in 0..8 {
-            for id in self.load_packets(from)? {
+            for id in self.packets().load_all(from)? {
                 self.0.ports[port as usize].port.restore_waiting(queue, id, &mut self.0.pool);
             }
         }
@@ -203,13 +180,9 @@ impl Checkpoint<'_> {
         }
         let storms: Vec<Storm> = load_value(from)?;
         self.0.failures.watchdogs.storms.extend(storms.into_iter().map(|storm| storm.at(port)));
-        if let Some(tables) = &mut self.0.features.tables {
-            tables.flushed[port as usize] = load_value(from)?;
-        }
-        if let Some(meter) =
-            self.0.side.telemetry.as_mut().and_then(|telemetry| telemetry.meter(port))
-        {
-            meter.load(from)?;
+        self.load_features(StateOf::Port(port), from)?;
+        if let Some(telemetry) = &mut self.0.side.telemetry {
+            telemetry.load_port(port, from)?;
         }
         if let Some(dice) = self.0.shared.rounding(port) {
             *dice = load_value(from)?;

@@ -10,7 +10,8 @@ use rocelab_transport::CompletionStatus;
 use rocelab_units::{Duration, SimTime};
 
 use crate::network::core::Network;
-use crate::network::course::{Flows, Operations};
+use crate::network::course::{Course, Flows, Operations};
+use crate::network::tables::Tables;
 use crate::profile::roce::Roce;
 use crate::record::{DropCause, Layer2Totals, MacEntries, Totals, Traversals};
 
@@ -53,7 +54,7 @@ impl Sums {
         let Flows { started, completed, failed, last_end } = network.course.flows;
         let Operations { completed: done, failed: not_done, payload, .. } =
             network.course.operations;
-        let tables = network.features.tables.as_ref();
+        let tables = network.features.arrivals.tables.as_ref();
         let ends = network.course.flow_ends.as_ref();
         Self {
             flows: Flows { started, completed, failed, last_end },
@@ -115,21 +116,21 @@ impl Sums {
     }
 
     /// Gives one part all that was counted.
-    pub(super) fn put(&self, network: &mut Network<Roce>) -> Result {
+    pub(super) fn put(&self, course: &mut Course<Roce>, tables: Option<&mut Tables>) -> Result {
         let Flows { started, completed, failed, last_end } = self.flows;
-        network.course.flows = Flows { started, completed, failed, last_end };
+        course.flows = Flows { started, completed, failed, last_end };
         let Operations { open_connections: _, completed, failed, payload } = self.operations;
-        let open_connections = network.course.operations.open_connections;
-        network.course.operations = Operations { open_connections, completed, failed, payload };
-        if self.opcodes.len() != network.course.opcodes.len() {
+        let open_connections = course.operations.open_connections;
+        course.operations = Operations { open_connections, completed, failed, payload };
+        if self.opcodes.len() != course.opcodes.len() {
             return Err(unfit("the opcodes"));
         }
-        network.course.opcodes.copy_from_slice(&self.opcodes);
-        for (log, saved) in network.course.deliveries.logs_mut().zip(&self.deliveries) {
+        course.opcodes.copy_from_slice(&self.opcodes);
+        for (log, saved) in course.deliveries.logs_mut().zip(&self.deliveries) {
             log.clone_from(saved);
         }
-        network.course.totals = self.totals.to_totals()?;
-        if let Some(tables) = &mut network.features.tables {
+        course.totals = self.totals.to_totals()?;
+        if let Some(tables) = tables {
             tables.counts = self.mac_entries;
         }
         Ok(())
@@ -139,21 +140,25 @@ impl Sums {
     ///
     /// # Errors
     /// If it does not fit.
-    pub(super) fn put_everywhere(&self, network: &mut Network<Roce>) -> Result {
-        let fits = network.course.deliveries.logs().count() == self.deliveries.len();
+    pub(super) fn put_everywhere(
+        &self,
+        course: &mut Course<Roce>,
+        tables: Option<&mut Tables>,
+    ) -> Result {
+        let fits = course.deliveries.logs().count() == self.deliveries.len();
         if !fits || !self.deliveries.iter().all(DeliveryLog::is_sound) {
             return Err(unfit("what was delivered"));
         }
         // A branch may start its flows at other times.
-        for (log, saved) in network.course.deliveries.logs_mut().zip(&self.deliveries) {
+        for (log, saved) in course.deliveries.logs_mut().zip(&self.deliveries) {
             if log.origin_ps() != saved.origin_ps() {
                 *log = DeliveryLog::with_origin(saved.origin_ps());
             }
         }
-        if let Some(tables) = &mut network.features.tables {
+        if let Some(tables) = tables {
             tables.resolved.clone_from(&self.resolved);
         }
-        if let Some(ends) = &mut network.course.flow_ends {
+        if let Some(ends) = &mut course.flow_ends {
             ends.by_flow.clone_from(&self.flow_ends);
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Refuses what the rules of HPCC's ns-3 simulator have no place for.
 
-use rocelab_fabric::SwitchConfig;
+use rocelab_fabric::{IngressConfig, SwitchConfig};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -16,7 +16,8 @@ pub(in crate::planning) fn check(scenario: &Scenario) -> Result<(), Fault> {
     let changed = changed("roce", &scenario.roce, &RoceConfig::default())
         .or_else(|| changed("host", &scenario.host, &HostConfig::default()))
         .or_else(|| changed("layer2", &scenario.layer2, &Layer2Config::default()))
-        .or_else(|| changed("switch", &scenario.switch, &switch));
+        .or_else(|| changed("switch", &scenario.switch, &switch))
+        .or_else(|| changed("ingress", &scenario.ingress, &IngressConfig::default()));
     if let Some((key, value)) = changed {
         return Err(refused(&key, value));
     }

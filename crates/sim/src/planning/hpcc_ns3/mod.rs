@@ -43,9 +43,15 @@ pub(super) fn build(
 
 /// Whether the simulator's end host can drive the algorithm: it would run, but as another one.
 fn check_algorithm(algorithm: &Algorithm, topology: &Topology) -> Result<(), Fault> {
+    let key = format!("congestion_control.{}", algorithm.name());
+    let unknown = algorithm.telemetry().filter(|kind| !hpcc_ns3::carries(*kind));
+    if let Some(kind) = unknown {
+        let message = format!("this profile's switches do not write the {kind} that it follows");
+        let help = "leave `delay` out, or run it without the profile";
+        return Err(Fault::at(key, message).help(help));
+    }
     let fastest = topology.links.iter().map(|link| link.rate).max().unwrap_or_default();
     ensure(hpcc_ns3::can_drive(algorithm, fastest), || {
-        let key = format!("congestion_control.{}", algorithm.name());
         let message = "this profile's hosts start at the line rate, count no bytes sent and have \
                        their own window: they cannot run it";
         Fault::at(key, message).help(

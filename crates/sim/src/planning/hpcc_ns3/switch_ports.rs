@@ -3,7 +3,7 @@
 use rocelab_fabric::{HpccNs3Buffer, Topology};
 use rocelab_transport::Algorithm;
 use rocelab_units::{Bandwidth, Bytes};
-use rocelab_wire::TelemetryKind;
+use rocelab_wire::{IntHeader, TelemetryKind};
 
 use super::parameters::SECTION;
 use crate::plan::FlowPlan;
@@ -53,7 +53,7 @@ pub(super) fn check_telemetry(
     telemetry::check_rates(&key, &TELEMETRY_RATES, topology)?;
     let active = topology.all_links_active();
     let forwarding = Forwarding { topology, active: &active, by_hand: &[] };
-    telemetry::check_paths(&key, &forwarding, flows)
+    telemetry::check_paths(&key, IntHeader::MAX_HOPS, &forwarding, flows)
 }
 
 /// Whether switches write records into packets.

@@ -9,11 +9,11 @@ use rocelab_transport::congestion_control::{Path, Telemetry};
 use rocelab_transport::hpcc_ns3::{Config, Flow, Host, Kind, Nic, Packet, Receiver};
 use rocelab_transport::{CompletionStatus, Counters, Packet as RdmaPacket};
 use rocelab_units::{Bandwidth, Duration, SimTime};
-use rocelab_wire::TelemetryHeader;
+use rocelab_wire::{TelemetryHeader, TelemetryKind};
 
 use super::HpccNs3;
 use crate::profile::{
-    Carries, Delivery, Departing, EndHost, FlowProgress, HostPacket, Inspect, OtherStacks,
+    Delivery, Departing, EndHost, FlowProgress, HostPacket, Inspect, OtherStacks,
 };
 use crate::record::{Allowed, FlowEnd, HostEnd, TrafficKind};
 use crate::{FlowPlan, HpccNs3Plan, Plan};
@@ -126,10 +126,6 @@ impl EndHost<HpccNs3> for ByteSequenceHost {
         telemetry: Telemetry<'_>,
     ) -> bool {
         let &Delivery { ref packet, source, flow_hash } = arrival;
-        let telemetry = match telemetry {
-            Telemetry::Int(header) => Some(header),
-            Telemetry::None | Telemetry::Pint(_) => None,
-        };
         self.nic.receive(context.now.time, packet, source, flow_hash, telemetry, context)
     }
 
@@ -250,19 +246,27 @@ impl HostPacket for Packet {
     }
 
     #[inline]
-    fn telemetry(&self) -> Carries {
+    fn telemetry(&self) -> Option<TelemetryKind> {
         if self.carries_hops() {
-            Carries::Hops
+            Some(TelemetryKind::Int)
         } else if self.carries_value() {
-            Carries::Value
+            Some(TelemetryKind::Pint)
         } else {
-            Carries::Nothing
+            None
         }
     }
 
     #[inline]
-    fn value(&mut self) -> Option<&mut u64> {
-        Some(&mut self.carried)
+    fn own_telemetry(&self) -> Option<TelemetryHeader> {
+        let value = || TelemetryHeader::Pint(u16::try_from(self.carried).unwrap_or(u16::MAX));
+        self.carries_value().then(value)
+    }
+
+    #[inline]
+    fn set_own_telemetry(&mut self, header: TelemetryHeader) {
+        if let TelemetryHeader::Pint(value) = header {
+            self.carried = u64::from(value);
+        }
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_wire::{Cnm, Ecn, TelemetryKind};
 
-use crate::profile::{Carries, HostPacket};
+use crate::profile::HostPacket;
 use crate::record::TrafficKind;
 
 impl HostPacket for RdmaPacket {
@@ -36,12 +36,8 @@ impl HostPacket for RdmaPacket {
     }
 
     #[inline]
-    fn telemetry(&self) -> Carries {
-        match Self::telemetry(self) {
-            None => Carries::Nothing,
-            Some(TelemetryKind::Int) => Carries::Hops,
-            Some(TelemetryKind::Pint) => Carries::Value,
-        }
+    fn telemetry(&self) -> Option<TelemetryKind> {
+        Self::telemetry(self)
     }
 
     #[inline]
@@ -52,11 +48,6 @@ impl HostPacket for RdmaPacket {
     #[inline]
     fn has_content(&self) -> bool {
         Self::has_content(self)
-    }
-
-    #[inline]
-    fn value(&mut self) -> Option<&mut u64> {
-        None
     }
 
     fn congestion_notification(qpn: u32, priority: u8, cnm: &Cnm) -> Option<Self> {

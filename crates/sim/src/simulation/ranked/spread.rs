@@ -12,9 +12,7 @@ use super::super::windows::Windows;
 use super::error::RankedError;
 use super::step::{Step, Tally};
 use crate::Plan;
-use crate::network::{
-    BatchOf, Checkpoint, Collecting, Crossing, Cut, Overview, Part, SavedNetwork, Setting,
-};
+use crate::network::{BatchOf, Checkpoint, Crossing, Cut, Overview, Part, SavedNetwork, Setting};
 use crate::profile::roce::Roce;
 use crate::ranks::{CommunicationError, Message, Ranks, Received};
 
@@ -191,8 +189,8 @@ impl Spread<'_, '_> {
     pub(super) fn take_step(&mut self) -> Step {
         let mut step = Step::default();
         for part in &mut self.parts {
-            step.records.append(&mut Collecting(&mut part.network).take_records());
-            match Collecting(&mut part.network).take_captured() {
+            step.records.append(&mut part.network.collecting().take_records());
+            match part.network.collecting().take_captured() {
                 Ok(frames) => step.captured.extend(frames),
                 Err(error) => step.capture_error = Some(error.to_string()),
             }

@@ -44,6 +44,20 @@ fn what_a_profile_has_no_place_for() {
 }
 
 #[test]
+fn telemetry_that_a_profile_does_not_have() {
+    check(
+        &by_hpcc_ns3("[congestion_control.timely]\npreset = \"hpcc\"\ndelay = \"queueing\""),
+        Expected {
+            place: "s.toml:2",
+            key: "congestion_control.timely",
+            value: "",
+            message: "do not write the queueing delay",
+            help: "leave `delay` out",
+        },
+    );
+}
+
+#[test]
 fn flows_and_ports_that_a_profile_does_not_have() {
     let replaced = |from: &str, to: &str| by_hpcc_ns3("").replace(from, to);
     check(

@@ -97,3 +97,24 @@ fn roce_v1_carries_telemetry() {
             .unwrap();
     }
 }
+
+#[test]
+fn a_delay_has_a_name() {
+    for algorithm in ["timely", "patched-timely", "swift"] {
+        let text =
+            |delay: &str| with(&format!("[congestion_control.{algorithm}]\ndelay = \"{delay}\""));
+        check(
+            &text("queue"),
+            Expected {
+                place: "s.toml:2",
+                key: &format!("congestion_control.{algorithm}.delay"),
+                value: "\"queue\"",
+                message: "there is no `queue`",
+                help: "queueing",
+            },
+        );
+        for delay in ["round-trip", "queueing"] {
+            plan(&text(delay), &[]).unwrap();
+        }
+    }
+}

@@ -8,11 +8,11 @@
 //! round.
 
 use rocelab_units::{Bandwidth, Duration};
-use rocelab_wire::{IntHeader, IntHop};
+use rocelab_wire::{IntHeader, IntHop, IntUnits, TelemetryHeader, TelemetryUnits};
 
 use super::Parameters;
 use crate::congestion_control::testing::ack;
-use crate::congestion_control::{Ack, Definition, Feedback, Path, Telemetry};
+use crate::congestion_control::{Ack, Definition, Feedback, Path};
 
 /// What a port writes: time [ns], bytes sent, bytes queued, rate [Gbit/s].
 type Record = (u64, u64, u64, u64);
@@ -50,7 +50,8 @@ fn check(parameters: &str, rates: [u64; 12], window: u64) {
         for (time, tx, queue, gbps) in records {
             header.push(IntHop::new(time, tx, queue, gbps * 1_000_000_000, 4).unwrap());
         }
-        let telemetry = Telemetry::Int(&header);
+        let header = TelemetryHeader::Int(header);
+        let telemetry = Some(&header);
         control.on_ack(&Ack { telemetry, ..ack(acknowledged, sent) });
         assert_eq!(control.rate().bits_per_second(), expected, "after {acknowledged}");
     }
@@ -194,7 +195,8 @@ fn without_a_window_a_standing_queue_is_without_measure() {
     ] {
         let mut header = IntHeader::default();
         header.push(IntHop::new(time, time * 10, queue, 100_000_000_000, 4).unwrap());
-        let telemetry = Telemetry::Int(&header);
+        let header = TelemetryHeader::Int(header);
+        let telemetry = Some(&header);
         control.on_ack(&Ack { telemetry, ..ack(time, 100_000) });
         assert_eq!(control.rate().bits_per_second(), expected, "at {time}");
     }
@@ -239,7 +241,9 @@ fn without_records_nothing_happens() {
 fn the_unit_of_records_follows_the_line_rate() {
     let multiplier = |gbps, text| {
         let parameters: Parameters = toml::from_str(text).unwrap();
-        let Feedback::Int { multiplier } = parameters.feedback(Bandwidth::from_gbps(gbps)) else {
+        let Feedback::Telemetry(TelemetryUnits::Int(IntUnits { multiplier })) =
+            parameters.feedback(Bandwidth::from_gbps(gbps))
+        else {
             panic!("HPCC asks for records");
         };
         multiplier

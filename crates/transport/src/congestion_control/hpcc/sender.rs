@@ -1,11 +1,11 @@
 //! The sender: what it remembers of each port, and the rate that follows.
 
 use rocelab_units::Bandwidth;
-use rocelab_wire::{IntHeader, IntHop};
+use rocelab_wire::{IntHeader, IntHop, TelemetryHeader};
 
 use super::parameters::{Parameters, default_step};
 use crate::congestion_control::reaction::{Reaction, Reference};
-use crate::congestion_control::{Ack, CongestionControl, Path, Telemetry, arithmetic};
+use crate::congestion_control::{Ack, CongestionControl, Path, arithmetic};
 
 /// Nanoseconds to seconds.
 const NANO: f64 = 1e-9;
@@ -180,7 +180,7 @@ impl CongestionControl for Sender {
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.rate_was_set = false;
-        let Telemetry::Int(header) = ack.telemetry else { return };
+        let Some(TelemetryHeader::Int(header)) = ack.telemetry else { return };
         let full = ack.acknowledged > self.updated_at;
         if !full && !self.fast_react {
             return;

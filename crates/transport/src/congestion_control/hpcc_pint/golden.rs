@@ -1,10 +1,11 @@
 //! A curve: by a model written anew in Python with its whole numbers, fractions and IEEE doubles.
 
 use rocelab_units::{Bandwidth, Duration};
+use rocelab_wire::TelemetryHeader;
 
 use super::Parameters;
 use crate::congestion_control::testing::ack;
-use crate::congestion_control::{Ack, Definition, Path, Telemetry};
+use crate::congestion_control::{Ack, Definition, Path};
 
 #[test]
 fn the_curve_with_one_additive_stage() {
@@ -30,7 +31,8 @@ fn the_curve_with_one_additive_stage() {
         (150_001, 180_000, 127, 99_112_377_325),
         (180_001, 200_000, 0, 99_152_377_325),
     ] {
-        let telemetry = Telemetry::Pint(field);
+        let header = TelemetryHeader::Pint(field);
+        let telemetry = Some(&header);
         control.on_ack(&Ack { telemetry, ..ack(acknowledged, sent) });
         assert_eq!(control.rate().bits_per_second(), expected, "after {acknowledged}");
         assert_eq!(control.window(), Some(52_000 * expected / 100_000_000_000));

@@ -4,11 +4,16 @@ use rocelab_units::{Duration, Ratio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::congestion_control::Delay;
+
 /// Parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "SwiftParameters")]
 pub struct Parameters {
+    /// The delay that is followed.
+    #[serde(skip_serializing_if = "Delay::is_measured")]
+    pub delay: Delay,
     /// Target without hops and flow scaling; the round-trip time of the idle path if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_target: Option<Duration>,
@@ -36,6 +41,7 @@ pub struct Parameters {
 impl Default for Parameters {
     fn default() -> Self {
         Self {
+            delay: Delay::default(),
             base_target: None,
             hop_scaling: Duration::from_us(1),
             hops: 5,

@@ -4,7 +4,7 @@ use rocelab_units::{Bandwidth, Bytes, Duration, Ratio};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::congestion_control::arithmetic;
+use crate::congestion_control::{Delay, arithmetic};
 
 /// The line rate for which the step of 10 Mbit/s is meant: that of the paper's NICs, and the one to which
 /// HPCC's scripts relate theirs.
@@ -23,6 +23,9 @@ pub(in crate::congestion_control) fn default_step(line_rate: Bandwidth) -> Bandw
 pub struct Parameters {
     /// Whose form it is.
     pub preset: Preset,
+    /// The delay that is followed.
+    #[serde(skip_serializing_if = "Delay::is_measured")]
+    pub delay: Delay,
     /// Below this round-trip time the rate always rises.
     pub t_low: Duration,
     /// Above this round-trip time the rate always falls.
@@ -66,6 +69,7 @@ impl Default for Parameters {
     fn default() -> Self {
         Self {
             preset: Preset::Paper,
+            delay: Delay::default(),
             t_low: Duration::from_us(50),
             t_high: Duration::from_us(500),
             delta: None,

@@ -1,6 +1,6 @@
 //! A NIC that is saved, and loaded into one that is set up anew, goes on as if nothing had happened.
 
-use rocelab_wire::{IntHeader, IntHop};
+use rocelab_wire::{IntHeader, IntHop, TelemetryHeader};
 
 use super::*;
 
@@ -110,6 +110,7 @@ impl Hosts {
         let now = self.now;
         let due = |(time, ..): &mut (SimTime, usize, Departure, IntHeader)| *time <= now;
         for (_, side, departure, header) in self.on_wire.extract_if(.., due).collect::<Vec<_>>() {
+            let header = TelemetryHeader::Int(header);
             let (packet, ports) = (&departure.packet, departure.ports);
             self.nics[side].receive(now, packet, 0, ports, Some(&header), &mut self.outside);
         }

@@ -7,7 +7,7 @@
 /// may be off by one place, which changes rates; so the power is multiplied out in pairs of
 /// doubles (Dekker, "A floating-point technique for extending the available precision", 1971).
 /// Finite and above 0 for a `base` from 1 on as long as the result fits, else infinite.
-pub fn power(base: f64, exponent: u16) -> f64 {
+pub(super) fn power(base: f64, exponent: u16) -> f64 {
     let mut result = Pair { high: 1.0, low: 0.0 };
     let mut square = Pair { high: base, low: 0.0 };
     let mut rest = exponent;

@@ -1,8 +1,67 @@
-//! In-band network telemetry of HPCC.
+//! In-band network telemetry of HPCC: each switch appends a record.
+//!
+//! On the wire: five records of 64 bits, number of records (16), zero (16).
 
 use core::fmt;
 
+use super::signal::{EgressPort, Form, PS_PER_NS, Properties, Signal};
 use crate::bits::{get, put};
+
+/// Length of the zeros at the end, which align what follows to four bytes.
+const RESERVED_LEN: usize = 2;
+
+/// The units of INT.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IntUnits {
+    /// What the units of bytes and queues are multiplied with, at least 1.
+    pub multiplier: u32,
+}
+
+/// Appends the record of a port.
+#[derive(Debug, Clone, Copy)]
+pub struct Writer {
+    units: IntUnits,
+}
+
+impl Signal for Writer {
+    type Header = IntHeader;
+    type Units = IntUnits;
+    const FORM: Form = Form::Records;
+    const LEN: usize = IntHeader::LEN + RESERVED_LEN;
+    const PROPERTIES: Properties = Properties {
+        rates_gbps: Some(&IntHop::RATES_GBPS),
+        max_hops: Some(IntHeader::MAX_HOPS),
+        units_key: "int_multiplier",
+        ..Properties::new("INT")
+    };
+
+    fn parse(bytes: &[u8]) -> Option<IntHeader> {
+        let (contents, reserved) = bytes.split_last_chunk::<RESERVED_LEN>()?;
+        IntHeader::parse(contents).filter(|_| *reserved == [0; RESERVED_LEN])
+    }
+
+    fn emit(header: &IntHeader, mut sink: impl FnMut(&[u8])) {
+        sink(&header.to_bytes());
+        sink(&[0; RESERVED_LEN]);
+    }
+
+    fn display(header: &IntHeader, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(header, f)
+    }
+
+    fn new(units: IntUnits, _: u64) -> Self {
+        Self { units }
+    }
+
+    #[inline]
+    fn write(&mut self, header: &mut IntHeader, port: &EgressPort, _: &mut impl FnMut() -> u32) {
+        let &EgressPort { now_ps, rate_bps, sent_bytes, waiting_bytes } = port;
+        let (time_ns, multiplier) = (now_ps / PS_PER_NS, self.units.multiplier);
+        if let Some(hop) = IntHop::new(time_ns, sent_bytes, waiting_bytes, rate_bps, multiplier) {
+            header.push(hop);
+        }
+    }
+}
 
 /// Bits per second in one Gbit/s.
 const GIGA: u64 = 1_000_000_000;

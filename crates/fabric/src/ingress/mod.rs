@@ -1,0 +1,183 @@
+//! What a port of a switch asks of frames as they come in, before the switch forwards them: one condition a file, and
+//! one line each in the list below. A frame that does not meet a condition is dropped, for a cause of the condition's name.
+
+use core::fmt;
+
+use rocelab_state::{
+    BorshDeserialize, BorshSerialize, Result, State, load_value, save_value, unfit,
+};
+use rocelab_units::SimTime;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Makes modules, scenario keys, JSON Schema, saved state, and the causes by which results count dropped frames. A
+/// condition has in its module `Parameters`, which have a field `ports` and implement [`Condition`], and `AtPort`, its
+/// state at one port.
+macro_rules! conditions {
+    ($($(#[$meta:meta])* $variant:ident = $name:literal => $module:ident,)*) => {
+        $(mod $module;)*
+
+        /// `[ingress]`: conditions for frames that come in by ports of switches.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct IngressConfig {
+            $(
+                $(#[$meta])*
+                #[serde(rename = $name, skip_serializing_if = "Vec::is_empty")]
+                pub $module: Vec<$module::Parameters>,
+            )*
+        }
+
+        impl IngressConfig {
+            /// All of them, each with its key, such as `policer[0]`.
+            pub fn conditions(&self) -> Vec<(String, IngressCondition)> {
+                let all: [Vec<(String, IngressCondition)>; NAMES.len()] = [$(
+                    (0..).zip(&self.$module).map(|(place, parameters): (usize, _)| {
+                        let condition = IngressCondition::$variant(parameters.clone());
+                        (format!("{}[{place}]", $name), condition)
+                    }).collect(),
+                )*];
+                all.into_iter().flatten().collect()
+            }
+        }
+
+        /// A condition as a scenario gives it.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum IngressCondition {
+            $($(#[$meta])* $variant($module::Parameters),)*
+        }
+
+        impl IngressCondition {
+            /// The ports that it is for, as they are named.
+            pub fn ports(&self) -> &[String] {
+                match *self { $(Self::$variant(ref parameters) => &parameters.ports,)* }
+            }
+
+            /// Checks every parameter but the ports, where frames have at most `largest_frame` bytes.
+            ///
+            /// # Errors
+            /// The first parameter that cannot work, why, and what to write instead.
+            pub fn check(&self, largest_frame: u64) -> core::result::Result<(), InvalidIngress> {
+                            match *self { $(Self::$variant(ref parameters) => parameters.check(largest_frame),)* }
+            }
+
+            /// The state at one port.
+            pub fn state(&self) -> IngressState {
+                match *self {
+                    $(Self::$variant(ref parameters) => IngressState::$variant(parameters.at_port()),)*
+                }
+            }
+        }
+
+        /// A condition at one port, with its state.
+        #[derive(Debug)]
+        pub enum IngressState {
+            $($(#[$meta])* $variant($module::AtPort),)*
+        }
+
+        impl IngressState {
+            /// Why a frame is dropped that has come in; `None` if it meets the condition.
+            pub fn refuses(&mut self, frame: &IngressFrame) -> Option<IngressCause> {
+                match *self {
+                    $(Self::$variant(ref mut state) => {
+                        (!state.admits(frame)).then(|| IngressCause::named($name))
+                    })*
+                }
+            }
+
+            /// The cause by which results count what it refuses.
+            pub fn cause(&self) -> IngressCause {
+                match *self { $(Self::$variant(_) => IngressCause::named($name),)* }
+            }
+        }
+
+        /// Which condition it is, is a setting: one is not loaded into another.
+        impl State for IngressState {
+            fn save(&self, to: &mut Vec<u8>) -> Result {
+                save_value(&self.cause().name(), to)?;
+                match *self { $(Self::$variant(ref state) => state.save(to),)* }
+            }
+
+            fn load(&mut self, from: &mut &[u8]) -> Result {
+                if load_value::<String>(from)? != self.cause().name() {
+                    return Err(unfit("the ingress conditions of a port"));
+                }
+                match *self { $(Self::$variant(ref mut state) => state.load(from),)* }
+            }
+        }
+
+        /// The names of all conditions, in the order of the list.
+        const NAMES: &[&str] = &[$($name,)*];
+    };
+}
+
+conditions! {
+    /// Frames with priorities that are not for the port are dropped.
+    AccessList = "access_list" => access_list,
+    /// What comes in faster than a rate, beyond a burst, is dropped.
+    Policer = "policer" => policer,
+}
+
+/// A condition's parameters.
+trait Condition {
+    /// What it knows at one port.
+    type AtPort: Admit;
+
+    /// See [`IngressCondition::check`].
+    ///
+    /// # Errors
+    /// The first parameter that cannot work.
+    fn check(&self, largest_frame: u64) -> core::result::Result<(), InvalidIngress>;
+
+    /// The state at one port, before any frame.
+    fn at_port(&self) -> Self::AtPort;
+}
+
+/// A condition at one port.
+trait Admit: fmt::Debug + State {
+    /// Whether a frame meets it.
+    fn admits(&mut self, frame: &IngressFrame) -> bool;
+}
+
+/// What a port knows of a frame that comes in.
+#[derive(Clone, Copy, Debug)]
+pub struct IngressFrame {
+    /// When its last bit arrives; where it is cut through, its first 64 bytes.
+    pub now: SimTime,
+    /// Its priority as it comes in, 0 to 7.
+    pub priority: u8,
+    /// Its bytes, FCS included, preamble and gap not.
+    pub len: u32,
+}
+
+/// Why a frame was dropped as it came in: the condition that it did not meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct IngressCause(u8);
+
+impl IngressCause {
+    fn named(name: &str) -> Self {
+        let place = NAMES.iter().position(|known| *known == name);
+        Self(place.and_then(|place| u8::try_from(place).ok()).unwrap_or(u8::MAX))
+    }
+
+    /// The names of all causes.
+    pub const NAMES: &[&str] = NAMES;
+
+    /// The condition's name, as scenarios and results have it.
+    pub const fn name(self) -> &'static str {
+        if (self.0 as usize) < NAMES.len() { NAMES[self.0 as usize] } else { "ingress" }
+    }
+}
+
+/// A parameter that cannot work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidIngress {
+    /// Its key within the condition's table.
+    pub key: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What is wrong.
+    pub problem: String,
+    /// What to write instead.
+    pub fix: String,
+}

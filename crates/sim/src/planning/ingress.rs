@@ -1,0 +1,31 @@
+//! Conditions for frames that come in by ports of switches: which ports, and with which parameters.
+
+use rocelab_fabric::{IngressConfig, InvalidIngress, Topology};
+
+use super::ports::named;
+use crate::plan::IngressPlan;
+use crate::scenario::{Fault, ensure};
+
+/// The conditions of a scenario in whose network frames have at most `largest_frame` bytes.
+pub(super) fn build(
+    config: &IngressConfig,
+    topology: &Topology,
+    largest_frame: u64,
+) -> Result<Vec<IngressPlan>, Fault> {
+    let all = config.conditions().into_iter().map(|(key, condition)| {
+        let place = format!("ingress.{key}");
+        condition.check(largest_frame).map_err(|invalid| {
+            let InvalidIngress { key, value, problem, fix } = invalid;
+            Fault::at(format!("{place}.{key}"), problem).value(value).help(fix)
+        })?;
+        let ports = named(&format!("{place}.ports"), condition.ports(), topology)?;
+        let of_host = ports.iter().find(|(node, _)| topology.is_host(*node));
+        ensure(of_host.is_none(), || {
+            let name = of_host.map_or("", |(node, _)| &topology.nodes[*node as usize].name);
+            Fault::at(format!("{place}.ports"), format!("`{name}` is a host"))
+                .help("name ports of switches, such as \"leaf-0:3\", or whole switches")
+        })?;
+        Ok(IngressPlan { ports, condition })
+    });
+    all.collect()
+}
