@@ -176,6 +176,29 @@ fn a_branch_goes_on_with_other_settings() {
     assert_eq!(rows("marks"), rows("whole"));
 }
 
+/// A stream without a `stop` of its own goes on in a branch that stops later, as if the run had never meant to stop
+/// earlier. The checkpoint is of a time at which nothing more was due before the first `stop`.
+#[test]
+fn a_branch_that_stops_later_has_streams_until_then() {
+    let sandbox = Sandbox::new();
+    let scenario = "[topology.single-switch]\nhosts = 4\nlink = { rate = \"100Gbps\", cable = \"3m\" }\n\
+        [workload.flows]\nlist = [{ from = \"host-0\", to = \"host-1\", bytes = \"200KB\" }]\n\
+        [[host.stack.udp]]\nfrom = \"host-2\"\nto = \"host-3\"\nrate = \"2Mbps\"\ndatagram = \"1KB\"\n";
+    sandbox.write("short.toml", &format!("stop = \"10ms\"\n{scenario}"));
+    sandbox.write("long.toml", &format!("stop = \"30ms\"\n{scenario}"));
+    let kept = ["--checkpoint-every", "1ms", "--keep-checkpoints", "--quiet"];
+    sandbox.succeeds(&[&["run", "short.toml", "--out", "short"][..], &kept].concat());
+    sandbox.succeeds(&["run", "long.toml", "--out", "long", "--quiet"]);
+    let branch = ["branch", "short", "--at", "9ms", "--out", "branch", "--set", "stop=30ms"];
+    sandbox.succeeds(&[&branch[..], &["--quiet"]].concat());
+    let sent = |folder: &str| {
+        let summary = sandbox.json(&format!("{folder}/summary.json"));
+        summary["streams"][0]["sent_packets"].as_u64()
+    };
+    // One is due every 4 ms.
+    assert_eq!((sent("short"), sent("branch"), sent("long")), (Some(3), Some(8), Some(8)));
+}
+
 #[test]
 fn wrong_input_is_told_and_loses_nothing() {
     let sandbox = Sandbox::new();

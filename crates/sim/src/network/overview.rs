@@ -84,6 +84,11 @@ impl<'a, P: Profile> Overview<'a, P> {
         all
     }
 
+    /// Whether a stream that begins here has something left to send.
+    pub(crate) fn has_streams_left(self) -> bool {
+        self.0.hosts.iter().any(|host| host.end_host.has_streams_left())
+    }
+
     /// Ends of TCP connections that hosts keep: those of flows under way, and of flows that are over
     /// while something of them is to be sent or acknowledged.
     pub(crate) fn tcp_connections(self) -> usize {

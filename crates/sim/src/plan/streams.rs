@@ -4,7 +4,6 @@ use std::net::IpAddr;
 
 use rocelab_fabric::NodeId;
 use rocelab_transport::stack::{Period, Role, StreamConfig};
-use rocelab_units::SimTime;
 use rocelab_wire::{CRC_LEN, Ethernet, Ipv4, Ipv6, VlanTag};
 
 use crate::address::{self, IpVersion};
@@ -42,11 +41,6 @@ impl StreamPlan {
 }
 
 impl StreamsPlan {
-    /// When the last one stops.
-    pub fn end(&self) -> SimTime {
-        self.all.iter().map(|stream| stream.period.stop).max().unwrap_or(SimTime::ZERO)
-    }
-
     /// Bytes of a frame that are neither a stack's header nor payload: Ethernet, 802.1Q tag, IP, FCS.
     pub fn encapsulation_len(&self, tagged: bool) -> u16 {
         let ip = match self.ip {

@@ -52,22 +52,23 @@ fn stream(
     Ok(stream)
 }
 
-/// When a stream sends, in a run that ends at `run`, if that is known.
+/// When a stream sends, in a run that ends at `run`, if that is known. That end is none of the period: a branch of the
+/// run may have a later one.
 fn period(stream: Stream<'_>, run: Option<SimTime>) -> Result<Period, Fault> {
     let start = stream.start;
-    let Some(stop) = stream.stop.or(run) else {
+    let Some(earliest) = [stream.stop, run].into_iter().flatten().min() else {
         return Err(Fault::at("stop", "it would send for ever, and the run would not end")
             .value("")
             .help("give `stop` here, or for the whole run"));
     };
+    let stop = stream.stop.unwrap_or(SimTime::LATEST);
     ensure(stop <= SimTime::LATEST, || {
         Fault::at("stop", "simulated time does not reach that far")
             .value(stop.to_string())
             .help(format!("give at most {}", SimTime::LATEST))
     })?;
-    let stop = run.map_or(stop, |run| stop.min(run));
-    ensure(start < stop, || {
-        Fault::at("start", format!("it would stop at {stop}, before it starts"))
+    ensure(start < earliest, || {
+        Fault::at("start", format!("it would stop at {earliest}, before it starts"))
             .value(start.to_string())
             .help("let it start earlier, or stop later")
     })?;

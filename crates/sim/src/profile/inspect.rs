@@ -30,6 +30,11 @@ pub trait Inspect<R: HostPacket> {
         Vec::new()
     }
 
+    /// Whether a stream that begins here has something left to send.
+    fn has_streams_left(&self) -> bool {
+        false
+    }
+
     /// Whether it is bound to send later by itself.
     fn will_send(&self) -> bool;
 

@@ -173,7 +173,7 @@ impl Coordinator {
         let idle = self.window_end.since(self.last_progress.0);
         self.end_lost_flows(all, &mut standing)?;
         let has_flows = !standing.has_all_flows_ended(&self.plan);
-        if !has_flows && self.window_end >= self.plan.streams.end() {
+        if !has_flows && !self.has_streams_left(all)? {
             let over = standing.frames == 0 || idle > DRAIN_LIMIT;
             return Ok(over.then_some(Ending::Finished));
         }
@@ -183,6 +183,15 @@ impl Coordinator {
         let will_move = all.parts().iter().any(|part| Overview(&part.network).will_move());
         let ending = if has_flows { Ending::Stalled } else { Ending::Finished };
         Ok((!all.of_all(will_move)?).then_some(ending))
+    }
+
+    /// Whether a stream has something left to send. Only asked once all flows have ended.
+    fn has_streams_left<P: Profile, A: Assembly<P>>(&self, all: &mut A) -> Result<bool, A::Error> {
+        if self.plan.streams.all.is_empty() {
+            return Ok(false);
+        }
+        let here = all.parts().iter().any(|part| Overview(&part.network).has_streams_left());
+        all.of_all(here)
     }
 
     fn ending_without_events<P: Profile, A: Assembly<P>>(

@@ -52,9 +52,22 @@ fn so_many_as_the_rate_says_and_all_arrive() {
 #[test]
 fn a_run_ends_with_the_last_stream_or_at_its_stop() {
     let endless = "rate = \"8Gbps\"\ndatagram = \"1KB\"";
-    let run = run(&text(&format!("stop = \"50us\"\n{}", udp(2, 3, endless))));
-    assert_eq!(counts(&run)[0].sent_packets, 50);
-    assert_eq!(run.ends.len(), 1);
+    let stopped = run(&text(&format!("stop = \"49us\"\n{}", udp(2, 3, endless))));
+    // What is due at that instant is sent.
+    assert_eq!(counts(&stopped)[0].sent_packets, 50);
+    assert_eq!(stopped.ends.len(), 1);
+}
+
+/// The run is over when the last datagram has arrived, and not when a timer of the flow would have come, 67 ms after
+/// its last packet.
+#[test]
+fn a_run_ends_with_the_last_datagram() {
+    let slow = "rate = \"2Mbps\"\ndatagram = \"1KB\"\nstop = \"10ms\"";
+    let run = run(&text(&udp(2, 3, slow)));
+    assert_eq!(run.ending, Ending::Finished);
+    assert_eq!(counts(&run)[0].delivered_packets, 3);
+    let end = run.simulation.now().ps();
+    assert!((8_000_000_000..8_010_000_000).contains(&end), "{end}");
 }
 
 /// Two of 90 Gb/s to a host at 100 Gb/s, in a lossy priority: the frames that do not arrive were dropped, each

@@ -194,6 +194,11 @@ impl StackHost {
         self.ends.iter().map(|end| (end.stream, end.counts))
     }
 
+    /// Whether an end has something left to send.
+    pub fn has_more(&self) -> bool {
+        self.ends.iter().any(|end| end.end.next_due() < SimTime::NEVER)
+    }
+
     fn ready(&self) -> impl Iterator<Item = &StreamAtHost> {
         self.ends.iter().filter(|end| end.is_ready)
     }

@@ -43,7 +43,7 @@ pub struct Parameters {
     /// When the first datagram is due. Default: 0s.
     #[serde(default)]
     pub start: SimTime,
-    /// No datagram is due from then on. Default: the `stop` of the run, which must be given then.
+    /// No datagram is due from then on. Default: never; then the run must have a `stop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<SimTime>,
 }

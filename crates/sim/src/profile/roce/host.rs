@@ -627,6 +627,11 @@ impl Inspect<RdmaPacket> for VerbsHost {
         streams.flat_map(|streams| streams.counts()).collect()
     }
 
+    fn has_streams_left(&self) -> bool {
+        let mut streams = self.stacks.iter().filter_map(|stacks| stacks.streams.as_ref());
+        streams.any(|streams| streams.has_more())
+    }
+
     fn flow_of_connection(&self, connection: u32) -> Option<u32> {
         self.stacks.as_ref()?.tcp.as_ref()?.flow_of(connection)
     }

@@ -38,6 +38,11 @@ impl HostStreams {
     pub(in crate::profile::roce) fn counts(&self) -> impl Iterator<Item = (u32, StreamCounts)> {
         self.0.counts()
     }
+
+    /// Whether one has something left to send.
+    pub(in crate::profile::roce) fn has_more(&self) -> bool {
+        self.0.has_more()
+    }
 }
 
 impl Stack for HostStreams {
