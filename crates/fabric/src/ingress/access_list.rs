@@ -4,7 +4,7 @@ use rocelab_state::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Admit, Condition, IngressFrame, InvalidIngress};
+use super::{Admit, Condition, IngressFrame, InvalidIngress, check_priorities};
 
 /// `[[ingress.access_list]]`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,15 +22,7 @@ impl Condition for Parameters {
     type AtPort = AtPort;
 
     fn check(&self, _: u64) -> Result<(), InvalidIngress> {
-        if self.deny.is_empty() || self.deny.iter().any(|&priority| priority > 7) {
-            return Err(InvalidIngress {
-                key: "deny",
-                value: format!("{:?}", self.deny),
-                problem: "that selects no priorities".into(),
-                fix: "name priorities from 0 to 7".into(),
-            });
-        }
-        Ok(())
+        check_priorities("deny", &self.deny)
     }
 
     fn at_port(&self) -> AtPort {
@@ -80,9 +72,12 @@ mod tests {
 
     #[test]
     fn a_list_that_denies_nothing_is_refused() {
-        for deny in [Vec::new(), vec![8]] {
+        for (deny, problem) in
+            [(Vec::new(), "that selects no priorities"), (vec![3, 9], "9 is no priority")]
+        {
             let parameters = Parameters { ports: Vec::new(), deny };
-            assert_eq!(parameters.check(1_500).unwrap_err().key, "deny");
+            let invalid = parameters.check(1_500).unwrap_err();
+            assert_eq!((invalid.key, invalid.problem.as_str()), ("deny", problem));
         }
     }
 }

@@ -31,7 +31,7 @@ macro_rules! conditions {
         impl IngressConfig {
             /// All of them, each with its key, such as `policer[0]`.
             pub fn conditions(&self) -> Vec<(String, IngressCondition)> {
-                let all: [Vec<(String, IngressCondition)>; NAMES.len()] = [$(
+                let all: [Vec<(String, IngressCondition)>; IngressCause::NAMES.len()] = [$(
                     (0..).zip(&self.$module).map(|(place, parameters): (usize, _)| {
                         let condition = IngressCondition::$variant(parameters.clone());
                         (format!("{}[{place}]", $name), condition)
@@ -58,7 +58,7 @@ macro_rules! conditions {
             /// # Errors
             /// The first parameter that cannot work, why, and what to write instead.
             pub fn check(&self, largest_frame: u64) -> core::result::Result<(), InvalidIngress> {
-                            match *self { $(Self::$variant(ref parameters) => parameters.check(largest_frame),)* }
+                match *self { $(Self::$variant(ref parameters) => parameters.check(largest_frame),)* }
             }
 
             /// The state at one port.
@@ -80,14 +80,14 @@ macro_rules! conditions {
             pub fn refuses(&mut self, frame: &IngressFrame) -> Option<IngressCause> {
                 match *self {
                     $(Self::$variant(ref mut state) => {
-                        (!state.admits(frame)).then(|| IngressCause::named($name))
+                        (!state.admits(frame)).then_some(IngressCause::$variant)
                     })*
                 }
             }
 
             /// The cause by which results count what it refuses.
             pub fn cause(&self) -> IngressCause {
-                match *self { $(Self::$variant(_) => IngressCause::named($name),)* }
+                match *self { $(Self::$variant(_) => IngressCause::$variant,)* }
             }
         }
 
@@ -106,8 +106,21 @@ macro_rules! conditions {
             }
         }
 
-        /// The names of all conditions, in the order of the list.
-        const NAMES: &[&str] = &[$($name,)*];
+        /// Why a frame was dropped as it came in: the condition that it did not meet.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+        pub enum IngressCause {
+            $($(#[$meta])* $variant,)*
+        }
+
+        impl IngressCause {
+            /// The names of all causes, in the order of the list.
+            pub const NAMES: &[&str] = &[$($name,)*];
+
+            /// The condition's name, as scenarios and results have it.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
     };
 }
 
@@ -150,25 +163,6 @@ pub struct IngressFrame {
     pub len: u32,
 }
 
-/// Why a frame was dropped as it came in: the condition that it did not meet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub struct IngressCause(u8);
-
-impl IngressCause {
-    fn named(name: &str) -> Self {
-        let place = NAMES.iter().position(|known| *known == name);
-        Self(place.and_then(|place| u8::try_from(place).ok()).unwrap_or(u8::MAX))
-    }
-
-    /// The names of all causes.
-    pub const NAMES: &[&str] = NAMES;
-
-    /// The condition's name, as scenarios and results have it.
-    pub const fn name(self) -> &'static str {
-        if (self.0 as usize) < NAMES.len() { NAMES[self.0 as usize] } else { "ingress" }
-    }
-}
-
 /// A parameter that cannot work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidIngress {
@@ -180,4 +174,19 @@ pub struct InvalidIngress {
     pub problem: String,
     /// What to write instead.
     pub fix: String,
+}
+
+/// Checks that `key` names priorities, and only such as there are.
+fn check_priorities(
+    key: &'static str,
+    priorities: &[u8],
+) -> core::result::Result<(), InvalidIngress> {
+    let (problem, fix) = match priorities.iter().find(|&&priority| priority > 7) {
+        Some(other) => (format!("{other} is no priority"), "give 0 to 7"),
+        None if priorities.is_empty() => {
+            ("that selects no priorities".into(), "name priorities from 0 to 7")
+        }
+        None => return Ok(()),
+    };
+    Err(InvalidIngress { key, value: format!("{priorities:?}"), problem, fix: fix.into() })
 }

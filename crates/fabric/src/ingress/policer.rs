@@ -5,7 +5,7 @@ use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Admit, Condition, IngressFrame, InvalidIngress};
+use super::{Admit, Condition, IngressFrame, InvalidIngress, check_priorities};
 
 /// `[[ingress.policer]]`. Bytes of frames count, FCS included; preambles and gaps do not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +33,7 @@ impl Condition for Parameters {
         };
         if self.rate.bits_per_second() == 0 {
             let fix =
-                "give a rate above 0, such as \"10Gbps\"; an empty list of ports polices none";
+                "give a rate above 0, such as \"10Gbps\"; `access_list` drops all of a priority";
             return invalid("rate", self.rate.to_string(), "nothing would pass", fix.into());
         }
         if self.burst.get() < largest_frame {
@@ -41,12 +41,11 @@ impl Condition for Parameters {
             let problem = "the largest frames would never pass";
             return invalid("burst", self.burst.to_string(), problem, fix);
         }
-        let some = self.priorities.as_deref().unwrap_or(&[0]);
-        if some.is_empty() || some.iter().any(|&priority| priority > 7) {
-            let fix = "name priorities from 0 to 7, or leave the key out for all".into();
-            return invalid("priorities", format!("{some:?}"), "that selects no priorities", fix);
-        }
-        Ok(())
+        let Some(some) = &self.priorities else { return Ok(()) };
+        check_priorities("priorities", some).map_err(|mut invalid| {
+            invalid.fix += ", or leave the key out for all";
+            invalid
+        })
     }
 
     fn at_port(&self) -> AtPort {

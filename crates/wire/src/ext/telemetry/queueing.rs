@@ -13,8 +13,8 @@ const ZEROS: [u8; 2] = [0; 2];
 const SUM_LEN: usize = size_of::<u32>();
 
 /// Bits in a byte, and nanoseconds in a second.
-const BITS: u64 = 8;
-const NS_PER_S: u64 = 1_000_000_000;
+const BITS: u128 = 8;
+const NS_PER_S: u128 = 1_000_000_000;
 
 /// Adds the time that the bytes in a port's queues take to leave at its rate, rounded down. The sum
 /// stays at what 32 bits can hold.
@@ -54,8 +54,9 @@ impl Signal for Writer {
 
     #[inline]
     fn write(&mut self, sum: &mut u32, port: &EgressPort, _: &mut impl FnMut() -> u32) {
-        let bits = port.waiting_bytes.saturating_mul(BITS);
-        let wait = bits.saturating_mul(NS_PER_S) / port.rate_bps.max(1);
+        // 64 bits do not hold this product above 2.3 GB; 128 bits hold all.
+        let bits_ns = u128::from(port.waiting_bytes) * BITS * NS_PER_S;
+        let wait = bits_ns / u128::from(port.rate_bps.max(1));
         *sum = sum.saturating_add(u32::try_from(wait).unwrap_or(u32::MAX));
     }
 }
@@ -81,6 +82,7 @@ mod tests {
         assert_eq!(written(0, 12, 100_000_000_000), 0, "0.96 ns");
         assert_eq!(written(u32::MAX - 5, 1_250, 100_000_000_000), u32::MAX);
         assert_eq!(written(0, u64::MAX, 0), u32::MAX);
+        assert_eq!(written(0, 40_000_000_000, 800_000_000_000), 400_000_000, "40 GB");
     }
 
     #[test]
