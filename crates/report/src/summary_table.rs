@@ -185,14 +185,20 @@ fn operations(table: &mut String, summary: &Summary) {
     }
 }
 
-/// A line for each stream of a host's stack.
+/// How many streams have a line.
+const STREAMS: usize = 5;
+
+/// A line for each of the first streams of hosts' stacks.
 fn streams(table: &mut String, summary: &Summary) {
     let labels = std::iter::once("Streams").chain(std::iter::repeat(""));
-    for (label, stream) in labels.zip(&summary.streams) {
+    for (label, stream) in labels.zip(summary.streams.iter().take(STREAMS)) {
         let (delivered, sent) = (count(stream.delivered_packets), count(stream.sent_packets));
         let (stack, from, to) = (&stream.stack, &stream.source, &stream.destination);
         let text = format!("{stack} {from} to {to}: {delivered} of {sent} packets delivered");
         line(table, label, &text);
+    }
+    if let Some(more @ 1..) = summary.streams.len().checked_sub(STREAMS) {
+        line(table, "", &format!("and {} more; see summary.json", count(more as u64)));
     }
 }
 
@@ -390,6 +396,19 @@ mod tests {
         let table = summary_table(&summary, &RunInfo::default(), Path::new("results"));
         assert!(table.contains("0 ps paused in all, 2 storms\n"), "{table}");
         assert!(table.contains("0 marks, 0 CNPs, 1,052 CNMs of QCN\n"), "{table}");
+    }
+
+    #[test]
+    fn of_many_streams_the_first_five_have_lines() {
+        let lines = |number: usize| {
+            let summary = Summary { streams: vec![<_>::default(); number], ..Summary::default() };
+            let table = summary_table(&summary, &RunInfo::default(), Path::new("results"));
+            (
+                table.matches("packets delivered").count(),
+                table.contains("and 1,995 more; see summary.json\n"),
+            )
+        };
+        assert_eq!([5, 2_000].map(lines), [(5, false), (5, true)]);
     }
 
     #[test]

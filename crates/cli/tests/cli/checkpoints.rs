@@ -343,3 +343,29 @@ fn a_branch_replaces_results_with_their_checkpoints() {
     assert!(!sandbox.path("other.checkpoints").exists());
     assert!(sandbox.path("one.checkpoints").exists());
 }
+
+/// Packets under way carry what the delay needs, or nothing; a branch cannot change that. Other parameters of the
+/// algorithm it can.
+#[test]
+fn a_branch_cannot_follow_another_delay() {
+    let sandbox = Sandbox::new();
+    write_fabric(&sandbox);
+    let kept = ["--checkpoint-every", "1ms", "--keep-checkpoints", "--quiet"];
+    for (delay, other) in [("queueing", "round-trip"), ("round-trip", "queueing")] {
+        let control = format!("[congestion_control.timely]\ndelay = \"{delay}\"");
+        let file = format!("{delay}.toml");
+        sandbox.write(&file, &FABRIC.replace("[congestion_control.dcqcn]", &control));
+        sandbox.succeeds(&[&["run", file.as_str(), "--out", delay][..], &kept].concat());
+        let before = sandbox.tree();
+        let other = format!("congestion_control.timely.delay={other}");
+        let branch = ["branch", delay, "--at", "1ms", "--out", "branch", "--quiet", "--force"];
+        let refused = sandbox.rocelab(&[&branch[..], &["--set", &other]].concat());
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        for words in ["--set", "another delay", "docs/checkpoints.md"] {
+            assert!(refused.stderr.contains(words), "no {words:?} in {}", refused.stderr);
+        }
+        assert_eq!(sandbox.tree(), before, "nothing is left behind");
+        let same = ["--set", "congestion_control.timely.beta=0.5"];
+        sandbox.succeeds(&[&branch[..], &same].concat());
+    }
+}

@@ -5,7 +5,7 @@
 //! always busy has a utilization of 1. By the rules of HPCC's ns-3 simulator frames have neither.
 
 use rocelab_fabric::{PacketId, Serialisation};
-use rocelab_state::Result;
+use rocelab_state::{Result, load_value, save_value, unfit};
 use rocelab_transport::congestion_control::{Feedback, Telemetry as Carried};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{EgressPort, TelemetryHeader, TelemetryKind, TelemetryWriter};
@@ -57,6 +57,30 @@ impl Telemetry {
         let all = self.writers.iter_mut().flatten();
         let mut of_port = all.filter_map(|writers| writers.by_port.get_mut(port as usize));
         of_port.try_for_each(|writer| writer.load(from))
+    }
+
+    /// Saves which kinds somebody asks for: packets under way say that they carry them.
+    pub(super) fn save_kinds(telemetry: Option<&Self>, to: &mut Vec<u8>) -> Result {
+        save_value(&Self::kinds(telemetry), to)
+    }
+
+    /// Loads which kinds somebody asked for, which must be those of now.
+    pub(super) fn load_kinds(telemetry: Option<&Self>, from: &mut &[u8]) -> Result {
+        let saved: Vec<String> = load_value(from)?;
+        if saved == Self::kinds(telemetry) {
+            Ok(())
+        } else {
+            Err(unfit(
+                "the telemetry of packets, for a congestion control that follows another delay",
+            ))
+        }
+    }
+
+    /// The names of the kinds that somebody asks for.
+    fn kinds(telemetry: Option<&Self>) -> Vec<&'static str> {
+        let writers = telemetry.map_or(&[][..], |telemetry| &telemetry.writers[..]);
+        let wanted = TelemetryKind::ALL.into_iter().zip(writers);
+        wanted.filter(|(_, writers)| writers.is_some()).map(|(kind, _)| kind.name()).collect()
     }
 
     fn kept(&self) -> impl Iterator<Item = &Writers> {

@@ -50,13 +50,25 @@ impl Plan {
         let lossless = config.lossless.iter().fold(0, bit);
         let tagged = self.roce.tagged;
         let own = own.max(self.streams.largest_frame(tagged, lossless));
-        let any = segment.max(self.streams.largest_frame(tagged, u8::MAX));
+        let any = self.largest_other_frame();
         LosslessHop {
             cell: config.cell,
             frame_ahead: hop.frame_ahead.max(Bytes::new(any.into())),
             largest_frame: hop.largest_frame.max(Bytes::new(own.into())),
             ..hop
         }
+    }
+
+    /// The largest frame of a scenario, of RDMA, TCP or other stacks, FCS included.
+    pub(crate) fn largest_frame_of_all(&self) -> Bytes {
+        self.largest_frame().max(Bytes::new(self.largest_other_frame().into()))
+    }
+
+    /// The largest frame of TCP or other stacks, FCS included (bytes); 0 if there is none.
+    fn largest_other_frame(&self) -> u16 {
+        let tagged = self.roce.tagged;
+        let segment = self.tcp.as_ref().map_or(0, |tcp| tcp.largest_frame(tagged));
+        segment.max(self.streams.largest_frame(tagged, u8::MAX))
     }
 
     /// The largest frame of RDMA in a scenario, FCS included: a full packet with a RETH and immediate data, and

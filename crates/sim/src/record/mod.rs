@@ -337,6 +337,11 @@ impl DropCause {
 
     /// The name that is written so, if it is one.
     pub(crate) fn named(name: &str) -> Option<&'static str> {
+        Self::names().find(|known| *known == name)
+    }
+
+    /// The names of all causes.
+    fn names() -> impl Iterator<Item = &'static str> {
         const OTHERS: [DropCause; 12] = [
             DropCause::Link,
             DropCause::Fault(0),
@@ -353,7 +358,7 @@ impl DropCause {
         ];
         let others = OTHERS.iter().map(Self::name);
         let ingress = IngressCause::NAMES.iter().copied();
-        DropReason::NAMES.into_iter().chain(others).chain(ingress).find(|known| *known == name)
+        DropReason::NAMES.into_iter().chain(others).chain(ingress)
     }
 }
 
@@ -423,4 +428,18 @@ pub struct FlowGoodput {
     pub bytes: u64,
     /// The time since that sample.
     pub interval: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Results count drops by these names: an ingress condition must not have that of another cause.
+    #[test]
+    fn causes_of_drops_have_different_names() {
+        let mut names = BTreeSet::new();
+        assert!(DropCause::names().all(|name| names.insert(name)), "{names:?}");
+    }
 }

@@ -26,6 +26,7 @@ use super::event::Event;
 use super::feature::StateOf;
 use super::port::NetworkPort;
 use super::saved_packets::SavedPackets;
+use super::telemetry::Telemetry;
 use crate::profile::Profile;
 use crate::profile::roce::Roce;
 
@@ -185,12 +186,14 @@ impl Checkpoint<'_> {
     }
 
     fn save_common(&self, to: &mut Vec<u8>) -> Result {
+        Telemetry::save_kinds(self.0.side.telemetry.as_deref(), to)?;
         save_value(&self.0.failures.active_links, to)?;
         self.0.features.outside.save(to)?;
         self.0.failures.outages.save(to)
     }
 
     fn load_common(&mut self, from: &mut &[u8]) -> Result {
+        Telemetry::load_kinds(self.0.side.telemetry.as_deref(), from)?;
         self.0.failures.active_links = load_value(from)?;
         self.0.features.outside.load(from)?;
         self.0.failures.outages.load(from)?;

@@ -42,7 +42,24 @@ fn conditions_that_cannot_be_are_refused() {
             "leaf-0:3",
         ),
         ("access_list", format!("{port}\ndeny = []"), 3, "deny", "[]", "no priorities", "0 to 7"),
-        ("access_list", format!("{port}\ndeny = [8]"), 3, "deny", "[8]", "no priorities", "0 to 7"),
+        (
+            "access_list",
+            format!("{port}\ndeny = [8]"),
+            3,
+            "deny",
+            "[8]",
+            "8 is no priority",
+            "0 to 7",
+        ),
+        (
+            "access_list",
+            format!("{port}\ndeny = [3, 9]"),
+            3,
+            "deny",
+            "[3, 9]",
+            "9 is no priority",
+            "0 to 7",
+        ),
         (
             "policer",
             policer(&format!("rate = \"0bps\"\n{burst}")),
@@ -70,10 +87,44 @@ fn conditions_that_cannot_be_are_refused() {
             "no priorities",
             "0 to 7",
         ),
+        (
+            "policer",
+            policer(&format!("{rate}\n{burst}\npriorities = [9]")),
+            5,
+            "priorities",
+            "[9]",
+            "9 is no priority",
+            "give 0 to 7",
+        ),
     ];
     for (kind, keys, line, key, value, message, help) in table {
         let (place, key) = (format!("s.toml:{line}"), format!("ingress.{kind}[0].{key}"));
         let expected = Expected { place: &place, key: &key, value, message, help };
         check(&condition(kind, &keys), expected);
+    }
+}
+
+/// The largest frame may be one of TCP, or of another stack.
+#[test]
+fn bursts_hold_the_largest_frame_of_any_kind() {
+    let tcp = "[tcp]\nmtu = MTU\n[workload.flows]\ntransport = \"tcp\"";
+    let datagrams = "[[host.stack.udp]]\nfrom = \"host-0\"\nto = \"host-2\"\nrate = \"1Gbps\"\n\
+                     datagram = \"8952B\"\nstop = \"1ms\"\n[workload.flows]";
+    // Ethernet, IP, FCS; of datagrams UDP too.
+    for (kind, largest) in [(tcp, 14 + 9_000 + 4), (datagrams, 14 + 20 + 8 + 8_952 + 4)] {
+        let text = |burst: u32| {
+            let keys = format!("ports = [\"switch-0\"]\nrate = \"1Gbps\"\nburst = \"{burst}B\"");
+            condition("policer", &keys).replace("[workload.flows]", kind)
+        };
+        plan(&text(largest), &[]).unwrap_or_else(|error| panic!("{kind}: {error}"));
+        let (value, help) = (format!("\"{}B\"", largest - 1), format!("{largest}B"));
+        let expected = Expected {
+            place: "s.toml:4",
+            key: "ingress.policer[0].burst",
+            value: &value,
+            message: "never pass",
+            help: &help,
+        };
+        check(&text(largest - 1), expected);
     }
 }
