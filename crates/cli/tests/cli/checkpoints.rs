@@ -184,8 +184,8 @@ fn a_branch_that_stops_later_has_streams_until_then() {
     let scenario = "[topology.single-switch]\nhosts = 4\nlink = { rate = \"100Gbps\", cable = \"3m\" }\n\
         [workload.flows]\nlist = [{ from = \"host-0\", to = \"host-1\", bytes = \"200KB\" }]\n\
         [[host.stack.udp]]\nfrom = \"host-2\"\nto = \"host-3\"\nrate = \"2Mbps\"\ndatagram = \"1KB\"\n";
-    sandbox.write("short.toml", &format!("stop = \"10ms\"\n{scenario}"));
-    sandbox.write("long.toml", &format!("stop = \"30ms\"\n{scenario}"));
+    sandbox.write("short.toml", format!("stop = \"10ms\"\n{scenario}"));
+    sandbox.write("long.toml", format!("stop = \"30ms\"\n{scenario}"));
     let kept = ["--checkpoint-every", "1ms", "--keep-checkpoints", "--quiet"];
     sandbox.succeeds(&[&["run", "short.toml", "--out", "short"][..], &kept].concat());
     sandbox.succeeds(&["run", "long.toml", "--out", "long", "--quiet"]);
@@ -354,7 +354,7 @@ fn a_branch_cannot_follow_another_delay() {
     for (delay, other) in [("queueing", "round-trip"), ("round-trip", "queueing")] {
         let control = format!("[congestion_control.timely]\ndelay = \"{delay}\"");
         let file = format!("{delay}.toml");
-        sandbox.write(&file, &FABRIC.replace("[congestion_control.dcqcn]", &control));
+        sandbox.write(&file, FABRIC.replace("[congestion_control.dcqcn]", &control));
         sandbox.succeeds(&[&["run", file.as_str(), "--out", delay][..], &kept].concat());
         let before = sandbox.tree();
         let other = format!("congestion_control.timely.delay={other}");

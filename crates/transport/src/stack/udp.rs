@@ -39,6 +39,7 @@ pub struct Parameters {
     pub datagram: Bytes,
     /// Priority 0 to 7.
     #[serde(default)]
+    #[schemars(range(max = 7))]
     pub priority: u8,
     /// When the first datagram is due. Default: 0s.
     #[serde(default)]
