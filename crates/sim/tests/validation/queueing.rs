@@ -125,7 +125,7 @@ fn all_that_follow_a_delay_run_with_it() {
     for algorithm in ["timely", "patched-timely", "swift"] {
         for workload in [
             "[workload.incast]\nsenders = 4\nbytes = \"500KB\"\n",
-            "[workload.incast]\nsenders = 4\nbytes = \"500KB\"\noperation = \"read\"\n",
+            "[workload.incast]\nsenders = 4\nbytes = \"500KB\"\nverb = \"read\"\n",
         ] {
             let run = run(&format!(
                 "[congestion_control.{algorithm}]\ndelay = \"queueing\"\n\

@@ -9,8 +9,9 @@ use crate::congestion_control::Feedback;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
 pub struct Packet {
     /// What the packet carries for its algorithm: the start of the data packet's transmission
-    /// (round-trip times), or a probabilistic value. ACK and NACK carry it back.
-    pub carried: u64,
+    /// (round-trip times), or a probabilistic value. ACK and NACK carry it back. In halves, the lower one first: so the
+    /// packet is aligned to 4, and an `enum` of this and a frame of another stack needs no more than 4 bytes beside it.
+    carried: [u32; 2],
     /// The flow, by its number in the plan.
     pub flow: u32,
     /// The queue pair of the flow at its source.
@@ -47,8 +48,21 @@ const MARKED: u8 = 0b0100_0000;
 const ECHO: u8 = 0b1000_0000;
 
 impl Packet {
+    /// What it carries for its algorithm.
+    #[must_use]
+    pub const fn carried(&self) -> u64 {
+        let [low, high] = self.carried;
+        (high as u64) << 32 | low as u64
+    }
+
+    /// It carries this value.
+    #[expect(clippy::cast_possible_truncation, reason = "the other half is beside it")]
+    pub const fn carry(&mut self, value: u64) {
+        self.carried = [value as u32, (value >> 32) as u32];
+    }
+
     pub(super) const fn new(kind: Kind, flow: u32, queue_pair: u32, sequence: u32) -> Self {
-        Self { carried: 0, flow, queue_pair, sequence, payload_len: 0, kind, class: 0 }
+        Self { carried: [0; 2], flow, queue_pair, sequence, payload_len: 0, kind, class: 0 }
     }
 
     pub(super) const fn with_priority(mut self, priority: u8) -> Self {
@@ -121,7 +135,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn sent_at(&self) -> SimTime {
-        SimTime::from_ps(self.carried)
+        SimTime::from_ps(self.carried())
     }
 }
 

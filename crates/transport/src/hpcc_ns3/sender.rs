@@ -135,7 +135,7 @@ impl<T: Copy> Sender<T> {
             .with_telemetry(feedback);
         packet.payload_len = u16::try_from(payload).unwrap_or(u16::MAX);
         if feedback == Feedback::Rtt {
-            packet.carried = now.ps();
+            packet.carry(now.ps());
         }
         if self.next < self.farthest {
             self.retransmissions += 1;
@@ -199,7 +199,7 @@ impl<T: Copy> Sender<T> {
             }
             Feedback::Telemetry(TelemetryUnits::Pint(_)) if !sampled => return false,
             Feedback::Telemetry(TelemetryUnits::Pint(_)) => {
-                let value = u16::try_from(packet.carried).unwrap_or(u16::MAX);
+                let value = u16::try_from(packet.carried()).unwrap_or(u16::MAX);
                 within = TelemetryHeader::Pint(value);
                 Some(&within)
             }

@@ -258,14 +258,14 @@ impl HostPacket for Packet {
 
     #[inline]
     fn own_telemetry(&self) -> Option<TelemetryHeader> {
-        let value = || TelemetryHeader::Pint(u16::try_from(self.carried).unwrap_or(u16::MAX));
+        let value = || TelemetryHeader::Pint(u16::try_from(self.carried()).unwrap_or(u16::MAX));
         self.carries_value().then(value)
     }
 
     #[inline]
     fn set_own_telemetry(&mut self, header: TelemetryHeader) {
         if let TelemetryHeader::Pint(value) = header {
-            self.carried = u64::from(value);
+            self.carry(u64::from(value));
         }
     }
 

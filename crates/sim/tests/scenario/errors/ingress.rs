@@ -107,7 +107,7 @@ fn conditions_that_cannot_be_are_refused() {
 /// The largest frame may be one of TCP, or of another stack.
 #[test]
 fn bursts_hold_the_largest_frame_of_any_kind() {
-    let tcp = "[tcp]\nmtu = MTU\n[workload.flows]\ntransport = \"tcp\"";
+    let tcp = "[tcp]\nmtu = 9000\n[workload.flows]\ntransport = \"tcp\"";
     let datagrams = "[[host.stack.udp]]\nfrom = \"host-0\"\nto = \"host-2\"\nrate = \"1Gbps\"\n\
                      datagram = \"8952B\"\nstop = \"1ms\"\n[workload.flows]";
     // Ethernet, IP, FCS; of datagrams UDP too.
