@@ -2,7 +2,7 @@
 //! each in the list below.
 //!
 //! A scenario describes *streams* of a stack, as `[[host.stack.NAME]]`. Each goes from one host to another,
-//! and has an [`End`] at both. A stack says what its packets look like, and when an end sends one;
+//! and has an `End` at both. A stack says what its packets look like, and when an end sends one;
 //! [`StackHost`] has all ends of one host, and sends what is due. What a stack has, it says in its own file: the
 //! keys of a stream, what is wrong with them, its bytes in captures, and its saved state.
 
