@@ -37,7 +37,7 @@ macro_rules! stacks {
                 has_any.then(|| Box::new(stacks))
             }
 
-            /// Each that the host has.
+            /// Each that the host has: for what is not done with every frame.
             pub(super) fn all(&self) -> impl Iterator<Item = &dyn Stack> {
                 [$(self.$module.as_ref().map(|stack| -> &dyn Stack { stack }),)*]
                     .into_iter()
@@ -79,6 +79,36 @@ macro_rules! stacks {
                         return self.$module.as_mut()?.poll_transmit(now, held);
                     }
                 )*
+                None
+            }
+
+            /// When the first of them wants to be woken.
+            pub(super) fn poll_timeout(&self) -> SimTime {
+                let first = SimTime::NEVER;
+                $(let first = self.$module.as_ref().map_or(first, |one| first.min(one.poll_timeout()));)*
+                first
+            }
+
+            /// It is `now`, perhaps earlier than they asked for.
+            pub(super) fn handle_timeout(&mut self, now: SimTime) {
+                $(if let Some(stack) = &mut self.$module {
+                    stack.handle_timeout(now);
+                })*
+            }
+
+            /// The next of their flows that has ended.
+            pub(super) fn poll_end(&mut self, now: SimTime) -> Option<HostEnd> {
+                $(if let Some(end) = self.$module.as_mut().and_then(|stack| stack.poll_end(now)) {
+                    return Some(end);
+                })*
+                None
+            }
+
+            /// What they have accepted for applications since they were last asked.
+            pub(super) fn poll_accepted(&mut self) -> Option<AcceptedPayload> {
+                $(if let Some(accepted) = self.$module.as_mut().and_then(Stack::poll_accepted) {
+                    return Some(accepted);
+                })*
                 None
             }
 
@@ -181,11 +211,6 @@ impl Stacks {
     /// The same, to change.
     pub(super) fn carrying_mut(&mut self, flow: &FlowPlan) -> Option<&mut dyn Stack> {
         self.all_mut().find(|stack| stack.carries(flow))
-    }
-
-    /// When the first of them wants to be woken.
-    pub(super) fn poll_timeout(&self) -> SimTime {
-        self.all().map(Stack::poll_timeout).min().unwrap_or(SimTime::NEVER)
     }
 }
 

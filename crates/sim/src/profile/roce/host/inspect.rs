@@ -1,0 +1,112 @@
+//! A host with verbs as it looks from outside.
+
+use rocelab_transport::stack::StreamCounts;
+use rocelab_transport::tcp::TcpCounters;
+use rocelab_transport::{Backlog, Counters, FIRST_QPN, Packet as RdmaPacket, QueuePair, Standing};
+use rocelab_units::SimTime;
+
+use super::VerbsHost;
+use crate::profile::{FlowProgress, Inspect};
+use crate::record::{Allowed, OpenOperation, Violation};
+use crate::{FlowPlan, Plan, Verb};
+
+impl Inspect<RdmaPacket> for VerbsHost {
+    fn tcp_counters(&self) -> Option<&TcpCounters> {
+        self.stacks.as_ref()?.tcp.as_ref().map(|tcp| tcp.counters())
+    }
+
+    fn tcp_connections(&self) -> usize {
+        let tcp = self.stacks.as_ref().and_then(|stacks| stacks.tcp.as_ref());
+        tcp.map_or(0, |tcp| tcp.connections())
+    }
+
+    fn stream_counts(&self) -> Vec<(u32, StreamCounts)> {
+        let streams = self.stacks.iter().filter_map(|stacks| stacks.streams.as_ref());
+        streams.flat_map(|streams| streams.counts()).collect()
+    }
+
+    fn has_streams_left(&self) -> bool {
+        let mut streams = self.stacks.iter().filter_map(|stacks| stacks.streams.as_ref());
+        streams.any(|streams| streams.has_more())
+    }
+
+    fn flow_of_connection(&self, connection: u32) -> Option<u32> {
+        self.stacks.as_ref()?.tcp.as_ref()?.flow_of(connection)
+    }
+
+    fn will_send(&self) -> bool {
+        let connections = self.connections.as_ref();
+        let works = self.apps.as_ref().is_some_and(|apps| apps.next_due() != SimTime::NEVER);
+        self.nic.is_pacing()
+            || connections.is_some_and(|one| one.poll_timeout() != SimTime::NEVER)
+            || works
+            || self.stacks.as_ref().is_some_and(|one| one.poll_timeout() != SimTime::NEVER)
+    }
+
+    fn open_operations(&self) -> Vec<OpenOperation> {
+        self.apps.iter().flat_map(|apps| apps.open()).collect()
+    }
+
+    fn connection_of(&self, qpn: u32) -> Option<u32> {
+        self.apps.as_ref()?.connection_of(qpn)
+    }
+
+    fn retransmissions(&self, _number: u32, flow: &FlowPlan) -> u64 {
+        if let Some(stack) = self.stacks.as_ref().and_then(|stacks| stacks.carrying(flow)) {
+            return stack.retransmissions(flow);
+        }
+        self.nic.queue_pair(flow.source_qpn).map_or(0, QueuePair::retransmissions)
+    }
+
+    fn progress(&self, number: u32, flow: &FlowPlan) -> Option<FlowProgress> {
+        if let Some(stack) = self.stacks.as_ref().and_then(|stacks| stacks.carrying(flow)) {
+            return stack.progress(flow, self.nic.config().line_rate);
+        }
+        if self.flow_of(flow.source_qpn) != Some(number) {
+            return None;
+        }
+        let queue_pair = self.nic.queue_pair(flow.source_qpn)?;
+        // READ data is paced by the other end.
+        let allowed = (flow.verb != Verb::Read)
+            .then(|| Allowed { rate: queue_pair.rate(), window: queue_pair.window() });
+        Some(FlowProgress { acknowledged: queue_pair.bytes_acknowledged(), allowed })
+    }
+
+    fn has_sent_all(&self, flow: &FlowPlan) -> bool {
+        let queue_pair = self.nic.queue_pair(flow.source_qpn);
+        queue_pair.is_some_and(|queue_pair| queue_pair.work_outstanding() == 0)
+    }
+
+    fn undelivered_messages(&self, flow: &FlowPlan) -> u64 {
+        let index = flow.destination_qpn.wrapping_sub(FIRST_QPN) as usize;
+        self.queue_pairs.get(index).map_or(0, |state| state.messages_left.into())
+    }
+
+    fn violations(&self, plan: &Plan, number: u32) -> Vec<Violation> {
+        let is_source = plan.flows[number as usize].source == self.node;
+        self.integrity.as_ref().map_or_else(Vec::new, |integrity| {
+            integrity.violations(plan, number, is_source, &self.nic)
+        })
+    }
+
+    fn standing(&self, qpn: u32) -> Option<Standing> {
+        self.nic.queue_pair(qpn).map(QueuePair::standing)
+    }
+
+    fn has_backlogs(&self) -> bool {
+        self.nic.has_backlogs()
+    }
+
+    fn backlogs(&self) -> impl Iterator<Item = Backlog> {
+        self.nic.backlogs()
+    }
+
+    fn flow_of(&self, qpn: u32) -> Option<u32> {
+        let index = qpn.wrapping_sub(FIRST_QPN) as usize;
+        self.queue_pairs.get(index).map(|state| state.flow).filter(|&flow| flow != u32::MAX)
+    }
+
+    fn counters(&self) -> &Counters {
+        self.nic.counters()
+    }
+}
