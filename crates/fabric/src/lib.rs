@@ -17,6 +17,7 @@ mod buffer_dependency;
 mod chain;
 mod ecn;
 mod flow_control;
+mod forwarding;
 mod ingress;
 mod input_file;
 mod link;
@@ -44,6 +45,10 @@ pub use buffer_dependency::{
 pub use chain::{Chain, Fifo, PacketId};
 pub use ecn::{EcnMarker, ThresholdMarker};
 pub use flow_control::{FlowControl, OnOffFlowControl, QuantaFlowControl};
+pub use forwarding::{
+    ForwardedFrame, Forwarding, ForwardingDrop, ForwardingPlane, KnownHosts, LearningConfig,
+    MacEntries, MissingEntries, PlaneState,
+};
 pub use ingress::{
     IngressCause, IngressCondition, IngressConfig, IngressFrame, IngressState, InvalidIngress,
 };

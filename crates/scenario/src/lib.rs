@@ -58,10 +58,11 @@ pub use failure::{
 pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
 pub use host::HostConfig;
 pub use items::Items;
-pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, LearningConfig, VlanConfig};
+pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, VlanConfig};
 pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
 pub use rnr_timer::RnrTimer;
 pub use roce::{RoceConfig, RoceVersion, Tagging};
+pub use rocelab_fabric::LearningConfig;
 pub use route::RouteConfig;
 pub use sample::{FlowSampling, PortSampling, SampleConfig};
 pub use slow_receiver::{SlowReceiverConfig, TranslationConfig};

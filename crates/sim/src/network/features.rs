@@ -11,6 +11,7 @@ use super::capture::Capture;
 use super::crossing::{MessageOf, Outbox};
 use super::faults::Faults;
 use super::feature::{Arrival, Feature, Scene, SetUp, StateOf, Verdict};
+use super::forwarding::Forwarding;
 use super::hops::HopLimits;
 use super::idle_backlog::IdleBacklogs;
 use super::ingress::Ingress;
@@ -20,7 +21,6 @@ use super::passed::Passed;
 use super::receiver::{Receiver, Receivers};
 use super::sampling::Sampling;
 use super::saved_packets::SavedPackets;
-use super::tables::Tables;
 use crate::profile::Profile;
 
 /// Makes storage, set-up, the order in which frames pass features, and saved state.
@@ -116,8 +116,8 @@ features! {
     balancing: Balancing,
     /// Hop limits, where frames may run in circles or captures show them.
     hop_limits: HopLimits,
-    /// What switches know of hosts, where that is not everything.
-    tables: Tables,
+    /// Switches that do not know every host, or do not look.
+    forwarding: Forwarding,
     /// Hosts that handle frames no faster than they can.
     receivers: Receivers,
 }

@@ -27,7 +27,7 @@ mod failure;
 mod faults;
 mod feature;
 mod features;
-mod flooding;
+mod forwarding;
 mod hops;
 mod host;
 mod host_pauses;
@@ -57,7 +57,6 @@ mod side;
 mod state;
 mod stuck;
 mod switch;
-mod tables;
 mod telemetry;
 mod translations;
 mod transmit;
@@ -86,7 +85,7 @@ pub(crate) use self::stuck::{FullQueue, StuckQueuePair, WaitingPackets};
 pub use crate::profile::BuildError;
 pub use crate::record::{
     Deadlock, DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowGoodput, FlowRate,
-    FrameDropped, HostEnd, IntegrityReport, Layer2Totals, MacEntries, MarksCounted, OpenOperation,
+    FrameDropped, HostEnd, IntegrityReport, Layer2Totals, MarksCounted, OpenOperation,
     OperationEnd, PauseChange, PauseEvent, PauseRequest, PortUse, Promise, QueueLength, QueueStorm,
     Record, RecordKind, StuckQueue, Totals, TrafficKind, Traversals, Violation,
 };

@@ -68,7 +68,7 @@ pub(super) fn summary<P: Profile>(
         storms: totals.storms,
         slow_receivers: slow_receivers(plan, network),
         deadlocks: Vec::new(),
-        layer2: (!plan.tables.are_complete()).then(|| layer2(&totals)),
+        layer2: (!plan.all_switches_follow_routes()).then(|| layer2(&totals)),
         pfc: PfcCounts {
             pauses: totals.pauses,
             resumes: totals.resumes,

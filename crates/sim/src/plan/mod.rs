@@ -16,13 +16,12 @@ mod sampling;
 mod slow_receiver;
 mod streams;
 mod switches;
-mod tables;
 mod tcp;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rocelab_fabric::{NodeId, RouteError, Routes, StaticRoute, SwitchConfig, Topology};
+use rocelab_fabric::{KnownHosts, NodeId, RouteError, Routes, StaticRoute, SwitchConfig, Topology};
 use rocelab_transport::{HostSchedulerConfig, QueuePairProfile, Service};
 use rocelab_units::SimTime;
 
@@ -40,7 +39,6 @@ pub use self::sampling::{FlowSamplingPlan, PortSamplingPlan, SamplingPlan};
 pub use self::slow_receiver::SlowReceiver;
 pub use self::streams::{StreamPlan, StreamsPlan};
 pub use self::switches::SwitchOverrides;
-pub use self::tables::{MissingEntries, TablesPlan};
 pub use self::tcp::TcpPlan;
 use crate::address;
 use crate::scenario::OnDeadlock;
@@ -66,7 +64,7 @@ pub struct Plan {
     /// Routes that are set by hand, one for each switch and host.
     pub static_routes: Vec<StaticRoute>,
     /// What switches know of hosts.
-    pub tables: TablesPlan,
+    pub known_hosts: KnownHosts,
     /// The parameters of all switches, but for what some do otherwise.
     pub switch: SwitchConfig,
     /// What single switches and ports do otherwise.

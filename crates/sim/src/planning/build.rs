@@ -12,8 +12,8 @@ use super::applications::Asked;
 use super::static_routes::Forwarding;
 use super::{
     applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3, ingress,
-    integrity, layer2, numbering, ports, receivers, resolve, sampling, service, static_routes,
-    streams, switches, tables, tcp, telemetry, topology,
+    integrity, known_hosts, layer2, numbering, ports, receivers, resolve, sampling, service,
+    static_routes, streams, switches, tcp, telemetry, topology,
 };
 use crate::plan::{ConnectionPlan, FlowPlan, Plan, ProfilePlan, RocePlan};
 use crate::scenario::{
@@ -74,7 +74,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
             (ProfilePlan::HpccNs3(Arc::new(plan)), scenario.stop.map(hpcc_ns3::truncated))
         }
     };
-    let tables = tables::build(scenario, &hosts)?;
+    let known_hosts = known_hosts::build(scenario, &hosts)?;
     let switch_overrides = switches::build(&scenario.switch, &topology)?;
     let failures = failures::build(scenario, &topology, &hosts, &switch_overrides)?;
     let tcp = tcp::plan(scenario, &flows);
@@ -85,7 +85,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         profile,
         active_links,
         static_routes,
-        tables,
+        known_hosts,
         topology,
         roce,
         switch: scenario.switch.clone(),

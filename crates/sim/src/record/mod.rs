@@ -12,7 +12,7 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 
 pub use self::deadlock::{Deadlock, StuckQueue};
 pub use self::integrity::{IntegrityReport, Promise, Violation};
-pub use self::totals::{Layer2Totals, MacEntries, Totals, TrafficKind, Traversals};
+pub use self::totals::{Layer2Totals, Totals, TrafficKind, Traversals};
 use crate::Plan;
 
 /// Something worth keeping, with its place in the order of events.
@@ -304,6 +304,8 @@ pub enum DropCause {
     NoRoute,
     /// The router knows no MAC address for its IP address, or no port for that.
     IncompleteArp,
+    /// The bridge knows no port for its destination, and does not flood.
+    UnknownDestination,
     /// The bridge knows its destination behind the port that it came in by.
     Filtered,
     /// Its hop limit (TTL) ended before it arrived.
@@ -328,6 +330,7 @@ impl DropCause {
             Self::ReceiverFull => "receiver_full",
             Self::NoRoute => "no_route",
             Self::IncompleteArp => "incomplete_arp",
+            Self::UnknownDestination => "unknown_destination",
             Self::Filtered => "filtered",
             Self::TtlExpired => "ttl_expired",
             Self::ForeignDestination => "foreign_destination",
@@ -342,7 +345,7 @@ impl DropCause {
 
     /// The names of all causes.
     fn names() -> impl Iterator<Item = &'static str> {
-        const OTHERS: [DropCause; 12] = [
+        const OTHERS: [DropCause; 13] = [
             DropCause::Link,
             DropCause::Fault(0),
             DropCause::Icrc,
@@ -352,6 +355,7 @@ impl DropCause {
             DropCause::ReceiverFull,
             DropCause::NoRoute,
             DropCause::IncompleteArp,
+            DropCause::UnknownDestination,
             DropCause::Filtered,
             DropCause::TtlExpired,
             DropCause::ForeignDestination,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
+use rocelab_fabric::MacEntries;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::Duration;
 use rocelab_wire::Opcode;
@@ -64,15 +65,6 @@ impl TrafficKind {
             _ => Self::Data,
         }
     }
-}
-
-/// What became of MAC entries while switches learn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub struct MacEntries {
-    /// Addresses that a switch did not know, or knew behind another port.
-    pub learnt: u64,
-    /// Entries that were looked up and found older than the ageing time.
-    pub aged: u64,
 }
 
 /// What switches did that do not know every host.

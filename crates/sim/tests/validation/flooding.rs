@@ -2,8 +2,8 @@
 //! none is lost count of.
 
 use rocelab_capture::{CaptureReader, Direction};
+use rocelab_fabric::MacEntries;
 use rocelab_sim::Ending;
-use rocelab_sim::network::MacEntries;
 use rocelab_units::SimTime;
 use rocelab_wire::Frame;
 
