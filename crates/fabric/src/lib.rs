@@ -50,7 +50,8 @@ pub use forwarding::{
     MacEntries, MissingEntries, PlaneState,
 };
 pub use ingress::{
-    IngressCause, IngressCondition, IngressConfig, IngressFrame, IngressState, InvalidIngress,
+    IngressCause, IngressCondition, IngressConfig, IngressFlow, IngressFrame, IngressState,
+    IngressVerdict, InvalidIngress,
 };
 pub use input_file::{read_named_text, read_text};
 pub use link::{

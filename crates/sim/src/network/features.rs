@@ -9,6 +9,7 @@ use rocelab_state::Result;
 use super::balancing::Balancing;
 use super::capture::Capture;
 use super::crossing::{MessageOf, Outbox};
+use super::emission::Emission;
 use super::faults::Faults;
 use super::feature::{Arrival, Feature, Scene, SetUp, StateOf, Verdict};
 use super::forwarding::Forwarding;
@@ -140,6 +141,8 @@ pub(super) struct Features<P: Profile> {
     pub(super) arrivals: ArrivalFeatures,
     pub(super) sampling: Sampling,
     pub(super) idle_backlogs: IdleBacklogs,
+    /// Frames that features have switches send, until they are sent.
+    pub(super) emissions: Vec<Emission<PacketOf<P>>>,
     /// While somebody looks: what came through links that are special.
     pub(super) passed: Option<Vec<Passed>>,
     /// Owners of queue pairs, for captures and notifications of congestion.
@@ -160,6 +163,7 @@ impl<P: Profile> Features<P> {
             arrivals: ArrivalFeatures::default(),
             sampling: Sampling::default(),
             idle_backlogs: IdleBacklogs::default(),
+            emissions: Vec::new(),
             passed: None,
             owners,
             outside,

@@ -22,6 +22,7 @@ mod departure;
 mod digest;
 mod dispatch;
 mod division;
+mod emission;
 mod event;
 mod failure;
 mod faults;

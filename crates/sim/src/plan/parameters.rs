@@ -63,6 +63,11 @@ impl Plan {
             && switches.all(|switch| self.forwarding_plane_of(switch).follows_routes())
     }
 
+    /// Whether switches may send congestion notification packets themselves.
+    pub(crate) fn switches_notify(&self) -> bool {
+        self.ingress.iter().any(|planned| planned.condition.notifies())
+    }
+
     /// Whether packets of one flow may take several paths: by their entropy, or by choice of a switch.
     pub fn spreads_packets(&self) -> bool {
         let mut switches = self.topology.switches();

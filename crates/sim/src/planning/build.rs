@@ -112,7 +112,12 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     if matches!(plan.profile, ProfilePlan::Roce) {
         buffer::check(&plan)?;
         let largest_frame = plan.largest_frame_of_all().get();
-        plan.ingress = ingress::build(&scenario.ingress, &plan.topology, largest_frame)?;
+        plan.ingress = ingress::build(
+            &scenario.ingress,
+            &plan.topology,
+            largest_frame,
+            scenario.roce.version,
+        )?;
         plan.slow_receivers = receivers::build(&plan, &scenario.slow_receiver, &hosts)?;
         connections::measure_paths(&mut plan, &scenario.roce);
     }

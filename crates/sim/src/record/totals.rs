@@ -113,6 +113,8 @@ pub struct Totals {
     pub paused_time: Duration,
     /// Congestion notification messages that switches sent (QCN).
     pub cnms: u64,
+    /// Congestion notification packets that switches sent.
+    pub switch_cnps: u64,
     /// What switches did that do not know every host.
     pub layer2: Layer2Totals,
     /// Frames marked CE by switches.
@@ -136,6 +138,7 @@ impl AddAssign for Totals {
             resumes,
             paused_time,
             cnms,
+            switch_cnps,
             layer2,
             ecn_marks,
             opcodes,
@@ -150,6 +153,7 @@ impl AddAssign for Totals {
         self.resumes += resumes;
         self.paused_time += paused_time;
         self.cnms += cnms;
+        self.switch_cnps += switch_cnps;
         self.layer2 += layer2;
         self.ecn_marks += ecn_marks;
         for (cause, frames) in drops {

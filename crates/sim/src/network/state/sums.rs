@@ -39,6 +39,7 @@ struct SavedTotals {
     storms: u64,
     resumes: u64,
     cnms: u64,
+    switch_cnps: u64,
     floods: u64,
     flooded_frames: u64,
 }
@@ -145,6 +146,7 @@ impl SavedTotals {
             resumes,
             paused_time: _,
             cnms,
+            switch_cnps,
             layer2: Layer2Totals { floods, flooded_frames, .. },
             ecn_marks: _,
             opcodes: _,
@@ -160,6 +162,7 @@ impl SavedTotals {
             storms,
             resumes,
             cnms,
+            switch_cnps,
             floods,
             flooded_frames,
         }
@@ -177,6 +180,7 @@ impl SavedTotals {
             storms,
             resumes,
             cnms,
+            switch_cnps,
             floods,
             flooded_frames,
         } = other;
@@ -192,6 +196,7 @@ impl SavedTotals {
         self.storms += storms;
         self.resumes += resumes;
         self.cnms += cnms;
+        self.switch_cnps += switch_cnps;
         self.floods += floods;
         self.flooded_frames += flooded_frames;
     }
@@ -214,6 +219,7 @@ impl SavedTotals {
             resumes: self.resumes,
             paused_time: Duration::ZERO,
             cnms: self.cnms,
+            switch_cnps: self.switch_cnps,
             layer2: Layer2Totals {
                 floods: self.floods,
                 flooded_frames: self.flooded_frames,
