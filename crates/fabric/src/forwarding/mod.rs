@@ -123,6 +123,8 @@ planes! {
     /// It looks up the destination's MAC address, learns where source addresses are, and floods what it does not know
     /// (IEEE 802.1Q, the learning and the forwarding process). RoCE v1 only.
     Bridge = "bridge" => bridge,
+    /// A bridge that drops frames for addresses that it does not know, and floods none. RoCE v1 only.
+    BridgeNoFlood = "bridge-no-flood" => bridge_no_flood,
     /// It looks up the destination's IP address, and as the last one on the way finds its MAC address and port. RoCE v2
     /// only.
     Router = "router" => router,
