@@ -135,6 +135,15 @@ impl Shape {
             let list = table([("ports", ports), ("deny", some)]);
             return table([("access_list", vec![Value::from(list)].into())]);
         }
+        if self.version == 2 && self.random.once_in(3) {
+            let threshold = self.random.magnitude(1..=200_000);
+            let fast_cnp = table([
+                ("ports", ports),
+                ("threshold", Self::bytes(threshold)),
+                ("interval", self.random.pick(&["1ps", "100ns", "5us", "50us"]).into()),
+            ]);
+            return table([("fast_cnp", vec![Value::from(fast_cnp)].into())]);
+        }
         let rate = self.slowest / self.random.pick(&[1, 2, 10]);
         let burst = self.random.magnitude(20_000..=1_000_000);
         let mut policer = table([

@@ -143,6 +143,8 @@ conditions! {
     AccessList = "access_list" => access_list,
     /// What comes in faster than a rate, beyond a burst, is dropped.
     Policer = "policer" => policer,
+    /// Senders whose packets will wait in a long queue are notified of congestion by the switch.
+    FastCnp = "fast_cnp" => fast_cnp,
 }
 
 /// A condition's parameters.
