@@ -24,6 +24,7 @@ mod link;
 mod load_balancing;
 mod pfc;
 mod port;
+mod port_selection;
 mod priority;
 mod qcn;
 mod routes;
@@ -61,6 +62,7 @@ pub use link::{
 pub use load_balancing::{Choice, LoadBalancer, LoadBalancing};
 pub use pfc::{PauseRequests, PauseTimers, paused_priorities, resumed_priorities};
 pub use port::{Port, PortExtras};
+pub use port_selection::{PortSelection, ServerFlow};
 pub use priority::{Priority, by_priority_schema};
 pub use qcn::{CongestionPoint, CongestionSample, QcnConfig};
 pub use routes::{

@@ -28,6 +28,7 @@ mod rnr_timer;
 mod roce;
 mod route;
 mod sample;
+mod server;
 mod slow_receiver;
 mod suggestion;
 mod transport;
@@ -65,6 +66,7 @@ pub use roce::{RoceConfig, RoceVersion, Tagging};
 pub use rocelab_fabric::LearningConfig;
 pub use route::RouteConfig;
 pub use sample::{FlowSampling, PortSampling, SampleConfig};
+pub use server::ServerConfig;
 pub use slow_receiver::{SlowReceiverConfig, TranslationConfig};
 pub use transport::Transport;
 pub use verb::Verb;
@@ -112,6 +114,9 @@ pub struct Scenario {
     pub route: Vec<RouteConfig>,
     /// Hosts, switches and links: exactly one `[topology.NAME]`.
     pub topology: TopologyConfig,
+    /// Hosts that are ports of one machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server: Vec<ServerConfig>,
     /// Every switch's buffer, PFC, ECN and scheduling.
     #[serde(default)]
     pub switch: SwitchConfig,

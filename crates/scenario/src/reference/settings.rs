@@ -57,6 +57,7 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
             ..WorkloadConfig::default()
         },
         route: Vec::new(),
+        server: Vec::new(),
         slow_receiver: Vec::new(),
         faults: Vec::new(),
         capture: None,

@@ -35,7 +35,7 @@ pub(super) fn plan_within(scenario: &Scenario, max_flows: usize) -> Result<Plan,
 fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     checks::check(scenario)?;
     let mut topology = topology::build(scenario)?;
-    let hosts = HostDirectory::new(&topology);
+    let hosts = HostDirectory::new(&topology).with_servers(&scenario.server)?;
     let vlans = layer2::vlans(scenario, &topology, &hosts)?;
     let roce = roce(scenario, vlans);
     let capture = scenario.capture.as_ref();

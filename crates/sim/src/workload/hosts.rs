@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use rocelab_fabric::{NodeId, Topology};
 use rocelab_units::Bandwidth;
 
-use crate::scenario::{Fault, ensure};
+use super::servers::Servers;
+use crate::scenario::{Fault, ServerConfig, ensure};
 
 /// The hosts of a topology that has been checked: at least two, each with one link.
 pub(crate) struct HostDirectory {
@@ -16,6 +17,7 @@ pub(crate) struct HostDirectory {
     /// What there is, for messages.
     described: String,
     lookup: Vec<(String, NodeId)>,
+    servers: Servers,
 }
 
 impl HostDirectory {
@@ -33,7 +35,19 @@ impl HostDirectory {
         let mut lookup: Vec<_> =
             hosts.iter().map(|&host| (names[host as usize].clone(), host)).collect();
         lookup.sort();
-        Self { names, hosts, link_rates, described: described(topology), lookup }
+        let described = described(topology);
+        Self { names, hosts, link_rates, described, lookup, servers: Servers::default() }
+    }
+
+    /// The same hosts, of which some are ports of servers.
+    pub(crate) fn with_servers(mut self, servers: &[ServerConfig]) -> Result<Self, Fault> {
+        self.servers = Servers::new(servers, &self)?;
+        Ok(self)
+    }
+
+    /// Whether a host or a switch has this name.
+    pub(super) fn has_node(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
     }
 
     /// Hosts and switches together.
@@ -58,9 +72,36 @@ impl HostDirectory {
     pub(crate) fn one(&self, name: &str) -> Result<NodeId, Fault> {
         let found = self.lookup.binary_search_by(|(known, _)| known.as_str().cmp(name));
         found.map(|index| self.lookup[index].1).map_err(|_| {
+            if let Some(ports) = self.servers.ports_of(name) {
+                let text = format!("`{name}` is a server, and has {} ports", ports.len());
+                let first = ports.first().map_or("", |&port| self.name(port));
+                return Fault::at("", text)
+                    .help(format!("name one of its ports, such as `{first}`"));
+            }
             let fault = Fault::at("", format!("there is no host `{name}`"));
             fault.help(format!("the hosts are {}", self.described))
         })
+    }
+
+    /// The hosts of a flow between two hosts or servers. Where a server is named, `number`, the flow's place in its list,
+    /// and the other end decide which of its ports it is. A fault's key is `keys`.
+    pub(crate) fn ends(
+        &self,
+        names: [&str; 2],
+        number: u64,
+        keys: [&'static str; 2],
+    ) -> Result<[NodeId; 2], (&'static str, Fault)> {
+        let [from, to] = names;
+        // The sender's port is chosen first, with that of the receiver known if it is named.
+        let named = self.one(to).ok().and_then(|port| self.servers.place_of(port));
+        let source = self.end(from, number, named).map_err(|fault| (keys[0], fault))?;
+        let chosen = self.servers.place_of(source);
+        let destination = self.end(to, number, chosen).map_err(|fault| (keys[1], fault))?;
+        Ok([source, destination])
+    }
+
+    fn end(&self, name: &str, number: u64, peer_port: Option<usize>) -> Result<NodeId, Fault> {
+        self.servers.select(name, number, peer_port).map_or_else(|| self.one(name), Ok)
     }
 
     /// The host with the number `node`.
@@ -71,8 +112,8 @@ impl HostDirectory {
         })
     }
 
-    /// The hosts that `selection` names: names, or ranges such as `host-0..host-7`; all without a
-    /// selection. In the order of the text, each once. A fault's key is `key`.
+    /// The hosts that `selection` names: names, or ranges such as `host-0..host-7`, of hosts, or of
+    /// servers, which are all of their ports; all hosts without a selection. In the order of the text, each once. A fault's key is `key`.
     pub(crate) fn selected(
         &self,
         key: &str,
@@ -97,8 +138,17 @@ impl HostDirectory {
     /// One host, or those from one to another, both included, in the order of their numbers.
     fn range(&self, text: &str) -> Result<Vec<NodeId>, Fault> {
         let Some((first, last)) = text.split_once("..") else {
-            return Ok(vec![self.one(text.trim())?]);
+            let ports = self.servers.ports_of(text.trim());
+            return ports
+                .map_or_else(|| Ok(vec![self.one(text.trim())?]), |ports| Ok(ports.to_vec()));
         };
+        if let Some(ports) = self.servers.range(first.trim(), last.trim()) {
+            ensure(!ports.is_empty(), || {
+                Fault::at("", "the range ends before it begins")
+                    .help("write the earlier server first")
+            })?;
+            return Ok(ports);
+        }
         let (first, last) = (self.one(first.trim())?, self.one(last.trim())?);
         ensure(first <= last, || {
             Fault::at("", "the range ends before it begins").help("write the lower host first")

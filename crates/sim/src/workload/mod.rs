@@ -15,6 +15,7 @@ pub mod ping_pong;
 pub mod poisson;
 mod reference;
 mod rules;
+mod servers;
 mod site;
 pub mod storage;
 

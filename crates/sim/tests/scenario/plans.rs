@@ -595,3 +595,35 @@ fn congestion_points_come_with_those_who_need_them() {
     let given = qcn("[congestion_control.qcn]\n[switch]\nqcn = { weight = 1 }").unwrap();
     assert_eq!((given.weight, given.cnm_priority), (1, 6));
 }
+
+/// From and to of the flows of four servers of two ports each, at one switch.
+fn ends_between_servers(select: &str, flows: &[(&str, &str)]) -> Vec<(u32, u32)> {
+    let list = flows
+        .iter()
+        .map(|(from, to)| format!("{{ from = \"{from}\", to = \"{to}\", bytes = \"1KB\" }},\n"));
+    let rest = format!(
+        "[[server]]\nname = \"node\"\nports = [\"host-0..host-7\"]\nsize = 2\nselect = \"{select}\"\n\
+         [workload.flows]\nlist = [\n{}]\n",
+        list.collect::<String>()
+    );
+    let plan = planned(&around_a_switch(9, &rest));
+    plan.flows.iter().map(|flow| (flow.source, flow.destination)).collect()
+}
+
+#[test]
+fn flows_between_servers_take_their_ports_in_turn() {
+    let flows = [("node-0", "node-1"); 3];
+    assert_eq!(ends_between_servers("round-robin", &flows), [(0, 2), (1, 3), (0, 2)]);
+    // A port that is named is taken, and so is a host that belongs to no server.
+    let flows = [("host-0", "node-1"), ("host-0", "node-1"), ("node-3", "host-8")];
+    assert_eq!(ends_between_servers("round-robin", &flows), [(0, 2), (0, 3), (6, 8)]);
+}
+
+#[test]
+fn a_server_stands_for_its_ports_where_several_hosts_are_meant() {
+    let rest = "[[server]]\nname = \"node\"\nports = [\"host-0..host-7\"]\nsize = 2\n\
+         [workload.permutation]\nhosts = [\"node-1..node-2\", \"host-0\"]\nbytes = \"1KB\"\n";
+    let plan = planned(&around_a_switch(9, rest));
+    let sources: BTreeSet<_> = plan.flows.iter().map(|flow| flow.source).collect();
+    assert_eq!(sources, [0, 2, 3, 4, 5].into());
+}

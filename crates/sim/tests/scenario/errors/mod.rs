@@ -9,6 +9,7 @@ mod ports;
 mod profile;
 mod reading;
 mod route;
+mod server;
 mod slow_receiver;
 mod switch;
 mod tcp;
