@@ -49,6 +49,8 @@ macro_rules! rules {
 
 rules! {
     RoundRobin = "round-robin" => round_robin,
+    /// A flow takes the port with the place of its other port, so that it stays on one rail.
+    SameIndex = "same-index" => same_index,
 }
 
 #[cfg(test)]

@@ -620,6 +620,13 @@ fn flows_between_servers_take_their_ports_in_turn() {
 }
 
 #[test]
+fn flows_between_servers_may_stay_on_one_rail() {
+    let flows =
+        [("node-0", "node-1"), ("node-1", "host-7"), ("host-1", "node-3"), ("host-8", "node-3")];
+    assert_eq!(ends_between_servers("same-index", &flows), [(0, 2), (3, 7), (1, 7), (8, 7)]);
+}
+
+#[test]
 fn a_server_stands_for_its_ports_where_several_hosts_are_meant() {
     let rest = "[[server]]\nname = \"node\"\nports = [\"host-0..host-7\"]\nsize = 2\n\
          [workload.permutation]\nhosts = [\"node-1..node-2\", \"host-0\"]\nbytes = \"1KB\"\n";
