@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use rocelab_fabric::topology::{NodeSelector, is_like};
 use rocelab_fabric::{NodeId, Topology};
 use rocelab_units::Bandwidth;
 
@@ -112,8 +113,8 @@ impl HostDirectory {
         })
     }
 
-    /// The hosts that `selection` names: names, or ranges such as `host-0..host-7`, of hosts, or of
-    /// servers, which are all of their ports; all hosts without a selection. In the order of the text, each once. A fault's key is `key`.
+    /// The hosts that `selection` names, by texts of [`NodeSelector`], of hosts, or of servers, which are all of
+    /// their ports; all hosts without a selection. In the order of the text, each once. A fault's key is `key`.
     pub(crate) fn selected(
         &self,
         key: &str,
@@ -135,26 +136,46 @@ impl HostDirectory {
         Ok(chosen)
     }
 
-    /// One host, or those from one to another, both included, in the order of their numbers.
+    /// The hosts that one text names, in the order of their numbers; of servers in the order of their ports.
     fn range(&self, text: &str) -> Result<Vec<NodeId>, Fault> {
-        let Some((first, last)) = text.split_once("..") else {
-            let ports = self.servers.ports_of(text.trim());
-            return ports
-                .map_or_else(|| Ok(vec![self.one(text.trim())?]), |ports| Ok(ports.to_vec()));
-        };
-        if let Some(ports) = self.servers.range(first.trim(), last.trim()) {
+        if let Some(ports) = self.servers.ports_of(text.trim()) {
+            return Ok(ports.to_vec());
+        }
+        match NodeSelector::new(text) {
+            NodeSelector::One(name) => Ok(vec![self.one(name)?]),
+            NodeSelector::Range(first, last) => self.from_to(first, last),
+            NodeSelector::All => Ok(self.hosts.clone()),
+            NodeSelector::Like(pattern) => self.like(pattern),
+        }
+    }
+
+    /// Those from one to another, both included: hosts, or ports of servers.
+    fn from_to(&self, first: &str, last: &str) -> Result<Vec<NodeId>, Fault> {
+        if let Some(ports) = self.servers.range(first, last) {
             ensure(!ports.is_empty(), || {
                 Fault::at("", "the range ends before it begins")
                     .help("write the earlier server first")
             })?;
             return Ok(ports);
         }
-        let (first, last) = (self.one(first.trim())?, self.one(last.trim())?);
+        let (first, last) = (self.one(first)?, self.one(last)?);
         ensure(first <= last, || {
             Fault::at("", "the range ends before it begins").help("write the lower host first")
         })?;
         let inside = |host: &NodeId| (first..=last).contains(host);
         Ok(self.hosts.iter().copied().filter(inside).collect())
+    }
+
+    /// The hosts whose names are like a pattern, and the ports of such servers.
+    fn like(&self, pattern: &str) -> Result<Vec<NodeId>, Fault> {
+        let mut found = self.servers.like(pattern);
+        let hosts = self.hosts.iter().copied();
+        found.extend(hosts.filter(|&host| is_like(self.name(host), pattern)));
+        ensure(!found.is_empty(), || {
+            let fault = Fault::at("", format!("no host is like `{pattern}`"));
+            fault.help(format!("the hosts are {}", self.described))
+        })?;
+        Ok(found)
     }
 }
 

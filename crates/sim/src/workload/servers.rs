@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rocelab_fabric::topology::is_like;
 use rocelab_fabric::{NodeId, PortSelection, ServerFlow};
 
 use super::hosts::HostDirectory;
@@ -59,10 +60,12 @@ impl Servers {
         select: PortSelection,
         hosts: &HostDirectory,
     ) -> Result<(), Fault> {
-        let is_word = !name.is_empty() && !name.contains("..") && !name.contains(':');
+        let is_word =
+            !name.is_empty() && name != "all" && !name.contains("..") && !name.contains([':', '*']);
         ensure(is_word && !hosts.has_node(&name) && !self.by_name.contains_key(&name), || {
-            Fault::at("name", format!("a server cannot be called `{name}`"))
-                .help("give a name that no host, switch or other server has, without `..` and `:`")
+            Fault::at("name", format!("a server cannot be called `{name}`")).help(
+                "give a name that no host, switch or other server has, without `..`, `:` and `*`",
+            )
         })?;
         let number = self.all.len();
         for (place, &port) in ports.iter().enumerate() {
@@ -88,6 +91,18 @@ impl Servers {
         let (first, last) = (*self.by_name.get(first)?, *self.by_name.get(last)?);
         let servers = self.all.get(first..=last).unwrap_or_default();
         Some(servers.iter().flat_map(|server| &server.ports).copied().collect())
+    }
+
+    /// The ports of the servers whose names are like a pattern, in the order of the scenario.
+    pub(super) fn like(&self, pattern: &str) -> Vec<NodeId> {
+        let mut numbers: Vec<usize> = self
+            .by_name
+            .iter()
+            .filter(|(name, _)| is_like(name, pattern))
+            .map(|(_, &number)| number)
+            .collect();
+        numbers.sort_unstable();
+        numbers.into_iter().flat_map(|number| self.all[number].ports.iter().copied()).collect()
     }
 
     /// The place of a port in its server, if it belongs to one.

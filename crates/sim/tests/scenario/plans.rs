@@ -634,3 +634,48 @@ fn a_server_stands_for_its_ports_where_several_hosts_are_meant() {
     let sources: BTreeSet<_> = plan.flows.iter().map(|flow| flow.source).collect();
     assert_eq!(sources, [0, 2, 3, 4, 5].into());
 }
+
+/// The captured ports, by the names of their nodes, of two leaves with two hosts each and a spine.
+fn captured(ports: &str) -> Vec<(String, u16)> {
+    let plan = planned(&format!(
+        "[topology.leaf-spine]\nleaves = 2\nspines = 1\nhosts_per_leaf = 2\n\
+         host_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+         fabric_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[capture]\nports = {ports}\n\
+         [workload.incast]\nsenders = 1\nbytes = \"1KB\"\n"
+    ));
+    let ports = plan.capture.expect("it captures").ports;
+    let name = |node: u32| plan.topology.nodes[node as usize].name.clone();
+    ports.into_iter().map(|(node, port)| (name(node), port)).collect()
+}
+
+#[test]
+fn one_text_may_name_several_ports() {
+    let named = |ports: &[(&str, u16)]| {
+        ports.iter().map(|&(name, port)| (name.to_owned(), port)).collect::<Vec<_>>()
+    };
+    assert_eq!(captured("[\"leaf-*:2\"]"), named(&[("leaf-0", 2), ("leaf-1", 2)]));
+    assert_eq!(captured("[\"leaf-0:0..1\"]"), named(&[("leaf-0", 0), ("leaf-0", 1)]));
+    assert_eq!(captured("[\"leaf-1:*\"]"), captured("[\"leaf-1\"]"));
+    assert_eq!(captured("[\"host-1..host-2\"]"), named(&[("host-1", 0), ("host-2", 0)]));
+    let leaf = [("leaf-1", 0), ("leaf-1", 1), ("leaf-1", 2)];
+    assert_eq!(captured("[\"*-1\"]"), [named(&[("host-1", 0)]), named(&leaf)].concat());
+    assert_eq!(captured("[\"all\"]").len(), 4 + 3 + 3 + 2);
+    // Each once, where it is named first.
+    assert_eq!(captured("[\"spine-0:1\", \"all:0\", \"spine-0\"]").len(), 1 + 7);
+}
+
+#[test]
+fn one_text_may_name_several_hosts_and_switches() {
+    let hosts = |hosts: &str| {
+        let rest = format!("[workload.permutation]\nhosts = {hosts}\nbytes = \"1KB\"\n");
+        let plan = planned(&around_a_switch(12, &rest));
+        plan.flows.iter().map(|flow| flow.source).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(hosts("[\"host-*1\"]"), [1, 11].into());
+    assert_eq!(hosts("[\"all\"]"), (0..12).collect());
+    let rest = "[[switch.override]]\nswitches = [\"sw*\"]\nlatency = \"5us\"\n\
+         [workload.incast]\nsenders = 1\nbytes = \"1KB\"\n";
+    let plan = planned(&around_a_switch(2, rest));
+    let switch = plan.topology.switches().next().expect("there is one");
+    assert_eq!(plan.switch_at(switch).latency, rocelab_units::Duration::from_us(5));
+}
