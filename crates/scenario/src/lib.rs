@@ -18,6 +18,7 @@ mod host;
 mod input_files;
 mod items;
 mod layer2;
+mod link;
 mod origin;
 mod overrides;
 mod profile;
@@ -60,6 +61,7 @@ pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeName
 pub use host::HostConfig;
 pub use items::Items;
 pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, VlanConfig};
+pub use link::LinkOverride;
 pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
 pub use rnr_timer::RnrTimer;
 pub use roce::{RoceConfig, RoceVersion, Tagging};
@@ -114,6 +116,9 @@ pub struct Scenario {
     pub route: Vec<RouteConfig>,
     /// Hosts, switches and links: exactly one `[topology.NAME]`.
     pub topology: TopologyConfig,
+    /// What single links do otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub link: Vec<LinkOverride>,
     /// Hosts that are ports of one machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server: Vec<ServerConfig>,

@@ -58,6 +58,7 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
         },
         route: Vec::new(),
         server: Vec::new(),
+        link: Vec::new(),
         slow_receiver: Vec::new(),
         faults: Vec::new(),
         capture: None,

@@ -16,6 +16,7 @@ use super::forwarding::Forwarding;
 use super::hops::HopLimits;
 use super::idle_backlog::IdleBacklogs;
 use super::ingress::Ingress;
+use super::link_errors::LinkErrors;
 use super::owners::Owners;
 use super::packet::PacketOf;
 use super::passed::Passed;
@@ -107,6 +108,8 @@ macro_rules! features {
 }
 
 features! {
+    /// Links on which bits change, or whose ends take no long frames.
+    link_errors: LinkErrors,
     /// What links do to frames, where rules say so.
     faults: Faults,
     /// Captures of what arrives, and leaves.

@@ -36,6 +36,7 @@ mod idle_backlog;
 mod ingress;
 mod integrity;
 mod layout;
+mod link_errors;
 mod link_rates;
 mod node;
 mod notes;

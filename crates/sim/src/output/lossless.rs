@@ -41,7 +41,11 @@ impl<'a> LosslessDrops<'a> {
 
     fn is_missed(&self, cause: &DropCause) -> bool {
         match cause {
-            DropCause::Link | DropCause::LinkDown | DropCause::Fault(_) | DropCause::Icrc => false,
+            DropCause::Link
+            | DropCause::FcsError
+            | DropCause::LinkDown
+            | DropCause::Fault(_)
+            | DropCause::Icrc => false,
             // Where frames may be flooded, copies end where nobody misses them.
             DropCause::Filtered | DropCause::ForeignDestination => {
                 self.plan.all_switches_follow_routes()
@@ -52,6 +56,7 @@ impl<'a> LosslessDrops<'a> {
             | DropCause::ReceiverFull
             | DropCause::NoRoute
             | DropCause::IncompleteArp
+            | DropCause::MtuExceeded
             | DropCause::UnknownDestination
             | DropCause::TtlExpired
             | DropCause::Ingress(_) => true,

@@ -7,6 +7,7 @@ mod faults;
 mod flow;
 mod headroom;
 mod ingress;
+mod links;
 mod opcodes;
 mod parameters;
 mod profile;
@@ -31,6 +32,7 @@ pub use self::failures::{FailureChange, FailurePlan, FailureStep};
 pub use self::faults::{FaultAction, FaultChoice, FaultRule, FrameSelector};
 pub use self::flow::FlowPlan;
 pub use self::ingress::IngressPlan;
+pub use self::links::{LinkPlan, LinkPlans};
 pub use self::opcodes::OpcodeSet;
 pub(crate) use self::parameters::queues;
 pub use self::profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
@@ -61,6 +63,8 @@ pub struct Plan {
     pub topology: Topology,
     /// For each link of the topology, whether frames may cross it: a spanning tree blocks some.
     pub active_links: Vec<bool>,
+    /// What single links do otherwise.
+    pub links: LinkPlans,
     /// Routes that are set by hand, one for each switch and host.
     pub static_routes: Vec<StaticRoute>,
     /// What switches know of hosts.

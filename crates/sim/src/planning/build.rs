@@ -12,7 +12,7 @@ use super::applications::Asked;
 use super::static_routes::Forwarding;
 use super::{
     applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3, ingress,
-    integrity, known_hosts, layer2, numbering, ports, receivers, resolve, sampling, service,
+    integrity, known_hosts, layer2, links, numbering, ports, receivers, resolve, sampling, service,
     static_routes, streams, switches, tcp, telemetry, topology,
 };
 use crate::plan::{ConnectionPlan, FlowPlan, Plan, ProfilePlan, RocePlan};
@@ -74,6 +74,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
             (ProfilePlan::HpccNs3(Arc::new(plan)), scenario.stop.map(hpcc_ns3::truncated))
         }
     };
+    let links = links::build(&scenario.link, &topology, roce.tagged)?;
     let known_hosts = known_hosts::build(scenario, &hosts)?;
     let switch_overrides = switches::build(&scenario.switch, &topology)?;
     let failures = failures::build(scenario, &topology, &hosts, &switch_overrides)?;
@@ -84,6 +85,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         stop,
         profile,
         active_links,
+        links,
         static_routes,
         known_hosts,
         topology,

@@ -5,7 +5,7 @@ use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
-use super::{connection_timers, endless_tcp};
+use super::{connection_timers, endless_tcp, links};
 use crate::plan::Plan;
 use crate::scenario::{
     EntryState, FailureKind, Fault, Forwarding, LearningConfig, RoceVersion, Scenario,
@@ -31,6 +31,7 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(unused_load_balancing(scenario))
         .chain(overtaking(scenario, plan))
         .chain(unheeded_notifications(plan))
+        .chain(links::too_short(scenario, plan))
         .chain(unreachable_xon(scenario))
         .chain(endless_tcp::endless_tcp(scenario, plan))
         .chain(connection_timers::too_short(plan));

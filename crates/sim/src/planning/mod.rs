@@ -18,6 +18,7 @@ mod ingress;
 mod integrity;
 mod known_hosts;
 mod layer2;
+mod links;
 mod numbering;
 mod ports;
 mod priority;

@@ -292,6 +292,10 @@ pub enum DropCause {
     Fault(u32),
     /// Its ICRC is wrong: a fault rule changed it on the way.
     Icrc,
+    /// A bit of it has changed on the link, so that its FCS is wrong.
+    FcsError,
+    /// It is longer than the port takes.
+    MtuExceeded,
     /// The link failed while it was on it, or while it waited for it.
     LinkDown,
     /// A watchdog does not let it wait for a queue in a storm.
@@ -324,6 +328,8 @@ impl DropCause {
             Self::Link => "link_loss",
             Self::Fault(_) => "fault",
             Self::Icrc => "icrc",
+            Self::FcsError => "fcs_error",
+            Self::MtuExceeded => "mtu_exceeded",
             Self::LinkDown => "link_down",
             Self::Watchdog => "watchdog",
             Self::ReceiverStopped => "receiver_stopped",
@@ -345,10 +351,12 @@ impl DropCause {
 
     /// The names of all causes.
     fn names() -> impl Iterator<Item = &'static str> {
-        const OTHERS: [DropCause; 13] = [
+        const OTHERS: [DropCause; 15] = [
             DropCause::Link,
             DropCause::Fault(0),
             DropCause::Icrc,
+            DropCause::FcsError,
+            DropCause::MtuExceeded,
             DropCause::LinkDown,
             DropCause::Watchdog,
             DropCause::ReceiverStopped,

@@ -110,3 +110,15 @@ fn a_copy_of_a_corrupted_frame_is_corrupted() {
     run.assert_complete();
     assert_eq!((run.drops("icrc"), run.counters().duplicates), (2, 0));
 }
+
+#[test]
+fn a_port_drops_what_comes_in_with_a_wrong_fcs() {
+    for version in versions() {
+        let text = format!("{version}{}", rule("action = \"corrupt\"\npart = \"fcs\"\nnth = 3"));
+        let (run, _, received) = capture(&text, "host-1");
+        run.assert_complete();
+        // Nine frames, and again the one that is missing and the seven after it.
+        assert_eq!(received.len(), 9 + 8);
+        assert_eq!((run.fault().1, run.drops("fcs_error"), run.totals().frames_dropped), (1, 1, 1));
+    }
+}

@@ -5,6 +5,7 @@ mod congestion_control;
 mod faults;
 mod ingress;
 mod layer2;
+mod link;
 mod ports;
 mod profile;
 mod reading;
