@@ -4,9 +4,9 @@ use rocelab_engine::EventKey;
 use rocelab_fabric::PacketId;
 
 use super::core::Network;
-use super::emission::Emitting;
 use super::feature::{Arrival, Frames, Scene, Sight, Timers, Verdict};
 use super::features::{ArrivalFeatures, Features, Stage};
+use super::own_frames::Emitting;
 use super::passed::Passed;
 use super::receiver::Receiving;
 use crate::profile::Profile;

@@ -8,18 +8,13 @@ use rocelab_fabric::{CongestionSample, PacketId};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_wire::{CRC_LEN, CnTag, Cnm, Ethernet, VlanTag};
 
-use super::core::Network;
-use super::emission::Emitting;
+use super::own_frames::Emitting;
 use super::owners::Owners;
 use super::packet::{Body, Packet, PacketOf};
 use crate::address::switch_port_mac;
 use crate::profile::{HostPacket, Marking, Profile};
 
-/// A network in which a congestion point notifies a sender.
-#[derive(Debug)]
-pub(super) struct Notifying<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
-
-impl<P: Profile> Notifying<'_, P> {
+impl<P: Profile> Emitting<'_, P> {
     /// The frame `id`, which joins a queue of the switch's port `egress`, was sampled and the queue
     /// is congested: its sender is notified, if the frame has a CN-TAG and is no notification.
     #[cold]
@@ -52,14 +47,14 @@ impl<P: Profile> Notifying<'_, P> {
         let len = self.notification_len(cnm.encapsulated_msdu_len);
         let mut packet = Packet::new(sampled.destination, sampled.source, len, Body::Rdma(message));
         packet.flow_hash = sampled.flow_hash;
-        let notification = Emitting(self.0).make(packet);
+        let notification = self.make(packet);
         self.0.course.totals.cnms += 1;
         let (features, mut scene) = self.0.scene();
         if let Some(capture) = &features.capture {
             let frames = (id, notification);
             capture.note_sampled(&mut scene, egress, frames, cnm.encapsulated_msdu_len);
         }
-        Emitting(self.0).send(key, switch, egress, notification);
+        self.send(key, switch, egress, notification);
     }
 
     /// What the congestion point says.

@@ -117,7 +117,7 @@ mod tests {
     fn frames_are_struck_as_often_as_their_bits_say() {
         let mut errors = BitErrors::new(1e-5, RngStream::new(7, "bit-errors"));
         let struck = (0..100_000).filter(|_| errors.strikes(10_000)).count();
-        let expected = 100_000.0 * (1.0 - (-0.1f64).exp());
+        let expected = 100_000.0 * (1.0 - libm::exp(-0.1));
         // Five standard deviations of a binomial distribution.
         assert!((struck as f64 - expected).abs() < 5.0 * 93.0, "{struck} {expected}");
     }

@@ -42,6 +42,7 @@ mod node;
 mod notes;
 mod other_frames;
 mod overview;
+mod own_frames;
 mod owners;
 mod packet;
 mod part;

@@ -109,9 +109,10 @@ fn tabulated_flow(
     site: &Site<'_>,
     priority: u8,
 ) -> Result<Flow, Fault> {
-    let names = [row.required("source")?, row.required("destination")?];
-    let ends = site.hosts.ends(names, number, ["source", "destination"]);
-    let [source, destination] = ends.map_err(|(column, fault)| row.blame(column, fault))?;
+    let (from, to) = (row.required("source")?, row.required("destination")?);
+    let source = site.hosts.source(from, to, number).map_err(|fault| row.blame("source", fault))?;
+    let destination = site.hosts.destination(to, source, number);
+    let destination = destination.map_err(|fault| row.blame("destination", fault))?;
     check_ends(source, destination).map_err(|fault| row.blame("destination", fault))?;
     let bytes = bytes_of(row)?;
     site.check_bytes("", bytes).map_err(|fault| row.blame("bytes", fault))?;
@@ -175,8 +176,10 @@ fn resolved(
     verb: Verb,
     row: u32,
 ) -> Result<Flow, Fault> {
-    let ends = site.hosts.ends([&config.from, &config.to], row.into(), ["from", "to"]);
-    let [source, destination] = ends.map_err(|(key, fault)| fault.within(key))?;
+    let (FlowConfig { from, to, .. }, number) = (config, row.into());
+    let source = site.hosts.source(from, to, number).map_err(|fault| fault.within("from"))?;
+    let destination = site.hosts.destination(to, source, number);
+    let destination = destination.map_err(|fault| fault.within("to"))?;
     check_ends(source, destination)?;
     site.check_bytes("bytes", config.bytes.get())?;
     Ok(Flow {

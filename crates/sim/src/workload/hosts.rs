@@ -84,21 +84,23 @@ impl HostDirectory {
         })
     }
 
-    /// The hosts of a flow between two hosts or servers. Where a server is named, `number`, the flow's place in its list,
-    /// and the other end decide which of its ports it is. A fault's key is `keys`.
-    pub(crate) fn ends(
+    /// The host that a flow comes from: `from` is a host or a server, of which one port is chosen for the flow of this place
+    /// in its list.
+    pub(crate) fn source(&self, from: &str, to: &str, number: u64) -> Result<NodeId, Fault> {
+        // The receiver's port is known if it is named.
+        let peer_port = self.one(to).ok().and_then(|port| self.servers.place_of(port));
+        self.end(from, number, peer_port)
+    }
+
+    /// The host that a flow from `source` goes to: `to` is a host or a server, of which one port is chosen for the flow of
+    /// this place in its list.
+    pub(crate) fn destination(
         &self,
-        names: [&str; 2],
+        to: &str,
+        source: NodeId,
         number: u64,
-        keys: [&'static str; 2],
-    ) -> Result<[NodeId; 2], (&'static str, Fault)> {
-        let [from, to] = names;
-        // The sender's port is chosen first, with that of the receiver known if it is named.
-        let named = self.one(to).ok().and_then(|port| self.servers.place_of(port));
-        let source = self.end(from, number, named).map_err(|fault| (keys[0], fault))?;
-        let chosen = self.servers.place_of(source);
-        let destination = self.end(to, number, chosen).map_err(|fault| (keys[1], fault))?;
-        Ok([source, destination])
+    ) -> Result<NodeId, Fault> {
+        self.end(to, number, self.servers.place_of(source))
     }
 
     fn end(&self, name: &str, number: u64, peer_port: Option<usize>) -> Result<NodeId, Fault> {
@@ -143,14 +145,14 @@ impl HostDirectory {
         }
         match NodeSelector::new(text) {
             NodeSelector::One(name) => Ok(vec![self.one(name)?]),
-            NodeSelector::Range(first, last) => self.from_to(first, last),
+            NodeSelector::Range(first, last) => self.between(first, last),
             NodeSelector::All => Ok(self.hosts.clone()),
             NodeSelector::Like(pattern) => self.like(pattern),
         }
     }
 
     /// Those from one to another, both included: hosts, or ports of servers.
-    fn from_to(&self, first: &str, last: &str) -> Result<Vec<NodeId>, Fault> {
+    fn between(&self, first: &str, last: &str) -> Result<Vec<NodeId>, Fault> {
         if let Some(ports) = self.servers.range(first, last) {
             ensure(!ports.is_empty(), || {
                 Fault::at("", "the range ends before it begins")
