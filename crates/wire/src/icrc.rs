@@ -10,48 +10,97 @@ use crate::{Bth, Ecn, Grh, Ipv4, Ipv6, Lrh, TransportPacket, Udp};
 /// which is not covered if there is a GRH.
 const SEED: u32 = 0x2144_df1c;
 
-/// The ICRC of a RoCE packet.
-pub(crate) fn roce_icrc(network: &Network, packet: &TransportPacket<'_>) -> u32 {
-    let mut hasher = Hasher::new_with_initial(SEED);
-    match network {
-        Network::V1 { grh } => hasher.update(&masked_grh(grh)),
-        Network::V2Ipv4 { ip, udp } => {
-            hasher.update(&masked_ipv4(ip));
-            hasher.update(&masked_udp(udp));
-        }
-        Network::V2Ipv6 { ip, udp } => {
-            hasher.update(&masked_ipv6(ip));
-            hasher.update(&masked_udp(udp));
+/// A part of a packet that its ICRC covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IcrcPart<'a> {
+    /// What it is.
+    pub name: &'static str,
+    /// Its bytes as they count: what may change on the way is ones.
+    pub bytes: &'a [u8],
+    /// What may change on the way; empty if nothing may.
+    pub ones: &'static str,
+    /// The CRC of all parts up to this one.
+    pub crc: u32,
+}
+
+/// A CRC that a packet's parts are added to, one after the other, each told to somebody.
+struct Parts<F> {
+    hasher: Hasher,
+    tell: F,
+}
+
+impl<F: FnMut(IcrcPart<'_>)> Parts<F> {
+    #[inline]
+    fn add(&mut self, name: &'static str, bytes: &[u8], ones: &'static str) {
+        self.hasher.update(bytes);
+        // Whoever wants to know nothing pays nothing for it.
+        (self.tell)(IcrcPart { name, bytes, ones, crc: self.hasher.clone().finalize() });
+    }
+
+    /// Instead of the local route header, which RoCE does not have, and which is not covered if there is a GRH.
+    fn begin_without_lrh(&mut self) {
+        self.hasher = Hasher::new_with_initial(SEED);
+        let bytes = &[0xff; 8];
+        (self.tell)(IcrcPart { name: "in place of the LRH", bytes, ones: "all", crc: SEED });
+    }
+
+    fn add_grh(&mut self, grh: &Grh) {
+        self.add("GRH", &masked_grh(grh), "traffic class, flow label, hop limit");
+    }
+
+    fn add_network(&mut self, network: &Network) {
+        match network {
+            Network::V1 { grh } => self.add_grh(grh),
+            Network::V2Ipv4 { ip, udp } => {
+                self.add("IPv4", &masked_ipv4(ip), "DSCP, ECN, TTL, header checksum");
+                self.add("UDP", &masked_udp(udp), "checksum");
+            }
+            Network::V2Ipv6 { ip, udp } => {
+                self.add("IPv6", &masked_ipv6(ip), "DSCP, ECN, flow label, hop limit");
+                self.add("UDP", &masked_udp(udp), "checksum");
+            }
         }
     }
-    finish(hasher, packet)
+
+    /// Adds the bytes from BTH to pad.
+    fn add_transport(&mut self, packet: &TransportPacket<'_>) {
+        self.add("BTH", &masked_bth(&packet.bth), "FECN, BECN, resv6");
+        packet.extensions.for_each(|header| self.add("extension header", header, ""));
+        self.add("payload", packet.payload, "");
+        self.add("pad", packet.pad, "");
+    }
+
+    fn crc(self) -> u32 {
+        self.hasher.finalize()
+    }
+}
+
+/// The ICRC of a RoCE packet; `tell` hears of each part that it covers, in their order.
+pub(crate) fn roce_icrc(
+    network: &Network,
+    packet: &TransportPacket<'_>,
+    tell: impl FnMut(IcrcPart<'_>),
+) -> u32 {
+    let mut parts = Parts { hasher: Hasher::new(), tell };
+    parts.begin_without_lrh();
+    parts.add_network(network);
+    parts.add_transport(packet);
+    parts.crc()
 }
 
 /// The ICRC of a native InfiniBand packet: with a GRH, as in RoCE v1; otherwise it covers the LRH
 /// except its virtual lane (IBTA 7.8.1; MindShare, "InfiniBand Network Architecture", chapter 25).
 pub(crate) fn native_icrc(lrh: &Lrh, grh: Option<&Grh>, packet: &TransportPacket<'_>) -> u32 {
-    let hasher = match grh {
+    let mut parts = Parts { hasher: Hasher::new(), tell: |_: IcrcPart<'_>| {} };
+    match grh {
         Some(grh) => {
-            let mut hasher = Hasher::new_with_initial(SEED);
-            hasher.update(&masked_grh(grh));
-            hasher
+            parts.begin_without_lrh();
+            parts.add_grh(grh);
         }
-        None => {
-            let mut hasher = Hasher::new();
-            hasher.update(&Lrh { vl: 0x0f, ..*lrh }.to_bytes());
-            hasher
-        }
-    };
-    finish(hasher, packet)
-}
-
-/// Adds the bytes from BTH to pad.
-fn finish(mut hasher: Hasher, packet: &TransportPacket<'_>) -> u32 {
-    hasher.update(&masked_bth(&packet.bth));
-    packet.extensions.for_each(|header| hasher.update(header));
-    hasher.update(packet.payload);
-    hasher.update(packet.pad);
-    hasher.finalize()
+        None => parts.add("LRH", &Lrh { vl: 0x0f, ..*lrh }.to_bytes(), "virtual lane"),
+    }
+    parts.add_transport(packet);
+    parts.crc()
 }
 
 fn masked_grh(grh: &Grh) -> [u8; Grh::LEN] {

@@ -162,9 +162,10 @@ pub use ext::{
 };
 pub use fcs::{CRC_LEN, crc_from_wire, crc_to_wire, fcs};
 pub use flow_label::{MIN_UDP_SOURCE_PORT, default_flow_label, udp_source_port};
-pub use frame::{Body, Frame, Network, Roce, icrc, icrc_of_frame};
+pub use frame::{Body, Frame, Network, Roce, explain_icrc, icrc, icrc_of_frame};
 pub use gid::Gid;
 pub use grh::Grh;
+pub use icrc::IcrcPart;
 pub use infiniband::{InfiniBandBody, InfiniBandPacket};
 pub use ipv4::{Ipv4, PROTOCOL_UDP};
 pub use ipv6::{Ipv6, MAX_FLOW_LABEL};

@@ -7,6 +7,7 @@ use clap::Args;
 use rocelab_capture::{Checksum, Contents, Decoded, Verified};
 
 use super::CaptureArguments;
+use super::icrc::IcrcExplained;
 use super::output::{Closed, Output};
 use super::source;
 use crate::exit::Exit;
@@ -20,6 +21,9 @@ pub(crate) struct DecodeArguments {
     /// Stop after so many frames.
     #[arg(long, value_name = "N")]
     count: Option<NonZeroU64>,
+    /// Show below each RoCE frame how its ICRC is computed.
+    #[arg(long, conflicts_with = "json")]
+    explain_icrc: bool,
 }
 
 /// Prints every frame.
@@ -39,6 +43,12 @@ fn decode(arguments: &DecodeArguments, output: &mut Output) -> Result<Option<Fai
             output.json(&Decoded(verified))?;
         } else {
             output.line(Line(verified))?;
+            if arguments.explain_icrc
+                && let Contents::Ethernet(frame) = &verified.dissection.contents
+                && let Some(roce) = frame.roce()
+            {
+                output.line(IcrcExplained(roce))?;
+            }
         }
         left -= 1;
         if left == 0 {

@@ -1,6 +1,7 @@
 //! `rocelab pcap`.
 
 mod decode;
+mod icrc;
 mod make;
 mod output;
 mod source;

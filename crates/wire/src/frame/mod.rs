@@ -10,7 +10,7 @@ use core::fmt;
 
 pub use network::Network;
 pub use parse::icrc_of_frame;
-pub use roce::{Roce, icrc};
+pub use roce::{Roce, explain_icrc, icrc};
 
 use crate::{CnTag, Cnm, Ethernet, Pause, Pfc, VlanTag};
 

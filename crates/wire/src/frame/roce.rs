@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::network::Network;
-use crate::icrc::roce_icrc;
+use crate::icrc::{IcrcPart, roce_icrc};
 use crate::{Bth, Extensions, TransportPacket};
 
 /// A RoCE packet.
@@ -48,7 +48,12 @@ impl<'a> Roce<'a> {
 /// gives the byte order of the wire.
 #[must_use]
 pub fn icrc(packet: &Roce<'_>) -> u32 {
-    roce_icrc(&packet.network, &packet.transport())
+    roce_icrc(&packet.network, &packet.transport(), |_| {})
+}
+
+/// Computes the [ICRC](icrc) of a packet, and tells `each` of the parts that it covers, in their order.
+pub fn explain_icrc(packet: &Roce<'_>, each: impl FnMut(IcrcPart<'_>)) -> u32 {
+    roce_icrc(&packet.network, &packet.transport(), each)
 }
 
 impl fmt::Display for Roce<'_> {
