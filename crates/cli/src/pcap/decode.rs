@@ -4,10 +4,9 @@ use std::fmt;
 use std::num::NonZeroU64;
 
 use clap::Args;
-use rocelab_capture::{Checksum, Contents, Decoded, Verified};
+use rocelab_capture::{Checksum, Contents, Decoded, IcrcExplained, Verified};
 
 use super::CaptureArguments;
-use super::icrc::IcrcExplained;
 use super::output::{Closed, Output};
 use super::source;
 use crate::exit::Exit;

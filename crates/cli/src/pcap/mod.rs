@@ -1,7 +1,6 @@
 //! `rocelab pcap`.
 
 mod decode;
-mod icrc;
 mod make;
 mod output;
 mod source;

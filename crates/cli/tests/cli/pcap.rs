@@ -156,6 +156,26 @@ fn decode_prints_a_line_a_frame() {
 }
 
 #[test]
+fn decode_explains_the_icrc_as_the_documentation_shows() {
+    let sandbox = Sandbox::new();
+    let explained = |name: &str, count: &str| {
+        sandbox.succeeds(&["pcap", "decode", &data(name), "--count", count, "--explain-icrc"])
+    };
+    let page = std::fs::read_to_string(repository("docs/icrc.md")).unwrap();
+    let answer = explained("fault_send_rnr", "1");
+    assert!(page.contains(&answer), "{answer}");
+    // The frame with a wrong ICRC, as `verify` has it: found 0xc8f54680, computed 0x37f54680.
+    let answer = explained("fault_write_corrupt_icrc.delivered", "7");
+    let wrong: Vec<_> = answer.lines().filter(|line| line.contains("which is wrong")).collect();
+    assert_eq!(
+        wrong,
+        [
+            "  ICRC 37f54680, on the wire 80 46 f5 37 (the lowest byte first); the frame has 80 46 f5 c8, which is wrong"
+        ]
+    );
+}
+
+#[test]
 fn decode_names_connection_management() {
     let sandbox = Sandbox::new();
     let path = repository_argument("crates/wire/tests/data/cm/rping_no_listener_rej.pcap");

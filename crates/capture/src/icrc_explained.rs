@@ -8,8 +8,12 @@ use rocelab_wire::{IcrcPart, Roce, crc_to_wire, explain_icrc};
 /// Bytes of a part that are shown; of longer ones the last of them are left out.
 const SHOWN: usize = 40;
 
-/// The computation, with one line for each part that the ICRC covers.
-pub(super) struct IcrcExplained<'a>(pub(super) &'a Roce<'a>);
+/// How the ICRC of a packet is computed, as text with one line for each part that the ICRC covers.
+#[derive(Debug)]
+pub struct IcrcExplained<'a>(
+    /// The packet.
+    pub &'a Roce<'a>,
+);
 
 impl fmt::Display for IcrcExplained<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
