@@ -11,6 +11,7 @@ mod class;
 mod connect;
 mod deadlock;
 mod document;
+mod entropy;
 mod error;
 mod failure;
 mod faults;
@@ -52,6 +53,7 @@ pub use capture::{CaptureConfig, CaptureFormat};
 pub use class::ClassConfig;
 pub use connect::{CmTimersConfig, Connect};
 pub use deadlock::OnDeadlock;
+pub use entropy::ConnectionEntropy;
 pub use error::ScenarioError;
 pub use failure::{
     FailureConfig, FailureKind, NicWatchdogConfig, SwitchWatchdogConfig, WatchdogAction,

@@ -6,7 +6,7 @@ use rocelab_transport::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CmTimersConfig, Connect, RnrTimer};
+use super::{CmTimersConfig, Connect, ConnectionEntropy, RnrTimer};
 use crate::address::{GidKind, IpVersion};
 
 /// RoCE version, path MTU, recovery and priorities of every connection.
@@ -60,6 +60,9 @@ pub struct RoceConfig {
     /// Hop limit or TTL of a new frame, 1 to 255.
     #[schemars(range(min = 1))]
     pub hop_limit: u8,
+    /// Where the UDP source port (v2) or the flow label (v1) of each connection comes from.
+    #[serde(skip_serializing_if = "is_random")]
+    pub entropy: ConnectionEntropy,
     /// Which UDP source ports (v2) or flow labels (v1) the data packets of a connection have.
     #[serde(skip_serializing_if = "is_of_queue_pair")]
     pub path_entropy: PathEntropy,
@@ -99,6 +102,7 @@ impl Default for RoceConfig {
             priority: 3,
             cnp_priority: 6,
             hop_limit: 64,
+            entropy: ConnectionEntropy::Random,
             path_entropy: PathEntropy::default(),
             tagging: Tagging::Auto,
             gid: GidKind::Eui64,
@@ -108,6 +112,10 @@ impl Default for RoceConfig {
             cm: None,
         }
     }
+}
+
+fn is_random(entropy: &ConnectionEntropy) -> bool {
+    *entropy == ConnectionEntropy::Random
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]

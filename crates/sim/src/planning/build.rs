@@ -250,9 +250,14 @@ enum Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    fn of(scenario: &Scenario, hosts: &'a HostDirectory, roce: &RocePlan) -> Self {
+    fn of(scenario: &'a Scenario, hosts: &'a HostDirectory, roce: &RocePlan) -> Self {
         match scenario.profile {
-            None => Self::Roce(numbering::Numbering::new(scenario.seed, hosts, roce.encapsulation)),
+            None => Self::Roce(numbering::Numbering::new(
+                scenario.seed,
+                hosts,
+                roce.encapsulation,
+                &scenario.roce.entropy,
+            )),
             Some(ProfileConfig::HpccNs3(_)) => Self::HpccNs3(hpcc_ns3::Numbering::default()),
         }
     }

@@ -9,7 +9,9 @@ use rocelab_units::{Duration, SimTime};
 use super::algorithms::{self, Named};
 use super::priority::check_priority;
 use super::{congestion_points, connections, hpcc_ns3, service, tcp};
-use crate::scenario::{Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure};
+use crate::scenario::{
+    ConnectionEntropy, Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure,
+};
 
 /// The first thing that is wrong with the scenario's plain values.
 pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
@@ -53,9 +55,24 @@ fn working_without_ecn() -> String {
     usable.map(|algorithm| algorithm.name()).collect::<Vec<_>>().join(", ")
 }
 
+fn check_entropy(roce: &RoceConfig) -> Result<(), Fault> {
+    let ConnectionEntropy::List(numbers) = &roce.entropy else { return Ok(()) };
+    let (most, what) = match roce.version {
+        RoceVersion::V1 => (0xf_ffff, "flow label"),
+        RoceVersion::V2 => (0xffff, "UDP source port"),
+    };
+    let fault = |problem: String| {
+        Fault::at("roce.entropy.list", problem).help(format!("give numbers from 0 to {most}"))
+    };
+    ensure(!numbers.is_empty(), || fault(format!("connections would have no {what}")))?;
+    let beyond = numbers.iter().find(|&&number| number > most);
+    ensure(beyond.is_none(), || fault(format!("{} is no {what}", beyond.unwrap_or(&0))))
+}
+
 fn check_roce(roce: &RoceConfig) -> Result<(), Fault> {
     check_priority("roce.priority", roce.priority)?;
     check_priority("roce.cnp_priority", roce.cnp_priority)?;
+    check_entropy(roce)?;
     ensure(roce.ack_interval > 0, || {
         Fault::at("roce.ack_interval", "no packet is the 0th")
             .help("give 1 for an acknowledgement of every packet, or more")

@@ -2,17 +2,17 @@
 
 use rocelab_engine::RngStream;
 use rocelab_transport::FIRST_QPN;
-use rocelab_wire::{Encapsulation, udp_source_port};
+use rocelab_wire::{Encapsulation, default_flow_label, udp_source_port};
 
 use crate::plan::{ConnectionEndPlan, FlowPlan};
-use crate::scenario::Transport;
+use crate::scenario::{ConnectionEntropy, Transport};
 use crate::workload::{Flow, HostDirectory};
 
 /// Numbers both ends of each flow, in order.
 ///
 /// Every host counts its queue pairs from 0x11. First packet sequence numbers are random, as
-/// connection managers choose them. So is the flow label: the default of Linux is a function of
-/// the two queue pair numbers, which here would be equal for the first connections of all hosts,
+/// connection managers choose them. So is the flow label, if the scenario says nothing else: the default of Linux
+/// is a function of the two queue pair numbers, which here would be equal for the first connections of all hosts,
 /// so each flow is given a label as an application would, of which the UDP source port of RoCE v2
 /// follows. All are drawn from a stream of the host and queue pair, so that a flow between two
 /// hosts does not change the numbers or the way of flows between others.
@@ -21,12 +21,18 @@ pub(super) struct Numbering<'a> {
     hosts: &'a HostDirectory,
     next_qpn: Vec<u32>,
     encapsulation: Encapsulation,
+    entropy: &'a ConnectionEntropy,
 }
 
 impl<'a> Numbering<'a> {
-    pub(super) fn new(seed: u64, hosts: &'a HostDirectory, encapsulation: Encapsulation) -> Self {
+    pub(super) fn new(
+        seed: u64,
+        hosts: &'a HostDirectory,
+        encapsulation: Encapsulation,
+        entropy: &'a ConnectionEntropy,
+    ) -> Self {
         let next_qpn = vec![FIRST_QPN; hosts.node_count()];
-        Self { seed, hosts, next_qpn, encapsulation }
+        Self { seed, hosts, next_qpn, encapsulation, entropy }
     }
 
     pub(super) fn number(&mut self, flow: &Flow) -> FlowPlan {
@@ -68,7 +74,7 @@ impl<'a> Numbering<'a> {
             end(source, source_qpn, &mut of_source),
             end(destination, destination_qpn, &mut of_destination),
         ];
-        (ends, self.entropy(&mut of_source))
+        (ends, self.entropy([source_qpn, destination_qpn], &mut of_source))
     }
 
     fn stream(&self, host: u32, qpn: u32) -> RngStream {
@@ -83,9 +89,16 @@ impl<'a> Numbering<'a> {
         qpn
     }
 
-    /// A flow label from 1 on (0 means that there is none), or the port made of it.
-    fn entropy(&self, stream: &mut RngStream) -> u32 {
-        let label = 1 + draw(stream, (1 << 20) - 1);
+    /// A flow label, or a UDP source port. A random label is from 1 on: 0 means that there is none.
+    fn entropy(&self, [source_qpn, destination_qpn]: [u32; 2], stream: &mut RngStream) -> u32 {
+        let label = match self.entropy {
+            ConnectionEntropy::Random => 1 + draw(stream, (1 << 20) - 1),
+            ConnectionEntropy::QueuePairs => default_flow_label(source_qpn, destination_qpn),
+            ConnectionEntropy::List(numbers) => {
+                let before = (source_qpn - FIRST_QPN) as usize;
+                return numbers.get(before % numbers.len().max(1)).copied().unwrap_or(0);
+            }
+        };
         match self.encapsulation {
             Encapsulation::V1 => label,
             Encapsulation::V2Ipv4 | Encapsulation::V2Ipv6 => udp_source_port(label).into(),

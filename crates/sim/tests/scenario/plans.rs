@@ -679,3 +679,26 @@ fn one_text_may_name_several_hosts_and_switches() {
     let switch = plan.topology.switches().next().expect("there is one");
     assert_eq!(plan.switch_at(switch).latency, rocelab_units::Duration::from_us(5));
 }
+
+/// The path entropy of each flow of two hosts that send to a third.
+fn entropies(roce: &str) -> Vec<u32> {
+    let flow =
+        |from: u32| format!("{{ from = \"host-{from}\", to = \"host-2\", bytes = \"1KB\" }},\n");
+    let flows: String = [0, 0, 1, 0, 1].map(flow).concat();
+    let rest = format!("[roce]\n{roce}\n[workload.flows]\nlist = [\n{flows}]\n");
+    planned(&around_a_switch(3, &rest)).flows.iter().map(|flow| flow.entropy).collect()
+}
+
+#[test]
+fn connections_take_the_entropy_that_is_given() {
+    // In turn, by the connections of each host.
+    assert_eq!(entropies("entropy = { list = [50000, 7] }"), [50_000, 7, 50_000, 50_000, 7]);
+    assert_eq!(entropies("version = 1\nentropy = { list = [9] }"), [9; 5]);
+    // Linux: the product of the two queue pair numbers, folded. Hosts count queue pairs from 0x11.
+    let labels = [0x11 * 0x11, 0x12 * 0x12, 0x11 * 0x13, 0x13 * 0x14, 0x12 * 0x15];
+    assert_eq!(entropies("version = 1\nentropy = \"queue-pairs\""), labels);
+    let ports = labels.map(|label| 0xc000 | label);
+    assert_eq!(entropies("entropy = \"queue-pairs\""), ports);
+    // At random they differ.
+    assert_eq!(entropies("").into_iter().collect::<BTreeSet<_>>().len(), 5);
+}

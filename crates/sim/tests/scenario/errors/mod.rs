@@ -9,6 +9,7 @@ mod link;
 mod ports;
 mod profile;
 mod reading;
+mod roce;
 mod route;
 mod server;
 mod slow_receiver;
