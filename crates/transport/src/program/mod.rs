@@ -37,7 +37,10 @@ macro_rules! programs {
     };
 }
 
-programs! {}
+programs! {
+    /// Hosts in a ring add their data up.
+    AllReduce = "all-reduce" => all_reduce,
+}
 
 /// What can be asked of a program by its keys. Implemented by the `Parameters` of each.
 pub trait Definition: fmt::Debug + Send + Sync {
