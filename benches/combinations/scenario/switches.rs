@@ -126,6 +126,9 @@ impl Shape {
             let algorithm = self.random.pick(&["round-robin", "shortest-queue"]);
             put("load_balancing", algorithm.into());
         }
+        if self.version == 1 && self.random.once_in(6) {
+            put("forwarding_plane", self.random.pick(&["bridge", "bridge-no-flood"]).into());
+        }
         if self.random.once_in(6) {
             put("pause_response", self.random.pick(&["10ns", "500ns", "3us"]).into());
         }

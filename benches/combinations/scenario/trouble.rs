@@ -20,6 +20,9 @@ impl Shape {
             let all: Vec<Value> = (0..count).map(|_| self.fault().into()).collect();
             self.set("faults", all);
         }
+        if self.random.once_in(8) {
+            self.links();
+        }
         if self.random.once_in(12) {
             let ingress = self.ingress();
             self.set("ingress", ingress);
@@ -83,7 +86,7 @@ impl Shape {
                 put("delay", self.random.pick(&["1ns", "500ns", "10us", "1ms"]).into());
             }
             "corrupt" => {
-                put("part", self.random.pick(&["payload", "header", "icrc"]).into());
+                put("part", self.random.pick(&["payload", "header", "icrc", "fcs"]).into());
             }
             _ => {}
         }
@@ -125,6 +128,20 @@ impl Shape {
         fault
     }
 
+    /// Links on which bits change, or that take no long frames.
+    fn links(&mut self) {
+        let node = self.random.pick(&self.hosts);
+        let mut link = table([("ports", names(&[node]))]);
+        if self.random.once_in(3) {
+            link.insert("mtu".to_owned(), Self::bytes(self.random.pick(&[512, 1_500, 9_000])));
+        }
+        if link.len() == 1 || self.random.once_in(2) {
+            let rate = self.random.pick(&[1e-9, 1e-7, 3e-6]);
+            link.insert("bit_error_rate".to_owned(), rate.into());
+        }
+        self.set("link", vec![Value::from(link)]);
+    }
+
     /// Conditions of ports of switches for what comes in.
     fn ingress(&mut self) -> Table {
         let switch = self.random.pick(&self.switches);
@@ -134,6 +151,15 @@ impl Shape {
         if self.random.once_in(3) {
             let list = table([("ports", ports), ("deny", some)]);
             return table([("access_list", vec![Value::from(list)].into())]);
+        }
+        if self.version == 2 && self.random.once_in(3) {
+            let threshold = self.random.magnitude(1..=200_000);
+            let fast_cnp = table([
+                ("ports", ports),
+                ("threshold", Self::bytes(threshold)),
+                ("interval", self.random.pick(&["1ps", "100ns", "5us", "50us"]).into()),
+            ]);
+            return table([("fast_cnp", vec![Value::from(fast_cnp)].into())]);
         }
         let rate = self.slowest / self.random.pick(&[1, 2, 10]);
         let burst = self.random.magnitude(20_000..=1_000_000);

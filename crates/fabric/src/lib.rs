@@ -17,12 +17,14 @@ mod buffer_dependency;
 mod chain;
 mod ecn;
 mod flow_control;
+mod forwarding;
 mod ingress;
 mod input_file;
 mod link;
 mod load_balancing;
 mod pfc;
 mod port;
+mod port_selection;
 mod priority;
 mod qcn;
 mod routes;
@@ -44,8 +46,13 @@ pub use buffer_dependency::{
 pub use chain::{Chain, Fifo, PacketId};
 pub use ecn::{EcnMarker, ThresholdMarker};
 pub use flow_control::{FlowControl, OnOffFlowControl, QuantaFlowControl};
+pub use forwarding::{
+    ForwardedFrame, Forwarding, ForwardingDrop, ForwardingPlane, KnownHosts, LearningConfig,
+    MacEntries, MissingEntries, PlaneState,
+};
 pub use ingress::{
-    IngressCause, IngressCondition, IngressConfig, IngressFrame, IngressState, InvalidIngress,
+    IngressCause, IngressCondition, IngressConfig, IngressFlow, IngressFrame, IngressState,
+    IngressVerdict, InvalidIngress,
 };
 pub use input_file::{read_named_text, read_text};
 pub use link::{
@@ -55,6 +62,7 @@ pub use link::{
 pub use load_balancing::{Choice, LoadBalancer, LoadBalancing};
 pub use pfc::{PauseRequests, PauseTimers, paused_priorities, resumed_priorities};
 pub use port::{Port, PortExtras};
+pub use port_selection::{PortSelection, ServerFlow};
 pub use priority::{Priority, by_priority_schema};
 pub use qcn::{CongestionPoint, CongestionSample, QcnConfig};
 pub use routes::{

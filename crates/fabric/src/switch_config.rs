@@ -7,7 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::priority::by_priority_schema;
-use crate::{LoadBalancing, Priority, QcnConfig, SchedulerConfig, ShaperConfig, SwitchOverride};
+use crate::{
+    ForwardingPlane, LoadBalancing, Priority, QcnConfig, SchedulerConfig, ShaperConfig,
+    SwitchOverride,
+};
 
 /// Shared buffer, PFC, ECN and scheduling of every switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -82,6 +85,9 @@ pub struct SwitchConfig {
     /// When a frame may begin to leave.
     #[serde(skip_serializing_if = "is_default")]
     pub forwarding: SwitchForwarding,
+    /// How a switch finds the ports by which it forwards a frame.
+    #[serde(skip_serializing_if = "is_default")]
+    pub forwarding_plane: ForwardingPlane,
     /// How a switch chooses among several shortest paths.
     #[serde(skip_serializing_if = "is_default")]
     pub load_balancing: LoadBalancing,
@@ -125,6 +131,7 @@ impl Default for SwitchConfig {
             default_priority: 0,
             queue_of: BTreeMap::new(),
             forwarding: SwitchForwarding::StoreAndForward,
+            forwarding_plane: ForwardingPlane::Auto,
             load_balancing: LoadBalancing::Ecmp,
             latency: Duration::ZERO,
             pause_response: Duration::ZERO,

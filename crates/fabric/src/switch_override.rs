@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::priority::by_priority_schema;
 use crate::switch_config::{EcnConfig, Headroom, SwitchForwarding, Trust};
-use crate::{LoadBalancing, Priority, QcnConfig, SchedulerConfig, ShaperConfig, SwitchConfig};
+use crate::{
+    ForwardingPlane, LoadBalancing, Priority, QcnConfig, SchedulerConfig, ShaperConfig,
+    SwitchConfig,
+};
 
 /// Declares the keys that may be overridden, and how.
 macro_rules! overrides {
@@ -97,6 +100,7 @@ overrides! {
     #[schemars(schema_with = "by_priority_schema::<u8>")]
     switch queue_of: BTreeMap<Priority, u8>,
     switch forwarding: SwitchForwarding,
+    switch forwarding_plane: ForwardingPlane,
     switch load_balancing: LoadBalancing,
     switch latency: Duration,
     port pause_response: Duration,

@@ -235,6 +235,9 @@ fn pfc(summary: &Summary) -> String {
 fn ecn(summary: &Summary) -> String {
     let mut text =
         format!("{}, {}", counted(summary.ecn.marks, "mark"), counted(summary.cnps, "CNP"));
+    if summary.switch_cnps > 0 {
+        let _ = write!(text, ", {} of switches", counted(summary.switch_cnps, "CNP"));
+    }
     if summary.cnms > 0 {
         let _ = write!(text, ", {} of QCN", counted(summary.cnms, "CNM"));
     }

@@ -102,11 +102,14 @@ pub struct Summary {
     pub frozen: Option<FrozenRecord>,
     /// Explicit congestion notification.
     pub ecn: EcnCounts,
-    /// Congestion notification packets sent.
+    /// Congestion notification packets that hosts sent.
     pub cnps: u64,
     /// Congestion notification messages that switches sent (QCN); left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cnms: u64,
+    /// Congestion notification packets that switches sent, besides [`Self::cnps`]; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub switch_cnps: u64,
     /// NAKs sent.
     pub naks: u64,
     /// RNR NAKs that requesters received; left out if there are none.

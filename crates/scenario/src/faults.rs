@@ -129,6 +129,8 @@ pub enum CorruptedPart {
     Header,
     /// The ICRC itself.
     Icrc,
+    /// The FCS: the port at the other end drops the frame, whatever it carries.
+    Fcs,
 }
 
 /// A way to pick frames by what they carry.

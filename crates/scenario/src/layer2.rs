@@ -1,6 +1,6 @@
 //! `[layer2]`: what matters where frames are forwarded by MAC address.
 
-use rocelab_units::Duration;
+use rocelab_fabric::LearningConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,23 +49,6 @@ pub enum EntryState {
     Alive,
     /// It does not.
     Gone,
-}
-
-/// How switches learn and forget where hosts are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct LearningConfig {
-    /// How long a MAC entry lives after the last frame from that address, above 0.
-    pub mac_ageing: Duration,
-    /// How long an ARP entry lives after it was resolved, above 0. Only on RoCE v2.
-    pub arp_timeout: Duration,
-}
-
-impl Default for LearningConfig {
-    /// 300 s, the default of IEEE 802.1Q, and 4 hours.
-    fn default() -> Self {
-        Self { mac_ageing: Duration::from_ms(300_000), arp_timeout: Duration::from_ms(14_400_000) }
-    }
 }
 
 /// How layer-2 frames find their way where the topology has loops.

@@ -18,6 +18,7 @@ mod host;
 mod input_files;
 mod items;
 mod layer2;
+mod link;
 mod origin;
 mod overrides;
 mod profile;
@@ -28,6 +29,7 @@ mod rnr_timer;
 mod roce;
 mod route;
 mod sample;
+mod server;
 mod slow_receiver;
 mod suggestion;
 mod transport;
@@ -58,12 +60,15 @@ pub use failure::{
 pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
 pub use host::HostConfig;
 pub use items::Items;
-pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, LearningConfig, VlanConfig};
+pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, VlanConfig};
+pub use link::LinkOverride;
 pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
 pub use rnr_timer::RnrTimer;
 pub use roce::{RoceConfig, RoceVersion, Tagging};
+pub use rocelab_fabric::LearningConfig;
 pub use route::RouteConfig;
 pub use sample::{FlowSampling, PortSampling, SampleConfig};
+pub use server::ServerConfig;
 pub use slow_receiver::{SlowReceiverConfig, TranslationConfig};
 pub use transport::Transport;
 pub use verb::Verb;
@@ -111,6 +116,12 @@ pub struct Scenario {
     pub route: Vec<RouteConfig>,
     /// Hosts, switches and links: exactly one `[topology.NAME]`.
     pub topology: TopologyConfig,
+    /// What single links do otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub link: Vec<LinkOverride>,
+    /// Hosts that are ports of one machine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub server: Vec<ServerConfig>,
     /// Every switch's buffer, PFC, ECN and scheduling.
     #[serde(default)]
     pub switch: SwitchConfig,

@@ -154,12 +154,44 @@ bytes = "100KB"
 congestion_control = { swift = { delay = "longest-wait" } }
 "#;
 
+/// Three switches of RoCE v1 in a ring, of which the spanning tree blocks one link.
+const BRIDGED: &str = r#"
+[roce]
+version = 1
+
+[topology.ring]
+switches = 3
+hosts_per_switch = 2
+host_link = { rate = "100Gbps", cable = "3m" }
+ring_link = { rate = "100Gbps", cable = "10m" }
+
+[congestion_control.none]
+
+[switch]
+forwarding_plane = "repeater"
+
+[workload.flows]
+list = [{ from = "host-0", to = "host-5", bytes = "100B" }]
+"#;
+
+#[test]
+fn a_repeater_sends_every_frame_to_every_host() {
+    let scenario = Scenario::parse(BRIDGED, Path::new("bridged.toml"), &[]).unwrap();
+    let plan = scenario.plan().unwrap();
+    let mut simulation: Simulation = Simulation::new(Arc::new(plan)).unwrap();
+    assert!(simulation.run_to_end() == Ending::Finished);
+    assert_eq!(simulation.progress().flows_ended, 1);
+    // The message and its acknowledgement reach four other hosts each.
+    let totals = simulation.network().totals(simulation.now());
+    assert_eq!(totals.drops["foreign_destination"], 8);
+}
+
 #[test]
 fn the_examples_work() {
     assert!(Algorithm::NAMES.contains(&"aimd"));
     assert!(TopologyConfig::NAMES.contains(&"ring"));
     let schema = Scenario::json_schema().to_string();
-    for key in ["aimd", "increase", "ring", "hosts_per_switch", "flowlets", "periodic_loss", "longest-wait", "probe"] {
+    for key in ["aimd", "increase", "ring", "hosts_per_switch", "flowlets", "periodic_loss", "longest-wait", "probe", "repeater"] {
         assert!(schema.contains(&format!("\"{key}\"")), "no {key}");
     }
     let scenario = Scenario::parse(SCENARIO, Path::new("ring.toml"), &[]).unwrap();
@@ -180,7 +212,7 @@ fn the_worked_examples_of_contributing_compile_and_run() {
     let text = fs::read_to_string(repository("CONTRIBUTING.md")).unwrap();
     let parts = parts_of(&text);
     let files = parts.iter().filter(|part| matches!(part, Part::File { .. })).count();
-    assert_eq!((files, parts.len()), (6, 12), "one file and one line each, for six examples");
+    assert_eq!((files, parts.len()), (7, 14), "one file and one line each, for seven examples");
 
     let sandbox = Sandbox::new();
     let copy = sandbox.path("");
@@ -198,6 +230,6 @@ fn the_worked_examples_of_contributing_compile_and_run() {
     let [stdout, stderr] =
         [output.stdout, output.stderr].map(|all| String::from_utf8(all).unwrap());
     assert!(output.status.success(), "{stderr}\n{stdout}");
-    assert!(stdout.contains("1 passed"), "{stdout}");
+    assert!(stdout.contains("2 passed"), "{stdout}");
     assert!(!stderr.contains("warning: "), "{stderr}");
 }

@@ -55,8 +55,7 @@ impl Admit for AtPort {
 
 #[cfg(test)]
 mod tests {
-    use rocelab_units::SimTime;
-
+    use super::super::tests::frame;
     use super::*;
 
     #[test]
@@ -64,9 +63,7 @@ mod tests {
         let parameters = Parameters { ports: Vec::new(), deny: vec![3, 5] };
         assert_eq!(parameters.check(1_500), Ok(()));
         let mut list = parameters.at_port();
-        let admitted = (0..8).filter(|&priority| {
-            list.admits(&IngressFrame { now: SimTime::ZERO, priority, len: 64 })
-        });
+        let admitted = (0..8).filter(|&priority| list.admits(&frame(0, priority)));
         assert_eq!(admitted.collect::<Vec<_>>(), [0, 1, 2, 4, 6, 7]);
     }
 

@@ -1,5 +1,6 @@
 //! What a port of a switch asks of frames as they come in, before the switch forwards them: one condition a file, and
 //! one line each in the list below. A frame that does not meet a condition is dropped, for a cause of the condition's name.
+//! A condition may also have the switch notify the sender of congestion.
 
 use core::fmt;
 
@@ -9,6 +10,8 @@ use rocelab_state::{
 use rocelab_units::SimTime;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::NodeId;
 
 /// Makes modules, scenario keys, JSON Schema, saved state, and the causes by which results count dropped frames. A
 /// condition has in its module `Parameters`, which have a field `ports` and implement [`Condition`], and `AtPort`, its
@@ -61,6 +64,11 @@ macro_rules! conditions {
                 match *self { $(Self::$variant(ref parameters) => parameters.check(largest_frame),)* }
             }
 
+            /// Whether it may have the switch send congestion notification packets (CNPs).
+            pub fn notifies(&self) -> bool {
+                match *self { $(Self::$variant(_) => <$module::Parameters as Condition>::NOTIFIES,)* }
+            }
+
             /// The state at one port.
             pub fn state(&self) -> IngressState {
                 match *self {
@@ -76,11 +84,17 @@ macro_rules! conditions {
         }
 
         impl IngressState {
-            /// Why a frame is dropped that has come in; `None` if it meets the condition.
-            pub fn refuses(&mut self, frame: &IngressFrame) -> Option<IngressCause> {
+            /// What becomes of a frame that has come in.
+            pub fn judge(&mut self, frame: &IngressFrame) -> IngressVerdict {
                 match *self {
                     $(Self::$variant(ref mut state) => {
-                        (!state.admits(frame)).then_some(IngressCause::$variant)
+                        if !state.admits(frame) {
+                            IngressVerdict::Drop(IngressCause::$variant)
+                        } else if state.notifies(frame) {
+                            IngressVerdict::Notify
+                        } else {
+                            IngressVerdict::Pass
+                        }
                     })*
                 }
             }
@@ -129,12 +143,17 @@ conditions! {
     AccessList = "access_list" => access_list,
     /// What comes in faster than a rate, beyond a burst, is dropped.
     Policer = "policer" => policer,
+    /// Senders whose packets will wait in a long queue are notified of congestion by the switch.
+    FastCnp = "fast_cnp" => fast_cnp,
 }
 
 /// A condition's parameters.
 trait Condition {
     /// What it knows at one port.
     type AtPort: Admit;
+
+    /// Whether it may have the switch send congestion notification packets (CNPs).
+    const NOTIFIES: bool = false;
 
     /// See [`IngressCondition::check`].
     ///
@@ -150,6 +169,24 @@ trait Condition {
 trait Admit: fmt::Debug + State {
     /// Whether a frame meets it.
     fn admits(&mut self, frame: &IngressFrame) -> bool;
+
+    /// Whether the sender of a frame that meets it is notified of congestion; only of frames that have a
+    /// [flow](IngressFrame::flow).
+    fn notifies(&mut self, frame: &IngressFrame) -> bool {
+        let _ = frame;
+        false
+    }
+}
+
+/// What becomes of a frame that has come in by a port with a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IngressVerdict {
+    /// It goes on.
+    Pass,
+    /// It goes on, and the switch sends a congestion notification packet (CNP) to the queue pair that has sent it.
+    Notify,
+    /// It is dropped.
+    Drop(IngressCause),
 }
 
 /// What a port knows of a frame that comes in.
@@ -161,6 +198,22 @@ pub struct IngressFrame {
     pub priority: u8,
     /// Its bytes, FCS included, preamble and gap not.
     pub len: u32,
+    /// Bytes that wait where it will wait too: in the queue of its priority at the port by which it goes on. A switch that
+    /// has yet to choose among several ports takes the shortest of their queues.
+    pub egress_queue: u32,
+    /// The flow of packets that it belongs to, if it carries data of a queue pair.
+    pub flow: Option<IngressFlow>,
+}
+
+/// The packets of a queue pair, from its sender's point of view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, BorshSerialize, BorshDeserialize)]
+pub struct IngressFlow {
+    /// The host that sends.
+    pub source: NodeId,
+    /// The host that receives.
+    pub destination: NodeId,
+    /// The number of the receiving queue pair.
+    pub queue_pair: u32,
 }
 
 /// A parameter that cannot work.
@@ -189,4 +242,15 @@ fn check_priorities(
         None => return Ok(()),
     };
     Err(InvalidIngress { key, value: format!("{priorities:?}"), problem, fix: fix.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A frame of 1,000 bytes that comes in at `ns`, of no flow, to an empty queue.
+    pub(super) fn frame(ns: u64, priority: u8) -> IngressFrame {
+        let now = SimTime::from_ps(ns * 1_000);
+        IngressFrame { now, priority, len: 1_000, egress_queue: 0, flow: None }
+    }
 }

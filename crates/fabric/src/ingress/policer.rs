@@ -93,15 +93,12 @@ impl Admit for AtPort {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::frame;
     use super::*;
 
     fn policer(priorities: Option<Vec<u8>>) -> Parameters {
         let (rate, burst) = (Bandwidth::from_gbps(8), Bytes::new(3_000));
         Parameters { ports: Vec::new(), rate, burst, priorities }
-    }
-
-    fn frame(ns: u64, priority: u8) -> IngressFrame {
-        IngressFrame { now: SimTime::from_ps(ns * 1_000), priority, len: 1_000 }
     }
 
     /// At 8 Gb/s a byte takes 1 ns: three frames of 1,000 bytes pass at once, and one more every microsecond.

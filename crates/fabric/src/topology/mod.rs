@@ -19,6 +19,7 @@ mod link_config;
 mod names;
 mod partitioning;
 mod port_reference;
+mod selector;
 mod spanning_tree;
 
 use std::path::Path;
@@ -35,6 +36,7 @@ pub use limits::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS, RATES};
 pub use link_config::LinkConfig;
 pub use partitioning::Partitioning;
 pub use port_reference::PortReferenceError;
+pub use selector::{NodeSelector, is_like};
 pub use spanning_tree::{spanning_tree, spanning_tree_over};
 
 /// A node of the network: hosts and switches share one numbering.

@@ -203,7 +203,11 @@ fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {
     say("Pauses", count(summary.pfc.pauses));
     say("ECN marks", count(summary.ecn.marks));
     say("CNPs", count(summary.cnps));
-    for (name, value) in [("CNMs (QCN)", summary.cnms), ("Storms", summary.storms)] {
+    for (name, value) in [
+        ("CNMs (QCN)", summary.cnms),
+        ("CNPs of switches", summary.switch_cnps),
+        ("Storms", summary.storms),
+    ] {
         if value > 0 {
             say(name, count(value));
         }

@@ -57,6 +57,7 @@ fn summary() -> Summary {
         ecn: EcnCounts { marks: 4_321 },
         cnps: 456,
         cnms: 0,
+        switch_cnps: 0,
         naks: 1,
         timeouts: 0,
         retransmissions: 1_201,

@@ -57,6 +57,8 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
             ..WorkloadConfig::default()
         },
         route: Vec::new(),
+        server: Vec::new(),
+        link: Vec::new(),
         slow_receiver: Vec::new(),
         faults: Vec::new(),
         capture: None,

@@ -331,7 +331,7 @@ impl RouteChanges {
         let mut at: Vec<SimTime> = steps.map(|step| step.at).collect();
         at.extend(plan.link_failure().map(|(at, _)| at));
         at.sort_unstable();
-        let always = !plan.tables.are_complete() && !plan.failures.spanning_tree;
+        let always = !plan.all_switches_follow_routes() && !plan.failures.spanning_tree;
         Self { always, at }
     }
 

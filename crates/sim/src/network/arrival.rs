@@ -6,6 +6,7 @@ use rocelab_fabric::PacketId;
 use super::core::Network;
 use super::feature::{Arrival, Frames, Scene, Sight, Timers, Verdict};
 use super::features::{ArrivalFeatures, Features, Stage};
+use super::own_frames::Emitting;
 use super::passed::Passed;
 use super::receiver::Receiving;
 use crate::profile::Profile;
@@ -26,12 +27,13 @@ impl<P: Profile> Network<P> {
             side,
             layout,
             failures,
-            features: Features { arrivals, passed, .. },
+            features: Features { arrivals, passed, emissions, owners, .. },
             ..
         } = self;
         let sight = Sight { plan, routing: &**routing, layout, ports, switches, failures };
         let frames = Frames { pool, side, totals: &mut course.totals, passed: passed.as_mut() };
-        (arrivals, Scene { sight, frames, timers: Timers { queue, order, nodes } })
+        let timers = Timers { queue, order, nodes };
+        (arrivals, Scene { sight, frames, timers, emissions, owners: owners.as_deref() })
     }
 
     /// A frame that came over the link of `port` and has passed the features up to `stage` passes the others.
@@ -49,11 +51,15 @@ impl<P: Profile> Network<P> {
             let (features, mut scene) = self.scene();
             let (decided, verdict) = features.judge(stage, &arrival, &mut scene);
             stage = decided;
+            if !self.features.emissions.is_empty() {
+                Emitting(self).emit(key);
+            }
             match verdict {
                 Verdict::Continue => return self.deliver_specially(key, port, id),
                 Verdict::Redirect(number) => self.pool.get_mut(id).switch_port = number,
                 Verdict::Drop(cause) => return self.drop_frame(key, far.port, None, id, cause),
                 Verdict::Replicate(numbers) => {
+                    let (_, scene) = self.scene();
                     let mut frames = scene.frames;
                     let copies: Vec<_> =
                         numbers.iter().skip(1).map(|_| frames.duplicate(id)).collect();

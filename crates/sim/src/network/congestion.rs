@@ -4,23 +4,17 @@
 use std::sync::Arc;
 
 use rocelab_engine::EventKey;
-use rocelab_fabric::{Admission, Arrival, BufferPolicy, CongestionSample, PacketId};
+use rocelab_fabric::{CongestionSample, PacketId};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_wire::{CRC_LEN, CnTag, Cnm, Ethernet, VlanTag};
 
-use super::core::Network;
+use super::own_frames::Emitting;
 use super::owners::Owners;
 use super::packet::{Body, Packet, PacketOf};
-use super::pauses::PortPauses;
 use crate::address::switch_port_mac;
-use crate::profile::{HostPacket, Marking, Profile, Routing};
-use crate::record::DropCause;
+use crate::profile::{HostPacket, Marking, Profile};
 
-/// A network in which a congestion point notifies a sender.
-#[derive(Debug)]
-pub(super) struct Notifying<'a, P: Profile>(pub(in crate::network) &'a mut Network<P>);
-
-impl<P: Profile> Notifying<'_, P> {
+impl<P: Profile> Emitting<'_, P> {
     /// The frame `id`, which joins a queue of the switch's port `egress`, was sampled and the queue
     /// is congested: its sender is notified, if the frame has a CN-TAG and is no notification.
     #[cold]
@@ -53,57 +47,14 @@ impl<P: Profile> Notifying<'_, P> {
         let len = self.notification_len(cnm.encapsulated_msdu_len);
         let mut packet = Packet::new(sampled.destination, sampled.source, len, Body::Rdma(message));
         packet.flow_hash = sampled.flow_hash;
-        // It counts as what came in by the congested port: a frame in the memory has come by some.
-        packet.switch_port = self.0.ports[egress as usize].number;
-        let notification = self.0.pool.insert(packet);
-        if let Some(notes) = &mut self.0.side.notes {
-            notes.forget(notification);
-        }
-        self.0.course.totals.frames_created += 1;
+        let notification = self.make(packet);
         self.0.course.totals.cnms += 1;
         let (features, mut scene) = self.0.scene();
         if let Some(capture) = &features.capture {
             let frames = (id, notification);
             capture.note_sampled(&mut scene, egress, frames, cnm.encapsulated_msdu_len);
         }
-        self.return_to_sender(key, switch, egress, notification);
-    }
-
-    /// Stores and queues a notification at the port towards its host.
-    fn return_to_sender(&mut self, key: EventKey, switch: u32, congested: u32, id: PacketId) {
-        let packet = *self.0.pool.get(id);
-        let Body::Rdma(body) = packet.body else { return };
-        let state = &mut self.0.switches[switch as usize];
-        let way =
-            self.0.routing.egress(state.node, state.node, packet.destination, packet.flow_hash);
-        let Some(number) = way else {
-            return self.0.drop_frame(key, congested, None, id, DropCause::NoRoute);
-        };
-        let priority = state.priorities[usize::from(body.priority() & 7)];
-        let port = self.0.nodes[state.node as usize].first_port + u32::from(number);
-        let out = &mut self.0.ports[port as usize];
-        let Some(waits_in) = out.port.place_of(priority) else {
-            let cause = if out.port.is_up() { DropCause::Watchdog } else { DropCause::LinkDown };
-            return self.0.drop_frame(key, congested, Some(number), id, cause);
-        };
-        let (len, egress_queue) = (u32::from(packet.frame_len), out.port.queued(waits_in));
-        let ingress = packet.switch_port;
-        let arrival = Arrival { ingress, egress: number, priority, len, egress_queue };
-        let admission = state.buffer.admit(arrival);
-        match admission {
-            Admission::Dropped(reason) | Admission::DroppedAndPause(reason) => {
-                self.0.drop_frame(key, congested, Some(number), id, DropCause::Buffer(reason));
-            }
-            Admission::Stored | Admission::StoredAndPause => {
-                let queued = egress_queue + len;
-                out.rare.max_queue_bytes = out.rare.max_queue_bytes.max(queued);
-                out.port.enqueue(&mut self.0.pool, id, waits_in, len);
-            }
-        }
-        if matches!(admission, Admission::StoredAndPause | Admission::DroppedAndPause(_)) {
-            PortPauses(self.0).pause_sender(key, congested, number, priority);
-        }
-        self.0.pump(key, port);
+        self.send(key, switch, egress, notification);
     }
 
     /// What the congestion point says.

@@ -74,10 +74,7 @@ impl<P: Profile> Failing<'_, P> {
                     for port in self.ends_of(link) {
                         self.take_down(key, port);
                     }
-                    let ends = self.ends_of(link).map(|port| port as usize);
-                    if let Some(tables) = &mut self.0.features.arrivals.tables {
-                        tables.flush(ends, key.time);
-                    }
+                    self.forget_hosts_behind(self.ends_of(link), key.time);
                 }
             }
             FailureChange::LinkUp(link) => {
@@ -175,6 +172,18 @@ impl<P: Profile> Failing<'_, P> {
         both.into_iter().flatten()
     }
 
+    /// Switches forget what they have learnt behind these ports.
+    fn forget_hosts_behind(&mut self, ports: impl Iterator<Item = u32>, now: SimTime) {
+        let Network { features, ports: all, nodes, .. } = &mut *self.0;
+        let Some(forwarding) = &mut features.arrivals.forwarding else { return };
+        for port in ports {
+            let port = &all[port as usize];
+            if let Role::Switch(switch) = nodes[port.node as usize].role {
+                forwarding.flush(switch, port.number, now);
+            }
+        }
+    }
+
     /// A port loses its link: what waits there and what is on it is lost, and so are pauses.
     fn take_down(&mut self, key: EventKey, port: u32) {
         // Before pauses end: nothing starts on a link that is going.
@@ -247,11 +256,8 @@ impl<P: Profile> Failing<'_, P> {
         let plan = Arc::clone(&self.0.plan);
         if plan.failures.spanning_tree {
             self.make_tree(&plan.topology);
-            let ports = self.0.ports.len();
-            if let Some(tables) = &mut self.0.features.arrivals.tables {
-                // The spanning tree is another one now: every bridge forgets what it has learnt.
-                tables.flush(0..ports, now);
-            }
+            // The spanning tree is another one now: every bridge forgets what it has learnt.
+            self.forget_hosts_behind(0..u32::try_from(self.0.ports.len()).unwrap_or(u32::MAX), now);
         }
         self.0.failures.outages.lacks_links =
             self.0.failures.outages.down.iter().any(|&failures| failures > 0);

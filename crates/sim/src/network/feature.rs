@@ -10,10 +10,12 @@ use rocelab_fabric::{NodeId, PacketId};
 use rocelab_state::Result;
 use rocelab_units::SimTime;
 
+use super::emission::Emission;
 use super::event::Event;
 use super::failure::Failures;
 use super::layout::Layout;
 use super::node::{Host, Node, Switch};
+use super::owners::Owners;
 use super::packet::{Packet, PacketOf, PacketPool};
 use super::passed::Passed;
 use super::port::{FarEnd, NetworkPort};
@@ -109,6 +111,10 @@ pub(super) struct Scene<'a, P: Profile> {
     pub(super) sight: Sight<'a, P>,
     pub(super) frames: Frames<'a, P>,
     pub(super) timers: Timers<'a, P>,
+    /// Frames that the switch is to send, in this order, before it does anything with the frame that has arrived.
+    pub(super) emissions: &'a mut Vec<Emission<PacketOf<P>>>,
+    /// Owners of queue pairs, where captures or notifications of congestion ask for them.
+    pub(super) owners: Option<&'a Owners>,
 }
 
 /// What a feature may see.

@@ -9,18 +9,20 @@ use rocelab_state::Result;
 use super::balancing::Balancing;
 use super::capture::Capture;
 use super::crossing::{MessageOf, Outbox};
+use super::emission::Emission;
 use super::faults::Faults;
 use super::feature::{Arrival, Feature, Scene, SetUp, StateOf, Verdict};
+use super::forwarding::Forwarding;
 use super::hops::HopLimits;
 use super::idle_backlog::IdleBacklogs;
 use super::ingress::Ingress;
+use super::link_errors::LinkErrors;
 use super::owners::Owners;
 use super::packet::PacketOf;
 use super::passed::Passed;
 use super::receiver::{Receiver, Receivers};
 use super::sampling::Sampling;
 use super::saved_packets::SavedPackets;
-use super::tables::Tables;
 use crate::profile::Profile;
 
 /// Makes storage, set-up, the order in which frames pass features, and saved state.
@@ -106,6 +108,8 @@ macro_rules! features {
 }
 
 features! {
+    /// Links on which bits change, or whose ends take no long frames.
+    link_errors: LinkErrors,
     /// What links do to frames, where rules say so.
     faults: Faults,
     /// Captures of what arrives, and leaves.
@@ -116,8 +120,8 @@ features! {
     balancing: Balancing,
     /// Hop limits, where frames may run in circles or captures show them.
     hop_limits: HopLimits,
-    /// What switches know of hosts, where that is not everything.
-    tables: Tables,
+    /// Switches that do not know every host, or do not look.
+    forwarding: Forwarding,
     /// Hosts that handle frames no faster than they can.
     receivers: Receivers,
 }
@@ -140,6 +144,8 @@ pub(super) struct Features<P: Profile> {
     pub(super) arrivals: ArrivalFeatures,
     pub(super) sampling: Sampling,
     pub(super) idle_backlogs: IdleBacklogs,
+    /// Frames that features have switches send, until they are sent.
+    pub(super) emissions: Vec<Emission<PacketOf<P>>>,
     /// While somebody looks: what came through links that are special.
     pub(super) passed: Option<Vec<Passed>>,
     /// Owners of queue pairs, for captures and notifications of congestion.
@@ -160,6 +166,7 @@ impl<P: Profile> Features<P> {
             arrivals: ArrivalFeatures::default(),
             sampling: Sampling::default(),
             idle_backlogs: IdleBacklogs::default(),
+            emissions: Vec::new(),
             passed: None,
             owners,
             outside,

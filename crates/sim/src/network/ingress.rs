@@ -1,11 +1,14 @@
 //! What ports of switches ask of frames as they come in: the conditions themselves are those of `fabric`.
 
-use rocelab_fabric::{IngressFrame, IngressState};
+use rocelab_fabric::{IngressFlow, IngressFrame, IngressState, IngressVerdict};
 use rocelab_state::{Result, State as _};
 
+use super::emission::Emission;
 use super::feature::{Arrival, Feature, Scene, SetUp, StateOf, Verdict};
+use super::node::Role;
+use super::packet::{ANY, Body, NO_ROUTE, Packet, PacketOf};
 use super::saved_packets::SavedPackets;
-use crate::profile::Profile;
+use crate::profile::{HostPacket as _, Profile, Routing as _};
 use crate::record::DropCause;
 
 /// The conditions of each port that is here, in the order of the scenario.
@@ -35,13 +38,15 @@ impl<P: Profile> Feature<P> for Ingress {
     }
 
     fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
-        let packet = scene.frames.get(arrival.id);
-        let Some(priority) = packet.body.priority() else { return Verdict::Continue };
-        let (now, len) = (arrival.key.time, packet.frame_len.into());
-        let frame = IngressFrame { now, priority, len };
-        let conditions = self.0[arrival.far.port as usize].iter_mut();
-        let refused = conditions.filter_map(|condition| condition.refuses(&frame)).next();
-        refused.map_or(Verdict::Continue, |cause| Verdict::Drop(DropCause::Ingress(cause)))
+        let Some(frame) = frame(arrival, scene) else { return Verdict::Continue };
+        for condition in &mut self.0[arrival.far.port as usize] {
+            match condition.judge(&frame) {
+                IngressVerdict::Pass => {}
+                IngressVerdict::Notify => notify(arrival, scene),
+                IngressVerdict::Drop(cause) => return Verdict::Drop(DropCause::Ingress(cause)),
+            }
+        }
+        Verdict::Continue
     }
 
     fn save(&self, of: StateOf, _: &SavedPackets<'_>, to: &mut Vec<u8>) -> Result {
@@ -53,4 +58,61 @@ impl<P: Profile> Feature<P> for Ingress {
         let StateOf::Port(port) = of else { return Ok(()) };
         self.0[port as usize].iter_mut().try_for_each(|condition| condition.load(from))
     }
+}
+
+/// What a port knows of a frame that has come in; nothing, if it has no priority.
+fn frame<P: Profile>(arrival: &Arrival, scene: &Scene<'_, P>) -> Option<IngressFrame> {
+    let packet = scene.frames.get(arrival.id);
+    let priority = packet.body.priority()?;
+    let flow = match &packet.body {
+        Body::Rdma(body) => body.as_rdma().filter(|rdma| rdma.payload_len() > 0),
+        Body::Stack(_) | Body::Pfc(_) => None,
+    };
+    let flow = flow.map(|rdma| IngressFlow {
+        source: packet.source,
+        destination: packet.destination,
+        queue_pair: rdma.dest_qp(),
+    });
+    let (now, len) = (arrival.key.time, packet.frame_len.into());
+    let egress_queue = egress_queue(arrival, scene, priority);
+    Some(IngressFrame { now, priority, len, egress_queue, flow })
+}
+
+/// Bytes that wait where a frame with this priority will wait.
+fn egress_queue<P: Profile>(arrival: &Arrival, scene: &Scene<'_, P>, priority: u8) -> u32 {
+    let (far, sight) = (&arrival.far, &scene.sight);
+    let Role::Switch(switch) = far.role else { return 0 };
+    let priority = sight.switches[switch as usize].priorities[usize::from(priority & 7)];
+    let waiting = |number: u16| {
+        let port = &sight.ports[far.first_port as usize + usize::from(number)].port;
+        port.place_of(priority).map(|queue| port.queued(queue))
+    };
+    let packet = scene.frames.get(arrival.id);
+    match packet.switch_port {
+        NO_ROUTE => 0,
+        ANY => {
+            let ports = sight.routing.next_hops(far.node, packet.destination);
+            ports.iter().filter_map(|&number| waiting(number)).min().unwrap_or(0)
+        }
+        number => waiting(number).unwrap_or(0),
+    }
+}
+
+/// The switch sends a congestion notification packet to the queue pair that has sent a frame. It says, as that of the
+/// receiver would, that it comes from where the frame goes: a queue pair takes packets from its peer only.
+fn notify<P: Profile>(arrival: &Arrival, scene: &mut Scene<'_, P>) {
+    let Role::Switch(switch) = arrival.far.role else { return };
+    let packet = scene.frames.get(arrival.id);
+    let Body::Rdma(body) = &packet.body else { return };
+    let Some(rdma) = body.as_rdma() else { return };
+    let (plan, ends) = (scene.sight.plan, (packet.source, packet.destination));
+    let sender =
+        scene.owners.and_then(|owners| owners.sending_queue_pair(plan, ends, rdma.dest_qp()));
+    let cnp = sender.and_then(|qpn| PacketOf::<P>::congestion_notification_packet(qpn, plan));
+    let Some((cnp, frame_len)) = cnp else { return };
+    let mut notification =
+        Packet::new(packet.destination, packet.source, frame_len, Body::Rdma(cnp));
+    notification.flow_hash = packet.flow_hash;
+    scene.frames.totals.switch_cnps += 1;
+    scene.emissions.push(Emission { switch, port: arrival.far.port, packet: notification });
 }

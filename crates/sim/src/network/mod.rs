@@ -22,12 +22,13 @@ mod departure;
 mod digest;
 mod dispatch;
 mod division;
+mod emission;
 mod event;
 mod failure;
 mod faults;
 mod feature;
 mod features;
-mod flooding;
+mod forwarding;
 mod hops;
 mod host;
 mod host_pauses;
@@ -35,11 +36,13 @@ mod idle_backlog;
 mod ingress;
 mod integrity;
 mod layout;
+mod link_errors;
 mod link_rates;
 mod node;
 mod notes;
 mod other_frames;
 mod overview;
+mod own_frames;
 mod owners;
 mod packet;
 mod part;
@@ -57,7 +60,6 @@ mod side;
 mod state;
 mod stuck;
 mod switch;
-mod tables;
 mod telemetry;
 mod translations;
 mod transmit;
@@ -86,7 +88,7 @@ pub(crate) use self::stuck::{FullQueue, StuckQueuePair, WaitingPackets};
 pub use crate::profile::BuildError;
 pub use crate::record::{
     Deadlock, DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowGoodput, FlowRate,
-    FrameDropped, HostEnd, IntegrityReport, Layer2Totals, MacEntries, MarksCounted, OpenOperation,
+    FrameDropped, HostEnd, IntegrityReport, Layer2Totals, MarksCounted, OpenOperation,
     OperationEnd, PauseChange, PauseEvent, PauseRequest, PortUse, Promise, QueueLength, QueueStorm,
     Record, RecordKind, StuckQueue, Totals, TrafficKind, Traversals, Violation,
 };

@@ -175,6 +175,8 @@ pub(super) fn corrupt<'a>(frame: &mut Frame<'a>, part: CorruptedPart, changed: &
         }
         CorruptedPart::Header => roce.bth.psn ^= 1,
         CorruptedPart::Icrc => roce.icrc ^= 1,
+        // The port drops such a frame: nobody sees its bytes.
+        CorruptedPart::Fcs => {}
     }
 }
 

@@ -1,6 +1,6 @@
 //! A part of a network from outside.
 
-use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_fabric::{MacEntries, NodeId, Serialisation};
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
 use rocelab_units::SimTime;
@@ -15,7 +15,7 @@ use super::node::{Host, Role};
 use super::port::PortView;
 use super::receiver::{Receiver, ReceiverCounts};
 use crate::profile::{FlowStarts, Inspect, Profile};
-use crate::record::{MacEntries, OpenOperation, Totals, Traversals};
+use crate::record::{OpenOperation, Totals, Traversals};
 
 /// A part of a network from outside: what it has counted, and what is in it.
 #[derive(Debug)]
@@ -236,8 +236,8 @@ impl<'a, P: Profile> Overview<'a, P> {
 
     /// What became of the MAC entries of all switches.
     pub(super) fn mac_entries(self) -> MacEntries {
-        let tables = self.0.features.arrivals.tables.as_ref();
-        tables.map_or_else(MacEntries::default, |tables| tables.counts())
+        let forwarding = self.0.features.arrivals.forwarding.as_ref();
+        forwarding.map_or_else(MacEntries::default, |forwarding| forwarding.mac_entries())
     }
 
     /// What each slow receiver has done, by node.

@@ -30,7 +30,7 @@ impl Owners {
     /// All of a plan, if anybody will ask.
     pub(super) fn new(plan: &Plan) -> Option<Self> {
         let needs_qcn = plan.algorithms().iter().any(|algorithm| algorithm.needs_qcn());
-        if plan.capture.is_none() && !needs_qcn {
+        if plan.capture.is_none() && !needs_qcn && !plan.switches_notify() {
             return None;
         }
         let mut owners = Self::default();

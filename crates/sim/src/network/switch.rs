@@ -3,11 +3,11 @@
 use rocelab_engine::EventKey;
 use rocelab_fabric::{Admission, Arrival, BufferPolicy, Departure, PacketId};
 
-use super::congestion::Notifying;
 use super::core::Network;
 use super::course::Course;
 use super::node::Role;
 use super::other_frames::{Kind, OtherFrames, Packets};
+use super::own_frames::Emitting;
 use super::packet::{Body, PacketOf, PacketPool};
 use super::pauses::PortPauses;
 use crate::profile::{HostPacket, Joining, Marking, Profile, Shared};
@@ -105,7 +105,7 @@ impl<P: Profile> Network<P> {
                     body.mark();
                     out.rare.ecn_marks += 1;
                 } else {
-                    Notifying(self).notify_congestion(key, switch, egress, id);
+                    Emitting(self).notify_congestion(key, switch, egress, id);
                     out = &mut self.ports[egress as usize];
                 }
             }

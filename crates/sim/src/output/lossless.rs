@@ -41,15 +41,23 @@ impl<'a> LosslessDrops<'a> {
 
     fn is_missed(&self, cause: &DropCause) -> bool {
         match cause {
-            DropCause::Link | DropCause::LinkDown | DropCause::Fault(_) | DropCause::Icrc => false,
+            DropCause::Link
+            | DropCause::FcsError
+            | DropCause::LinkDown
+            | DropCause::Fault(_)
+            | DropCause::Icrc => false,
             // Where frames may be flooded, copies end where nobody misses them.
-            DropCause::Filtered | DropCause::ForeignDestination => self.plan.tables.are_complete(),
+            DropCause::Filtered | DropCause::ForeignDestination => {
+                self.plan.all_switches_follow_routes()
+            }
             DropCause::Buffer(_)
             | DropCause::Watchdog
             | DropCause::ReceiverStopped
             | DropCause::ReceiverFull
             | DropCause::NoRoute
             | DropCause::IncompleteArp
+            | DropCause::MtuExceeded
+            | DropCause::UnknownDestination
             | DropCause::TtlExpired
             | DropCause::Ingress(_) => true,
         }

@@ -68,7 +68,7 @@ pub(super) fn summary<P: Profile>(
         storms: totals.storms,
         slow_receivers: slow_receivers(plan, network),
         deadlocks: Vec::new(),
-        layer2: (!plan.tables.are_complete()).then(|| layer2(&totals)),
+        layer2: (!plan.all_switches_follow_routes()).then(|| layer2(&totals)),
         pfc: PfcCounts {
             pauses: totals.pauses,
             resumes: totals.resumes,
@@ -77,6 +77,7 @@ pub(super) fn summary<P: Profile>(
         ecn: EcnCounts { marks: totals.ecn_marks },
         cnps: nics.cnps_sent.packets,
         cnms: totals.cnms,
+        switch_cnps: totals.switch_cnps,
         naks: nics.naks_sent.packets,
         rnr_naks: nics.rnr_naks_received,
         late_connections: nics.late_connections,

@@ -7,6 +7,7 @@ mod faults;
 mod flow;
 mod headroom;
 mod ingress;
+mod links;
 mod opcodes;
 mod parameters;
 mod profile;
@@ -16,13 +17,12 @@ mod sampling;
 mod slow_receiver;
 mod streams;
 mod switches;
-mod tables;
 mod tcp;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rocelab_fabric::{NodeId, RouteError, Routes, StaticRoute, SwitchConfig, Topology};
+use rocelab_fabric::{KnownHosts, NodeId, RouteError, Routes, StaticRoute, SwitchConfig, Topology};
 use rocelab_transport::{HostSchedulerConfig, QueuePairProfile, Service};
 use rocelab_units::SimTime;
 
@@ -32,6 +32,7 @@ pub use self::failures::{FailureChange, FailurePlan, FailureStep};
 pub use self::faults::{FaultAction, FaultChoice, FaultRule, FrameSelector};
 pub use self::flow::FlowPlan;
 pub use self::ingress::IngressPlan;
+pub use self::links::{LinkPlan, LinkPlans};
 pub use self::opcodes::OpcodeSet;
 pub(crate) use self::parameters::queues;
 pub use self::profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
@@ -40,7 +41,6 @@ pub use self::sampling::{FlowSamplingPlan, PortSamplingPlan, SamplingPlan};
 pub use self::slow_receiver::SlowReceiver;
 pub use self::streams::{StreamPlan, StreamsPlan};
 pub use self::switches::SwitchOverrides;
-pub use self::tables::{MissingEntries, TablesPlan};
 pub use self::tcp::TcpPlan;
 use crate::address;
 use crate::scenario::OnDeadlock;
@@ -63,10 +63,12 @@ pub struct Plan {
     pub topology: Topology,
     /// For each link of the topology, whether frames may cross it: a spanning tree blocks some.
     pub active_links: Vec<bool>,
+    /// What single links do otherwise.
+    pub links: LinkPlans,
     /// Routes that are set by hand, one for each switch and host.
     pub static_routes: Vec<StaticRoute>,
     /// What switches know of hosts.
-    pub tables: TablesPlan,
+    pub known_hosts: KnownHosts,
     /// The parameters of all switches, but for what some do otherwise.
     pub switch: SwitchConfig,
     /// What single switches and ports do otherwise.

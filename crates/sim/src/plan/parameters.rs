@@ -1,7 +1,8 @@
 //! What each switch and port goes by.
 
 use rocelab_fabric::{
-    LoadBalancing, NodeId, PortExtras, Shapers, SwitchConfig, SwitchForwarding, Trust,
+    ForwardingPlane, LoadBalancing, NodeId, PortExtras, Shapers, SwitchConfig, SwitchForwarding,
+    Trust,
 };
 use rocelab_units::Duration;
 use rocelab_wire::Encapsulation;
@@ -44,6 +45,27 @@ impl Plan {
         } else {
             LoadBalancing::Ecmp
         }
+    }
+
+    /// How a node finds the ports by which it forwards; a host does not forward.
+    pub fn forwarding_plane_of(&self, node: NodeId) -> ForwardingPlane {
+        if self.topology.is_switch(node) {
+            self.switch_at(node).forwarding_plane
+        } else {
+            ForwardingPlane::Auto
+        }
+    }
+
+    /// Whether every switch always knows every host, and does as routes say.
+    pub fn all_switches_follow_routes(&self) -> bool {
+        let mut switches = self.topology.switches();
+        self.known_hosts.are_complete()
+            && switches.all(|switch| self.forwarding_plane_of(switch).follows_routes())
+    }
+
+    /// Whether switches may send congestion notification packets themselves.
+    pub(crate) fn switches_notify(&self) -> bool {
+        self.ingress.iter().any(|planned| planned.condition.notifies())
     }
 
     /// Whether packets of one flow may take several paths: by their entropy, or by choice of a switch.

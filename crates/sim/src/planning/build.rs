@@ -12,8 +12,8 @@ use super::applications::Asked;
 use super::static_routes::Forwarding;
 use super::{
     applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3, ingress,
-    integrity, layer2, numbering, ports, receivers, resolve, sampling, service, static_routes,
-    streams, switches, tables, tcp, telemetry, topology,
+    integrity, known_hosts, layer2, links, numbering, ports, receivers, resolve, sampling, service,
+    static_routes, streams, switches, tcp, telemetry, topology,
 };
 use crate::plan::{ConnectionPlan, FlowPlan, Plan, ProfilePlan, RocePlan};
 use crate::scenario::{
@@ -35,7 +35,7 @@ pub(super) fn plan_within(scenario: &Scenario, max_flows: usize) -> Result<Plan,
 fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     checks::check(scenario)?;
     let mut topology = topology::build(scenario)?;
-    let hosts = HostDirectory::new(&topology);
+    let hosts = HostDirectory::new(&topology).with_servers(&scenario.server)?;
     let vlans = layer2::vlans(scenario, &topology, &hosts)?;
     let roce = roce(scenario, vlans);
     let capture = scenario.capture.as_ref();
@@ -74,7 +74,8 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
             (ProfilePlan::HpccNs3(Arc::new(plan)), scenario.stop.map(hpcc_ns3::truncated))
         }
     };
-    let tables = tables::build(scenario, &hosts)?;
+    let links = links::build(&scenario.link, &topology, roce.tagged)?;
+    let known_hosts = known_hosts::build(scenario, &hosts)?;
     let switch_overrides = switches::build(&scenario.switch, &topology)?;
     let failures = failures::build(scenario, &topology, &hosts, &switch_overrides)?;
     let tcp = tcp::plan(scenario, &flows);
@@ -84,8 +85,9 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         stop,
         profile,
         active_links,
+        links,
         static_routes,
-        tables,
+        known_hosts,
         topology,
         roce,
         switch: scenario.switch.clone(),
@@ -112,7 +114,12 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     if matches!(plan.profile, ProfilePlan::Roce) {
         buffer::check(&plan)?;
         let largest_frame = plan.largest_frame_of_all().get();
-        plan.ingress = ingress::build(&scenario.ingress, &plan.topology, largest_frame)?;
+        plan.ingress = ingress::build(
+            &scenario.ingress,
+            &plan.topology,
+            largest_frame,
+            scenario.roce.version,
+        )?;
         plan.slow_receivers = receivers::build(&plan, &scenario.slow_receiver, &hosts)?;
         connections::measure_paths(&mut plan, &scenario.roce);
     }

@@ -1,10 +1,11 @@
 //! What a scenario says to no effect: no error, but seldom what was meant.
 
 use rocelab_fabric::{LoadBalancing, SwitchConfig};
+use rocelab_transport::Algorithm;
+use rocelab_transport::congestion_control::Feedback;
+use rocelab_units::{Bandwidth, Duration, SimTime};
 
-use rocelab_units::{Duration, SimTime};
-
-use super::{connection_timers, endless_tcp};
+use super::{connection_timers, endless_tcp, links};
 use crate::plan::Plan;
 use crate::scenario::{
     EntryState, FailureKind, Fault, Forwarding, LearningConfig, RoceVersion, Scenario,
@@ -29,6 +30,8 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(unused_alpha(scenario))
         .chain(unused_load_balancing(scenario))
         .chain(overtaking(scenario, plan))
+        .chain(unheeded_notifications(plan))
+        .chain(links::too_short(scenario, plan))
         .chain(unreachable_xon(scenario))
         .chain(endless_tcp::endless_tcp(scenario, plan))
         .chain(connection_timers::too_short(plan));
@@ -44,6 +47,19 @@ fn unused_load_balancing(scenario: &Scenario) -> Option<Fault> {
         Fault::at("switch.load_balancing", "frames have one path each, along the spanning tree")
             .value(scenario.switch.load_balancing.name())
             .help("leave it out, or use `layer2.forwarding = \"multipath\"`")
+    })
+}
+
+/// Congestion notification packets of switches, where no algorithm follows them.
+fn unheeded_notifications(plan: &Plan) -> Option<Fault> {
+    let follows = |algorithm: &Algorithm| {
+        matches!(algorithm.feedback(Bandwidth::default()), Feedback::Cnp { .. })
+    };
+    let unheeded =
+        plan.switches_notify() && !plan.algorithms().iter().any(|algorithm| follows(algorithm));
+    unheeded.then(|| {
+        Fault::at("ingress", "switches send CNPs, and no congestion control follows them")
+            .help("use `[congestion_control.dcqcn]`")
     })
 }
 

@@ -1,5 +1,6 @@
 //! What single switches and ports do otherwise than all, found and checked.
 
+use rocelab_fabric::topology::{NodeSelector, is_like};
 use rocelab_fabric::{NodeId, SwitchConfig, Topology};
 
 use super::{checks, ports};
@@ -56,27 +57,42 @@ fn override_ports(
     Ok(())
 }
 
-/// Switches by name, or ranges of them, both ends included.
+/// Switches by texts of [`NodeSelector`], in their order.
 pub(super) fn named_switches(texts: &[String], topology: &Topology) -> Result<Vec<NodeId>, Fault> {
     let one = |name: &str, place: &str| {
         let found = topology.node_by_name(name.trim()).filter(|&node| topology.is_switch(node));
-        found.ok_or_else(|| {
-            let nodes = topology.switches().map(|id| topology.nodes[id as usize].clone()).collect();
-            let switches = Topology { nodes, links: Vec::new() }.describe_names();
-            Fault::at(place, format!("there is no switch `{}`", name.trim()))
-                .help(format!("the switches are {switches}"))
-        })
+        found.ok_or_else(|| missing(place, name.trim(), topology))
     };
     let mut switches = Vec::new();
     for (index, text) in texts.iter().enumerate() {
         let place = format!("[{index}]");
-        let (first, last) = text.split_once("..").unwrap_or((text, text));
-        let (first, last) = (one(first, &place)?, one(last, &place)?);
-        ensure(first <= last, || {
-            Fault::at(&place, "the range ends before it begins")
-                .help("write the lower switch first")
-        })?;
-        switches.extend(topology.switches().filter(|switch| (first..=last).contains(switch)));
+        match NodeSelector::new(text) {
+            NodeSelector::All => switches.extend(topology.switches()),
+            NodeSelector::One(name) => switches.push(one(name, &place)?),
+            NodeSelector::Range(first, last) => {
+                let (first, last) = (one(first, &place)?, one(last, &place)?);
+                ensure(first <= last, || {
+                    Fault::at(&place, "the range ends before it begins")
+                        .help("write the lower switch first")
+                })?;
+                let inside = topology.switches().filter(|switch| (first..=last).contains(switch));
+                switches.extend(inside);
+            }
+            NodeSelector::Like(pattern) => {
+                let name = |switch: NodeId| &topology.nodes[switch as usize].name;
+                let before = switches.len();
+                switches.extend(topology.switches().filter(|&node| is_like(name(node), pattern)));
+                ensure(switches.len() > before, || missing(&place, pattern, topology))?;
+            }
+        }
     }
     Ok(switches)
+}
+
+/// No switch has a name, or one like a pattern.
+fn missing(place: &str, name: &str, topology: &Topology) -> Fault {
+    let nodes = topology.switches().map(|id| topology.nodes[id as usize].clone()).collect();
+    let switches = Topology { nodes, links: Vec::new() }.describe_names();
+    Fault::at(place, format!("there is no switch `{name}`"))
+        .help(format!("the switches are {switches}"))
 }

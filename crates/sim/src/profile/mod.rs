@@ -296,6 +296,13 @@ pub trait HostPacket: Copy + fmt::Debug + Send {
         None
     }
 
+    /// A switch's congestion notification packet (CNP) to queue pair `qpn`, and the bytes of its frame, where switches
+    /// send such.
+    fn congestion_notification_packet(qpn: u32, plan: &Plan) -> Option<(Self, u16)> {
+        _ = (qpn, plan);
+        None
+    }
+
     /// The packet, if it is one of the InfiniBand transport.
     fn as_rdma(&self) -> Option<&RdmaPacket>;
 }

@@ -16,16 +16,16 @@ use crate::{FailureChange, Plan};
 /// Bridges flood along a tree, by simple ways: those alone never close a circle, so that they count
 /// beside static routes only (with which no bridge learns).
 pub(super) fn flooded_hosts(plan: &Plan) -> BTreeSet<NodeId> {
-    let tables = &plan.tables;
+    let known = &plan.known_hosts;
     if is_bridged(plan) {
-        let missing = tables.missing.iter().filter(|(_, missing)| missing.mac);
+        let missing = known.missing.iter().filter(|(_, missing)| missing.mac);
         let missing = missing.map(|(&host, _)| host);
         return if plan.static_routes.is_empty() { BTreeSet::new() } else { missing.collect() };
     }
-    if tables.drop_incomplete_arp {
+    if known.drop_incomplete_arp {
         return BTreeSet::new();
     }
-    let missing = tables.missing.iter().filter(|(_, missing)| missing.mac && !missing.arp);
+    let missing = known.missing.iter().filter(|(_, missing)| missing.mac && !missing.arp);
     let missing = missing.map(|(&host, _)| host);
     let forgotten = plan.failures.steps.iter().filter_map(|step| forgotten_by(plan, step.change));
     missing.chain(forgotten).collect()
@@ -33,17 +33,17 @@ pub(super) fn flooded_hosts(plan: &Plan) -> BTreeSet<NodeId> {
 
 /// The host whose MAC entry goes with something that breaks, and whose ARP entry stays.
 fn forgotten_by(plan: &Plan, change: FailureChange) -> Option<NodeId> {
-    let tables = &plan.tables;
+    let known = &plan.known_hosts;
     match change {
         FailureChange::HostDown(host) | FailureChange::StormBegin(host, _) => {
-            tables.mac_ages_first().then_some(host)
+            known.mac_ages_first().then_some(host)
         }
         // All that is known behind a port is forgotten, however young. A switch that reboots is its
         // links that go down.
         FailureChange::LinkDown(link) => {
             let ends = &plan.topology.links[link as usize];
             let host = [ends.a, ends.b].into_iter().find(|&node| plan.topology.is_host(node));
-            host.filter(|_| tables.learning.is_some())
+            host.filter(|_| known.learning.is_some())
         }
         _ => None,
     }
@@ -51,17 +51,19 @@ fn forgotten_by(plan: &Plan, change: FailureChange) -> Option<NodeId> {
 
 /// Whether there may be flooding at all: also of what is for hosts that are silent for long.
 pub(super) fn may_flood(plan: &Plan) -> bool {
-    let tables = &plan.tables;
+    let known = &plan.known_hosts;
     if is_bridged(plan) {
-        let is_missing = tables.missing.values().any(|missing| missing.mac);
-        return is_missing || tables.learning.is_some();
+        let is_missing = known.missing.values().any(|missing| missing.mac);
+        let mut switches = plan.topology.switches();
+        let follows = switches.all(|switch| plan.forwarding_plane_of(switch).follows_routes());
+        return is_missing || known.learning.is_some() || !follows;
     }
     floods_for_the_silent(plan) || !flooded_hosts(plan).is_empty()
 }
 
 /// Whether routers flood for hosts that live and are not heard of for `mac_ageing`.
 pub(super) fn floods_for_the_silent(plan: &Plan) -> bool {
-    !is_bridged(plan) && !plan.tables.drop_incomplete_arp && plan.tables.mac_ages_first()
+    !is_bridged(plan) && !plan.known_hosts.drop_incomplete_arp && plan.known_hosts.mac_ages_first()
 }
 
 fn is_bridged(plan: &Plan) -> bool {

@@ -41,7 +41,8 @@ impl SentPriorities {
         let profile = &plan.queue_pairs[queue_pairs as usize];
         let mut mask = 1 << priority;
         // What kind it is does not depend on the line rate.
-        if let Feedback::Cnp { .. } = profile.congestion_control.feedback(Bandwidth::default()) {
+        let feedback = profile.congestion_control.feedback(Bandwidth::default());
+        if matches!(feedback, Feedback::Cnp { .. }) || plan.switches_notify() {
             mask |= 1 << profile.cnp_priority;
         }
         if profile.congestion_control.needs_qcn() {

@@ -12,7 +12,7 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 
 pub use self::deadlock::{Deadlock, StuckQueue};
 pub use self::integrity::{IntegrityReport, Promise, Violation};
-pub use self::totals::{Layer2Totals, MacEntries, Totals, TrafficKind, Traversals};
+pub use self::totals::{Layer2Totals, Totals, TrafficKind, Traversals};
 use crate::Plan;
 
 /// Something worth keeping, with its place in the order of events.
@@ -292,6 +292,10 @@ pub enum DropCause {
     Fault(u32),
     /// Its ICRC is wrong: a fault rule changed it on the way.
     Icrc,
+    /// A bit of it has changed on the link, so that its FCS is wrong.
+    FcsError,
+    /// It is longer than the port takes.
+    MtuExceeded,
     /// The link failed while it was on it, or while it waited for it.
     LinkDown,
     /// A watchdog does not let it wait for a queue in a storm.
@@ -304,6 +308,8 @@ pub enum DropCause {
     NoRoute,
     /// The router knows no MAC address for its IP address, or no port for that.
     IncompleteArp,
+    /// The bridge knows no port for its destination, and does not flood.
+    UnknownDestination,
     /// The bridge knows its destination behind the port that it came in by.
     Filtered,
     /// Its hop limit (TTL) ended before it arrived.
@@ -322,12 +328,15 @@ impl DropCause {
             Self::Link => "link_loss",
             Self::Fault(_) => "fault",
             Self::Icrc => "icrc",
+            Self::FcsError => "fcs_error",
+            Self::MtuExceeded => "mtu_exceeded",
             Self::LinkDown => "link_down",
             Self::Watchdog => "watchdog",
             Self::ReceiverStopped => "receiver_stopped",
             Self::ReceiverFull => "receiver_full",
             Self::NoRoute => "no_route",
             Self::IncompleteArp => "incomplete_arp",
+            Self::UnknownDestination => "unknown_destination",
             Self::Filtered => "filtered",
             Self::TtlExpired => "ttl_expired",
             Self::ForeignDestination => "foreign_destination",
@@ -342,16 +351,19 @@ impl DropCause {
 
     /// The names of all causes.
     fn names() -> impl Iterator<Item = &'static str> {
-        const OTHERS: [DropCause; 12] = [
+        const OTHERS: [DropCause; 15] = [
             DropCause::Link,
             DropCause::Fault(0),
             DropCause::Icrc,
+            DropCause::FcsError,
+            DropCause::MtuExceeded,
             DropCause::LinkDown,
             DropCause::Watchdog,
             DropCause::ReceiverStopped,
             DropCause::ReceiverFull,
             DropCause::NoRoute,
             DropCause::IncompleteArp,
+            DropCause::UnknownDestination,
             DropCause::Filtered,
             DropCause::TtlExpired,
             DropCause::ForeignDestination,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
+use rocelab_fabric::MacEntries;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::Duration;
 use rocelab_wire::Opcode;
@@ -66,15 +67,6 @@ impl TrafficKind {
     }
 }
 
-/// What became of MAC entries while switches learn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub struct MacEntries {
-    /// Addresses that a switch did not know, or knew behind another port.
-    pub learnt: u64,
-    /// Entries that were looked up and found older than the ageing time.
-    pub aged: u64,
-}
-
 /// What switches did that do not know every host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layer2Totals {
@@ -121,6 +113,8 @@ pub struct Totals {
     pub paused_time: Duration,
     /// Congestion notification messages that switches sent (QCN).
     pub cnms: u64,
+    /// Congestion notification packets that switches sent.
+    pub switch_cnps: u64,
     /// What switches did that do not know every host.
     pub layer2: Layer2Totals,
     /// Frames marked CE by switches.
@@ -144,6 +138,7 @@ impl AddAssign for Totals {
             resumes,
             paused_time,
             cnms,
+            switch_cnps,
             layer2,
             ecn_marks,
             opcodes,
@@ -158,6 +153,7 @@ impl AddAssign for Totals {
         self.resumes += resumes;
         self.paused_time += paused_time;
         self.cnms += cnms;
+        self.switch_cnps += switch_cnps;
         self.layer2 += layer2;
         self.ecn_marks += ecn_marks;
         for (cause, frames) in drops {

@@ -99,20 +99,20 @@ fn tabulated(
         table.fault("there are two columns of start times", "keep `start` or `start_ps`")
     })?;
     site.check_count("csv", table.rows().count() as u64)?;
-    table.rows().map(|row| tabulated_flow(parameters, row, site, priority)).collect()
+    let rows = (0..).zip(table.rows());
+    rows.map(|(number, row)| tabulated_flow(parameters, (number, row), site, priority)).collect()
 }
 
 fn tabulated_flow(
     parameters: &Parameters,
-    row: Row<'_>,
+    (number, row): (u64, Row<'_>),
     site: &Site<'_>,
     priority: u8,
 ) -> Result<Flow, Fault> {
-    let host = |column| {
-        let host = site.hosts.one(row.required(column)?);
-        host.map_err(|fault| row.blame(column, fault))
-    };
-    let (source, destination) = (host("source")?, host("destination")?);
+    let (from, to) = (row.required("source")?, row.required("destination")?);
+    let source = site.hosts.source(from, to, number).map_err(|fault| row.blame("source", fault))?;
+    let destination = site.hosts.destination(to, source, number);
+    let destination = destination.map_err(|fault| row.blame("destination", fault))?;
     check_ends(source, destination).map_err(|fault| row.blame("destination", fault))?;
     let bytes = bytes_of(row)?;
     site.check_bytes("", bytes).map_err(|fault| row.blame("bytes", fault))?;
@@ -176,8 +176,10 @@ fn resolved(
     verb: Verb,
     row: u32,
 ) -> Result<Flow, Fault> {
-    let source = site.hosts.one(&config.from).map_err(|fault| fault.within("from"))?;
-    let destination = site.hosts.one(&config.to).map_err(|fault| fault.within("to"))?;
+    let (FlowConfig { from, to, .. }, number) = (config, row.into());
+    let source = site.hosts.source(from, to, number).map_err(|fault| fault.within("from"))?;
+    let destination = site.hosts.destination(to, source, number);
+    let destination = destination.map_err(|fault| fault.within("to"))?;
     check_ends(source, destination)?;
     site.check_bytes("bytes", config.bytes.get())?;
     Ok(Flow {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use rocelab_fabric::topology::{NodeSelector, is_like};
 use rocelab_fabric::{NodeId, Topology};
 use rocelab_units::Bandwidth;
 
-use crate::scenario::{Fault, ensure};
+use super::servers::Servers;
+use crate::scenario::{Fault, ServerConfig, ensure};
 
 /// The hosts of a topology that has been checked: at least two, each with one link.
 pub(crate) struct HostDirectory {
@@ -16,6 +18,7 @@ pub(crate) struct HostDirectory {
     /// What there is, for messages.
     described: String,
     lookup: Vec<(String, NodeId)>,
+    servers: Servers,
 }
 
 impl HostDirectory {
@@ -33,7 +36,19 @@ impl HostDirectory {
         let mut lookup: Vec<_> =
             hosts.iter().map(|&host| (names[host as usize].clone(), host)).collect();
         lookup.sort();
-        Self { names, hosts, link_rates, described: described(topology), lookup }
+        let described = described(topology);
+        Self { names, hosts, link_rates, described, lookup, servers: Servers::default() }
+    }
+
+    /// The same hosts, of which some are ports of servers.
+    pub(crate) fn with_servers(mut self, servers: &[ServerConfig]) -> Result<Self, Fault> {
+        self.servers = Servers::new(servers, &self)?;
+        Ok(self)
+    }
+
+    /// Whether a host or a switch has this name.
+    pub(super) fn has_node(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
     }
 
     /// Hosts and switches together.
@@ -58,9 +73,38 @@ impl HostDirectory {
     pub(crate) fn one(&self, name: &str) -> Result<NodeId, Fault> {
         let found = self.lookup.binary_search_by(|(known, _)| known.as_str().cmp(name));
         found.map(|index| self.lookup[index].1).map_err(|_| {
+            if let Some(ports) = self.servers.ports_of(name) {
+                let text = format!("`{name}` is a server, and has {} ports", ports.len());
+                let first = ports.first().map_or("", |&port| self.name(port));
+                return Fault::at("", text)
+                    .help(format!("name one of its ports, such as `{first}`"));
+            }
             let fault = Fault::at("", format!("there is no host `{name}`"));
             fault.help(format!("the hosts are {}", self.described))
         })
+    }
+
+    /// The host that a flow comes from: `from` is a host or a server, of which one port is chosen for the flow of this place
+    /// in its list.
+    pub(crate) fn source(&self, from: &str, to: &str, number: u64) -> Result<NodeId, Fault> {
+        // The receiver's port is known if it is named.
+        let peer_port = self.one(to).ok().and_then(|port| self.servers.place_of(port));
+        self.end(from, number, peer_port)
+    }
+
+    /// The host that a flow from `source` goes to: `to` is a host or a server, of which one port is chosen for the flow of
+    /// this place in its list.
+    pub(crate) fn destination(
+        &self,
+        to: &str,
+        source: NodeId,
+        number: u64,
+    ) -> Result<NodeId, Fault> {
+        self.end(to, number, self.servers.place_of(source))
+    }
+
+    fn end(&self, name: &str, number: u64, peer_port: Option<usize>) -> Result<NodeId, Fault> {
+        self.servers.select(name, number, peer_port).map_or_else(|| self.one(name), Ok)
     }
 
     /// The host with the number `node`.
@@ -71,8 +115,8 @@ impl HostDirectory {
         })
     }
 
-    /// The hosts that `selection` names: names, or ranges such as `host-0..host-7`; all without a
-    /// selection. In the order of the text, each once. A fault's key is `key`.
+    /// The hosts that `selection` names, by texts of [`NodeSelector`], of hosts, or of servers, which are all of
+    /// their ports; all hosts without a selection. In the order of the text, each once. A fault's key is `key`.
     pub(crate) fn selected(
         &self,
         key: &str,
@@ -94,17 +138,46 @@ impl HostDirectory {
         Ok(chosen)
     }
 
-    /// One host, or those from one to another, both included, in the order of their numbers.
+    /// The hosts that one text names, in the order of their numbers; of servers in the order of their ports.
     fn range(&self, text: &str) -> Result<Vec<NodeId>, Fault> {
-        let Some((first, last)) = text.split_once("..") else {
-            return Ok(vec![self.one(text.trim())?]);
-        };
-        let (first, last) = (self.one(first.trim())?, self.one(last.trim())?);
+        if let Some(ports) = self.servers.ports_of(text.trim()) {
+            return Ok(ports.to_vec());
+        }
+        match NodeSelector::new(text) {
+            NodeSelector::One(name) => Ok(vec![self.one(name)?]),
+            NodeSelector::Range(first, last) => self.between(first, last),
+            NodeSelector::All => Ok(self.hosts.clone()),
+            NodeSelector::Like(pattern) => self.like(pattern),
+        }
+    }
+
+    /// Those from one to another, both included: hosts, or ports of servers.
+    fn between(&self, first: &str, last: &str) -> Result<Vec<NodeId>, Fault> {
+        if let Some(ports) = self.servers.range(first, last) {
+            ensure(!ports.is_empty(), || {
+                Fault::at("", "the range ends before it begins")
+                    .help("write the earlier server first")
+            })?;
+            return Ok(ports);
+        }
+        let (first, last) = (self.one(first)?, self.one(last)?);
         ensure(first <= last, || {
             Fault::at("", "the range ends before it begins").help("write the lower host first")
         })?;
         let inside = |host: &NodeId| (first..=last).contains(host);
         Ok(self.hosts.iter().copied().filter(inside).collect())
+    }
+
+    /// The hosts whose names are like a pattern, and the ports of such servers.
+    fn like(&self, pattern: &str) -> Result<Vec<NodeId>, Fault> {
+        let mut found = self.servers.like(pattern);
+        let hosts = self.hosts.iter().copied();
+        found.extend(hosts.filter(|&host| is_like(self.name(host), pattern)));
+        ensure(!found.is_empty(), || {
+            let fault = Fault::at("", format!("no host is like `{pattern}`"));
+            fault.help(format!("the hosts are {}", self.described))
+        })?;
+        Ok(found)
     }
 }
 

@@ -18,6 +18,7 @@ pub mod poisson;
 mod program;
 mod reference;
 mod rules;
+mod servers;
 mod site;
 pub mod storage;
 

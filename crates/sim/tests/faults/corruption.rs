@@ -110,3 +110,16 @@ fn a_copy_of_a_corrupted_frame_is_corrupted() {
     run.assert_complete();
     assert_eq!((run.drops("icrc"), run.counters().duplicates), (2, 0));
 }
+
+#[test]
+fn a_port_drops_what_comes_in_with_a_wrong_fcs() {
+    for version in versions() {
+        let text = format!("{version}{}", rule("action = \"corrupt\"\npart = \"fcs\"\nnth = 3"));
+        let (run, _, received) = capture(&text, "host-1");
+        run.assert_complete();
+        // Nobody sees its bytes; what follows it comes twice, as far as it had been sent before the NAK.
+        assert!(received.iter().all(|captured| captured.frame().fcs_ok() == Some(true)));
+        assert!((10..=17).contains(&received.len()), "{}", received.len());
+        assert_eq!((run.fault().1, run.drops("fcs_error"), run.totals().frames_dropped), (1, 1, 1));
+    }
+}

@@ -7,6 +7,7 @@ mod corruption;
 mod documentation;
 mod holding;
 mod identification;
+mod links;
 mod random;
 mod results;
 mod selectors;

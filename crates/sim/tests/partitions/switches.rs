@@ -64,6 +64,20 @@ fn policers() {
     assert_cuts_change_nothing(&text, &["/drops/policer", "/drops/link_down"]);
 }
 
+/// Switches notify senders on both sides of a cut, and receivers do.
+#[test]
+fn fast_notifications() {
+    let more = "[[ingress.fast_cnp]]\nports = [\"switch-0\", \"switch-1\"]\nthreshold = \"10KB\"\ninterval = \"7us\"\n\
+         [[faults]]\naction = \"delay\"\ndelay = \"2us\"\nprobability = 0.01\n[switch]\nforwarding = \"cut-through\"\n\
+         ecn = { kmin = \"30KB\", kmax = \"90KB\", pmax = 0.5 }\n[congestion_control.dcqcn]\n\
+         [[failure]]\nkind = \"link-down\"\nport = \"switch-0:4\"\nat = \"40us\"\nlasts = \"100us\"\n";
+    let text = dumbbell(
+        "stop = \"3ms\"\n[roce]\nack_timeout = 5",
+        &format!("{more}{}", flows("300KB", CROWD)),
+    );
+    assert_cuts_change_nothing(&text, &["/switch_cnps", "/cnps", "/drops/link_down"]);
+}
+
 #[test]
 fn cut_through_with_latencies() {
     let more = "[switch]\nforwarding = \"cut-through\"\nlatency = \"700ns\"\nxoff = \"60KB\"\npause_response = \"500ns\"\n\

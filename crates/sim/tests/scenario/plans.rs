@@ -595,3 +595,87 @@ fn congestion_points_come_with_those_who_need_them() {
     let given = qcn("[congestion_control.qcn]\n[switch]\nqcn = { weight = 1 }").unwrap();
     assert_eq!((given.weight, given.cnm_priority), (1, 6));
 }
+
+/// From and to of the flows of four servers of two ports each, at one switch.
+fn ends_between_servers(select: &str, flows: &[(&str, &str)]) -> Vec<(u32, u32)> {
+    let list = flows
+        .iter()
+        .map(|(from, to)| format!("{{ from = \"{from}\", to = \"{to}\", bytes = \"1KB\" }},\n"));
+    let rest = format!(
+        "[[server]]\nname = \"node\"\nports = [\"host-0..host-7\"]\nsize = 2\nselect = \"{select}\"\n\
+         [workload.flows]\nlist = [\n{}]\n",
+        list.collect::<String>()
+    );
+    let plan = planned(&around_a_switch(9, &rest));
+    plan.flows.iter().map(|flow| (flow.source, flow.destination)).collect()
+}
+
+#[test]
+fn flows_between_servers_take_their_ports_in_turn() {
+    let flows = [("node-0", "node-1"); 3];
+    assert_eq!(ends_between_servers("round-robin", &flows), [(0, 2), (1, 3), (0, 2)]);
+    // A port that is named is taken, and so is a host that belongs to no server.
+    let flows = [("host-0", "node-1"), ("host-0", "node-1"), ("node-3", "host-8")];
+    assert_eq!(ends_between_servers("round-robin", &flows), [(0, 2), (0, 3), (6, 8)]);
+}
+
+#[test]
+fn flows_between_servers_may_stay_on_one_rail() {
+    let flows =
+        [("node-0", "node-1"), ("node-1", "host-7"), ("host-1", "node-3"), ("host-8", "node-3")];
+    assert_eq!(ends_between_servers("same-index", &flows), [(0, 2), (3, 7), (1, 7), (8, 7)]);
+}
+
+#[test]
+fn a_server_stands_for_its_ports_where_several_hosts_are_meant() {
+    let rest = "[[server]]\nname = \"node\"\nports = [\"host-0..host-7\"]\nsize = 2\n\
+         [workload.permutation]\nhosts = [\"node-1..node-2\", \"host-0\"]\nbytes = \"1KB\"\n";
+    let plan = planned(&around_a_switch(9, rest));
+    let sources: BTreeSet<_> = plan.flows.iter().map(|flow| flow.source).collect();
+    assert_eq!(sources, [0, 2, 3, 4, 5].into());
+}
+
+/// The captured ports, by the names of their nodes, of two leaves with two hosts each and a spine.
+fn captured(ports: &str) -> Vec<(String, u16)> {
+    let plan = planned(&format!(
+        "[topology.leaf-spine]\nleaves = 2\nspines = 1\nhosts_per_leaf = 2\n\
+         host_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+         fabric_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[capture]\nports = {ports}\n\
+         [workload.incast]\nsenders = 1\nbytes = \"1KB\"\n"
+    ));
+    let ports = plan.capture.expect("it captures").ports;
+    let name = |node: u32| plan.topology.nodes[node as usize].name.clone();
+    ports.into_iter().map(|(node, port)| (name(node), port)).collect()
+}
+
+#[test]
+fn one_text_may_name_several_ports() {
+    let named = |ports: &[(&str, u16)]| {
+        ports.iter().map(|&(name, port)| (name.to_owned(), port)).collect::<Vec<_>>()
+    };
+    assert_eq!(captured("[\"leaf-*:2\"]"), named(&[("leaf-0", 2), ("leaf-1", 2)]));
+    assert_eq!(captured("[\"leaf-0:0..1\"]"), named(&[("leaf-0", 0), ("leaf-0", 1)]));
+    assert_eq!(captured("[\"leaf-1:*\"]"), captured("[\"leaf-1\"]"));
+    assert_eq!(captured("[\"host-1..host-2\"]"), named(&[("host-1", 0), ("host-2", 0)]));
+    let leaf = [("leaf-1", 0), ("leaf-1", 1), ("leaf-1", 2)];
+    assert_eq!(captured("[\"*-1\"]"), [named(&[("host-1", 0)]), named(&leaf)].concat());
+    assert_eq!(captured("[\"all\"]").len(), 4 + 3 + 3 + 2);
+    // Each once, where it is named first.
+    assert_eq!(captured("[\"spine-0:1\", \"all:0\", \"spine-0\"]").len(), 1 + 7);
+}
+
+#[test]
+fn one_text_may_name_several_hosts_and_switches() {
+    let hosts = |hosts: &str| {
+        let rest = format!("[workload.permutation]\nhosts = {hosts}\nbytes = \"1KB\"\n");
+        let plan = planned(&around_a_switch(12, &rest));
+        plan.flows.iter().map(|flow| flow.source).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(hosts("[\"host-*1\"]"), [1, 11].into());
+    assert_eq!(hosts("[\"all\"]"), (0..12).collect());
+    let rest = "[[switch.override]]\nswitches = [\"sw*\"]\nlatency = \"5us\"\n\
+         [workload.incast]\nsenders = 1\nbytes = \"1KB\"\n";
+    let plan = planned(&around_a_switch(2, rest));
+    let switch = plan.topology.switches().next().expect("there is one");
+    assert_eq!(plan.switch_at(switch).latency, rocelab_units::Duration::from_us(5));
+}

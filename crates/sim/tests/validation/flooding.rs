@@ -2,8 +2,8 @@
 //! none is lost count of.
 
 use rocelab_capture::{CaptureReader, Direction};
+use rocelab_fabric::MacEntries;
 use rocelab_sim::Ending;
-use rocelab_sim::network::MacEntries;
 use rocelab_units::SimTime;
 use rocelab_wire::Frame;
 
@@ -133,6 +133,46 @@ fn tables_that_do_not_learn_flood_for_ever() {
     let routed = run_of(2);
     routed.assert_complete("routers");
     assert_eq!(counts(&routed), (2, 4, vec![("foreign_destination", 2)]));
+}
+
+#[test]
+fn a_bridge_that_does_not_flood_drops_what_it_does_not_know() {
+    // The sender gives up after eight times.
+    let gone = "entry = [{ hosts = [\"host-2\"], mac = \"gone\" }]";
+    let no_flood = "[switch]\nforwarding_plane = \"bridge-no-flood\"";
+    let unknown = run(&scenario(1, &format!("[layer2]\n{gone}\n{no_flood}"), &[flow(0, 2, 0)]));
+    assert_eq!(counts(&unknown), (0, 0, vec![("unknown_destination", 8)]));
+    assert_eq!(unknown.simulation.network().flow_counts(), (0, 1, 1));
+    // A bridge that learns knows host-2 from its first frame on, and its ACKs find host-0, which sent it.
+    let settings = format!("[layer2]\n{gone}\n{LEARNING}\n{no_flood}");
+    let heard = run(&scenario(1, &settings, &[flow(2, 0, 0), flow(0, 2, 50)]));
+    heard.assert_complete("heard of");
+    assert_eq!(counts(&heard), (0, 0, vec![]));
+    assert_eq!(heard.totals().layer2.mac_entries, MacEntries { learnt: 3, aged: 0 });
+    // One such bridge on the way is enough; the others flood.
+    let one = format!(
+        "[layer2]\n{gone}\n[[switch.override]]\nswitches = [\"spine-0\"]\n\
+         forwarding_plane = \"bridge-no-flood\""
+    );
+    let stopped = run(&scenario(1, &one, &[flow(0, 2, 0)]));
+    assert_eq!(
+        counts(&stopped),
+        (8, 16, vec![("foreign_destination", 8), ("unknown_destination", 8)])
+    );
+}
+
+#[test]
+fn planes_change_nothing_where_every_host_is_known() {
+    let digest = |version, plane| {
+        let settings = format!("[switch]\nforwarding_plane = \"{plane}\"");
+        run(&scenario(version, &settings, &[flow(0, 2, 0), flow(2, 1, 5)]))
+            .simulation
+            .network()
+            .digest()
+    };
+    assert_eq!(digest(1, "auto"), digest(1, "bridge"));
+    assert_eq!(digest(1, "auto"), digest(1, "bridge-no-flood"));
+    assert_eq!(digest(2, "auto"), digest(2, "router"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use rocelab_state::{BorshDeserialize, BorshSerialize, Result, State, load_value, save_value};
 use rocelab_units::SimTime;
 
+use super::schedule::{Entry, Schedule};
 use super::{End, Period, Role, StreamConfig, frame_len};
 use crate::Offer;
 
@@ -77,6 +78,8 @@ pub struct StackHost {
     config: StackHostConfig,
     /// By number of stream, ascending; a stream has one end here.
     ends: Vec<StreamAtHost>,
+    /// Who sends next.
+    schedule: Schedule,
     /// Frame bytes that have left.
     sent: u64,
 }
@@ -98,8 +101,8 @@ struct StreamAtHost {
 
 impl StackHost {
     /// A host without streams.
-    pub const fn new(config: StackHostConfig) -> Self {
-        Self { config, ends: Vec::new(), sent: 0 }
+    pub fn new(config: StackHostConfig) -> Self {
+        Self { config, ends: Vec::new(), schedule: Schedule::default(), sent: 0 }
     }
 
     /// Adds one end of a stream, whose number is above those that are there. The other one is at host
@@ -123,25 +126,27 @@ impl StackHost {
             is_ready: false,
             counts: StreamCounts::default(),
         });
+        let place = self.ends.len() - 1;
+        self.schedule.insert(self.entry(place));
     }
 
     /// What it has to send that is not paused (bit p: priority p is).
     pub fn offer(&self, paused: u8) -> Offer {
-        let data = self.ready().fold(0, |all, end| all | 1 << end.priority) & !paused;
+        let data = self.schedule.ready() & !paused;
         Offer { control: 0, data, sent: self.sent }
     }
 
     /// Whether it has something to send that is not paused.
     pub fn is_ready(&self, paused: u8) -> bool {
-        self.ready().any(|end| !end.is_paused(paused))
+        self.schedule.ready() & !paused != 0
     }
 
     /// The packet that has waited longest and is not paused; of several, that of the stream with the lowest
     /// number.
     pub fn poll_transmit(&mut self, now: SimTime, paused: u8) -> Option<StreamTransmit> {
-        let ends = self.ends.iter_mut();
-        let ready = ends.filter(|end| end.is_ready && !end.is_paused(paused));
-        let end = ready.min_by_key(|end| end.end.next_due())?;
+        let place = self.schedule.first_ready(paused)? as usize;
+        self.schedule.remove(self.entry(place));
+        let end = &mut self.ends[place];
         let payload_len = end.end.send();
         #[expect(clippy::cast_possible_truncation, reason = "it wraps")]
         let number = end.counts.sent_packets as u32;
@@ -150,7 +155,7 @@ impl StackHost {
         end.is_ready = end.end.next_due() <= now;
         let frame_len = frame_len(self.config.encapsulation_len, end.header_len + payload_len);
         self.sent += u64::from(frame_len);
-        Some(StreamTransmit {
+        let transmit = StreamTransmit {
             packet: StreamPacket {
                 stream: end.stream,
                 number,
@@ -161,7 +166,9 @@ impl StackHost {
             destination: end.peer,
             flow_hash: end.flow_hash,
             frame_len,
-        })
+        };
+        self.schedule.insert(self.entry(place));
+        Some(transmit)
     }
 
     /// A packet arrived.
@@ -169,23 +176,29 @@ impl StackHost {
         let Ok(place) = self.ends.binary_search_by_key(&packet.stream, |end| end.stream) else {
             return;
         };
+        self.schedule.remove(self.entry(place));
         let end = &mut self.ends[place];
         end.counts.delivered_packets += 1;
         end.counts.delivered_bytes += u64::from(packet.payload_len);
         end.end.receive(now, packet);
         end.is_ready = end.end.next_due() <= now;
+        self.schedule.insert(self.entry(place));
     }
 
     /// When the next end has something to send that has nothing yet.
     pub fn poll_timeout(&self) -> SimTime {
-        let idle = self.ends.iter().filter(|end| !end.is_ready);
-        idle.map(|end| end.end.next_due()).min().unwrap_or(SimTime::NEVER)
+        self.schedule.first_idle().map_or(SimTime::NEVER, |(due, _)| due)
     }
 
     /// It is `now`, perhaps earlier than it asked for.
     pub fn handle_timeout(&mut self, now: SimTime) {
-        for end in &mut self.ends {
-            end.is_ready = end.end.next_due() <= now;
+        while let Some((due, place)) = self.schedule.first_idle()
+            && due <= now
+        {
+            let place = place as usize;
+            self.schedule.remove(self.entry(place));
+            self.ends[place].is_ready = true;
+            self.schedule.insert(self.entry(place));
         }
     }
 
@@ -196,17 +209,14 @@ impl StackHost {
 
     /// Whether an end has something left to send.
     pub fn has_more(&self) -> bool {
-        self.ends.iter().any(|end| end.end.next_due() < SimTime::NEVER)
+        self.schedule.has_more()
     }
 
-    fn ready(&self) -> impl Iterator<Item = &StreamAtHost> {
-        self.ends.iter().filter(|end| end.is_ready)
-    }
-}
-
-impl StreamAtHost {
-    const fn is_paused(&self, paused: u8) -> bool {
-        paused >> self.priority & 1 != 0
+    /// What the schedule knows of the end at a place.
+    fn entry(&self, place: usize) -> Entry {
+        let StreamAtHost { priority, ref end, is_ready, .. } = self.ends[place];
+        let place = u32::try_from(place).unwrap_or(u32::MAX);
+        Entry { place, priority, due: end.next_due(), is_ready }
     }
 }
 
@@ -225,6 +235,10 @@ impl State for StackHost {
         for end in &mut self.ends {
             (end.is_ready, end.counts) = load_value(from)?;
             end.end.load(from)?;
+        }
+        self.schedule = Schedule::default();
+        for place in 0..self.ends.len() {
+            self.schedule.insert(self.entry(place));
         }
         Ok(())
     }

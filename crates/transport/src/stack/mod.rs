@@ -7,6 +7,7 @@
 //! keys of a stream, what is wrong with them, its bytes in captures, and its saved state.
 
 mod host;
+mod schedule;
 
 use core::fmt;
 use core::net::IpAddr;

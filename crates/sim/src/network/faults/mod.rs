@@ -24,6 +24,7 @@ use super::saved_packets::SavedPackets;
 use crate::FaultAction;
 use crate::profile::{HostPacket, Profile};
 use crate::record::DropCause;
+use crate::scenario::CorruptedPart;
 
 impl<P: Profile> Feature<P> for Faults {
     fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
@@ -55,6 +56,9 @@ impl<P: Profile> Feature<P> for Faults {
                 let copy = scene.frames.duplicate(id);
                 self.advance(arrival, scene, id);
                 self.advance(arrival, scene, copy);
+            }
+            Some((_, FaultAction::Corrupt(CorruptedPart::Fcs))) => {
+                return Verdict::Drop(DropCause::FcsError);
             }
             Some((_, FaultAction::Corrupt(part))) => {
                 if let Some(notes) = &mut scene.frames.side.notes {

@@ -116,10 +116,9 @@ impl Checkpoint<'_> {
         self.0.queue.foresee(built.foresight());
         self.load_common(&mut &saved.common[..])?;
         let is_first = self.0.layout.part.number() == 0;
-        let Network { course, features, .. } = &mut *self.0;
-        saved.sums.put_everywhere(course, features.arrivals.tables.as_deref_mut())?;
+        saved.sums.put_everywhere(&mut self.0.course)?;
         if is_first {
-            saved.sums.put(course, features.arrivals.tables.as_deref_mut())?;
+            saved.sums.put(&mut self.0.course)?;
         }
         for node in self.own_nodes() {
             let bytes = saved.nodes.get(&node).ok_or_else(|| unfit("the nodes"))?;

@@ -3,19 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::NodeId;
 use rocelab_results::DeliveryLog;
 use rocelab_state::{BorshDeserialize, BorshSerialize, Result, unfit};
 use rocelab_transport::CompletionStatus;
-use rocelab_units::{Duration, SimTime};
+use rocelab_units::Duration;
 
 use crate::network::core::Network;
 use crate::network::course::{Course, Flows, Operations};
-use crate::network::tables::Tables;
 use crate::profile::roce::Roce;
-use crate::record::{DropCause, Layer2Totals, MacEntries, Totals, Traversals};
+use crate::record::{DropCause, Layer2Totals, Totals, Traversals};
 
-/// Sums over all parts, and tables that are their tables together.
+/// Sums over all parts.
 #[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(super) struct Sums {
     flows: Flows,
@@ -25,9 +23,6 @@ pub(super) struct Sums {
     /// What hosts accepted of flows of RDMA, of TCP, and of each application.
     deliveries: Vec<DeliveryLog>,
     totals: SavedTotals,
-    mac_entries: MacEntries,
-    /// When IP addresses were resolved.
-    resolved: BTreeMap<NodeId, SimTime>,
     flow_ends: BTreeMap<u32, CompletionStatus>,
 }
 
@@ -44,6 +39,7 @@ struct SavedTotals {
     storms: u64,
     resumes: u64,
     cnms: u64,
+    switch_cnps: u64,
     floods: u64,
     flooded_frames: u64,
 }
@@ -54,7 +50,6 @@ impl Sums {
         let Flows { started, completed, failed, last_end } = network.course.flows;
         let Operations { completed: done, failed: not_done, payload, .. } =
             network.course.operations;
-        let tables = network.features.arrivals.tables.as_ref();
         let ends = network.course.flow_ends.as_ref();
         Self {
             flows: Flows { started, completed, failed, last_end },
@@ -67,24 +62,13 @@ impl Sums {
             opcodes: network.course.opcodes.to_vec(),
             deliveries: network.course.deliveries.logs().cloned().collect(),
             totals: SavedTotals::of(&network.course.totals),
-            mac_entries: tables.map(|tables| tables.counts).unwrap_or_default(),
-            resolved: tables.map(|tables| tables.resolved.clone()).unwrap_or_default(),
             flow_ends: ends.map(|ends| ends.by_flow.clone()).unwrap_or_default(),
         }
     }
 
     /// Adds what other parts have.
     pub(super) fn add(&mut self, other: Self) {
-        let Self {
-            flows,
-            operations,
-            opcodes,
-            deliveries,
-            totals,
-            mac_entries,
-            resolved,
-            flow_ends,
-        } = other;
+        let Self { flows, operations, opcodes, deliveries, totals, flow_ends } = other;
         self.flows.started += flows.started;
         self.flows.completed += flows.completed;
         self.flows.failed += flows.failed;
@@ -104,19 +88,11 @@ impl Sums {
             }
         }
         self.totals.add(totals);
-        self.mac_entries.learnt += mac_entries.learnt;
-        self.mac_entries.aged += mac_entries.aged;
-        // Every part went on from all of them and has asked for its own hosts since: of the others it has
-        // what is older.
-        for (host, since) in resolved {
-            let latest = self.resolved.entry(host).or_insert(since);
-            *latest = since.max(*latest);
-        }
         self.flow_ends.extend(flow_ends);
     }
 
     /// Gives one part all that was counted.
-    pub(super) fn put(&self, course: &mut Course<Roce>, tables: Option<&mut Tables>) -> Result {
+    pub(super) fn put(&self, course: &mut Course<Roce>) -> Result {
         let Flows { started, completed, failed, last_end } = self.flows;
         course.flows = Flows { started, completed, failed, last_end };
         let Operations { open_connections: _, completed, failed, payload } = self.operations;
@@ -130,9 +106,6 @@ impl Sums {
             log.clone_from(saved);
         }
         course.totals = self.totals.to_totals()?;
-        if let Some(tables) = tables {
-            tables.counts = self.mac_entries;
-        }
         Ok(())
     }
 
@@ -140,11 +113,7 @@ impl Sums {
     ///
     /// # Errors
     /// If it does not fit.
-    pub(super) fn put_everywhere(
-        &self,
-        course: &mut Course<Roce>,
-        tables: Option<&mut Tables>,
-    ) -> Result {
+    pub(super) fn put_everywhere(&self, course: &mut Course<Roce>) -> Result {
         let fits = course.deliveries.logs().count() == self.deliveries.len();
         if !fits || !self.deliveries.iter().all(DeliveryLog::is_sound) {
             return Err(unfit("what was delivered"));
@@ -155,9 +124,6 @@ impl Sums {
                 *log = DeliveryLog::with_origin(saved.origin_ps());
             }
         }
-        if let Some(tables) = tables {
-            tables.resolved.clone_from(&self.resolved);
-        }
         if let Some(ends) = &mut course.flow_ends {
             ends.by_flow.clone_from(&self.flow_ends);
         }
@@ -167,7 +133,7 @@ impl Sums {
 
 impl SavedTotals {
     fn of(part: &Totals) -> Self {
-        // Paused time, marks and opcodes are counted elsewhere and MAC entries in their tables.
+        // Paused time, marks and opcodes are counted elsewhere and MAC entries in switches.
         let Totals {
             traversals,
             frames_created,
@@ -180,6 +146,7 @@ impl SavedTotals {
             resumes,
             paused_time: _,
             cnms,
+            switch_cnps,
             layer2: Layer2Totals { floods, flooded_frames, .. },
             ecn_marks: _,
             opcodes: _,
@@ -195,6 +162,7 @@ impl SavedTotals {
             storms,
             resumes,
             cnms,
+            switch_cnps,
             floods,
             flooded_frames,
         }
@@ -212,6 +180,7 @@ impl SavedTotals {
             storms,
             resumes,
             cnms,
+            switch_cnps,
             floods,
             flooded_frames,
         } = other;
@@ -227,6 +196,7 @@ impl SavedTotals {
         self.storms += storms;
         self.resumes += resumes;
         self.cnms += cnms;
+        self.switch_cnps += switch_cnps;
         self.floods += floods;
         self.flooded_frames += flooded_frames;
     }
@@ -249,6 +219,7 @@ impl SavedTotals {
             resumes: self.resumes,
             paused_time: Duration::ZERO,
             cnms: self.cnms,
+            switch_cnps: self.switch_cnps,
             layer2: Layer2Totals {
                 floods: self.floods,
                 flooded_frames: self.flooded_frames,

@@ -37,9 +37,9 @@ pub(super) fn check_opcodes(config: &FaultConfig, opcodes: &OpcodeSet) -> Result
     if !opcodes.has_pfc() {
         return Ok(());
     }
-    ensure(!corrupts, || {
+    ensure(!corrupts || config.part == Some(CorruptedPart::Fcs), || {
         Fault::at("opcode", "PFC frames have no ICRC that would tell")
-            .help("drop them: a receiver does that where the FCS is wrong")
+            .help("add `part = \"fcs\"`, or drop them")
     })?;
     let key = if config.flow.is_some() {
         "flow"

@@ -1,8 +1,9 @@
 //! The packets of a NIC, as the network sees them.
 
 use rocelab_transport::Packet as RdmaPacket;
-use rocelab_wire::{Cnm, Ecn, TelemetryKind};
+use rocelab_wire::{Cnm, Ecn, Opcode, TelemetryKind, encapsulation_len};
 
+use crate::Plan;
 use crate::profile::HostPacket;
 use crate::record::TrafficKind;
 
@@ -52,6 +53,16 @@ impl HostPacket for RdmaPacket {
 
     fn congestion_notification(qpn: u32, priority: u8, cnm: &Cnm) -> Option<Self> {
         Some(Self::congestion_notification(qpn, cnm).with_class(priority, Ecn::NotEct))
+    }
+
+    /// As the receiver's NIC would make it.
+    fn congestion_notification_packet(qpn: u32, plan: &Plan) -> Option<(Self, u16)> {
+        let profile = plan.common_queue_pair();
+        let ecn = if profile.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
+        let cnp = Self::new(Opcode::Cnp, qpn, 0).with_becn(true);
+        let cnp = cnp.with_class(profile.cnp_priority, ecn);
+        let beside = encapsulation_len(plan.roce.encapsulation, plan.roce.tagged);
+        Some((cnp, cnp.frame_len(u16::try_from(beside).unwrap_or(u16::MAX))))
     }
 
     #[inline]

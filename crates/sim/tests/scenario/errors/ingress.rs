@@ -19,6 +19,8 @@ fn conditions_that_can_be_are_accepted() {
         ("access_list", "ports = [\"switch-0:1\", \"switch-1:0\"]\ndeny = [3]"),
         ("policer", "ports = [\"switch-0\"]\nrate = \"1Gbps\"\nburst = \"2KB\""),
         ("policer", "ports = [\"switch-0\"]\nrate = \"1Gbps\"\nburst = \"2KB\"\npriorities = [3]"),
+        ("fast_cnp", "ports = [\"switch-0\"]\nthreshold = \"1B\""),
+        ("fast_cnp", "ports = [\"switch-0\"]\nthreshold = \"9KB\"\ninterval = \"1ps\""),
     ] {
         plan(&condition(kind, keys), &[]).unwrap_or_else(|error| panic!("{keys}: {error}"));
     }
@@ -95,6 +97,24 @@ fn conditions_that_cannot_be_are_refused() {
             "[9]",
             "9 is no priority",
             "give 0 to 7",
+        ),
+        (
+            "fast_cnp",
+            format!("{port}\nthreshold = \"0B\""),
+            3,
+            "threshold",
+            "\"0B\"",
+            "with or without congestion",
+            "100KB",
+        ),
+        (
+            "fast_cnp",
+            format!("{port}\nthreshold = \"9KB\"\ninterval = \"0s\""),
+            4,
+            "interval",
+            "\"0s\"",
+            "every packet",
+            "50us",
         ),
     ];
     for (kind, keys, line, key, value, message, help) in table {

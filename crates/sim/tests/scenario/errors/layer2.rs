@@ -176,3 +176,39 @@ fn a_host_that_is_down() {
         },
     );
 }
+
+#[test]
+fn a_plane_forwards_frames_of_its_version_only() {
+    let of_all = |version: u8, plane: &str| {
+        with(&format!("[roce]\nversion = {version}\n[switch]\nforwarding_plane = \"{plane}\""))
+    };
+    for (version, plane, help) in [
+        (1, "router", "give \"auto\" or \"bridge\" or \"bridge-no-flood\""),
+        (2, "bridge", "give \"auto\" or \"router\""),
+        (2, "bridge-no-flood", "give \"auto\" or \"router\""),
+    ] {
+        check(
+            &of_all(version, plane),
+            Expected {
+                place: "s.toml:4",
+                key: "switch.forwarding_plane",
+                value: &format!("\"{plane}\""),
+                message: &format!("such a switch does not forward frames of RoCE v{version}"),
+                help,
+            },
+        );
+    }
+    plan(&of_all(1, "bridge"), &[]).unwrap();
+    plan(&of_all(2, "router"), &[]).unwrap();
+    let text = "[[switch.override]]\nswitches = [\"switch-0\"]\nforwarding_plane = \"bridge\"";
+    check(
+        &with(text),
+        Expected {
+            place: "s.toml:3",
+            key: "switch.override[0].forwarding_plane",
+            value: "\"bridge\"",
+            message: "such a switch does not forward frames of RoCE v2",
+            help: "give \"auto\" or \"router\"",
+        },
+    );
+}

@@ -91,3 +91,27 @@ fn sampled_flows() {
         },
     );
 }
+
+#[test]
+fn texts_for_several_ports_that_name_none() {
+    for (text, message, help) in [
+        ("leaf-*", "there is no node `leaf-*`", "host-0 to host-3"),
+        ("leaf-*:1", "there is no node `leaf-*`", "host-0 to host-3"),
+        ("host-2..host-9", "there is no node `host-9`", "host-0 to host-3"),
+        ("host-2..host-1", "the range ends before it begins", "the lower node first"),
+        ("switch-0:2..1", "the range ends before it begins", "the lower port first"),
+        ("all:1", "`host-0` has no port 1", "its ports are 0 to 0"),
+        ("host-*:x", "`x` is not a port number", "host-0:0"),
+    ] {
+        check(
+            &with(&format!("[capture]\nports = [\"{text}\"]")),
+            Expected {
+                place: "s.toml:2",
+                key: "capture.ports[0]",
+                value: &format!("\"{text}\""),
+                message,
+                help,
+            },
+        );
+    }
+}

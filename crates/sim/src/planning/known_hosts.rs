@@ -2,30 +2,31 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::NodeId;
+use rocelab_fabric::{ForwardingPlane, KnownHosts, MissingEntries, NodeId};
 use rocelab_units::Duration;
+use rocelab_wire::Encapsulation;
 
-use crate::plan::{MissingEntries, TablesPlan};
 use crate::scenario::{
     EntryState, Fault, Forwarding, LearningConfig, RoceVersion, Scenario, ensure,
 };
 use crate::workload::HostDirectory;
 
-/// Finds and checks the tables.
-pub(super) fn build(scenario: &Scenario, hosts: &HostDirectory) -> Result<TablesPlan, Fault> {
+/// Finds and checks what they know, and their forwarding planes.
+pub(super) fn build(scenario: &Scenario, hosts: &HostDirectory) -> Result<KnownHosts, Fault> {
     let config = &scenario.layer2;
-    let tables = TablesPlan {
+    let known = KnownHosts {
         missing: missing(scenario, hosts)?,
         learning: config.learning.clone(),
         drop_incomplete_arp: config.drop_incomplete_arp,
     };
-    if let Some(learning) = &tables.learning {
+    if let Some(learning) = &known.learning {
         check_times(learning)?;
     }
     if scenario.roce.version == RoceVersion::V1 {
-        check_bridges(scenario, &tables)?;
+        check_bridges(scenario, &known)?;
     }
-    Ok(tables)
+    check_planes(scenario)?;
+    Ok(known)
 }
 
 fn missing(
@@ -64,18 +65,51 @@ fn check_times(learning: &LearningConfig) -> Result<(), Fault> {
 }
 
 /// Bridges flood along a tree, and what they learn is not mixed with what was set by hand.
-fn check_bridges(scenario: &Scenario, tables: &TablesPlan) -> Result<(), Fault> {
-    ensure(!tables.drop_incomplete_arp, || {
+fn check_bridges(scenario: &Scenario, known: &KnownHosts) -> Result<(), Fault> {
+    ensure(!known.drop_incomplete_arp, || {
         Fault::at("layer2.drop_incomplete_arp", "RoCE v1 has no ARP entries")
             .help("leave it out, or use `roce.version = 2`")
     })?;
     let is_tree = scenario.layer2.forwarding == Forwarding::SpanningTree;
-    ensure(is_tree || tables.are_complete(), || {
+    ensure(is_tree || known.are_complete(), || {
         Fault::at("layer2.forwarding", "flooded frames would go round in loops")
             .help("use \"spanning-tree\", or leave out `learning` and `entry`")
     })?;
-    ensure(scenario.route.is_empty() || tables.learning.is_none(), || {
+    ensure(scenario.route.is_empty() || known.learning.is_none(), || {
         Fault::at("layer2.learning", "MAC tables with static entries do not learn")
             .help("leave out `learning`, or `[[route]]`")
     })
+}
+
+/// A switch forwards what there is, and one that does not do as routes say floods along a tree.
+fn check_planes(scenario: &Scenario) -> Result<(), Fault> {
+    let of_all = ("switch".to_owned(), scenario.switch.forwarding_plane);
+    let overrides = scenario.switch.overrides.iter().enumerate().filter_map(|(place, one)| {
+        Some((format!("switch.override[{place}]"), one.forwarding_plane?))
+    });
+    let is_tree = scenario.layer2.forwarding == Forwarding::SpanningTree;
+    for (section, plane) in std::iter::once(of_all).chain(overrides) {
+        let at = |problem: &str| {
+            Fault::at(format!("{section}.forwarding_plane"), problem).value(plane.name())
+        };
+        let (encapsulation, version) = match scenario.roce.version {
+            RoceVersion::V1 => (Encapsulation::V1, 1),
+            RoceVersion::V2 => (Encapsulation::V2Ipv4, 2),
+        };
+        ensure(plane.forwards(encapsulation), || {
+            let fitting = ForwardingPlane::ALL.iter().filter(|other| other.forwards(encapsulation));
+            let fitting: Vec<_> = fitting.map(|other| format!("{:?}", other.name())).collect();
+            at(&format!("such a switch does not forward frames of RoCE v{version}"))
+                .help(format!("give \"auto\" or {}", fitting.join(" or ")))
+        })?;
+        ensure(plane.follows_routes() || is_tree, || {
+            at("flooded frames would go round in loops")
+                .help("use `layer2.forwarding = \"spanning-tree\"`")
+        })?;
+        ensure(plane.follows_routes() || scenario.route.is_empty(), || {
+            at("it does not look at routes, and there are some by hand")
+                .help("leave out `[[route]]`, or give \"auto\"")
+        })?;
+    }
+    Ok(())
 }

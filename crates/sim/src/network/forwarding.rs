@@ -1,0 +1,188 @@
+//! Switches that do not know every host, or do not look: their forwarding planes are asked as frames arrive. The planes
+//! themselves are those of `fabric`.
+
+use rocelab_fabric::topology::Neighbour;
+use rocelab_fabric::{
+    ForwardedFrame, Forwarding as Decision, ForwardingDrop, MacEntries, PacketId, PlaneState,
+};
+use rocelab_state::{Result, State as _};
+use rocelab_units::SimTime;
+use rocelab_wire::Encapsulation;
+
+use super::feature::{Arrival, Feature, Frames, Scene, SetUp, Sight, StateOf, Verdict};
+use super::node::Role;
+use super::packet::{Body, NO_ROUTE};
+use super::saved_packets::SavedPackets;
+use crate::profile::{HostPacket, Profile};
+use crate::record::DropCause;
+
+/// The forwarding planes of all switches, by their places.
+#[derive(Debug)]
+pub(super) struct Forwarding(Vec<PlaneState>);
+
+impl Forwarding {
+    /// What became of the MAC entries of all switches.
+    pub(super) fn mac_entries(&self) -> MacEntries {
+        self.0.iter().map(PlaneState::mac_entries).fold(MacEntries::default(), |sum, one| {
+            MacEntries { learnt: sum.learnt + one.learnt, aged: sum.aged + one.aged }
+        })
+    }
+
+    /// A switch forgets what it has learnt behind a port, by its number.
+    pub(super) fn flush(&mut self, switch: u32, port: u16, now: SimTime) {
+        self.0[switch as usize].flush(port, now);
+    }
+}
+
+impl<P: Profile> Feature<P> for Forwarding {
+    /// All arrivals are looked at, if there is a switch that may not do as the routes say.
+    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+        let plan = network.plan;
+        if plan.all_switches_follow_routes() {
+            return None;
+        }
+        network.side.notes.get_or_insert_default();
+        network.look_at_arrivals(|_, _| true);
+        let plane = |node: u32| {
+            let ports = network.layout.adjacency.ports_of(node).len();
+            plan.forwarding_plane_of(node).state(plan.roce.encapsulation, ports)
+        };
+        Some(Box::new(Self(network.switches.iter().map(|switch| plane(switch.node)).collect())))
+    }
+
+    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+        let Role::Switch(switch) = arrival.far.role else { return Verdict::Continue };
+        let Scene { sight, frames, .. } = scene;
+        if frames.get(arrival.id).body.priority().is_none() {
+            return Verdict::Continue;
+        }
+        let mut forwarded = Forwarded { switch, sight, frames, arrival };
+        let frame = forwarded.frame();
+        match self.0[switch as usize].forward(&sight.plan.known_hosts, &frame) {
+            Decision::AsRouted => Verdict::Continue,
+            Decision::By(port) => Verdict::Redirect(port),
+            Decision::Flood => forwarded.flood(),
+            Decision::Drop(why) => Verdict::Drop(why.into()),
+        }
+    }
+
+    fn save(&self, of: StateOf, _: &SavedPackets<'_>, to: &mut Vec<u8>) -> Result {
+        match of {
+            StateOf::Switch(switch) => self.0[switch as usize].save(to),
+            StateOf::Link(_) | StateOf::Port(_) | StateOf::Host(_) => Ok(()),
+        }
+    }
+
+    fn load(&mut self, of: StateOf, _: &mut SavedPackets<'_>, from: &mut &[u8]) -> Result {
+        match of {
+            StateOf::Switch(switch) => self.0[switch as usize].load(from),
+            StateOf::Link(_) | StateOf::Port(_) | StateOf::Host(_) => Ok(()),
+        }
+    }
+}
+
+impl From<ForwardingDrop> for DropCause {
+    fn from(why: ForwardingDrop) -> Self {
+        match why {
+            ForwardingDrop::Filtered => Self::Filtered,
+            ForwardingDrop::ForeignDestination => Self::ForeignDestination,
+            ForwardingDrop::IncompleteArp => Self::IncompleteArp,
+            ForwardingDrop::UnknownDestination => Self::UnknownDestination,
+        }
+    }
+}
+
+/// A frame that has arrived at a switch whose forwarding plane is asked.
+struct Forwarded<'a, 'b, P: Profile> {
+    /// The switch, by its place among the switches.
+    switch: u32,
+    sight: &'a Sight<'b, P>,
+    frames: &'a mut Frames<'b, P>,
+    arrival: &'a Arrival,
+}
+
+impl<P: Profile> Forwarded<'_, '_, P> {
+    /// What the switch sees of it.
+    fn frame(&self) -> ForwardedFrame {
+        let Arrival { key, port, far, id } = *self.arrival;
+        let packet = self.frames.get(id);
+        let (source, destination) = (packet.source, packet.destination);
+        // A notification of congestion says that it comes from where the sampled frame went.
+        let is_from_source = match &packet.body {
+            Body::Rdma(body) => body.as_rdma().is_none_or(|rdma| rdma.cnm().is_none()),
+            _ => true,
+        };
+        let is_routed = self.sight.plan.roce.encapsulation != Encapsulation::V1;
+        let was_routed = is_routed && self.sight.ports[port as usize].node != source;
+        // The number of a frame without a way is that of no port here, but may be one of another node.
+        let route = (packet.switch_port != NO_ROUTE).then_some(packet.switch_port);
+        let egress = route.map(|number| far.first_port + u32::from(number));
+        let next = egress.map(|egress| self.sight.ports[egress as usize].far.node);
+        // When which host is up is in the plan, so that this is no look into another node.
+        let answers = self.sight.plan.topology.is_host(destination)
+            && !self.sight.failures.outages.is_dead(destination);
+        ForwardedFrame {
+            now: key.time,
+            source,
+            destination,
+            ingress: far.number,
+            has_source_mac: is_from_source && !was_routed,
+            route,
+            is_last_hop: next == Some(destination),
+            was_flooded: self.is_flooded(id),
+            is_lossless: self.is_lossless(),
+            answers,
+        }
+    }
+
+    fn is_lossless(&self) -> bool {
+        let Some(priority) = self.frames.get(self.arrival.id).body.priority() else {
+            return false;
+        };
+        let state = &self.sight.switches[self.switch as usize];
+        let priority = state.priorities[usize::from(priority & 7)];
+        self.sight.plan.switch_at(state.node).lossless.contains(&priority)
+    }
+
+    fn is_flooded(&self, id: PacketId) -> bool {
+        self.frames.side.notes.as_ref().is_some_and(|notes| notes.of(id).flooded)
+    }
+
+    /// Sends a frame by every port of the broadcast domain but that where it came in. Every copy is a
+    /// frame of its own in the switch's memory.
+    fn flood(&mut self) -> Verdict {
+        let Arrival { far, id, .. } = *self.arrival;
+        let (sight, packet) = (self.sight, self.frames.get(id));
+        let numbers = self.flooded_ports(far.port, packet.destination);
+        if numbers.is_empty() {
+            let host = sight.layout.adjacency.ports_of(packet.destination).first();
+            let is_here = host.is_some_and(|host| host.node == far.node);
+            // A copy of a frame ends at a switch that is a leaf of the tree.
+            let ends = self.is_flooded(id) && !is_here;
+            let no_way = || sight.failures.no_way(sight.routing, far.node, packet);
+            return Verdict::Drop(if ends { DropCause::Filtered } else { no_way() });
+        }
+        self.frames.totals.layer2.floods += 1;
+        self.frames.totals.layer2.flooded_frames += numbers.len() as u64;
+        if let Some(notes) = &mut self.frames.side.notes {
+            notes.flood(id);
+        }
+        Verdict::Replicate(numbers)
+    }
+
+    /// The ports by which a switch floods what came in by `receiving` and is for a host: those to
+    /// hosts of its VLAN, and those to switches, but for links that are down or not in the tree.
+    fn flooded_ports(&self, receiving: u32, destination: u32) -> Vec<u16> {
+        let receiving = &self.sight.ports[receiving as usize];
+        let topology = &self.sight.plan.topology;
+        let vlan = |node: u32| self.sight.plan.roce.vlans.get(node as usize);
+        let takes_part = |&(number, far): &(u16, &Neighbour)| {
+            let is_inside = topology.is_switch(far.node) || vlan(far.node) == vlan(destination);
+            number != receiving.number
+                && is_inside
+                && self.sight.failures.active_links[far.link as usize]
+        };
+        let ports = (0u16..).zip(self.sight.layout.adjacency.ports_of(receiving.node));
+        ports.filter(takes_part).map(|(number, _)| number).collect()
+    }
+}

@@ -1,0 +1,110 @@
+//! `[[server]]`.
+
+use super::{Expected, check, plan};
+
+/// Four hosts, servers from line 3 on, and a flow between two ends.
+fn servers(tables: &str, from: &str, to: &str) -> String {
+    format!(
+        "[workload.flows]\nlist = [{{ from = \"{from}\", to = \"{to}\", bytes = \"1KB\" }}]\n{tables}\n\
+         [topology.single-switch]\nhosts = 4\nlink = {{ rate = \"100Gbps\", cable = \"3m\" }}\n"
+    )
+}
+
+const PAIRS: &str = "[[server]]\nname = \"node\"\nports = [\"host-0..host-3\"]\nsize = 2";
+
+#[test]
+fn servers_that_can_be_are_accepted() {
+    for (tables, from, to) in [
+        (PAIRS, "node-0", "node-1"),
+        (PAIRS, "node-0", "host-1"),
+        (PAIRS, "host-0", "host-1"),
+        ("[[server]]\nname = \"a\"\nports = [\"host-2\", \"host-0\"]", "a", "host-3"),
+    ] {
+        plan(&servers(tables, from, to), &[]).unwrap_or_else(|error| panic!("{tables}: {error}"));
+    }
+}
+
+#[test]
+fn servers_that_cannot_be_are_refused() {
+    let table = [
+        ("name = \"a\"\nports = []", 5, "ports", "[]", "at least one port", "name hosts"),
+        (
+            "name = \"a\"\nports = [\"host-0..host-2\"]\nsize = 2",
+            6,
+            "size",
+            "2",
+            "3 ports are no whole number of servers",
+            "divides",
+        ),
+        (
+            "name = \"a\"\nports = [\"host-0\"]\nsize = 0",
+            6,
+            "size",
+            "0",
+            "1 ports are no whole number of servers",
+            "divides",
+        ),
+        (
+            "name = \"host-1\"\nports = [\"host-0\"]",
+            4,
+            "name",
+            "\"host-1\"",
+            "cannot be called `host-1`",
+            "no host, switch or other server has",
+        ),
+        (
+            "name = \"\"\nports = [\"host-0\"]",
+            4,
+            "name",
+            "\"\"",
+            "cannot be called ``",
+            "give a name",
+        ),
+        (
+            "name = \"a\"\nports = [\"host-9\"]",
+            5,
+            "ports[0]",
+            "\"host-9\"",
+            "no host `host-9`",
+            "host-0",
+        ),
+    ];
+    for (keys, line, key, value, message, help) in table {
+        let (place, key) = (format!("s.toml:{line}"), format!("server[0].{key}"));
+        let expected = Expected { place: &place, key: &key, value, message, help };
+        check(&servers(&format!("[[server]]\n{keys}"), "host-0", "host-1"), expected);
+    }
+}
+
+#[test]
+fn a_port_is_of_one_server() {
+    let more = format!("{PAIRS}\n[[server]]\nname = \"b\"\nports = [\"host-3\"]");
+    check(
+        &servers(&more, "host-0", "host-1"),
+        Expected {
+            place: "s.toml:9",
+            key: "server[1].ports",
+            value: "[\"host-3\"]",
+            message: "`host-3` is a port of another server",
+            help: "one server",
+        },
+    );
+}
+
+#[test]
+fn a_server_is_no_host_where_one_host_is_meant() {
+    let incast = format!(
+        "[workload.incast]\nreceiver = \"node-0\"\nsenders = 2\nbytes = \"1KB\"\n{PAIRS}\n\
+         [topology.single-switch]\nhosts = 4\nlink = {{ rate = \"100Gbps\", cable = \"3m\" }}\n"
+    );
+    check(
+        &incast,
+        Expected {
+            place: "s.toml:2",
+            key: "workload.incast.receiver",
+            value: "\"node-0\"",
+            message: "`node-0` is a server, and has 2 ports",
+            help: "name one of its ports, such as `host-0`",
+        },
+    );
+}
