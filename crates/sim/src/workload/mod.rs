@@ -14,7 +14,6 @@ pub mod incast;
 pub mod permutation;
 pub mod ping_pong;
 pub mod poisson;
-#[allow(dead_code, reason = "of no use while the list of programs is empty")]
 mod program;
 mod reference;
 mod rules;

@@ -256,7 +256,7 @@ fn rings_that_add_nothing_up() {
             "hosts = [\"host-1\"]\nbytes = \"1B\"",
             "s.toml:5",
             "hosts",
-            "1",
+            "[\"host-1\"]",
             "is no ring",
             "two hosts",
         ),
