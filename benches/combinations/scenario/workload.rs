@@ -46,7 +46,7 @@ impl Shape {
 
     fn item(&mut self, packets: u64, name: &str) -> (&'static str, Table) {
         let apps = self.service == "rc";
-        match self.random.within(0..=if apps { 12 } else { 6 }) {
+        match self.random.within(0..=if apps { 13 } else { 6 }) {
             0..=2 => ("flows", self.flow_list(packets)),
             3 if self.service == "rc" => ("flows", self.flow_file(packets, name)),
             3..=4 if self.service != "ud" => ("incast", self.incast(packets)),
@@ -55,6 +55,7 @@ impl Shape {
             7..=8 => ("app", self.app(packets)),
             9..=10 => ("ping-pong", self.ping_pong(packets)),
             11..=12 => ("storage", self.storage(packets)),
+            13 => ("all-reduce", self.all_reduce(packets)),
             _ => ("flows", self.flow_list(packets)),
         }
     }
@@ -331,6 +332,29 @@ impl Shape {
         if verb == "send" || verb == "read" {
             let bytes = self.size(8);
             item.insert("bytes".to_owned(), Self::bytes(bytes));
+        }
+        self.apps += 1;
+        self.start(&mut item);
+        self.rdma(&mut item);
+        item
+    }
+
+    fn all_reduce(&mut self, packets: u64) -> Table {
+        let mut hosts = self.random.some(&self.hosts, self.hosts.len().min(6));
+        if hosts.len() < 2 {
+            let (one, other) = self.pair();
+            hosts = vec![one, other];
+        }
+        let iterations = self.random.within(1..=4);
+        // A host sends its data nearly twice.
+        let bytes = self.size(packets / (2 * iterations * hosts.len() as u64));
+        let mut item = table([
+            ("hosts", names(&hosts)),
+            ("bytes", Self::bytes(bytes)),
+            ("iterations", number(iterations)),
+        ]);
+        if self.random.once_in(2) {
+            item.insert("compute_time".to_owned(), Self::time(self.random.magnitude(1..=20_000)));
         }
         self.apps += 1;
         self.start(&mut item);

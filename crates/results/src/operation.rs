@@ -13,9 +13,10 @@ record! {
     pub struct OperationRecord<'a> as "operations" in "operations.csv" {
         /// The application's name.
         app: Cow<'a, str>;
-        /// `operation`; for `ping-pong`, `round-trip`; for `storage`, `read` or `write`.
+        /// `operation`; for `ping-pong`, `round-trip`; for `storage`, `read` or `write`; for a program, its
+        /// own word.
         kind: Cow<'a, str>;
-        /// The client's node.
+        /// The client's node; for a program, that of the member whose operation it is.
         client: Cow<'a, str>;
         /// The server's node.
         server: Cow<'a, str>;

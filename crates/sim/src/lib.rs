@@ -68,4 +68,4 @@ pub use rocelab_scenario::reference;
 pub use scenario::{CaptureFormat, Scenario, ScenarioError, Side, Verb};
 pub use simulation::{Compiled, Ending, Execution, Progress, Simulation, WholeNetwork};
 pub use topology_map::topology_map;
-pub use workload::{AppPlan, MAX_MESSAGE_BYTES, OperationKind, StepPlan, StepVerb};
+pub use workload::{AppPlan, MAX_MESSAGE_BYTES, OperationKind, ProgramPlan, StepPlan, StepVerb};

@@ -17,6 +17,7 @@
 //! - [`PathEntropy`]: over which of several paths; one policy a file and one line in a list.
 //! - [`HostScheduler`]: who sends next of a NIC, the stacks beside it, and their priorities; one a file and
 //!   one line in a list.
+//! - [`program`]: what runs on hosts, and reacts to messages; one program a file and one line in a list.
 //! - [`stack`]: traffic of a host that is of no flow; one protocol a file and one line in a list.
 //! - The NIC arbitrates: acknowledgements and notifications first, then round robin among the
 //!   queue pairs that have something to send, window and pacing credit.
@@ -39,6 +40,7 @@ mod memory;
 mod nic;
 mod packet;
 mod path_entropy;
+pub mod program;
 mod queue_pair;
 mod receive_queue;
 mod recovery;

@@ -135,3 +135,23 @@ const OPERATIONS: &str = "[topology.single-switch]\nhosts = 2\n\
     link = { rate = \"100Gbps\", cable = \"3m\" }\n[congestion_control.none]\n\
     [workload.ping-pong]\nname = \"ping\"\nclients = [\"host-0\"]\nservers = [\"host-1\"]\n\
     verb = \"read\"\nbytes = \"64B\"\niterations = 3\n";
+
+/// Operations of programs cross several connections: the program says so, and explains the rest of the run.
+#[test]
+fn operations_of_programs_are_not_explained() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "ring.toml",
+        "[topology.single-switch]\nhosts = 3\nlink = { rate = \"100Gbps\", cable = \"3m\" }\n\
+         [congestion_control.none]\n[workload.all-reduce]\nname = \"ring\"\nhosts = [\"host-0..host-2\"]\n\
+         bytes = \"30KB\"\niterations = 2\n",
+    );
+    let ran = sandbox.rocelab(&["run", "ring.toml", "--out", "results", "--quiet"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let one = sandbox.rocelab(&["explain", "results", "--connection", "0", "--operation", "0"]);
+    assert_eq!(one.code, Some(2), "{one:?}");
+    assert!(one.stderr.contains("connection 0 is of the program `ring`"), "{one:?}");
+    let all = sandbox.rocelab(&["explain", "results"]);
+    assert_eq!(all.code, Some(0), "{all:?}");
+    assert_eq!(sandbox.json("results/summary.json")["operations"][0]["completed"], 6);
+}

@@ -144,6 +144,13 @@ stop = "50us"
 ports = ["switch-0"]
 every = 50
 
+[workload.fan-out]
+clients = ["host-0", "host-5"]
+servers = ["host-1..host-4"]
+answer = "4KB"
+service_time = "2us"
+rounds = 3
+
 [[workload.incast]]
 senders = 9
 bytes = "100KB"
@@ -191,7 +198,7 @@ fn the_examples_work() {
     assert!(Algorithm::NAMES.contains(&"aimd"));
     assert!(TopologyConfig::NAMES.contains(&"ring"));
     let schema = Scenario::json_schema().to_string();
-    for key in ["aimd", "increase", "ring", "hosts_per_switch", "flowlets", "periodic_loss", "longest-wait", "probe", "repeater"] {
+    for key in ["aimd", "increase", "ring", "hosts_per_switch", "flowlets", "periodic_loss", "longest-wait", "probe", "repeater", "fan-out"] {
         assert!(schema.contains(&format!("\"{key}\"")), "no {key}");
     }
     let scenario = Scenario::parse(SCENARIO, Path::new("ring.toml"), &[]).unwrap();
@@ -199,7 +206,8 @@ fn the_examples_work() {
     assert_eq!((plan.topology.host_count(), plan.topology.links.len()), (12, 18));
     let mut simulation: Simulation = Simulation::new(Arc::new(plan)).unwrap();
     assert!(simulation.run_to_end() == Ending::Finished);
-    assert_eq!(simulation.progress().flows_ended, 12);
+    let progress = simulation.progress();
+    assert_eq!((progress.flows_ended, progress.operations_ended), (12, 6));
     assert!(simulation.network().totals(simulation.now()).drops["periodic_loss"] > 0);
     let probes = simulation.network().stream_counts()[0];
     // Both ends send, and both receive.
@@ -212,7 +220,7 @@ fn the_worked_examples_of_contributing_compile_and_run() {
     let text = fs::read_to_string(repository("CONTRIBUTING.md")).unwrap();
     let parts = parts_of(&text);
     let files = parts.iter().filter(|part| matches!(part, Part::File { .. })).count();
-    assert_eq!((files, parts.len()), (7, 14), "one file and one line each, for seven examples");
+    assert_eq!((files, parts.len()), (8, 16), "one file and one line each, for eight examples");
 
     let sandbox = Sandbox::new();
     let copy = sandbox.path("");

@@ -1,7 +1,8 @@
 //! `[workload]`: what a scenario says of what is sent.
 //!
 //! A workload is one file beside this one, with its `Parameters` (the keys of `[workload.NAME]`), one line in the
-//! list of this file, and what it means in `workload/`.
+//! list of this file, and what it means in `workload/`. Programs have a list of their own
+//! ([`rocelab_transport::program`]), which is added to this one.
 
 pub mod app;
 pub mod flows;
@@ -14,6 +15,7 @@ pub mod storage;
 use std::path::{Path, PathBuf};
 
 use rocelab_transport::Algorithm;
+use rocelab_transport::program::Definition;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,9 +48,22 @@ pub trait Description {
     }
 }
 
-/// Makes the scenario's keys, their JSON Schema and the kinds of workloads from one list.
+impl<P: Definition> Description for P {
+    fn congestion_control(&self) -> Option<&Algorithm> {
+        self.common().congestion_control
+    }
+}
+
+/// Makes the scenario's keys, their JSON Schema and the kinds of workloads from the list of this file, in braces, and that
+/// of programs.
 macro_rules! workloads {
-    ($($(#[doc = $doc:literal])* $kind:ident = $name:literal => $module:ident,)*) => {
+    (
+        {$($(#[doc = $doc:literal])* $kind:ident = $name:literal => $module:ident,)*}
+        $(
+            $(#[doc = $doc_of_program:literal])*
+            $program:ident = $name_of_program:literal => $module_of_program:ident,
+        )*
+    ) => {
         /// What is sent: any number of each kind, as `[workload.NAME]` or `[[workload.NAME]]`.
         ///
         /// Flows that start at the same instant are ordered by kind, alphabetically, and within
@@ -61,6 +76,11 @@ macro_rules! workloads {
                 #[serde(rename = $name, skip_serializing_if = "Items::is_empty")]
                 pub $module: Items<$module::Parameters>,
             )*
+            $(
+                $(#[doc = $doc_of_program])*
+                #[serde(rename = $name_of_program, skip_serializing_if = "Items::is_empty")]
+                pub $module_of_program: Items<rocelab_transport::program::$module_of_program::Parameters>,
+            )*
         }
 
         /// One workload of a scenario.
@@ -70,6 +90,10 @@ macro_rules! workloads {
                 $(#[doc = $doc])*
                 $kind(&'a $module::Parameters),
             )*
+            $(
+                $(#[doc = $doc_of_program])*
+                $program(&'a rocelab_transport::program::$module_of_program::Parameters),
+            )*
         }
 
         impl<'a> WorkloadKind<'a> {
@@ -77,6 +101,7 @@ macro_rules! workloads {
             pub const fn description(self) -> &'a dyn Description {
                 match self {
                     $(Self::$kind(parameters) => parameters,)*
+                    $(Self::$program(parameters) => parameters,)*
                 }
             }
         }
@@ -91,6 +116,12 @@ macro_rules! workloads {
                 $(
                     for (index, item) in self.$module.0.iter().enumerate() {
                         all.push((format!("workload.{}[{index}]", $name), WorkloadKind::$kind(item)));
+                    }
+                )*
+                $(
+                    for (index, item) in self.$module_of_program.0.iter().enumerate() {
+                        let key = format!("workload.{}[{index}]", $name_of_program);
+                        all.push((key, WorkloadKind::$program(item)));
                     }
                 )*
                 all
@@ -110,21 +141,23 @@ macro_rules! workloads {
     };
 }
 
-workloads! {
-    /// Clients and servers answer each other, step by step.
-    App = "app" => app,
-    /// Flows one by one: a list, a CSV file, or a file of the HPCC simulator.
-    Flows = "flows" => flows,
-    /// Many servers answer one at once.
-    Incast = "incast" => incast,
-    /// Every server sends to one other and receives from one other.
-    Permutation = "permutation" => permutation,
-    /// Messages there and back, one after the other.
-    PingPong = "ping-pong" => ping_pong,
-    /// Flows arrive at random at a given load, with sizes from a distribution.
-    Poisson = "poisson" => poisson,
-    /// Blocks that clients read from servers and write to them.
-    Storage = "storage" => storage,
+rocelab_transport::with_programs! {
+    workloads {
+        /// Clients and servers answer each other, step by step.
+        App = "app" => app,
+        /// Flows one by one: a list, a CSV file, or a file of the HPCC simulator.
+        Flows = "flows" => flows,
+        /// Many servers answer one at once.
+        Incast = "incast" => incast,
+        /// Every server sends to one other and receives from one other.
+        Permutation = "permutation" => permutation,
+        /// Messages there and back, one after the other.
+        PingPong = "ping-pong" => ping_pong,
+        /// Flows arrive at random at a given load, with sizes from a distribution.
+        Poisson = "poisson" => poisson,
+        /// Blocks that clients read from servers and write to them.
+        Storage = "storage" => storage,
+    }
 }
 
 impl WorkloadConfig {

@@ -37,6 +37,17 @@ pub enum ExplainError {
         /// All connections of applications.
         count: usize,
     },
+    /// The connection is of a program, whose operations are of several connections.
+    #[error(
+        "connection {connection} is of the program `{app}`: its operations follow no single connection; \
+         `operations.csv` has their times"
+    )]
+    Program {
+        /// The connection.
+        connection: u32,
+        /// The program's name in the results.
+        app: String,
+    },
     /// There is no such operation.
     #[error("operation {operation} of connection {connection} does not start in this run")]
     NoSuchOperation {

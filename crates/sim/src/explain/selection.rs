@@ -1,7 +1,7 @@
 //! What is to be explained.
 
 use super::error::ExplainError;
-use crate::{Plan, ProfilePlan};
+use crate::{AppPlan, Plan, ProfilePlan};
 
 /// What is to be explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,13 @@ impl Selection {
                 let count = plan.connections.len();
                 Err(ExplainError::NoSuchConnection { connection, count })
             }
-            Self::Operation { .. } | Self::Everything => Ok(()),
+            Self::Operation { connection, .. } => match plan.app_of(connection) {
+                AppPlan { program: Some(_), name, .. } => {
+                    Err(ExplainError::Program { connection, app: name.clone() })
+                }
+                AppPlan { program: None, .. } => Ok(()),
+            },
+            Self::Everything => Ok(()),
         }
     }
 }

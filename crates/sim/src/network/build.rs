@@ -26,8 +26,8 @@ use super::setting::Setting;
 use super::side::SideData;
 use super::telemetry::Telemetry;
 use super::watchdog::Watching;
-use crate::profile::{BuildError, EndHost, FlowStarts, Marking, Profile, Shared};
-use crate::{Plan, Side};
+use crate::Plan;
+use crate::profile::{BuildError, EndHost, FlowStarts, Inspect, Marking, Profile, Shared};
 
 /// The origin, in event keys, of what no node causes. Node n has origin n + 1.
 const OUTSIDE: u32 = 0;
@@ -265,9 +265,8 @@ impl<P: Profile> Building<'_, P> {
 
     /// Arms the wake-ups of hosts on which programs or streams start.
     fn add_apps(&mut self) {
-        let clients = self.0.plan.connections.iter().map(|one| one.end(Side::Client).host);
-        let here = clients.filter(|&host| self.0.layout.part.has(host)).count();
-        self.0.course.operations.open_connections = u32::try_from(here).unwrap_or(u32::MAX);
+        let open = self.0.hosts.iter().map(|host| host.end_host.open_connections());
+        self.0.course.operations.open_connections = open.sum();
         let has_any = !self.0.plan.connections.is_empty() || !self.0.plan.streams.all.is_empty();
         if !has_any || self.0.hosts.is_empty() {
             return;

@@ -56,7 +56,7 @@ pub(super) struct Flows {
 /// The progress of all applications.
 #[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(super) struct Operations {
-    /// Connections on which operations are open or to come.
+    /// Connections, and members of programs, with operations that are open or to come.
     pub(super) open_connections: u32,
     pub(super) completed: u64,
     pub(super) failed: u64,
@@ -81,10 +81,15 @@ impl Operations {
     pub(super) fn count(&mut self, plan: &Plan, end: &OperationEnd) {
         if end.status == CompletionStatus::Success {
             self.completed += 1;
-            self.payload += plan.app_of(end.connection).kinds[usize::from(end.kind)].payload();
+            self.payload += plan.app_of(end.connection).kinds[usize::from(end.kind)].payload;
         } else {
             self.failed += 1;
         }
-        self.open_connections -= u32::from(end.closes);
+    }
+
+    /// No operation is open any longer, nor to come, on one of the connections, or at a member of a program.
+    #[cold]
+    pub(super) const fn close(&mut self) {
+        self.open_connections -= 1;
     }
 }

@@ -187,6 +187,10 @@ impl<P: Profile> Network<P> {
                     self.course.records.keep(node, Record { key, kind });
                     continue;
                 }
+                HostEnd::Closed => {
+                    self.course.operations.close();
+                    continue;
+                }
                 HostEnd::Operation(end) => {
                     self.course.flows.last_end = self.course.flows.last_end.max(key.time);
                     self.course.operations.count(&self.plan, &end);

@@ -79,7 +79,7 @@ impl RunStatistics {
         let counts = |(number, (app, statistics)): (u32, (&AppPlan, &OperationStatistics))| {
             let connections = &plan.connections;
             let own = connections.iter().filter(|connection| connection.app == number).count();
-            let planned = app.operations.map(|each| each.saturating_mul(own as u64));
+            let planned = app.planned(own as u64);
             let log = &accepted.apps[number as usize];
             statistics.counts(&app.name, planned, log, now.ps())
         };

@@ -11,6 +11,8 @@ pub struct ConnectionPlan {
     pub app: u32,
     /// The two ends: the client's, then the server's.
     pub ends: [ConnectionEndPlan; 2],
+    /// Of a program, the members at the two ends, by number.
+    pub members: [u32; 2],
     /// Priority 0 to 7.
     pub priority: u8,
     /// UDP source port (v2: 0xC000 to 0xFFFF) or flow label (v1: 20 bits).

@@ -27,9 +27,8 @@ pub(super) fn build<'a>(
 ) -> Result<(Vec<AppPlan>, Vec<ConnectionPlan>), Fault> {
     let (mut apps, mut connections) = (Vec::with_capacity(asked.len()), Vec::new());
     let mut names = BTreeSet::new();
-    for (place, Asked { app: App { plan, connections: pairs, priority }, workload }) in
-        (0u32..).zip(asked)
-    {
+    for (place, Asked { app, workload }) in (0u32..).zip(asked) {
+        let App { plan, connections: pairs, members, priority } = app;
         let key = workload.1;
         ensure(names.insert(plan.name.clone()), || {
             Fault::at(format!("{key}.name"), format!("`{}` is there twice", plan.name))
@@ -37,9 +36,11 @@ pub(super) fn build<'a>(
                 .help("give every application a name of its own")
         })?;
         let queue_pairs = in_use.place(workload, priority);
-        for (client, server) in pairs {
+        for (number, (client, server)) in pairs.into_iter().enumerate() {
             let (ends, entropy) = numbering.connect(client, server);
-            let connection = ConnectionPlan { app: place, ends, priority, entropy, queue_pairs };
+            let members = members.get(number).map_or([0; 2], |&(client, server)| [client, server]);
+            let connection =
+                ConnectionPlan { app: place, ends, members, priority, entropy, queue_pairs };
             check(&way(&connection, plan.start)).map_err(|fault| fault.within(key))?;
             connections.push(connection);
         }

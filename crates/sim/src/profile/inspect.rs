@@ -62,6 +62,11 @@ pub trait Inspect<R: HostPacket> {
         Vec::new()
     }
 
+    /// Connections of which it is the client, and members of programs here, with operations that are open or to come.
+    fn open_connections(&self) -> u32 {
+        0
+    }
+
     /// What integrity mode finds wrong at this end of a flow that has completed.
     fn violations(&self, plan: &Plan, number: u32) -> Vec<Violation> {
         _ = (plan, number);

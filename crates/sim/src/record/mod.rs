@@ -109,6 +109,8 @@ pub enum HostEnd {
     Acknowledged(FlowAcknowledged),
     /// An operation of an application.
     Operation(OperationEnd),
+    /// The last operation of a connection, or of a member of a program.
+    Closed,
 }
 
 /// All of a flow of TCP is acknowledged, as its source sees: the flow ended before, when its
@@ -186,8 +188,6 @@ pub struct OperationEnd {
     pub status: CompletionStatus,
     /// What the client's last atomic operation found in the server's memory.
     pub found: Option<u64>,
-    /// Whether it is the last one of its connection.
-    pub closes: bool,
 }
 
 impl OperationEnd {

@@ -1,7 +1,8 @@
 //! Workloads: what is sent, by whom, to whom and when.
 //!
 //! What a scenario says of a workload is in `workload/` of the crate `rocelab-scenario`. What it means is one
-//! file beside this one, with the `Workload` implementation of its `Parameters`, and one line in `of`.
+//! file beside this one, with the `Workload` implementation of its `Parameters`, and one line in `of`. Programs have one implementation
+//! for all (`program.rs`).
 
 pub mod app;
 mod distribution;
@@ -13,6 +14,7 @@ pub mod incast;
 pub mod permutation;
 pub mod ping_pong;
 pub mod poisson;
+mod program;
 mod reference;
 mod rules;
 mod servers;
@@ -24,6 +26,7 @@ pub use app::{AppPlan, OperationKind, StepPlan, StepVerb};
 pub use distribution::{DistributionSource, SizeDistribution};
 pub(crate) use flow::Flow;
 pub(crate) use hosts::HostDirectory;
+pub use program::ProgramPlan;
 pub(crate) use rules::FlowRules;
 pub use rules::MAX_MESSAGE_BYTES;
 pub(crate) use site::Site;
@@ -50,15 +53,38 @@ pub(crate) fn items(config: &WorkloadConfig) -> Vec<(String, &dyn Workload)> {
     config.items().into_iter().map(|(key, kind)| (key, of(kind))).collect()
 }
 
-/// What makes the work that a scenario describes.
-fn of(kind: WorkloadKind<'_>) -> &dyn Workload {
-    match kind {
-        WorkloadKind::App(parameters) => parameters,
-        WorkloadKind::Flows(parameters) => parameters,
-        WorkloadKind::Incast(parameters) => parameters,
-        WorkloadKind::Permutation(parameters) => parameters,
-        WorkloadKind::PingPong(parameters) => parameters,
-        WorkloadKind::Poisson(parameters) => parameters,
-        WorkloadKind::Storage(parameters) => parameters,
+/// Makes `of` from the kinds of this folder, in braces, and the list of programs; and what makes the work of those.
+macro_rules! kinds {
+    (
+        {$($kind:ident,)*}
+        $($(#[doc = $doc:literal])* $program:ident = $name:literal => $module:ident,)*
+    ) => {
+        /// What makes the work that a scenario describes.
+        fn of(kind: WorkloadKind<'_>) -> &dyn Workload {
+            match kind {
+                $(WorkloadKind::$kind(parameters) => parameters,)*
+                $(WorkloadKind::$program(parameters) => parameters,)*
+            }
+        }
+
+        $(
+            impl Workload for rocelab_transport::program::$module::Parameters {
+                fn app(&self, site: &Site<'_>) -> Result<Option<App>, Fault> {
+                    program::app(self, site).map(Some)
+                }
+            }
+        )*
+    };
+}
+
+rocelab_transport::with_programs! {
+    kinds {
+        App,
+        Flows,
+        Incast,
+        Permutation,
+        PingPong,
+        Poisson,
+        Storage,
     }
 }

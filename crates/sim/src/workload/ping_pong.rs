@@ -30,7 +30,7 @@ impl Workload for Parameters {
             priority: self.priority,
         };
         let steps = steps(self)?;
-        let kind = OperationKind { name: "round-trip".into(), cumulative_share: 1.0, steps };
+        let kind = OperationKind::of_steps("round-trip", 1.0, steps);
         common.app(site, vec![kind]).map(Some)
     }
 }

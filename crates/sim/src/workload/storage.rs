@@ -41,7 +41,7 @@ fn kinds(parameters: &Parameters) -> Result<Vec<OperationKind>, Fault> {
     })?;
     let kind = |name: &str, cumulative_share, data| {
         let steps = steps(parameters, data)?;
-        Ok(OperationKind { name: name.into(), cumulative_share, steps })
+        Ok(OperationKind::of_steps(name, cumulative_share, steps))
     };
     let mut kinds = Vec::new();
     if parameters.read_fraction > 0.0 {

@@ -6,5 +6,6 @@ mod depth;
 mod exchanges;
 mod failures;
 mod latency;
+mod programs;
 mod results;
 mod support;

@@ -22,3 +22,12 @@ fn disks_and_procedure_calls() {
     let text = clos("", more);
     assert_cuts_change_nothing(&text, &["/operations", "/opcodes/RC_RDMA_READ_REQUEST"]);
 }
+
+#[test]
+fn rings_that_add_up() {
+    let more = "[[workload.all-reduce]]\nhosts = [\"host-0..host-3\"]\nbytes = \"300KB\"\niterations = 3\n\
+         compute_time = \"4us\"\n[[workload.all-reduce]]\nname = \"other\"\nhosts = [\"host-3\", \"host-1\"]\n\
+         bytes = \"50KB\"\niterations = 6\n[workload.incast]\nsenders = 2\nbytes = \"100KB\"\n";
+    let text = clos("", more);
+    assert_cuts_change_nothing(&text, &["/operations", "/opcodes/RC_RDMA_WRITE_LAST_IMMEDIATE"]);
+}

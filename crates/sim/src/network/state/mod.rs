@@ -27,8 +27,8 @@ use super::feature::StateOf;
 use super::port::NetworkPort;
 use super::saved_packets::SavedPackets;
 use super::telemetry::Telemetry;
-use crate::profile::Profile;
 use crate::profile::roce::Roce;
+use crate::profile::{Inspect, Profile};
 
 /// The state of a network, all parts together.
 #[derive(Debug, Default, BorshSerialize, BorshDeserialize)]

@@ -351,7 +351,7 @@ impl VerbsHost {
                     integrity.note_received(&completion);
                 }
             } else if let Some(end) = apps.poll_end() {
-                return Some(HostEnd::Operation(end));
+                return Some(end);
             } else {
                 return self.ends.pop_front().map(HostEnd::Flow);
             }

@@ -71,12 +71,6 @@ impl VerbsHost {
         Ok(())
     }
 
-    /// Connections of applications of which it is the client, and on which operations are open or to
-    /// come.
-    pub(crate) fn open_connections(&self) -> u32 {
-        self.apps.as_ref().map_or(0, |apps| apps.open_connections())
-    }
-
     /// Queue pairs of applications are there; those of flows are made when they start.
     fn load_nic(&mut self, plan: &Plan, from: &mut &[u8]) -> Result {
         let mut made: Vec<Option<QueuePairConfig>> = Vec::with_capacity(self.queue_pairs.len());

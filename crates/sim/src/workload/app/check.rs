@@ -19,6 +19,8 @@ pub(crate) struct App {
     pub(crate) plan: AppPlan,
     /// Client and server of each connection.
     pub(crate) connections: Vec<(NodeId, NodeId)>,
+    /// Of a program, the members at the ends of each.
+    pub(crate) members: Vec<(u32, u32)>,
     pub(crate) priority: u8,
 }
 
@@ -74,13 +76,14 @@ impl Common<'_> {
             think_time: self.pace.think_time,
             // More would never be taken.
             receive_depth: self.receive_depth.map_or(enough, |depth| depth.min(enough)),
+            program: None,
         };
-        Ok(App { plan, connections, priority })
+        Ok(App { plan, connections, members: Vec::new(), priority })
     }
 }
 
 /// `app[0]` of `workload.app[0]`.
-fn default_name(key: &str) -> String {
+pub(in crate::workload) fn default_name(key: &str) -> String {
     key.split_once('.').map_or(key, |(_, name)| name).to_owned()
 }
 

@@ -6,7 +6,7 @@ mod peers;
 mod step;
 
 pub(crate) use self::check::App;
-pub(super) use self::check::{Common, Pace, check_work_time};
+pub(super) use self::check::{Common, Pace, check_work_time, default_name};
 pub use self::operations::{AppPlan, OperationKind, StepPlan, StepVerb};
 pub(super) use self::peers::Peers;
 pub(super) use self::step::step_size;
@@ -18,7 +18,7 @@ use crate::workload::site::Site;
 impl Workload for Parameters {
     fn app(&self, site: &Site<'_>) -> Result<Option<App>, Fault> {
         let steps = step::planned(&self.steps)?;
-        let kind = OperationKind { name: "operation".into(), cumulative_share: 1.0, steps };
+        let kind = OperationKind::of_steps("operation", 1.0, steps);
         let common = Common {
             name: self.name.as_deref(),
             peers: Peers { clients: &self.clients, servers: &self.servers, pairs: self.pairs },

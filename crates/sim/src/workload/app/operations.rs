@@ -4,9 +4,10 @@ use rocelab_transport::Operation;
 use rocelab_units::{Duration, SimTime};
 
 use crate::scenario::workload::app::{Side, VerbName};
+use crate::workload::ProgramPlan;
 
-/// What clients and servers do with each other, over how many connections ever.
-#[derive(Clone, Debug, PartialEq)]
+/// What clients and servers do with each other, over how many connections ever; or the members of a program.
+#[derive(Clone, Debug)]
 pub struct AppPlan {
     /// What the results call it.
     pub name: String,
@@ -26,6 +27,9 @@ pub struct AppPlan {
     /// Receive requests that an end posts where messages take some, above 0 and no more than are ever taken
     /// at once.
     pub receive_depth: u32,
+    /// What its members do, if it is a program: then its kind has no steps, and none of the numbers of operations
+    /// above matter.
+    pub program: Option<ProgramPlan>,
 }
 
 /// One kind of operation.
@@ -35,7 +39,9 @@ pub struct OperationKind {
     pub name: String,
     /// The share of operations that are of this kind or of one before it: 1 for the last.
     pub cumulative_share: f64,
-    /// What is done, in order, at least one. The first is the client's.
+    /// Payload of all that is done (bytes).
+    pub payload: u64,
+    /// What is done, in order, at least one; none if a program decides. The first is the client's.
     pub steps: Vec<StepPlan>,
 }
 
@@ -91,6 +97,14 @@ impl AppPlan {
         u16::try_from(place.unwrap_or(last)).unwrap_or(u16::MAX)
     }
 
+    /// How many operations there will be over so many connections, if that is known.
+    pub(crate) fn planned(&self, connections: u64) -> Option<u64> {
+        match &self.program {
+            Some(program) => program.operations,
+            None => self.operations.map(|each| each.saturating_mul(connections)),
+        }
+    }
+
     /// The largest message for which `side` needs a buffer (bytes); none if it receives none.
     pub(crate) fn largest_received(&self, side: Side) -> Option<u32> {
         let steps = self.kinds.iter().flat_map(|kind| &kind.steps);
@@ -105,9 +119,10 @@ impl AppPlan {
 }
 
 impl OperationKind {
-    /// Payload of all steps (bytes).
-    pub fn payload(&self) -> u64 {
-        self.steps.iter().map(|step| u64::from(step.bytes)).sum()
+    /// One that consists of these steps.
+    pub(crate) fn of_steps(name: &str, cumulative_share: f64, steps: Vec<StepPlan>) -> Self {
+        let payload = steps.iter().map(|step| u64::from(step.bytes)).sum();
+        Self { name: name.into(), cumulative_share, payload, steps }
     }
 }
 

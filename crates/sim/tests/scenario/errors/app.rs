@@ -1,4 +1,4 @@
-//! `[workload.app]`, `[workload.ping-pong]` and `[workload.storage]`.
+//! `[workload.app]`, `[workload.ping-pong]`, `[workload.storage]`, and programs.
 
 use super::{Expected, TOPOLOGY, check};
 
@@ -245,4 +245,80 @@ fn names_are_given_once() {
             help: "a name of its own",
         },
     );
+}
+
+#[test]
+fn rings_that_add_nothing_up() {
+    let hosts = "hosts = [\"host-0\", \"host-1\"]";
+    for (keys, place, key, value, message, help) in [
+        ("hosts = []\nbytes = \"1B\"", "s.toml:5", "hosts", "[]", "nobody is named", "host-0"),
+        (
+            "hosts = [\"host-1\"]\nbytes = \"1B\"",
+            "s.toml:5",
+            "hosts",
+            "[\"host-1\"]",
+            "is no ring",
+            "two hosts",
+        ),
+        (
+            "hosts = [\"host-1\", \"host-9\"]\nbytes = \"1B\"",
+            "s.toml:5",
+            "hosts[1]",
+            "\"host-9\"",
+            "there is no host `host-9`",
+            "the hosts are",
+        ),
+        (
+            "hosts = [\"host-1\", \"host-1\"]\nbytes = \"1B\"",
+            "s.toml:5",
+            "hosts[1]",
+            "\"host-1\"",
+            "named twice",
+            "every host once",
+        ),
+        (
+            &format!("{hosts}\nbytes = \"0B\""),
+            "s.toml:6",
+            "bytes",
+            "\"0B\"",
+            "nothing to add up",
+            "1B",
+        ),
+        (
+            &format!("{hosts}\nbytes = \"5GiB\""),
+            "s.toml:6",
+            "bytes",
+            "\"5GiB\"",
+            "longer than a message",
+            "2GiB",
+        ),
+        (
+            &format!("{hosts}\nbytes = \"1B\"\niterations = 0"),
+            "s.toml:7",
+            "iterations",
+            "0",
+            "adds nothing up",
+            "at least 1",
+        ),
+        (
+            &format!("{hosts}\nbytes = \"1B\"\npriority = 8"),
+            "s.toml:7",
+            "priority",
+            "8",
+            "priority 8 does not exist",
+            "0 to 7",
+        ),
+        (
+            &format!("{hosts}\nbytes = \"1B\"\niteration = 2"),
+            "s.toml:7",
+            "iteration",
+            "",
+            "there is no key `iteration`",
+            "did you mean `iterations`?",
+        ),
+    ] {
+        let key = format!("workload.all-reduce.{key}");
+        let text = format!("{TOPOLOGY}[workload.all-reduce]\n{keys}\n");
+        check(&text, Expected { place, key: &key, value, message, help });
+    }
 }

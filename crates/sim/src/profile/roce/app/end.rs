@@ -17,7 +17,7 @@ use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Psn;
 
 use super::looking::SlotView;
-use super::messages::{Message, Messages};
+use super::messages::Messages;
 use super::timers::Timers;
 use crate::record::{OpenOperation, OperationEnd};
 use crate::{AppPlan, Plan, Side, StepPlan};
@@ -28,7 +28,7 @@ const COUNTERS: u64 = 1 << 62;
 /// Each operation's place has its own buffer, on pages of its own.
 const PAGE: u64 = 4096;
 /// Where these buffers begin, far from the memory of flows.
-const BUFFERS: u64 = 1 << 61;
+pub(super) const BUFFERS: u64 = 1 << 61;
 
 /// What an end works with.
 pub(super) struct Desk<'a> {
@@ -37,6 +37,8 @@ pub(super) struct Desk<'a> {
     pub(super) nic: &'a mut Nic,
     pub(super) timers: &'a mut Timers,
     pub(super) ended: &'a mut VecDeque<OperationEnd>,
+    /// Connections and members that have become done.
+    pub(super) closed: &'a mut u32,
     pub(super) now: SimTime,
     /// The end's own number.
     pub(super) end: u32,
@@ -145,7 +147,7 @@ impl End {
             slot.operation = client.claimed;
             client.claimed += 1;
             slot.state = State::Thinking;
-            timers.set(app.start, end, number);
+            timers.set(app.start, end, number.into());
         }
     }
 
@@ -158,10 +160,6 @@ impl End {
     /// Its connection, and its side of that.
     pub(super) const fn place(&self) -> (u32, Side) {
         (self.connection, self.side)
-    }
-
-    pub(super) const fn connection(&self) -> u32 {
-        self.connection
     }
 
     /// The operations that are open here, if this is the client.
@@ -203,7 +201,9 @@ impl End {
     }
 
     /// A time that was set for a slot has come.
-    pub(super) fn on_time(&mut self, desk: &mut Desk<'_>, slot: u16) {
+    pub(super) fn on_time(&mut self, desk: &mut Desk<'_>, slot: u64) {
+        let [a, b, ..] = slot.to_le_bytes();
+        let slot = u16::from_le_bytes([a, b]);
         match self.slots[usize::from(slot)].state {
             State::Thinking => self.begin(desk, slot),
             State::Working(step) => self.take(desk, slot, step),
@@ -239,10 +239,8 @@ impl End {
         if completion.status != CompletionStatus::Success {
             return self.fail(desk, 0, completion.status);
         }
-        let Some(Message { slot, kind, step }) = desk.messages.take(self.connection, self.side)
-        else {
-            return;
-        };
+        let Some(tag) = desk.messages.take(self.connection, self.side) else { return };
+        let Message { slot, kind, step } = Message::of(tag);
         let Some(state) = self.slots.get_mut(usize::from(slot)) else { return };
         state.held += 1;
         state.kind = kind;
@@ -272,7 +270,7 @@ impl End {
             return self.take(desk, slot, step);
         }
         self.slots[usize::from(slot)].state = State::Working(step);
-        desk.timers.set(desk.now.saturating_add(after), desk.end, slot);
+        desk.timers.set(desk.now.saturating_add(after), desk.end, slot.into());
     }
 
     /// Posts a step and those that are chained to it. The buffers of the messages that led here
@@ -307,19 +305,14 @@ impl End {
             posted.verb.operation(slot.into()),
             posted.bytes,
         )
-        .to(remote, self.key(desk.plan))
+        .to(remote, key_of(desk.plan, self.connection))
         .local(buffer);
         let accepted = desk.nic.post_send(desk.now, self.qpn, work);
         debug_assert!(accepted.is_ok(), "a plan's step can be posted: {accepted:?}");
         if posted.verb.is_noticed() {
             let message = Message { slot, kind, step };
-            desk.messages.post(self.connection, self.side.other(), message);
+            desk.messages.post(self.connection, self.side.other(), message.tag());
         }
-    }
-
-    /// The key of the other side's memory: behind those of flows, which have their own numbers.
-    fn key(&self, plan: &Plan) -> u32 {
-        u32::try_from(plan.flows.len()).unwrap_or(u32::MAX).saturating_add(self.connection)
     }
 
     /// The client's operation is over, and the next one in its place is due some time, if there is
@@ -331,7 +324,7 @@ impl End {
         let Some(client) = &mut self.client else { return };
         let app = desk.plan.app_of(self.connection);
         let state = &mut self.slots[usize::from(slot)];
-        let mut ended = OperationEnd {
+        desk.ended.push_back(OperationEnd {
             connection: self.connection,
             slot,
             operation: state.operation,
@@ -339,8 +332,7 @@ impl End {
             start: state.start,
             status,
             found: state.found,
-            closes: false,
-        };
+        });
         let next = desk.now.saturating_add(app.think_time);
         let goes_on = !self.failed
             && app.operations.is_none_or(|count| client.claimed < count)
@@ -352,13 +344,12 @@ impl End {
         } else {
             state.state = State::Done;
             client.retired += 1;
-            ended.closes = client.retired == self.slots.len();
+            *desk.closed += u32::from(client.retired == self.slots.len());
         }
-        desk.ended.push_back(ended);
         if goes_on && next == desk.now {
             self.begin(desk, slot);
         } else if goes_on {
-            desk.timers.set(next, desk.end, slot);
+            desk.timers.set(next, desk.end, slot.into());
         }
     }
 
@@ -408,6 +399,34 @@ impl Slot {
     /// Whether an operation has started here that has not ended, at the client.
     const fn is_open(&self) -> bool {
         !matches!(self.state, State::Thinking | State::Done)
+    }
+}
+
+/// The key of the memory at the other side of a connection: behind those of flows, which have their own numbers.
+pub(super) fn key_of(plan: &Plan, connection: u32) -> u32 {
+    u32::try_from(plan.flows.len()).unwrap_or(u32::MAX).saturating_add(connection)
+}
+
+/// What the receiver of a message needs to know.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    /// Which of the open operations.
+    slot: u16,
+    /// Its kind.
+    kind: u16,
+    /// The step that is done with it.
+    step: u16,
+}
+
+impl Message {
+    /// As a number.
+    fn tag(self) -> u64 {
+        joined(self.slot, self.step, self.kind.into())
+    }
+
+    fn of(tag: u64) -> Self {
+        let (slot, step, kind) = split(tag);
+        Self { slot, step, kind: u16::try_from(kind).unwrap_or(u16::MAX) }
     }
 }
 

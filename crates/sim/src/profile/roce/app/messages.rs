@@ -2,7 +2,7 @@
 //!
 //! A program knows from a message's bytes which operation it belongs to, and which kind that is:
 //! the command identifier of a storage protocol, the tag of a remote procedure call. Payload has no
-//! bytes here, so what they would say waits here for the message. Reliable connections deliver
+//! bytes here, so what they would say, a number of the sender's choice, waits here for the message. Reliable connections deliver
 //! each message once and in order, so the oldest entry is that of the message that has arrived,
 //! and nobody reads one before.
 
@@ -29,7 +29,7 @@ pub(in crate::profile::roce) struct Messages {
 #[derive(Debug)]
 struct OfConnection {
     /// To the client, then to the server.
-    under_way: [VecDeque<Message>; 2],
+    under_way: [VecDeque<u64>; 2],
     /// The host that is in another part, of the client and of the server.
     elsewhere: [Option<NodeId>; 2],
 }
@@ -39,18 +39,7 @@ struct OfConnection {
 pub struct DistantMessage {
     connection: u32,
     to: Side,
-    message: Message,
-}
-
-/// What the receiver of a message needs to know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
-pub(in crate::profile::roce) struct Message {
-    /// Which of the open operations.
-    pub(super) slot: u16,
-    /// Its kind.
-    pub(super) kind: u16,
-    /// The step that is done with it.
-    pub(super) step: u16,
+    tag: u64,
 }
 
 impl Messages {
@@ -71,12 +60,12 @@ impl Messages {
         Self { places, here, distant: Vec::new() }
     }
 
-    /// A message is posted, for the end of `to`.
-    pub(super) fn post(&mut self, connection: u32, to: Side, message: Message) {
+    /// A message is posted that says `tag`, for the end of `to`.
+    pub(super) fn post(&mut self, connection: u32, to: Side, tag: u64) {
         let of_connection = self.of(connection);
         match of_connection.elsewhere[side(to)] {
-            None => of_connection.under_way[side(to)].push_back(message),
-            Some(host) => self.distant.push((host, DistantMessage { connection, to, message })),
+            None => of_connection.under_way[side(to)].push_back(tag),
+            Some(host) => self.distant.push((host, DistantMessage { connection, to, tag })),
         }
     }
 
@@ -87,7 +76,7 @@ impl Messages {
 
     /// A message is under way that was posted in another part.
     pub(in crate::profile::roce) fn hear(&mut self, heard: DistantMessage) {
-        self.of(heard.connection).under_way[side(heard.to)].push_back(heard.message);
+        self.of(heard.connection).under_way[side(heard.to)].push_back(heard.tag);
     }
 
     /// Whether a message that was posted in another part is for an end here.
@@ -97,8 +86,8 @@ impl Messages {
         connection.is_some_and(|connection| connection.elsewhere[side(message.to)].is_none())
     }
 
-    /// The message that has arrived at the end of `at`.
-    pub(super) fn take(&mut self, connection: u32, at: Side) -> Option<Message> {
+    /// What the message says that has arrived at the end of `at`.
+    pub(super) fn take(&mut self, connection: u32, at: Side) -> Option<u64> {
         self.of(connection).under_way[side(at)].pop_front()
     }
 
@@ -107,7 +96,7 @@ impl Messages {
         &mut self,
         connection: u32,
         to: Side,
-    ) -> &mut VecDeque<Message> {
+    ) -> &mut VecDeque<u64> {
         &mut self.of(connection).under_way[side(to)]
     }
 

@@ -6,8 +6,8 @@ use std::collections::BinaryHeap;
 use rocelab_state::{BorshDeserialize, BorshSerialize, State, load_value, save_value};
 use rocelab_units::SimTime;
 
-/// Times, each of an operation's place at an end; those of one instant in the order in which they
-/// were set.
+/// Times, each of something at an end, such as an operation's place; those of one instant in the order in which
+/// they were set.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     heap: BinaryHeap<Reverse<Entry>>,
@@ -19,7 +19,7 @@ struct Entry {
     due: SimTime,
     number: u64,
     end: u32,
-    slot: u16,
+    tag: u64,
 }
 
 impl State for Timers {
@@ -37,8 +37,8 @@ impl State for Timers {
 }
 
 impl Timers {
-    pub(super) fn set(&mut self, due: SimTime, end: u32, slot: u16) {
-        self.heap.push(Reverse(Entry { due, number: self.set, end, slot }));
+    pub(super) fn set(&mut self, due: SimTime, end: u32, tag: u64) {
+        self.heap.push(Reverse(Entry { due, number: self.set, end, tag }));
         self.set += 1;
     }
 
@@ -48,12 +48,12 @@ impl Timers {
         self.heap.peek().map_or(SimTime::NEVER, |Reverse(entry)| entry.due)
     }
 
-    /// Takes out the earliest, if its time has come: end and slot.
-    pub(super) fn pop_due(&mut self, now: SimTime) -> Option<(u32, u16)> {
+    /// Takes out the earliest, if its time has come: the end, and what was set with it.
+    pub(super) fn pop_due(&mut self, now: SimTime) -> Option<(u32, u64)> {
         if self.heap.is_empty() || self.next() > now {
             return None;
         }
-        self.heap.pop().map(|Reverse(entry)| (entry.end, entry.slot))
+        self.heap.pop().map(|Reverse(entry)| (entry.end, entry.tag))
     }
 }
 
