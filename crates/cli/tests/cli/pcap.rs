@@ -161,7 +161,7 @@ fn decode_explains_the_icrc_as_the_documentation_shows() {
     let explained = |name: &str, count: &str| {
         sandbox.succeeds(&["pcap", "decode", &data(name), "--count", count, "--explain-icrc"])
     };
-    let page = std::fs::read_to_string(repository("docs/icrc.md")).unwrap();
+    let page = fs::read_to_string(repository("docs/icrc.md")).unwrap();
     let answer = explained("fault_send_rnr", "1");
     assert!(page.contains(&answer), "{answer}");
     // The frame with a wrong ICRC, as `verify` has it: found 0xc8f54680, computed 0x37f54680.
