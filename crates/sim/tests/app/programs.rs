@@ -59,7 +59,7 @@ fn an_all_reduce_takes_its_steps() {
             let each = expected + 5_000_000;
             let second = hosts as usize;
             assert_eq!([starts[0], starts[second], starts[2 * second]], [0, each, 2 * each]);
-            let opcode = run.opcodes()["RC_RDMA_WRITE_ONLY_IMMEDIATE"];
+            let opcode = run.opcodes()["RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE"];
             assert_eq!(opcode, 3 * u64::from(hosts) * steps);
         }
     }

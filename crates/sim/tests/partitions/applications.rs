@@ -29,5 +29,8 @@ fn rings_that_add_up() {
          compute_time = \"4us\"\n[[workload.all-reduce]]\nname = \"other\"\nhosts = [\"host-3\", \"host-1\"]\n\
          bytes = \"50KB\"\niterations = 6\n[workload.incast]\nsenders = 2\nbytes = \"100KB\"\n";
     let text = clos("", more);
-    assert_cuts_change_nothing(&text, &["/operations", "/opcodes/RC_RDMA_WRITE_LAST_IMMEDIATE"]);
+    assert_cuts_change_nothing(
+        &text,
+        &["/operations", "/opcodes/RC_RDMA_WRITE_LAST_WITH_IMMEDIATE"],
+    );
 }
