@@ -7,7 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::priority::by_priority_schema;
-use crate::{LoadBalancing, Priority, QcnConfig, SchedulerConfig, ShaperConfig, SwitchOverride};
+use crate::{
+    LinkFlowControl, LoadBalancing, Priority, QcnConfig, SchedulerConfig, ShaperConfig,
+    SwitchOverride,
+};
 
 /// Shared buffer, PFC, ECN and scheduling of every switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -85,6 +88,9 @@ pub struct SwitchConfig {
     /// How a switch chooses among several shortest paths.
     #[serde(skip_serializing_if = "is_default")]
     pub load_balancing: LoadBalancing,
+    /// How a port has the other end of its link stop sending.
+    #[serde(skip_serializing_if = "is_default")]
+    pub flow_control: LinkFlowControl,
     /// Time that a frame spends in the switch beside waiting: from its last bit (first bits, where
     /// it cuts through) to its egress queue.
     #[serde(skip_serializing_if = "is_no_time")]
@@ -126,6 +132,7 @@ impl Default for SwitchConfig {
             queue_of: BTreeMap::new(),
             forwarding: SwitchForwarding::StoreAndForward,
             load_balancing: LoadBalancing::Ecmp,
+            flow_control: LinkFlowControl::default(),
             latency: Duration::ZERO,
             pause_response: Duration::ZERO,
             overrides: Vec::new(),

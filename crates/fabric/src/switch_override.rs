@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::priority::by_priority_schema;
 use crate::switch_config::{EcnConfig, Headroom, SwitchForwarding, Trust};
-use crate::{LoadBalancing, Priority, QcnConfig, SchedulerConfig, ShaperConfig, SwitchConfig};
+use crate::{
+    LinkFlowControl, LoadBalancing, Priority, QcnConfig, SchedulerConfig, ShaperConfig,
+    SwitchConfig,
+};
 
 /// Declares the keys that may be overridden, and how.
 macro_rules! overrides {
@@ -98,6 +101,7 @@ overrides! {
     switch queue_of: BTreeMap<Priority, u8>,
     switch forwarding: SwitchForwarding,
     switch load_balancing: LoadBalancing,
+    port flow_control: LinkFlowControl,
     switch latency: Duration,
     port pause_response: Duration,
     port pause_quanta: u16,
