@@ -135,6 +135,9 @@ impl Shape {
         if self.random.once_in(6) {
             put("pause_quanta", number(self.random.pick(&[1, 50, 300, 3_000])));
         }
+        if self.random.once_in(6) {
+            put("flow_control", "pause".into());
+        }
     }
 
     fn shapers(&mut self) -> Value {

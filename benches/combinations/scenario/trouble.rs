@@ -105,7 +105,7 @@ impl Shape {
             }
         }
         if self.random.once_in(3) {
-            let classes = ["data", "request", "response", "ack", "nak", "PFC"];
+            let classes = ["data", "request", "response", "ack", "nak", "PFC", "PAUSE"];
             // Only frames with payload can be corrupted.
             let count = if action == "corrupt" { 1 } else { classes.len() };
             put("opcode", self.random.pick(&classes[..count]).into());

@@ -3,7 +3,7 @@
 //!
 //! From the wire inwards: a [`Link`] says when a frame arrives; a [`Port`] holds the frames that
 //! wait, chained through the owner's slab by a [`Chain`], picks the next one by its [`Scheduler`],
-//! and requests and obeys pauses (PFC); an [`EcnMarker`] marks frames, and a [`CongestionPoint`]
+//! and requests and obeys pauses ([`LinkFlowControl`]); an [`EcnMarker`] marks frames, and a [`CongestionPoint`]
 //! samples them; a [`BufferPolicy`] such as the [`SharedBuffer`] decides what is stored, paused and
 //! dropped; a [`Topology`] says what is connected to what.
 //!
@@ -22,7 +22,6 @@ mod ingress;
 mod input_file;
 mod link;
 mod load_balancing;
-mod pfc;
 mod port;
 mod port_selection;
 mod priority;
@@ -45,7 +44,9 @@ pub use buffer_dependency::{
 };
 pub use chain::{Chain, Fifo, PacketId};
 pub use ecn::{EcnMarker, ThresholdMarker};
-pub use flow_control::{FlowControl, OnOffFlowControl, QuantaFlowControl};
+pub use flow_control::{
+    ControlFrame, FlowControl, LinkController, LinkFlowControl, LinkFrame, OnOffFlowControl,
+};
 pub use forwarding::{
     ForwardedFrame, Forwarding, ForwardingDrop, ForwardingPlane, KnownHosts, LearningConfig,
     MacEntries, MissingEntries, PlaneState,
@@ -60,7 +61,6 @@ pub use link::{
     TruncatingLink, serialisation_ns, truncated_nanoseconds, truncated_nanoseconds_of,
 };
 pub use load_balancing::{Choice, LoadBalancer, LoadBalancing};
-pub use pfc::{PauseRequests, PauseTimers, paused_priorities, resumed_priorities};
 pub use port::{Port, PortExtras};
 pub use port_selection::{PortSelection, ServerFlow};
 pub use priority::{Priority, by_priority_schema};

@@ -1,16 +1,14 @@
-//! A port: its transmitter, its queues, and PFC in both directions.
+//! A port: its transmitter, its queues, and the flow control of its link in both directions.
 
 mod state;
 
 use std::collections::VecDeque;
 
 use rocelab_units::{Bandwidth, Duration, SimTime};
-use rocelab_wire::Pfc;
 
 use crate::chain::{Chain, Fifo, PacketId};
-use crate::flow_control::{FlowControl, QuantaFlowControl};
+use crate::flow_control::{ControlFrame, FlowControl, LinkController, LinkFlowControl};
 use crate::link::{Link, Serialisation, Transmission};
-use crate::pfc::{PauseRequests, PauseTimers, resumed_priorities};
 use crate::scheduler::Scheduler;
 use crate::shaper::Shapers;
 
@@ -29,18 +27,20 @@ struct PriorityQueue {
 /// The fields are in the order of their use: a frame that need not wait touches only the first 40 bytes.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub struct Port<L = Link, F = QuantaFlowControl> {
+pub struct Port<L = Link, F = LinkController> {
     free_at: SimTime,
     /// Bit q: frames wait in queue q.
     waiting: u8,
     /// Bit q: queue q must not start a frame.
     blocked: u8,
     /// Whether the flow control has a frame to send, as [`FlowControl::is_pending`] says.
-    pfc_due: bool,
+    control_due: bool,
     /// Whether there are `extras`.
     has_extras: bool,
     /// Whether the scheduler remembers frames that did not wait, as [`Scheduler::notes_passing`] says.
     notes_passing: bool,
+    /// Bit p: priority p must not start a frame, as [`FlowControl::paused`] says.
+    paused: u8,
     link: L,
     scheduler: Scheduler,
     queues: [PriorityQueue; 8],
@@ -56,11 +56,11 @@ pub struct PortExtras {
     pub queue_of: Option<[u8; 8]>,
     /// Rate limits of queues.
     pub shapers: Option<Shapers>,
-    /// Time from the arrival of a PFC frame to its effect.
+    /// Time from the arrival of a control frame to its effect.
     pub pause_response: Duration,
-    /// PFC frames that have arrived and have no effect yet, with the time of their effect,
+    /// Control frames that have arrived and have no effect yet, with the time of their effect,
     /// ascending.
-    pub responding: VecDeque<(SimTime, Pfc)>,
+    pub responding: VecDeque<(SimTime, ControlFrame)>,
     /// Bit q: queue q ignores its pauses.
     pub ignored: u8,
     /// Bit q: frames of queue q are discarded instead of queued.
@@ -72,33 +72,22 @@ pub struct PortExtras {
 impl Port {
     /// An idle port on `link`, whose PFC frames ask for `pause_quanta` (512 bit times) at a time.
     pub fn new(link: Link, scheduler: Scheduler, pause_quanta: u16) -> Self {
-        Self::with_flow_control(link, scheduler, QuantaFlowControl::new(pause_quanta))
-    }
-
-    /// The pauses that the other end is asked for.
-    pub fn pause_requests(&self) -> &PauseRequests {
-        self.flow_control.requests()
-    }
-
-    /// The pauses that this port obeys.
-    pub fn pause_timers(&self) -> &PauseTimers {
-        self.flow_control.timers()
+        let flow_control = LinkFlowControl::default().controller(pause_quanta);
+        Self::with_flow_control(link, scheduler, flow_control)
     }
 }
 
 impl<L: Serialisation, F: FlowControl> Port<L, F> {
-    /// Bytes of one PFC frame, as [`FlowControl::FRAME_LEN`].
-    pub const PFC_FRAME_LEN: u16 = F::FRAME_LEN;
-
     /// An idle port on `link`.
     pub fn with_flow_control(link: L, scheduler: Scheduler, flow_control: F) -> Self {
         Self {
             free_at: SimTime::ZERO,
             waiting: 0,
             blocked: 0,
-            pfc_due: flow_control.is_pending(),
+            control_due: flow_control.is_pending(),
             has_extras: false,
             notes_passing: scheduler.notes_passing(),
+            paused: flow_control.paused(),
             link,
             scheduler,
             queues: [PriorityQueue::default(); 8],
@@ -115,16 +104,18 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self
     }
 
-    /// Lets the flow control `act`, and updates `pfc_due`: there may be a frame to send afterwards, or none any more.
+    /// Lets the flow control `act`, and updates `control_due` and `paused`: there may be a frame to send afterwards, or
+    /// none any more.
     fn ask_flow_control<T>(&mut self, act: impl FnOnce(&mut F, &L) -> T) -> T {
         let answer = act(&mut self.flow_control, &self.link);
-        self.pfc_due = self.flow_control.is_pending();
+        self.control_due = self.flow_control.is_pending();
+        self.paused = self.flow_control.paused();
         answer
     }
 
     /// Updates `blocked` after a change of pauses, shapers or ignored queues.
     fn update_blocked(&mut self) {
-        let paused = self.flow_control.paused();
+        let paused = self.paused;
         let Some(extras) = &self.extras else {
             self.blocked = paused;
             return;
@@ -236,18 +227,18 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.queues[usize::from(priority)].bytes
     }
 
-    /// Bytes that wait, over all priorities and including PFC frames that are due, without the
+    /// Bytes that wait, over all priorities and including control frames that are due, without the
     /// frame that is being sent.
     #[inline]
     pub fn waiting_bytes(&self) -> u32 {
         let frames: u32 = self.queues.iter().map(|queue| queue.bytes).sum();
-        frames + self.flow_control.pending_bytes()
+        if self.control_due { frames + self.flow_control.pending_bytes() } else { frames }
     }
 
     /// Bit p: priority p must not start a frame.
     #[inline]
     pub fn paused(&self) -> u8 {
-        self.flow_control.paused()
+        self.paused
     }
 
     /// When the pause of `priority` began; `None` while it is not paused.
@@ -275,20 +266,45 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.waiting & !self.blocked != 0
     }
 
-    /// Whether a frame of `queue` that arrives now could start at once: the transmitter is free, no
-    /// frame waits, and the queue is not blocked.
+    /// Whether a frame of `queue` and `len` bytes that arrives now could start at once: the transmitter is free, no
+    /// frame waits, the queue is not blocked, and the flow control has nothing against it.
     #[inline]
-    pub fn is_idle_for(&self, now: SimTime, queue: u8) -> bool {
+    pub fn is_idle_for(&self, now: SimTime, queue: u8, len: u32) -> bool {
         let is_blocked = self.blocked & (1 << queue) != 0;
-        self.free_at <= now && self.waiting == 0 && !(is_blocked | self.pfc_due)
+        self.free_at <= now
+            && self.waiting == 0
+            && !(is_blocked | self.control_due)
+            && (!F::COUNTS_FRAMES || self.flow_control.may_start(queue, len))
     }
 
-    /// Records that a frame of `priority` is sent without having waited here.
+    /// Records that a frame of `priority` and `len` bytes is sent without having waited here.
     #[inline]
-    pub fn note_passed(&mut self, priority: u8) {
+    pub fn note_passed(&mut self, priority: u8, len: u32) {
         if self.notes_passing {
             self.scheduler.note_passed(priority);
         }
+        self.note_started(priority, len);
+    }
+
+    /// Records that a frame of `priority` and `len` bytes starts that was not taken from a queue here: one of a host.
+    /// Costs nothing if the flow control [counts no frames](FlowControl::COUNTS_FRAMES).
+    #[inline]
+    pub fn note_started(&mut self, priority: u8, len: u32) {
+        if F::COUNTS_FRAMES {
+            self.ask_flow_control(|flow_control, _| flow_control.on_started(priority, len));
+            self.update_blocked();
+        }
+    }
+
+    /// Records that the memory is free again of a frame of `priority` and `len` bytes that came in here. Returns
+    /// whether a control frame is due. Costs nothing if the flow control [counts no
+    /// frames](FlowControl::COUNTS_FRAMES).
+    #[inline]
+    pub fn note_freed(&mut self, priority: u8, len: u32) -> bool {
+        if F::COUNTS_FRAMES {
+            self.ask_flow_control(|flow_control, _| flow_control.on_freed(priority, len));
+        }
+        F::COUNTS_FRAMES && self.control_due
     }
 
     /// Takes the frame that goes next, with its priority; `len` gives a packet's frame length in
@@ -299,19 +315,26 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         chain: &C,
         len: impl Fn(&C, PacketId) -> u32,
     ) -> Option<(PacketId, u8)> {
-        let eligible = self.waiting & !self.blocked;
+        let queues = &self.queues;
+        let head_len = |p: u8| len(chain, queues[usize::from(p)].frames.head());
+        let mut eligible = self.waiting & !self.blocked;
+        if F::COUNTS_FRAMES {
+            let starts =
+                |&p: &u8| eligible & 1 << p != 0 && self.flow_control.may_start(p, head_len(p));
+            eligible = (0..8).filter(starts).fold(0, |mask, p| mask | 1 << p);
+        }
         if eligible == 0 {
             return None;
         }
-        let queues = &self.queues;
-        let head_len = |p: u8| len(chain, queues[usize::from(p)].frames.head());
         let priority = self.scheduler.select(self.waiting, eligible, head_len);
         let queue = &mut self.queues[usize::from(priority)];
         let id = queue.frames.pop_front(chain)?;
-        queue.bytes -= len(chain, id);
+        let frame_len = len(chain, id);
+        queue.bytes -= frame_len;
         if queue.frames.is_empty() {
             self.waiting &= !(1 << priority);
         }
+        self.note_started(priority, frame_len);
         Some((id, priority))
     }
 
@@ -353,7 +376,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
     }
 
     /// Takes the link down until [`Self::start_up`]: no frame [has a place](Self::place_of) here,
-    /// and PFC frames that have arrived and have no effect yet are dropped.
+    /// and control frames that have arrived and have no effect yet are dropped.
     pub fn cut_off(&mut self) {
         self.shut_down();
         let extras = self.extras_mut();
@@ -401,19 +424,29 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         transmission
     }
 
-    /// Asks the other end to pause `priority`.
+    /// Asks the other end to pause, because of `priority`.
     pub fn request_pause(&mut self, priority: u8) {
         self.ask_flow_control(|flow_control, _| flow_control.request_pause(priority));
     }
 
-    /// Lets the other end go on sending `priority`.
+    /// `priority` is no reason any more for the other end to pause.
     pub fn request_resume(&mut self, priority: u8) {
         self.ask_flow_control(|flow_control, _| flow_control.request_resume(priority));
     }
 
-    /// Bit p: this port asks the other end to pause priority p.
+    /// Bit p: this port asks the other end to pause because of priority p.
     pub fn pausing(&self) -> u8 {
         self.flow_control.pausing()
+    }
+
+    /// Bit p: a pause that is asked for because of `priority` holds priority p back at the other end.
+    pub fn held_by(&self, priority: u8) -> u8 {
+        self.flow_control.held_by(priority)
+    }
+
+    /// The control frame that would end all pauses that this port obeys.
+    pub fn end_of_pauses(&self) -> ControlFrame {
+        self.flow_control.end_of_pauses()
     }
 
     /// Bit p: priority p is paused, and its queue obeys.
@@ -428,38 +461,38 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.obeyed() & self.priorities_of(self.queue_of(priority))
     }
 
-    /// Whether a PFC frame has arrived that will end the pause of `priority` when it takes effect.
+    /// Whether a control frame has arrived that will end the pause of `priority` when it takes effect.
     pub fn awaits_resume(&self, priority: u8) -> bool {
-        let resumes = |(_, frame): &(SimTime, Pfc)| resumed_priorities(frame) & 1 << priority != 0;
+        let resumes = |(_, frame): &(SimTime, ControlFrame)| frame.resumes() & 1 << priority != 0;
         self.extras.as_ref().is_some_and(|extras| extras.responding.iter().any(resumes))
     }
 
-    /// Takes the PFC frame that is due, if any. It goes ahead of all data.
+    /// Takes the control frame that is due, if any. It goes ahead of all data.
     #[inline]
-    pub fn take_pfc_frame(&mut self, now: SimTime) -> Option<Pfc> {
-        if !self.pfc_due {
+    pub fn take_control_frame(&mut self, now: SimTime) -> Option<ControlFrame> {
+        if !self.control_due {
             return None;
         }
         self.ask_flow_control(|flow_control, link| flow_control.take_frame(now, link.quantum()))
     }
 
-    /// Whether a PFC frame is due.
+    /// Whether a control frame is due.
     #[inline]
-    pub fn has_pfc_frame(&self) -> bool {
-        self.pfc_due
+    pub fn has_control_frame(&self) -> bool {
+        self.control_due
     }
 
-    /// Obeys a PFC frame.
-    pub fn receive_pfc(&mut self, now: SimTime, frame: &Pfc) {
+    /// Obeys a control frame.
+    pub fn receive_control(&mut self, now: SimTime, frame: &ControlFrame) {
         self.ask_flow_control(|flow_control, link| {
             flow_control.receive(now, frame, link.quantum());
         });
         self.update_blocked();
     }
 
-    /// Stores a PFC frame if this port's pauses take effect later; false if they take effect at
+    /// Stores a control frame if this port's pauses take effect later; false if they take effect at
     /// once. The port then has a timeout, when [`Self::take_response`] returns the frame.
-    pub fn defer_pfc(&mut self, now: SimTime, frame: &Pfc) -> bool {
+    pub fn defer_control(&mut self, now: SimTime, frame: &ControlFrame) -> bool {
         match &mut self.extras {
             Some(extras) if extras.pause_response > Duration::ZERO => {
                 extras.responding.push_back((now + extras.pause_response, *frame));
@@ -469,8 +502,8 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         }
     }
 
-    /// Takes the next stored PFC frame that takes effect by `now`.
-    pub fn take_response(&mut self, now: SimTime) -> Option<Pfc> {
+    /// Takes the next stored control frame that takes effect by `now`.
+    pub fn take_response(&mut self, now: SimTime) -> Option<ControlFrame> {
         let extras = self.extras.as_mut()?;
         let (_, frame) = extras.responding.pop_front_if(|(due, _)| *due <= now)?;
         Some(frame)
@@ -498,6 +531,8 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 
 #[cfg(test)]
 mod tests {
+    use rocelab_wire::Pfc;
+
     use super::*;
     use crate::chain::tests::Links;
     use crate::scheduler::SchedulerConfig;
@@ -516,13 +551,13 @@ mod tests {
         port.enqueue(&mut links, PacketId(1), 3, 101);
         port.enqueue(&mut links, PacketId(2), 1, 102);
         let mut stop = Pfc { reserved: 0, class_enable_vector: 1 << 3, quanta: [9; 8] };
-        port.receive_pfc(SimTime::ZERO, &stop);
+        port.receive_control(SimTime::ZERO, &stop.into());
         assert_eq!(port.dequeue(&links, len), Some((PacketId(2), 1)));
         assert!(!port.has_eligible());
         assert_eq!(port.dequeue(&links, len), None);
         assert_eq!(port.queued(3), 201);
         stop.quanta[3] = 0;
-        port.receive_pfc(SimTime::from_ps(5), &stop);
+        port.receive_control(SimTime::from_ps(5), &stop.into());
         assert_eq!(port.dequeue(&links, len), Some((PacketId(0), 3)));
         assert_eq!(port.dequeue(&links, len), Some((PacketId(1), 3)));
         assert_eq!(port.queued(3), 0);
@@ -541,7 +576,10 @@ mod tests {
         port.request_pause(3);
         port.request_resume(3);
         assert_eq!(port.waiting_bytes(), 1_048 + 60 + 2 * 43);
-        assert_eq!(port.take_pfc_frame(SimTime::ZERO), Some(Pfc::uniform(1 << 3, u16::MAX)));
+        assert_eq!(
+            port.take_control_frame(SimTime::ZERO),
+            Some(Pfc::uniform(1 << 3, u16::MAX).into())
+        );
         assert_eq!(port.waiting_bytes(), 1_048 + 60 + 43);
     }
 
@@ -567,7 +605,7 @@ mod tests {
         assert_eq!((port.priorities_of(3), port.priorities_of(4)), (0b1_1000, 0));
         port.discard(1 << 3);
         assert_eq!([3, 4, 5].map(|priority| port.place_of(priority)), [None, None, Some(5)]);
-        port.receive_pfc(SimTime::ZERO, &Pfc::uniform(1 << 4, 9));
+        port.receive_control(SimTime::ZERO, &Pfc::uniform(1 << 4, 9).into());
         assert_eq!(port.blocked(), 1 << 3);
         assert_eq!((port.obeyed(), port.pauses_of(3)), (1 << 4, 1 << 4));
         port.ignore_pauses(1 << 3);
@@ -578,7 +616,6 @@ mod tests {
     fn what_every_frame_touches_stands_first() {
         assert_eq!(std::mem::offset_of!(Port, scheduler), 40);
         assert_eq!(std::mem::offset_of!(Port, link), 16);
-        assert_eq!(size_of::<QuantaFlowControl>(), 32);
     }
 
     #[test]
@@ -587,5 +624,110 @@ mod tests {
         let first = port.transmit(SimTime::ZERO, 64);
         assert_eq!(first.free_at.ps(), 84 * 80);
         assert_eq!(port.free_at(), first.free_at);
+    }
+
+    /// A control that counts frames: the other end may have `LEFT` more bytes under way of any priority.
+    #[derive(Clone, Debug)]
+    struct Credits {
+        left: u32,
+        freed: u32,
+    }
+
+    rocelab_state::state!(Credits { values: left, freed });
+
+    impl FlowControl for Credits {
+        const COUNTS_FRAMES: bool = true;
+
+        fn request_pause(&mut self, _: u8) {}
+
+        fn request_resume(&mut self, _: u8) {}
+
+        fn is_pending(&self) -> bool {
+            self.freed > 0
+        }
+
+        fn pending_bytes(&self) -> u32 {
+            0
+        }
+
+        /// The quanta of priority 0 stand for bytes that were freed.
+        fn take_frame(&mut self, _: SimTime, _: Duration) -> Option<ControlFrame> {
+            let freed = u16::try_from(std::mem::take(&mut self.freed)).expect("it is little");
+            Some(Pfc::uniform(1, freed).into())
+        }
+
+        fn end_of_pauses(&self) -> ControlFrame {
+            Pfc::default().into()
+        }
+
+        fn receive(&mut self, _: SimTime, frame: &ControlFrame, _: Duration) {
+            self.left += u32::from(frame.quanta_of(0).unwrap_or(0));
+        }
+
+        fn paused(&self) -> u8 {
+            if self.left == 0 { u8::MAX } else { 0 }
+        }
+
+        fn paused_since(&self, _: u8) -> Option<SimTime> {
+            None
+        }
+
+        fn paused_time(&self, _: SimTime) -> Duration {
+            Duration::ZERO
+        }
+
+        fn poll_timeout(&self) -> SimTime {
+            SimTime::NEVER
+        }
+
+        fn handle_timeout(&mut self, _: SimTime) {}
+
+        fn may_start(&self, _: u8, len: u32) -> bool {
+            len <= self.left
+        }
+
+        fn on_started(&mut self, _: u8, len: u32) {
+            self.left -= len;
+        }
+
+        fn on_freed(&mut self, _: u8, len: u32) {
+            self.freed += len;
+        }
+    }
+
+    #[test]
+    fn what_counts_frames_is_asked_before_each_and_told_of_each() {
+        let len = |_: &Links, id: PacketId| 100 + id.0;
+        let mut links = Links(vec![0; 8]);
+        let port = |left| {
+            let link = Link::new(Bandwidth::from_gbps(100), Duration::ZERO);
+            let scheduler = Scheduler::new(&SchedulerConfig::Strict);
+            Port::with_flow_control(link, scheduler, Credits { left, freed: 0 })
+        };
+        let (mut here, mut there) = (port(250), port(0));
+        assert!(
+            here.is_idle_for(SimTime::ZERO, 3, 250) && !here.is_idle_for(SimTime::ZERO, 3, 251)
+        );
+        here.note_passed(3, 100);
+        // A longer frame of a higher priority waits for bytes; a shorter one need not.
+        for (id, priority) in [(60, 5), (0, 3), (1, 3)] {
+            here.enqueue(&mut links, PacketId(id % 8), priority, 100 + id % 8);
+        }
+        assert_eq!(here.dequeue(&links, len), Some((PacketId(4), 5)), "104 of 150");
+        assert_eq!((here.dequeue(&links, len), here.paused()), (None, 0), "46 are left");
+        assert!(here.has_eligible(), "a shorter frame might go");
+        here.note_started(1, 46);
+        assert_eq!((here.has_eligible(), here.paused()), (false, u8::MAX));
+        assert!(there.note_freed(3, 100) && there.has_control_frame());
+        let frame = there.take_control_frame(SimTime::ZERO).expect("it is due");
+        here.receive_control(SimTime::ZERO, &frame);
+        assert_eq!(here.dequeue(&links, len), Some((PacketId(0), 3)));
+        assert_eq!((here.dequeue(&links, len), here.paused()), (None, u8::MAX));
+    }
+
+    #[test]
+    fn what_counts_no_frames_is_not_asked() {
+        const { assert!(!LinkController::COUNTS_FRAMES) };
+        assert!(!port().note_freed(3, 100));
     }
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::priority::by_priority_schema;
 use crate::{
-    ForwardingPlane, LoadBalancing, Priority, QcnConfig, SchedulerConfig, ShaperConfig,
-    SwitchOverride,
+    ForwardingPlane, LinkFlowControl, LoadBalancing, Priority, QcnConfig, SchedulerConfig,
+    ShaperConfig, SwitchOverride,
 };
 
 /// Shared buffer, PFC, ECN and scheduling of every switch.
@@ -91,6 +91,9 @@ pub struct SwitchConfig {
     /// How a switch chooses among several shortest paths.
     #[serde(skip_serializing_if = "is_default")]
     pub load_balancing: LoadBalancing,
+    /// How a port has the other end of its link stop sending.
+    #[serde(skip_serializing_if = "is_default")]
+    pub flow_control: LinkFlowControl,
     /// Time that a frame spends in the switch beside waiting: from its last bit (first bits, where
     /// it cuts through) to its egress queue.
     #[serde(skip_serializing_if = "is_no_time")]
@@ -133,6 +136,7 @@ impl Default for SwitchConfig {
             forwarding: SwitchForwarding::StoreAndForward,
             forwarding_plane: ForwardingPlane::Auto,
             load_balancing: LoadBalancing::Ecmp,
+            flow_control: LinkFlowControl::default(),
             latency: Duration::ZERO,
             pause_response: Duration::ZERO,
             overrides: Vec::new(),

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::priority::by_priority_schema;
 use crate::switch_config::{EcnConfig, Headroom, SwitchForwarding, Trust};
 use crate::{
-    ForwardingPlane, LoadBalancing, Priority, QcnConfig, SchedulerConfig, ShaperConfig,
-    SwitchConfig,
+    ForwardingPlane, LinkFlowControl, LoadBalancing, Priority, QcnConfig, SchedulerConfig,
+    ShaperConfig, SwitchConfig,
 };
 
 /// Declares the keys that may be overridden, and how.
@@ -102,6 +102,7 @@ overrides! {
     switch forwarding: SwitchForwarding,
     switch forwarding_plane: ForwardingPlane,
     switch load_balancing: LoadBalancing,
+    port flow_control: LinkFlowControl,
     switch latency: Duration,
     port pause_response: Duration,
     port pause_quanta: u16,

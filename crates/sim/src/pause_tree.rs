@@ -30,7 +30,7 @@ pub(crate) struct PauseTree<'a> {
     descents: Vec<Descent>,
     /// By deadlock: the ports of its cycle, as `switch:port`.
     cycles: Vec<Vec<String>>,
-    /// By the port and priority that asked: why, the last time.
+    /// By the port that asked and the priority that is paused then: why, the last time.
     reasons: BTreeMap<(NodeId, u16, u8), Reason>,
     /// By the port and priority that is paused: which pause it is.
     open: BTreeMap<(NodeId, u16, u8), usize>,
@@ -41,6 +41,8 @@ pub(crate) struct PauseTree<'a> {
 /// Why a pause was asked for.
 #[derive(Clone, Copy, Debug, borsh::BorshSerialize, borsh::BorshDeserialize)]
 struct Reason {
+    /// The priority that was the reason.
+    priority: u8,
     /// The egress port that held most; none of a host.
     egress: Option<u16>,
     /// The pause that kept it.
@@ -69,14 +71,16 @@ impl<'a> PauseTree<'a> {
 
     /// A port asks the other end of its link to pause.
     pub(crate) fn request(&mut self, request: PauseRequest) {
-        let PauseRequest { node, port, priority, egress, egress_paused } = request;
+        let PauseRequest { node, port, priority, holds, egress, egress_paused } = request;
         let open = |egress| {
             let first = std::iter::once(priority).chain(0..8);
             let mut of_queue = first.filter(|p| egress_paused & 1 << p != 0);
             of_queue.find_map(|p| self.open.get(&(node, egress, p)).copied())
         };
         let parent = egress.and_then(open);
-        self.reasons.insert((node, port, priority), Reason { egress, parent });
+        for held in (0..8).filter(|held| holds & 1 << held != 0) {
+            self.reasons.insert((node, port, held), Reason { priority, egress, parent });
+        }
     }
 
     /// A pause began, or ended.
@@ -106,12 +110,13 @@ impl<'a> PauseTree<'a> {
         let asking = u16::try_from(asking).unwrap_or(u16::MAX);
         let reason = self.reasons.get(&(neighbour.node, asking, priority));
         let (egress, parent) = reason.map_or((None, None), |reason| (reason.egress, reason.parent));
+        let because_of = reason.map_or(priority, |reason| reason.priority);
         let name = |node: NodeId| self.plan.topology.nodes[node as usize].name.clone();
         let waits_for = match egress {
             Some(egress) => format!("{}:{egress}", name(neighbour.node)),
             None => name(neighbour.node),
         };
-        let queue = egress.map(|egress| (neighbour.node, egress, priority));
+        let queue = egress.map(|egress| (neighbour.node, egress, because_of));
         self.descend(parent, (node, port, priority), queue);
         self.open.insert((node, port, priority), self.pauses.len());
         self.pauses.push(PauseCause {

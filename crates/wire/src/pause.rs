@@ -18,6 +18,7 @@ use crate::mac_control::check_opcode;
 ///
 /// Zeros fill the frame up to 60 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "state", derive(borsh::BorshSerialize, borsh::BorshDeserialize))]
 pub struct Pause {
     /// The time in quanta of 512 bit times; 0 lets the neighbour go on.
     pub quanta: u16,

@@ -133,6 +133,8 @@ increase = "2KB"
 
 [switch]
 load_balancing = "flowlets"
+flow_control = "stop-and-go"
+xoff = "20KB"
 
 [[host.stack.probe]]
 from = "host-10"
@@ -198,7 +200,7 @@ fn the_examples_work() {
     assert!(Algorithm::NAMES.contains(&"aimd"));
     assert!(TopologyConfig::NAMES.contains(&"ring"));
     let schema = Scenario::json_schema().to_string();
-    for key in ["aimd", "increase", "ring", "hosts_per_switch", "flowlets", "periodic_loss", "longest-wait", "probe", "repeater", "fan-out"] {
+    for key in ["aimd", "increase", "ring", "hosts_per_switch", "flowlets", "periodic_loss", "longest-wait", "probe", "repeater", "fan-out", "stop-and-go"] {
         assert!(schema.contains(&format!("\"{key}\"")), "no {key}");
     }
     let scenario = Scenario::parse(SCENARIO, Path::new("ring.toml"), &[]).unwrap();
@@ -209,6 +211,8 @@ fn the_examples_work() {
     let progress = simulation.progress();
     assert_eq!((progress.flows_ended, progress.operations_ended), (12, 6));
     assert!(simulation.network().totals(simulation.now()).drops["periodic_loss"] > 0);
+    let paused = simulation.network().totals(simulation.now());
+    assert!(paused.pauses > 0 && paused.pauses % 8 == 0, "all priorities of a link at once");
     let probes = simulation.network().stream_counts()[0];
     // Both ends send, and both receive.
     assert_eq!((probes.sent_packets, probes.delivered_packets), (100, 100));
@@ -220,7 +224,7 @@ fn the_worked_examples_of_contributing_compile_and_run() {
     let text = fs::read_to_string(repository("CONTRIBUTING.md")).unwrap();
     let parts = parts_of(&text);
     let files = parts.iter().filter(|part| matches!(part, Part::File { .. })).count();
-    assert_eq!((files, parts.len()), (8, 16), "one file and one line each, for eight examples");
+    assert_eq!((files, parts.len()), (9, 18), "one file and one line each, for nine examples");
 
     let sandbox = Sandbox::new();
     let copy = sandbox.path("");

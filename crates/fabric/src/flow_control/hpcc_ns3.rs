@@ -6,10 +6,14 @@ use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::Pfc;
 
-use super::FlowControl;
+use super::{ControlFrame, FlowControl};
 
 /// The pause time in a frame that stops a class; 0 lets it go on. The value itself has no meaning.
 const STOP: u16 = u16::MAX;
+
+/// Bytes of a frame: a 2-byte header of layer 2, padded to 14 bytes, an IPv4 header, and 9 bytes with class and
+/// time.
+const FRAME_LEN: u16 = 14 + 20 + 9;
 
 /// Pauses without expiry in HPCC's ns-3 simulator: a frame stops one class until another frame lets
 /// it go on. There are no timers.
@@ -69,9 +73,9 @@ impl OnOffFlowControl {
 }
 
 impl FlowControl for OnOffFlowControl {
-    /// A 2-byte header of layer 2, padded to 14 bytes, an IPv4 header, and 9 bytes with class and
-    /// time.
-    const FRAME_LEN: u16 = 14 + 20 + 9;
+    fn frame_len(_: &ControlFrame) -> u16 {
+        FRAME_LEN
+    }
 
     fn request_pause(&mut self, priority: u8) {
         self.request(priority, STOP);
@@ -88,20 +92,24 @@ impl FlowControl for OnOffFlowControl {
 
     #[inline]
     fn pending_bytes(&self) -> u32 {
-        self.pending * u32::from(Self::FRAME_LEN)
+        self.pending * u32::from(FRAME_LEN)
     }
 
     #[inline]
-    fn take_frame(&mut self, _now: SimTime, _quantum: Duration) -> Option<Pfc> {
+    fn take_frame(&mut self, _now: SimTime, _quantum: Duration) -> Option<ControlFrame> {
         if self.pending == 0 {
             return None;
         }
         let request = self.details.as_mut()?.requests.pop_front()?;
         self.pending -= 1;
-        Some(Pfc::uniform(1 << request.priority, request.quanta))
+        Some(Pfc::uniform(1 << request.priority, request.quanta).into())
     }
 
-    fn receive(&mut self, now: SimTime, frame: &Pfc, _quantum: Duration) {
+    fn end_of_pauses(&self) -> ControlFrame {
+        Pfc::uniform(u8::MAX, 0).into()
+    }
+
+    fn receive(&mut self, now: SimTime, frame: &ControlFrame, _quantum: Duration) {
         for priority in 0..8u8 {
             match frame.quanta_of(priority) {
                 None => {}
@@ -153,8 +161,10 @@ mod tests {
         here.request_resume(3);
         here.request_pause(5);
         assert_eq!((here.is_pending(), here.pending_bytes()), (true, 3 * 43));
+        let quanta =
+            |frame: ControlFrame| [0, 1, 2, 3, 4, 5, 6, 7].map(|p| frame.quanta_of(p).unwrap_or(0));
         let frames: Vec<_> =
-            std::iter::from_fn(|| here.take_frame(at(9), QUANTUM)).map(|f| f.quanta).collect();
+            std::iter::from_fn(|| here.take_frame(at(9), QUANTUM)).map(quanta).collect();
         let (stop, go_on) = (u16::MAX, 0);
         let expected = [
             [0, 0, 0, stop, 0, 0, 0, 0],
@@ -168,17 +178,17 @@ mod tests {
     #[test]
     fn a_pause_lasts_until_a_resume_however_late() {
         let mut there = OnOffFlowControl::new();
-        there.receive(at(100), &Pfc::uniform(1 << 3, u16::MAX), QUANTUM);
-        there.receive(at(250), &Pfc::uniform(1 << 3, u16::MAX), QUANTUM);
+        there.receive(at(100), &Pfc::uniform(1 << 3, u16::MAX).into(), QUANTUM);
+        there.receive(at(250), &Pfc::uniform(1 << 3, u16::MAX).into(), QUANTUM);
         assert_eq!((there.paused(), there.paused_since(3)), (0b1000, Some(at(100))));
         assert_eq!(there.poll_timeout(), SimTime::NEVER);
         there.handle_timeout(at(1_000_000_000));
         assert_eq!(there.paused(), 0b1000);
-        there.receive(at(1_000_000_100), &Pfc::uniform(1 << 2, 0), QUANTUM);
+        there.receive(at(1_000_000_100), &Pfc::uniform(1 << 2, 0).into(), QUANTUM);
         assert_eq!(there.paused(), 0b1000, "another class");
-        there.receive(at(1_000_000_100), &Pfc::uniform(1 << 3, 0), QUANTUM);
+        there.receive(at(1_000_000_100), &Pfc::uniform(1 << 3, 0).into(), QUANTUM);
         assert_eq!((there.paused(), there.paused_since(3)), (0, None));
-        there.receive(at(1_000_000_300), &Pfc::uniform(1 << 6, u16::MAX), QUANTUM);
+        there.receive(at(1_000_000_300), &Pfc::uniform(1 << 6, u16::MAX).into(), QUANTUM);
         assert_eq!(there.paused_time(at(1_000_000_350)), Duration::from_ns(1_000_000_050));
     }
 }

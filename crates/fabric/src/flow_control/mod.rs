@@ -1,40 +1,288 @@
-//! Pauses at one port: those that its transmitter must obey, and those that it asks the other end
-//! for.
+//! Link-layer flow control at one port: what its transmitter must obey, and what it asks the other end
+//! for. One control a file, and one line each in the list below.
+//!
+//! A [`Port`](crate::Port) keeps what every frame needs (which priorities are held back, whether a control frame
+//! is due) in plain fields of its own. So a control is only asked about what is rare: a request, a control frame
+//! that arrives or is due, a timer.
 
 mod hpcc_ns3;
 mod quanta;
 
 use core::fmt;
 
-use rocelab_state::State;
+use rocelab_state::{
+    BorshDeserialize, BorshSerialize, Result, State, load_value, save_value, unfit,
+};
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::Pfc;
+use rocelab_wire::{Frame, MacAddress};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 pub use hpcc_ns3::OnOffFlowControl;
-pub use quanta::QuantaFlowControl;
 
-/// Priority flow control at one port, in both directions. The native kind is
-/// [`QuantaFlowControl`].
+/// Makes modules, scenario key, JSON Schema, the frames that are sent and the list of controls. Each has a
+/// type `Control` in its module, which implements [`FlowControl`] and is made by `Control::new` from the pause
+/// time in quanta, and a frame, which implements [`LinkFrame`].
+macro_rules! controls {
+    ($($(#[$meta:meta])* $variant:ident($frame:ty) = $name:literal => $module:ident,)*) => {
+        $(mod $module;)*
+
+        /// The flow control of a link, the same at both of its ends.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        pub enum LinkFlowControl {
+            $($(#[$meta])* #[serde(rename = $name)] $variant,)*
+        }
+
+        impl LinkFlowControl {
+            /// Every control, in the order of the list.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The name that a scenario uses.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// The name of its frames.
+            pub const fn frame_name(self) -> &'static str {
+                match self { $(Self::$variant => <$frame as LinkFrame>::NAME,)* }
+            }
+
+            /// The control at one port, whose frames ask for pauses of `quanta` (512 bit times) at a time.
+            pub fn controller(self, quanta: u16) -> LinkController {
+                match self {
+                    $(Self::$variant => LinkController::$variant($module::Control::new(quanta)),)*
+                }
+            }
+        }
+
+        /// A frame of link-layer flow control, for the next port and no further.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+        pub enum ControlFrame {
+            $($(#[$meta])* $variant($frame),)*
+        }
+
+        impl ControlFrame {
+            /// The control that it is of.
+            pub const fn control(&self) -> LinkFlowControl {
+                match self { $(Self::$variant(_) => LinkFlowControl::$variant,)* }
+            }
+
+            /// Bytes on the wire, FCS included, without preamble and gap.
+            pub const fn wire_len(&self) -> u16 {
+                match self { $(Self::$variant(_) => <$frame as LinkFrame>::WIRE_LEN,)* }
+            }
+
+            /// The pause of a priority that it asks for, in quanta of 512 bit times; 0 lets the priority go on, `None`
+            /// changes nothing.
+            pub fn quanta_of(&self, priority: u8) -> Option<u16> {
+                match self { $(Self::$variant(frame) => LinkFrame::quanta_of(frame, priority),)* }
+            }
+
+            /// Bit p: it lets priority p go on.
+            pub fn resumes(&self) -> u8 {
+                match self { $(Self::$variant(frame) => frame.resumes(),)* }
+            }
+
+            /// The Ethernet frame that a port with the address `source` sends, without FCS.
+            pub fn to_frame(self, source: MacAddress) -> Frame<'static> {
+                match self { $(Self::$variant(frame) => frame.to_frame(source),)* }
+            }
+        }
+
+        impl fmt::Display for ControlFrame {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self { $(Self::$variant(frame) => frame.fmt(f),)* }
+            }
+        }
+
+        $(
+            impl From<$frame> for ControlFrame {
+                fn from(frame: $frame) -> Self {
+                    Self::$variant(frame)
+                }
+            }
+        )*
+
+        /// The flow control at one port of the native model.
+        #[derive(Clone, Debug)]
+        pub enum LinkController {
+            $($(#[$meta])* $variant($module::Control),)*
+        }
+
+        impl LinkController {
+            /// Which control it is.
+            pub const fn control(&self) -> LinkFlowControl {
+                match self { $(Self::$variant(_) => LinkFlowControl::$variant,)* }
+            }
+        }
+
+        /// Which control it is, is a setting: one is not loaded into another.
+        impl State for LinkController {
+            fn save(&self, to: &mut Vec<u8>) -> Result {
+                save_value(&self.control().name(), to)?;
+                match self { $(Self::$variant(control) => control.save(to),)* }
+            }
+
+            fn load(&mut self, from: &mut &[u8]) -> Result {
+                if load_value::<String>(from)? != self.control().name() {
+                    return Err(unfit("the flow control of a link"));
+                }
+                match self { $(Self::$variant(control) => control.load(from),)* }
+            }
+        }
+
+        impl FlowControl for LinkController {
+            const COUNTS_FRAMES: bool = false $(|| $module::Control::COUNTS_FRAMES)*;
+
+            fn held_by(&self, priority: u8) -> u8 {
+                match self { $(Self::$variant(control) => control.held_by(priority),)* }
+            }
+
+            fn request_pause(&mut self, priority: u8) {
+                match self { $(Self::$variant(control) => control.request_pause(priority),)* }
+            }
+
+            fn request_resume(&mut self, priority: u8) {
+                match self { $(Self::$variant(control) => control.request_resume(priority),)* }
+            }
+
+            fn pausing(&self) -> u8 {
+                match self { $(Self::$variant(control) => control.pausing(),)* }
+            }
+
+            fn repeat_requests(&mut self) -> u8 {
+                match self { $(Self::$variant(control) => control.repeat_requests(),)* }
+            }
+
+            fn is_pending(&self) -> bool {
+                match self { $(Self::$variant(control) => control.is_pending(),)* }
+            }
+
+            fn pending_bytes(&self) -> u32 {
+                match self { $(Self::$variant(control) => control.pending_bytes(),)* }
+            }
+
+            fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Option<ControlFrame> {
+                match self { $(Self::$variant(control) => control.take_frame(now, quantum),)* }
+            }
+
+            fn end_of_pauses(&self) -> ControlFrame {
+                match self { $(Self::$variant(control) => control.end_of_pauses(),)* }
+            }
+
+            fn receive(&mut self, now: SimTime, frame: &ControlFrame, quantum: Duration) {
+                match self { $(Self::$variant(control) => control.receive(now, frame, quantum),)* }
+            }
+
+            fn paused(&self) -> u8 {
+                match self { $(Self::$variant(control) => control.paused(),)* }
+            }
+
+            fn paused_since(&self, priority: u8) -> Option<SimTime> {
+                match self { $(Self::$variant(control) => control.paused_since(priority),)* }
+            }
+
+            fn paused_time(&self, now: SimTime) -> Duration {
+                match self { $(Self::$variant(control) => control.paused_time(now),)* }
+            }
+
+            fn poll_timeout(&self) -> SimTime {
+                match self { $(Self::$variant(control) => control.poll_timeout(),)* }
+            }
+
+            fn handle_timeout(&mut self, now: SimTime) {
+                match self { $(Self::$variant(control) => control.handle_timeout(now),)* }
+            }
+
+            fn may_start(&self, priority: u8, len: u32) -> bool {
+                match self { $(Self::$variant(control) => control.may_start(priority, len),)* }
+            }
+
+            fn on_started(&mut self, priority: u8, len: u32) {
+                match self { $(Self::$variant(control) => control.on_started(priority, len),)* }
+            }
+
+            fn on_freed(&mut self, priority: u8, len: u32) {
+                match self { $(Self::$variant(control) => control.on_freed(priority, len),)* }
+            }
+        }
+    };
+}
+
+controls! {
+    /// Priority-based flow control (PFC, IEEE 802.1Qbb): each priority is paused by itself.
+    Pfc(rocelab_wire::Pfc) = "pfc" => pfc,
+    /// PAUSE (IEEE 802.3 annex 31B, 802.3x): one pause for all priorities of the link.
+    Pause(rocelab_wire::Pause) = "pause" => pause,
+}
+
+#[expect(clippy::derivable_impls, reason = "no line of the list is marked as the default")]
+impl Default for LinkFlowControl {
+    fn default() -> Self {
+        Self::Pfc
+    }
+}
+
+impl LinkFlowControl {
+    /// Bit p: a pause that is asked for because of `priority` (0 to 7) holds priority p back.
+    pub fn held_by(self, priority: u8) -> u8 {
+        self.controller(u16::MAX).held_by(priority)
+    }
+}
+
+/// What the frame of a control has: its bytes, its effect, and its text.
+pub trait LinkFrame: Copy + fmt::Display {
+    /// Its name.
+    const NAME: &'static str;
+
+    /// Bytes on the wire, FCS included, without preamble and gap.
+    const WIRE_LEN: u16;
+
+    /// See [`ControlFrame::quanta_of`].
+    fn quanta_of(&self, priority: u8) -> Option<u16>;
+
+    /// Bit p: it lets priority p go on.
+    fn resumes(&self) -> u8 {
+        let resumes = |&priority: &u8| self.quanta_of(priority) == Some(0);
+        (0..8).filter(resumes).fold(0, |mask, priority| mask | 1 << priority)
+    }
+
+    /// The Ethernet frame that a port with the address `source` sends, without FCS.
+    fn to_frame(self, source: MacAddress) -> Frame<'static>;
+}
+
+/// Flow control at one port, in both directions. The native kind is [`LinkController`].
 ///
-/// A `quantum` is 512 bit times of the port.
+/// A `quantum` is 512 bit times of the port. Priorities are 0 to 7.
 pub trait FlowControl: fmt::Debug + Send + State {
-    /// Bytes of one flow control frame on the wire, without preamble and gap.
-    const FRAME_LEN: u16;
+    /// Whether it counts frames: then [`Self::may_start`], [`Self::on_started`] and [`Self::on_freed`] are
+    /// called. Otherwise they cost nothing.
+    const COUNTS_FRAMES: bool = false;
 
-    /// Asks the other end to stop sending `priority` (0 to 7).
+    /// Bytes of a frame of it on the wire, without preamble and gap.
+    fn frame_len(frame: &ControlFrame) -> u16 {
+        frame.wire_len()
+    }
+
+    /// Bit p: a pause that is asked for because of `priority` holds priority p back at the other end.
+    fn held_by(&self, priority: u8) -> u8 {
+        1 << priority
+    }
+
+    /// Asks the other end to stop sending, because of `priority`.
     fn request_pause(&mut self, priority: u8);
 
-    /// Lets the other end go on sending `priority` (0 to 7).
+    /// `priority` is no reason any more for the other end to stop sending.
     fn request_resume(&mut self, priority: u8);
 
-    /// Bit p: this port asks the other end to pause priority p. The default, all bits, is for
+    /// Bit p: this port asks for a pause because of priority p. The default, all bits, is for
     /// implementations that do not keep track.
     fn pausing(&self) -> u8 {
         u8::MAX
     }
 
     /// Makes all requests in force due again, because the other end has lost them (its link was
-    /// down). Returns their priorities (bit p).
+    /// down). Returns the priorities that are their reasons (bit p).
     fn repeat_requests(&mut self) -> u8 {
         0
     }
@@ -46,10 +294,14 @@ pub trait FlowControl: fmt::Debug + Send + State {
     fn pending_bytes(&self) -> u32;
 
     /// Takes the frame that starts at `now`, if one is due.
-    fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Option<Pfc>;
+    fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Option<ControlFrame>;
 
-    /// Obeys a frame that arrived at `now`. A frame that is being sent is completed.
-    fn receive(&mut self, now: SimTime, frame: &Pfc, quantum: Duration);
+    /// The frame that would end all pauses that this port obeys: what the loss of the link amounts to.
+    fn end_of_pauses(&self) -> ControlFrame;
+
+    /// Obeys a frame that arrived at `now`. A frame that is being sent is completed. Frames of another control
+    /// have no effect.
+    fn receive(&mut self, now: SimTime, frame: &ControlFrame, quantum: Duration);
 
     /// Bit p: priority p must not start a frame.
     fn paused(&self) -> u8;
@@ -65,4 +317,81 @@ pub trait FlowControl: fmt::Debug + Send + State {
 
     /// Handles the timers that are due. A call before that time does nothing.
     fn handle_timeout(&mut self, now: SimTime);
+
+    /// Whether a frame of `len` bytes may start whose queue is that of `priority`, which is not [paused](Self::paused).
+    fn may_start(&self, _priority: u8, _len: u32) -> bool {
+        true
+    }
+
+    /// A frame of `len` bytes, from the queue of `priority`, starts.
+    fn on_started(&mut self, _priority: u8, _len: u32) {}
+
+    /// The memory is free again that a frame of `len` bytes of `priority` took here, which came in by this port.
+    fn on_freed(&mut self, _priority: u8, _len: u32) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUANTUM: Duration = Duration::from_ps(5_120);
+
+    fn at(ps: u64) -> SimTime {
+        SimTime::from_ps(ps)
+    }
+
+    /// What must hold of every control of the list.
+    #[test]
+    fn each_control_holds_back_what_it_says_and_goes_on_where_it_was_saved() {
+        for &control in LinkFlowControl::ALL {
+            let (mut here, mut there) = (control.controller(100), control.controller(100));
+            assert_eq!((here.is_pending(), here.poll_timeout()), (false, SimTime::NEVER));
+            here.request_pause(3);
+            assert_eq!((here.is_pending(), here.pausing()), (true, 1 << 3), "{control:?}");
+            let frame = here.take_frame(at(0), QUANTUM).expect("one is due");
+            assert_eq!((frame.control(), frame.resumes()), (control, 0));
+            assert_eq!(here.take_frame(at(0), QUANTUM), None);
+            there.receive(at(0), &frame, QUANTUM);
+            assert_eq!(there.paused(), control.held_by(3), "{control:?}");
+            let mut saved = Vec::new();
+            there.save(&mut saved).expect("it can be saved");
+            let mut loaded = control.controller(100);
+            loaded.load(&mut &saved[..]).expect("it fits");
+            let end = there.poll_timeout();
+            assert_eq!((loaded.paused(), loaded.poll_timeout()), (there.paused(), end));
+            there.receive(at(9), &there.end_of_pauses(), QUANTUM);
+            assert_eq!((there.paused(), there.poll_timeout()), (0, SimTime::NEVER));
+            let held = u64::from(control.held_by(3).count_ones());
+            assert_eq!(there.paused_time(at(99)).ps(), 9 * held);
+            let again = here.poll_timeout();
+            if again != SimTime::NEVER {
+                here.handle_timeout(again);
+                assert!(here.is_pending(), "it is asked for again");
+            }
+            here.request_resume(3);
+            let frame = here.take_frame(at(300_000), QUANTUM).expect("one is due");
+            assert_eq!((frame.resumes(), here.pausing()), (control.held_by(3), 0));
+            assert_eq!(here.poll_timeout(), SimTime::NEVER);
+            loaded.receive(at(10), &frame, QUANTUM);
+            assert_eq!(loaded.paused(), 0);
+            let frame = frame.to_frame(MacAddress([2, 0, 0, 0, 0, 1]));
+            assert_eq!(frame.ethernet.destination, MacAddress::MAC_CONTROL);
+        }
+    }
+
+    #[test]
+    fn the_controls_of_a_port_are_half_a_cache_line() {
+        assert!(size_of::<LinkController>() <= 32);
+    }
+
+    #[test]
+    fn what_is_written_of_one_control_is_not_loaded_into_another() {
+        for &written in LinkFlowControl::ALL {
+            let mut saved = Vec::new();
+            written.controller(9).save(&mut saved).expect("it can be saved");
+            for &other in LinkFlowControl::ALL.iter().filter(|&&other| other != written) {
+                assert!(other.controller(9).load(&mut &saved[..]).is_err());
+            }
+        }
+    }
 }

@@ -1,101 +1,197 @@
-//! Priority flow control by the standard: pauses last for quanta of time.
+//! Pauses that last for quanta of time, both ends of them: for controls whose frames say how long.
 
+use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::Pfc;
 
-use super::FlowControl;
-use crate::link::MIN_FRAME;
-use crate::pfc::{PauseRequests, PauseTimers};
-
-/// IEEE 802.1Qbb: a pause lasts for the quanta in its frame, and is renewed while it is needed. One
-/// frame carries the state of all priorities.
-///
-/// The requests come before the timers: this is the order of their use.
-#[derive(Clone, Debug)]
-#[repr(C)]
-pub struct QuantaFlowControl {
-    requests: PauseRequests,
-    timers: PauseTimers,
+/// The side that obeys: which priorities of a port's transmitter are paused, and until when.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PauseTimers {
+    /// Allocated when needed: most ports are never paused.
+    times: Option<Box<PauseTimes>>,
 }
 
-rocelab_state::state!(QuantaFlowControl { states: requests, timers });
+rocelab_state::state!(PauseTimers { values: times });
 
-impl QuantaFlowControl {
-    /// Flow control that asks for `quanta` at a time, in units of 512 bit times.
-    pub fn new(quanta: u16) -> Self {
-        Self { requests: PauseRequests::new(quanta), timers: PauseTimers::default() }
+/// Times, indexed by priority.
+#[derive(Clone, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+struct PauseTimes {
+    /// Bit p: priority p must not start a frame.
+    paused: u8,
+    until: [SimTime; 8],
+    since: [SimTime; 8],
+    /// Time spent paused, summed over priorities.
+    paused_time: Duration,
+}
+
+impl PauseTimers {
+    /// Bit p: priority p must not start a frame. [`PauseTimers::handle_timeout`] clears expired
+    /// pauses.
+    pub(super) fn paused(&self) -> u8 {
+        self.times.as_ref().map_or(0, |times| times.paused)
     }
 
-    /// The pauses that the other end is asked for.
-    pub fn requests(&self) -> &PauseRequests {
-        &self.requests
+    /// Obeys a frame that arrived at `now`: `quanta_of` gives the pause of a priority, 0 to go on, `None` if the
+    /// frame does not speak of it; `quantum` is 512 bit times of this port. A frame that is being sent is completed.
+    pub(super) fn receive(
+        &mut self,
+        now: SimTime,
+        quanta_of: impl Fn(u8) -> Option<u16>,
+        quantum: Duration,
+    ) {
+        for priority in 0..8u8 {
+            match quanta_of(priority) {
+                None => {}
+                Some(0) => self.resume(now, priority),
+                Some(quanta) => self.pause(now, priority, now + quantum * u64::from(quanta)),
+            }
+        }
     }
 
-    /// The pauses that this port obeys.
-    pub fn timers(&self) -> &PauseTimers {
-        &self.timers
+    /// When the earliest pause expires, or never.
+    pub(super) fn poll_timeout(&self) -> SimTime {
+        let Some(times) = &self.times else { return SimTime::NEVER };
+        (0..8usize)
+            .filter(|&p| times.paused & (1 << p) != 0)
+            .map(|p| times.until[p])
+            .min()
+            .unwrap_or(SimTime::NEVER)
+    }
+
+    /// Clears pauses that have expired by `now`.
+    pub(super) fn handle_timeout(&mut self, now: SimTime) {
+        for priority in 0..8u8 {
+            let expired =
+                self.times.as_ref().is_some_and(|t| t.until[usize::from(priority)] <= now);
+            if self.paused() & (1 << priority) != 0 && expired {
+                self.resume(now, priority);
+            }
+        }
+    }
+
+    /// When the pause of `priority` began; `None` while it is not paused.
+    pub(super) fn paused_since(&self, priority: u8) -> Option<SimTime> {
+        let times = self.times.as_ref().filter(|times| times.paused & (1 << priority) != 0)?;
+        Some(times.since[usize::from(priority)])
+    }
+
+    /// Time spent paused up to `now`, summed over priorities.
+    pub(super) fn paused_time(&self, now: SimTime) -> Duration {
+        let Some(times) = &self.times else { return Duration::ZERO };
+        (0..8usize)
+            .filter(|&p| times.paused & (1 << p) != 0)
+            .fold(times.paused_time, |sum, p| sum + now.since(times.since[p]))
+    }
+
+    fn pause(&mut self, now: SimTime, priority: u8, until: SimTime) {
+        let times = self.times.get_or_insert_default();
+        if times.paused & (1 << priority) == 0 {
+            times.paused |= 1 << priority;
+            times.since[usize::from(priority)] = now;
+        }
+        times.until[usize::from(priority)] = until;
+    }
+
+    fn resume(&mut self, now: SimTime, priority: u8) {
+        if let Some(since) = self.paused_since(priority) {
+            let times = self.times.get_or_insert_default();
+            times.paused &= !(1 << priority);
+            times.paused_time += now.since(since);
+        }
     }
 }
 
-impl FlowControl for QuantaFlowControl {
-    #[expect(clippy::cast_possible_truncation, reason = "64 bytes")]
-    const FRAME_LEN: u16 = MIN_FRAME as u16;
+/// The side that asks: because of which priorities the other end shall pause, and what it has not been told
+/// yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PauseRequests {
+    /// Bit p: the other end shall pause because of priority p.
+    pausing: u8,
+    /// Bit p: the next frame must say something about priority p. None: no frame is due.
+    pending: u8,
+    /// The pause time of each request, in quanta of 512 bit times.
+    quanta: u16,
+    /// When the requests must be renewed, so that they do not expire.
+    refresh_at: SimTime,
+}
 
-    fn request_pause(&mut self, priority: u8) {
-        self.requests.pause(priority);
+rocelab_state::state!(PauseRequests { values: pausing, pending, refresh_at; kept: quanta });
+
+/// What the frame says that is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    /// Bit p: something is to be said about priority p.
+    pub(super) due: u8,
+    /// Bit p: the other end shall pause because of priority p.
+    pub(super) pausing: u8,
+    /// For how long (512 bit times).
+    pub(super) quanta: u16,
+}
+
+impl PauseRequests {
+    /// Requests of `quanta` (512 bit times) each.
+    pub(super) fn new(quanta: u16) -> Self {
+        Self { pausing: 0, pending: 0, quanta, refresh_at: SimTime::NEVER }
     }
 
-    fn request_resume(&mut self, priority: u8) {
-        self.requests.resume(priority);
+    /// Whether a frame is due.
+    pub(super) fn is_pending(&self) -> bool {
+        self.pending != 0
     }
 
-    fn pausing(&self) -> u8 {
-        self.requests.pausing()
+    /// Bit p: the other end shall pause because of priority p.
+    pub(super) fn pausing(&self) -> u8 {
+        self.pausing
     }
 
-    fn repeat_requests(&mut self) -> u8 {
-        self.requests.repeat();
-        self.requests.pausing()
+    /// `priority` is a reason for a pause.
+    pub(super) fn ask(&mut self, priority: u8) {
+        self.pausing |= 1 << priority;
     }
 
-    #[inline]
-    fn is_pending(&self) -> bool {
-        self.requests.is_pending()
+    /// `priority` is no reason any more.
+    pub(super) fn withdraw(&mut self, priority: u8) {
+        self.pausing &= !(1 << priority);
+        if self.pausing == 0 {
+            self.refresh_at = SimTime::NEVER;
+        }
     }
 
-    fn pending_bytes(&self) -> u32 {
-        u32::from(self.requests.is_pending()) * u32::from(Self::FRAME_LEN)
+    /// Makes a frame due, which says something about the priorities of `mask` (bit p).
+    pub(super) fn make_due(&mut self, mask: u8) {
+        self.pending |= mask;
     }
 
-    #[inline]
-    fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Option<Pfc> {
-        self.requests.is_pending().then(|| self.requests.take_frame(now, quantum))
+    /// Takes what the frame says that starts at `now`, if one is due; `quantum` is 512 bit times of this port.
+    /// Requests in force are due again after half of their time, for as long as one of them lasts.
+    pub(super) fn take(&mut self, now: SimTime, quantum: Duration) -> Option<Told> {
+        if self.pending == 0 {
+            return None;
+        }
+        let told = Told { due: self.pending, pausing: self.pausing, quanta: self.quanta };
+        self.pending = 0;
+        if self.pausing != 0 {
+            let half = Duration::from_ps((quantum * u64::from(self.quanta)).ps() / 2);
+            self.refresh_at = now + half;
+        }
+        Some(told)
     }
 
-    fn receive(&mut self, now: SimTime, frame: &Pfc, quantum: Duration) {
-        self.timers.receive(now, frame, quantum);
+    /// Makes all requests due again: the other end has lost its state.
+    pub(super) fn repeat(&mut self) {
+        self.pending |= self.pausing;
     }
 
-    #[inline]
-    fn paused(&self) -> u8 {
-        self.timers.paused()
+    /// When requests must be renewed, or never.
+    pub(super) fn poll_timeout(&self) -> SimTime {
+        self.refresh_at
     }
 
-    fn paused_since(&self, priority: u8) -> Option<SimTime> {
-        self.timers.paused_since(priority)
-    }
-
-    fn paused_time(&self, now: SimTime) -> Duration {
-        self.timers.paused_time(now)
-    }
-
-    fn poll_timeout(&self) -> SimTime {
-        self.timers.poll_timeout().min(self.requests.poll_timeout())
-    }
-
-    fn handle_timeout(&mut self, now: SimTime) {
-        self.timers.handle_timeout(now);
-        self.requests.handle_timeout(now);
+    /// Makes a frame due if it is time to renew requests.
+    pub(super) fn handle_timeout(&mut self, now: SimTime) {
+        if self.refresh_at <= now {
+            self.pending |= self.pausing;
+            self.refresh_at = SimTime::NEVER;
+        }
     }
 }
 
@@ -105,20 +201,43 @@ mod tests {
 
     const QUANTUM: Duration = Duration::from_ps(5_120);
 
+    fn at(ps: u64) -> SimTime {
+        SimTime::from_ps(ps)
+    }
+
     #[test]
-    fn it_wakes_for_the_earlier_of_expiry_and_repetition() {
-        let mut here = QuantaFlowControl::new(100);
-        here.request_pause(3);
-        here.request_pause(4);
-        assert_eq!(here.pending_bytes(), 64, "one frame speaks of both");
-        let frame = here.take_frame(SimTime::ZERO, QUANTUM).expect("two pauses are due");
-        assert_eq!(here.take_frame(SimTime::ZERO, QUANTUM), None);
-        assert_eq!((here.pending_bytes(), here.poll_timeout().ps()), (0, 50 * 5_120));
-        let mut there = QuantaFlowControl::new(100);
-        there.receive(SimTime::ZERO, &frame, QUANTUM);
-        assert_eq!((there.paused(), there.poll_timeout().ps()), (0b1_1000, 100 * 5_120));
-        there.handle_timeout(there.poll_timeout());
-        assert_eq!(there.paused(), 0);
-        assert_eq!(there.paused_time(SimTime::from_ps(1_000_000)).ps(), 2 * 100 * 5_120);
+    fn a_pause_lasts_its_quanta_unless_refreshed_or_resumed() {
+        let mut timers = PauseTimers::default();
+        let pause = |priority: u8| (priority == 3).then_some(100);
+        timers.receive(at(1_000), pause, QUANTUM);
+        assert_eq!(timers.paused(), 0b1000, "of others nothing is said");
+        assert_eq!(timers.poll_timeout(), at(1_000 + 512_000));
+        timers.receive(at(200_000), pause, QUANTUM);
+        timers.handle_timeout(at(513_000));
+        assert_eq!(timers.paused(), 0b1000, "refreshed");
+        timers.handle_timeout(at(712_000));
+        assert_eq!(timers.paused(), 0);
+        assert_eq!(timers.poll_timeout(), SimTime::NEVER);
+        timers.receive(at(800_000), pause, QUANTUM);
+        timers.receive(at(900_000), |priority| (priority == 3).then_some(0), QUANTUM);
+        assert_eq!(timers.paused(), 0);
+        assert_eq!(timers.paused_time(at(950_000)).ps(), 711_000 + 100_000);
+    }
+
+    #[test]
+    fn a_pause_is_repeated_until_it_is_over() {
+        let mut requests = PauseRequests::new(1000);
+        requests.ask(3);
+        requests.make_due(1 << 3);
+        let first = Told { due: 0b1000, pausing: 0b1000, quanta: 1000 };
+        assert_eq!(requests.take(at(0), QUANTUM), Some(first));
+        assert_eq!(requests.take(at(0), QUANTUM), None);
+        requests.handle_timeout(requests.poll_timeout());
+        assert!(requests.is_pending());
+        assert_eq!(requests.take(at(2_560_000), QUANTUM), Some(first));
+        requests.withdraw(3);
+        requests.make_due(1 << 3);
+        assert_eq!(requests.take(at(3_000_000), QUANTUM), Some(Told { pausing: 0, ..first }));
+        assert_eq!(requests.poll_timeout(), SimTime::NEVER);
     }
 }

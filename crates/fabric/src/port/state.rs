@@ -29,7 +29,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
     fn save(&self, to: &mut Vec<u8>) -> Result {
         let Self { free_at, link, flow_control, queues, scheduler, extras, .. } = self;
-        // Not saved: `waiting`, `pfc_due` and `has_extras`, which repeat other fields, and `blocked` and
+        // Not saved: `waiting`, `control_due`, `paused` and `has_extras`, which repeat other fields, and `blocked` and
         // `notes_passing`, which depend on settings. Loading computes them.
         save_value(&(free_at, queues.map(|queue| queue.bytes)), to)?;
         link.save(to)?;
@@ -46,7 +46,8 @@ impl<L: Serialisation, F: FlowControl> State for Port<L, F> {
         self.waiting = 0;
         self.link.load(from)?;
         self.flow_control.load(from)?;
-        self.pfc_due = self.flow_control.is_pending();
+        self.control_due = self.flow_control.is_pending();
+        self.paused = self.flow_control.paused();
         self.scheduler.load(from)?;
         // Failures and watchdogs can give a port extras while it runs.
         if load_value(from)? {

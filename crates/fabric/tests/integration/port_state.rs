@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use rocelab_fabric::{
-    Chain, FlowControl, Link, OnOffFlowControl, PacketId, Port, PortExtras, Priority,
-    QuantaFlowControl, Scheduler, SchedulerConfig, Serialisation, ShaperConfig, Shapers,
-    TruncatingLink,
+    Chain, ControlFrame, FlowControl, Link, OnOffFlowControl, PacketId, Port, PortExtras, Priority,
+    Scheduler, SchedulerConfig, Serialisation, ShaperConfig, Shapers, TruncatingLink,
 };
 use rocelab_state::State;
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
@@ -62,7 +61,7 @@ impl<L: Serialisation, F: FlowControl> Host<L, F> {
     fn step(&mut self, name: u32, (kind, queue, amount): Step) -> String {
         self.now += Duration::from_ns(u64::from(amount) / 10);
         let (now, port, len) = (self.now, &mut self.port, u32::from(amount));
-        let pfc = Pfc::uniform(1 << queue, amount % 3 * amount);
+        let pfc = Pfc::uniform(1 << queue, amount % 3 * amount).into();
         match kind {
             0 => {
                 let id = self.frames.add(name, len);
@@ -71,13 +70,13 @@ impl<L: Serialisation, F: FlowControl> Host<L, F> {
             1 => return self.send(),
             2 => port.request_pause(queue),
             3 => port.request_resume(queue),
-            4 if !port.defer_pfc(now, &pfc) => port.receive_pfc(now, &pfc),
+            4 if !port.defer_control(now, &pfc) => port.receive_control(now, &pfc),
             5 => port.discard(1 << queue),
             6 => port.ignore_pauses(1 << queue),
             7 => port.cut_off(),
             8 => return format!("{:08b}", port.start_up(now)),
             9 => port.set_rate(Bandwidth::from_gbps(10 + u64::from(amount % 300))),
-            10 => port.note_passed(queue),
+            10 => port.note_passed(queue, len),
             11 => {
                 let flushed = port.flush_from(queue, &self.frames, Frames::len_of);
                 return format!("{:?}", flushed.map(|id| self.frames.name_of(id)));
@@ -94,7 +93,7 @@ impl<L: Serialisation, F: FlowControl> Host<L, F> {
             return String::from("down");
         }
         *now = port.free_at().max(*now);
-        if let Some(pfc) = port.take_pfc_frame(*now) {
+        if let Some(pfc) = port.take_control_frame(*now) {
             return format!("{pfc:?} {:?}", port.transmit(*now, 64));
         }
         let Some((id, queue)) = port.dequeue(frames, Frames::len_of) else {
@@ -106,14 +105,14 @@ impl<L: Serialisation, F: FlowControl> Host<L, F> {
     }
 
     /// Handles the next timeout.
-    fn serve(&mut self) -> Option<Pfc> {
+    fn serve(&mut self) -> Option<ControlFrame> {
         let due = self.port.poll_timeout();
         if due != SimTime::NEVER {
             self.now = self.now.max(due);
         }
         let response = self.port.take_response(self.now);
         if let Some(pfc) = &response {
-            self.port.receive_pfc(self.now, pfc);
+            self.port.receive_control(self.now, pfc);
         }
         self.port.handle_timeout(self.now);
         response
@@ -222,7 +221,7 @@ proptest! {
     }
 }
 
-fn bytes_of(port: &Port<Link, QuantaFlowControl>) -> Vec<u8> {
+fn bytes_of(port: &Port) -> Vec<u8> {
     let mut bytes = Vec::new();
     port.save(&mut bytes).expect("there are no numbers in it that are none");
     bytes
@@ -231,13 +230,13 @@ fn bytes_of(port: &Port<Link, QuantaFlowControl>) -> Vec<u8> {
 #[test]
 fn a_port_has_the_settings_that_it_was_built_with() {
     let mut before = port(&SchedulerConfig::Strict).with_extras(Some(Box::new(extras())));
-    before.receive_pfc(SimTime::ZERO, &Pfc::uniform(1 << 4, 9));
+    before.receive_control(SimTime::ZERO, &Pfc::uniform(1 << 4, 9).into());
     assert_eq!(before.blocked(), 1 << 3, "the queue of priority 4");
     let other = PortExtras { queue_of: None, pause_response: Duration::ZERO, ..extras() };
     let mut after = port(&SchedulerConfig::Strict).with_extras(Some(Box::new(other)));
     after.load(&mut &bytes_of(&before)[..]).expect("it fits");
     assert_eq!((after.blocked(), after.paused()), (1 << 4, 1 << 4));
-    assert!(!after.defer_pfc(SimTime::ZERO, &Pfc::uniform(1, 1)));
+    assert!(!after.defer_control(SimTime::ZERO, &Pfc::uniform(1, 1).into()));
 }
 
 #[test]

@@ -251,8 +251,14 @@ mod tests {
         let switch = 3;
         note(change(switch, 1, PauseEvent::Pause));
         let egress = Some(1);
-        let request =
-            PauseRequest { node: switch, port: 0, priority: 3, egress, egress_paused: 1 << 3 };
+        let request = PauseRequest {
+            node: switch,
+            port: 0,
+            priority: 3,
+            holds: 1 << 3,
+            egress,
+            egress_paused: 1 << 3,
+        };
         note(RecordKind::PauseRequest(request));
         note(change(0, 0, PauseEvent::Pause));
         let own = Own(BTreeSet::from(["host-1".to_owned()]));

@@ -193,7 +193,7 @@ impl<P: Profile> Building<'_, P> {
             port: Port::with_flow_control(
                 P::link(&self.0.plan, neighbour),
                 Scheduler::new(&P::scheduler(&self.0.plan, node, number)),
-                P::flow_control(&self.0.plan, node, number),
+                P::flow_control(&self.0.plan, node, number, &self.0.layout.adjacency),
             )
             .with_extras(P::port_extras(&self.0.plan, node, number)),
             last: PacketId::NONE,

@@ -100,8 +100,8 @@ impl Capture {
             Capturing { sight: &scene.sight, frames: &scene.frames, owners: owners.as_deref() };
         let packet = *scene.frames.get(id);
         match packet.body {
-            Body::Pfc(pfc) => {
-                let frame = pfc.to_frame(view.port_mac(sender));
+            Body::Control(control) => {
+                let frame = control.to_frame(view.port_mac(sender));
                 self.keep(key, interface, direction, &frame);
             }
             Body::Stack(StackFrame::Tcp(ref segment)) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{NodeId, Serialisation, resumed_priorities};
+use rocelab_fabric::{NodeId, Serialisation};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::SimTime;
 
@@ -19,7 +19,8 @@ use crate::record::{Deadlock, StuckQueue};
 struct Waiting {
     place: Place,
     bytes: u32,
-    /// The pauses that it obeys: one, but where priorities share a queue. All must end for it to move.
+    /// The pauses that it obeys: one, but where priorities share a queue, or where several priorities of the next
+    /// switch may ask for the same pause. All must end for it to move.
     pauses: Vec<Obeyed>,
 }
 
@@ -142,13 +143,15 @@ impl<'a, P: Profile> Overview<'a, P> {
                     port.port.obeyed() & 1 << priority != 0
                         && port.port.queue_of(*priority) == queue
                 };
-                let obeyed = |priority: u8| Obeyed {
-                    priority,
-                    since: port.port.paused_since(priority).unwrap_or(SimTime::ZERO),
-                    asked_by: self.asked_by(port, priority, resumes),
-                    waits_for: None,
+                let obeyed = |priority: u8| {
+                    self.asked_by(port, priority, resumes).into_iter().map(move |asked_by| Obeyed {
+                        priority,
+                        since: port.port.paused_since(priority).unwrap_or(SimTime::ZERO),
+                        asked_by,
+                        waits_for: None,
+                    })
                 };
-                let pauses: Vec<_> = (0..8).filter(is_obeyed).map(obeyed).collect();
+                let pauses: Vec<_> = (0..8).filter(is_obeyed).flat_map(obeyed).collect();
                 if !pauses.is_empty() {
                     let (place, bytes) = ((port.node, port.number, queue), port.port.queued(queue));
                     waiting.push(Waiting { place, bytes, pauses });
@@ -189,29 +192,35 @@ impl<'a, P: Profile> Overview<'a, P> {
         held
     }
 
-    /// The switch, ingress port and priority that may keep a port paused; none if a host does, if
-    /// the link between them is gone, or if the end of the pause is on its way.
+    /// The ingress port and the priorities, in a switch, that may keep a priority of a port paused: one, or each that
+    /// a pause of the whole link may be asked for. A single `None` if a host does, if the link between them is gone,
+    /// or if the end of the pause is on its way.
     fn asked_by(
         self,
         port: &NetworkPort<P>,
         priority: u8,
         resumes: &BTreeMap<u32, u8>,
-    ) -> Option<Ingress> {
+    ) -> Vec<Option<Ingress>> {
         let far = &self.0.ports[port.far.port as usize];
         let alive =
             port.port.free_at() != SimTime::NEVER && port.port.link().rate().bits_per_second() > 0;
         let under_way = resumes.get(&port.far.port).is_some_and(|mask| mask & 1 << priority != 0);
         let ends = port.port.awaits_resume(priority) || under_way;
         let is_switch = self.0.plan.topology.is_switch(far.node);
-        (alive && is_switch && !ends).then_some((far.node, far.number, priority))
+        if !alive || !is_switch || ends {
+            return vec![None];
+        }
+        // Both ends of a link have the same flow control.
+        let reasons = (0..8).filter(|&reason| port.port.held_by(reason) & 1 << priority != 0);
+        reasons.map(|reason| Some((far.node, far.number, reason))).collect()
     }
 
     /// By the port that sends: the priorities (bit p) whose pauses frames on its link end.
     fn resumes_under_way(self) -> BTreeMap<u32, u8> {
         let mut resumes = BTreeMap::new();
         for (port, id) in self.0.pool.on_links() {
-            if let Body::Pfc(frame) = &self.0.pool.get(id).body {
-                *resumes.entry(port).or_default() |= resumed_priorities(frame);
+            if let Body::Control(frame) = &self.0.pool.get(id).body {
+                *resumes.entry(port).or_default() |= frame.resumes();
             }
         }
         resumes

@@ -157,7 +157,14 @@ mod tests {
     }
 
     fn request(node: NodeId, port: u16, priority: u8) -> (NodeId, RecordKind) {
-        let request = PauseRequest { node, port, priority, egress: None, egress_paused: 0 };
+        let request = PauseRequest {
+            node,
+            port,
+            priority,
+            holds: 1 << priority,
+            egress: None,
+            egress_paused: 0,
+        };
         (node, RecordKind::PauseRequest(request))
     }
 

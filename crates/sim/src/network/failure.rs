@@ -10,7 +10,6 @@ use rocelab_fabric::{
     BufferPolicy, Departure, NodeId, PacketId, Serialisation, Topology, TopologyLink,
 };
 use rocelab_units::SimTime;
-use rocelab_wire::Pfc;
 
 use self::outages::Interrupted;
 pub(in crate::network) use self::outages::{Failures, Rerouted, Storms, priorities};
@@ -188,8 +187,8 @@ impl<P: Profile> Failing<'_, P> {
     fn take_down(&mut self, key: EventKey, port: u32) {
         // Before pauses end: nothing starts on a link that is going.
         self.shut_transmitter_down(port);
-        let resume = Pfc { class_enable_vector: 0xff, ..Pfc::default() };
-        PortPauses(self.0).obey_pfc(key, port, &resume);
+        let resume = self.0.ports[port as usize].port.end_of_pauses();
+        PortPauses(self.0).obey_control(key, port, &resume);
         Crossing(self.0).doom_leaving(port);
         let on_the_link = self.0.pool.on_links().filter(|(sender, _)| *sender == port).count();
         let state = &mut self.0.ports[port as usize];
@@ -244,6 +243,7 @@ impl<P: Profile> Failing<'_, P> {
                 let resume = state.buffer.release(Departure { ingress, egress, priority, len });
                 let receiving = self.0.nodes[node as usize].first_port + u32::from(ingress);
                 self.0.drop_frame(key, receiving, Some(egress), id, cause);
+                PortPauses(self.0).note_freed(key, receiving, (priority, len));
                 if resume {
                     self.0.resume_sender(key, (switch, ingress, priority), u32::MAX);
                 }

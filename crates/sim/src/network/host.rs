@@ -106,6 +106,8 @@ impl<P: Profile> Network<P> {
             if body.has_company() {
                 self.side.start::<P>(&mut self.hosts[host as usize].end_host, id, &body);
             }
+            let (priority, len) = (body.priority(), u32::from(departing.frame_len));
+            self.ports[port as usize].port.note_started(priority, len);
             self.transmit(key, port, id);
             if more {
                 self.arm_free(port);

@@ -55,7 +55,9 @@ impl<P: Profile> HostPauses<'_, P> {
         let (before, wanted) =
             (self.0.ports[port as usize].port.pausing(), by_storms | by_receiver);
         for priority in priorities(wanted & !before) {
-            let request = PauseRequest { node, port: 0, priority, egress: None, egress_paused: 0 };
+            let holds = self.0.ports[port as usize].port.held_by(priority);
+            let (egress, egress_paused) = (None, 0);
+            let request = PauseRequest { node, port: 0, priority, holds, egress, egress_paused };
             self.0
                 .course
                 .records

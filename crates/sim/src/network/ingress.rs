@@ -66,7 +66,7 @@ fn frame<P: Profile>(arrival: &Arrival, scene: &Scene<'_, P>) -> Option<IngressF
     let priority = packet.body.priority()?;
     let flow = match &packet.body {
         Body::Rdma(body) => body.as_rdma().filter(|rdma| rdma.payload_len() > 0),
-        Body::Stack(_) | Body::Pfc(_) => None,
+        Body::Stack(_) | Body::Control(_) => None,
     };
     let flow = flow.map(|rdma| IngressFlow {
         source: packet.source,

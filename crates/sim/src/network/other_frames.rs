@@ -76,7 +76,9 @@ impl<P: Profile> OtherFrames<'_, P> {
     #[inline(never)]
     pub(super) fn deliver_other(&mut self, key: EventKey, far: &FarEnd, id: PacketId) {
         match (self.0.pool.get(id).body, far.role) {
-            (Body::Pfc(frame), _) => PortPauses(self.0).receive_pfc(key, far.port, id, &frame),
+            (Body::Control(frame), _) => {
+                PortPauses(self.0).receive_control(key, far.port, id, &frame);
+            }
             (Body::Stack(frame), Role::Host(host)) => {
                 self.receive_frame(key, host, id, &frame);
             }

@@ -1,7 +1,7 @@
 //! Packets, one cache line each.
 
 use rocelab_engine::{Place, ask_for_large_pages};
-use rocelab_fabric::{Chain, NodeId, PacketId};
+use rocelab_fabric::{Chain, ControlFrame, NodeId, PacketId};
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_wire::Pfc;
 
@@ -45,8 +45,8 @@ pub(crate) enum Body<R> {
     Rdma(R),
     /// A frame of another stack, from host to host.
     Stack(StackFrame),
-    /// A priority-based flow control frame, for the next port and no further.
-    Pfc(Pfc),
+    /// A frame of link-layer flow control, for the next port and no further.
+    Control(ControlFrame),
 }
 
 impl<R: HostPacket> Body<R> {
@@ -55,7 +55,7 @@ impl<R: HostPacket> Body<R> {
         match self {
             Self::Rdma(packet) => Some(packet.priority()),
             Self::Stack(frame) => Some(frame.priority()),
-            Self::Pfc(_) => None,
+            Self::Control(_) => None,
         }
     }
 }
@@ -183,7 +183,7 @@ impl<R: Copy> PacketPool<R> {
     fn grow(&mut self) -> PacketId {
         let id = u32::try_from(self.packets.len()).expect("fewer than 2^32 packets exist at once");
         let capacity = self.packets.capacity();
-        self.packets.push(Packet::new(0, 0, 0, Body::Pfc(Pfc::default())));
+        self.packets.push(Packet::new(0, 0, 0, Body::Control(Pfc::default().into())));
         if self.packets.capacity() > capacity {
             ask_for_large_pages(&self.packets);
         }
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn places_are_used_again() {
         let mut pool = PacketPool::<RdmaPacket>::default();
-        let packet = Packet::new(0, 1, 64, Body::Pfc(Pfc::default()));
+        let packet = Packet::new(0, 1, 64, Body::Control(Pfc::default().into()));
         let ids: Vec<_> = (0..4).map(|_| pool.insert(packet)).collect();
         pool.remove(ids[1]);
         pool.remove(ids[3]);

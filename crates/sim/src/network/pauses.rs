@@ -4,9 +4,8 @@
 use std::cmp::Reverse;
 
 use rocelab_engine::EventKey;
-use rocelab_fabric::{BufferPolicy, FlowControl, NodeId, PacketId};
+use rocelab_fabric::{BufferPolicy, ControlFrame, FlowControl, NodeId, PacketId};
 use rocelab_units::{Duration, SimTime};
-use rocelab_wire::Pfc;
 
 use super::core::Network;
 use super::node::Role;
@@ -60,7 +59,8 @@ impl<P: Profile> PortPauses<'_, P> {
             self.0.ports[out as usize].port.pauses_of(priority)
         };
         let egress_paused = egress.map_or(0, pauses_of);
-        let request = PauseRequest { node, port, priority, egress, egress_paused };
+        let holds = self.0.ports[receiving as usize].port.held_by(priority);
+        let request = PauseRequest { node, port, priority, holds, egress, egress_paused };
         self.0.course.records.keep(node, Record { key, kind: RecordKind::PauseRequest(request) });
     }
 
@@ -124,6 +124,17 @@ impl<P: Profile> PortPauses<'_, P> {
         of_switch.map(held_at).collect()
     }
 
+    /// The memory is free again of a frame of `len` bytes of a priority that came in by port `receiving`. Costs nothing
+    /// where flow control does not count frames.
+    #[inline(always)]
+    pub(super) fn note_freed(&mut self, key: EventKey, receiving: u32, (priority, len): (u8, u32)) {
+        if P::FlowControl::COUNTS_FRAMES
+            && self.0.ports[receiving as usize].port.note_freed(priority, len)
+        {
+            self.0.pump(key, receiving);
+        }
+    }
+
     /// Pauses expire, or are asked for again.
     pub(super) fn port_timeout(&mut self, key: EventKey, port: u32) {
         let state = &mut self.0.ports[port as usize];
@@ -132,7 +143,7 @@ impl<P: Profile> PortPauses<'_, P> {
         }
         state.rare.timeout_armed = SimTime::NEVER;
         while let Some(frame) = self.0.ports[port as usize].port.take_response(key.time) {
-            self.obey_pfc(key, port, &frame);
+            self.obey_control(key, port, &frame);
         }
         let state = &mut self.0.ports[port as usize];
         let since = [0, 1, 2, 3, 4, 5, 6, 7].map(|priority| state.port.paused_since(priority));
@@ -150,10 +161,11 @@ impl<P: Profile> PortPauses<'_, P> {
         self.0.arm_port_timeout(port);
     }
 
-    pub(super) fn transmit_pfc(&mut self, key: EventKey, port: u32, frame: Pfc) {
+    pub(super) fn transmit_control(&mut self, key: EventKey, port: u32, frame: ControlFrame) {
         let state = &self.0.ports[port as usize];
         let peer = self.0.ports[state.far.port as usize].node;
-        let packet = Packet::new(state.node, peer, P::FlowControl::FRAME_LEN, Body::Pfc(frame));
+        let len = P::FlowControl::frame_len(&frame);
+        let packet = Packet::new(state.node, peer, len, Body::Control(frame));
         let id = self.0.pool.insert(packet);
         if let Some(notes) = &mut self.0.side.notes {
             notes.forget(id);
@@ -166,22 +178,26 @@ impl<P: Profile> PortPauses<'_, P> {
         }
     }
 
-    pub(super) fn receive_pfc(&mut self, key: EventKey, receiving: u32, id: PacketId, frame: &Pfc) {
+    pub(super) fn receive_control(
+        &mut self,
+        key: EventKey,
+        receiving: u32,
+        id: PacketId,
+        frame: &ControlFrame,
+    ) {
         self.0.pool.remove(id);
         self.0.course.totals.frames_delivered += 1;
-        if self.0.ports[receiving as usize].port.defer_pfc(key.time, frame) {
+        if self.0.ports[receiving as usize].port.defer_control(key.time, frame) {
             return self.0.arm_port_timeout(receiving);
         }
-        self.obey_pfc(key, receiving, frame);
+        self.obey_control(key, receiving, frame);
     }
 
-    /// A PFC frame takes effect.
-    pub(super) fn obey_pfc(&mut self, key: EventKey, receiving: u32, frame: &Pfc) {
+    /// A control frame takes effect.
+    pub(super) fn obey_control(&mut self, key: EventKey, receiving: u32, frame: &ControlFrame) {
         let state = &mut self.0.ports[receiving as usize];
-        let mut resumes = false;
-        for priority in (0..8u8).filter(|p| frame.class_enable_vector & (1 << p) != 0) {
-            let quanta = frame.quanta[usize::from(priority)];
-            resumes |= quanta == 0;
+        for priority in 0..8u8 {
+            let Some(quanta) = frame.quanta_of(priority) else { continue };
             let since = state.port.paused_since(priority);
             let event = match (quanta, since) {
                 (0, None) if !P::RECORDS_EVERY_RESUME => continue,
@@ -199,9 +215,9 @@ impl<P: Profile> PortPauses<'_, P> {
             let change = PauseChange { node, port, priority, quanta, event };
             self.0.course.records.keep(node, Record { key, kind: RecordKind::Pause(change) });
         }
-        state.port.receive_pfc(key.time, frame);
+        state.port.receive_control(key.time, frame);
         self.0.arm_port_timeout(receiving);
-        if resumes && self.0.has_more(receiving) {
+        if frame.resumes() != 0 && self.0.has_more(receiving) {
             self.0.pump(key, receiving);
         }
     }

@@ -94,7 +94,7 @@ impl SideData {
                 let segment = frame.as_segment();
                 company.sacks = segment.and_then(|segment| self.sacks.of(id, segment)).copied();
             }
-            Body::Rdma(_) | Body::Pfc(_) => {}
+            Body::Rdma(_) | Body::Control(_) => {}
         }
         let Company { content, telemetry, sacks, noted } = &company;
         let is_alone =

@@ -43,13 +43,15 @@ impl<P: Profile> Network<P> {
             let len = u32::from(packet.frame_len);
             let arrival = Arrival { ingress, egress: out.number, priority, len, egress_queue: 0 };
             if len <= out.marks_above
-                && out.port.is_idle_for(key.time, priority)
+                && out.port.is_idle_for(key.time, priority, len)
                 && state.buffer.passes(arrival)
             {
-                out.port.note_passed(priority);
+                out.port.note_passed(priority, len);
                 *totals.traversals.of_mut(body.kind()) += 1;
                 let ties = (order, &mut nodes[out.node as usize].order);
-                return out.start(key, (egress, id), packet, ties, routing, queue);
+                out.start(key, (egress, id), packet, ties, routing, queue);
+                let receiving = egress - u32::from(arrival.egress) + u32::from(ingress);
+                return PortPauses(self).note_freed(key, receiving, (priority, len));
             }
         }
         self.switch_receive::<Packets>(key, (ingress, egress), id);
@@ -112,9 +114,9 @@ impl<P: Profile> Network<P> {
         }
         if matches!(admission, Admission::Stored)
             && out.is_free(key)
-            && out.port.is_idle_for(key.time, waits_in)
+            && out.port.is_idle_for(key.time, waits_in, len)
         {
-            out.port.note_passed(waits_in);
+            out.port.note_passed(waits_in, len);
             return self.send::<K>(key, switch, egress, id);
         }
         out.rare.max_queue_bytes = out.rare.max_queue_bytes.max(queued);
@@ -164,10 +166,12 @@ impl<P: Profile> Network<P> {
         let priority = state.priorities[usize::from(body.priority() & 7)];
         let out = &mut ports[port as usize];
         let resume = state.buffer.release(Departure { ingress, egress: out.number, priority, len });
+        let receiving = port - u32::from(out.number) + u32::from(ingress);
         if out.sends_plainly() & !resume {
             *totals.traversals.of_mut(body.kind()) += 1;
             let ties = (order, &mut nodes[out.node as usize].order);
-            return out.start(key, (port, id), packet, ties, routing, queue);
+            out.start(key, (port, id), packet, ties, routing, queue);
+            return PortPauses(self).note_freed(key, receiving, (priority, len));
         }
         if out.marks_departures
             && let Some(marking) = &mut out.marking
@@ -191,6 +195,7 @@ impl<P: Profile> Network<P> {
             }
         }
         self.transmit(key, port, id);
+        PortPauses(self).note_freed(key, receiving, (priority, len));
     }
 
     /// A frame starts at a port that may have shapers.

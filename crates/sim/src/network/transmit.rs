@@ -28,8 +28,8 @@ impl<P: Profile> Network<P> {
         if !state.is_free(key) {
             return self.arm_free(port);
         }
-        if let Some(frame) = state.port.take_pfc_frame(key.time) {
-            return PortPauses(self).transmit_pfc(key, port, frame);
+        if let Some(frame) = state.port.take_control_frame(key.time) {
+            return PortPauses(self).transmit_control(key, port, frame);
         }
         match state.role {
             Role::Host(host) => self.pump_host(key, host),
@@ -255,7 +255,7 @@ impl<P: Profile> Network<P> {
     /// Whether something may follow the frame that a port sends.
     pub(super) fn has_more(&self, port: u32) -> bool {
         let state = &self.ports[port as usize];
-        if state.port.has_pfc_frame() {
+        if state.port.has_control_frame() {
             return true;
         }
         match state.role {

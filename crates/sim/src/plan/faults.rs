@@ -1,6 +1,6 @@
 //! Fault rules: what the network asks of each frame.
 
-use rocelab_fabric::NodeId;
+use rocelab_fabric::{LinkFlowControl, NodeId};
 use rocelab_transport::Packet;
 use rocelab_units::{Duration, SimTime};
 
@@ -93,18 +93,21 @@ pub enum FaultChoice {
 }
 
 impl FrameSelector {
-    /// Whether a frame for the node `destination` that arrives at `now` matches; `None` is a pause
-    /// frame.
+    /// Whether a frame for the node `destination` that arrives at `now` matches: a packet, or a frame of flow
+    /// `control`.
     pub(crate) fn matches(
         &self,
         now: SimTime,
         destination: NodeId,
         packet: Option<&Packet>,
+        control: Option<LinkFlowControl>,
     ) -> bool {
         if now < self.after || now >= self.until {
             return false;
         }
-        let Some(packet) = packet else { return self.opcodes.has_pfc() };
+        let Some(packet) = packet else {
+            return control.is_some_and(|control| self.opcodes.has_frames_of(control));
+        };
         let queue_pair = (destination, packet.dest_qp());
         self.opcodes.contains(packet)
             && (self.queue_pairs.is_empty() || self.queue_pairs.contains(&queue_pair))

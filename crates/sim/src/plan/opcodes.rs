@@ -1,10 +1,10 @@
 //! Sets of opcodes.
 
+use rocelab_fabric::LinkFlowControl;
 use rocelab_transport::Packet;
 use rocelab_wire::{Opcode, Syndrome};
 
-/// What a rule calls pause frames, and negative acknowledgements.
-const PFC: &str = "PFC";
+/// What a rule calls negative acknowledgements.
 const NAK: &str = "nak";
 
 /// Which packets a rule is about.
@@ -14,23 +14,29 @@ pub struct OpcodeSet {
     opcodes: [u64; 4],
     /// Negative acknowledgements, also where acknowledgements are not meant.
     nak: bool,
-    pfc: bool,
+    /// Bit k: the frames of the k-th flow control of links.
+    controls: u8,
 }
 
 impl OpcodeSet {
     /// Every RDMA packet, and no pause frame.
-    pub const RDMA: Self = Self { opcodes: [u64::MAX; 4], nak: true, pfc: false };
+    pub const RDMA: Self = Self { opcodes: [u64::MAX; 4], nak: true, controls: 0 };
 
-    pub(crate) const EMPTY: Self = Self { opcodes: [0; 4], nak: false, pfc: false };
+    pub(crate) const EMPTY: Self = Self { opcodes: [0; 4], nak: false, controls: 0 };
 
     /// Whether the packet is one of them.
     pub fn contains(&self, packet: &Packet) -> bool {
         self.holds(packet.opcode()) || self.nak && is_negative(packet)
     }
 
-    /// Whether pause frames are among them.
-    pub const fn has_pfc(&self) -> bool {
-        self.pfc
+    /// Whether the frames of a flow control of links are among them.
+    pub(crate) const fn has_frames_of(&self, control: LinkFlowControl) -> bool {
+        self.controls & 1 << control as u8 != 0
+    }
+
+    /// The first flow control of links whose frames are among them.
+    pub(crate) fn control(&self) -> Option<LinkFlowControl> {
+        LinkFlowControl::ALL.iter().copied().find(|&control| self.has_frames_of(control))
     }
 
     /// Whether packets with payload are among them.
@@ -56,8 +62,10 @@ impl OpcodeSet {
             class.for_each(|opcode| self.insert(*opcode));
         } else if is_name(NAK) {
             self.nak = true;
-        } else if is_name(PFC) {
-            self.pfc = true;
+        } else if let Some(&control) =
+            LinkFlowControl::ALL.iter().find(|control| is_name(control.frame_name()))
+        {
+            self.controls |= 1 << control as u8;
         } else {
             let named = Opcode::ALL.iter().find(|opcode| is_name(opcode.name()));
             named.inspect(|opcode| self.insert(**opcode));
@@ -68,7 +76,9 @@ impl OpcodeSet {
 
     /// Every name that a rule may use.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        let classes = CLASSES.iter().map(|(class, _)| *class).chain([NAK, PFC]);
+        let classes = CLASSES.iter().map(|(class, _)| *class).chain([NAK]);
+        let controls = LinkFlowControl::ALL.iter().map(|control| control.frame_name());
+        let classes = classes.chain(controls);
         classes.chain(Opcode::ALL.iter().map(|opcode| opcode.name()))
     }
 }

@@ -1,8 +1,9 @@
 //! What each switch and port goes by.
 
+use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{
-    ForwardingPlane, LoadBalancing, NodeId, PortExtras, Shapers, SwitchConfig, SwitchForwarding,
-    Trust,
+    ForwardingPlane, LinkFlowControl, LoadBalancing, NodeId, PortExtras, Shapers, SwitchConfig,
+    SwitchForwarding, Trust,
 };
 use rocelab_units::Duration;
 use rocelab_wire::Encapsulation;
@@ -18,6 +19,21 @@ impl Plan {
     /// What a port goes by, of a switch or of a host, which has the parameters of all switches.
     pub fn port_at(&self, node: NodeId, port: u16) -> &SwitchConfig {
         self.switch_overrides.of_port((node, port), &self.switch)
+    }
+
+    /// The flow control of the link of a port: what the port of a switch goes by. A host has that of its switch.
+    pub fn flow_control_at(
+        &self,
+        node: NodeId,
+        port: u16,
+        adjacency: &Adjacency,
+    ) -> LinkFlowControl {
+        let far = adjacency.ports_of(node).get(usize::from(port));
+        let far =
+            far.filter(|far| !self.topology.is_switch(node) && self.topology.is_switch(far.node));
+        let Some(far) = far else { return self.port_at(node, port).flow_control };
+        let number = adjacency.port_of_link(far.node, far.link).unwrap_or(0);
+        self.port_at(far.node, u16::try_from(number).unwrap_or(u16::MAX)).flow_control
     }
 
     /// The egress queue, 0 to 7, that frames of a priority wait in at a port.

@@ -29,7 +29,44 @@ pub(super) fn build(config: &SwitchConfig, topology: &Topology) -> Result<Switch
             override_ports(&mut overrides, &base, one, &section, topology)?;
         }
     }
+    check_link_ends(&overrides, &base, config, topology)?;
     Ok(overrides)
+}
+
+/// Both ends of a link have the same flow control. Hosts have that of their switch.
+fn check_link_ends(
+    overrides: &SwitchOverrides,
+    base: &SwitchConfig,
+    config: &SwitchConfig,
+    topology: &Topology,
+) -> Result<(), Fault> {
+    let sets = |one: &rocelab_fabric::SwitchOverride| one.flow_control.is_some();
+    let Some(last) = config.overrides.iter().rposition(sets) else { return Ok(()) };
+    let adjacency = topology.adjacency();
+    for switch in topology.switches() {
+        for (number, far) in (0u16..).zip(adjacency.ports_of(switch)) {
+            if !topology.is_switch(far.node) {
+                continue;
+            }
+            let far_number = adjacency.port_of_link(far.node, far.link).unwrap_or(0);
+            let far_number = u16::try_from(far_number).unwrap_or(u16::MAX);
+            let of = |port| overrides.of_port(port, base).flow_control;
+            let (here, there) = (of((switch, number)), of((far.node, far_number)));
+            ensure(here == there, || {
+                let name = |node: NodeId| &topology.nodes[node as usize].name;
+                let ends = [(switch, number), (far.node, far_number)]
+                    .map(|(node, port)| format!("{}:{port}", name(node)));
+                let [one, other] = &ends;
+                let (this, that) = (here.name(), there.name());
+                Fault::at(
+                    format!("switch.override[{last}].flow_control"),
+                    format!("the ends of a link differ: `{one}` has \"{this}\", `{other}` has \"{that}\""),
+                )
+                .help(format!("name both of its ports: `ports = [\"{one}\", \"{other}\"]`"))
+            })?;
+        }
+    }
+    Ok(())
 }
 
 fn override_ports(

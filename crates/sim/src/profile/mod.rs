@@ -7,7 +7,7 @@
 //! | seam | trait | native ([`roce`]) | `hpcc-ns3` ([`hpcc_ns3`]) |
 //! |---|---|---|---|
 //! | time on the link: rounding, preamble, gap | [`Serialisation`] | `Link` | `TruncatingLink` |
-//! | pauses: quanta or on and off | [`FlowControl`] | `QuantaFlowControl` | `OnOffFlowControl` |
+//! | pauses: quanta or on and off | [`FlowControl`] | `LinkController` | `OnOffFlowControl` |
 //! | switch memory | [`BufferPolicy`] | `SwitchBuffer` | `HpccNs3Buffer` |
 //! | ECN: when, whom, whose dice | [`Marking`] | by key, own dice | as a frame leaves, common dice |
 //! | equal-cost paths: hash, order of next hops | [`Routing`] | `Routes` | `HpccNs3Routes` |
@@ -87,7 +87,12 @@ pub trait Profile: fmt::Debug + Sized + 'static {
     fn link(plan: &Plan, neighbour: &Neighbour) -> Self::Link;
 
     /// Pauses at a port.
-    fn flow_control(plan: &Plan, node: NodeId, port: u16) -> Self::FlowControl;
+    fn flow_control(
+        plan: &Plan,
+        node: NodeId,
+        port: u16,
+        adjacency: &Adjacency,
+    ) -> Self::FlowControl;
 
     /// The discipline of a port.
     fn scheduler(plan: &Plan, node: NodeId, port: u16) -> SchedulerConfig;

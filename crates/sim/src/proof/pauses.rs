@@ -147,6 +147,6 @@ fn unheard_from(
         .map(|sent| (sent, classes[usize::from(sent)]))
         .filter(|&(_, class)| lossless & 1 << class != 0);
     classified
-        .filter(|&(sent, class)| !stops(plan, neighbour.node, port, 1 << class, sent))
+        .filter(|&(sent, class)| !stops(plan, (neighbour.node, port), adjacency, 1 << class, sent))
         .collect()
 }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use rocelab_fabric::NodeId;
+use rocelab_fabric::topology::Adjacency;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
 
@@ -81,9 +82,17 @@ fn notifications(plan: &Plan) -> u8 {
     plan.topology.switches().fold(0, |mask, switch| mask | of_switch(switch))
 }
 
-/// Whether pauses of these priorities (bit p) stop, at a port of a node, frames that were sent with
-/// the priority `sent`.
-pub(super) fn stops(plan: &Plan, node: NodeId, port: u16, paused: u8, sent: u8) -> bool {
+/// Whether pauses that are asked for because of these priorities (bit p) stop, at a port of a node, frames that
+/// were sent with the priority `sent`.
+pub(super) fn stops(
+    plan: &Plan,
+    (node, port): (NodeId, u16),
+    adjacency: &Adjacency,
+    reasons: u8,
+    sent: u8,
+) -> bool {
+    let control = plan.flow_control_at(node, port, adjacency);
+    let paused = numbers(reasons).fold(0, |mask, reason| mask | control.held_by(reason));
     if !plan.topology.is_switch(node) {
         return paused & 1 << sent != 0;
     }

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{LosslessHop, NodeId};
 use rocelab_units::Bytes;
 use serde::Serialize;
@@ -62,8 +63,12 @@ pub(super) fn find(plan: &Plan) -> Vec<ReceiverFinding> {
         let needed = HeadroomSum::from(LosslessHop { cell: Bytes::new(1), ..hop }.terms());
         let far_port = adjacency.port_of_link(port.node, port.link).unwrap_or(0);
         let far_port = u16::try_from(far_port).unwrap_or(u16::MAX);
-        let not_paused =
-            not_paused(plan, (port.node, far_port), (receiver.lossless, sent.at(plan, host)));
+        let not_paused = not_paused(
+            plan,
+            (port.node, far_port),
+            &adjacency,
+            (receiver.lossless, sent.at(plan, host)),
+        );
         let key = (receiver.buffer, receiver.xoff, needed.total_bytes, not_paused.clone());
         let finding = kinds.entry(key).or_insert_with(|| ReceiverFinding {
             hosts: 0,
@@ -80,6 +85,11 @@ pub(super) fn find(plan: &Plan) -> Vec<ReceiverFinding> {
 
 /// Priorities of `arriving` (bit p) that the sending port goes on with when a host has it pause those
 /// of `paused`.
-fn not_paused(plan: &Plan, (node, port): (NodeId, u16), (paused, arriving): (u8, u8)) -> Vec<u8> {
-    numbers(arriving).filter(|&sent| !stops(plan, node, port, paused, sent)).collect()
+fn not_paused(
+    plan: &Plan,
+    port: (NodeId, u16),
+    adjacency: &Adjacency,
+    (reasons, arriving): (u8, u8),
+) -> Vec<u8> {
+    numbers(arriving).filter(|&sent| !stops(plan, port, adjacency, reasons, sent)).collect()
 }

@@ -227,15 +227,17 @@ pub struct PauseChange {
     pub event: PauseEvent,
 }
 
-/// A port asks the other end of its link to pause a priority.
+/// A port asks the other end of its link to pause, because of a priority.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
 pub struct PauseRequest {
     /// The node that asks.
     pub node: NodeId,
     /// Its port.
     pub port: u16,
-    /// Which priority.
+    /// Because of which priority.
     pub priority: u8,
+    /// Bit p: priority p is paused then.
+    pub holds: u8,
     /// In a switch: the port that most of the bytes wait for which came in by `port` in this priority.
     pub egress: Option<u16>,
     /// The priorities (bit p) whose pauses keep the queue there that these wait in; 0: none.

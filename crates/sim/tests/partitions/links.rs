@@ -104,3 +104,31 @@ fn pauses_and_failures_of_a_bottleneck() {
     let text = dumbbell(top, &format!("{more}{}", flows("500KB", &pairs)));
     assert_cuts_change_nothing(&text, &["/drops/link_down", "/pfc/pauses", "/pfc/resumes"]);
 }
+
+/// Pauses of whole links, where a link fails, frames of them are lost, a NIC storms and another one is slow, and
+/// watchdogs look.
+#[test]
+fn pauses_of_whole_links() {
+    for version in ["version = 1\ntagging = \"tagged\"", "version = 2"] {
+        let top = format!("stop = \"3ms\"\n[roce]\nack_timeout = 5\n{version}");
+        let more = "[switch]\nxoff = \"30KB\"\npause_quanta = 400\nflow_control = \"pause\"\nlossless = [3, 4]\n\
+             forwarding = \"cut-through\"\n[congestion_control.none]\n[[failure]]\nkind = \"link-down\"\n\
+             port = \"switch-0:4\"\nat = \"40us\"\nlasts = \"2us\"\nrepeat = 4\ninterval = \"17us\"\n\
+             [[failure]]\nkind = \"pause-storm\"\nhost = \"host-5\"\nat = \"30us\"\nlasts = \"60us\"\n\
+             [[slow_receiver]]\nhosts = [\"host-4\"]\nrate = \"60Gbps\"\nbuffer = \"150KB\"\n\
+             [watchdog.switch]\ndetect = \"20us\"\nrestore = \"20us\"\npoll = \"10us\"\n\
+             [[faults]]\naction = \"drop\"\nopcode = \"PAUSE\"\nevery = 9\n\
+             [[workload.flows]]\npriority = 4\nlist = [{ from = \"host-2\", to = \"host-4\", bytes = \"300KB\" }]\n\
+             [[workload.flows]]\ntransport = \"tcp\"\nlist = [{ from = \"host-1\", to = \"host-5\", bytes = \"300KB\" }]\n";
+        let pairs = [(0, 4), (1, 4), (2, 5), (3, 5), (4, 0)];
+        let text = dumbbell(&top, &format!("{more}{}", flows("300KB", &pairs)));
+        let evidence = [
+            "/drops/link_down",
+            "/pfc/pauses",
+            "/pfc/resumes",
+            "/faults/0/acted",
+            "/slow_receivers/0/pauses",
+        ];
+        assert_cuts_change_nothing(&text, &evidence);
+    }
+}

@@ -10,6 +10,7 @@ mod integrity;
 mod integrity_errors;
 mod integrity_results;
 mod keys;
+mod link_flow_control;
 mod load_balancing;
 mod path_entropy;
 mod policer;

@@ -76,10 +76,10 @@ impl<'a> Overview<'a, Roce> {
     /// If there is none, or one that is not for this part.
     pub(crate) fn load_batch(self, from: &mut &[u8], window: SimTime) -> Result<BatchOf<Roce>> {
         let batch = BatchOf::<Roce>::load(from)?;
-        // Pause frames go from one end of a link to the other, all else from host to host.
+        // Frames of flow control go from one end of a link to the other, all else from host to host.
         let is_end = |node: NodeId, frame: &Packet<_>| {
             (node as usize) < self.0.nodes.len()
-                && (matches!(frame.body, Body::Pfc(_)) || self.0.plan.topology.is_host(node))
+                && (matches!(frame.body, Body::Control(_)) || self.0.plan.topology.is_host(node))
         };
         let arrives = |(frame, &(link, arrival)): (&Packet<_>, &(u32, EventKey))| {
             (link as usize) < self.0.layout.part.cut().links().len()

@@ -170,7 +170,11 @@ impl Faults {
             destination: packet.destination,
             packet: match packet.body {
                 Body::Rdma(ref body) => body.as_rdma(),
-                Body::Stack(_) | Body::Pfc(_) => None,
+                Body::Stack(_) | Body::Control(_) => None,
+            },
+            control: match packet.body {
+                Body::Control(ref frame) => Some(frame.control()),
+                Body::Stack(_) | Body::Rdma(_) => None,
             },
             identification: notes.map_or(0, |notes| notes.of(arrival.id).identification),
         };

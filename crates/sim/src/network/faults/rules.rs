@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use rocelab_engine::RngStream;
-use rocelab_fabric::{NodeId, PacketId};
+use rocelab_fabric::{LinkFlowControl, NodeId, PacketId};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_units::SimTime;
 
@@ -58,6 +58,8 @@ pub(in crate::network) struct Seen<'a> {
     pub(in crate::network) destination: NodeId,
     /// None of a pause frame.
     pub(in crate::network) packet: Option<&'a RdmaPacket>,
+    /// What control a pause frame is of.
+    pub(in crate::network) control: Option<LinkFlowControl>,
     pub(in crate::network) identification: u16,
 }
 
@@ -174,7 +176,7 @@ impl Faults {
         let direction = self.directions.get_mut(self.of_port[port as usize] as usize)?;
         for on_link in &mut direction.rules {
             let rule = &rules[on_link.rule as usize];
-            if rule.frames.matches(seen.time, seen.destination, seen.packet) {
+            if rule.frames.matches(seen.time, seen.destination, seen.packet, seen.control) {
                 on_link.matched += 1;
                 if on_link.picks(rule, seen.identification) {
                     on_link.acted += 1;

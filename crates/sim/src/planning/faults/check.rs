@@ -30,15 +30,14 @@ pub(super) fn check(config: &FaultConfig) -> Result<(), Fault> {
 pub(super) fn check_opcodes(config: &FaultConfig, opcodes: &OpcodeSet) -> Result<(), Fault> {
     let payload = config.part.unwrap_or_default() == CorruptedPart::Payload;
     let corrupts = config.action == FaultVerb::Corrupt;
-    ensure(!(corrupts && payload) || opcodes.has_payload() || opcodes.has_pfc(), || {
+    ensure(!(corrupts && payload) || opcodes.has_payload() || opcodes.control().is_some(), || {
         Fault::at("opcode", "such packets have no payload to corrupt")
             .help("add `part = \"header\"` or `part = \"icrc\"`")
     })?;
-    if !opcodes.has_pfc() {
-        return Ok(());
-    }
+    let Some(control) = opcodes.control() else { return Ok(()) };
+    let frames = control.frame_name();
     ensure(!corrupts || config.part == Some(CorruptedPart::Fcs), || {
-        Fault::at("opcode", "PFC frames have no ICRC that would tell")
+        Fault::at("opcode", format!("{frames} frames have no ICRC that would tell"))
             .help("add `part = \"fcs\"`, or drop them")
     })?;
     let key = if config.flow.is_some() {
@@ -52,8 +51,8 @@ pub(super) fn check_opcodes(config: &FaultConfig, opcodes: &OpcodeSet) -> Result
     } else {
         return Ok(());
     };
-    Err(Fault::at(key, "PFC frames have nothing of the kind")
-        .help("leave it out, or make a rule for PFC frames alone"))
+    Err(Fault::at(key, format!("{frames} frames have nothing of the kind"))
+        .help(format!("leave it out, or make a rule for {frames} frames alone")))
 }
 
 fn check_action(config: &FaultConfig) -> Result<(), Fault> {

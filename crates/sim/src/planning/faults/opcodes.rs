@@ -1,5 +1,7 @@
 //! The opcodes of a rule, by name and by class.
 
+use rocelab_fabric::LinkFlowControl;
+
 use crate::plan::OpcodeSet;
 use crate::scenario::{Fault, OpcodeNames, ensure, known_names};
 
@@ -16,14 +18,22 @@ pub(super) fn named(names: Option<&OpcodeNames>) -> Result<OpcodeSet, Fault> {
             let all: Vec<_> = OpcodeSet::names().collect();
             let help = match known_names(name.trim(), &all) {
                 help if help.starts_with("did you mean") => help,
-                _ => "use a standard name such as `RC_SEND_FIRST`, a class (data, request, \
-                      response, ack, nak), or `PFC`"
-                    .into(),
+                _ => format!(
+                    "use a standard name such as `RC_SEND_FIRST`, a class (data, request, \
+                      response, ack, nak), or {}",
+                    frames_of_controls()
+                ),
             };
             Fault::at("opcode", format!("there is no opcode `{name}`")).help(help)
         })?;
     }
     Ok(set)
+}
+
+/// The names of the frames of all flow controls of links.
+fn frames_of_controls() -> String {
+    let names = LinkFlowControl::ALL.iter().map(|control| format!("`{}`", control.frame_name()));
+    names.collect::<Vec<_>>().join(" or ")
 }
 
 #[cfg(test)]
@@ -53,7 +63,7 @@ mod tests {
         assert!(!set(&["request"]).contains(&packet(Opcode::RcRdmaReadResponseOnly)));
         assert!(set(&["response"]).contains(&packet(Opcode::RcRdmaReadResponseOnly)));
         assert!(set(&["rc_send_only"]).contains(&packet(Opcode::RcSendOnly)));
-        assert!(!set(&["data"]).has_pfc() && set(&["PFC"]).has_pfc());
+        assert!(set(&["data"]).control().is_none() && set(&["PFC"]).control().is_some());
         assert!(set(&["CNP"]).contains(&packet(Opcode::Cnp)));
     }
 

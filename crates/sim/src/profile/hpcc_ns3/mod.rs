@@ -66,7 +66,7 @@ impl Profile for HpccNs3 {
         TruncatingLink::new(link.rate, link.delay)
     }
 
-    fn flow_control(_: &Plan, _: NodeId, _: u16) -> OnOffFlowControl {
+    fn flow_control(_: &Plan, _: NodeId, _: u16, _: &Adjacency) -> OnOffFlowControl {
         OnOffFlowControl::new()
     }
 

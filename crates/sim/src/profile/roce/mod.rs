@@ -1,5 +1,5 @@
-//! The native model: the InfiniBand transport over RoCE v1 and v2, IEEE 802.1Qbb pauses with
-//! quanta, shared-buffer switches that mark at the queue's end.
+//! The native model: the InfiniBand transport over RoCE v1 and v2, pauses with quanta by frames of
+//! the link layer (PFC and others), shared-buffer switches that mark at the queue's end.
 
 mod app;
 mod congestion_points;
@@ -20,7 +20,7 @@ pub use marking::EcnMarking;
 use rocelab_engine::{NodeOrder, RngStream};
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{
-    Link, NodeId, PortExtras, QuantaFlowControl, RouteError, Routes, SchedulerConfig, SwitchBuffer,
+    Link, LinkController, NodeId, PortExtras, RouteError, Routes, SchedulerConfig, SwitchBuffer,
 };
 pub use starts::StartsByHost;
 
@@ -36,7 +36,7 @@ pub struct Roce;
 
 impl Profile for Roce {
     type Link = Link;
-    type FlowControl = QuantaFlowControl;
+    type FlowControl = LinkController;
     type Buffer = SwitchBuffer;
     type Marking = EcnMarking;
     type Routing = Routes;
@@ -68,8 +68,9 @@ impl Profile for Roce {
         Link::new(link.rate, link.delay + plan.latency_of(neighbour.node))
     }
 
-    fn flow_control(plan: &Plan, node: NodeId, port: u16) -> QuantaFlowControl {
-        QuantaFlowControl::new(plan.port_at(node, port).pause_quanta)
+    fn flow_control(plan: &Plan, node: NodeId, port: u16, adjacency: &Adjacency) -> LinkController {
+        let control = plan.flow_control_at(node, port, adjacency);
+        control.controller(plan.port_at(node, port).pause_quanta)
     }
 
     fn scheduler(plan: &Plan, node: NodeId, port: u16) -> SchedulerConfig {
