@@ -17,15 +17,17 @@ use crate::support::{run, try_plan};
 const VERSIONS: [&str; 3] =
     ["version = 1\ntagging = \"tagged\"", "version = 2", "version = 2\nip = \"ipv6\""];
 
-/// Two hosts fill the port of a third in priority 3. One of them also sends to a fourth, in priority 1.
+/// Three hosts fill the port of another in priority 3. One of them also sends elsewhere, in priority 1: flow 3, as
+/// it starts last.
 fn text(version: &str, switch: &str, more: &str) -> String {
     format!(
-        "[roce]\n{version}\n[topology.single-switch]\nhosts = 4\n\
+        "[roce]\n{version}\n[topology.single-switch]\nhosts = 5\n\
          link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[congestion_control.none]\n\
          [switch]\nxoff = \"50KB\"\n{switch}\n[workload.flows]\nlist = [\n\
-         {{ from = \"host-0\", to = \"host-3\", bytes = \"100KB\", priority = 1, start = \"20us\" }},\n\
+         {{ from = \"host-0\", to = \"host-3\", bytes = \"200KB\", priority = 1, start = \"20us\" }},\n\
          {{ from = \"host-0\", to = \"host-2\", bytes = \"2MB\" }},\n\
-         {{ from = \"host-1\", to = \"host-2\", bytes = \"2MB\" }},\n]\n{more}"
+         {{ from = \"host-1\", to = \"host-2\", bytes = \"2MB\" }},\n\
+         {{ from = \"host-4\", to = \"host-2\", bytes = \"2MB\" }},\n]\n{more}"
     )
 }
 
@@ -34,9 +36,9 @@ fn excess(text: &str) -> u64 {
     let plan = try_plan(text).expect("it runs");
     let run = run(text);
     assert_eq!(run.ending, Ending::Finished);
-    let end = run.ends.iter().find(|end| end.flow == 0).expect("it ends");
-    let ideal = UnloadedNetwork::new(&plan).completion_time(&plan.flows[0]);
-    let took = end.finished.since(plan.flows[0].start);
+    let end = run.ends.iter().find(|end| end.flow == 3).expect("it ends");
+    let ideal = UnloadedNetwork::new(&plan).completion_time(&plan.flows[3]);
+    let took = end.finished.since(plan.flows[3].start);
     took.ps() * 100 / ideal.ps() - 100
 }
 
@@ -80,7 +82,7 @@ fn every_priority_is_paused_and_resumed_at_once_and_nothing_is_lost() {
 /// A host asks for pauses with the frames of its switch's port.
 #[test]
 fn a_slow_receiver_pauses_the_whole_link() {
-    let slow = "[[slow_receiver]]\nhosts = [\"host-3\"]\nrate = \"10Gbps\"\nbuffer = \"100KB\"\n";
+    let slow = "[[slow_receiver]]\nhosts = [\"host-3\"]\nrate = \"10Gbps\"\nbuffer = \"40KB\"\n";
     let pauses = |switch: &str| {
         let text = text("version = 2", switch, slow).replace("priority = 1, ", "");
         let plan = try_plan(&text).expect("it runs");
@@ -111,9 +113,9 @@ fn an_explanation_names_the_root_for_a_priority_that_did_not_ask() {
     let plan = Arc::new(try_plan(&text).expect("it runs"));
     let found = survey(plan, |_| ControlFlow::Continue(())).expect("it can be looked at");
     let roots: Vec<_> = found.roots.iter().map(|root| root.place.as_str()).collect();
-    assert_eq!(roots, ["switch-0:2"], "{found}");
+    assert_eq!(roots, ["switch-0:2"; 8], "one for each priority: {found}");
     let victims: Vec<_> = found.victims.iter().map(|victim| victim.flow).collect();
-    assert_eq!(victims, [Some(0)], "{found}");
+    assert_eq!(victims, [Some(3)], "{found}");
 }
 
 /// Frames that hosts send with a priority that the switch takes for another: its PFC does not stop them.
@@ -180,11 +182,11 @@ fn captures_have_pause_frames() {
     let (mut stops, mut resumes) = (0, 0);
     while let Some(frame) = reader.next_frame() {
         let frame = frame.expect("it is whole");
-        let parsed = Frame::parse_with_fcs(frame.bytes).expect("it is a frame");
+        let parsed = Frame::parse(frame.bytes).expect("it is a frame");
         match parsed.body {
             Body::Pause(pause) if pause.quanta == 0 => resumes += 1,
             Body::Pause(pause) => {
-                assert_eq!((pause.quanta, frame.bytes.len()), (200, 64));
+                assert_eq!((pause.quanta, frame.bytes.len()), (200, 60));
                 stops += 1;
             }
             Body::Pfc(pfc) => panic!("{pfc}"),
