@@ -12,7 +12,7 @@ pub enum ConnectionEntropy {
     Random,
     /// A hash of its two queue pair numbers, which is what Linux takes for connections without a flow label.
     QueuePairs,
-    /// These in turn: the first connection of a host has the first, the next one the second, and so on from the beginning
-    /// again. UDP source ports, or flow labels up to 1048575.
+    /// These in turn: the first connection that a host begins has the first, its next one the second, and so on from the
+    /// beginning again. UDP source ports, or flow labels up to 1048575.
     List(Vec<u32>),
 }

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_state::{BorshDeserialize, BorshSerialize};
+use rocelab_state::{
+    BorshDeserialize, BorshSerialize, Result, State, load_value, save_value, unfit,
+};
 use rocelab_units::{Duration, SimTime};
 
 use super::{KnownHosts, MacEntries};
@@ -20,8 +22,6 @@ pub(super) struct AddressTable {
     flushed: Vec<Option<SimTime>>,
     counts: MacEntries,
 }
-
-rocelab_state::state!(AddressTable { values: entries, flushed, counts });
 
 /// An address that was heard of.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
@@ -39,6 +39,27 @@ pub(super) struct Location {
     pub(super) host: NodeId,
     /// The port's number.
     pub(super) port: u16,
+}
+
+impl State for AddressTable {
+    fn save(&self, to: &mut Vec<u8>) -> Result {
+        let Self { entries, flushed, counts } = self;
+        save_value(entries, to)?;
+        save_value(flushed, to)?;
+        save_value(counts, to)
+    }
+
+    /// The number of ports is that of the switch.
+    fn load(&mut self, from: &mut &[u8]) -> Result {
+        let entries: BTreeMap<NodeId, Entry> = load_value(from)?;
+        let flushed: Vec<Option<SimTime>> = load_value(from)?;
+        let fits = |entry: &Entry| usize::from(entry.port) < self.flushed.len();
+        if flushed.len() != self.flushed.len() || !entries.values().all(fits) {
+            return Err(unfit("a MAC table"));
+        }
+        *self = Self { entries, flushed, counts: load_value(from)? };
+        Ok(())
+    }
 }
 
 impl AddressTable {

@@ -17,6 +17,8 @@ pub struct Plane {
 rocelab_state::state!(Plane { states: bridge });
 
 impl Forward for Plane {
+    const FLOODS: bool = false;
+
     fn forwards(encapsulation: Encapsulation) -> bool {
         bridge::Plane::forwards(encapsulation)
     }

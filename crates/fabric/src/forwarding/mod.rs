@@ -45,6 +45,15 @@ macro_rules! planes {
                 match self { Self::Auto => "auto", $(Self::$variant => $name,)* }
             }
 
+            /// The plane that is meant, for frames of this encapsulation: never [`Self::Auto`].
+            pub fn resolved(self, encapsulation: Encapsulation) -> Self {
+                match self {
+                    Self::Auto if Self::Bridge.forwards(encapsulation) => Self::Bridge,
+                    Self::Auto => Self::Router,
+                    chosen => chosen,
+                }
+            }
+
             /// Whether it forwards frames of this encapsulation.
             pub fn forwards(self, encapsulation: Encapsulation) -> bool {
                 match self {
@@ -61,14 +70,18 @@ macro_rules! planes {
                 }
             }
 
+            /// Whether it floods what it does not know, or all.
+            pub fn floods(self) -> bool {
+                match self {
+                    Self::Auto => true,
+                    $(Self::$variant => <$module::Plane as Forward>::FLOODS,)*
+                }
+            }
+
             /// The state of one switch that has this many ports, for frames of this encapsulation.
             pub fn state(self, encapsulation: Encapsulation, ports: usize) -> PlaneState {
                 match self {
-                    Self::Auto => {
-                        let is_bridge = Self::Bridge.forwards(encapsulation);
-                        let plane = if is_bridge { Self::Bridge } else { Self::Router };
-                        plane.state(encapsulation, ports)
-                    }
+                    Self::Auto => self.resolved(encapsulation).state(encapsulation, ports),
                     $(Self::$variant => PlaneState::$variant($module::Plane::new(ports)),)*
                 }
             }
@@ -135,6 +148,9 @@ trait Forward: fmt::Debug + State {
     /// Whether it does as routes say wherever it knows a host. It is not asked then where every switch knows every host.
     const FOLLOWS_ROUTES: bool = true;
 
+    /// Whether it floods what it does not know, or all.
+    const FLOODS: bool = true;
+
     /// Whether it forwards frames of this encapsulation.
     fn forwards(encapsulation: Encapsulation) -> bool;
 
@@ -174,9 +190,9 @@ pub struct ForwardedFrame {
     pub is_last_hop: bool,
     /// Whether a switch has flooded it. So its destination MAC address is that of its host.
     pub was_flooded: bool,
-    /// Whether its priority is lossless in this switch.
+    /// Whether its priority is lossless in this switch; only with [`KnownHosts::drop_incomplete_arp`].
     pub is_lossless: bool,
-    /// Whether the destination is a host that is up, so that it answers an ARP request.
+    /// Whether this is the last hop and the destination a host that is up, so that it answers an ARP request.
     pub answers: bool,
 }
 

@@ -103,6 +103,7 @@ impl Plane {
 
 #[cfg(test)]
 mod tests {
+    use rocelab_state::State as _;
     use rocelab_units::Duration;
 
     use super::super::tests::frame;
@@ -130,6 +131,20 @@ mod tests {
         // Then it dies: its ARP entry outlives its MAC entry.
         assert_eq!(forward(20, false), Forwarding::Flood);
         assert_eq!(forward(21, false), incomplete);
+    }
+
+    #[test]
+    fn a_router_goes_on_with_what_it_had_resolved() {
+        let (known, mut router) = (known(), Plane::new(4));
+        router.forward(&known, &frame(15));
+        let mut saved = Vec::new();
+        router.save(&mut saved).expect("it can be saved");
+        let mut loaded = Plane::new(4);
+        loaded.load(&mut &saved[..]).expect("it fits");
+        // Its ARP entry lives for 20 us more, and the host is silent.
+        let silent = ForwardedFrame { answers: false, ..frame(34) };
+        assert_eq!(loaded.forward(&known, &silent), Forwarding::Flood);
+        assert!(Plane::new(3).load(&mut &saved[..]).is_err(), "a switch with fewer ports");
     }
 
     #[test]

@@ -35,6 +35,7 @@ impl Condition for Parameters {
     type AtPort = AtPort;
 
     const NOTIFIES: bool = true;
+    const DROPS: bool = false;
 
     fn check(&self, _: u64) -> Result<(), InvalidIngress> {
         let invalid = |key, value, problem: &str, fix: &str| {
@@ -58,7 +59,7 @@ impl Condition for Parameters {
 
     fn at_port(&self) -> AtPort {
         let &Self { threshold, interval, .. } = self;
-        AtPort { threshold, interval, next: BTreeMap::new() }
+        AtPort { threshold, interval, next: BTreeMap::new(), remembered: REMEMBERED }
     }
 }
 
@@ -69,15 +70,15 @@ pub struct AtPort {
     interval: Duration,
     /// By flow: when it may be notified again. What is over may be left out.
     next: BTreeMap<IngressFlow, SimTime>,
+    /// So many flows are remembered before those are forgotten that may be notified again.
+    remembered: usize,
 }
 
 // A checkpoint has who was notified; the rest comes from the scenario.
-rocelab_state::state!(AtPort { values: next; kept: threshold, interval });
+rocelab_state::state!(AtPort { values: next; kept: threshold, interval, remembered });
 
-impl AtPort {
-    /// So many flows are remembered before those are forgotten that may be notified again.
-    const REMEMBERED: usize = 1_024;
-}
+/// [`AtPort::remembered`], at first.
+const REMEMBERED: usize = 1_024;
 
 impl Admit for AtPort {
     fn admits(&mut self, _: &IngressFrame) -> bool {
@@ -90,8 +91,10 @@ impl Admit for AtPort {
         if waits || u64::from(frame.egress_queue) < self.threshold.get() {
             return false;
         }
-        if self.next.len() >= Self::REMEMBERED {
+        if self.next.len() >= self.remembered {
             self.next.retain(|_, &mut next| next > frame.now);
+            // Looking through all of them again soon would find few.
+            self.remembered = REMEMBERED.max(2 * self.next.len());
         }
         self.next.insert(flow, frame.now.saturating_add(self.interval));
         true
@@ -140,7 +143,7 @@ mod tests {
         for queue_pair in 0..2_000 {
             assert!(port.notifies(&data(u64::from(queue_pair), queue_pair, 5_000)));
         }
-        assert!(port.next.len() <= AtPort::REMEMBERED);
+        assert!(port.next.len() <= REMEMBERED);
         assert!(!port.notifies(&data(2_000, 1_999, 5_000)));
     }
 

@@ -64,6 +64,11 @@ macro_rules! conditions {
                 match *self { $(Self::$variant(ref parameters) => parameters.check(largest_frame),)* }
             }
 
+            /// Whether it may drop frames.
+            pub fn drops(&self) -> bool {
+                match *self { $(Self::$variant(_) => <$module::Parameters as Condition>::DROPS,)* }
+            }
+
             /// Whether it may have the switch send congestion notification packets (CNPs).
             pub fn notifies(&self) -> bool {
                 match *self { $(Self::$variant(_) => <$module::Parameters as Condition>::NOTIFIES,)* }
@@ -97,6 +102,11 @@ macro_rules! conditions {
                         }
                     })*
                 }
+            }
+
+            /// Whether it may have the switch notify senders, so that it asks for a frame's flow and egress queue.
+            pub fn may_notify(&self) -> bool {
+                match *self { $(Self::$variant(_) => <$module::Parameters as Condition>::NOTIFIES,)* }
             }
 
             /// The cause by which results count what it refuses.
@@ -155,6 +165,9 @@ trait Condition {
     /// Whether it may have the switch send congestion notification packets (CNPs).
     const NOTIFIES: bool = false;
 
+    /// Whether it may drop frames.
+    const DROPS: bool = true;
+
     /// See [`IngressCondition::check`].
     ///
     /// # Errors
@@ -199,9 +212,11 @@ pub struct IngressFrame {
     /// Its bytes, FCS included, preamble and gap not.
     pub len: u32,
     /// Bytes that wait where it will wait too: in the queue of its priority at the port by which it goes on. A switch that
-    /// has yet to choose among several ports takes the shortest of their queues.
+    /// has yet to choose among several ports takes the shortest of their queues. 0 where no condition of the port
+    /// [notifies](IngressState::may_notify).
     pub egress_queue: u32,
-    /// The flow of packets that it belongs to, if it carries data of a queue pair.
+    /// The flow of packets that it belongs to, if it carries data of a queue pair and a condition of the port
+    /// [notifies](IngressState::may_notify).
     pub flow: Option<IngressFlow>,
 }
 

@@ -3,7 +3,7 @@
 /// What is known of a flow as it chooses a port of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerFlow {
-    /// The flow's place in its list, from 0.
+    /// Ends of flows at this server before this one, in the order of their lists.
     pub number: u64,
     /// Ports of the server, at least 1.
     pub ports: usize,

@@ -36,7 +36,7 @@ pub use limits::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_PORTS, RATES};
 pub use link_config::LinkConfig;
 pub use partitioning::Partitioning;
 pub use port_reference::PortReferenceError;
-pub use selector::{NodeSelector, is_like};
+pub use selector::{NodeSelector, matches_pattern};
 pub use spanning_tree::{spanning_tree, spanning_tree_over};
 
 /// A node of the network: hosts and switches share one numbering.

@@ -31,7 +31,7 @@ impl<'a> NodeSelector<'a> {
 }
 
 /// Whether a name is like a pattern, in which `*` stands for any characters, or none.
-pub fn is_like(name: &str, pattern: &str) -> bool {
+pub fn matches_pattern(name: &str, pattern: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(mut name) = name.strip_prefix(start) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();
@@ -79,7 +79,7 @@ mod tests {
             ("", "**", true),
             ("é-1", "*-1", true),
         ] {
-            assert_eq!(is_like(name, pattern), expected, "{name} {pattern}");
+            assert_eq!(matches_pattern(name, pattern), expected, "{name} {pattern}");
         }
     }
 }

@@ -119,7 +119,9 @@ impl<P: Profile> Forwarded<'_, '_, P> {
         let egress = route.map(|number| far.first_port + u32::from(number));
         let next = egress.map(|egress| self.sight.ports[egress as usize].far.node);
         // When which host is up is in the plan, so that this is no look into another node.
-        let answers = self.sight.plan.topology.is_host(destination)
+        let is_last_hop = next == Some(destination);
+        let answers = is_last_hop
+            && self.sight.plan.topology.is_host(destination)
             && !self.sight.failures.outages.is_dead(destination);
         ForwardedFrame {
             now: key.time,
@@ -128,9 +130,9 @@ impl<P: Profile> Forwarded<'_, '_, P> {
             ingress: far.number,
             has_source_mac: is_from_source && !was_routed,
             route,
-            is_last_hop: next == Some(destination),
+            is_last_hop,
             was_flooded: self.is_flooded(id),
-            is_lossless: self.is_lossless(),
+            is_lossless: self.sight.plan.known_hosts.drop_incomplete_arp && self.is_lossless(),
             answers,
         }
     }

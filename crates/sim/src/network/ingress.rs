@@ -38,8 +38,13 @@ impl<P: Profile> Feature<P> for Ingress {
     }
 
     fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
-        let Some(frame) = frame(arrival, scene) else { return Verdict::Continue };
-        for condition in &mut self.0[arrival.far.port as usize] {
+        let conditions = &mut self.0[arrival.far.port as usize];
+        let Some(mut frame) = frame(arrival, scene) else { return Verdict::Continue };
+        if conditions.iter().any(IngressState::may_notify) {
+            frame.egress_queue = egress_queue(arrival, scene, frame.priority);
+            frame.flow = flow(arrival, scene);
+        }
+        for condition in conditions {
             match condition.judge(&frame) {
                 IngressVerdict::Pass => {}
                 IngressVerdict::Notify => notify(arrival, scene),
@@ -64,18 +69,22 @@ impl<P: Profile> Feature<P> for Ingress {
 fn frame<P: Profile>(arrival: &Arrival, scene: &Scene<'_, P>) -> Option<IngressFrame> {
     let packet = scene.frames.get(arrival.id);
     let priority = packet.body.priority()?;
-    let flow = match &packet.body {
-        Body::Rdma(body) => body.as_rdma().filter(|rdma| rdma.payload_len() > 0),
-        Body::Stack(_) | Body::Control(_) => None,
-    };
-    let flow = flow.map(|rdma| IngressFlow {
-        source: packet.source,
-        destination: packet.destination,
-        queue_pair: rdma.dest_qp(),
-    });
     let (now, len) = (arrival.key.time, packet.frame_len.into());
-    let egress_queue = egress_queue(arrival, scene, priority);
-    Some(IngressFrame { now, priority, len, egress_queue, flow })
+    Some(IngressFrame { now, priority, len, egress_queue: 0, flow: None })
+}
+
+/// The flow of a frame that carries data of a queue pair; none of a copy that was flooded, for it may end at the next
+/// switch.
+fn flow<P: Profile>(arrival: &Arrival, scene: &Scene<'_, P>) -> Option<IngressFlow> {
+    let packet = scene.frames.get(arrival.id);
+    let Body::Rdma(body) = &packet.body else { return None };
+    let rdma = body.as_rdma().filter(|rdma| rdma.payload_len() > 0)?;
+    let notes = scene.frames.side.notes.as_ref();
+    if notes.is_some_and(|notes| notes.of(arrival.id).flooded) {
+        return None;
+    }
+    let (source, destination) = (packet.source, packet.destination);
+    Some(IngressFlow { source, destination, queue_pair: rdma.dest_qp() })
 }
 
 /// Bytes that wait where a frame with this priority will wait.
@@ -106,9 +115,11 @@ fn notify<P: Profile>(arrival: &Arrival, scene: &mut Scene<'_, P>) {
     let Body::Rdma(body) = &packet.body else { return };
     let Some(rdma) = body.as_rdma() else { return };
     let (plan, ends) = (scene.sight.plan, (packet.source, packet.destination));
-    let sender =
-        scene.owners.and_then(|owners| owners.sending_queue_pair(plan, ends, rdma.dest_qp()));
-    let cnp = sender.and_then(|qpn| PacketOf::<P>::congestion_notification_packet(qpn, plan));
+    let Some(owners) = scene.owners else { return };
+    let Some(qpn) = owners.sending_queue_pair(plan, ends, rdma.dest_qp()) else { return };
+    let profile = owners.profile(plan, packet.destination, rdma.dest_qp());
+    let profile = profile.unwrap_or_else(|| plan.common_queue_pair());
+    let cnp = PacketOf::<P>::congestion_notification_packet(qpn, plan, profile);
     let Some((cnp, frame_len)) = cnp else { return };
     let mut notification =
         Packet::new(packet.destination, packet.source, frame_len, Body::Rdma(cnp));

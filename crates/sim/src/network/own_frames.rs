@@ -34,7 +34,8 @@ impl<P: Profile> Emitting<'_, P> {
         id
     }
 
-    /// Stores and queues a switch's frame at the port towards its host. It counts as what came in by `ingress`, a port of
+    /// Stores and queues a switch's frame at the port towards its host, by routes and hash, whatever the switch's
+    /// forwarding plane and load balancing. It counts as what came in by `ingress`, a port of
     /// the switch by its number of all.
     pub(super) fn send(&mut self, key: EventKey, switch: u32, ingress: u32, id: PacketId) {
         let number_in = self.0.ports[ingress as usize].number;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use rocelab_fabric::NodeId;
+use rocelab_transport::QueuePairProfile;
 
 use crate::Plan;
 
@@ -55,6 +56,20 @@ impl Owners {
     /// Whom a queue pair of a host belongs to.
     pub(super) fn of_queue_pair(&self, host: NodeId, qpn: u32) -> Option<Owner> {
         self.queue_pairs.get(&(host, qpn)).copied()
+    }
+
+    /// The profile of a queue pair of a host.
+    pub(super) fn profile<'a>(
+        &self,
+        plan: &'a Plan,
+        host: NodeId,
+        qpn: u32,
+    ) -> Option<&'a QueuePairProfile> {
+        let place = match self.of_queue_pair(host, qpn)? {
+            Owner::Flow(number) => plan.flows[number as usize].queue_pairs,
+            Owner::Connection(number) => plan.connections[number as usize].queue_pairs,
+        };
+        plan.queue_pairs.get(place as usize).map(|profile| &**profile)
     }
 
     /// The flow of a TCP connection of a host.

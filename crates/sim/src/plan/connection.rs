@@ -15,7 +15,7 @@ pub struct ConnectionPlan {
     pub members: [u32; 2],
     /// Priority 0 to 7.
     pub priority: u8,
-    /// UDP source port (v2: 0xC000 to 0xFFFF) or flow label (v1: 20 bits).
+    /// UDP source port (v2; 0xC000 to 0xFFFF, if the scenario gives no list) or flow label (v1: 20 bits).
     pub entropy: u32,
     /// The parameters of its queue pairs, by their place in [`Plan::queue_pairs`](super::Plan::queue_pairs).
     pub queue_pairs: u32,

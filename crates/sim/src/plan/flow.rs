@@ -35,7 +35,7 @@ pub struct FlowPlan {
     pub source_psn: u32,
     /// First packet sequence number of the destination's requests; of a TCP flow that of its source.
     pub destination_psn: u32,
-    /// UDP source port (v2: 0xC000 to 0xFFFF) or flow label (v1: 20 bits). Of a TCP flow the source's
+    /// UDP source port (v2; 0xC000 to 0xFFFF, if the scenario gives no list) or flow label (v1: 20 bits). Of a TCP flow the source's
     /// port, and in the upper half the destination's.
     pub entropy: u32,
     /// The parameters of its queue pairs, by their place in [`Plan::queue_pairs`](super::Plan::queue_pairs); 0 of a TCP flow.

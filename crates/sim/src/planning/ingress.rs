@@ -2,7 +2,7 @@
 
 use rocelab_fabric::{IngressConfig, InvalidIngress, Topology};
 
-use super::ports::named;
+use super::ports::of_switches;
 use crate::plan::IngressPlan;
 use crate::scenario::{Fault, RoceVersion, ensure};
 
@@ -23,13 +23,7 @@ pub(super) fn build(
             Fault::at(&place, "RoCE v1 has no congestion notification packets")
                 .help("leave it out, or use `roce.version = 2`")
         })?;
-        let ports = named(&format!("{place}.ports"), condition.ports(), topology)?;
-        let of_host = ports.iter().find(|(node, _)| topology.is_host(*node));
-        ensure(of_host.is_none(), || {
-            let name = of_host.map_or("", |(node, _)| &topology.nodes[*node as usize].name);
-            Fault::at(format!("{place}.ports"), format!("`{name}` is a host"))
-                .help("name ports of switches, such as \"leaf-0:3\", or whole switches")
-        })?;
+        let ports = of_switches(&format!("{place}.ports"), condition.ports(), topology)?;
         Ok(IngressPlan { ports, condition })
     });
     all.collect()

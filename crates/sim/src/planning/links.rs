@@ -1,5 +1,6 @@
 //! What single links do otherwise, found and checked.
 
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use rocelab_fabric::Topology;
@@ -55,21 +56,23 @@ fn largest_frame(mtu: u64, tagged: bool) -> u32 {
     u32::try_from(mtu + beside).unwrap_or(u32::MAX)
 }
 
-/// Links that are too short for frames of the run.
+/// Links that are too short for frames of the run: the last table that says so of each.
 pub(super) fn too_short<'a>(
     scenario: &'a Scenario,
     plan: &Plan,
 ) -> impl Iterator<Item = Fault> + use<'a> {
     let largest = plan.largest_frame_of_all().get();
     let tagged = plan.roce.tagged;
+    let takes: BTreeSet<u32> = plan.links.values().filter_map(|link| link.largest_frame).collect();
     (0usize..).zip(&scenario.link).filter_map(move |(index, config)| {
         let mtu = config.mtu?;
-        let takes = largest_frame(mtu.get(), tagged);
-        (u64::from(takes) < largest).then(|| {
+        let most = largest_frame(mtu.get(), tagged);
+        // One that later tables have changed for all of its links is no matter.
+        (takes.contains(&most) && u64::from(most) < largest).then(|| {
             let text = format!(
-                "frames have up to {largest} bytes, and longer ones than {takes} are dropped"
+                "frames have up to {largest} bytes, and longer ones than {most} are dropped"
             );
-            let fits = mtu.get() + (largest - u64::from(takes));
+            let fits = mtu.get() + (largest - u64::from(most));
             Fault::at(format!("link[{index}].mtu"), text)
                 .value(mtu.to_string())
                 .help(format!("give \"{fits}B\" or more, or a smaller `roce.path_mtu`"))

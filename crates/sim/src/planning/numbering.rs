@@ -20,6 +20,8 @@ pub(super) struct Numbering<'a> {
     seed: u64,
     hosts: &'a HostDirectory,
     next_qpn: Vec<u32>,
+    /// Connections so far by the host that they come from.
+    connections: Vec<usize>,
     encapsulation: Encapsulation,
     entropy: &'a ConnectionEntropy,
 }
@@ -32,7 +34,8 @@ impl<'a> Numbering<'a> {
         entropy: &'a ConnectionEntropy,
     ) -> Self {
         let next_qpn = vec![FIRST_QPN; hosts.node_count()];
-        Self { seed, hosts, next_qpn, encapsulation, entropy }
+        let connections = vec![0; hosts.node_count()];
+        Self { seed, hosts, next_qpn, connections, encapsulation, entropy }
     }
 
     pub(super) fn number(&mut self, flow: &Flow) -> FlowPlan {
@@ -74,7 +77,9 @@ impl<'a> Numbering<'a> {
             end(source, source_qpn, &mut of_source),
             end(destination, destination_qpn, &mut of_destination),
         ];
-        (ends, self.entropy([source_qpn, destination_qpn], &mut of_source))
+        let before = self.connections[source as usize];
+        self.connections[source as usize] += 1;
+        (ends, self.entropy(before, [source_qpn, destination_qpn], &mut of_source))
     }
 
     fn stream(&self, host: u32, qpn: u32) -> RngStream {
@@ -89,13 +94,18 @@ impl<'a> Numbering<'a> {
         qpn
     }
 
-    /// A flow label, or a UDP source port. A random label is from 1 on: 0 means that there is none.
-    fn entropy(&self, [source_qpn, destination_qpn]: [u32; 2], stream: &mut RngStream) -> u32 {
+    /// A flow label, or a UDP source port, of a connection before which its source has made some. A random label is from 1
+    /// on: 0 means that there is none.
+    fn entropy(
+        &self,
+        before: usize,
+        [source_qpn, destination_qpn]: [u32; 2],
+        stream: &mut RngStream,
+    ) -> u32 {
         let label = match self.entropy {
             ConnectionEntropy::Random => 1 + draw(stream, (1 << 20) - 1),
             ConnectionEntropy::QueuePairs => default_flow_label(source_qpn, destination_qpn),
             ConnectionEntropy::List(numbers) => {
-                let before = (source_qpn - FIRST_QPN) as usize;
                 return numbers.get(before % numbers.len().max(1)).copied().unwrap_or(0);
             }
         };

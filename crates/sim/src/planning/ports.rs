@@ -1,8 +1,8 @@
-//! Ports by name, for captures and samples.
+//! Ports by name, wherever a scenario lists some.
 
 use std::collections::BTreeSet;
 
-use rocelab_fabric::topology::{Adjacency, NodeSelector, PortReferenceError, is_like};
+use rocelab_fabric::topology::{Adjacency, NodeSelector, PortReferenceError, matches_pattern};
 use rocelab_fabric::{NodeId, Topology};
 
 use crate::plan::CapturePlan;
@@ -36,10 +36,34 @@ pub(super) fn named(
     ensure(!texts.is_empty(), || {
         Fault::at(key, "no port is named").help("name a port, such as \"host-0\" or \"leaf-0:3\"")
     })?;
-    let adjacency = topology.adjacency();
+    found(key, texts, Lookup { topology, adjacency: &topology.adjacency(), hosts: true })
+}
+
+/// The ports of switches that `texts` name: as [`named`], but that a text for several nodes means switches alone, and
+/// one that names a host is wrong.
+pub(super) fn of_switches(
+    key: &str,
+    texts: &[String],
+    topology: &Topology,
+) -> Result<Vec<(NodeId, u16)>, Fault> {
+    ensure(!texts.is_empty(), || {
+        Fault::at(key, "no port is named").help("name a port of a switch, such as \"leaf-0:3\"")
+    })?;
+    let lookup = Lookup { topology, adjacency: &topology.adjacency(), hosts: false };
+    let ports = found(key, texts, lookup)?;
+    let of_host = ports.iter().find(|(node, _)| topology.is_host(*node));
+    ensure(of_host.is_none(), || {
+        let name = of_host.map_or("", |(node, _)| &topology.nodes[*node as usize].name);
+        Fault::at(key, format!("`{name}` is a host"))
+            .help("name ports of switches, such as \"leaf-0:3\", or whole switches")
+    })?;
+    Ok(ports)
+}
+
+fn found(key: &str, texts: &[String], lookup: Lookup<'_>) -> Result<Vec<(NodeId, u16)>, Fault> {
     let (mut ports, mut seen) = (Vec::new(), BTreeSet::new());
     for (index, text) in texts.iter().enumerate() {
-        let found = Lookup { topology, adjacency: &adjacency }.ports(text);
+        let found = lookup.ports(text);
         for port in found.map_err(|fault| fault.within(&format!("{key}[{index}]")))? {
             if seen.insert(port) {
                 ports.push(port);
@@ -53,6 +77,8 @@ pub(super) fn named(
 struct Lookup<'a> {
     topology: &'a Topology,
     adjacency: &'a Adjacency,
+    /// Whether texts for several nodes mean hosts too.
+    hosts: bool,
 }
 
 impl Lookup<'_> {
@@ -109,12 +135,14 @@ impl Lookup<'_> {
         if let Some(node) = self.topology.node_by_name(text) {
             return Ok(vec![node]);
         }
-        let all = (0u32..).zip(&self.topology.nodes);
+        let is_meant = |&(node, _): &(NodeId, _)| self.hosts || self.topology.is_switch(node);
+        let all = (0u32..).zip(&self.topology.nodes).filter(is_meant);
         let found: Vec<NodeId> = match NodeSelector::new(text) {
             NodeSelector::All => all.map(|(node, _)| node).collect(),
-            NodeSelector::Like(pattern) => {
-                all.filter(|(_, node)| is_like(&node.name, pattern)).map(|(node, _)| node).collect()
-            }
+            NodeSelector::Like(pattern) => all
+                .filter(|(_, node)| matches_pattern(&node.name, pattern))
+                .map(|(node, _)| node)
+                .collect(),
             NodeSelector::Range(first, last) => {
                 let [first, last] = [self.node(first)?, self.node(last)?];
                 ensure(first <= last, || {

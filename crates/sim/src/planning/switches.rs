@@ -1,6 +1,6 @@
 //! What single switches and ports do otherwise than all, found and checked.
 
-use rocelab_fabric::topology::{NodeSelector, is_like};
+use rocelab_fabric::topology::{NodeSelector, matches_pattern};
 use rocelab_fabric::{NodeId, SwitchConfig, Topology};
 
 use super::{checks, ports};
@@ -80,12 +80,7 @@ fn override_ports(
         return Err(Fault::at(format!("{section}.{key}"), "a single port has no such parameter")
             .help("name `switches` in place of `ports`"));
     }
-    for (node, port) in ports::named(&format!("{section}.ports"), &one.ports, topology)? {
-        ensure(topology.is_switch(node), || {
-            let name = &topology.nodes[node as usize].name;
-            Fault::at(format!("{section}.ports"), format!("`{name}` is no switch"))
-                .help("name ports of switches, such as \"leaf-0:3\"")
-        })?;
+    for (node, port) in ports::of_switches(&format!("{section}.ports"), &one.ports, topology)? {
         let mut changed = overrides.of_port((node, port), base).clone();
         one.apply(&mut changed);
         checks::check_switch(&changed).map_err(|fault| fault.moved("switch", section))?;
@@ -118,7 +113,9 @@ pub(super) fn named_switches(texts: &[String], topology: &Topology) -> Result<Ve
             NodeSelector::Like(pattern) => {
                 let name = |switch: NodeId| &topology.nodes[switch as usize].name;
                 let before = switches.len();
-                switches.extend(topology.switches().filter(|&node| is_like(name(node), pattern)));
+                switches.extend(
+                    topology.switches().filter(|&node| matches_pattern(name(node), pattern)),
+                );
                 ensure(switches.len() > before, || missing(&place, pattern, topology))?;
             }
         }

@@ -32,7 +32,7 @@ use rocelab_fabric::{
     Serialisation,
 };
 use rocelab_transport::congestion_control::Telemetry;
-use rocelab_transport::{Content, Packet as RdmaPacket};
+use rocelab_transport::{Content, Packet as RdmaPacket, QueuePairProfile};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{Cnm, TelemetryHeader, TelemetryKind};
 
@@ -301,10 +301,14 @@ pub trait HostPacket: Copy + fmt::Debug + Send {
         None
     }
 
-    /// A switch's congestion notification packet (CNP) to queue pair `qpn`, and the bytes of its frame, where switches
-    /// send such.
-    fn congestion_notification_packet(qpn: u32, plan: &Plan) -> Option<(Self, u16)> {
-        _ = (qpn, plan);
+    /// A switch's congestion notification packet (CNP) to queue pair `qpn`, whose receiver has this `profile`, and the
+    /// bytes of its frame, where switches send such.
+    fn congestion_notification_packet(
+        qpn: u32,
+        plan: &Plan,
+        profile: &QueuePairProfile,
+    ) -> Option<(Self, u16)> {
+        _ = (qpn, plan, profile);
         None
     }
 

@@ -55,8 +55,11 @@ pub(super) fn may_flood(plan: &Plan) -> bool {
     if is_bridged(plan) {
         let is_missing = known.missing.values().any(|missing| missing.mac);
         let mut switches = plan.topology.switches();
-        let follows = switches.all(|switch| plan.forwarding_plane_of(switch).follows_routes());
-        return is_missing || known.learning.is_some() || !follows;
+        let is_known = !is_missing && known.learning.is_none();
+        return switches.any(|switch| {
+            let plane = plan.forwarding_plane_of(switch);
+            plane.floods() && !(is_known && plane.follows_routes())
+        });
     }
     floods_for_the_silent(plan) || !flooded_hosts(plan).is_empty()
 }

@@ -22,7 +22,7 @@ mod text;
 
 use serde::Serialize;
 
-use crate::Plan;
+use crate::{LinkPlan, Plan};
 
 pub use calculator::{
     COMMON_CELL, HeadroomAnswer, HeadroomQuestion, OtherCount, QuestionError, frame_of_mtu,
@@ -180,11 +180,23 @@ fn beside_the_proof(plan: &Plan) -> Vec<&'static str> {
     let watchdog = "`watchdog.switch`: it drops lossless frames of queues that are paused for long";
     let ingress =
         "`ingress`: ports of switches drop what does not meet its conditions, lossless frames too";
-    let loses = plan.topology.links.iter().any(|link| link.loss > 0.0);
+    let unknown = "`bridge-no-flood`: such switches drop frames for hosts that they do not know, lossless ones too";
+    let has_errors = |link: &LinkPlan| link.bit_error_rate.is_some();
+    let loses = plan.topology.links.iter().any(|link| link.loss > 0.0)
+        || plan.links.values().any(has_errors);
+    let largest = plan.largest_frame_of_all().get();
+    let is_short =
+        |link: &LinkPlan| link.largest_frame.is_some_and(|most| u64::from(most) < largest);
+    let too_long = "`link.mtu`: ports drop frames that are longer, lossless ones too";
+    let mut switches = plan.topology.switches();
+    let forgets = !plan.known_hosts.are_complete()
+        && switches.any(|switch| !plan.forwarding_plane_of(switch).floods());
     let happens = [
         (!plan.failures.steps.is_empty() || !plan.faults.is_empty() || loses, failures),
         (plan.failures.switch_watchdog.is_some(), watchdog),
-        (!plan.ingress.is_empty(), ingress),
+        (plan.ingress.iter().any(|planned| planned.condition.drops()), ingress),
+        (plan.links.values().any(is_short), too_long),
+        (forgets, unknown),
     ];
     happens.into_iter().filter(|&(happens, _)| happens).map(|(_, message)| message).collect()
 }

@@ -4,6 +4,7 @@ use super::WholeNetwork;
 use crate::FaultAction;
 use crate::network::{AuditError, DropCause};
 use crate::profile::Profile;
+use crate::scenario::CorruptedPart;
 
 impl<P: Profile> WholeNetwork<'_, P> {
     /// Checks that every frame and every byte of switch memory is accounted for, and when no frame
@@ -35,10 +36,12 @@ impl<P: Profile> WholeNetwork<'_, P> {
     /// Each act of a rule that drops is one dropped frame. Of corrupted frames some are still on
     /// their way, were dropped on it, or duplicated.
     fn audit_faults(self) -> Result<(), AuditError> {
-        let (mut acted, mut corrupted, mut duplicated) = (0, 0, 0);
+        let (mut acted, mut corrupted, mut duplicated, mut bad_fcs) = (0, 0, 0, 0);
         for (rule, counts) in self.plan().faults.iter().zip(self.fault_counts()) {
             match rule.action {
                 FaultAction::Drop => acted += counts.acted,
+                // Bits that change by themselves have frames dropped for the same reason.
+                FaultAction::Corrupt(CorruptedPart::Fcs) => bad_fcs += counts.acted,
                 FaultAction::Corrupt(_) => corrupted += counts.acted,
                 FaultAction::Duplicate => duplicated += counts.acted,
                 FaultAction::Reorder { .. } | FaultAction::Delay(_) => {}
@@ -47,7 +50,8 @@ impl<P: Profile> WholeNetwork<'_, P> {
         let all = self.counted().drops;
         let drops = |cause: DropCause| all.get(cause.name()).copied().unwrap_or(0);
         let (dropped, icrc) = (drops(DropCause::Fault(0)), drops(DropCause::Icrc));
-        if acted == dropped && icrc <= corrupted + duplicated {
+        let fcs_fits = bad_fcs <= drops(DropCause::FcsError);
+        if acted == dropped && icrc <= corrupted + duplicated && fcs_fits {
             return Ok(());
         }
         Err(AuditError::Faults { acted, corrupted, dropped, icrc })

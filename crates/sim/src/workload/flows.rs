@@ -99,19 +99,18 @@ fn tabulated(
         table.fault("there are two columns of start times", "keep `start` or `start_ps`")
     })?;
     site.check_count("csv", table.rows().count() as u64)?;
-    let rows = (0..).zip(table.rows());
-    rows.map(|(number, row)| tabulated_flow(parameters, (number, row), site, priority)).collect()
+    table.rows().map(|row| tabulated_flow(parameters, row, site, priority)).collect()
 }
 
 fn tabulated_flow(
     parameters: &Parameters,
-    (number, row): (u64, Row<'_>),
+    row: Row<'_>,
     site: &Site<'_>,
     priority: u8,
 ) -> Result<Flow, Fault> {
     let (from, to) = (row.required("source")?, row.required("destination")?);
-    let source = site.hosts.source(from, to, number).map_err(|fault| row.blame("source", fault))?;
-    let destination = site.hosts.destination(to, source, number);
+    let source = site.hosts.source(from, to).map_err(|fault| row.blame("source", fault))?;
+    let destination = site.hosts.destination(to, source);
     let destination = destination.map_err(|fault| row.blame("destination", fault))?;
     check_ends(source, destination).map_err(|fault| row.blame("destination", fault))?;
     let bytes = bytes_of(row)?;
@@ -176,9 +175,9 @@ fn resolved(
     verb: Verb,
     row: u32,
 ) -> Result<Flow, Fault> {
-    let (FlowConfig { from, to, .. }, number) = (config, row.into());
-    let source = site.hosts.source(from, to, number).map_err(|fault| fault.within("from"))?;
-    let destination = site.hosts.destination(to, source, number);
+    let FlowConfig { from, to, .. } = config;
+    let source = site.hosts.source(from, to).map_err(|fault| fault.within("from"))?;
+    let destination = site.hosts.destination(to, source);
     let destination = destination.map_err(|fault| fault.within("to"))?;
     check_ends(source, destination)?;
     site.check_bytes("bytes", config.bytes.get())?;

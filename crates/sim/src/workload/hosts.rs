@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rocelab_fabric::topology::{NodeSelector, is_like};
+use rocelab_fabric::topology::{NodeSelector, matches_pattern};
 use rocelab_fabric::{NodeId, Topology};
 use rocelab_units::Bandwidth;
 
@@ -46,9 +46,9 @@ impl HostDirectory {
         Ok(self)
     }
 
-    /// Whether a host or a switch has this name.
-    pub(super) fn has_node(&self, name: &str) -> bool {
-        self.names.iter().any(|known| known == name)
+    /// The names of all hosts and switches.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
     }
 
     /// Hosts and switches together.
@@ -69,10 +69,15 @@ impl HostDirectory {
         self.link_rates[host as usize]
     }
 
+    /// The host called `name`, if there is one.
+    fn find(&self, name: &str) -> Option<NodeId> {
+        let found = self.lookup.binary_search_by(|(known, _)| known.as_str().cmp(name));
+        found.ok().map(|index| self.lookup[index].1)
+    }
+
     /// The host called `name`.
     pub(crate) fn one(&self, name: &str) -> Result<NodeId, Fault> {
-        let found = self.lookup.binary_search_by(|(known, _)| known.as_str().cmp(name));
-        found.map(|index| self.lookup[index].1).map_err(|_| {
+        self.find(name).ok_or_else(|| {
             if let Some(ports) = self.servers.ports_of(name) {
                 let text = format!("`{name}` is a server, and has {} ports", ports.len());
                 let first = ports.first().map_or("", |&port| self.name(port));
@@ -84,27 +89,20 @@ impl HostDirectory {
         })
     }
 
-    /// The host that a flow comes from: `from` is a host or a server, of which one port is chosen for the flow of this place
-    /// in its list.
-    pub(crate) fn source(&self, from: &str, to: &str, number: u64) -> Result<NodeId, Fault> {
+    /// The host that a flow comes from: `from` is a host or a server, of which one port is chosen.
+    pub(crate) fn source(&self, from: &str, to: &str) -> Result<NodeId, Fault> {
         // The receiver's port is known if it is named.
-        let peer_port = self.one(to).ok().and_then(|port| self.servers.place_of(port));
-        self.end(from, number, peer_port)
+        let peer_port = self.find(to).and_then(|port| self.servers.place_of(port));
+        self.end(from, peer_port)
     }
 
-    /// The host that a flow from `source` goes to: `to` is a host or a server, of which one port is chosen for the flow of
-    /// this place in its list.
-    pub(crate) fn destination(
-        &self,
-        to: &str,
-        source: NodeId,
-        number: u64,
-    ) -> Result<NodeId, Fault> {
-        self.end(to, number, self.servers.place_of(source))
+    /// The host that a flow from `source` goes to: `to` is a host or a server, of which one port is chosen.
+    pub(crate) fn destination(&self, to: &str, source: NodeId) -> Result<NodeId, Fault> {
+        self.end(to, self.servers.place_of(source))
     }
 
-    fn end(&self, name: &str, number: u64, peer_port: Option<usize>) -> Result<NodeId, Fault> {
-        self.servers.select(name, number, peer_port).map_or_else(|| self.one(name), Ok)
+    fn end(&self, name: &str, peer_port: Option<usize>) -> Result<NodeId, Fault> {
+        self.servers.select(name, peer_port).map_or_else(|| self.one(name), Ok)
     }
 
     /// The host with the number `node`.
@@ -171,8 +169,10 @@ impl HostDirectory {
     /// The hosts whose names are like a pattern, and the ports of such servers.
     fn like(&self, pattern: &str) -> Result<Vec<NodeId>, Fault> {
         let mut found = self.servers.like(pattern);
-        let hosts = self.hosts.iter().copied();
-        found.extend(hosts.filter(|&host| is_like(self.name(host), pattern)));
+        // A host whose server is like it too is named once.
+        let ports: BTreeSet<NodeId> = found.iter().copied().collect();
+        let hosts = self.hosts.iter().copied().filter(|host| !ports.contains(host));
+        found.extend(hosts.filter(|&host| matches_pattern(self.name(host), pattern)));
         ensure(!found.is_empty(), || {
             let fault = Fault::at("", format!("no host is like `{pattern}`"));
             fault.help(format!("the hosts are {}", self.described))

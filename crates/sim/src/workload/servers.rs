@@ -1,8 +1,9 @@
 //! Servers by name: several hosts, each of which is a port of a NIC, that are one machine.
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rocelab_fabric::topology::is_like;
+use rocelab_fabric::topology::matches_pattern;
 use rocelab_fabric::{NodeId, PortSelection, ServerFlow};
 
 use super::hosts::HostDirectory;
@@ -13,6 +14,8 @@ use crate::scenario::{Fault, ServerConfig, ensure};
 pub(super) struct Servers {
     all: Vec<Server>,
     by_name: BTreeMap<String, usize>,
+    /// Names of hosts and switches, and of servers.
+    taken: BTreeSet<String>,
     /// By port: its server, and its place there.
     place_of: BTreeMap<NodeId, (usize, usize)>,
 }
@@ -22,12 +25,17 @@ pub(super) struct Servers {
 struct Server {
     ports: Vec<NodeId>,
     select: PortSelection,
+    /// Ends of flows here for which a port was chosen.
+    chosen: Cell<u64>,
 }
 
 impl Servers {
     /// The servers that a scenario describes, of hosts that `hosts` knows.
     pub(super) fn new(configs: &[ServerConfig], hosts: &HostDirectory) -> Result<Self, Fault> {
         let mut servers = Self::default();
+        if !configs.is_empty() {
+            servers.taken = hosts.names().iter().cloned().collect();
+        }
         for (index, config) in configs.iter().enumerate() {
             let place = format!("server[{index}]");
             servers.add(config, hosts).map_err(|fault| fault.within(&place))?;
@@ -62,7 +70,7 @@ impl Servers {
     ) -> Result<(), Fault> {
         let is_word =
             !name.is_empty() && name != "all" && !name.contains("..") && !name.contains([':', '*']);
-        ensure(is_word && !hosts.has_node(&name) && !self.by_name.contains_key(&name), || {
+        ensure(is_word && self.taken.insert(name.clone()), || {
             Fault::at("name", format!("a server cannot be called `{name}`")).help(
                 "give a name that no host, switch or other server has, without `..`, `:` and `*`",
             )
@@ -76,7 +84,7 @@ impl Servers {
             })?;
         }
         self.by_name.insert(name, number);
-        self.all.push(Server { ports: ports.to_vec(), select });
+        self.all.push(Server { ports: ports.to_vec(), select, chosen: Cell::new(0) });
         Ok(())
     }
 
@@ -98,7 +106,7 @@ impl Servers {
         let mut numbers: Vec<usize> = self
             .by_name
             .iter()
-            .filter(|(name, _)| is_like(name, pattern))
+            .filter(|(name, _)| matches_pattern(name, pattern))
             .map(|(_, &number)| number)
             .collect();
         numbers.sort_unstable();
@@ -110,15 +118,11 @@ impl Servers {
         self.place_of.get(&port).map(|&(_, place)| place)
     }
 
-    /// The port that a flow takes, if `name` is that of a server: `number` is the flow's place in its list, and `peer_port`
-    /// the place of its other port.
-    pub(super) fn select(
-        &self,
-        name: &str,
-        number: u64,
-        peer_port: Option<usize>,
-    ) -> Option<NodeId> {
+    /// The port that the next flow takes, if `name` is that of a server: `peer_port` is the place of its other port.
+    pub(super) fn select(&self, name: &str, peer_port: Option<usize>) -> Option<NodeId> {
         let server = &self.all[*self.by_name.get(name)?];
+        let number = server.chosen.get();
+        server.chosen.set(number + 1);
         let flow = ServerFlow { number, ports: server.ports.len(), peer_port };
         server.ports.get(server.select.select(&flow)).copied()
     }

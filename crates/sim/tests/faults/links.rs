@@ -44,6 +44,14 @@ fn a_link_that_is_too_short_is_told_beforehand() {
     }
 }
 
+#[test]
+fn a_later_table_holds_over_an_earlier_one() {
+    let more = "[[link]]\nports = [\"all\"]\nmtu = \"9000B\"\n";
+    let text = format!("{}{more}", with_mtu(1_000));
+    assert_eq!(notes(&text), [""; 0]);
+    run(&text).assert_complete();
+}
+
 /// A WRITE of a thousand packets over a link on which one bit of ten million changes: about one frame of a thousand.
 #[test]
 fn changed_bits_cost_frames_in_both_directions_and_nothing_is_lost() {

@@ -132,3 +132,21 @@ fn pauses_of_whole_links() {
         assert_cuts_change_nothing(&text, &evidence);
     }
 }
+
+/// Bits that change, also of pause frames; a link that is too short for some frames; and rules on the FCS.
+#[test]
+fn links_with_changed_bits() {
+    let more = "[[link]]\nports = [\"switch-0:4\", \"host-*\"]\nbit_error_rate = 3e-7\n\
+         [[link]]\nports = [\"host-5\"]\nmtu = \"600B\"\n\
+         [[faults]]\naction = \"corrupt\"\npart = \"fcs\"\nprobability = 0.003\n[switch]\nforwarding = \"cut-through\"\n\
+         [congestion_control.none]\n[[failure]]\nkind = \"link-down\"\nport = \"switch-0:4\"\nat = \"50us\"\nlasts = \"30us\"\n";
+    let list = [(0, 4), (1, 5), (2, 6), (3, 7)];
+    let text = dumbbell(
+        "stop = \"2ms\"\n[roce]\nack_timeout = 3",
+        &format!("{more}{}", flows("300KB", &list)),
+    );
+    assert_cuts_change_nothing(
+        &text,
+        &["/drops/fcs_error", "/drops/mtu_exceeded", "/drops/link_down"],
+    );
+}

@@ -55,3 +55,14 @@ fn routes_in_a_circle() {
     let text = clos(top, &format!("{more}{}", flows("200KB", PAIRS)));
     assert_cuts_change_nothing(&text, &["/drops/ttl_expired"]);
 }
+
+/// Bridges of two kinds, side by side.
+#[test]
+fn bridges_of_which_some_do_not_flood() {
+    let more = "[layer2]\nlearning = { mac_ageing = \"30us\" }\nentry = [{ hosts = [\"host-3\"], mac = \"gone\" }]\n\
+         [congestion_control.none]\n[[switch.override]]\nswitches = [\"leaf-1\"]\nforwarding_plane = \"bridge-no-flood\"\n";
+    let top = "[roce]\nversion = 1\nack_timeout = 3";
+    let text = clos(top, &format!("{more}{}", flows("300KB", PAIRS)));
+    let evidence = ["/layer2/floods", "/layer2/mac_learnt", "/drops/unknown_destination"];
+    assert_cuts_change_nothing(&text, &evidence);
+}

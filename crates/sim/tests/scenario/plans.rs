@@ -614,6 +614,9 @@ fn ends_between_servers(select: &str, flows: &[(&str, &str)]) -> Vec<(u32, u32)>
 fn flows_between_servers_take_their_ports_in_turn() {
     let flows = [("node-0", "node-1"); 3];
     assert_eq!(ends_between_servers("round-robin", &flows), [(0, 2), (1, 3), (0, 2)]);
+    // Each server counts for itself.
+    let flows = [("node-0", "node-2"), ("node-1", "node-3"), ("node-0", "node-2")];
+    assert_eq!(ends_between_servers("round-robin", &flows), [(0, 4), (2, 6), (1, 5)]);
     // A port that is named is taken, and so is a host that belongs to no server.
     let flows = [("host-0", "node-1"), ("host-0", "node-1"), ("node-3", "host-8")];
     assert_eq!(ends_between_servers("round-robin", &flows), [(0, 2), (0, 3), (6, 8)]);
@@ -633,6 +636,11 @@ fn a_server_stands_for_its_ports_where_several_hosts_are_meant() {
     let plan = planned(&around_a_switch(9, rest));
     let sources: BTreeSet<_> = plan.flows.iter().map(|flow| flow.source).collect();
     assert_eq!(sources, [0, 2, 3, 4, 5].into());
+    // A pattern that both a server and its ports are like names them once.
+    let all =
+        planned(&around_a_switch(9, &rest.replace("[\"node-1..node-2\", \"host-0\"]", "[\"*\"]")));
+    let sources: BTreeSet<_> = all.flows.iter().map(|flow| flow.source).collect();
+    assert_eq!(sources, (0..9).collect());
 }
 
 /// The captured ports, by the names of their nodes, of two leaves with two hosts each and a spine.
@@ -699,6 +707,12 @@ fn connections_take_the_entropy_that_is_given() {
     assert_eq!(entropies("version = 1\nentropy = \"queue-pairs\""), labels);
     let ports = labels.map(|label| 0xc000 | label);
     assert_eq!(entropies("entropy = \"queue-pairs\""), ports);
+    // Connections from others do not count.
+    let rest = "[roce]\nentropy = { list = [1, 2] }\n[workload.flows]\nlist = [\n\
+         { from = \"host-0\", to = \"host-1\", bytes = \"1KB\" },\n{ from = \"host-2\", to = \"host-0\", bytes = \"1KB\" },\n\
+         { from = \"host-0\", to = \"host-1\", bytes = \"1KB\" },\n]\n";
+    let plan = planned(&around_a_switch(3, rest));
+    assert_eq!(plan.flows.iter().map(|flow| flow.entropy).collect::<Vec<_>>(), [1, 1, 2]);
     // At random they differ.
     assert_eq!(entropies("").into_iter().collect::<BTreeSet<_>>().len(), 5);
 }

@@ -103,7 +103,8 @@ impl Checkpoint<'_> {
         let Switch { node, priorities, .. } = self.0.switches[switch as usize];
         let plan = &self.0.plan;
         let balancing = plan.load_balancing_of(node).name().to_owned();
-        let forwarding = plan.forwarding_plane_of(node).name().to_owned();
+        let forwarding =
+            plan.forwarding_plane_of(node).resolved(plan.roce.encapsulation).name().to_owned();
         (priorities, plan.latency_of(node).ps(), plan.cuts_through(node), balancing, forwarding)
     }
 

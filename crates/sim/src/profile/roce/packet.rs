@@ -1,6 +1,6 @@
 //! The packets of a NIC, as the network sees them.
 
-use rocelab_transport::Packet as RdmaPacket;
+use rocelab_transport::{Packet as RdmaPacket, QueuePairProfile};
 use rocelab_wire::{Cnm, Ecn, Opcode, TelemetryKind, encapsulation_len};
 
 use crate::Plan;
@@ -56,8 +56,11 @@ impl HostPacket for RdmaPacket {
     }
 
     /// As the receiver's NIC would make it.
-    fn congestion_notification_packet(qpn: u32, plan: &Plan) -> Option<(Self, u16)> {
-        let profile = plan.common_queue_pair();
+    fn congestion_notification_packet(
+        qpn: u32,
+        plan: &Plan,
+        profile: &QueuePairProfile,
+    ) -> Option<(Self, u16)> {
         let ecn = if profile.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
         let cnp = Self::new(Opcode::Cnp, qpn, 0).with_becn(true);
         let cnp = cnp.with_class(profile.cnp_priority, ecn);

@@ -185,7 +185,7 @@ fn overrides_name_switches_and_ports_that_exist() {
         (
             "ports = [\"host-0\"]\npause_quanta = 9",
             "switch.override[0].ports",
-            "`host-0` is no switch",
+            "`host-0` is a host",
             "leaf-0:3",
         ),
     ];

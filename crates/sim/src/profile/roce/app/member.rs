@@ -4,7 +4,9 @@
 //! what it asks for happens at once, in order.
 
 use rocelab_engine::RngStream;
-use rocelab_state::{BorshDeserialize, BorshSerialize};
+use rocelab_state::{
+    BorshDeserialize, BorshSerialize, Result, State, load_value, save_value, unfit,
+};
 use rocelab_transport::program::{Action, Completed, Message, Posts, Program, Verb};
 use rocelab_transport::{
     Completion, CompletionStatus, Nic, Operation, ReceiveCompletion, ReceiveRequest, WorkRequest,
@@ -34,11 +36,36 @@ pub(super) struct Member {
     actions: Vec<Action>,
 }
 
-rocelab_state::state!(Member {
-    values: dice, has_started, goes_on, has_failed, open;
-    states: program;
-    kept: app, number, ways, actions
-});
+impl State for Member {
+    fn save(&self, to: &mut Vec<u8>) -> Result {
+        let Self {
+            app: _,
+            number: _,
+            ways: _,
+            program,
+            dice,
+            has_started,
+            goes_on,
+            has_failed,
+            open,
+            actions: _,
+        } = self;
+        save_value(&(dice, has_started, goes_on, has_failed, open), to)?;
+        program.save(to)
+    }
+
+    /// Operations are of connections that it has.
+    fn load(&mut self, from: &mut &[u8]) -> Result {
+        let open: Vec<Option<Begun>>;
+        (self.dice, self.has_started, self.goes_on, self.has_failed, open) = load_value(from)?;
+        let is_own = |begun: &Begun| self.ways.iter().any(|way| way.connection == begun.connection);
+        if !open.iter().flatten().all(is_own) {
+            return Err(unfit("the operations of a program"));
+        }
+        self.open = open;
+        self.program.load(from)
+    }
+}
 
 /// One of its ends of connections.
 #[derive(Clone, Copy, Debug)]
