@@ -140,7 +140,7 @@ fn links_with_changed_bits() {
          [[link]]\nports = [\"host-5\"]\nmtu = \"600B\"\n\
          [[faults]]\naction = \"corrupt\"\npart = \"fcs\"\nprobability = 0.003\n[switch]\nforwarding = \"cut-through\"\n\
          [congestion_control.none]\n[[failure]]\nkind = \"link-down\"\nport = \"switch-0:4\"\nat = \"50us\"\nlasts = \"30us\"\n";
-    let list = [(0, 4), (1, 5), (2, 6), (3, 7)];
+    let list = [(0, 4), (1, 5), (2, 4), (3, 5)];
     let text = dumbbell(
         "stop = \"2ms\"\n[roce]\nack_timeout = 3",
         &format!("{more}{}", flows("300KB", &list)),

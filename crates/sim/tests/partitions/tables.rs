@@ -59,7 +59,7 @@ fn routes_in_a_circle() {
 /// Bridges of two kinds, side by side.
 #[test]
 fn bridges_of_which_some_do_not_flood() {
-    let more = "[layer2]\nlearning = { mac_ageing = \"30us\" }\nentry = [{ hosts = [\"host-3\"], mac = \"gone\" }]\n\
+    let more = "[layer2]\nlearning = { mac_ageing = \"30us\" }\nentry = [{ hosts = [\"host-2\"], mac = \"gone\" }]\n\
          [congestion_control.none]\n[[switch.override]]\nswitches = [\"leaf-1\"]\nforwarding_plane = \"bridge-no-flood\"\n";
     let top = "[roce]\nversion = 1\nack_timeout = 3";
     let text = clos(top, &format!("{more}{}", flows("300KB", PAIRS)));
