@@ -7,8 +7,10 @@ use crate::keys::Entries;
 use crate::rate::parse_rate;
 use crate::time::{Arithmetic, truncated};
 
-/// Bytes of a packet that its sequence header takes, and the most that are not fragmented.
-const PAYLOAD: std::ops::RangeInclusive<u32> = 24..=1_482;
+/// Bytes of a packet that its sequence header takes.
+const LEAST_PAYLOAD: u32 = 24;
+/// Bytes of an IP packet that is not fragmented.
+const MOST_BYTES: u32 = 1_500;
 /// The latest second that can be simulated: times stay far below 2^63 ps.
 const LATEST: f64 = 4e6;
 
@@ -183,7 +185,7 @@ impl Config {
         }
         Ok(Self {
             files: Files::of(entries, path)?,
-            payload: payload(entries)?,
+            payload: payload(entries, options.branch, read.flag("SEND_IN_CHUNKS", true)?)?,
             in_chunks: read.flag("SEND_IN_CHUNKS", true)?,
             receivers: (instant("APP_START_TIME", 1.0)?, instant("APP_STOP_TIME", 9.0)?),
             stop: instant("SIMULATOR_STOP_TIME", 3.01)?,
@@ -191,7 +193,7 @@ impl Config {
             multipath: multipath(entries)?,
             pause: Pause {
                 dynamic: read.flag("USE_DYNAMIC_PFC_THRESHOLD", true)?,
-                time: read.whole("PAUSE_TIME", 5.0)?,
+                time: pause_time(entries)?,
             },
             qcn: read.flag("ENABLE_QCN", true)?,
             marking: Marking {
@@ -243,15 +245,40 @@ impl Reaction {
     }
 }
 
-fn payload(entries: &Entries) -> Result<u32, InputError> {
+fn payload(entries: &Entries, branch: Branch, in_chunks: bool) -> Result<u32, InputError> {
     let key = "PACKET_PAYLOAD_SIZE";
     let payload = Reader { entries }.integer(key, 1_000)?;
-    if PAYLOAD.contains(&payload) {
+    // What IP has beside what the key says.
+    let most = MOST_BYTES - (wire_headers(branch, in_chunks) - LINK_HEADER);
+    if (LEAST_PAYLOAD..=most).contains(&payload) {
         return Ok(payload);
     }
-    let message = "the simulator crashes: its header takes 24 bytes, and above 1482 IP would have \
-                   to fragment packets";
-    Err(entries.blame(key, "", message, "write 24 to 1482"))
+    let message = format!(
+        "the simulator crashes: its header takes {LEAST_PAYLOAD} bytes, and above {most} IP would \
+         have to fragment packets"
+    );
+    Err(entries.blame(key, "", message, format!("write {LEAST_PAYLOAD} to {most}")))
+}
+
+/// Bytes of the link's header, of point-to-point links.
+const LINK_HEADER: u32 = 2;
+
+/// Bytes that packets on the wire have beside `PACKET_PAYLOAD_SIZE`: headers of link (2), IP (20) and UDP
+/// (8), and of the sequence header (14, or 15 in the branch `timely`) what the key does not count.
+pub(crate) const fn wire_headers(branch: Branch, in_chunks: bool) -> u32 {
+    match (branch, in_chunks) {
+        (Branch::Timely, _) => 45,
+        (Branch::Master, true) => 30,
+        (Branch::Master, false) => 20,
+    }
+}
+
+fn pause_time(entries: &Entries) -> Result<u64, InputError> {
+    let time = Reader { entries }.whole("PAUSE_TIME", 5.0)?;
+    if u32::try_from(time).is_ok() {
+        return Ok(time);
+    }
+    Err(entries.blame("PAUSE_TIME", "", "is too long", "write a number below 2^32"))
 }
 
 fn multipath(entries: &Entries) -> Result<Multipath, InputError> {
@@ -353,7 +380,9 @@ mod tests {
     #[test]
     fn what_cannot_be_is_said() {
         for (text, says) in [
-            ("PACKET_PAYLOAD_SIZE 1483", "d/config.txt:2:21: PACKET_PAYLOAD_SIZE = 1483: the sim"),
+            ("PACKET_PAYLOAD_SIZE 1473", "d/config.txt:2:21: PACKET_PAYLOAD_SIZE = 1473: the sim"),
+            ("PACKET_PAYLOAD_SIZE 1483 SEND_IN_CHUNKS 0", "write 24 to 1482"),
+            ("PAUSE_TIME 5000000000", "PAUSE_TIME = 5000000000: is too long"),
             ("PACKET_LEVEL_ECMP 1 FLOW_LEVEL_ECMP 1", "the simulator aborts"),
             ("KMAX 1.5", "KMAX = 1.5: is not a whole number"),
             ("KMAX 4169872", "does not fit into"),

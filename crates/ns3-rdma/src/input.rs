@@ -12,6 +12,9 @@ use crate::keys::Entries;
 use crate::routing::Routes;
 use crate::topology::Topology;
 
+/// Links that a path may have: the simulator's time to live is 64.
+const MOST_HOPS: usize = 64;
+
 /// All that the simulator reads.
 #[derive(Debug)]
 pub struct Input {
@@ -84,6 +87,13 @@ impl Input {
                 let message = "no path leads there";
                 let help = "add a link to the topology, or name another host";
                 return blame("dst", flow.destination.to_string(), message, help);
+            }
+            let hops = self.routes.hops(flow.source, flow.destination, &self.topology);
+            if hops > MOST_HOPS {
+                let message =
+                    format!("the path has {hops} links, and IP ends it after {MOST_HOPS}");
+                let help = "use a shorter path";
+                return blame("dst", flow.destination.to_string(), &message, help);
             }
             if flow.class == 7 && self.config.qcn && self.config.recovery.wait_for_ack {
                 let message = "the simulator reads uninitialised memory: class 7 has no milestone \

@@ -30,6 +30,7 @@ mod random;
 mod rate;
 mod receiver;
 mod routing;
+mod sending;
 mod setup;
 mod simulator;
 mod statistics;

@@ -82,6 +82,17 @@ impl Routes {
         self.rows[to as usize] != NO_ROW && self.of(from, to).count > 0
     }
 
+    /// Links from one node to another, which are [connected](Self::connect).
+    pub(crate) fn hops(&self, from: u32, to: u32, topology: &Topology) -> usize {
+        let (mut node, mut hops) = (from, 0);
+        while node != to {
+            let port = self.port(self.of(node, to), 0) ^ 1;
+            node = topology.links[port as usize / 2].nodes[port as usize % 2];
+            hops += 1;
+        }
+        hops
+    }
+
     /// The route of `node` to `destination`.
     #[inline]
     pub(crate) fn of(&self, node: u32, destination: u32) -> Route {
@@ -138,5 +149,6 @@ mod tests {
         assert_eq!((route.count, route.is_direct), (1, true));
         assert_eq!(routes.port(route, 0), 14);
         assert!(routes.connect(0, 1) && routes.connect(1, 0));
+        assert_eq!(routes.hops(0, 1, &topology), 4);
     }
 }

@@ -1,7 +1,7 @@
 //! What there is at the start of a run.
 
 use crate::application::Application;
-use crate::config::Branch;
+use crate::config::{Branch, wire_headers};
 use crate::frame::Stream;
 use crate::input::Input;
 use crate::memory::Pools;
@@ -131,14 +131,9 @@ impl Ends {
     }
 }
 
-/// Bytes of a flow's packets on the wire: link 2, IP 20, UDP 8, and what counts as payload, of which the
-/// sequence header takes 24 in the sender's account and 14 on the wire.
+/// Bytes of a flow's packets on the wire.
 fn wire_size(input: &Input) -> u16 {
-    let headers = match (input.options.branch, input.config.in_chunks) {
-        (Branch::Timely, _) => 45,
-        (Branch::Master, true) => 30,
-        (Branch::Master, false) => 20,
-    };
+    let headers = wire_headers(input.options.branch, input.config.in_chunks);
     u16::try_from(input.config.payload + headers).unwrap_or(u16::MAX)
 }
 

@@ -1,7 +1,4 @@
-//! The branch `timely`: TIMELY in the applications, and what the simulator prints.
-
-use crate::output::{Lines, Trace};
-use crate::simulator::Simulator;
+//! The branch `timely`: TIMELY in the applications.
 
 /// Bytes of a burst.
 const BURST_BYTES: u32 = 16_000;
@@ -23,7 +20,7 @@ const HIGH: f64 = 500.0 / 1e6;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TimelyRate {
     /// In bit/s.
-    rate: f64,
+    pub(crate) rate: f64,
     /// Round-trip times (s): the last one, and the smoothed difference of two.
     last: f64,
     difference: f64,
@@ -70,18 +67,24 @@ fn own_time(size: u32) -> f64 {
     f64::from(size) * 8.0 / BUILT_IN
 }
 
-impl<T: Trace, L: Lines, P: Lines> Simulator<'_, T, L, P> {
-    /// The answer to a packet of `flow` came that was made at `stamp`.
-    pub(crate) fn on_answer(&mut self, flow: u32, stamp: u64) {
-        const GIGABIT: f64 = 1e9;
-        let size = self.input.config.payload;
-        let arithmetic = self.input.options.arithmetic;
-        let round_trip = arithmetic.seconds(self.agenda.now - stamp);
-        let rate = &mut self.ends.applications[flow as usize].rate;
-        let old = rate.rate;
-        rate.react(round_trip, size);
-        let new = rate.rate;
-        let node = self.input.flows[flow as usize].source;
-        self.print(format_args!("Z{node} {:.6} {:.6}", old / GIGABIT, new / GIGABIT));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_follows_round_trip_times() {
+        let mut rate = TimelyRate::new(5e9, 1_000);
+        assert_eq!(TimelyRate::burst(1_000), 16);
+        assert_eq!(rate.time_of_burst(1_000), 128_000.0 / 5e9);
+        rate.react(20e-6, 1_000);
+        assert_eq!(rate.rate, 5.01e9);
+        // Far too long: 1 - 0.8 (1 - 500/1000) of it are left, about.
+        rate.react(1_000e-6 + 0.8e-6, 1_000);
+        assert!((rate.rate / (5.01e9 * 0.6) - 1.0).abs() < 1e-9, "{}", rate.rate);
+        (0..50).for_each(|_| rate.react(1.0, 1_000));
+        assert_eq!(rate.rate, BOUNDS.0);
+        // Between the thresholds the gradient decides, which is negative now.
+        rate.react(400e-6, 1_000);
+        assert_eq!(rate.rate, BOUNDS.0 + INCREASE);
     }
 }

@@ -68,7 +68,8 @@ fn results_are_those_of_the_simulator() {
     let mut cases: Vec<_> = cases.map(|entry| entry.unwrap().path()).collect();
     cases.retain(|case| case.join("config.txt").is_file());
     cases.sort();
-    let (mut run, mut skipped, mut files, mut failures) = (0, 0, 0, Vec::new());
+    let (mut run, mut skipped, mut files, mut hops) = (0, 0, 0, 0);
+    let mut failures = Vec::new();
     for case in cases {
         let name = case.file_name().unwrap().to_string_lossy().into_owned();
         if name.starts_with("tcp-") || !name.contains(&only) {
@@ -87,6 +88,7 @@ fn results_are_those_of_the_simulator() {
         };
         let made = run::run(&case.join("config.txt"), options).unwrap();
         run += 1;
+        hops += made.statistics.packet_hops;
         let compared = if is_timely {
             vec![("stdout.txt", made.printed)]
         } else {
@@ -100,6 +102,6 @@ fn results_are_those_of_the_simulator() {
             }
         }
     }
-    println!("run {run}, skipped {skipped}, files compared {files}");
+    println!("run {run}, skipped {skipped}, files compared {files}, packet-hops {hops}");
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
