@@ -164,11 +164,11 @@ impl<T: Trace, L: Lines, P: Lines> Simulator<'_, T, L, P> {
             return self.fail(Accident::ChunkOfZero);
         };
         let expected = receiver.expected();
-        self.statistics.received += 1;
+        let counts = &mut self.statistics.arrivals;
         match verdict {
-            Verdict::Acknowledged | Verdict::InOrder => self.statistics.in_order += 1,
-            Verdict::Duplicate => self.statistics.duplicates += 1,
-            Verdict::Refused | Verdict::Early => self.statistics.out_of_order += 1,
+            Verdict::Acknowledged | Verdict::InOrder => counts.in_order += 1,
+            Verdict::Duplicate => counts.duplicates += 1,
+            Verdict::Refused | Verdict::Early => counts.out_of_order += 1,
         }
         if L::ARE_READ {
             let stream = &self.ends.streams[frame.stream as usize];

@@ -87,8 +87,12 @@ impl<T: Trace, L: Lines, P: Lines> Simulator<'_, T, L, P> {
         port.is_busy = true;
         port.in_flight.push_back(frame);
         let delay = port.delay;
-        self.statistics.frame_hops += 1;
-        self.statistics.packet_hops += u64::from(frame.kind == Kind::Data);
+        let hops = &mut self.statistics.hops;
+        match frame.kind {
+            Kind::Data => hops.data += 1,
+            Kind::Ack | Kind::Nack => hops.acknowledgements += 1,
+            Kind::Cnp | Kind::Pause => hops.control += 1,
+        }
         self.agenda.after(time, Event::Free { port: number });
         self.agenda.after(time + delay, Event::Receive { port: number ^ 1 });
     }

@@ -43,6 +43,8 @@ pub struct Simulator<'a, T, L, P> {
 pub struct Finished {
     /// What it counted.
     pub statistics: Statistics,
+    /// The time (ns) that it came to.
+    pub end: u64,
     /// Whether it was interrupted.
     pub is_interrupted: bool,
 }
@@ -113,7 +115,8 @@ impl<'a, T: Trace, L: Lines, P: Lines> Simulator<'a, T, L, P> {
             return Err(accident.explain(self.input, time));
         }
         self.statistics.events = engine.executed();
-        Ok((Finished { statistics: self.statistics, is_interrupted }, self.outputs))
+        let end = if is_interrupted { self.agenda.now } else { self.input.config.stop };
+        Ok((Finished { statistics: self.statistics, end, is_interrupted }, self.outputs))
     }
 
     /// The run cannot go on.

@@ -5,20 +5,12 @@
 pub struct Statistics {
     /// Data packets that applications handed to their NICs.
     pub packets: u64,
-    /// Data packets that started on a link, again if they were sent again.
-    pub packet_hops: u64,
-    /// Packets of all kinds that started on a link.
-    pub frame_hops: u64,
+    /// Packets that started on a link.
+    pub hops: Hops,
     /// Events.
     pub events: u64,
     /// Data packets that reached their host.
-    pub received: u64,
-    /// Data packets that were in order there.
-    pub in_order: u64,
-    /// Data packets that were there before.
-    pub duplicates: u64,
-    /// Data packets that came before another one was there.
-    pub out_of_order: u64,
+    pub arrivals: Arrivals,
     /// Packets that switches marked.
     pub marks: u64,
     /// Congestion notification packets that hosts made.
@@ -37,4 +29,34 @@ pub struct Statistics {
     pub losses: u64,
     /// Flows that sent again because they had waited too long.
     pub time_outs: u64,
+}
+
+/// Packets that started on a link, again if they were sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hops {
+    /// Data.
+    pub data: u64,
+    /// Acknowledgements, negative ones too.
+    pub acknowledgements: u64,
+    /// CNPs and pause frames.
+    pub control: u64,
+}
+
+/// Data packets that reached their host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrivals {
+    /// In order.
+    pub in_order: u64,
+    /// There before.
+    pub duplicates: u64,
+    /// Before another one was there.
+    pub out_of_order: u64,
+}
+
+impl Arrivals {
+    /// All of them.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.in_order + self.duplicates + self.out_of_order
+    }
 }

@@ -88,7 +88,7 @@ fn results_are_those_of_the_simulator() {
         };
         let made = run::run(&case.join("config.txt"), options).unwrap();
         run += 1;
-        hops += made.statistics.packet_hops;
+        hops += made.statistics.hops.data;
         let compared = if is_timely {
             vec![("stdout.txt", made.printed)]
         } else {
