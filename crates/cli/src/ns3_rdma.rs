@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rocelab_ns3_rdma::{
-    Arithmetic, Branch, Digesting, Finished, Input, LineWriter, Lines, MixTrace, Nobody, Options,
-    Outputs, Simulator, Statistics, is_config,
+    Arithmetic, Branch, Digesting, Finished, Input, Options, RunError, Statistics, Texts,
+    is_config, run,
 };
 use rocelab_results::{
     DropCounts, EcnCounts, LinkTraversals, Machine, Ns3RdmaCounts, PfcCounts, ResultsDir, RunInfo,
@@ -171,7 +171,7 @@ impl Case {
         Ok(if finished.is_interrupted { Exit::Interrupted } else { Exit::Done })
     }
 
-    /// Runs it with the outputs that are asked for.
+    /// Runs it with the outputs that are asked for; also returns their digest.
     fn simulate(
         &self,
         arguments: &RunArguments,
@@ -179,48 +179,29 @@ impl Case {
         interrupt: &Interrupt,
     ) -> Result<(Finished, u64), Failure> {
         let is_timely = self.input.options.branch == Branch::Timely;
-        let lines = |name| Ok::<_, Failure>(LineWriter::new(created(results, name)?));
-        match (arguments.reference_log(), is_timely) {
-            (false, false) => self.drive(results, interrupt, Nobody, Nobody),
-            (false, true) => self.drive(results, interrupt, Nobody, lines(PRINTED_FILE)?),
-            (true, false) => self.drive(results, interrupt, lines(LOG_FILE)?, Nobody),
-            (true, true) => self.drive(results, interrupt, lines(LOG_FILE)?, lines(PRINTED_FILE)?),
-        }
-    }
-
-    fn drive(
-        &self,
-        results: &ResultsDir,
-        interrupt: &Interrupt,
-        log: impl Finish,
-        printed: impl Finish,
-    ) -> Result<(Finished, u64), Failure> {
-        let arithmetic = self.input.options.arithmetic;
-        // The branch `timely` has no trace.
-        let trace = match self.input.options.branch {
-            Branch::Master => Some(created(results, &self.trace)?),
-            Branch::Timely => None,
+        // The branch `timely` has no trace, but prints.
+        let name = if is_timely { PRINTED_FILE } else { &self.trace };
+        let mut main = Digesting::new(created(results, name)?);
+        let mut log = match arguments.reference_log() {
+            true => Some(created(results, LOG_FILE)?),
+            false => None,
         };
-        let trace = MixTrace::new(trace.map_or_else(Sink::nowhere, Sink::Trace), arithmetic);
-        let outputs = Outputs { trace, log, printed };
-        let simulator = Simulator::new(&self.input, outputs);
-        let observe = |_| match interrupt.requested() {
+        let mut texts = Texts::default();
+        *(if is_timely { &mut texts.printed } else { &mut texts.trace }) = Some(&mut main);
+        texts.log = log.as_mut().map(|log| log as &mut dyn Write);
+        let mut observe = |_| match interrupt.requested() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        let (finished, outputs) =
-            simulator.run(observe).map_err(|error| Failure::Input(error.to_string()))?;
-        let failed =
-            |name: &str, error| Failure::Machine { path: results.working_path().join(name), error };
-        let trace = outputs.trace.finish().and_then(|mut trace| {
-            trace.flush()?;
-            Ok(trace.digest())
-        });
-        let mut digest = trace.map_err(|error| failed(&self.trace, error))?;
-        outputs.log.finish().map_err(|error| failed(LOG_FILE, error))?;
-        let printed = outputs.printed.finish().map_err(|error| failed(PRINTED_FILE, error))?;
-        digest = printed.unwrap_or(digest);
-        Ok((finished, digest))
+        let finished = run(&self.input, texts, &mut observe).map_err(|error| {
+            let (name, error) = match error {
+                RunError::Input(error) => return Failure::Input(error.to_string()),
+                RunError::Trace(error) | RunError::Printed(error) => (name, error),
+                RunError::Log(error) => (LOG_FILE, error),
+            };
+            Failure::Machine { path: results.working_path().join(name), error }
+        })?;
+        Ok((finished, main.digest()))
     }
 
     fn summary(&self, finished: &Finished, digest: u64) -> Summary {
@@ -289,70 +270,9 @@ fn name_of(path: &Path) -> String {
     named.file_name().map_or_else(|| "ns3-rdma".into(), |name| name.to_string_lossy().into_owned())
 }
 
-/// A file of results.
-type Written = Digesting<BufWriter<File>>;
-
-fn created(results: &ResultsDir, name: &str) -> Result<Written, Failure> {
+fn created(results: &ResultsDir, name: &str) -> Result<File, Failure> {
     let path = results.working_path().join(name);
-    match File::create(&path) {
-        Ok(file) => Ok(Digesting::new(BufWriter::new(file))),
-        Err(error) => Err(Failure::Machine { path, error }),
-    }
-}
-
-/// Where a trace goes.
-enum Sink {
-    Trace(Written),
-    Nowhere(Digesting<io::Sink>),
-}
-
-impl Sink {
-    fn nowhere() -> Self {
-        Self::Nowhere(Digesting::new(io::sink()))
-    }
-
-    fn digest(&self) -> u64 {
-        match self {
-            Self::Trace(to) => to.digest(),
-            Self::Nowhere(to) => to.digest(),
-        }
-    }
-}
-
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Trace(to) => to.write(bytes),
-            Self::Nowhere(to) => to.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Self::Trace(to) => to.flush(),
-            Self::Nowhere(to) => to.flush(),
-        }
-    }
-}
-
-/// Lines that are written to their end.
-trait Finish: Lines {
-    /// Writes the rest; the digest of all lines, if there are any.
-    fn finish(self) -> io::Result<Option<u64>>;
-}
-
-impl Finish for Nobody {
-    fn finish(self) -> io::Result<Option<u64>> {
-        Ok(None)
-    }
-}
-
-impl Finish for LineWriter<Written> {
-    fn finish(self) -> io::Result<Option<u64>> {
-        let mut to = Self::finish(self)?;
-        to.flush()?;
-        Ok(Some(to.digest()))
-    }
+    File::create(&path).map_err(|error| Failure::Machine { path, error })
 }
 
 /// The results for a terminal.

@@ -7,7 +7,7 @@
 //!
 //! [`Input`] is what a `config.txt` and the files that it names say. A [`Simulator`] runs it, and tells
 //! what happens through the traits [`Trace`] and [`Lines`]: [`MixTrace`] writes `mix.tr`, [`LineWriter`] the
-//! reference log and what the branch `timely` prints. Times are whole nanoseconds, rates whole bit/s.
+//! reference log and what the branch `timely` prints. [`run`] puts these together. Times are whole nanoseconds, rates whole bit/s.
 
 mod accident;
 mod agenda;
@@ -31,6 +31,7 @@ mod random;
 mod rate;
 mod receiver;
 mod routing;
+mod run;
 mod sending;
 mod setup;
 mod simulator;
@@ -50,6 +51,7 @@ pub use input::Input;
 pub use keys::is_config;
 pub use lines::LineWriter;
 pub use output::{Arrival, Lines, Nobody, Outputs, Packet, Trace};
+pub use run::{RunError, Texts, run};
 pub use simulator::{Finished, Simulator};
 pub use statistics::{Arrivals, Hops, Statistics};
 pub use time::Arithmetic;

@@ -65,7 +65,7 @@ impl<T: Trace, L: Lines, P: Lines> Simulator<'_, T, L, P> {
         let stream = &self.ends.streams[flow as usize];
         let nic = &self.network.nics[stream.source_host as usize];
         let backlog = nic.backlog(stream.sender, stream.class);
-        let wait = interval(backlog, self.input.options.arithmetic);
+        let wait = interval(backlog, self.ends.shortest_interval);
         if wait < PATIENCE {
             self.send_packet(flow, NO_STAMP);
         }

@@ -1,6 +1,6 @@
 //! What there is at the start of a run.
 
-use crate::application::Application;
+use crate::application::{Application, shortest_interval};
 use crate::config::{Branch, wire_headers};
 use crate::frame::Stream;
 use crate::input::Input;
@@ -47,6 +47,8 @@ pub(crate) struct Ends {
     pub(crate) applications: Vec<Application>,
     /// For each host, its next source port.
     pub(crate) next_ports: Vec<u16>,
+    /// The shortest interval (s) between two looks of an application at its NIC.
+    pub(crate) shortest_interval: f64,
 }
 
 /// A number of things in a topology, of which there are fewer than 2^32.
@@ -127,6 +129,7 @@ impl Ends {
             streams,
             applications: applications.collect(),
             next_ports: vec![FIRST_PORT; places.len()],
+            shortest_interval: shortest_interval(input.options.arithmetic),
         }
     }
 }

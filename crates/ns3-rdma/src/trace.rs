@@ -14,6 +14,8 @@ pub struct MixTrace<W> {
     to: W,
     arithmetic: Arithmetic,
     lines: Vec<u8>,
+    /// The times (ns) from the first to before the second that are written as this text.
+    last_time: (u64, u64, Vec<u8>),
     /// Whether a reception has been written: from then on times have seven digits, before it six.
     has_received: bool,
     failure: Option<io::Error>,
@@ -23,7 +25,8 @@ impl<W: Write> MixTrace<W> {
     /// A trace that is written into `to`.
     pub fn new(to: W, arithmetic: Arithmetic) -> Self {
         let lines = Vec::with_capacity(CHUNK + 256);
-        Self { to, arithmetic, lines, has_received: false, failure: None }
+        let last_time = (0, 0, Vec::with_capacity(24));
+        Self { to, arithmetic, lines, last_time, has_received: false, failure: None }
     }
 
     /// Writes the rest.
@@ -45,58 +48,164 @@ impl<W: Write> MixTrace<W> {
         self.lines.clear();
     }
 
+    /// Writes the time of a reception. Most are written as the one before is.
+    fn time(&mut self, time: u64) {
+        // From 1 s to 10 s the last of seven digits is a microsecond.
+        const SECOND: u64 = 1_000_000_000;
+        const MICROSECOND: u64 = 1_000;
+        let (from, to, text) = &mut self.last_time;
+        if time < *from || time >= *to {
+            text.clear();
+            push_seconds(text, time, 7, self.arithmetic);
+            // A time that is just between two microseconds is written by itself.
+            let middle = (time + MICROSECOND / 2) / MICROSECOND * MICROSECOND;
+            let is_plain = time >= SECOND && time < 10 * SECOND - MICROSECOND;
+            let is_between = time % MICROSECOND == MICROSECOND / 2;
+            (*from, *to) = if is_plain && !is_between {
+                ((middle - MICROSECOND / 2 + 1).max(SECOND), middle + MICROSECOND / 2)
+            } else {
+                (0, 0)
+            };
+        }
+        self.lines.extend_from_slice(text);
+    }
+
     /// Writes the rest of a line, from the addresses on.
     fn rest(&mut self, arrival: &Arrival) {
-        let lines = &mut self.lines;
+        let mut line = Short::default();
         let [source, destination] = arrival.addresses;
-        push_link(lines, source);
-        lines.push(b'>');
-        push_link(lines, destination);
-        lines.push(b' ');
-        let numbers = |lines: &mut Vec<u8>, parts: [(&str, u64); 3]| {
-            for (text, number) in parts {
-                lines.extend_from_slice(text.as_bytes());
-                push_number(lines, number);
-            }
-        };
+        line.link(source);
+        line.byte(b'>');
+        line.link(destination);
+        line.byte(b' ');
         match arrival.packet {
             Packet::Data { port, seq, class } => {
-                let parts = [("u ", port.into()), (" ", seq.into()), (" ", class.into())];
-                numbers(lines, parts);
-                lines.push(b' ');
+                line.text(b"u ");
+                line.number(port.into());
+                line.byte(b' ');
+                line.number(seq.into());
+                line.byte(b' ');
+                line.number(class.into());
+                line.byte(b' ');
             }
             Packet::Notification { marked, total } => {
-                lines.extend_from_slice(b" qFb=");
-                push_number(lines, marked.into());
-                lines.push(b'/');
-                push_number(lines, total);
+                line.text(b" qFb=");
+                line.number(marked.into());
+                line.byte(b'/');
+                line.number(total);
             }
             Packet::Acknowledgement { class, seq } => {
-                lines.extend_from_slice(b"qbb:pg=");
-                push_number(lines, class.into());
-                lines.extend_from_slice(b",seq=");
-                push_number(lines, seq.into());
+                line.text(b"qbb:pg=");
+                line.number(class.into());
+                line.text(b",seq=");
+                line.number(seq.into());
             }
             Packet::Pause { time, queue, class } => {
-                let parts =
-                    [("pause=", time.into()), ("us, qlen=", queue), (", qidx=", class.into())];
-                numbers(lines, parts);
+                line.text(b"pause=");
+                line.number(time.into());
+                line.text(b"us, qlen=");
+                line.number(queue);
+                line.text(b", qidx=");
+                line.number(class.into());
             }
         }
-        lines.push(b'\n');
-        if lines.len() > CHUNK {
+        line.byte(b'\n');
+        self.lines.extend_from_slice(line.bytes());
+        if self.lines.len() > CHUNK {
             self.flush();
         }
     }
 }
 
+/// A part of a line while it is made, at most 128 bytes: it costs no look at whether there is memory.
+#[derive(Debug)]
+struct Short {
+    bytes: [u8; Self::MOST],
+    length: usize,
+}
+
+impl Default for Short {
+    fn default() -> Self {
+        Self { bytes: [0; Self::MOST], length: 0 }
+    }
+}
+
+impl Short {
+    const MOST: usize = 128;
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+
+    #[inline(always)]
+    fn byte(&mut self, byte: u8) {
+        if let Some(place) = self.bytes.get_mut(self.length) {
+            *place = byte;
+            self.length += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn text<const N: usize>(&mut self, text: &[u8; N]) {
+        if let Some(place) = self.bytes.get_mut(self.length..self.length + N) {
+            place.copy_from_slice(text);
+            self.length += N;
+        }
+    }
+
+    /// Appends a whole number.
+    #[inline(always)]
+    fn number(&mut self, number: u64) {
+        match u32::try_from(number) {
+            Ok(number) => self.short_number(number),
+            Err(_) => {
+                let mut text = Vec::new();
+                push_number(&mut text, number);
+                text.into_iter().for_each(|byte| self.byte(byte));
+            }
+        }
+    }
+
+    #[inline]
+    fn short_number(&mut self, mut number: u32) {
+        let mut digits = [0; 10];
+        let mut first = digits.len();
+        loop {
+            first -= 1;
+            digits[first] = digit(number % 10);
+            number /= 10;
+            if number == 0 {
+                break;
+            }
+        }
+        digits[first..].iter().for_each(|&digit| self.byte(digit));
+    }
+
+    /// Appends the second and third byte of an address.
+    #[inline]
+    fn link(&mut self, address: u32) {
+        let [_, high, low, _] = address.to_be_bytes();
+        self.short_number(high.into());
+        self.byte(b'.');
+        self.short_number(low.into());
+    }
+}
+
+/// The character of a digit.
+#[inline]
+const fn digit(value: u32) -> u8 {
+    b"0123456789"[value as usize]
+}
+
 impl<W: Write> Trace for MixTrace<W> {
     fn received(&mut self, arrival: &Arrival) {
         self.has_received = true;
-        push_seconds(&mut self.lines, arrival.time, 7, self.arithmetic);
-        self.lines.extend_from_slice(b" /");
-        push_number(&mut self.lines, arrival.node.into());
-        self.lines.push(b' ');
+        self.time(arrival.time);
+        let mut line = Short::default();
+        line.text(b" /");
+        line.short_number(arrival.node);
+        line.byte(b' ');
+        self.lines.extend_from_slice(line.bytes());
         self.rest(arrival);
     }
 
@@ -114,14 +223,6 @@ impl<W: Write> Trace for MixTrace<W> {
         );
         self.rest(arrival);
     }
-}
-
-/// Appends the second and third byte of an address.
-fn push_link(lines: &mut Vec<u8>, address: u32) {
-    let [_, high, low, _] = address.to_be_bytes();
-    push_number(lines, high.into());
-    lines.push(b'.');
-    push_number(lines, low.into());
 }
 
 /// Appends a whole number.
@@ -260,6 +361,23 @@ mod tests {
                 assert_eq!(seconds(time, digits), slow, "{time}");
             }
             time = time * 1_009 / 1_000 + 123;
+        }
+    }
+
+    #[test]
+    fn times_that_are_written_alike_are_written_once() {
+        let mut time = 999_990_000;
+        let mut trace = MixTrace::new(Vec::new(), Arithmetic::Linux);
+        while time < 1_000_020_000 {
+            trace.lines.clear();
+            trace.time(time);
+            assert_eq!(String::from_utf8_lossy(&trace.lines), seconds(time, 7), "{time}");
+            time += 1 + time % 7 * 13;
+        }
+        for time in [9_999_998_900, 9_999_999_499, 9_999_999_500, 10_000_000_400, 2_007_812_500] {
+            trace.lines.clear();
+            trace.time(time);
+            assert_eq!(String::from_utf8_lossy(&trace.lines), seconds(time, 7), "{time}");
         }
     }
 

@@ -3,10 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use rocelab_ns3_rdma::{
-    Branch, Input, InputError, LineWriter, MixTrace, Nobody, Options, Outputs, Simulator,
-    Statistics,
-};
+use rocelab_ns3_rdma::{Branch, Input, InputError, Options, RunError, Statistics, Texts};
 
 /// What a run writes.
 #[derive(Debug)]
@@ -36,26 +33,16 @@ pub(crate) fn run_with(
     read: impl FnMut(&Path) -> std::io::Result<String>,
 ) -> Result<Made, InputError> {
     let input = Input::parse(path, text, options, read)?;
-    let trace = MixTrace::new(Vec::new(), options.arithmetic);
-    let log = LineWriter::new(Vec::new());
-    let go_on = |_: u64| ControlFlow::Continue(());
-    if options.branch == Branch::Timely {
-        let printed = LineWriter::new(Vec::new());
-        let outputs = Outputs { trace, log, printed };
-        let (finished, outputs) = Simulator::new(&input, outputs).run(go_on)?;
-        return Ok(Made {
-            trace: outputs.trace.finish().unwrap(),
-            log: outputs.log.finish().unwrap(),
-            printed: outputs.printed.finish().unwrap(),
-            statistics: finished.statistics,
-        });
+    let (mut trace, mut log, mut printed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut texts = Texts { log: Some(&mut log), ..Texts::default() };
+    match options.branch {
+        Branch::Master => texts.trace = Some(&mut trace),
+        Branch::Timely => texts.printed = Some(&mut printed),
     }
-    let outputs = Outputs { trace, log, printed: Nobody };
-    let (finished, outputs) = Simulator::new(&input, outputs).run(go_on)?;
-    Ok(Made {
-        trace: outputs.trace.finish().unwrap(),
-        log: outputs.log.finish().unwrap(),
-        printed: Vec::new(),
-        statistics: finished.statistics,
-    })
+    let mut go_on = |_| ControlFlow::Continue(());
+    match rocelab_ns3_rdma::run(&input, texts, &mut go_on) {
+        Ok(finished) => Ok(Made { trace, log, printed, statistics: finished.statistics }),
+        Err(RunError::Input(error)) => Err(error),
+        Err(error) => panic!("memory takes all that is written: {error:?}"),
+    }
 }
