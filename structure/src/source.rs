@@ -34,7 +34,7 @@ pub(crate) fn read(crates: &Path) -> Result<Vec<Source>, Failure> {
     let root = crates.parent().unwrap_or(crates);
     let mut sources = Vec::new();
     for folder in folders(crates)? {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().replace('-', "_");
         let package = if name == "cli" { "rocelab".to_owned() } else { format!("rocelab_{name}") };
         read_folder(&folder.join("src"), &[package], root, &mut sources)?;
     }

@@ -33,6 +33,7 @@ pub(crate) fn execute(arguments: &ConvertArguments) -> Result<Exit, Failure> {
         let path = path.display();
         return Err(Failure::Input(format!("{path}: is no .txt file: name a configuration")));
     }
+    crate::ns3_rdma::refuse(path)?;
     let loaded = rocelab_sim::reference::load(path, &[])?;
     if let Some(out) = &arguments.out {
         check_folder(out)?;

@@ -25,6 +25,7 @@ mod headroom;
 mod inputs;
 mod interrupt;
 mod new_file;
+mod ns3_rdma;
 mod pcap;
 mod progress;
 pub mod ranks;

@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::inputs::{COPY_OR_OUT, Inputs, is_copied};
 use crate::interrupt::Interrupt;
+use crate::ns3_rdma;
 use crate::progress::{Bar, Stages, Stopwatch};
 use crate::resources;
 use crate::verdict;
@@ -25,7 +26,8 @@ use crate::verdict;
 /// Arguments of `rocelab run`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// A scenario file, a configuration of HPCC's ns-3 simulator (.txt), or a folder of them.
+    /// A scenario file, a configuration of HPCC's ns-3 simulator or of ns3-rdma (.txt), or a folder of
+    /// them.
     #[arg(value_name = "FILE_OR_FOLDER")]
     path: PathBuf,
     /// Where results go; with a folder, one directory a scenario below it.
@@ -40,6 +42,9 @@ pub(crate) struct RunArguments {
     /// Replace an existing results directory.
     #[arg(long)]
     force: bool,
+    /// Write every event to exact.txt; only with a configuration of ns3-rdma.
+    #[arg(long)]
+    reference_log: bool,
     #[command(flatten)]
     checkpoints: CheckpointArguments,
     #[command(flatten)]
@@ -92,11 +97,36 @@ impl RunArguments {
 
     /// The results directory for `plan`.
     pub(crate) fn directory_for(&self, plan: &Plan) -> PathBuf {
+        self.directory_of(&plan.name, plan.seed)
+    }
+
+    /// The results directory of what is called `name`.
+    pub(crate) fn directory_of(&self, name: &str, seed: u64) -> PathBuf {
         match &self.out {
-            Some(out) if self.path.is_dir() => out.join(&plan.name),
+            Some(out) if self.path.is_dir() => out.join(name),
             Some(out) => out.clone(),
-            None => PathBuf::from("results").join(format!("{}-{}", plan.name, plan.seed)),
+            None => PathBuf::from("results").join(format!("{name}-{seed}")),
         }
+    }
+
+    /// What changes a scenario.
+    pub(crate) fn scenario(&self) -> &ScenarioArguments {
+        &self.scenario
+    }
+
+    /// Whether only errors are printed.
+    pub(crate) fn quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Whether every event is written.
+    pub(crate) fn reference_log(&self) -> bool {
+        self.reference_log
+    }
+
+    /// The option that asks for checkpoints, if one does.
+    pub(crate) fn checkpoint_option(&self) -> Option<&'static str> {
+        self.checkpoints.are_asked_for().then_some("--checkpoint-every")
     }
 }
 
@@ -112,8 +142,19 @@ pub(crate) struct ScenarioArguments {
 }
 
 impl ScenarioArguments {
+    /// The seed, if one is given.
+    pub(crate) fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
+    /// The keys that are set, and their values.
+    pub(crate) fn overrides(&self) -> &[(String, String)] {
+        &self.set
+    }
+
     /// The scenario at `path` with these changes, and its plan.
     pub(crate) fn load(&self, path: &Path, quiet: bool) -> Result<(Loaded, Plan), Failure> {
+        ns3_rdma::refuse(path)?;
         let _stages = Stages::of_one(quiet, "planning");
         let mut overrides = self.set.clone();
         overrides.extend(self.seed.map(|seed| ("seed".to_owned(), seed.to_string())));
@@ -129,6 +170,9 @@ const CONFIG: &str = "config.txt";
 /// Runs every scenario at the path.
 pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
     let interrupt = Interrupt::listen();
+    if let Some(paths) = configurations_of_ns3_rdma(arguments)? {
+        return ns3_rdma::execute(arguments, &paths, &interrupt);
+    }
     let all = load_all(arguments)?;
     check_all(arguments, &all)?;
     let overwrite = arguments.overwrite();
@@ -142,6 +186,26 @@ pub(crate) fn execute(arguments: &RunArguments) -> Result<Exit, Failure> {
             }
         }
     })
+}
+
+/// The configurations of ns3-rdma at the path; none if there is a scenario.
+fn configurations_of_ns3_rdma(arguments: &RunArguments) -> Result<Option<Vec<PathBuf>>, Failure> {
+    let paths = scenario_files(&arguments.path)?;
+    let (ours, others): (Vec<_>, Vec<_>) =
+        paths.into_iter().partition(|path| ns3_rdma::is_ours(path));
+    match (ours.first(), others.first()) {
+        (Some(_), None) => Ok(Some(ours)),
+        (Some(ours), Some(other)) => Err(Failure::Input(format!(
+            "{}: is a configuration of ns3-rdma, and {} is not; run them one at a time",
+            ours.display(),
+            other.display()
+        ))),
+        (None, _) if arguments.reference_log => Err(Failure::Input(
+            "--reference-log: only runs of ns3-rdma's configurations have this log; leave it out"
+                .to_owned(),
+        )),
+        (None, _) => Ok(None),
+    }
 }
 
 /// A scenario with its file and its plan.

@@ -8,6 +8,7 @@ mod bins;
 mod inboxes;
 mod key;
 mod memory;
+pub mod mrg32k3a;
 mod queue;
 mod random;
 mod run;

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::words::{counted, microseconds};
 use crate::{
     Distribution, FlowCounts, FrozenRecord, Goodput, IdleQueuePairRecord, MessageCounts,
-    Millionths, OperationCounts, StallRecord, StreamRecord, TcpCounts, TransportFlows,
+    Millionths, Ns3RdmaCounts, OperationCounts, StallRecord, StreamRecord, TcpCounts,
+    TransportFlows,
 };
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
@@ -27,6 +28,9 @@ pub struct Summary {
     pub digest: String,
     /// Simulated time at the end, in picoseconds.
     pub simulated_ps: u64,
+    /// What a run by the rules of ns3-rdma counts beside; left out for other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ns3_rdma: Option<Ns3RdmaCounts>,
     /// Link traversals: each frame counts once for each link that it crosses.
     pub link_traversals: LinkTraversals,
     /// How many flows, and how they ended.

@@ -17,6 +17,7 @@ mod interrupt;
 mod leftovers;
 #[cfg(unix)]
 mod limits;
+mod ns3_rdma;
 mod pause_causes;
 mod pcap;
 mod program;

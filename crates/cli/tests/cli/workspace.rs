@@ -7,11 +7,12 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 use crate::program::repository;
 
 /// For each crate of `crates/`, the others that it may use, and does use.
-const ALLOWED: [(&str, &[&str]); 12] = [
-    ("rocelab", &["capture", "report", "results", "sim", "units"]),
+const ALLOWED: [(&str, &[&str]); 13] = [
+    ("rocelab", &["capture", "ns3-rdma", "report", "results", "sim", "units"]),
     ("rocelab-capture", &["units", "wire"]),
     ("rocelab-engine", &["state", "units"]),
     ("rocelab-fabric", &["state", "units", "wire"]),
+    ("rocelab-ns3-rdma", &["engine", "fabric", "units"]),
     ("rocelab-report", &["results", "units"]),
     ("rocelab-results", &["units"]),
     ("rocelab-scenario", &["fabric", "state", "transport", "units", "wire"]),

@@ -48,6 +48,7 @@ pub(super) fn summary<P: Profile>(
         incomplete: ending == Ending::Interrupted,
         digest: format!("{:016x}", network.digest()),
         simulated_ps: simulation.now().ps(),
+        ns3_rdma: None,
         link_traversals: LinkTraversals {
             total: totals.traversals.total(),
             data: totals.traversals.data,

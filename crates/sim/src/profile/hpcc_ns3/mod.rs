@@ -7,7 +7,6 @@
 mod glibc_random;
 mod host;
 mod marking;
-mod mrg32k3a;
 mod shared;
 mod starts;
 

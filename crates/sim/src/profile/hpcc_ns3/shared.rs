@@ -1,11 +1,11 @@
 //! What all nodes share: random generators, and the receiving ends of flows.
 
+use rocelab_engine::mrg32k3a::{AutoStreams, LOSS_STREAM, Seed, Stream};
 use rocelab_fabric::PairProperties;
 use rocelab_transport::hpcc_ns3::Receiver;
 use rocelab_units::Duration;
 
 use super::glibc_random::GlibcRandom;
-use super::mrg32k3a::{AutoStreams, LossStream};
 use crate::profile::{BuildError, Shared};
 use crate::{HpccNs3Plan, Plan};
 
@@ -29,7 +29,7 @@ pub struct Commons {
 struct Losses {
     /// By port of all, of the port that sends: probability and dice.
     directions: Vec<Option<(f64, usize)>>,
-    dice: Vec<LossStream>,
+    dice: Vec<Stream>,
 }
 
 /// Streams that the simulator hands out before the first draw: six a node and two more, and two
@@ -43,7 +43,7 @@ impl Commons {
     pub(super) fn new(plan: &Plan, rules: &HpccNs3Plan) -> Result<Self, BuildError> {
         let pairs = PairProperties::new(&plan.topology, rules.payload_bytes)?;
         Ok(Self {
-            streams: AutoStreams::new(first_stream(plan)),
+            streams: AutoStreams::new(Seed::ONE, first_stream(plan)),
             random: GlibcRandom::new(),
             losses: Losses::new(plan, rules.common_loss),
             receivers: vec![Receiver::default(); plan.flows.len()],
@@ -60,12 +60,12 @@ impl Losses {
             return Self::default();
         }
         let mut losses = Self::default();
-        losses.dice.push(LossStream::new()); // That of all links without a loss of their own.
+        losses.dice.push(Stream::new(Seed::ONE, LOSS_STREAM)); // That of all links without a loss of their own.
         let of_link: Vec<_> = links
             .iter()
             .map(|link| {
                 if link.loss > 0.0 {
-                    losses.dice.push(LossStream::new());
+                    losses.dice.push(Stream::new(Seed::ONE, LOSS_STREAM));
                     return Some((link.loss, losses.dice.len() - 1));
                 }
                 (common_loss > 0.0).then_some((common_loss, 0))

@@ -1,58 +1,80 @@
-//! The random numbers of HPCC's ns-3 simulator: L'Ecuyer's combined generator MRG32k3a (1999), cut
-//! into streams that start 2^127 steps apart, which are cut into substreams that start 2^76 steps
-//! apart.
+//! The random numbers of simulators that descend from ns-3: L'Ecuyer's combined generator MRG32k3a
+//! (1999), cut into streams that start 2^127 steps apart, which are cut into substreams that start
+//! 2^76 steps apart.
 //!
-//! That simulator makes all its generators from one seed, of six ones, and uses substream 1 of
-//! whatever stream it assigns.
+//! Such a simulator makes all its generators from one seed, six times the same number, and uses
+//! substream 1 of whatever stream it assigns. HPCC's ns-3 simulator has the seed 1.
+
+/// A seed that the generator cannot have: zero, or not below its smaller modulus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidSeed;
+
+/// The seed of all streams of a run: six times this number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seed(u64);
+
+impl Seed {
+    /// The seed of a simulator that nobody has given one.
+    pub const ONE: Self = Self(1);
+    /// The largest seed.
+    pub const MOST: u32 = 4_294_944_442;
+
+    /// The seed `number`.
+    ///
+    /// # Errors
+    /// If the number is zero, or above [`Seed::MOST`].
+    pub const fn new(number: u32) -> Result<Self, InvalidSeed> {
+        if number == 0 || number > Self::MOST {
+            return Err(InvalidSeed);
+        }
+        Ok(Self(number as u64))
+    }
+}
+
+/// The number of the stream that lossy links draw from, each from the start.
+pub const LOSS_STREAM: u64 = (1 << 63) + 50;
 
 /// A new stream for every draw, as HPCC's ns-3 simulator marks packets.
 #[derive(Clone, Debug)]
-pub(crate) struct AutoStreams {
+pub struct AutoStreams {
     /// The start of substream 1 of the stream that is next.
     next: Generator,
 }
 
 impl AutoStreams {
-    /// The streams from number `first` on.
-    pub(crate) fn new(first: u64) -> Self {
-        let Generator { first: one, second: other } = SUBSTREAM_1;
-        // Both components jump by matrices, and powers of one matrix may be taken in any order.
-        Self {
-            next: Generator {
-                first: power(STREAM.first, first, ONE).times(one, ONE),
-                second: power(STREAM.second, first, OTHER).times(other, OTHER),
-            },
-        }
+    /// The streams of `seed` from number `first` on.
+    pub const fn new(seed: Seed, first: u64) -> Self {
+        Self { next: Generator::at_stream(seed, first) }
     }
 
     /// The first number of the next stream, above 0 and below 1.
-    pub(crate) fn next_uniform(&mut self) -> f64 {
+    #[inline]
+    pub fn next_uniform(&mut self) -> f64 {
         let draw = self.next.clone().next_uniform();
         self.skip();
         draw
     }
 
     /// Leaves the next stream to somebody who does not draw.
-    pub(crate) fn skip(&mut self) {
+    #[inline]
+    pub fn skip(&mut self) {
         self.next = self.next.jump(&STREAM);
     }
 }
 
-/// What lossy links draw from in HPCC's ns-3 simulator: the same numbers for each of them.
+/// One stream, from its start.
 #[derive(Clone, Debug)]
-pub(crate) struct LossStream(Generator);
+pub struct Stream(Generator);
 
-impl LossStream {
-    /// The stream at its start: number 2^63 + 50.
-    pub(crate) const fn new() -> Self {
-        Self(Generator {
-            first: [3_279_226_084, 1_647_008_504, 4_192_081_390],
-            second: [2_021_140_269, 4_060_494_385, 1_283_720_922],
-        })
+impl Stream {
+    /// Stream `number` of `seed`.
+    pub const fn new(seed: Seed, number: u64) -> Self {
+        Self(Generator::at_stream(seed, number))
     }
 
     /// The next number, above 0 and below 1.
-    pub(crate) fn next_uniform(&mut self) -> f64 {
+    #[inline]
+    pub fn next_uniform(&mut self) -> f64 {
         self.0.next_uniform()
     }
 }
@@ -74,6 +96,12 @@ impl<const C: u64> Modulus<C> {
     const fn sum_of_products(self, a: [u64; 3], b: [u64; 3]) -> u64 {
         let sum = Self::folded(a[0] * b[0]) + Self::folded(a[1] * b[1]) + Self::folded(a[2] * b[2]);
         sum % Self::VALUE
+    }
+
+    /// A state times a number below 2^32: the recurrence is linear.
+    const fn scaled(self, state: State, by: u64) -> State {
+        let [a, b, c] = state;
+        [a * by % Self::VALUE, b * by % Self::VALUE, c * by % Self::VALUE]
     }
 
     /// A smaller number with the same remainder: 2^32 is C more than the modulus.
@@ -103,20 +131,22 @@ impl Matrix {
         ]
     }
 
-    fn squared<const C: u64>(self, modulus: Modulus<C>) -> Self {
+    const fn squared<const C: u64>(self, modulus: Modulus<C>) -> Self {
         self.after(self, modulus)
     }
 
     /// The jump that takes `before` first.
-    fn after<const C: u64>(self, before: Self, modulus: Modulus<C>) -> Self {
-        let column = |j: usize| before.0.map(|row| row[j]);
-        let columns = [0, 1, 2].map(|j| self.times(column(j), modulus));
-        Self([0, 1, 2].map(|i| columns.map(|column| column[i])))
+    const fn after<const C: u64>(self, before: Self, modulus: Modulus<C>) -> Self {
+        let Self([a, b, c]) = before;
+        let x = self.times([a[0], b[0], c[0]], modulus);
+        let y = self.times([a[1], b[1], c[1]], modulus);
+        let z = self.times([a[2], b[2], c[2]], modulus);
+        Self([[x[0], y[0], z[0]], [x[1], y[1], z[1]], [x[2], y[2], z[2]]])
     }
 }
 
 /// A jump taken `exponent` times.
-fn power<const C: u64>(mut jump: Matrix, mut exponent: u64, modulus: Modulus<C>) -> Matrix {
+const fn power<const C: u64>(mut jump: Matrix, mut exponent: u64, modulus: Modulus<C>) -> Matrix {
     let mut product = Matrix::IDENTITY;
     while exponent > 0 {
         if exponent & 1 != 0 {
@@ -163,6 +193,16 @@ struct Generator {
 }
 
 impl Generator {
+    /// The start of substream 1 of stream `number` of `seed`. Both components jump by matrices, and
+    /// powers of one matrix may be taken in any order.
+    const fn at_stream(seed: Seed, number: u64) -> Self {
+        let Self { first, second } = SUBSTREAM_1;
+        Self {
+            first: ONE.scaled(power(STREAM.first, number, ONE).times(first, ONE), seed.0),
+            second: OTHER.scaled(power(STREAM.second, number, OTHER).times(second, OTHER), seed.0),
+        }
+    }
+
     #[inline]
     const fn jump(&self, jump: &Jump) -> Self {
         Self {
@@ -202,7 +242,7 @@ mod tests {
     use super::*;
 
     fn draw(stream: u64) -> f64 {
-        AutoStreams::new(stream).next_uniform()
+        AutoStreams::new(Seed::ONE, stream).next_uniform()
     }
 
     #[test]
@@ -217,7 +257,7 @@ mod tests {
 
     #[test]
     fn every_draw_and_every_skip_takes_a_stream() {
-        let mut streams = AutoStreams::new(26);
+        let mut streams = AutoStreams::new(Seed::ONE, 26);
         assert_eq!(streams.next_uniform(), draw(26));
         streams.skip();
         assert_eq!(streams.next_uniform(), draw(28));
@@ -248,12 +288,12 @@ mod tests {
 
     #[test]
     fn links_lose_as_in_the_reference() {
-        let mut stream = LossStream::new();
+        let mut stream = Stream::new(Seed::ONE, LOSS_STREAM);
         let expected =
             [0.460_392_457_377_545_36, 0.056_660_465_380_497_47, 0.094_335_827_189_928_88];
         assert_eq!([0; 3].map(|_| stream.next_uniform()), expected);
         let lost = |probability: f64, count| {
-            let mut stream = LossStream::new();
+            let mut stream = Stream::new(Seed::ONE, LOSS_STREAM);
             let draws = (0..11_000u32).map(|draw| (draw, stream.next_uniform()));
             let lost = draws.filter(|&(_, uniform)| uniform < probability).map(|(draw, _)| draw);
             lost.take(count).collect::<Vec<_>>()
@@ -264,7 +304,28 @@ mod tests {
     }
 
     #[test]
-    fn the_stream_of_losses_is_number_2_to_the_63_plus_50() {
-        assert_eq!(AutoStreams::new((1 << 63) + 50).next, LossStream::new().0);
+    fn the_stream_of_losses_begins_as_in_the_reference() {
+        let start = Generator {
+            first: [3_279_226_084, 1_647_008_504, 4_192_081_390],
+            second: [2_021_140_269, 4_060_494_385, 1_283_720_922],
+        };
+        assert_eq!(Stream::new(Seed::ONE, LOSS_STREAM).0, start);
+    }
+
+    #[test]
+    fn a_seed_is_six_times_a_number() {
+        let seed = Seed::new(7).unwrap();
+        let stepped = |state: &Generator| {
+            let mut state = state.clone();
+            (0..5).map(|_| state.next_uniform()).collect::<Vec<_>>()
+        };
+        let scaled = |state: State, modulus: u64| state.map(|value| value * 7 % modulus);
+        let start = Generator {
+            first: scaled(SUBSTREAM_1.first, Modulus::<209>::VALUE),
+            second: scaled(SUBSTREAM_1.second, Modulus::<22_853>::VALUE),
+        };
+        assert_eq!(stepped(&Stream::new(seed, 0).0), stepped(&start));
+        assert_eq!(Seed::new(0), Err(InvalidSeed));
+        assert_eq!(Seed::new(Seed::MOST + 1), Err(InvalidSeed));
     }
 }

@@ -1,0 +1,79 @@
+//! Lines of text: `exact.txt` and `stdout.txt`.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use crate::output::Lines;
+use crate::trace::push_general;
+
+/// Bytes that are written at once.
+const CHUNK: usize = 1 << 16;
+
+/// Writes lines.
+#[derive(Debug)]
+pub struct LineWriter<W> {
+    to: W,
+    lines: Vec<u8>,
+    failure: Option<io::Error>,
+}
+
+impl<W: Write> LineWriter<W> {
+    /// Lines are written into `to`.
+    pub const fn new(to: W) -> Self {
+        Self { to, lines: Vec::new(), failure: None }
+    }
+
+    /// Writes the rest.
+    ///
+    /// # Errors
+    /// The first one of all writes.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.flush();
+        match self.failure {
+            Some(error) => Err(error),
+            None => Ok(self.to),
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.failure.is_none() {
+            self.failure = self.to.write_all(&self.lines).err();
+        }
+        self.lines.clear();
+    }
+}
+
+impl<W: Write> Lines for LineWriter<W> {
+    fn line(&mut self, line: fmt::Arguments<'_>) {
+        // Memory takes all that is written.
+        let _ = self.lines.write_fmt(line);
+        self.lines.push(b'\n');
+        if self.lines.len() > CHUNK {
+            self.flush();
+        }
+    }
+}
+
+/// Displays a number with 17 significant digits, as C's `%.17g` does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digits17(pub(crate) f64);
+
+impl fmt::Display for Digits17 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = Vec::new();
+        push_general(&mut text, self.0, 17);
+        f.write_str(&String::from_utf8_lossy(&text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end() {
+        let mut lines = LineWriter::new(Vec::new());
+        lines.line(format_args!("a {}", Digits17(0.513_512_696_731_128_3)));
+        assert_eq!(lines.finish().unwrap(), b"a 0.51351269673112832\n");
+    }
+}
