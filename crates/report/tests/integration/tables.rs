@@ -58,6 +58,7 @@ fn summary() -> Summary {
         cnps: 456,
         cnms: 0,
         switch_cnps: 0,
+        ns3_rdma: None,
         naks: 1,
         timeouts: 0,
         retransmissions: 1_201,
