@@ -37,6 +37,7 @@ impl<'a> Pauses<'a> {
                 }
             }
             RecordKind::PauseRequest(request) => self.tree.request(*request),
+            RecordKind::PauseWithdrawal(withdrawal) => self.tree.withdraw(*withdrawal),
             RecordKind::Storm(storm) => self.tree.storm(record.key.time, storm),
             _ => {}
         }
