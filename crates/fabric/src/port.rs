@@ -441,7 +441,7 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
 
     /// Bit p: a pause that is asked for because of `priority` holds priority p back at the other end.
     pub fn held_by(&self, priority: u8) -> u8 {
-        self.flow_control.held_by(priority)
+        self.end_of_pauses().control().held_by(priority)
     }
 
     /// The control frame that would end all pauses that this port obeys.

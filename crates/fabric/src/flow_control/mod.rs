@@ -28,7 +28,9 @@ macro_rules! controls {
         $(mod $module;)*
 
         /// The flow control of a link, the same at both of its ends.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+        )]
         pub enum LinkFlowControl {
             $($(#[$meta])* #[serde(rename = $name)] $variant,)*
         }
@@ -45,6 +47,11 @@ macro_rules! controls {
             /// The name of its frames.
             pub const fn frame_name(self) -> &'static str {
                 match self { $(Self::$variant => <$frame as LinkFrame>::NAME,)* }
+            }
+
+            /// Bit p: a pause that is asked for because of `priority` (0 to 7) holds priority p back.
+            pub fn held_by(self, priority: u8) -> u8 {
+                match self { $(Self::$variant => <$frame as LinkFrame>::held_by(priority),)* }
             }
 
             /// The control at one port, whose frames ask for pauses of `quanta` (512 bit times) at a time.
@@ -109,6 +116,13 @@ macro_rules! controls {
             $($(#[$meta])* $variant($module::Control),)*
         }
 
+        /// Calls a method of whichever control it is.
+        macro_rules! of_each {
+            ($self:ident.$method:ident $arguments:tt) => {
+                match $self { $(LinkController::$variant(control) => control.$method $arguments,)* }
+            };
+        }
+
         impl LinkController {
             /// Which control it is.
             pub const fn control(&self) -> LinkFlowControl {
@@ -120,91 +134,41 @@ macro_rules! controls {
         impl State for LinkController {
             fn save(&self, to: &mut Vec<u8>) -> Result {
                 save_value(&self.control().name(), to)?;
-                match self { $(Self::$variant(control) => control.save(to),)* }
+                of_each!(self.save(to))
             }
 
             fn load(&mut self, from: &mut &[u8]) -> Result {
                 if load_value::<String>(from)? != self.control().name() {
                     return Err(unfit("the flow control of a link"));
                 }
-                match self { $(Self::$variant(control) => control.load(from),)* }
+                of_each!(self.load(from))
             }
         }
 
         impl FlowControl for LinkController {
             const COUNTS_FRAMES: bool = false $(|| $module::Control::COUNTS_FRAMES)*;
 
-            fn held_by(&self, priority: u8) -> u8 {
-                match self { $(Self::$variant(control) => control.held_by(priority),)* }
-            }
-
-            fn request_pause(&mut self, priority: u8) {
-                match self { $(Self::$variant(control) => control.request_pause(priority),)* }
-            }
-
-            fn request_resume(&mut self, priority: u8) {
-                match self { $(Self::$variant(control) => control.request_resume(priority),)* }
-            }
-
-            fn pausing(&self) -> u8 {
-                match self { $(Self::$variant(control) => control.pausing(),)* }
-            }
-
-            fn repeat_requests(&mut self) -> u8 {
-                match self { $(Self::$variant(control) => control.repeat_requests(),)* }
-            }
-
-            fn is_pending(&self) -> bool {
-                match self { $(Self::$variant(control) => control.is_pending(),)* }
-            }
-
-            fn pending_bytes(&self) -> u32 {
-                match self { $(Self::$variant(control) => control.pending_bytes(),)* }
-            }
-
+            fn request_pause(&mut self, priority: u8) { of_each!(self.request_pause(priority)) }
+            fn request_resume(&mut self, priority: u8) { of_each!(self.request_resume(priority)) }
+            fn pausing(&self) -> u8 { of_each!(self.pausing()) }
+            fn repeat_requests(&mut self) -> u8 { of_each!(self.repeat_requests()) }
+            fn is_pending(&self) -> bool { of_each!(self.is_pending()) }
+            fn pending_bytes(&self) -> u32 { of_each!(self.pending_bytes()) }
             fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Option<ControlFrame> {
-                match self { $(Self::$variant(control) => control.take_frame(now, quantum),)* }
+                of_each!(self.take_frame(now, quantum))
             }
-
-            fn end_of_pauses(&self) -> ControlFrame {
-                match self { $(Self::$variant(control) => control.end_of_pauses(),)* }
-            }
-
+            fn end_of_pauses(&self) -> ControlFrame { of_each!(self.end_of_pauses()) }
             fn receive(&mut self, now: SimTime, frame: &ControlFrame, quantum: Duration) {
-                match self { $(Self::$variant(control) => control.receive(now, frame, quantum),)* }
+                of_each!(self.receive(now, frame, quantum))
             }
-
-            fn paused(&self) -> u8 {
-                match self { $(Self::$variant(control) => control.paused(),)* }
-            }
-
-            fn paused_since(&self, priority: u8) -> Option<SimTime> {
-                match self { $(Self::$variant(control) => control.paused_since(priority),)* }
-            }
-
-            fn paused_time(&self, now: SimTime) -> Duration {
-                match self { $(Self::$variant(control) => control.paused_time(now),)* }
-            }
-
-            fn poll_timeout(&self) -> SimTime {
-                match self { $(Self::$variant(control) => control.poll_timeout(),)* }
-            }
-
-            fn handle_timeout(&mut self, now: SimTime) {
-                match self { $(Self::$variant(control) => control.handle_timeout(now),)* }
-            }
-
-            fn may_start(&self, priority: u8, len: u32) -> bool {
-                match self { $(Self::$variant(control) => control.may_start(priority, len),)* }
-            }
-
-            fn on_started(&mut self, priority: u8, len: u32) {
-                match self { $(Self::$variant(control) => control.on_started(priority, len),)* }
-            }
-
-            fn on_freed(&mut self, priority: u8, len: u32) {
-                match self { $(Self::$variant(control) => control.on_freed(priority, len),)* }
-            }
+            fn paused(&self) -> u8 { of_each!(self.paused()) }
+            fn paused_since(&self, priority: u8) -> Option<SimTime> { of_each!(self.paused_since(priority)) }
+            fn paused_time(&self, now: SimTime) -> Duration { of_each!(self.paused_time(now)) }
+            fn poll_timeout(&self) -> SimTime { of_each!(self.poll_timeout()) }
+            fn handle_timeout(&mut self, now: SimTime) { of_each!(self.handle_timeout(now)) }
+            fn may_start(&self, priority: u8, len: u32) -> bool { of_each!(self.may_start(priority, len)) }
+            fn on_started(&mut self, priority: u8, len: u32) { of_each!(self.on_started(priority, len)) }
+            fn on_freed(&mut self, priority: u8, len: u32) { of_each!(self.on_freed(priority, len)) }
         }
     };
 }
@@ -223,13 +187,6 @@ impl Default for LinkFlowControl {
     }
 }
 
-impl LinkFlowControl {
-    /// Bit p: a pause that is asked for because of `priority` (0 to 7) holds priority p back.
-    pub fn held_by(self, priority: u8) -> u8 {
-        self.controller(u16::MAX).held_by(priority)
-    }
-}
-
 /// What the frame of a control has: its bytes, its effect, and its text.
 pub trait LinkFrame: Copy + fmt::Display {
     /// Its name.
@@ -237,6 +194,11 @@ pub trait LinkFrame: Copy + fmt::Display {
 
     /// Bytes on the wire, FCS included, without preamble and gap.
     const WIRE_LEN: u16;
+
+    /// Bit p: a pause that is asked for because of `priority` holds priority p back at the other end.
+    fn held_by(priority: u8) -> u8 {
+        1 << priority
+    }
 
     /// See [`ControlFrame::quanta_of`].
     fn quanta_of(&self, priority: u8) -> Option<u16>;
@@ -262,11 +224,6 @@ pub trait FlowControl: fmt::Debug + Send + State {
     /// Bytes of a frame of it on the wire, without preamble and gap.
     fn frame_len(frame: &ControlFrame) -> u16 {
         frame.wire_len()
-    }
-
-    /// Bit p: a pause that is asked for because of `priority` holds priority p back at the other end.
-    fn held_by(&self, priority: u8) -> u8 {
-        1 << priority
     }
 
     /// Asks the other end to stop sending, because of `priority`.

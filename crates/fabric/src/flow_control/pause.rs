@@ -33,6 +33,10 @@ impl LinkFrame for Pause {
     #[expect(clippy::cast_possible_truncation, reason = "64 bytes")]
     const WIRE_LEN: u16 = MIN_FRAME as u16;
 
+    fn held_by(_priority: u8) -> u8 {
+        ALL
+    }
+
     fn quanta_of(&self, _priority: u8) -> Option<u16> {
         Some(self.quanta)
     }
@@ -43,10 +47,6 @@ impl LinkFrame for Pause {
 }
 
 impl FlowControl for Control {
-    fn held_by(&self, _priority: u8) -> u8 {
-        ALL
-    }
-
     fn request_pause(&mut self, priority: u8) {
         if self.requests.pausing() == 0 {
             self.requests.make_due(ALL);
@@ -80,8 +80,8 @@ impl FlowControl for Control {
     }
 
     fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Option<ControlFrame> {
-        let told = self.requests.take(now, quantum)?;
-        let quanta = if told.pausing == 0 { 0 } else { told.quanta };
+        let update = self.requests.take(now, quantum)?;
+        let quanta = if update.pausing == 0 { 0 } else { update.quanta };
         Some(Pause { quanta }.into())
     }
 

@@ -71,9 +71,9 @@ impl FlowControl for Control {
 
     /// Every pause in force, and all changes. So all pauses are renewed together.
     fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Option<ControlFrame> {
-        let told = self.requests.take(now, quantum)?;
-        let mut frame = Pfc::uniform(told.pausing, told.quanta);
-        frame.class_enable_vector |= told.due;
+        let update = self.requests.take(now, quantum)?;
+        let mut frame = Pfc::uniform(update.pausing, update.quanta);
+        frame.class_enable_vector |= update.due;
         Some(frame.into())
     }
 

@@ -116,9 +116,9 @@ pub(super) struct PauseRequests {
 
 rocelab_state::state!(PauseRequests { values: pausing, pending, refresh_at; kept: quanta });
 
-/// What the frame says that is due.
+/// What the other end is told by the frame that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct PauseUpdate {
     /// Bit p: something is to be said about priority p.
     pub(super) due: u8,
     /// Bit p: the other end shall pause because of priority p.
@@ -163,17 +163,17 @@ impl PauseRequests {
 
     /// Takes what the frame says that starts at `now`, if one is due; `quantum` is 512 bit times of this port.
     /// Requests in force are due again after half of their time, for as long as one of them lasts.
-    pub(super) fn take(&mut self, now: SimTime, quantum: Duration) -> Option<Told> {
+    pub(super) fn take(&mut self, now: SimTime, quantum: Duration) -> Option<PauseUpdate> {
         if self.pending == 0 {
             return None;
         }
-        let told = Told { due: self.pending, pausing: self.pausing, quanta: self.quanta };
+        let update = PauseUpdate { due: self.pending, pausing: self.pausing, quanta: self.quanta };
         self.pending = 0;
         if self.pausing != 0 {
             let half = Duration::from_ps((quantum * u64::from(self.quanta)).ps() / 2);
             self.refresh_at = now + half;
         }
-        Some(told)
+        Some(update)
     }
 
     /// Makes all requests due again: the other end has lost its state.
@@ -229,7 +229,7 @@ mod tests {
         let mut requests = PauseRequests::new(1000);
         requests.ask(3);
         requests.make_due(1 << 3);
-        let first = Told { due: 0b1000, pausing: 0b1000, quanta: 1000 };
+        let first = PauseUpdate { due: 0b1000, pausing: 0b1000, quanta: 1000 };
         assert_eq!(requests.take(at(0), QUANTUM), Some(first));
         assert_eq!(requests.take(at(0), QUANTUM), None);
         requests.handle_timeout(requests.poll_timeout());
@@ -237,7 +237,10 @@ mod tests {
         assert_eq!(requests.take(at(2_560_000), QUANTUM), Some(first));
         requests.withdraw(3);
         requests.make_due(1 << 3);
-        assert_eq!(requests.take(at(3_000_000), QUANTUM), Some(Told { pausing: 0, ..first }));
+        assert_eq!(
+            requests.take(at(3_000_000), QUANTUM),
+            Some(PauseUpdate { pausing: 0, ..first })
+        );
         assert_eq!(requests.poll_timeout(), SimTime::NEVER);
     }
 }

@@ -1,7 +1,9 @@
 //! What time can be spent on.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display, Formatter};
 
+use rocelab_fabric::LinkFlowControl;
 use serde::Serialize;
 
 /// On what. There is no category for the rest: every picosecond has one of these.
@@ -21,8 +23,8 @@ pub enum Category {
     QueueingBehindItself,
     /// The transmitter is busy with what is not of this flow.
     QueueingBehindOthers,
-    /// PFC pauses the priority.
-    Pause,
+    /// The flow control of the link pauses the priority.
+    Pause(#[serde(skip)] LinkFlowControl),
     /// A shaper holds the queue back.
     Shaping,
     /// The link is down.
@@ -64,15 +66,15 @@ pub enum Category {
 
 impl Category {
     /// In words.
-    pub const fn name(self) -> &'static str {
-        match self {
+    pub fn name(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Self::ConnectionSetup => "connection set-up",
             Self::Serialisation => "serialisation",
             Self::Propagation => "propagation",
             Self::SwitchLatency => "switch latency",
             Self::QueueingBehindItself => "queueing behind itself",
             Self::QueueingBehindOthers => "queueing behind others",
-            Self::Pause => "paused by PFC",
+            Self::Pause(control) => return format!("paused by {}", control.frame_name()).into(),
             Self::Shaping => "held by a shaper",
             Self::LinkDown => "link down",
             Self::HostDown => "host down",
@@ -91,7 +93,7 @@ impl Category {
             Self::SlowReceiver => "slow receiver",
             Self::Work => "work of the program",
             Self::Idle => "nothing to do",
-        }
+        })
     }
 }
 

@@ -144,7 +144,8 @@ impl Parts<'_> {
         match port.hold(time, queue, priorities) {
             Hold::Paused => {
                 let cause = self.known.pauses.cause(port.node, port.number, priorities, time);
-                (Category::Pause, cause)
+                let control = self.known.pauses.flow_control(port.node, port.number);
+                (Category::Pause(control), cause)
             }
             Hold::Behind(owner) => self.behind(owner),
             Hold::LinkDown => (Category::LinkDown, None),

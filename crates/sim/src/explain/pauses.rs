@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::NodeId;
 use rocelab_fabric::topology::Neighbour;
+use rocelab_fabric::{LinkFlowControl, NodeId};
 
 use super::category::Cause;
 use super::explanation::Part;
@@ -37,6 +37,7 @@ impl<'a> Pauses<'a> {
                 }
             }
             RecordKind::PauseRequest(request) => self.tree.request(*request),
+            RecordKind::PauseWithdrawal(withdrawal) => self.tree.withdraw(*withdrawal),
             RecordKind::Storm(storm) => self.tree.storm(record.key.time, storm),
             _ => {}
         }
@@ -45,6 +46,11 @@ impl<'a> Pauses<'a> {
     /// The link of a port, and the node at its other end.
     pub(super) fn neighbour(&self, node: NodeId, port: u16) -> Option<&Neighbour> {
         self.tree.adjacency().ports_of(node).get(usize::from(port))
+    }
+
+    /// The flow control of the link of a port.
+    pub(super) fn flow_control(&self, node: NodeId, port: u16) -> LinkFlowControl {
+        self.plan.flow_control_at(node, port, self.tree.adjacency())
     }
 
     /// Says which of them were in deadlocks.

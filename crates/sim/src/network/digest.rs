@@ -36,7 +36,8 @@ impl Records {
         std::mem::take(&mut self.kept)
     }
 
-    /// Keeps what was measured. It is not in the digest: to measure changes nothing.
+    /// Keeps what was measured, or what only causes are worked out from. It is not in the digest: to measure changes
+    /// nothing.
     pub(super) fn keep_sample(&mut self, record: Record) {
         self.kept.push(record);
     }
@@ -123,12 +124,13 @@ pub(super) fn words(kind: &RecordKind) -> [u64; 4] {
             let lasted = storm.lasted.map_or(u64::MAX, |lasted| lasted.ps());
             [6, at(storm.place.port, storm.place.priority), lasted, 0]
         }
-        // Measured: not covered.
+        // Measured, or for causes only: not covered.
         RecordKind::Queue(_)
         | RecordKind::Marks(_)
         | RecordKind::Use(_)
         | RecordKind::Rate(_)
-        | RecordKind::Goodput(_) => [0; 4],
+        | RecordKind::Goodput(_)
+        | RecordKind::PauseWithdrawal(_) => [0; 4],
     }
 }
 

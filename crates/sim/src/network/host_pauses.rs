@@ -9,6 +9,7 @@ use rocelab_fabric::NodeId;
 use super::core::Network;
 use super::failure::{Storms, priorities};
 use super::node::{Host, Role};
+use super::pauses::PortPauses;
 use crate::profile::Profile;
 use crate::record::{PauseRequest, Record, RecordKind};
 
@@ -65,6 +66,7 @@ impl<P: Profile> HostPauses<'_, P> {
             self.0.ports[port as usize].port.request_pause(priority);
         }
         for priority in priorities(before & !wanted) {
+            PortPauses(self.0).note_withdrawal(key, port, priority);
             self.0.ports[port as usize].port.request_resume(priority);
         }
         self.0.pump(key, port);

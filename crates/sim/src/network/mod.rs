@@ -89,6 +89,7 @@ pub use crate::profile::BuildError;
 pub use crate::record::{
     Deadlock, DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowGoodput, FlowRate,
     FrameDropped, HostEnd, IntegrityReport, Layer2Totals, MarksCounted, OpenOperation,
-    OperationEnd, PauseChange, PauseEvent, PauseRequest, PortUse, Promise, QueueLength, QueueStorm,
-    Record, RecordKind, StuckQueue, Totals, TrafficKind, Traversals, Violation,
+    OperationEnd, PauseChange, PauseEvent, PauseRequest, PauseWithdrawal, PortUse, Promise,
+    QueueLength, QueueStorm, Record, RecordKind, StuckQueue, Totals, TrafficKind, Traversals,
+    Violation,
 };

@@ -12,7 +12,7 @@ use super::node::Role;
 use super::packet::{Body, Packet};
 use super::port::NetworkPort;
 use crate::profile::{Profile, Shared};
-use crate::record::{PauseChange, PauseEvent, PauseRequest, Record, RecordKind};
+use crate::record::{PauseChange, PauseEvent, PauseRequest, PauseWithdrawal, Record, RecordKind};
 
 /// A network in which ports ask for pauses, and obey them.
 #[derive(Debug)]
@@ -62,6 +62,18 @@ impl<P: Profile> PortPauses<'_, P> {
         let holds = self.0.ports[receiving as usize].port.held_by(priority);
         let request = PauseRequest { node, port, priority, holds, egress, egress_paused };
         self.0.course.records.keep(node, Record { key, kind: RecordKind::PauseRequest(request) });
+    }
+
+    /// Notes that a priority is no reason any more for a port to ask for a pause, if others may be a reason for the
+    /// same pause: it goes on because of them.
+    pub(super) fn note_withdrawal(&mut self, key: EventKey, asking: u32, priority: u8) {
+        let NetworkPort { node, number: port, .. } = self.0.ports[asking as usize];
+        let holds = self.0.ports[asking as usize].port.held_by(priority);
+        if holds != 1 << priority {
+            let withdrawal = PauseWithdrawal { node, port, priority, holds };
+            let kind = RecordKind::PauseWithdrawal(withdrawal);
+            self.0.course.records.keep_sample(Record { key, kind });
+        }
     }
 
     /// The number of the egress port that most of the memory waits for which frames hold that came in

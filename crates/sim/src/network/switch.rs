@@ -223,6 +223,7 @@ impl<P: Profile> Network<P> {
         self.shared.on_flow_control();
         let node = self.switches[switch as usize].node;
         let ingress = self.nodes[node as usize].first_port + u32::from(ingress);
+        PortPauses(self).note_withdrawal(key, ingress, priority);
         self.ports[ingress as usize].port.request_resume(priority);
         if ingress == sending {
             return self.arm_at_once(key, ingress);

@@ -81,6 +81,7 @@ impl<'a, S: Sink> Output<'a, S> {
                 RecordKind::FlowAcknowledged(_) => {} // The end of the flow says it.
                 RecordKind::Pause(change) => self.pause(key.time, &change)?,
                 RecordKind::PauseRequest(request) => self.pause_tree.request(request),
+                RecordKind::PauseWithdrawal(withdrawal) => self.pause_tree.withdraw(withdrawal),
                 RecordKind::Drop(dropped) => self.drop(key.time, &dropped)?,
                 RecordKind::Queue(length) => self.tables.samples.queue(key.time, &length)?,
                 RecordKind::Marks(counted) => self.tables.samples.marks(key.time, &counted)?,

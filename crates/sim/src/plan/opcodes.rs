@@ -34,9 +34,9 @@ impl OpcodeSet {
         self.controls & 1 << control as u8 != 0
     }
 
-    /// The first flow control of links whose frames are among them.
-    pub(crate) fn control(&self) -> Option<LinkFlowControl> {
-        LinkFlowControl::ALL.iter().copied().find(|&control| self.has_frames_of(control))
+    /// The flow controls of links whose frames are among them.
+    pub(crate) fn controls(&self) -> impl Iterator<Item = LinkFlowControl> + '_ {
+        LinkFlowControl::ALL.iter().copied().filter(|&control| self.has_frames_of(control))
     }
 
     /// Whether packets with payload are among them.

@@ -51,6 +51,8 @@ pub enum RecordKind {
     Storm(QueueStorm),
     /// An operation of an application is over, well or badly.
     OperationEnd(OperationEnd),
+    /// A priority is no reason any more for a pause that others may be a reason for too.
+    PauseWithdrawal(PauseWithdrawal),
 }
 
 impl RecordKind {
@@ -74,6 +76,7 @@ impl RecordKind {
             }
             Self::Pause(_)
             | Self::PauseRequest(_)
+            | Self::PauseWithdrawal(_)
             | Self::Queue(_)
             | Self::Marks(_)
             | Self::Use(_)
@@ -91,6 +94,7 @@ impl RecordKind {
             Self::FlowAcknowledged(_) | Self::OperationEnd(_) => (0, 0),
             Self::Pause(change) => (change.node, 0),
             Self::PauseRequest(request) => (request.node, 0),
+            Self::PauseWithdrawal(withdrawal) => (withdrawal.node, 0),
             Self::Drop(dropped) => (dropped.node, 0),
             Self::Queue(length) => (length.node, 0),
             Self::Marks(counted) => (counted.node, 0),
@@ -242,6 +246,20 @@ pub struct PauseRequest {
     pub egress: Option<u16>,
     /// The priorities (bit p) whose pauses keep the queue there that these wait in; 0: none.
     pub egress_paused: u8,
+}
+
+/// A priority is no reason any more for a port to ask for a pause. Recorded only where several priorities may be the
+/// reason of one pause.
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+pub struct PauseWithdrawal {
+    /// The node that asked.
+    pub node: NodeId,
+    /// Its port.
+    pub port: u16,
+    /// Which priority.
+    pub priority: u8,
+    /// Bit p: priority p was paused because of it.
+    pub holds: u8,
 }
 
 /// What changes for a priority.

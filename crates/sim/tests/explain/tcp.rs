@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use rocelab_fabric::LinkFlowControl;
 use rocelab_sim::explain::{
     Category, Cause, Explanation, LossSignal, Part, Selection, Stage, explain, survey,
 };
@@ -179,7 +180,10 @@ fn a_lossless_priority_pauses_tcp_too() {
     );
     let flows = explained(&text);
     let total = |category| flows.iter().map(|one| time(one, category)).sum::<u64>();
-    assert!(total(Category::Pause) > 0 && total(Category::QueueingBehindOthers) > 0);
+    assert!(
+        total(Category::Pause(LinkFlowControl::Pfc)) > 0
+            && total(Category::QueueingBehindOthers) > 0
+    );
     assert_eq!(total(Category::Retransmission), 0);
 }
 

@@ -14,6 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rocelab_capture::{CaptureReader, Direction};
+use rocelab_fabric::LinkFlowControl;
 use rocelab_sim::explain::{Category, Cause, Explanation, Selection, Stage, Subject, explain};
 use rocelab_sim::network::RecordKind;
 use rocelab_sim::{CaptureFormat, CapturePlan, FlowPlan, Plan, Planning, Scenario, Simulation};
@@ -206,7 +207,8 @@ impl<'a> Trace<'a> {
         let priority = self.plan.flows[flow as usize].priority;
         let mut free = vec![span];
         for pause in self.pauses(port, priority) {
-            let key = (stage, place.to_owned(), Category::Pause, String::new());
+            let key =
+                (stage, place.to_owned(), Category::Pause(LinkFlowControl::Pfc), String::new());
             *parts.entry(key).or_default() += take(&mut free, pause);
         }
         for (busy, (category, who)) in self.busy(port, flow) {
@@ -420,12 +422,15 @@ fn incast(roce: &str, buffer: &str, more: &str) -> String {
 #[test]
 fn an_incast() {
     let sums = agree(&incast("", "4MB", ""));
-    assert!(sums[&Category::QueueingBehindOthers] > 0 && !sums.contains_key(&Category::Pause));
+    assert!(
+        sums[&Category::QueueingBehindOthers] > 0
+            && !sums.contains_key(&Category::Pause(LinkFlowControl::Pfc))
+    );
 }
 
 #[test]
 fn an_incast_that_pauses_its_senders() {
-    assert!(agree(&incast("", "200KB", ""))[&Category::Pause] > 0);
+    assert!(agree(&incast("", "200KB", ""))[&Category::Pause(LinkFlowControl::Pfc)] > 0);
 }
 
 #[test]
@@ -439,7 +444,10 @@ fn flows_that_meet_in_a_fat_tree() {
                 { from = \"host-7\", to = \"host-1\", bytes = \"80KB\" },\n\
                 { from = \"host-0\", to = \"host-5\", bytes = \"50KB\", start = \"20us\" },\n]\n";
     let sums = agree(text);
-    assert!(sums[&Category::Pause] > 0 && sums[&Category::QueueingBehindOthers] > 0);
+    assert!(
+        sums[&Category::Pause(LinkFlowControl::Pfc)] > 0
+            && sums[&Category::QueueingBehindOthers] > 0
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use rocelab_fabric::LinkFlowControl;
 use rocelab_sim::explain::{
     Category, Cause, Explanation, LossSignal, Lost, Part, Selection, Stage, Subject, explain,
 };
@@ -51,7 +52,7 @@ fn longest(one: &Explanation) -> &Part {
 fn is_paused(one: &Explanation, stage: Stage, place: &str, for_host: &str) {
     let part = longest(one);
     assert_eq!((part.stage, part.place.as_str()), (stage, place), "{one}");
-    assert_eq!(part.category, Category::Pause, "{one}");
+    assert_eq!(part.category, Category::Pause(LinkFlowControl::Pfc), "{one}");
     let Some(Cause::PausedBy { waits_for, root, .. }) = &part.cause else { panic!("{one}") };
     assert_eq!((waits_for.as_str(), root.as_str()), (for_host, for_host), "{one}");
     assert!(part.ps > 978_000_000, "{one}");
@@ -87,7 +88,7 @@ fn giving_up_behind_a_pause_is_not_a_loss() {
         assert_eq!(one.status, "retry-exceeded", "{one}");
         let part = longest(&one);
         assert_eq!((part.stage, part.place.as_str()), (stage, place), "{one}");
-        assert_eq!(part.category, Category::Pause, "{one}");
+        assert_eq!(part.category, Category::Pause(LinkFlowControl::Pfc), "{one}");
         assert!(part.ps > one.elapsed_ps * 99 / 100, "{one}");
         assert_eq!(time(&one, Category::Retransmission), 0, "{one}");
     }
@@ -425,7 +426,11 @@ fn an_operation_that_gives_up_behind_a_pause_has_lost_nothing() {
             assert_eq!(one.status, status, "{one}");
             let part = longest(one);
             let at = (part.turn, part.stage, part.place.as_str(), part.category);
-            assert_eq!(at, (turn, Stage::Request, place, Category::Pause), "{one}");
+            assert_eq!(
+                at,
+                (turn, Stage::Request, place, Category::Pause(LinkFlowControl::Pfc)),
+                "{one}"
+            );
             assert!(part.ps > one.elapsed_ps * 9 / 10, "{one}");
             assert_eq!(time(one, Category::Retransmission), 0, "{one}");
         }
@@ -444,7 +449,11 @@ fn an_operation_whose_server_gives_up_is_followed_to_its_packet() {
     assert_eq!(one.status, "unfinished", "{one}");
     let part = longest(one);
     let at = (part.turn, part.stage, part.place.as_str(), part.category);
-    assert_eq!(at, (1, Stage::Request, "switch-0:0", Category::Pause), "{one}");
+    assert_eq!(
+        at,
+        (1, Stage::Request, "switch-0:0", Category::Pause(LinkFlowControl::Pfc)),
+        "{one}"
+    );
     assert_eq!(time(one, Category::Retransmission), 0, "{one}");
 }
 
@@ -483,7 +492,7 @@ fn an_operation_is_not_judged_by_what_another_has_lost() {
     let stuck = operation(&all, 2);
     let part = longest(stuck);
     assert_eq!((part.stage, part.place.as_str()), (Stage::Request, "switch-0:1"), "{stuck}");
-    assert_eq!(part.category, Category::Pause, "{stuck}");
+    assert_eq!(part.category, Category::Pause(LinkFlowControl::Pfc), "{stuck}");
     assert!(part.ps > 970_000_000, "{stuck}");
     assert_eq!(time(stuck, Category::Retransmission), 0, "{stuck}");
 }
@@ -520,7 +529,11 @@ fn a_lost_copy_of_what_has_arrived_is_not_missing() {
         let one = explained(&star(&keys, "2KB", &more));
         assert_eq!(one.status, "unfinished", "{one}");
         let part = longest(&one);
-        assert_eq!((part.category, part.place.as_str()), (Category::Pause, "switch-0:1"), "{one}");
+        assert_eq!(
+            (part.category, part.place.as_str()),
+            (Category::Pause(LinkFlowControl::Pfc), "switch-0:1"),
+            "{one}"
+        );
         assert!(part.ps > 775_000_000, "{one}");
         // From the first departure to the second; the rest of the wait is for the acknowledgement.
         assert!(time(&one, Category::Retransmission) < 132_000_000, "{one}");
@@ -542,7 +555,11 @@ fn a_lost_copy_of_a_segment_that_has_arrived_is_not_missing() {
     let text = star("", "2KB", &more).replace(FLOWS, &tcp).replace("\"3m\"", "\"3km\"");
     let one = explained(&text);
     let part = longest(&one);
-    assert_eq!((part.category, part.place.as_str()), (Category::Pause, "switch-0:1"), "{one}");
+    assert_eq!(
+        (part.category, part.place.as_str()),
+        (Category::Pause(LinkFlowControl::Pfc), "switch-0:1"),
+        "{one}"
+    );
     assert!(part.ps > 600_000_000, "{one}");
     assert!(!noticed(&one).contains(&LossSignal::Unnoticed), "{one}");
 }

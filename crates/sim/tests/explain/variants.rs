@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use rocelab_fabric::LinkFlowControl;
 use rocelab_sim::explain::{
     Category, Cause, Explained, Explanation, Selection, Stage, Subject, explain,
 };
@@ -47,7 +48,9 @@ fn total(text: &str, category: Category) -> u64 {
 fn an_incast_is_queueing_and_pauses() {
     let text = incast("", "write", "");
     assert!(total(&text, Category::QueueingBehindOthers) > 0);
-    assert!(total(&text.replace("1MB\"\n", "300KB\"\n"), Category::Pause) > 0);
+    assert!(
+        total(&text.replace("1MB\"\n", "300KB\"\n"), Category::Pause(LinkFlowControl::Pfc)) > 0
+    );
 }
 
 #[test]

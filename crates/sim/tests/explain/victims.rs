@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
+use rocelab_fabric::LinkFlowControl;
 use rocelab_sim::explain::{
     Category, Cause, LongPause, Selection, Subject, Survey, explain, survey,
 };
@@ -65,7 +66,7 @@ fn blocked_time_has_what_an_explanation_says_of_it() {
     assert!(matches!(one.what, Subject::Flow { flow: 4, .. }));
     let root = &found.victims[0].root;
     let paused = one.parts.iter().filter(|part| {
-        part.category == Category::Pause
+        part.category == Category::Pause(LinkFlowControl::Pfc)
             && matches!(&part.cause, Some(Cause::PausedBy { root: other, .. }) if other == root)
     });
     let paused: u64 = paused.map(|part| part.ps).sum();

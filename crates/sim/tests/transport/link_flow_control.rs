@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use rocelab_capture::CaptureReader;
-use rocelab_sim::explain::survey;
+use rocelab_sim::explain::{Category, Part, Selection, explain, survey};
 use rocelab_sim::network::{PauseEvent, RecordKind};
 use rocelab_sim::proof::{PauseFinding, Proof};
 use rocelab_sim::{Ending, Simulation, UnloadedNetwork};
@@ -116,6 +116,74 @@ fn an_explanation_names_the_root_for_a_priority_that_did_not_ask() {
     assert_eq!(roots, ["switch-0:2"; 8], "one for each priority: {found}");
     let victims: Vec<_> = found.victims.iter().map(|victim| victim.flow).collect();
     assert_eq!(victims, [Some(3)], "{found}");
+}
+
+/// Two priorities of host 0 fill two ports. The second asks before the pause has arrived that the first asked for, and
+/// no frame tells of it.
+#[test]
+fn of_two_priorities_that_ask_the_first_is_the_cause() {
+    let of = |first: u8, control: &str| {
+        let second = 7 - first;
+        let text = format!(
+            "[topology.single-switch]\nhosts = 5\nlink = {{ rate = \"100Gbps\", cable = \"600m\" }}\n\
+             [congestion_control.none]\n[switch]\nxoff = \"50KB\"\nbuffer = \"32MB\"\nlossless = [3, 4]\n\
+             scheduler = \"round-robin\"\nflow_control = \"{control}\"\n[workload.flows]\nlist = [\n\
+             {{ from = \"host-1\", to = \"host-2\", bytes = \"400KB\", priority = {first} }},\n\
+             {{ from = \"host-4\", to = \"host-3\", bytes = \"400KB\", priority = {second} }},\n\
+             {{ from = \"host-0\", to = \"host-2\", bytes = \"400KB\", priority = {first} }},\n\
+             {{ from = \"host-0\", to = \"host-3\", bytes = \"400KB\", priority = {second}, start = \"500ns\" }},\n]\n"
+        );
+        let plan = Arc::new(try_plan(&text).expect("it runs"));
+        let mut simulation: Simulation =
+            Simulation::new(Arc::clone(&plan)).expect("it is a network");
+        assert!(simulation.run_to_end() == Ending::Finished);
+        let (mut asked, mut withdrawn) = (Vec::new(), 0);
+        let mut paused = false;
+        for record in simulation.take_records() {
+            match record.kind {
+                RecordKind::PauseRequest(request) if request.port == 0 && !paused => {
+                    asked.push((request.priority, request.egress));
+                }
+                RecordKind::Pause(change) if change.node == 0 => paused = true,
+                RecordKind::PauseWithdrawal(_) => withdrawn += 1,
+                _ => {}
+            }
+        }
+        assert_eq!(asked, [(first, Some(2)), (second, Some(3))], "before host 0 is paused");
+        let found = survey(plan, |_| ControlFlow::Continue(())).expect("it can be looked at");
+        let of_host = found.longest.iter().filter(|pause| pause.node == "host-0");
+        let begin = of_host.clone().map(|pause| pause.start_ps).min().expect("it is paused");
+        let mut causes: Vec<_> = of_host
+            .filter(|pause| pause.start_ps == begin)
+            .map(|pause| (pause.priority, pause.waits_for.clone()))
+            .collect();
+        causes.sort();
+        (causes, withdrawn)
+    };
+    for first in [3, 4] {
+        let (causes, withdrawn) = of(first, "pause");
+        let expected: Vec<_> = (0..8).map(|priority| (priority, "switch-0:2".to_owned())).collect();
+        assert_eq!(causes, expected);
+        assert!(withdrawn >= 4, "{withdrawn}");
+        let (causes, withdrawn) = of(first, "pfc");
+        assert_eq!((causes, withdrawn), (vec![(first, "switch-0:2".to_owned())], 0));
+    }
+}
+
+#[test]
+fn an_explanation_names_the_flow_control_that_pauses() {
+    for (control, name) in [("pfc", "PFC"), ("pause", "PAUSE")] {
+        let switch = format!("flow_control = \"{control}\"");
+        let plan = Arc::new(try_plan(&text("version = 2", &switch, "")).expect("it runs"));
+        let found = explain(plan, &Selection::Everything, |_| ControlFlow::Continue(()));
+        let flows = found.expect("it can be explained").flows;
+        let is_paused = |part: &Part| matches!(part.category, Category::Pause(_));
+        let one = flows.iter().find(|one| one.parts.iter().any(is_paused)).expect("one is paused");
+        assert!(one.to_string().contains(&format!(" paused by {name} ")), "{one}");
+        let json = serde_json::to_value(one).expect("it is JSON");
+        let parts = json["parts"].as_array().expect("it has parts");
+        assert!(parts.iter().any(|part| part["category"] == "pause"), "{json}");
+    }
 }
 
 /// Frames that hosts send with a priority that the switch takes for another: its PFC does not stop them.

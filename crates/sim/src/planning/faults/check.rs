@@ -1,5 +1,6 @@
 //! What a rule's keys must say, each and together.
 
+use rocelab_fabric::LinkFlowControl;
 use rocelab_units::Duration;
 
 use crate::plan::OpcodeSet;
@@ -30,12 +31,15 @@ pub(super) fn check(config: &FaultConfig) -> Result<(), Fault> {
 pub(super) fn check_opcodes(config: &FaultConfig, opcodes: &OpcodeSet) -> Result<(), Fault> {
     let payload = config.part.unwrap_or_default() == CorruptedPart::Payload;
     let corrupts = config.action == FaultVerb::Corrupt;
-    ensure(!(corrupts && payload) || opcodes.has_payload() || opcodes.control().is_some(), || {
+    let names: Vec<_> = opcodes.controls().map(LinkFlowControl::frame_name).collect();
+    ensure(!(corrupts && payload) || opcodes.has_payload() || !names.is_empty(), || {
         Fault::at("opcode", "such packets have no payload to corrupt")
-            .help("add `part = \"header\"` or `part = \"icrc\"`")
+            .help("add `part = \"header\"`, `part = \"icrc\"` or `part = \"fcs\"`")
     })?;
-    let Some(control) = opcodes.control() else { return Ok(()) };
-    let frames = control.frame_name();
+    if names.is_empty() {
+        return Ok(());
+    }
+    let frames = names.join(" and ");
     ensure(!corrupts || config.part == Some(CorruptedPart::Fcs), || {
         Fault::at("opcode", format!("{frames} frames have no ICRC that would tell"))
             .help("add `part = \"fcs\"`, or drop them")

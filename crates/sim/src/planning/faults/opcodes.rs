@@ -63,7 +63,7 @@ mod tests {
         assert!(!set(&["request"]).contains(&packet(Opcode::RcRdmaReadResponseOnly)));
         assert!(set(&["response"]).contains(&packet(Opcode::RcRdmaReadResponseOnly)));
         assert!(set(&["rc_send_only"]).contains(&packet(Opcode::RcSendOnly)));
-        assert!(set(&["data"]).control().is_none() && set(&["PFC"]).control().is_some());
+        assert!(set(&["data"]).controls().count() == 0 && set(&["PFC"]).controls().count() == 1);
         assert!(set(&["CNP"]).contains(&packet(Opcode::Cnp)));
     }
 

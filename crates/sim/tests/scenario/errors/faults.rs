@@ -212,7 +212,15 @@ fn keys_that_contradict_each_other() {
             ".opcode",
             "\"ack\"",
             "no payload to corrupt",
-            "part = \"header\"",
+            "part = \"fcs\"",
+        ),
+        (
+            "action = \"corrupt\"\nopcode = [\"PAUSE\", \"data\", \"PFC\"]",
+            3,
+            ".opcode",
+            "[\"PAUSE\", \"data\", \"PFC\"]",
+            "PFC and PAUSE frames have no ICRC",
+            "part = \"fcs\"",
         ),
         (
             "action = \"corrupt\"\npart = \"icrc\"\nopcode = \"PFC\"",
