@@ -59,7 +59,7 @@ impl<W: Write> MixTrace<W> {
             push_seconds(text, time, 7, self.arithmetic);
             // A time that is just between two microseconds is written by itself.
             let middle = (time + MICROSECOND / 2) / MICROSECOND * MICROSECOND;
-            let is_plain = time >= SECOND && time < 10 * SECOND - MICROSECOND;
+            let is_plain = (SECOND..10 * SECOND - MICROSECOND).contains(&time);
             let is_between = time % MICROSECOND == MICROSECOND / 2;
             (*from, *to) = if is_plain && !is_between {
                 ((middle - MICROSECOND / 2 + 1).max(SECOND), middle + MICROSECOND / 2)
