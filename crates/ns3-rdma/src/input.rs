@@ -34,6 +34,19 @@ pub struct Input {
     pub(crate) entries: Entries,
 }
 
+/// Where a file may be that is not in the `folder` of the configuration, which calls it `named`. The
+/// simulator takes paths from where it is started, by its instructions one folder above the configuration,
+/// as in `mix/config.txt` with `TOPOLOGY_FILE mix/topology.txt`. A folder may also have been given another
+/// name.
+fn elsewhere(folder: &Path, named: &str) -> Vec<PathBuf> {
+    let named = Path::new(named);
+    if named.is_absolute() || named.components().count() < 2 {
+        return Vec::new();
+    }
+    let beside = named.file_name().map(|name| folder.join(name));
+    std::iter::once(folder.join("..").join(named)).chain(beside).collect()
+}
+
 impl Input {
     /// Reads the `text` of the configuration at `path`, and the files that it names by `read`.
     ///
@@ -45,28 +58,38 @@ impl Input {
         options: Options,
         mut read: impl FnMut(&Path) -> io::Result<String>,
     ) -> Result<Self, InputError> {
-        let (config, entries) = Config::parse(path, text, options)?;
+        let (mut config, entries) = Config::parse(path, text, options)?;
         let seed = Seed::new(options.seed).map_err(|_| {
             let message = "is no seed of the simulator's generator";
             let help = format!("give a second from 1 to {}", Seed::MOST);
             let source = Source::new(path, "");
             source.blame(0..0, "seed", message, help).with_value(options.seed.to_string())
         })?;
-        let mut file = |key, path: &PathBuf| {
-            read(path).map_err(|error| {
-                let message = format!("{} cannot be read: {error}", path.display());
-                entries.blame(key, "", message, "name a file, relative to the configuration")
-            })
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut file = |key, path: &mut PathBuf| {
+            let first = match read(path) {
+                Ok(text) => return Ok(text),
+                Err(error) => error,
+            };
+            for other in elsewhere(folder, entries.get(key).unwrap_or_default()) {
+                if let Ok(text) = read(&other) {
+                    *path = other;
+                    return Ok(text);
+                }
+            }
+            let message = format!("{} cannot be read: {first}", path.display());
+            let help = "name a file, relative to the configuration";
+            Err(entries.blame(key, "", message, help))
         };
-        let files = &config.files;
-        let text = file("TOPOLOGY_FILE", &files.topology)?;
+        let files = &mut config.files;
+        let text = file("TOPOLOGY_FILE", &mut files.topology)?;
         let topology = Topology::parse(&files.topology, &text, options.arithmetic)?;
-        let text = file("FLOW_FILE", &files.flows)?;
+        let text = file("FLOW_FILE", &mut files.flows)?;
         let flows = parse_flows(&files.flows, &text, &topology, options)?;
         let of_flows = Source::new(&files.flows, &text);
-        let text = file("TCP_FLOW_FILE", &files.tcp_flows)?;
+        let text = file("TCP_FLOW_FILE", &mut files.tcp_flows)?;
         refuse_tcp(&files.tcp_flows, &text)?;
-        let text = file("TRACE_FILE", &files.traced)?;
+        let text = file("TRACE_FILE", &mut files.traced)?;
         let traced = parse_traced(&files.traced, &text, &topology)?;
         let routes =
             Routes::new(&topology, flows.iter().flat_map(|flow| [flow.source, flow.destination]));
@@ -134,5 +157,19 @@ impl Input {
             return Err(self.entries.blame("APP_STOP_TIME", "9.0", message, help));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_also_looked_for_where_the_simulator_is_started() {
+        let folder = Path::new("mix");
+        let paths = ["mix/../mix/topology.txt", "mix/topology.txt"].map(PathBuf::from);
+        assert_eq!(elsewhere(folder, "mix/topology.txt"), paths);
+        assert!(elsewhere(folder, "topology.txt").is_empty());
+        assert!(elsewhere(folder, "/mix/topology.txt").is_empty());
     }
 }

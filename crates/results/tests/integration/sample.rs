@@ -209,6 +209,7 @@ pub(crate) fn summary() -> Summary {
         incomplete: false,
         digest: "9f86d081884c7d65".into(),
         simulated_ps: 20_000_000_000,
+        ns3_rdma: None,
         link_traversals: LinkTraversals { total: 120, data: 60, ack: 50, control: 10 },
         flows: statistics.counts(),
         goodput_bps: goodput.map(|goodput| goodput.bps()),

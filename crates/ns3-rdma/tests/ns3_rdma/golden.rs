@@ -3,12 +3,12 @@
 //! They are in `golden/ns3-rdma` of the folder that `ROCELAB_SHARED` names, or of `shared` beside the
 //! repository. Where they are missing the test says so and passes.
 
-mod run;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rocelab_ns3_rdma::{Arithmetic, Branch, Options};
+
+use crate::run;
 
 fn shared() -> PathBuf {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");

@@ -2,11 +2,11 @@
 //!
 //! `UPDATE_CASES=1` writes the results anew; look at the difference before you commit it.
 
-mod run;
-
 use std::path::{Path, PathBuf};
 
 use rocelab_ns3_rdma::{Arithmetic, Branch, InputError, Options};
+
+use crate::run;
 
 fn case(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(name).join("config.txt")

@@ -1,0 +1,6 @@
+//! The simulator as a whole.
+
+mod cases;
+mod golden;
+mod random;
+mod run;
