@@ -255,7 +255,6 @@ pub(crate) fn summary() -> Summary {
         cnps: 2,
         cnms: 0,
         switch_cnps: 0,
-        ns3_rdma: None,
         naks: 1,
         rnr_naks: 3,
         timeouts: 7,
