@@ -42,7 +42,9 @@ fn decode(arguments: &DecodeArguments, output: &mut Output) -> Result<Option<Fai
             output.json(&Decoded(verified))?;
         } else {
             output.line(Line(verified))?;
+            // One that is cut off says nothing of the bytes that are not there.
             if arguments.explain_icrc
+                && verified.dissection.icrc != Checksum::Absent
                 && let Contents::Ethernet(frame) = &verified.dissection.contents
                 && let Some(roce) = frame.roce()
             {
