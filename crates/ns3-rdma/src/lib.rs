@@ -13,6 +13,7 @@ mod accident;
 mod agenda;
 mod application;
 mod arrivals;
+mod chunks;
 mod config;
 mod dcqcn;
 mod digest;

@@ -3,54 +3,35 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use crate::chunks::Chunks;
 use crate::output::Lines;
 use crate::trace::push_general;
 
-/// Bytes that are written at once.
-const CHUNK: usize = 1 << 16;
-
 /// Writes lines.
 #[derive(Debug)]
-pub struct LineWriter<W> {
-    to: W,
-    lines: Vec<u8>,
-    failure: Option<io::Error>,
-}
+pub struct LineWriter<W>(Chunks<W>);
 
 impl<W: Write> LineWriter<W> {
     /// Lines are written into `to`.
-    pub const fn new(to: W) -> Self {
-        Self { to, lines: Vec::new(), failure: None }
+    pub fn new(to: W) -> Self {
+        Self(Chunks::new(to))
     }
 
     /// Writes the rest.
     ///
     /// # Errors
     /// The first one of all writes.
-    pub fn finish(mut self) -> io::Result<W> {
-        self.flush();
-        match self.failure {
-            Some(error) => Err(error),
-            None => Ok(self.to),
-        }
-    }
-
-    fn flush(&mut self) {
-        if self.failure.is_none() {
-            self.failure = self.to.write_all(&self.lines).err();
-        }
-        self.lines.clear();
+    pub fn finish(self) -> io::Result<W> {
+        self.0.finish()
     }
 }
 
 impl<W: Write> Lines for LineWriter<W> {
     fn line(&mut self, line: fmt::Arguments<'_>) {
         // Memory takes all that is written.
-        let _ = self.lines.write_fmt(line);
-        self.lines.push(b'\n');
-        if self.lines.len() > CHUNK {
-            self.flush();
-        }
+        let _ = self.0.text.write_fmt(line);
+        self.0.text.push(b'\n');
+        self.0.end_line();
     }
 }
 

@@ -2,50 +2,34 @@
 
 use std::io::{self, Write};
 
+use crate::chunks::Chunks;
 use crate::output::{Arrival, Packet, Trace};
 use crate::time::Arithmetic;
-
-/// Bytes that are written at once.
-const CHUNK: usize = 1 << 16;
 
 /// Writes `mix.tr`.
 #[derive(Debug)]
 pub struct MixTrace<W> {
-    to: W,
+    lines: Chunks<W>,
     arithmetic: Arithmetic,
-    lines: Vec<u8>,
     /// The times (ns) from the first to before the second that are written as this text.
     last_time: (u64, u64, Vec<u8>),
     /// Whether a reception has been written: from then on times have seven digits, before it six.
     has_received: bool,
-    failure: Option<io::Error>,
 }
 
 impl<W: Write> MixTrace<W> {
     /// A trace that is written into `to`.
     pub fn new(to: W, arithmetic: Arithmetic) -> Self {
-        let lines = Vec::with_capacity(CHUNK + 256);
         let last_time = (0, 0, Vec::with_capacity(24));
-        Self { to, arithmetic, lines, last_time, has_received: false, failure: None }
+        Self { lines: Chunks::new(to), arithmetic, last_time, has_received: false }
     }
 
     /// Writes the rest.
     ///
     /// # Errors
     /// The first one of all writes.
-    pub fn finish(mut self) -> io::Result<W> {
-        self.flush();
-        match self.failure {
-            Some(error) => Err(error),
-            None => Ok(self.to),
-        }
-    }
-
-    fn flush(&mut self) {
-        if self.failure.is_none() {
-            self.failure = self.to.write_all(&self.lines).err();
-        }
-        self.lines.clear();
+    pub fn finish(self) -> io::Result<W> {
+        self.lines.finish()
     }
 
     /// Writes the time of a reception. Most are written as the one before is.
@@ -67,7 +51,7 @@ impl<W: Write> MixTrace<W> {
                 (0, 0)
             };
         }
-        self.lines.extend_from_slice(text);
+        self.lines.text.extend_from_slice(text);
     }
 
     /// Writes the rest of a line, from the addresses on.
@@ -110,10 +94,8 @@ impl<W: Write> MixTrace<W> {
             }
         }
         line.byte(b'\n');
-        self.lines.extend_from_slice(line.bytes());
-        if self.lines.len() > CHUNK {
-            self.flush();
-        }
+        self.lines.text.extend_from_slice(line.bytes());
+        self.lines.end_line();
     }
 }
 
@@ -205,13 +187,13 @@ impl<W: Write> Trace for MixTrace<W> {
         line.text(b" /");
         line.short_number(arrival.node);
         line.byte(b' ');
-        self.lines.extend_from_slice(line.bytes());
+        self.lines.text.extend_from_slice(line.bytes());
         self.rest(arrival);
     }
 
     fn lost(&mut self, arrival: &Arrival) {
         let digits = if self.has_received { 7 } else { 6 };
-        let lines = &mut self.lines;
+        let lines = &mut self.lines.text;
         lines.extend_from_slice(b"d ");
         push_seconds(lines, arrival.time, digits, self.arithmetic);
         lines.extend_from_slice(b" /NodeList/");
@@ -369,15 +351,15 @@ mod tests {
         let mut time = 999_990_000;
         let mut trace = MixTrace::new(Vec::new(), Arithmetic::Linux);
         while time < 1_000_020_000 {
-            trace.lines.clear();
+            trace.lines.text.clear();
             trace.time(time);
-            assert_eq!(String::from_utf8_lossy(&trace.lines), seconds(time, 7), "{time}");
+            assert_eq!(String::from_utf8_lossy(&trace.lines.text), seconds(time, 7), "{time}");
             time += 1 + time % 7 * 13;
         }
         for time in [9_999_998_900, 9_999_999_499, 9_999_999_500, 10_000_000_400, 2_007_812_500] {
-            trace.lines.clear();
+            trace.lines.text.clear();
             trace.time(time);
-            assert_eq!(String::from_utf8_lossy(&trace.lines), seconds(time, 7), "{time}");
+            assert_eq!(String::from_utf8_lossy(&trace.lines.text), seconds(time, 7), "{time}");
         }
     }
 

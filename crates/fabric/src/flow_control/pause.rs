@@ -1,10 +1,9 @@
 //! PAUSE (IEEE 802.3 annex 31B): one pause for the whole link, whatever the priority.
 
-use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{Frame, MacAddress, Pause};
 
-use super::quanta::{PauseRequests, PauseTimers};
-use super::{ControlFrame, FlowControl, LinkFlowControl, LinkFrame};
+use super::quanta::{PauseUpdate, QuantaControl, QuantaRule};
+use super::{LinkFlowControl, LinkFrame};
 use crate::link::MIN_FRAME;
 
 /// Every priority.
@@ -12,20 +11,7 @@ const ALL: u8 = u8::MAX;
 
 /// Each priority may be a reason for the pause. It begins with the first reason, is renewed while there is one, and
 /// ends with the last: a frame is sent only then. All priorities of the other end wait meanwhile.
-#[derive(Clone, Debug)]
-#[repr(C)]
-pub struct Control {
-    requests: PauseRequests,
-    timers: PauseTimers,
-}
-
-rocelab_state::state!(Control { states: requests, timers });
-
-impl Control {
-    pub(super) fn new(quanta: u16) -> Self {
-        Self { requests: PauseRequests::new(quanta), timers: PauseTimers::default() }
-    }
-}
+pub(super) type Control = QuantaControl<Pause>;
 
 impl LinkFrame for Pause {
     const NAME: &'static str = "PAUSE";
@@ -46,79 +32,23 @@ impl LinkFrame for Pause {
     }
 }
 
-impl FlowControl for Control {
-    fn request_pause(&mut self, priority: u8) {
-        if self.requests.pausing() == 0 {
-            self.requests.make_due(ALL);
-        }
-        self.requests.ask(priority);
+impl QuantaRule for Pause {
+    const CONTROL: LinkFlowControl = LinkFlowControl::Pause;
+
+    fn due(_priority: u8, before: u8, after: u8) -> u8 {
+        if (before == 0) == (after == 0) { 0 } else { ALL }
     }
 
-    fn request_resume(&mut self, priority: u8) {
-        let was_pausing = self.requests.pausing() != 0;
-        self.requests.withdraw(priority);
-        if was_pausing && self.requests.pausing() == 0 {
-            self.requests.make_due(ALL);
-        }
-    }
-
-    fn pausing(&self) -> u8 {
-        self.requests.pausing()
-    }
-
-    fn repeat_requests(&mut self) -> u8 {
-        self.requests.repeat();
-        self.requests.pausing()
-    }
-
-    fn is_pending(&self) -> bool {
-        self.requests.is_pending()
-    }
-
-    fn pending_bytes(&self) -> u32 {
-        u32::from(self.requests.is_pending()) * u32::from(Pause::WIRE_LEN)
-    }
-
-    fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Option<ControlFrame> {
-        let update = self.requests.take(now, quantum)?;
-        let quanta = if update.pausing == 0 { 0 } else { update.quanta };
-        Some(Pause { quanta }.into())
-    }
-
-    fn end_of_pauses(&self) -> ControlFrame {
-        Pause { quanta: 0 }.into()
-    }
-
-    fn receive(&mut self, now: SimTime, frame: &ControlFrame, quantum: Duration) {
-        if frame.control() == LinkFlowControl::Pause {
-            self.timers.receive(now, |priority| frame.quanta_of(priority), quantum);
-        }
-    }
-
-    fn paused(&self) -> u8 {
-        self.timers.paused()
-    }
-
-    fn paused_since(&self, priority: u8) -> Option<SimTime> {
-        self.timers.paused_since(priority)
-    }
-
-    fn paused_time(&self, now: SimTime) -> Duration {
-        self.timers.paused_time(now)
-    }
-
-    fn poll_timeout(&self) -> SimTime {
-        self.timers.poll_timeout().min(self.requests.poll_timeout())
-    }
-
-    fn handle_timeout(&mut self, now: SimTime) {
-        self.timers.handle_timeout(now);
-        self.requests.handle_timeout(now);
+    fn frame(update: PauseUpdate) -> Self {
+        Self { quanta: if update.pausing == 0 { 0 } else { update.quanta } }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rocelab_units::{Duration, SimTime};
+
+    use super::super::FlowControl as _;
     use super::*;
 
     const QUANTUM: Duration = Duration::from_ps(5_120);

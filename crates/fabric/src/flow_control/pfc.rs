@@ -1,30 +1,13 @@
 //! Priority-based flow control by the standard: each priority is paused by itself, for quanta of time.
 
-use rocelab_units::{Duration, SimTime};
 use rocelab_wire::{Frame, MacAddress, Pfc};
 
-use super::quanta::{PauseRequests, PauseTimers};
-use super::{ControlFrame, FlowControl, LinkFlowControl, LinkFrame};
+use super::quanta::{PauseUpdate, QuantaControl, QuantaRule};
+use super::{LinkFlowControl, LinkFrame};
 use crate::link::MIN_FRAME;
 
-/// IEEE 802.1Qbb: a pause lasts for the quanta in its frame, and is renewed while it is needed. One
-/// frame carries the state of all priorities.
-///
-/// The requests come before the timers: this is the order of their use.
-#[derive(Clone, Debug)]
-#[repr(C)]
-pub struct Control {
-    requests: PauseRequests,
-    timers: PauseTimers,
-}
-
-rocelab_state::state!(Control { states: requests, timers });
-
-impl Control {
-    pub(super) fn new(quanta: u16) -> Self {
-        Self { requests: PauseRequests::new(quanta), timers: PauseTimers::default() }
-    }
-}
+/// IEEE 802.1Qbb: one frame carries the state of all priorities.
+pub(super) type Control = QuantaControl<Pfc>;
 
 impl LinkFrame for Pfc {
     const NAME: &'static str = "PFC";
@@ -41,76 +24,26 @@ impl LinkFrame for Pfc {
     }
 }
 
-impl FlowControl for Control {
-    fn request_pause(&mut self, priority: u8) {
-        self.requests.ask(priority);
-        self.requests.make_due(1 << priority);
-    }
+impl QuantaRule for Pfc {
+    const CONTROL: LinkFlowControl = LinkFlowControl::Pfc;
 
-    fn request_resume(&mut self, priority: u8) {
-        self.requests.withdraw(priority);
-        self.requests.make_due(1 << priority);
-    }
-
-    fn pausing(&self) -> u8 {
-        self.requests.pausing()
-    }
-
-    fn repeat_requests(&mut self) -> u8 {
-        self.requests.repeat();
-        self.requests.pausing()
-    }
-
-    fn is_pending(&self) -> bool {
-        self.requests.is_pending()
-    }
-
-    fn pending_bytes(&self) -> u32 {
-        u32::from(self.requests.is_pending()) * u32::from(Pfc::WIRE_LEN)
+    fn due(priority: u8, _before: u8, _after: u8) -> u8 {
+        1 << priority
     }
 
     /// Every pause in force, and all changes. So all pauses are renewed together.
-    fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Option<ControlFrame> {
-        let update = self.requests.take(now, quantum)?;
-        let mut frame = Pfc::uniform(update.pausing, update.quanta);
+    fn frame(update: PauseUpdate) -> Self {
+        let mut frame = Self::uniform(update.pausing, update.quanta);
         frame.class_enable_vector |= update.due;
-        Some(frame.into())
-    }
-
-    fn end_of_pauses(&self) -> ControlFrame {
-        Pfc::uniform(u8::MAX, 0).into()
-    }
-
-    fn receive(&mut self, now: SimTime, frame: &ControlFrame, quantum: Duration) {
-        if frame.control() == LinkFlowControl::Pfc {
-            self.timers.receive(now, |priority| frame.quanta_of(priority), quantum);
-        }
-    }
-
-    fn paused(&self) -> u8 {
-        self.timers.paused()
-    }
-
-    fn paused_since(&self, priority: u8) -> Option<SimTime> {
-        self.timers.paused_since(priority)
-    }
-
-    fn paused_time(&self, now: SimTime) -> Duration {
-        self.timers.paused_time(now)
-    }
-
-    fn poll_timeout(&self) -> SimTime {
-        self.timers.poll_timeout().min(self.requests.poll_timeout())
-    }
-
-    fn handle_timeout(&mut self, now: SimTime) {
-        self.timers.handle_timeout(now);
-        self.requests.handle_timeout(now);
+        frame
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rocelab_units::{Duration, SimTime};
+
+    use super::super::FlowControl as _;
     use super::*;
 
     const QUANTUM: Duration = Duration::from_ps(5_120);

@@ -1,7 +1,12 @@
 //! Pauses that last for quanta of time, both ends of them: for controls whose frames say how long.
 
+use core::fmt;
+use core::marker::PhantomData;
+
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_units::{Duration, SimTime};
+
+use super::{ControlFrame, FlowControl, LinkFlowControl, LinkFrame};
 
 /// The side that obeys: which priorities of a port's transmitter are paused, and until when.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -118,13 +123,13 @@ rocelab_state::state!(PauseRequests { values: pausing, pending, refresh_at; kept
 
 /// What the other end is told by the frame that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PauseUpdate {
+pub struct PauseUpdate {
     /// Bit p: something is to be said about priority p.
-    pub(super) due: u8,
+    pub due: u8,
     /// Bit p: the other end shall pause because of priority p.
-    pub(super) pausing: u8,
+    pub pausing: u8,
     /// For how long (512 bit times).
-    pub(super) quanta: u16,
+    pub quanta: u16,
 }
 
 impl PauseRequests {
@@ -192,6 +197,105 @@ impl PauseRequests {
             self.pending |= self.pausing;
             self.refresh_at = SimTime::NEVER;
         }
+    }
+}
+
+/// What a control whose pauses last for quanta of time has of its own.
+pub trait QuantaRule: Copy + fmt::Debug + Send + LinkFrame + Into<ControlFrame> + 'static {
+    /// Whose frames it obeys.
+    const CONTROL: LinkFlowControl;
+
+    /// Of which priorities (bit p) the next frame must say something as `priority` begins or ends to be a reason for a
+    /// pause: reasons (bit p) were those `before`, and are those `after`.
+    fn due(priority: u8, before: u8, after: u8) -> u8;
+
+    /// The frame that tells the other end.
+    fn frame(update: PauseUpdate) -> Self;
+}
+
+/// A control at one port whose pauses last for the quanta in its frames, and are renewed while they are needed.
+///
+/// The requests come before the timers: this is the order of their use.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct QuantaControl<R> {
+    requests: PauseRequests,
+    timers: PauseTimers,
+    rule: PhantomData<R>,
+}
+
+rocelab_state::state!([R] QuantaControl<R> { states: requests, timers; kept: rule });
+
+impl<R> QuantaControl<R> {
+    pub(super) fn new(quanta: u16) -> Self {
+        let (requests, timers) = (PauseRequests::new(quanta), PauseTimers::default());
+        Self { requests, timers, rule: PhantomData }
+    }
+}
+
+impl<R: QuantaRule> FlowControl for QuantaControl<R> {
+    fn request_pause(&mut self, priority: u8) {
+        let before = self.requests.pausing();
+        self.requests.ask(priority);
+        self.requests.make_due(R::due(priority, before, self.requests.pausing()));
+    }
+
+    fn request_resume(&mut self, priority: u8) {
+        let before = self.requests.pausing();
+        self.requests.withdraw(priority);
+        self.requests.make_due(R::due(priority, before, self.requests.pausing()));
+    }
+
+    fn pausing(&self) -> u8 {
+        self.requests.pausing()
+    }
+
+    fn repeat_requests(&mut self) -> u8 {
+        self.requests.repeat();
+        self.requests.pausing()
+    }
+
+    fn is_pending(&self) -> bool {
+        self.requests.is_pending()
+    }
+
+    fn pending_bytes(&self) -> u32 {
+        u32::from(self.requests.is_pending()) * u32::from(R::WIRE_LEN)
+    }
+
+    fn take_frame(&mut self, now: SimTime, quantum: Duration) -> Option<ControlFrame> {
+        self.requests.take(now, quantum).map(|update| R::frame(update).into())
+    }
+
+    fn end_of_pauses(&self) -> ControlFrame {
+        R::frame(PauseUpdate { due: u8::MAX, pausing: 0, quanta: 0 }).into()
+    }
+
+    fn receive(&mut self, now: SimTime, frame: &ControlFrame, quantum: Duration) {
+        if frame.control() == R::CONTROL {
+            self.timers.receive(now, |priority| frame.quanta_of(priority), quantum);
+        }
+    }
+
+    fn paused(&self) -> u8 {
+        self.timers.paused()
+    }
+
+    fn paused_since(&self, priority: u8) -> Option<SimTime> {
+        self.timers.paused_since(priority)
+    }
+
+    fn paused_time(&self, now: SimTime) -> Duration {
+        self.timers.paused_time(now)
+    }
+
+    fn poll_timeout(&self) -> SimTime {
+        self.timers.poll_timeout().min(self.requests.poll_timeout())
+    }
+
+    fn handle_timeout(&mut self, now: SimTime) {
+        self.timers.handle_timeout(now);
+        self.requests.handle_timeout(now);
     }
 }
 

@@ -62,6 +62,8 @@ pub(super) fn too_short<'a>(
     plan: &Plan,
 ) -> impl Iterator<Item = Fault> + use<'a> {
     let largest = plan.largest_frame_of_all().get();
+    let is_of_rdma = plan.largest_frame().get() == largest;
+    let smaller = if is_of_rdma { "`roce.path_mtu`" } else { "`tcp.mtu` or `datagram` of streams" };
     let tagged = plan.roce.tagged;
     let takes: BTreeSet<u32> = plan.links.values().filter_map(|link| link.largest_frame).collect();
     (0usize..).zip(&scenario.link).filter_map(move |(index, config)| {
@@ -75,7 +77,7 @@ pub(super) fn too_short<'a>(
             let fits = mtu.get() + (largest - u64::from(most));
             Fault::at(format!("link[{index}].mtu"), text)
                 .value(mtu.to_string())
-                .help(format!("give \"{fits}B\" or more, or a smaller `roce.path_mtu`"))
+                .help(format!("give \"{fits}B\" or more, or a smaller {smaller}"))
         })
     })
 }

@@ -6,7 +6,7 @@ use rocelab_fabric::NodeId;
 use rocelab_transport::program::{Common, Definition, Members};
 use rocelab_units::{Duration, SimTime};
 
-use super::app::{App, AppPlan, OperationKind, default_name};
+use super::app::{App, AppPlan, OperationKind, named};
 use super::rules::FlowRules;
 use super::site::Site;
 use crate::scenario::{Fault, ensure};
@@ -73,7 +73,7 @@ pub(super) fn app<P: Definition + Clone + 'static>(
         operations: operations.planned,
     };
     let plan = AppPlan {
-        name: name.map_or_else(|| default_name(site.name), str::to_owned),
+        name: named(name, site.name)?,
         kinds: vec![kind],
         queue_depth: 1,
         operations: None,

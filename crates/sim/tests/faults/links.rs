@@ -45,6 +45,14 @@ fn a_link_that_is_too_short_is_told_beforehand() {
 }
 
 #[test]
+fn what_is_too_long_is_named_by_its_own_key() {
+    let tcp = with_mtu(1_400).replace("[workload.flows]", "[workload.flows]\ntransport = \"tcp\"");
+    let found = notes(&tcp);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].contains("`tcp.mtu`") && !found[0].contains("path_mtu"), "{found:?}");
+}
+
+#[test]
 fn a_later_table_holds_over_an_earlier_one() {
     let more = "[[link]]\nports = [\"all\"]\nmtu = \"9000B\"\n";
     let text = format!("{}{more}", with_mtu(1_000));

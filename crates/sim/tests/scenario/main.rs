@@ -3,3 +3,4 @@
 mod errors;
 mod plans;
 mod reference_config;
+mod selections;

@@ -79,7 +79,13 @@ impl Definition for Parameters {
         unless(self.bytes.get() > 0, "bytes", &self.bytes, "is nothing to add up", fix)?;
         let holds = self.chunk(members) <= MAX_MESSAGE_LENGTH;
         let problem = "makes chunks that are longer than a message";
-        unless(holds, "bytes", &self.bytes, problem, "give at most 2GiB for each host")?;
+        unless(
+            holds,
+            "bytes",
+            &self.bytes,
+            problem,
+            "give at most 2GiB times the number of hosts",
+        )?;
         let fix = "give at least 1, or leave it out";
         unless(self.iterations > 0, "iterations", &self.iterations, "adds nothing up", fix)?;
         let (key, time) = ("compute_time", self.compute_time);

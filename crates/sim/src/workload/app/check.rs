@@ -67,7 +67,7 @@ impl Common<'_> {
         let open = self.pace.count.unwrap_or(u64::MAX).min(self.pace.queue_depth.into());
         let enough = u32::try_from(open).unwrap_or(u32::MAX).saturating_mul(longest_turn(&kinds));
         let plan = AppPlan {
-            name: self.name.map_or_else(|| default_name(site.name), str::to_owned),
+            name: named(self.name, site.name)?,
             kinds,
             queue_depth: self.pace.queue_depth,
             operations: self.pace.count,
@@ -82,9 +82,16 @@ impl Common<'_> {
     }
 }
 
-/// `app[0]` of `workload.app[0]`.
-pub(in crate::workload) fn default_name(key: &str) -> String {
-    key.split_once('.').map_or(key, |(_, name)| name).to_owned()
+/// What the results call the workload with this key: its name, or `app[0]` of `workload.app[0]`.
+pub(in crate::workload) fn named(name: Option<&str>, key: &str) -> Result<String, Fault> {
+    let Some(name) = name else {
+        return Ok(key.split_once('.').map_or(key, |(_, name)| name).to_owned());
+    };
+    ensure(!name.trim().is_empty() && !name.contains(char::is_control), || {
+        Fault::at("name", "results have it in tables, and could not show it")
+            .help("give a word or two on one line, or leave it out")
+    })?;
+    Ok(name.to_owned())
 }
 
 impl Pace {

@@ -6,7 +6,7 @@ mod peers;
 mod step;
 
 pub(crate) use self::check::App;
-pub(super) use self::check::{Common, Pace, check_work_time, default_name};
+pub(super) use self::check::{Common, Pace, check_work_time, named};
 pub use self::operations::{AppPlan, OperationKind, StepPlan, StepVerb};
 pub(super) use self::peers::Peers;
 pub(super) use self::step::step_size;

@@ -316,6 +316,22 @@ fn rings_that_add_nothing_up() {
             "there is no key `iteration`",
             "did you mean `iterations`?",
         ),
+        (
+            &format!("{hosts}\nbytes = \"1B\"\nname = \" \""),
+            "s.toml:7",
+            "name",
+            "\" \"",
+            "results have it in tables",
+            "leave it out",
+        ),
+        (
+            &format!("{hosts}\nbytes = \"1B\"\nname = \"a\\nb\""),
+            "s.toml:7",
+            "name",
+            "\"a\\nb\"",
+            "results have it in tables",
+            "on one line",
+        ),
     ] {
         let key = format!("workload.all-reduce.{key}");
         let text = format!("{TOPOLOGY}[workload.all-reduce]\n{keys}\n");
