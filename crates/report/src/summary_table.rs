@@ -42,7 +42,7 @@ pub fn summary_table(summary: &Summary, run: &RunInfo, results: &Path) -> String
     operations(&mut table, summary);
     streams(&mut table, summary);
     for (label, text) in [
-        ("PFC", pfc(summary)),
+        (summary.flow_control().as_str(), pfc(summary)),
         ("ECN", ecn(summary)),
         ("Drops", drops(summary)),
         ("Retransmissions", retransmissions(summary)),

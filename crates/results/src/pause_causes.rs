@@ -27,6 +27,10 @@ pub struct PauseCause {
     pub port: u16,
     /// Priority, 0 to 7.
     pub priority: u8,
+    /// The priority whose bytes were the reason, if it is another one: PAUSE holds all priorities of a link for
+    /// one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because_of: Option<u8>,
     /// When it began, in picoseconds from the start of the run.
     pub start_ps: u64,
     /// When it ended, in picoseconds; `None` if it had not when the run ended.

@@ -1,5 +1,6 @@
 //! What was stuck when a run ended.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,10 @@ pub struct StuckQueuePairRecord {
     pub connection: Option<u32>,
     /// What it waits for.
     pub waits_for: WaitsFor,
+    /// The host whose program it waits for, where that is not the one at the other end of its connection alone: in a
+    /// ring, the host before it. Empty if that is not known, or it waits for something else.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub waits_for_host: String,
     /// Packets between the two queue pairs that are in queues of switches.
     pub packets_in_queues: u64,
     /// The first such queue, as `switch:port`; if the queue pair waits for the end of a pause, the
@@ -147,6 +152,16 @@ impl fmt::Display for StallRecord {
     }
 }
 
+impl StuckQueuePairRecord {
+    /// What it waits for, in words.
+    pub fn because(&self) -> Cow<'static, str> {
+        match self.waits_for_host.as_str() {
+            "" => self.waits_for.in_words().into(),
+            host => format!("it waits for the program of {host}").into(),
+        }
+    }
+}
+
 impl fmt::Display for StuckQueuePairRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { host, qpn, peer, at, root, .. } = self;
@@ -156,7 +171,7 @@ impl fmt::Display for StuckQueuePairRecord {
             (None, Some(connection)) => write!(f, " (connection {connection}, to {peer})")?,
             (None, None) => write!(f, " (to {peer})")?,
         }
-        write!(f, ": {}", self.waits_for.in_words())?;
+        write!(f, ": {}", self.because())?;
         match (self.waits_for, self.packets_in_queues) {
             (WaitsFor::Pause, _) => write!(f, " by {at}")?,
             (WaitsFor::Peer | WaitsFor::Connection | WaitsFor::Link | WaitsFor::Host, 0) => {}

@@ -80,6 +80,9 @@ pub struct Summary {
     pub integrity: Option<IntegrityResult>,
     /// Priority flow control.
     pub pfc: PfcCounts,
+    /// The flow control of links by the names of its frames, `PFC` or `PAUSE`; left out where all links have PFC.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flow_controls: Vec<String>,
     /// Number of times that a watchdog detected a storm of pauses; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub storms: u64,
@@ -132,6 +135,14 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// What pauses links: `PFC`, `PAUSE`, or both.
+    pub fn flow_control(&self) -> String {
+        match self.flow_controls.as_slice() {
+            [] => "PFC".to_owned(),
+            names => names.join(" and "),
+        }
+    }
+
     /// Completes a summary of an older build: it then says which percentiles have too few values,
     /// and which are only lower bounds.
     #[must_use]

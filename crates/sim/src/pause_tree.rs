@@ -150,6 +150,7 @@ impl<'a> PauseTree<'a> {
             node: name(node),
             port,
             priority,
+            because_of: (because_of != priority).then_some(because_of),
             start_ps: time.ps(),
             end_ps: None,
             parent,

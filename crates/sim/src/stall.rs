@@ -69,6 +69,12 @@ impl Words<'_> {
             flow: stuck.flow.map(u64::from),
             connection: stuck.connection,
             waits_for,
+            waits_for_host: match waits_for {
+                WaitsFor::Peer => {
+                    stuck.awaited_host.map_or_else(String::new, |host| self.name(host))
+                }
+                _ => String::new(),
+            },
             packets_in_queues: stuck.in_queues,
             at,
             root,

@@ -161,9 +161,11 @@ fn verdicts(summary: &Summary) -> Vec<Verdict> {
     }
     if summary.pfc.pauses > 0 {
         let (pauses, paused) = (counted(summary.pfc.pauses, "pause"), time(summary.pfc.paused_ps));
-        say(Level::Note, format!("{pauses} by PFC, {paused} in all over ports and priorities."));
+        let control = summary.flow_control();
+        let text = format!("{pauses} by {control}, {paused} in all over ports and priorities.");
+        say(Level::Note, text);
     } else {
-        say(Level::Good, "PFC paused nobody.".to_owned());
+        say(Level::Good, format!("{} paused nobody.", summary.flow_control()));
     }
     list.sort_by_key(|verdict| std::cmp::Reverse(verdict.level));
     list

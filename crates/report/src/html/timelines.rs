@@ -131,7 +131,7 @@ pub(crate) fn paused(pauses: &Pauses, ports: &Ports, places: &[MapNode], span: S
     };
     let note = match curves.len() {
         0 => "No port was ever paused.",
-        _ => "Priorities of ports that PFC keeps from sending, each counted.",
+        _ => "Priorities of ports that pauses keep from sending, each counted.",
     };
     TimeLine {
         id: "paused",

@@ -76,9 +76,9 @@ pub struct RootCause {
     /// The congested egress port, as `switch:port`, or the host that asked for pauses; `deadlock N` of
     /// those in [a deadlock](Survey::deadlocks), by its place there, which began nowhere.
     pub place: String,
-    /// Priority, 0 to 7.
+    /// The priority that asked, 0 to 7.
     pub priority: u8,
-    /// Pauses that this place led to.
+    /// Pauses that this place led to, each of one priority: PAUSE pauses eight at once.
     pub pauses: usize,
     /// Their lengths, added up (ps).
     pub paused_ps: u64,
@@ -206,7 +206,8 @@ fn roots(pauses: &PauseTree<'_>, length: impl Fn(&PauseCause) -> u64) -> Vec<Roo
         let root = pauses.root(index);
         let above = pause.parent.filter(|&parent| pauses.root(parent) == root);
         depths.push(1 + above.map_or(0, |parent| depths[parent]));
-        let (count, ps, deepest) = roots.entry((root, pause.priority)).or_default();
+        let priority = pause.because_of.unwrap_or(pause.priority);
+        let (count, ps, deepest) = roots.entry((root, priority)).or_default();
         *count += 1;
         *ps += length(pause);
         *deepest = (*deepest).max(depths[index]);

@@ -24,6 +24,8 @@ pub(crate) struct StuckQueuePair {
     pub(crate) connection: Option<u32>,
     /// What it waits for, but for its port.
     pub(crate) standing: Standing,
+    /// The host of the member of its program that it waits for, if that is known.
+    pub(crate) awaited_host: Option<NodeId>,
     /// Whether its host's port is paused for its priority, and its link up.
     pub(crate) is_paused: bool,
     pub(crate) link_is_up: bool,
@@ -119,6 +121,9 @@ impl<'a, P: Profile> Overview<'a, P> {
                 continue;
             }
             let port = &self.0.ports[state.port as usize];
+            let awaited_member = connection.filter(|_| index == 0).and_then(|connection| {
+                Some((connection, state.end_host.awaited_member(connection)?))
+            });
             stuck.push(StuckQueuePair {
                 host,
                 qpn,
@@ -127,6 +132,9 @@ impl<'a, P: Profile> Overview<'a, P> {
                 flow,
                 connection,
                 standing,
+                awaited_host: awaited_member.and_then(|(connection, member)| {
+                    self.0.plan.host_of_member(connection, member)
+                }),
                 is_paused: port.port.paused() & 1 << priority != 0,
                 link_is_up: port.link_is_up(),
                 host_is_down: state.down > 0,

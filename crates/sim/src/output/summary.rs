@@ -1,6 +1,6 @@
 //! The summary of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rocelab_fabric::NodeId;
 use rocelab_results::{
@@ -66,6 +66,7 @@ pub(super) fn summary<P: Profile>(
         failures: failures(plan, simulation.now()),
         faults: fault_rules(plan, network),
         integrity: network.integrity().map(integrity),
+        flow_controls: flow_controls(plan),
         storms: totals.storms,
         slow_receivers: slow_receivers(plan, network),
         deadlocks: Vec::new(),
@@ -93,6 +94,17 @@ pub(super) fn summary<P: Profile>(
         tcp: plan.tcp.is_some().then(|| tcp_counts(network)),
         streams: streams(plan, network),
     }
+}
+
+/// The names of the frames that stop links, if some are not those of PFC.
+fn flow_controls(plan: &Plan) -> Vec<String> {
+    let own = plan.ports_of_their_own().map(|(node, port)| plan.port_at(node, port));
+    let names = own.chain([&plan.switch]).map(|config| config.flow_control.frame_name());
+    let names: BTreeSet<_> = names.collect();
+    if names == BTreeSet::from(["PFC"]) {
+        return Vec::new();
+    }
+    names.into_iter().map(str::to_owned).collect()
 }
 
 /// The first queue pairs that could send and did not.

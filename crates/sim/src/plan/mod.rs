@@ -107,6 +107,13 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The host of a member of the program that a connection belongs to.
+    pub(crate) fn host_of_member(&self, connection: u32, member: u32) -> Option<NodeId> {
+        let app = self.connections.get(connection as usize)?.app;
+        let program = self.apps.get(app as usize)?.program.as_ref()?;
+        program.hosts.get(member as usize).copied()
+    }
+
     /// Has the run end at this time (ps), where that of an earlier one was interrupted.
     pub fn stop_at(&mut self, ps: u64) {
         self.stop = Some(SimTime::from_ps(ps));

@@ -62,6 +62,12 @@ pub trait Inspect<R: HostPacket> {
         Vec::new()
     }
 
+    /// The member of a program that a member here waits for, in an operation that it has begun with a connection.
+    fn awaited_member(&self, connection: u32) -> Option<u32> {
+        _ = connection;
+        None
+    }
+
     /// Connections of which it is the client, and members of programs here, with operations that are open or to come.
     fn open_connections(&self) -> u32 {
         0

@@ -204,10 +204,10 @@ impl Coordinator {
         if standing.has_all_flows_ended(&self.plan) {
             return Ok(Ending::Finished);
         }
-        Ok(match self.plan.stop {
-            Some(stop) => self.stopped(all, stop)?,
-            None => Ending::Stalled,
-        })
+        // Something is unfinished and nothing is scheduled: a later `stop` would change nothing.
+        let Some(stop) = self.plan.stop.map(P::last_instant) else { return Ok(Ending::Stalled) };
+        let ending = self.stopped(all, stop)?;
+        Ok(if ending == Ending::Deadlocked { ending } else { Ending::Stalled })
     }
 
     /// The run comes to its `stop`. Deadlocks are looked for once more: one may have closed since the last

@@ -112,8 +112,10 @@ fn an_explanation_names_the_root_for_a_priority_that_did_not_ask() {
     let text = text("version = 2", "flow_control = \"pause\"\nscheduler = \"round-robin\"", "");
     let plan = Arc::new(try_plan(&text).expect("it runs"));
     let found = survey(plan, |_| ControlFlow::Continue(())).expect("it can be looked at");
-    let roots: Vec<_> = found.roots.iter().map(|root| root.place.as_str()).collect();
-    assert_eq!(roots, ["switch-0:2"; 8], "one for each priority: {found}");
+    let roots: Vec<_> =
+        found.roots.iter().map(|root| (root.place.as_str(), root.priority)).collect();
+    assert_eq!(roots, [("switch-0:2", 3)], "by the priority that asked: {found}");
+    assert_eq!(found.roots[0].pauses, found.pauses, "{found}");
     let victims: Vec<_> = found.victims.iter().map(|victim| victim.flow).collect();
     assert_eq!(victims, [Some(3)], "{found}");
 }

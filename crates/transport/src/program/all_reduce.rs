@@ -115,6 +115,7 @@ impl Definition for Parameters {
 
     fn member(&self, members: &Members, number: u32) -> Box<dyn Program> {
         Box::new(Host {
+            previous: (number + members.count() - 1) % members.count(),
             next: (number + 1) % members.count(),
             chunk: self.chunk(members),
             steps: steps(members),
@@ -136,6 +137,7 @@ fn steps(members: &Members) -> u64 {
 /// A host of the ring.
 #[derive(Debug)]
 struct Host {
+    previous: u32,
     next: u32,
     chunk: u32,
     steps: u64,
@@ -153,7 +155,7 @@ struct Host {
 // A checkpoint has the values; what is kept comes from the scenario.
 rocelab_state::state!(Host {
     values: iteration, is_open, taken, waiting;
-    kept: next, chunk, steps, iterations, compute_time
+    kept: previous, next, chunk, steps, iterations, compute_time
 });
 
 impl Host {
@@ -203,6 +205,10 @@ impl Program for Host {
 
     fn on_timer(&mut self, _: u64, posts: &mut Posts<'_>) {
         self.begin(posts);
+    }
+
+    fn waits_for(&self) -> Option<u32> {
+        self.is_open.then_some(self.previous)
     }
 
     fn is_over(&self) -> bool {

@@ -141,6 +141,11 @@ pub trait Program: fmt::Debug + Send + State {
         _ = (tag, posts);
     }
 
+    /// The member whose message its open operation waits for, if it knows: what a run says of it that is stuck.
+    fn waits_for(&self) -> Option<u32> {
+        None
+    }
+
     /// Whether no operation is open here, nor to come. The run goes on until all members say so: one that only
     /// answers others says so from the beginning.
     fn is_over(&self) -> bool;

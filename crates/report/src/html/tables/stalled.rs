@@ -23,7 +23,7 @@ fn queue_pairs(found: &StallRecord) -> Table {
             ("Peer", Quantity::Text, &|one| json!(one.peer)),
             ("Flow", Quantity::Count, &|one| json!(one.flow)),
             ("Connection", Quantity::Count, &|one| json!(one.connection)),
-            ("Because", Quantity::Text, &|one| json!(one.waits_for.in_words())),
+            ("Because", Quantity::Text, &|one| json!(one.because())),
             ("Packets in queues", Quantity::Count, &|one| json!(one.packets_in_queues)),
             ("First at", Quantity::Text, &|one| json!(one.at)),
             ("In the end for", Quantity::Text, &|one| json!(one.root)),

@@ -144,6 +144,12 @@ impl Member {
         })
     }
 
+    /// The member that it waits for, if it says so and has begun an operation with this connection.
+    pub(super) fn awaited(&self, connection: u32) -> Option<u32> {
+        let mut begun = self.open.iter().flatten();
+        begun.any(|begun| begun.connection == connection).then(|| self.program.waits_for())?
+    }
+
     /// The start, or a time that it waited for, has come.
     pub(super) fn on_time(&mut self, desk: &mut Desk<'_>, tag: u64) {
         if std::mem::replace(&mut self.has_started, true) {

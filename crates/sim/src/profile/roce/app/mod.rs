@@ -197,6 +197,11 @@ impl HostApps {
         of_steps.chain(self.members.iter().flat_map(Member::open))
     }
 
+    /// The member that a member here waits for, in an operation that it has begun with a connection.
+    pub(super) fn awaited_member(&self, connection: u32) -> Option<u32> {
+        self.members.iter().find_map(|member| member.awaited(connection))
+    }
+
     /// Connections of which this is the client's end, and members, with operations that are open or to come.
     pub(super) fn open_connections(&self) -> u32 {
         let open = self.ends.iter().filter_map(AnyEnd::steps).filter(|end| end.goes_on());

@@ -47,6 +47,10 @@ impl Inspect<RdmaPacket> for VerbsHost {
         self.apps.iter().flat_map(|apps| apps.open()).collect()
     }
 
+    fn awaited_member(&self, connection: u32) -> Option<u32> {
+        self.apps.as_ref()?.awaited_member(connection)
+    }
+
     fn open_connections(&self) -> u32 {
         self.apps.as_ref().map_or(0, |apps| apps.open_connections())
     }
