@@ -348,8 +348,9 @@ pub(crate) fn branch(arguments: &BranchArguments) -> Result<Exit, Failure> {
     });
     let (outcome, info, has_stop) = ended.map_err(|failure| match failure {
         Failure::Run(error @ RunError::Checkpoint { .. }) => Failure::Input(format!(
-            "--set: {error}: it adds, removes or changes something of which the run has state; \
-             docs/checkpoints.md says what may differ"
+            "{}: {error}: it adds, removes or changes something of which the run has state; \
+             docs/checkpoints.md says what may differ",
+            all_set(&arguments.set)
         )),
         other => other,
     })?;
@@ -395,6 +396,12 @@ fn check_past(before: &Plan, plan: &Plan, now: SimTime) -> Result<(), Failure> {
         )));
     }
     Ok(())
+}
+
+/// What was set, as it was written.
+fn all_set(set: &[(String, String)]) -> String {
+    let each = set.iter().map(|(key, value)| format!("--set {key}={value}"));
+    each.collect::<Vec<_>>().join(" ")
 }
 
 /// The scenario in a results directory, and its plan, with the original name.

@@ -361,7 +361,8 @@ fn a_branch_cannot_follow_another_delay() {
         let branch = ["branch", delay, "--at", "1ms", "--out", "branch", "--quiet", "--force"];
         let refused = sandbox.rocelab(&[&branch[..], &["--set", &other]].concat());
         assert_eq!(refused.code, Some(2), "{refused:?}");
-        for words in ["--set", "another delay", "docs/checkpoints.md"] {
+        let set = format!("--set {other}: ");
+        for words in [set.as_str(), "another delay", "docs/checkpoints.md"] {
             assert!(refused.stderr.contains(words), "no {words:?} in {}", refused.stderr);
         }
         assert_eq!(sandbox.tree(), before, "nothing is left behind");

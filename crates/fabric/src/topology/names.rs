@@ -17,20 +17,23 @@ impl Topology {
 
     /// All names, as people list them: `host-0 to host-31, leaf-0 to leaf-3`.
     pub fn describe_names(&self) -> String {
-        let mut runs: Vec<(&str, &str)> = Vec::new();
-        for node in &self.nodes {
-            let name = node.name.as_str();
-            match runs.last_mut() {
-                Some((_, last)) if follows(last, name) => *last = name,
-                _ => runs.push((name, name)),
-            }
-        }
-        const SHOWN: usize = 12;
-        let more = if runs.len() > SHOWN { ", ..." } else { "" };
-        let texts: Vec<_> =
-            runs.iter().take(SHOWN).map(|&(first, last)| run(first, last)).collect();
-        texts.join(", ") + more
+        describe_names(self.nodes.iter().map(|node| node.name.as_str()))
     }
+}
+
+/// Names in the order that they are given in, those with consecutive numbers as `host-0 to host-7`; at most twelve texts.
+pub fn describe_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut runs: Vec<(&str, &str)> = Vec::new();
+    for name in names {
+        match runs.last_mut() {
+            Some((_, last)) if follows(last, name) => *last = name,
+            _ => runs.push((name, name)),
+        }
+    }
+    const SHOWN: usize = 12;
+    let more = if runs.len() > SHOWN { ", ..." } else { "" };
+    let texts: Vec<_> = runs.iter().take(SHOWN).map(|&(first, last)| run(first, last)).collect();
+    texts.join(", ") + more
 }
 
 fn run(first: &str, last: &str) -> String {

@@ -243,7 +243,7 @@ pub(crate) fn summary() -> Summary {
             acted: 2,
         }],
         integrity: None,
-        flow_controls: vec!["PAUSE".to_owned()],
+        flow_controls: Vec::new(),
         storms: 0,
         deadlocks: Vec::new(),
         slow_receivers: Vec::new(),

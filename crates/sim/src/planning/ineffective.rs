@@ -8,8 +8,8 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 use super::{connection_timers, endless_tcp, links};
 use crate::plan::Plan;
 use crate::scenario::{
-    EntryState, FailureKind, Fault, Forwarding, LearningConfig, RoceVersion, Scenario,
-    ScenarioError,
+    ConnectionEntropy, EntryState, FailureKind, Fault, Forwarding, LearningConfig, RoceVersion,
+    Scenario, ScenarioError,
 };
 
 /// See [`Planning::without_effect`](super::Planning::without_effect).
@@ -29,6 +29,7 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(unused_arp_timeout(scenario))
         .chain(unused_alpha(scenario))
         .chain(unused_load_balancing(scenario))
+        .chain(unused_entropy(scenario))
         .chain(overtaking(scenario, plan))
         .chain(unheeded_notifications(plan))
         .chain(links::too_short(scenario, plan))
@@ -38,11 +39,24 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
     found.map(|fault| scenario.document.report(fault)).collect()
 }
 
-/// A choice among paths, where frames have one path each: the spanning tree.
+/// Whether frames have one path each: the spanning tree of version 1.
+fn is_tree(scenario: &Scenario) -> bool {
+    scenario.roce.version == RoceVersion::V1
+        && scenario.layer2.forwarding == Forwarding::SpanningTree
+}
+
+/// Flow labels that no switch chooses a path by.
+fn unused_entropy(scenario: &Scenario) -> Option<Fault> {
+    let is_given = !matches!(scenario.roce.entropy, ConnectionEntropy::Random);
+    (is_tree(scenario) && is_given).then(|| {
+        Fault::at("roce.entropy", "frames have one path each, along the spanning tree")
+            .help("leave it out, or use `layer2.forwarding = \"multipath\"`")
+    })
+}
+
+/// A choice among paths, where frames have one path each.
 fn unused_load_balancing(scenario: &Scenario) -> Option<Fault> {
-    let is_tree = scenario.roce.version == RoceVersion::V1
-        && scenario.layer2.forwarding == Forwarding::SpanningTree;
-    let unused = is_tree && scenario.switch.load_balancing != LoadBalancing::Ecmp;
+    let unused = is_tree(scenario) && scenario.switch.load_balancing != LoadBalancing::Ecmp;
     unused.then(|| {
         Fault::at("switch.load_balancing", "frames have one path each, along the spanning tree")
             .value(scenario.switch.load_balancing.name())

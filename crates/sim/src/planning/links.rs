@@ -64,6 +64,7 @@ pub(super) fn too_short<'a>(
     let largest = plan.largest_frame_of_all().get();
     let is_of_rdma = plan.largest_frame().get() == largest;
     let smaller = if is_of_rdma { "`roce.path_mtu`" } else { "`tcp.mtu` or `datagram` of streams" };
+    let of = if is_of_rdma { " (a WRITE of one packet with immediate data)" } else { "" };
     let tagged = plan.roce.tagged;
     let takes: BTreeSet<u32> = plan.links.values().filter_map(|link| link.largest_frame).collect();
     (0usize..).zip(&scenario.link).filter_map(move |(index, config)| {
@@ -72,7 +73,7 @@ pub(super) fn too_short<'a>(
         // One that later tables have changed for all of its links is no matter.
         (takes.contains(&most) && u64::from(most) < largest).then(|| {
             let text = format!(
-                "frames have up to {largest} bytes, and longer ones than {most} are dropped"
+                "frames may have up to {largest} bytes{of}, and longer ones than {most} are dropped"
             );
             let fits = mtu.get() + (largest - u64::from(most));
             Fault::at(format!("link[{index}].mtu"), text)

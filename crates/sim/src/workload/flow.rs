@@ -3,6 +3,7 @@
 use rocelab_fabric::NodeId;
 use rocelab_units::SimTime;
 
+use super::HostDirectory;
 use crate::scenario::{Fault, Verb, ensure};
 
 /// One flow as a workload asks for it.
@@ -26,9 +27,14 @@ pub(crate) struct Flow {
 pub(crate) const DEFAULT_PORT: u16 = 100;
 
 /// Refuses flows that do not leave their host.
-pub(crate) fn check_ends(source: NodeId, destination: NodeId) -> Result<(), Fault> {
+pub(crate) fn check_ends(
+    hosts: &HostDirectory,
+    source: NodeId,
+    destination: NodeId,
+) -> Result<(), Fault> {
     ensure(source != destination, || {
-        Fault::at("to", "a host does not send to itself over the network")
-            .help("name two different hosts")
+        let name = hosts.name(source);
+        let text = format!("a host does not send to itself over the network: both are `{name}`");
+        Fault::at("to", text).help("name two different hosts")
     })
 }

@@ -112,7 +112,7 @@ fn tabulated_flow(
     let source = site.hosts.source(from, to).map_err(|fault| row.blame("source", fault))?;
     let destination = site.hosts.destination(to, source);
     let destination = destination.map_err(|fault| row.blame("destination", fault))?;
-    check_ends(source, destination).map_err(|fault| row.blame("destination", fault))?;
+    check_ends(site.hosts, source, destination).map_err(|fault| row.blame("destination", fault))?;
     let bytes = bytes_of(row)?;
     site.check_bytes("", bytes).map_err(|fault| row.blame("bytes", fault))?;
     let verb = row.field("verb").map_or(Ok(parameters.verb), |text| verb_named(row, text))?;
@@ -179,7 +179,7 @@ fn resolved(
     let source = site.hosts.source(from, to).map_err(|fault| fault.within("from"))?;
     let destination = site.hosts.destination(to, source);
     let destination = destination.map_err(|fault| fault.within("to"))?;
-    check_ends(source, destination)?;
+    check_ends(site.hosts, source, destination)?;
     site.check_bytes("bytes", config.bytes.get())?;
     Ok(Flow {
         source,

@@ -85,8 +85,17 @@ impl HostDirectory {
                     .help(format!("name one of its ports, such as `{first}`"));
             }
             let fault = Fault::at("", format!("there is no host `{name}`"));
-            fault.help(format!("the hosts are {}", self.described))
+            fault.help(self.what_there_is())
         })
+    }
+
+    /// Hosts, and servers if there are any, for messages.
+    fn what_there_is(&self) -> String {
+        let hosts = format!("the hosts are {}", self.described);
+        match self.servers.described() {
+            Some(servers) => format!("{hosts}; the servers are {servers}"),
+            None => hosts,
+        }
     }
 
     /// The host that a flow comes from: `from` is a host or a server, of which one port is chosen.
@@ -175,7 +184,7 @@ impl HostDirectory {
         found.extend(hosts.filter(|&host| matches_pattern(self.name(host), pattern)));
         ensure(!found.is_empty(), || {
             let fault = Fault::at("", format!("no host is like `{pattern}`"));
-            fault.help(format!("the hosts are {}", self.described))
+            fault.help(self.what_there_is())
         })?;
         Ok(found)
     }

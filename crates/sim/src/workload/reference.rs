@@ -80,7 +80,8 @@ impl Line<'_> {
         site.check_bytes("", bytes).map_err(|fault| self.blame("bytes", 4, fault))?;
         let priority = site.priority_or_default(Some(self.parsed("priority", 2)?));
         let (source, destination) = (host(0)?, host(1)?);
-        check_ends(source, destination).map_err(|fault| self.blame("destination", 1, fault))?;
+        check_ends(site.hosts, source, destination)
+            .map_err(|fault| self.blame("destination", 1, fault))?;
         Ok(Flow {
             source,
             destination,

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use rocelab_fabric::topology::matches_pattern;
+use rocelab_fabric::topology::{describe_names, matches_pattern};
 use rocelab_fabric::{NodeId, PortSelection, ServerFlow};
 
 use super::hosts::HostDirectory;
@@ -23,6 +23,7 @@ pub(super) struct Servers {
 /// One of them.
 #[derive(Debug)]
 struct Server {
+    name: String,
     ports: Vec<NodeId>,
     select: PortSelection,
     /// Ends of flows here for which a port was chosen.
@@ -83,9 +84,15 @@ impl Servers {
                 Fault::at("ports", text).help("put every host into one server")
             })?;
         }
-        self.by_name.insert(name, number);
-        self.all.push(Server { ports: ports.to_vec(), select, chosen: Cell::new(0) });
+        self.by_name.insert(name.clone(), number);
+        self.all.push(Server { name, ports: ports.to_vec(), select, chosen: Cell::new(0) });
         Ok(())
+    }
+
+    /// Their names, for messages; `None` if there are no servers.
+    pub(super) fn described(&self) -> Option<String> {
+        let names = self.all.iter().map(|server| server.name.as_str());
+        (!self.all.is_empty()).then(|| describe_names(names))
     }
 
     /// The ports of the server of this name, if there is one.

@@ -45,6 +45,19 @@ fn a_link_that_is_too_short_is_told_beforehand() {
 }
 
 #[test]
+fn flow_labels_choose_no_path_in_a_spanning_tree() {
+    let told = |roce: &str| {
+        let text = TEN_PACKETS.replace("[roce]", &format!("[roce]\n{roce}"));
+        let scenario = Scenario::parse(&text, std::path::Path::new("labels.toml"), &[]);
+        let scenario = scenario.expect("it parses");
+        let notes = scenario.without_effect(&scenario.plan().expect("it plans"));
+        notes.iter().any(|note| note.to_string().contains("roce.entropy"))
+    };
+    assert!(told("version = 1\nentropy = { list = [5] }"));
+    assert!(!told("version = 1"));
+}
+
+#[test]
 fn what_is_too_long_is_named_by_its_own_key() {
     let tcp = with_mtu(1_400).replace("[workload.flows]", "[workload.flows]\ntransport = \"tcp\"");
     let found = notes(&tcp);

@@ -108,3 +108,31 @@ fn a_server_is_no_host_where_one_host_is_meant() {
         },
     );
 }
+
+#[test]
+fn both_ends_are_named_that_are_the_same_port() {
+    check(
+        &servers(PAIRS, "node-0", "host-0"),
+        Expected {
+            place: "s.toml:2",
+            key: "workload.flows.list[0].to",
+            value: "\"host-0\"",
+            message: "does not send to itself over the network: both are `host-0`",
+            help: "two different hosts",
+        },
+    );
+}
+
+#[test]
+fn an_unknown_name_is_answered_with_hosts_and_servers() {
+    check(
+        &servers(PAIRS, "node-7", "host-0"),
+        Expected {
+            place: "s.toml:2",
+            key: "workload.flows.list[0].from",
+            value: "\"node-7\"",
+            message: "there is no host `node-7`",
+            help: "the servers are node-0 to node-1",
+        },
+    );
+}
