@@ -50,6 +50,14 @@ pub(crate) fn refuse(path: &Path) -> Result<(), Failure> {
     )))
 }
 
+/// Reads the configuration at `path` and the files that it names.
+pub(crate) fn read(path: &Path, options: Options) -> Result<Input, Failure> {
+    let failed = |error| Failure::Machine { path: path.to_owned(), error };
+    let text = std::fs::read_to_string(path).map_err(failed)?;
+    Input::parse(path, &text, options, |file| std::fs::read_to_string(file))
+        .map_err(|error| Failure::Input(error.to_string()))
+}
+
 /// Runs the configurations at `paths`, one after the other.
 pub(crate) fn execute(
     arguments: &RunArguments,
@@ -113,10 +121,7 @@ struct Case {
 
 impl Case {
     fn read(arguments: &RunArguments, path: &Path, options: Options) -> Result<Self, Failure> {
-        let failed = |error| Failure::Machine { path: path.to_owned(), error };
-        let text = std::fs::read_to_string(path).map_err(failed)?;
-        let input = Input::parse(path, &text, options, |file| std::fs::read_to_string(file))
-            .map_err(|error| Failure::Input(error.to_string()))?;
+        let input = read(path, options)?;
         let output = &input.config.files.output;
         let trace = output.file_name().map(|name| name.to_string_lossy().into_owned());
         let is_free = |name: &String| {

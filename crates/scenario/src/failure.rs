@@ -39,6 +39,24 @@ pub struct FailureConfig {
     pub interval: Option<Duration>,
 }
 
+impl FailureConfig {
+    /// Something that happens once, from then to the end of the run.
+    pub fn new(kind: FailureKind, at: SimTime) -> Self {
+        Self {
+            kind,
+            port: None,
+            switch: None,
+            host: None,
+            rate: None,
+            priorities: None,
+            at,
+            lasts: None,
+            repeat: once(),
+            interval: None,
+        }
+    }
+}
+
 const fn once() -> u32 {
     1
 }

@@ -77,6 +77,32 @@ pub struct FaultConfig {
     pub until: Option<SimTime>,
 }
 
+impl FaultConfig {
+    /// A rule for every RDMA packet.
+    pub fn new(action: FaultVerb) -> Self {
+        Self {
+            name: None,
+            action,
+            part: None,
+            behind: None,
+            delay: None,
+            from: None,
+            to: None,
+            opcode: None,
+            flow: None,
+            dest_qp: None,
+            psn: None,
+            nth: None,
+            every: None,
+            probability: None,
+            pattern: None,
+            count: None,
+            after: None,
+            until: None,
+        }
+    }
+}
+
 /// What becomes of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -31,6 +31,7 @@ mod roce;
 mod route;
 mod sample;
 mod server;
+mod short;
 mod slow_receiver;
 mod suggestion;
 mod transport;

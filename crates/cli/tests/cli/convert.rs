@@ -163,3 +163,129 @@ fn two_scenarios_with_one_results_directory_are_told_before_anything_runs() {
         assert_eq!(sandbox.tree(), before);
     }
 }
+
+/// A golden run of ns3-rdma, as `rdma/config.txt`.
+fn ns3_rdma(sandbox: &Sandbox, case: &str) {
+    for file in ["config.txt", "topology.txt", "flow.txt", "flow_tcp_0.txt", "trace.txt"] {
+        let text = fs::read(repository(&format!("crates/ns3-rdma/tests/cases/{case}/{file}")));
+        sandbox.write(&format!("rdma/{file}"), text.unwrap());
+    }
+}
+
+/// Two flows of 80 packets to one host: PFC by the VLAN tag's priority, and neither IP nor marks.
+#[test]
+fn ns3_rdma_becomes_version_1() {
+    let sandbox = Sandbox::new();
+    ns3_rdma(&sandbox, "double");
+    sandbox.write("made/.keep", "");
+    let convert = ["convert", "rdma/config.txt", "--roce", "1", "-o", "made/v1.toml"];
+    let ended = sandbox.rocelab(&convert);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for note in [
+        "without IP and UDP",
+        "in an 802.1Q tag",
+        "PACKET_PAYLOAD_SIZE 1000: the nearest path MTU is 1024",
+        "nothing is marked, and there are no CNPs",
+        "`dcqcn` needs marks",
+        "a pause ends when memory is free again",
+    ] {
+        assert!(ended.stderr.contains(note), "{note}: {ended:?}");
+        assert!(sandbox.text("made/v1.toml").contains(note), "the scenario says it too: {note}");
+    }
+    let ports = "capture.ports=[\"host-2\"]";
+    sandbox.succeeds(&["run", "made/v1.toml", "--out", "v1", "--set", ports]);
+    let summary = sandbox.json("v1/summary.json");
+    assert_eq!((&summary["roce_version"], &summary["flows"]["completed"]), (&1.into(), &2.into()));
+    assert_eq!((&summary["ecn"]["marks"], &summary["cnps"]), (&0.into(), &0.into()));
+    let packets = 2 * 80 * 2; // over two links each
+    assert_eq!(summary["link_traversals"]["data"], packets);
+    let flows = sandbox.text("v1/flows.csv");
+    assert!(
+        flows.contains("host-2,host-1") && flows.contains(",rdma,write,5,none,81920,80,"),
+        "{flows}"
+    );
+    // A VLAN tag with PCP 3, the flow's class, and RoCE's EtherType.
+    let capture = fs::read(sandbox.path("v1/capture.pcapng")).unwrap();
+    let header = [0x81, 0x00, 0x60, 0x00, 0x89, 0x15];
+    let count = capture.windows(header.len()).filter(|bytes| *bytes == header).count();
+    assert!(count >= 80, "{count}");
+}
+
+#[test]
+fn ns3_rdma_becomes_version_2_with_its_marks_and_reaction() {
+    let sandbox = Sandbox::new();
+    ns3_rdma(&sandbox, "double");
+    let ended = sandbox.rocelab(&["convert", "rdma/config.txt", "--roce", "2"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for line in [
+        "[congestion_control.dcqcn]",
+        "g = \"1/256\"",
+        "increase_timer = \"60us\"",
+        "byte_counter = \"300MB\"",
+        "initial_alpha = \"1/2\"",
+        "kmin = \"4.12KB\"", // 4 of 1030 bytes
+        "kmax = \"61.8KB\"",
+        "ack_interval = 4",
+        "pause_quanta = 390", // 5 us at 40 Gb/s
+        "lossless = [",
+    ] {
+        assert!(ended.stdout.contains(line), "{line}: {}", ended.stdout);
+    }
+    sandbox.write("v2.toml", &ended.stdout);
+    sandbox.succeeds(&["run", "v2.toml", "--out", "v2"]);
+    let summary = sandbox.json("v2/summary.json");
+    assert_eq!((&summary["roce_version"], &summary["flows"]["completed"]), (&2.into(), &2.into()));
+    assert!(summary["ecn"]["marks"].as_u64() > Some(0), "{summary}");
+}
+
+#[test]
+fn hpcc_s_files_become_both_versions() {
+    let sandbox = sandbox_with(&["incast16-nocc"]);
+    let config = "cases/incast16-nocc/config.txt";
+    for version in ["1", "2"] {
+        let file = format!("v{version}.toml");
+        assert_eq!(
+            sandbox.rocelab(&["convert", config, "--roce", version, "-o", &file]).code,
+            Some(0)
+        );
+        assert!(!sandbox.text(&file).contains("profile"), "the rules are RoCE's");
+        sandbox.succeeds(&["run", &file, "--out", version]);
+        let summary = sandbox.json(&format!("{version}/summary.json"));
+        assert_eq!(summary["roce_version"].to_string(), version);
+        assert_eq!(summary["flows"]["completed"], 16);
+    }
+}
+
+#[test]
+fn versions_and_files_that_cannot_be_are_refused() {
+    let sandbox = Sandbox::new();
+    ns3_rdma(&sandbox, "double");
+    let before = sandbox.tree();
+    for (version, words) in [("3", "use 1 or 2"), ("0", "use 1 or 2"), ("two", "write 1 or 2")] {
+        let ended = sandbox.rocelab(&["convert", "rdma/config.txt", "--roce", version]);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains(words) && ended.stderr.contains(version), "{ended:?}");
+    }
+    for (out, words) in [
+        ("rdma/config.txt", "is the configuration itself"),
+        ("rdma/topology.txt", "names; name another file"),
+        ("no/folder.toml", "there is no folder no"),
+        ("rdma", "is a folder"),
+    ] {
+        let arguments = ["convert", "rdma/config.txt", "--roce", "1", "--force", "-o", out];
+        let ended = sandbox.rocelab(&arguments);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains(words), "{ended:?}");
+    }
+    assert_eq!(sandbox.tree(), before);
+}
+
+#[test]
+fn the_timely_branch_becomes_timely() {
+    let sandbox = Sandbox::new();
+    ns3_rdma(&sandbox, "timely");
+    let ended = sandbox.rocelab(&["convert", "rdma/config.txt", "--roce", "1"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("[congestion_control.timely]"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("flows begin at the line rate"), "{ended:?}");
+}

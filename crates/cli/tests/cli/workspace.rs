@@ -8,7 +8,10 @@ use crate::program::repository;
 
 /// For each crate of `crates/`, the others that it may use, and does use.
 const ALLOWED: [(&str, &[&str]); 13] = [
-    ("rocelab", &["capture", "ns3-rdma", "report", "results", "sim", "units"]),
+    (
+        "rocelab",
+        &["capture", "fabric", "ns3-rdma", "report", "results", "sim", "transport", "units"],
+    ),
     ("rocelab-capture", &["units", "wire"]),
     ("rocelab-engine", &["state", "units"]),
     ("rocelab-fabric", &["state", "units", "wire"]),

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 pub use algorithm::default as default_algorithm;
 pub use keys::{FCT_FILE, PFC_FILE};
+pub use values::fraction_of;
 
 use self::entries::Entries;
 use crate::{Origin, Scenario, ScenarioError};

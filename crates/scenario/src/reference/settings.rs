@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use rocelab_fabric::{SwitchConfig, TopologyConfig, topology};
+use rocelab_fabric::{TopologyConfig, topology};
 use rocelab_units::{Bandwidth, Bytes, Duration, SimTime};
 
 use super::entries::Entries;
 use super::{algorithm, paths};
-use crate::workload::{WorkloadConfig, flows};
+use crate::workload::flows;
 use crate::{
-    Document, Fault, HpccNs3Config, Items, LinkDownConfig, OriginPlace, ProfileConfig,
-    RateEcnConfig, Scenario, ScenarioError, WatchdogConfig,
+    Fault, HpccNs3Config, Items, LinkDownConfig, OriginPlace, ProfileConfig, RateEcnConfig,
+    Scenario, ScenarioError,
 };
 
 /// `KMIN_MAP` and `KMAX_MAP` count in these.
@@ -27,44 +27,20 @@ pub(super) fn scenario(entries: &Entries) -> Result<(Scenario, Vec<OriginPlace>)
     let congestion_control = algorithm::of(entries)?;
     let mut places = places(entries);
     places.extend(algorithm::places(entries, &congestion_control));
-    let scenario = Scenario {
-        seed: 1,
-        integrity: false,
-        on_deadlock: None,
-        failure: Vec::new(),
-        convergence: Duration::ZERO,
-        watchdog: WatchdogConfig::default(),
-        stop: Some(stop(entries)?),
-        profile: Some(ProfileConfig::HpccNs3(profile(entries)?)),
-        roce: Default::default(),
-        host: Default::default(),
-        layer2: Default::default(),
-        topology: TopologyConfig::File(topology::file::Parameters {
-            path: input(entries, "TOPOLOGY_FILE")?,
-            format: topology::file::Format::EdgeList,
-        }),
-        switch: SwitchConfig { buffer: buffer(entries)?, ..SwitchConfig::default() },
-        ingress: Default::default(),
-        congestion_control: Some(congestion_control),
-        class: Default::default(),
-        tcp: None,
-        workload: WorkloadConfig {
-            flows: Items(vec![flows::Parameters {
-                reference: Some(input(entries, "FLOW_FILE")?),
-                start_offset: Duration::ZERO,
-                ..flows::Parameters::default()
-            }]),
-            ..WorkloadConfig::default()
-        },
-        route: Vec::new(),
-        server: Vec::new(),
-        link: Vec::new(),
-        slow_receiver: Vec::new(),
-        faults: Vec::new(),
-        capture: None,
-        sample: None,
-        document: Document::default(),
-    };
+    let topology = TopologyConfig::File(topology::file::Parameters {
+        path: input(entries, "TOPOLOGY_FILE")?,
+        format: topology::file::Format::EdgeList,
+    });
+    let mut scenario = Scenario::of_network(topology);
+    scenario.stop = Some(stop(entries)?);
+    scenario.profile = Some(ProfileConfig::HpccNs3(profile(entries)?));
+    scenario.switch.buffer = buffer(entries)?;
+    scenario.congestion_control = Some(congestion_control);
+    scenario.workload.flows = Items(vec![flows::Parameters {
+        reference: Some(input(entries, "FLOW_FILE")?),
+        start_offset: Duration::ZERO,
+        ..flows::Parameters::default()
+    }]);
     Ok((scenario, places))
 }
 

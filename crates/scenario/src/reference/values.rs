@@ -52,7 +52,7 @@ impl Entries {
     /// A decimal number, exactly.
     pub(super) fn ratio(&self, key: &str) -> Result<Option<Ratio>, ScenarioError> {
         let help = "write a number such as 0.00390625 or 1e-3, at least 1e-9";
-        self.parsed(key, exact, "this is no fraction", help)
+        self.parsed(key, fraction_of, "this is no fraction", help)
     }
 
     /// Any quantity that says itself what is wrong with a text.
@@ -95,7 +95,7 @@ fn whole(number: f64) -> u64 {
 
 /// The simplest fraction whose quotient in floating point is the text's number: the terms of its
 /// continued fraction are taken until it is.
-fn exact(text: &str) -> Option<Ratio> {
+pub fn fraction_of(text: &str) -> Option<Ratio> {
     /// Enough to make a whole number of any double from 2^-47 on.
     const SCALE: u128 = 1 << 100;
     let number = not_negative(text).filter(|&number| number < f64::from(u32::MAX))?;
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn decimals_become_fractions_in_lowest_terms() {
-        let terms = |text| exact(text).map(|ratio| (ratio.numerator(), ratio.denominator()));
+        let terms = |text| fraction_of(text).map(|ratio| (ratio.numerator(), ratio.denominator()));
         assert_eq!(terms("0.00390625"), Some((1, 256)));
         assert_eq!(terms("0.0625"), Some((1, 16)));
         assert_eq!(terms("0.950"), Some((19, 20)));
@@ -149,7 +149,7 @@ mod tests {
     fn the_fraction_is_the_text_s_double() {
         for text in ["0.00390625", "0.1", "0.95", "0.123456789", "3.9e-3"] {
             let double: f64 = text.parse().unwrap();
-            assert_eq!(exact(text).unwrap().as_f64().to_bits(), double.to_bits(), "{text}");
+            assert_eq!(fraction_of(text).unwrap().as_f64().to_bits(), double.to_bits(), "{text}");
         }
     }
 }
