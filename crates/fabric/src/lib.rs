@@ -71,6 +71,8 @@ pub use routes::{
 };
 pub use scheduler::{DeficitRoundRobin, RoundRobin, Scheduler, SchedulerConfig};
 pub use shaper::{ShaperConfig, Shapers};
-pub use switch_config::{EcnConfig, Headroom, MarkAt, SwitchConfig, SwitchForwarding, Trust};
+pub use switch_config::{
+    EcnConfig, Headroom, MarkAt, OtherCodePoints, SwitchConfig, SwitchForwarding, Trust,
+};
 pub use switch_override::SwitchOverride;
 pub use topology::{Node, NodeId, NodeKind, Topology, TopologyConfig, TopologyLink};

@@ -75,6 +75,9 @@ pub struct SwitchConfig {
     /// 0 to 63, GRH traffic class 0 to 255 (`{ 26 = 3 }`).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub priority_of: BTreeMap<String, u8>,
+    /// What code points mean that `priority_of` does not have.
+    #[serde(skip_serializing_if = "is_default")]
+    pub other_code_points: OtherCodePoints,
     /// The priority of frames without the trusted field.
     #[serde(skip_serializing_if = "is_default")]
     pub default_priority: u8,
@@ -131,6 +134,7 @@ impl Default for SwitchConfig {
             shapers: BTreeMap::new(),
             trust: Trust::Auto,
             priority_of: BTreeMap::new(),
+            other_code_points: OtherCodePoints::default(),
             default_priority: 0,
             queue_of: BTreeMap::new(),
             forwarding: SwitchForwarding::StoreAndForward,
@@ -176,6 +180,17 @@ pub enum Trust {
     /// The traffic class of the GRH (RoCE v1), whose upper 3 bits are the priority unless
     /// `priority_of` says otherwise; IP packets get the default priority.
     TrafficClass,
+}
+
+/// What code points of the trusted field mean that `priority_of` does not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OtherCodePoints {
+    /// Their own number (PCP), or their upper 3 bits: the class selectors.
+    #[default]
+    UpperBits,
+    /// `default_priority`, as in a switch whose map has no entry for them.
+    DefaultPriority,
 }
 
 /// When a frame may begin to leave a switch.

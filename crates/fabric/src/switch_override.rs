@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::priority::by_priority_schema;
-use crate::switch_config::{EcnConfig, Headroom, SwitchForwarding, Trust};
+use crate::switch_config::{EcnConfig, Headroom, OtherCodePoints, SwitchForwarding, Trust};
 use crate::{
     ForwardingPlane, LinkFlowControl, LoadBalancing, Priority, QcnConfig, SchedulerConfig,
     ShaperConfig, SwitchConfig,
@@ -96,6 +96,7 @@ overrides! {
     port shapers: BTreeMap<Priority, ShaperConfig>,
     switch trust: Trust,
     switch priority_of: BTreeMap<String, u8>,
+    switch other_code_points: OtherCodePoints,
     switch default_priority: u8,
     #[schemars(schema_with = "by_priority_schema::<u8>")]
     switch queue_of: BTreeMap<Priority, u8>,

@@ -1,6 +1,6 @@
-//! `[class.N]`: what the flows of one priority do otherwise than all others.
+//! `[class.N]`: what the flows and frames of one priority do otherwise than all others.
 
-use rocelab_transport::Algorithm;
+use rocelab_transport::{Algorithm, MarkingConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,4 +11,7 @@ pub struct ClassConfig {
     /// How they react to congestion, if their workload does not say. Default: as all flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// The code points of all frames that hosts send in that priority: of RDMA, TCP and streams.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marking: Option<MarkingConfig>,
 }

@@ -61,7 +61,7 @@ pub use failure::{
     WatchdogConfig,
 };
 pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeNames, PsnRange};
-pub use host::HostConfig;
+pub use host::{HostConfig, HostMarking};
 pub use items::Items;
 pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, VlanConfig};
 pub use link::LinkOverride;

@@ -1,7 +1,8 @@
 //! `[roce]`: how frames look and how connections behave.
 
 use rocelab_transport::{
-    AckCoalescing, AckTimeout, PathEntropy, PathMtu, Recovery, RetransmissionTimeouts, Service,
+    AckCoalescing, AckTimeout, MarkingConfig, PathEntropy, PathMtu, Recovery,
+    RetransmissionTimeouts, Service,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,9 @@ pub struct RoceConfig {
     /// Priority of congestion notification packets, 0 to 7.
     #[schemars(range(max = 7))]
     pub cnp_priority: u8,
+    /// Their code points. Default: those of their class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cnp_marking: Option<MarkingConfig>,
     /// Hop limit or TTL of a new frame, 1 to 255.
     #[schemars(range(min = 1))]
     pub hop_limit: u8,
@@ -101,6 +105,7 @@ impl Default for RoceConfig {
             max_outstanding: None,
             priority: 3,
             cnp_priority: 6,
+            cnp_marking: None,
             hop_limit: 64,
             entropy: ConnectionEntropy::Random,
             path_entropy: PathEntropy::default(),

@@ -204,6 +204,8 @@ pub struct QueuePairProfile {
     pub ack_coalescing: Option<AckCoalescing>,
     /// Priority (0 to 7) of congestion notification packets.
     pub cnp_priority: u8,
+    /// The number of their code points; 0 to 7 are those of the priorities.
+    pub cnp_marking: u8,
     /// Which of the numbers of a queue pair its data packets have that equal-cost multipath goes by.
     pub path_entropy: PathEntropy,
     /// Whether packets leave as ECT(0), so that switches may mark them.
@@ -238,6 +240,7 @@ impl QueuePairProfile {
             timeouts: None,
             ack_coalescing: None,
             cnp_priority: 6,
+            cnp_marking: 6,
             path_entropy: PathEntropy::default(),
             ecn_capable: false,
             congestion_control: Algorithm::default_for(false),
@@ -266,6 +269,8 @@ pub struct QueuePairConfig {
     pub remote_initial_psn: u32,
     /// Priority (0 to 7) of data and acknowledgements.
     pub priority: u8,
+    /// The number of their code points, handed back with packets; 0 to 7 are those of the priorities.
+    pub marking: u8,
     /// Where buffers for SENDs come from.
     pub receive_queue: ReceiveQueueConfig,
     /// The key that datagrams for this queue pair must carry.

@@ -36,6 +36,7 @@ pub mod congestion_control;
 mod content;
 mod counters;
 pub mod hpcc_ns3;
+mod marking;
 mod memory;
 mod nic;
 mod packet;
@@ -57,6 +58,7 @@ pub use config::{
 pub use congestion_control::Algorithm;
 pub use content::{AtomicOperands, Content};
 pub use counters::{Counters, Traffic};
+pub use marking::{Marking, MarkingConfig};
 pub use memory::{Access, Memory, MemoryError, MemoryRegion, RemoteAccess};
 pub use nic::{Backlog, FIRST_QPN, Nic, Timer};
 pub use packet::{Packet, Transmit};

@@ -13,7 +13,7 @@ use super::document::{Document, Message};
 use super::error::Fault;
 use super::numbering::{LastRequest, Numbering, QueuePair};
 use super::opcodes::Opcodes;
-use super::values::{below, ecn, gid, mac, or, payload, places, vlan};
+use super::values::{below, class, gid, mac, or, payload, places, vlan};
 
 /// Longest message in bytes. There is a limit because all frames are in memory before any is
 /// written.
@@ -64,6 +64,12 @@ impl<'a> Builder<'a> {
         }
         let psn = below("psn", document.psn.as_ref(), U24, 0)?;
         let v1 = encapsulation == Encapsulation::V1;
+        let (dscp, ecn) = class(
+            document.dscp.as_ref(),
+            document.ecn.as_ref(),
+            document.traffic_class.as_ref(),
+            (26, if v1 { Ecn::NotEct } else { Ecn::Ect0 }),
+        )?;
         Ok(Self {
             document,
             encapsulation,
@@ -78,8 +84,8 @@ impl<'a> Builder<'a> {
                 below("answer_qp", document.answer_qp.as_ref(), U24, 0x12)?,
             ],
             vlan: vlan(document.vlan.as_ref())?,
-            dscp: below("dscp", document.dscp.as_ref(), 64, 26)?,
-            ecn: ecn(document.ecn.as_ref(), if v1 { Ecn::NotEct } else { Ecn::Ect0 })?,
+            dscp,
+            ecn,
             flow_label: below("flow_label", document.flow_label.as_ref(), 1 << 20, 0)?,
             numbering: Numbering::new(psn),
             identification: 0,
@@ -258,14 +264,20 @@ impl<'a> Builder<'a> {
         let from = usize::from(reverse);
         let new = RoceFrame::new(self.encapsulation, bth);
         self.identification = self.identification.wrapping_add(1);
+        let (dscp, ecn) = class(
+            message.dscp.as_ref(),
+            message.ecn.as_ref(),
+            message.traffic_class.as_ref(),
+            (self.dscp, self.ecn),
+        )?;
         Ok(RoceFrame {
             destination: self.macs[1 - from],
             source: self.macs[from],
             vlan: vlan(message.vlan.as_ref())?.or(self.vlan),
             sgid: self.addresses[from],
             dgid: self.addresses[1 - from],
-            dscp: below("dscp", message.dscp.as_ref(), 64, self.dscp)?,
-            ecn: ecn(message.ecn.as_ref(), self.ecn)?,
+            dscp,
+            ecn,
             flow_label: self.flow_label,
             hop_limit: self.document.hop_limit.unwrap_or(new.hop_limit),
             identification: self.identification,

@@ -111,6 +111,7 @@ pub(super) fn check_control(message: &Message) -> Result<(), Fault> {
             ("becn", span(&message.becn)),
             ("vlan", span(&message.vlan)),
             ("dscp", span(&message.dscp)),
+            ("traffic_class", span(&message.traffic_class)),
             ("ecn", span(&message.ecn)),
         ]
         .map(|(key, place)| (key, place, false)),

@@ -28,6 +28,8 @@ pub(super) struct Document {
     pub(super) psn: Option<Spanned<u32>>,
     pub(super) vlan: Option<Spanned<Vlan>>,
     pub(super) dscp: Option<Spanned<u8>>,
+    /// In place of `dscp` and `ecn`.
+    pub(super) traffic_class: Option<Spanned<u8>>,
     pub(super) ecn: Option<Spanned<String>>,
     pub(super) flow_label: Option<Spanned<u32>>,
     pub(super) udp_source_port: Option<Spanned<u16>>,
@@ -83,6 +85,8 @@ pub(super) struct Message {
     pub(super) reverse: Option<bool>,
     pub(super) vlan: Option<Spanned<Vlan>>,
     pub(super) dscp: Option<Spanned<u8>>,
+    /// In place of `dscp` and `ecn`.
+    pub(super) traffic_class: Option<Spanned<u8>>,
     pub(super) ecn: Option<Spanned<String>>,
     /// The priorities in a PFC frame.
     pub(super) priorities: Option<Spanned<Vec<u8>>>,

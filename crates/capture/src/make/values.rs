@@ -114,3 +114,21 @@ pub(super) fn payload(
         _ => Err(Fault::new("payload", text, "is no payload", fix)),
     }
 }
+
+/// DSCP and ECN codepoint, given alone or as the traffic class that both together are.
+pub(super) fn class(
+    dscp: Option<&Spanned<u8>>,
+    codepoint: Option<&Spanned<String>>,
+    traffic_class: Option<&Spanned<u8>>,
+    default: (u8, Ecn),
+) -> Result<(u8, Ecn), Fault> {
+    let Some(class) = traffic_class else {
+        return Ok((below("dscp", dscp, 64, default.0)?, ecn(codepoint, default.1)?));
+    };
+    if dscp.is_some() || codepoint.is_some() {
+        let what = "has a DSCP and an ECN codepoint, and one of them is given too";
+        let fix = "leave out dscp and ecn, or traffic_class";
+        return Err(Fault::new("traffic_class", class, what, fix));
+    }
+    Ok((class.as_ref() >> 2, Ecn::from_bits(*class.as_ref())))
+}

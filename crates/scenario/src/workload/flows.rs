@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rocelab_transport::Algorithm;
+use rocelab_transport::{Algorithm, MarkingConfig};
 use rocelab_units::{Bytes, Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,9 @@ pub struct Parameters {
     /// How these flows react to congestion. Default: as those of their priority, or all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// The code points of its RDMA frames. Default: as those of their host or class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marking: Option<MarkingConfig>,
 }
 
 impl Default for Parameters {
@@ -57,6 +60,7 @@ impl Default for Parameters {
             verb: Verb::default(),
             priority: None,
             congestion_control: None,
+            marking: None,
         }
     }
 }
@@ -85,6 +89,10 @@ pub struct FlowConfig {
 impl Description for Parameters {
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
+    }
+
+    fn marking(&self) -> Option<&MarkingConfig> {
+        self.marking.as_ref()
     }
 
     fn transport(&self) -> Transport {

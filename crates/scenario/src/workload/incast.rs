@@ -1,6 +1,6 @@
 //! `[workload.incast]`: many servers answer one at once.
 
-use rocelab_transport::Algorithm;
+use rocelab_transport::{Algorithm, MarkingConfig};
 use rocelab_units::{Bytes, Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,9 @@ pub struct Parameters {
     /// How these flows react to congestion. Default: as those of their priority, or all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// The code points of its RDMA frames. Default: as those of their host or class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marking: Option<MarkingConfig>,
 }
 
 const fn once() -> u32 {
@@ -52,6 +55,10 @@ const fn once() -> u32 {
 impl Description for Parameters {
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
+    }
+
+    fn marking(&self) -> Option<&MarkingConfig> {
+        self.marking.as_ref()
     }
 
     fn transport(&self) -> Transport {

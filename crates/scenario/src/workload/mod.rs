@@ -14,8 +14,8 @@ pub mod storage;
 
 use std::path::{Path, PathBuf};
 
-use rocelab_transport::Algorithm;
 use rocelab_transport::program::Definition;
+use rocelab_transport::{Algorithm, MarkingConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,11 @@ pub trait Description {
 
     /// How its flows react to congestion, if it says so.
     fn congestion_control(&self) -> Option<&Algorithm>;
+
+    /// The code points of its RDMA frames, if it says so.
+    fn marking(&self) -> Option<&MarkingConfig> {
+        None
+    }
 
     /// The key to blame for what is wrong with one of its flows, by its entry or line in the workload, relative
     /// to the workload's table.
@@ -51,6 +56,10 @@ pub trait Description {
 impl<P: Definition> Description for P {
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.common().congestion_control
+    }
+
+    fn marking(&self) -> Option<&MarkingConfig> {
+        Definition::marking(self)
     }
 }
 

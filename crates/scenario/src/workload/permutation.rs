@@ -1,6 +1,6 @@
 //! `[workload.permutation]`: every server sends to one other and receives from one other.
 
-use rocelab_transport::Algorithm;
+use rocelab_transport::{Algorithm, MarkingConfig};
 use rocelab_units::{Bytes, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,11 +33,18 @@ pub struct Parameters {
     /// How these flows react to congestion. Default: as those of their priority, or all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// The code points of its RDMA frames. Default: as those of their host or class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marking: Option<MarkingConfig>,
 }
 
 impl Description for Parameters {
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
+    }
+
+    fn marking(&self) -> Option<&MarkingConfig> {
+        self.marking.as_ref()
     }
 
     fn transport(&self) -> Transport {

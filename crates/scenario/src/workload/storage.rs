@@ -1,6 +1,6 @@
 //! `[workload.storage]`: blocks that are read and written.
 
-use rocelab_transport::Algorithm;
+use rocelab_transport::{Algorithm, MarkingConfig};
 use rocelab_units::{Bytes, Duration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,9 @@ pub struct Parameters {
     /// How its connections react to congestion. Default: as those of their priority, or all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// The code points of its RDMA frames. Default: as those of their host or class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marking: Option<MarkingConfig>,
 }
 
 const fn all() -> f64 {
@@ -80,5 +83,9 @@ const fn response() -> Bytes {
 impl Description for Parameters {
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
+    }
+
+    fn marking(&self) -> Option<&MarkingConfig> {
+        self.marking.as_ref()
     }
 }

@@ -63,7 +63,7 @@ impl Blocked {
         &mut self,
         network: View<'_>,
         pauses: &Pauses<'_>,
-        (port, priority): (u32, u8),
+        (port, marking): (u32, u8),
         (from, to): (u64, u64),
         waits_for_it: Option<&HostLog>,
     ) {
@@ -71,7 +71,7 @@ impl Blocked {
         let from = from.max(*known);
         *known = to.max(*known);
         let (node, number) = network.place_of_port(port);
-        let queue = network.queue_at(port, priority);
+        let queue = network.queue_at(port, marking);
         let priorities = network.priorities_of(port, queue);
         for (since, until, pause) in pauses.holding((node, number), priorities, (from, to)) {
             let Some(end) = waits_for_it else {

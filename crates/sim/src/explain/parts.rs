@@ -136,9 +136,9 @@ impl Parts<'_> {
     }
 
     /// What keeps a frame from leaving by a port at a time.
-    fn hold(&self, port: &PortLog, time: u64, priority: u8) -> (Category, Option<Cause>) {
+    fn hold(&self, port: &PortLog, time: u64, marking: u8) -> (Category, Option<Cause>) {
         let network = self.known.network;
-        let queue = network.queue_at(port.port, priority);
+        let queue = network.queue_at(port.port, marking);
         let is_host = network.nic(port.node).is_some();
         let priorities = if is_host { 1 << queue } else { network.priorities_of(port.port, queue) };
         match port.hold(time, queue, priorities) {
@@ -179,17 +179,17 @@ impl Parts<'_> {
         let (arrived, ready, left) = (answered.request.arrived(), answered.ready, trail.left());
         let spot = Spot { stage: Stage::Responder, place: (0, self.name(end.node)) };
         self.add(&spot, (Category::AckCoalescing, None), (arrived, ready));
-        self.wait(&spot, end.port, trail.priority, (ready, left));
+        self.wait(&spot, end.port, trail.marking, (ready, left));
     }
 
     /// A frame waits for a port.
-    fn wait(&mut self, spot: &Spot, port: u32, priority: u8, (from, to): (u64, u64)) {
+    fn wait(&mut self, spot: &Spot, port: u32, marking: u8, (from, to): (u64, u64)) {
         let Some(port) = self.known.ports.get(port) else {
             return self.add(spot, (Category::Idle, None), (from, to));
         };
         let from = from.max(self.begin.min(to));
         for (since, until) in pieces(from, to, port.changes(from, to)) {
-            let what = self.hold(port, since, priority);
+            let what = self.hold(port, since, marking);
             self.add(spot, what, (since, until));
         }
     }
@@ -208,7 +208,7 @@ impl Parts<'_> {
         for (number, pair) in (2..).step_by(2).zip(trail.hops.windows(2)) {
             let [before, next] = pair else { continue };
             let spot = Spot { stage, place: (number, self.port_name(next.port)) };
-            self.wait(&spot, next.port, trail.priority, (before.arrived, next.start));
+            self.wait(&spot, next.port, trail.marking, (before.arrived, next.start));
         }
     }
 

@@ -11,8 +11,8 @@ use crate::network::watch::Carried;
 pub(super) struct Trail {
     /// PSN, or sequence number of TCP.
     pub(super) number: u32,
-    /// As it left its host, 0 to 7.
-    pub(super) priority: u8,
+    /// The number of its code points, as it left its host.
+    pub(super) marking: u8,
     /// The links that it has begun to cross.
     pub(super) hops: Vec<Hop>,
     /// In a switch: the port that it waits for.
@@ -78,10 +78,10 @@ impl Trail {
             Carried::Tcp(segment) => (segment.seq, false, segment.payload_len > 0),
             Carried::Stream(packet) => (packet.number, false, true),
         };
-        let priority = packet.priority();
+        let marking = packet.marking();
         Self {
             number,
-            priority,
+            marking,
             hops: vec![first],
             waits_at: None,
             answers,

@@ -34,7 +34,7 @@ impl<P: Profile> Feature<P> for Balancing {
             ports: sight.routing.next_hops(far.node, packet.destination),
         };
         let priorities = &sight.switches[switch as usize].priorities;
-        let priority = priorities[usize::from(packet.body.priority().unwrap_or(0) & 7)];
+        let priority = priorities.of(packet.body.marking().unwrap_or(0));
         // A port that would drop the packet is no short queue.
         let waiting = |number: u16| {
             let port = &sight.ports[far.first_port as usize + usize::from(number)].port;

@@ -16,6 +16,7 @@ use super::failure::{Failing, Failures};
 use super::feature::SetUp;
 use super::features::{ArrivalFeatures, Features};
 use super::layout::Layout;
+use super::node::Priorities;
 use super::node::{Host, Node, Role, Switch};
 use super::packet::PacketPool;
 use super::part::{Part, PortPlaces};
@@ -150,7 +151,7 @@ impl<P: Profile> Building<'_, P> {
                 }
                 NodeKind::Switch { .. } => {
                     let buffer = P::buffer(&plan, node, &adjacency)?;
-                    let priorities = P::priorities_in(&plan, node);
+                    let priorities = Priorities::new(&P::priorities_in(&plan, node));
                     self.0.switches.push(Switch { node, buffer, priorities, unreturned: 0 });
                     Role::Switch(index(self.0.switches.len()))
                 }

@@ -174,10 +174,11 @@ impl<P: Profile> Capturing<'_, '_, P> {
         Ok(Frame { cn_tag: self.cn_tag(packet, rdma), ..frame })
     }
 
-    fn vlan_tag(&self, priority: u8, host: NodeId) -> Option<VlanTag> {
+    fn vlan_tag(&self, marking: u8, host: NodeId) -> Option<VlanTag> {
         let roce = &self.sight.plan.roce;
         let vlan = roce.vlans.get(host as usize).copied().unwrap_or(0);
-        roce.tagged.then(|| VlanTag::new(priority, vlan))
+        let pcp = self.sight.plan.markings.of(marking).pcp;
+        roce.tagged.then(|| VlanTag::new(pcp, vlan))
     }
 
     /// The frame as it is on the link that `sender` sends on.
@@ -193,14 +194,18 @@ impl<P: Profile> Capturing<'_, '_, P> {
         let encapsulation = roce.encapsulation;
         let (source, destination) = self.link_addresses(sender, packet);
         let entropy = self.entropy(packet, rdma.dest_qp());
+        let marking = self.sight.plan.markings.of(rdma.marking());
+        // The GRH has a traffic class without an ECN field.
+        let is_v1 = encapsulation == Encapsulation::V1;
+        let ecn = if is_v1 { marking.low_bits() } else { rdma.ecn() };
         RoceFrame {
             destination,
             source,
-            vlan: self.vlan_tag(rdma.priority(), packet.source),
+            vlan: self.vlan_tag(rdma.marking(), packet.source),
             sgid: host_gid(encapsulation, roce.gid, packet.source),
             dgid: host_gid(encapsulation, roce.gid, packet.destination),
-            dscp: rdma.priority() << 3,
-            ecn: rdma.ecn(),
+            dscp: marking.dscp(),
+            ecn,
             flow_label: if encapsulation == Encapsulation::V1 { entropy } else { 0 },
             hop_limit,
             udp_source_port: (entropy & 0xffff) as u16,

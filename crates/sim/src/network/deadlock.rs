@@ -178,8 +178,8 @@ impl<'a, P: Profile> Overview<'a, P> {
             let priorities = &self.0.switches[switch as usize].priorities;
             port.port.for_each_waiting(&self.0.pool, |id, queue| {
                 let packet = self.0.pool.get(id);
-                let Some(priority) = packet.body.priority() else { return };
-                let priority = priorities[usize::from(priority & 7)];
+                let Some(marking) = packet.body.marking() else { return };
+                let priority = priorities.of(marking);
                 let ingress = (port.node, packet.switch_port, priority);
                 let place = (port.node, port.number, queue);
                 if let Some(places) = held.get_mut(&ingress)

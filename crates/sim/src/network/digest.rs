@@ -172,7 +172,9 @@ mod tests {
 
     fn dropped(node: NodeId, cause: DropCause) -> (NodeId, RecordKind) {
         let (ingress, priority, frame_len) = (1, 3, 1_106);
-        let frame = FrameDropped { node, ingress, egress: None, priority, frame_len, cause };
+        let marking = priority;
+        let frame =
+            FrameDropped { node, ingress, egress: None, priority, marking, frame_len, cause };
         (node, RecordKind::Drop(frame))
     }
 

@@ -237,9 +237,9 @@ impl<P: Profile> Failing<'_, P> {
             {
                 let packet = self.0.pool.get(id);
                 let (ingress, len) = (packet.switch_port, u32::from(packet.frame_len));
-                let Some(priority) = packet.body.priority() else { continue };
+                let Some(marking) = packet.body.marking() else { continue };
                 let state = &mut self.0.switches[switch as usize];
-                let priority = state.priorities[usize::from(priority & 7)];
+                let priority = state.priorities.of(marking);
                 let resume = state.buffer.release(Departure { ingress, egress, priority, len });
                 let receiving = self.0.nodes[node as usize].first_port + u32::from(ingress);
                 self.0.drop_frame(key, receiving, Some(egress), id, cause);
@@ -319,11 +319,13 @@ impl<P: Profile> Failing<'_, P> {
             let packet = self.0.pool.get(id);
             let state = &self.0.ports[port as usize];
             let (frame_len, ingress) = (packet.frame_len, packet.switch_port);
+            let marking = packet.body.marking().unwrap_or(0);
             let (node, egress, cause) = (state.node, Some(state.number), DropCause::LinkDown);
             if let Role::Switch(switch) = self.0.nodes[node as usize].role {
                 self.0.switches[switch as usize].unreturned += u64::from(frame_len);
             }
-            let dropped = FrameDropped { node, ingress, egress, priority, frame_len, cause };
+            let dropped =
+                FrameDropped { node, ingress, egress, priority, marking, frame_len, cause };
             self.0.course.records.keep(node, Record { key, kind: RecordKind::Drop(dropped) });
             self.0.course.totals.frames_dropped += 1;
             *self.0.course.totals.drops.entry(cause.name()).or_default() += 1;

@@ -138,11 +138,11 @@ impl<P: Profile> Forwarded<'_, '_, P> {
     }
 
     fn is_lossless(&self) -> bool {
-        let Some(priority) = self.frames.get(self.arrival.id).body.priority() else {
+        let Some(marking) = self.frames.get(self.arrival.id).body.marking() else {
             return false;
         };
         let state = &self.sight.switches[self.switch as usize];
-        let priority = state.priorities[usize::from(priority & 7)];
+        let priority = state.priorities.of(marking);
         self.sight.plan.switch_at(state.node).lossless.contains(&priority)
     }
 

@@ -41,7 +41,7 @@ impl<P: Profile> Feature<P> for Ingress {
         let conditions = &mut self.0[arrival.far.port as usize];
         let Some(mut frame) = frame(arrival, scene) else { return Verdict::Continue };
         if conditions.iter().any(IngressState::may_notify) {
-            frame.egress_queue = egress_queue(arrival, scene, frame.priority);
+            frame.egress_queue = egress_queue(arrival, scene);
             frame.flow = flow(arrival, scene);
         }
         for condition in conditions {
@@ -88,15 +88,15 @@ fn flow<P: Profile>(arrival: &Arrival, scene: &Scene<'_, P>) -> Option<IngressFl
 }
 
 /// Bytes that wait where a frame with this priority will wait.
-fn egress_queue<P: Profile>(arrival: &Arrival, scene: &Scene<'_, P>, priority: u8) -> u32 {
+fn egress_queue<P: Profile>(arrival: &Arrival, scene: &Scene<'_, P>) -> u32 {
     let (far, sight) = (&arrival.far, &scene.sight);
-    let Role::Switch(switch) = far.role else { return 0 };
-    let priority = sight.switches[switch as usize].priorities[usize::from(priority & 7)];
+    let packet = scene.frames.get(arrival.id);
+    let (Role::Switch(switch), Some(marking)) = (far.role, packet.body.marking()) else { return 0 };
+    let priority = sight.switches[switch as usize].priorities.of(marking);
     let waiting = |number: u16| {
         let port = &sight.ports[far.first_port as usize + usize::from(number)].port;
         port.place_of(priority).map(|queue| port.queued(queue))
     };
-    let packet = scene.frames.get(arrival.id);
     match packet.switch_port {
         NO_ROUTE => 0,
         ANY => {

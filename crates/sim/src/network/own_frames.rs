@@ -48,7 +48,7 @@ impl<P: Profile> Emitting<'_, P> {
         let Some(number) = way else {
             return self.0.drop_frame(key, ingress, None, id, DropCause::NoRoute);
         };
-        let priority = state.priorities[usize::from(body.priority() & 7)];
+        let priority = state.priorities.of(body.marking());
         let port = self.0.nodes[state.node as usize].first_port + u32::from(number);
         let out = &mut self.0.ports[port as usize];
         let Some(waits_in) = out.port.place_of(priority) else {

@@ -58,6 +58,15 @@ impl<R: HostPacket> Body<R> {
             Self::Control(_) => None,
         }
     }
+
+    /// The number of the code points of what goes from host to host.
+    pub(crate) fn marking(&self) -> Option<u8> {
+        match self {
+            Self::Rdma(packet) => Some(packet.marking()),
+            Self::Stack(frame) => Some(frame.marking()),
+            Self::Control(_) => None,
+        }
+    }
 }
 
 /// All packets that exist, by [`PacketId`].

@@ -78,10 +78,10 @@ pub(crate) enum Carried {
 }
 
 impl Carried {
-    /// Priority, 0 to 7.
-    pub(crate) fn priority(&self) -> u8 {
+    /// The number of its code points.
+    pub(crate) fn marking(&self) -> u8 {
         match self {
-            Self::Rdma(packet) => packet.priority(),
+            Self::Rdma(packet) => packet.marking(),
             Self::Tcp(segment) => segment.priority(),
             Self::Stream(packet) => packet.priority,
         }

@@ -127,8 +127,7 @@ impl<P: Profile> PortPauses<'_, P> {
         let held_at = |port: &NetworkPort<P>| {
             let all = port.port.waiting_in(port.port.queue_of(priority), &self.0.pool);
             let held = all.map(|id| self.0.pool.get(id)).filter(|packet| {
-                let class =
-                    packet.body.priority().map(|one| state.priorities[usize::from(one & 7)]);
+                let class = packet.body.marking().map(|one| state.priorities.of(one));
                 packet.switch_port == ingress && class == Some(priority)
             });
             held.map(|packet| state.buffer.memory_of(packet.frame_len.into())).sum()

@@ -39,7 +39,7 @@ impl<P: Profile> Network<P> {
             && out.is_free(key)
         {
             let state = &switches[switch as usize];
-            let priority = state.priorities[usize::from(body.priority() & 7)];
+            let priority = state.priorities.of(body.marking());
             let len = u32::from(packet.frame_len);
             let arrival = Arrival { ingress, egress: out.number, priority, len, egress_queue: 0 };
             if len <= out.marks_above
@@ -77,7 +77,7 @@ impl<P: Profile> Network<P> {
             return;
         };
         let state = &mut self.switches[switch as usize];
-        let priority = state.priorities[usize::from(body.priority() & 7)];
+        let priority = state.priorities.of(body.marking());
         let len = u32::from(packet.frame_len);
         let number = out.number;
         let receiving = egress - u32::from(number) + u32::from(ingress);
@@ -163,7 +163,7 @@ impl<P: Profile> Network<P> {
         };
         let state = &mut switches[switch as usize];
         let (ingress, len) = (packet.switch_port, u32::from(packet.frame_len));
-        let priority = state.priorities[usize::from(body.priority() & 7)];
+        let priority = state.priorities.of(body.marking());
         let out = &mut ports[port as usize];
         let resume = state.buffer.release(Departure { ingress, egress: out.number, priority, len });
         let receiving = port - u32::from(out.number) + u32::from(ingress);
@@ -204,8 +204,8 @@ impl<P: Profile> Network<P> {
         let state = &mut self.ports[port as usize];
         let Role::Switch(switch) = self.nodes[state.node as usize].role else { return };
         let packet = self.pool.get(id);
-        let Some(priority) = packet.body.priority() else { return };
-        let priority = self.switches[switch as usize].priorities[usize::from(priority & 7)];
+        let Some(marking) = packet.body.marking() else { return };
+        let priority = self.switches[switch as usize].priorities.of(marking);
         let waited_in = state.port.queue_of(priority);
         state.port.note_sent(key.time, waited_in, u32::from(packet.frame_len));
         self.arm_port_timeout(port);

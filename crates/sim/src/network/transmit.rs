@@ -233,11 +233,13 @@ impl<P: Profile> Network<P> {
         let port = &self.ports[receiving as usize];
         let packet = self.pool.get(id);
         let priority = packet.body.priority().unwrap_or(0);
+        let marking = packet.body.marking().unwrap_or(0);
         let dropped = FrameDropped {
             node: port.node,
             ingress: port.number,
             egress,
             priority,
+            marking,
             frame_len: packet.frame_len,
             cause,
         };

@@ -161,16 +161,16 @@ impl<'a> View<'a> {
         link.map_or(Duration::ZERO, |port| self.0.plan.topology.links[port.link as usize].delay)
     }
 
-    /// The queue of a port in which frames of a priority wait, as they come from the host.
-    pub(crate) fn queue_at(self, port: u32, priority: u8) -> u8 {
+    /// The queue of a port in which frames with the code points of that number wait.
+    pub(crate) fn queue_at(self, port: u32, marking: u8) -> u8 {
         let state = &self.0.ports[port as usize];
         match self.0.nodes[state.node as usize].role {
-            Role::Host(_) => priority,
+            Role::Host(_) => self.0.plan.markings.of(marking).priority,
             Role::Switch(switch) => {
                 let priorities = &self.0.switches[switch as usize].priorities;
-                state.port.queue_of(priorities[usize::from(priority & 7)])
+                state.port.queue_of(priorities.of(marking))
             }
-            Role::Elsewhere(_) => priority,
+            Role::Elsewhere(_) => self.0.plan.markings.of(marking).priority,
         }
     }
 

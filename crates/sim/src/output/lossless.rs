@@ -10,9 +10,8 @@ use crate::network::{DropCause, FrameDropped};
 /// thinks that pauses prevent them.
 pub(super) struct LosslessDrops<'a> {
     plan: &'a Plan,
-    /// By node: the priorities (bit p) with which hosts send frames that are lossless there. Empty
-    /// until something is dropped.
-    lossless: Vec<u8>,
+    /// By node: of which markings frames are lossless there. Empty until something is dropped.
+    lossless: Vec<Vec<bool>>,
     by_reason: BTreeMap<String, u64>,
 }
 
@@ -28,7 +27,8 @@ impl<'a> LosslessDrops<'a> {
         if self.lossless.is_empty() {
             self.lossless = lossless_as_sent(self.plan);
         }
-        let is_lossless = self.lossless[dropped.node as usize] & 1 << (dropped.priority & 7) != 0;
+        let of_node = &self.lossless[dropped.node as usize];
+        let is_lossless = of_node.get(usize::from(dropped.marking)).copied().unwrap_or(false);
         if is_lossless && self.is_missed(&dropped.cause) {
             *self.by_reason.entry(dropped.cause.name().to_owned()).or_default() += 1;
         }
@@ -64,21 +64,21 @@ impl<'a> LosslessDrops<'a> {
     }
 }
 
-/// By node: the priorities (bit p) with which hosts send frames that are lossless there; at a host, as
-/// at its switch.
-fn lossless_as_sent(plan: &Plan) -> Vec<u8> {
+/// By node: of which markings frames are lossless there; at a host, as at its switch.
+fn lossless_as_sent(plan: &Plan) -> Vec<Vec<bool>> {
     if plan.profile.hpcc_ns3().is_some() {
-        return vec![0xfe; plan.topology.nodes.len()]; // All but control frames.
+        let all_but_control = (0..8).map(|priority| priority > 0).collect();
+        return vec![all_but_control; plan.topology.nodes.len()];
     }
     let adjacency = plan.topology.adjacency();
-    let mut masks = vec![0; plan.topology.nodes.len()];
+    let mut all = vec![Vec::new(); plan.topology.nodes.len()];
     for switch in plan.topology.switches() {
-        let mask = plan.lossless_as_sent(switch);
-        masks[switch as usize] = mask;
+        let of_switch = plan.lossless_as_sent(switch);
         let neighbours = adjacency.ports_of(switch).iter().map(|port| port.node);
         for host in neighbours.filter(|&node| plan.topology.is_host(node)) {
-            masks[host as usize] = mask;
+            all[host as usize].clone_from(&of_switch);
         }
+        all[switch as usize] = of_switch;
     }
-    masks
+    all
 }

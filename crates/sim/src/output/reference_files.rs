@@ -119,6 +119,7 @@ mod tests {
             destination_psn: 0,
             entropy: 10_003 | 100 << 16,
             queue_pairs: 0,
+            marking: 0,
         };
         let (fct, standalone) = (Duration::from_ns(4_321), Duration::from_ns(4_243));
         let line = FlowLine { flow: &flow, fct, standalone }.to_string();

@@ -19,6 +19,8 @@ pub struct ConnectionPlan {
     pub entropy: u32,
     /// The parameters of its queue pairs, by their place in [`Plan::queue_pairs`](super::Plan::queue_pairs).
     pub queue_pairs: u32,
+    /// The code points that its workload asks for, by their place in [`Plan::markings`](super::Plan::markings); 0: none.
+    pub marking: u8,
 }
 
 /// One end of a connection.

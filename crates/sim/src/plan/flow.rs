@@ -40,6 +40,8 @@ pub struct FlowPlan {
     pub entropy: u32,
     /// The parameters of its queue pairs, by their place in [`Plan::queue_pairs`](super::Plan::queue_pairs); 0 of a TCP flow.
     pub queue_pairs: u32,
+    /// The code points that its workload asks for, by their place in [`Plan::markings`](super::Plan::markings); 0: none.
+    pub marking: u8,
 }
 
 impl FlowPlan {

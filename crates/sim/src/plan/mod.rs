@@ -8,6 +8,7 @@ mod flow;
 mod headroom;
 mod ingress;
 mod links;
+mod markings;
 mod opcodes;
 mod parameters;
 mod profile;
@@ -33,6 +34,8 @@ pub use self::faults::{FaultAction, FaultChoice, FaultRule, FrameSelector};
 pub use self::flow::FlowPlan;
 pub use self::ingress::IngressPlan;
 pub use self::links::{LinkPlan, LinkPlans};
+pub use self::markings::Markings;
+pub(crate) use self::markings::SentMarkings;
 pub use self::opcodes::OpcodeSet;
 pub(crate) use self::parameters::queues;
 pub use self::profile::{HpccNs3Plan, LinkDown, ProfilePlan, RateThresholds};
@@ -78,6 +81,8 @@ pub struct Plan {
     /// Parameters of queue pairs: one for each congestion control in use, and so at least one. They
     /// differ in nothing else, but for what follows from it.
     pub queue_pairs: Vec<Arc<QueuePairProfile>>,
+    /// The code points of frames.
+    pub markings: Markings,
     /// How hosts share their ports among stacks and priorities.
     pub host_scheduler: HostSchedulerConfig,
     /// What hosts' TCP does; none where no flow is of TCP.

@@ -1,10 +1,13 @@
 //! What each switch and port goes by.
 
+use std::collections::BTreeSet;
+
 use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{
-    ForwardingPlane, LinkFlowControl, LoadBalancing, NodeId, PortExtras, Shapers, SwitchConfig,
-    SwitchForwarding, Trust,
+    ForwardingPlane, LinkFlowControl, LoadBalancing, NodeId, OtherCodePoints, PortExtras, Shapers,
+    SwitchConfig, SwitchForwarding, Trust,
 };
+use rocelab_transport::Marking;
 use rocelab_units::Duration;
 use rocelab_wire::Encapsulation;
 
@@ -117,38 +120,50 @@ impl Plan {
         self.port_at(switch, port).qcn.as_ref().map_or(0, |qcn| qcn.cnm_priority)
     }
 
-    /// The priorities (bit p) with which hosts send frames that a switch puts in a lossless one.
-    pub(crate) fn lossless_as_sent(&self, switch: NodeId) -> u8 {
+    /// The markings (by number) of frames that a switch puts in a lossless priority.
+    pub(crate) fn lossless_as_sent(&self, switch: NodeId) -> Vec<bool> {
         let lossless = &self.switch_at(switch).lossless;
-        let classes = (0u8..).zip(self.priorities_in(switch));
-        let sent = classes.filter(|(_, class)| lossless.contains(class));
-        sent.fold(0, |mask, (sent, _)| mask | 1 << sent)
+        let classes = self.priorities_in(switch);
+        classes.iter().map(|class| lossless.contains(class)).collect()
     }
 
-    /// In a switch: the priority of frames of each priority, by the field that it trusts.
-    pub(crate) fn priorities_in(&self, switch: NodeId) -> [u8; 8] {
+    /// In a switch: the priority of frames of each marking, by the field that it trusts.
+    pub(crate) fn priorities_in(&self, switch: NodeId) -> Vec<u8> {
         let config = self.switch_at(switch);
-        std::array::from_fn(|sent| {
-            let [sent, ..] = sent.to_le_bytes();
-            match code_point(config.trust, &self.roce, sent) {
-                None => config.default_priority,
-                Some((code, usual)) => {
-                    config.priority_of.get(&code.to_string()).copied().unwrap_or(usual)
-                }
-            }
-        })
+        let classes = self.markings.all().iter().map(|marking| {
+            let Some((code, usual)) = code_point(config.trust, &self.roce, marking) else {
+                return config.default_priority;
+            };
+            let usual = match config.other_code_points {
+                OtherCodePoints::UpperBits => usual,
+                OtherCodePoints::DefaultPriority => config.default_priority,
+            };
+            config.priority_of.get(&code.to_string()).copied().unwrap_or(usual)
+        });
+        classes.collect()
+    }
+
+    /// The code points of the field that a switch trusts which frames with one of these markings have.
+    pub(crate) fn code_points_in(
+        &self,
+        switch: &SwitchConfig,
+        markings: impl Iterator<Item = u8>,
+    ) -> BTreeSet<u8> {
+        let of = |number| code_point(switch.trust, &self.roce, &self.markings.of(number));
+        markings.filter_map(of).map(|(code, _)| code).collect()
     }
 }
 
-/// What a frame of a priority has in the trusted field, and the priority that this usually means.
-fn code_point(trust: Trust, roce: &RocePlan, sent: u8) -> Option<(u8, u8)> {
+/// What a frame has in the trusted field, and the priority that this usually means.
+fn code_point(trust: Trust, roce: &RocePlan, marking: &Marking) -> Option<(u8, u8)> {
     let is_v1 = roce.encapsulation == Encapsulation::V1;
-    let traffic_class = (sent << 5, sent);
+    let upper_bits = marking.traffic_class >> 5;
+    let tag = roce.tagged.then_some((marking.pcp, marking.pcp));
     match trust {
-        Trust::Auto => Some((sent, sent)),
-        Trust::Pcp => roce.tagged.then_some((sent, sent)),
-        Trust::Dscp => (!is_v1).then_some((sent << 3, sent)),
-        Trust::TrafficClass => is_v1.then_some(traffic_class),
+        Trust::Auto => tag.or(Some((upper_bits, upper_bits))),
+        Trust::Pcp => tag,
+        Trust::Dscp => (!is_v1).then_some((marking.dscp(), upper_bits)),
+        Trust::TrafficClass => is_v1.then_some((marking.traffic_class, upper_bits)),
     }
 }
 

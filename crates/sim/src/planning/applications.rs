@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use rocelab_units::SimTime;
 
 use super::algorithms::InUse;
+use super::markings::AskedMarkings;
 use super::numbering::Numbering;
 use crate::plan::{ConnectionPlan, FlowPlan};
 use crate::scenario::{Fault, Side, Transport, Verb, ensure};
@@ -22,7 +23,7 @@ pub(super) struct Asked<'n, 'a> {
 pub(super) fn build<'a>(
     asked: Vec<Asked<'_, 'a>>,
     numbering: &mut Numbering<'_>,
-    in_use: &mut InUse<'a>,
+    (in_use, markings): (&mut InUse<'a>, &mut AskedMarkings),
     check: impl Fn(&FlowPlan) -> Result<(), Fault>,
 ) -> Result<(Vec<AppPlan>, Vec<ConnectionPlan>), Fault> {
     let (mut apps, mut connections) = (Vec::with_capacity(asked.len()), Vec::new());
@@ -36,11 +37,19 @@ pub(super) fn build<'a>(
                 .help("give every application a name of its own")
         })?;
         let queue_pairs = in_use.place(workload, priority);
+        let marking = markings.place((workload.1, workload.2))?;
         for (number, (client, server)) in pairs.into_iter().enumerate() {
             let (ends, entropy) = numbering.connect(client, server);
             let members = members.get(number).map_or([0; 2], |&(client, server)| [client, server]);
-            let connection =
-                ConnectionPlan { app: place, ends, members, priority, entropy, queue_pairs };
+            let connection = ConnectionPlan {
+                app: place,
+                ends,
+                members,
+                priority,
+                entropy,
+                queue_pairs,
+                marking,
+            };
             check(&way(&connection, plan.start)).map_err(|fault| fault.within(key))?;
             connections.push(connection);
         }
@@ -67,6 +76,7 @@ fn way(connection: &ConnectionPlan, start: SimTime) -> FlowPlan {
         destination_psn: server.psn,
         entropy: connection.entropy,
         queue_pairs: connection.queue_pairs,
+        marking: connection.marking,
     }
 }
 

@@ -9,6 +9,7 @@ use rocelab_wire::Encapsulation;
 
 use super::algorithms::InUse;
 use super::applications::Asked;
+use super::markings::AskedMarkings;
 use super::static_routes::Forwarding;
 use super::{
     applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3, ingress,
@@ -40,7 +41,9 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let roce = roce(scenario, vlans);
     let capture = scenario.capture.as_ref();
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
-    let Traffic { flows, apps, connections, in_use } = traffic(scenario, &hosts, &roce, max_flows)?;
+    let Traffic { flows, apps, connections, in_use, markings } =
+        traffic(scenario, &hosts, &roce, max_flows)?;
+    let markings = markings.numbered(scenario, &hosts, &flows, &connections)?;
     let starts = flows.iter().map(|flow| flow.start).chain(apps.iter().map(|app| app.start));
     let last_start = starts.max().unwrap_or_default();
     let at_least = scenario.stop.map_or(last_start, |stop| stop.min(last_start));
@@ -57,7 +60,10 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let queue_pairs: Vec<_> = in_use
         .all()
         .iter()
-        .map(|named| Arc::new(profile(&scenario.roce, named.algorithm)))
+        .map(|named| {
+            let profile = profile(&scenario.roce, named.algorithm);
+            Arc::new(QueuePairProfile { cnp_marking: markings.of_cnps(), ..profile })
+        })
         .collect();
     let active_links = layer2::active_links(scenario, &topology);
     let static_routes = static_routes::build(&scenario.route, &topology, &hosts, &active_links)?;
@@ -94,6 +100,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         switch_overrides,
         ingress: Vec::new(),
         queue_pairs,
+        markings,
         host_scheduler: scenario.host.scheduler,
         tcp,
         streams,
@@ -177,6 +184,7 @@ struct Traffic<'a> {
     apps: Vec<AppPlan>,
     connections: Vec<ConnectionPlan>,
     in_use: InUse<'a>,
+    markings: AskedMarkings,
 }
 
 /// The flows and applications of all workloads.
@@ -216,7 +224,7 @@ fn traffic<'a>(
     all.sort_by_key(|(_, flow)| flow.start);
     let mut numbering = Numbers::of(scenario, hosts, roce);
     let mut connections_of_tcp = tcp::TcpNumbering::new(scenario, hosts);
-    let mut in_use = InUse::new(scenario);
+    let (mut in_use, mut markings) = (InUse::new(scenario), AskedMarkings::default());
     let mut plans = Vec::with_capacity(all.len());
     for (item, flow) in all {
         let (name, workload) = &items[item];
@@ -232,15 +240,18 @@ fn traffic<'a>(
             continue;
         }
         let queue_pairs = in_use.place((item, name, *workload), flow.priority);
-        plans.push(FlowPlan { queue_pairs, ..plan });
+        let marking = markings.place((name.as_str(), *workload))?;
+        plans.push(FlowPlan { queue_pairs, marking, ..plan });
     }
     let check = |way: &FlowPlan| check_flow(way, roce, hosts);
     let (apps, connections) = match &mut numbering {
-        Numbers::Roce(numbering) => applications::build(asked, numbering, &mut in_use, check)?,
+        Numbers::Roce(numbering) => {
+            applications::build(asked, numbering, (&mut in_use, &mut markings), check)?
+        }
         Numbers::HpccNs3(_) => Default::default(), // Its rules refuse applications.
     };
     in_use.name_one();
-    Ok(Traffic { flows: plans, apps, connections, in_use })
+    Ok(Traffic { flows: plans, apps, connections, in_use, markings })
 }
 
 /// What gives flows their numbers.

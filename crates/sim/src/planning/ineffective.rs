@@ -6,7 +6,7 @@ use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
 use super::{connection_timers, endless_tcp, links};
-use crate::plan::Plan;
+use crate::plan::{Plan, SentMarkings};
 use crate::scenario::{
     ConnectionEntropy, EntryState, FailureKind, Fault, Forwarding, LearningConfig, RoceVersion,
     Scenario, ScenarioError,
@@ -24,6 +24,7 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(fault_rules(scenario))
         .chain(empty_lists(scenario))
         .chain(classes(scenario, plan))
+        .chain(unmatched_code_points(scenario, plan))
         .chain(late_flows(plan))
         .chain(no_watchdog(scenario))
         .chain(unused_arp_timeout(scenario))
@@ -221,6 +222,40 @@ fn classes<'a>(scenario: &'a Scenario, plan: &'a Plan) -> impl Iterator<Item = F
         let message = format!("no RDMA flow or connection has priority {priority}");
         Fault::at(format!("class.{priority}"), message)
             .help("leave it out, or give a workload that `priority`")
+    })
+}
+
+/// Code points that a switch's map has a priority for, and that no frame has in the trusted field.
+fn unmatched_code_points<'a>(
+    scenario: &'a Scenario,
+    plan: &'a Plan,
+) -> impl Iterator<Item = Fault> + 'a {
+    let of_all = ("switch".to_owned(), scenario.switch.clone());
+    let overrides = scenario.switch.overrides.iter().enumerate();
+    let overrides = overrides.filter(|(_, one)| one.priority_of.is_some()).map(|(index, one)| {
+        let mut config = scenario.switch.clone();
+        one.apply(&mut config);
+        (format!("switch.override[{index}]"), config)
+    });
+    let maps = std::iter::once(of_all).chain(overrides);
+    let maps = maps.filter(|(_, config)| !config.priority_of.is_empty());
+    maps.flat_map(move |(section, config)| {
+        let sent = plan.code_points_in(&config, SentMarkings::of(plan).all());
+        let unmatched = config.priority_of.clone().into_keys();
+        let unmatched = unmatched
+            .filter(|code| !code.parse().is_ok_and(|code: u8| sent.contains(&code)))
+            .collect::<Vec<_>>();
+        unmatched.into_iter().map(move |code| {
+            let all: Vec<_> = sent.iter().map(u8::to_string).collect();
+            let (sends, help) = if all.is_empty() {
+                ("no frame has that field".to_owned(), "use another `switch.trust`".to_owned())
+            } else {
+                let what = format!("no host sends code point {code} in the trusted field");
+                let all = all.join(", ");
+                (what, format!("hosts send {all}; give a `marking`, or leave the entry out"))
+            };
+            Fault::at(format!("{section}.priority_of.{code}"), sends).help(help)
+        })
     })
 }
 

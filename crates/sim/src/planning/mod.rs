@@ -19,6 +19,7 @@ mod integrity;
 mod known_hosts;
 mod layer2;
 mod links;
+mod markings;
 mod numbering;
 mod ports;
 mod priority;

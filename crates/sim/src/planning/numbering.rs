@@ -55,6 +55,7 @@ impl<'a> Numbering<'a> {
             destination_psn: ends[1].psn,
             entropy,
             queue_pairs: 0,
+            marking: 0,
         }
     }
 

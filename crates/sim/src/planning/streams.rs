@@ -92,5 +92,6 @@ pub(super) fn way(stream: &StreamPlan) -> FlowPlan {
         destination_psn: 0,
         entropy: 0,
         queue_pairs: 0,
+        marking: 0,
     }
 }

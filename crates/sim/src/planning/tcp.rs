@@ -98,6 +98,7 @@ impl<'a> TcpNumbering<'a> {
             destination_psn: sequence_number,
             entropy: near | far << 16,
             queue_pairs: 0,
+            marking: 0,
         }
     }
 

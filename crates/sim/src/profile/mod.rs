@@ -103,10 +103,10 @@ pub trait Profile: fmt::Debug + Sized + 'static {
         None
     }
 
-    /// In a switch: the priority of frames of each priority.
-    fn priorities_in(plan: &Plan, switch: NodeId) -> [u8; 8] {
+    /// In a switch: the priority of frames of each marking, by number; those of the eight priorities come first.
+    fn priorities_in(plan: &Plan, switch: NodeId) -> Vec<u8> {
         _ = (plan, switch);
-        [0, 1, 2, 3, 4, 5, 6, 7]
+        (0..8).collect()
     }
 
     /// A switch's memory.
@@ -254,6 +254,12 @@ pub trait EndHost<P: Profile<EndHost = Self>>:
 pub trait HostPacket: Copy + fmt::Debug + Send {
     /// Its priority, 0 to 7.
     fn priority(&self) -> u8;
+
+    /// The number of its code points, by which switches choose a priority; by default those of its own.
+    #[inline]
+    fn marking(&self) -> u8 {
+        self.priority()
+    }
 
     /// What it is counted as.
     fn kind(&self) -> TrafficKind;

@@ -35,12 +35,13 @@ impl LossyPriority {
             .switches()
             .map(|switch| (switch, plan.lossless_as_sent(switch)))
             .collect();
-        let finding = |(priority, (flows, connections)): (u8, (u64, u64))| {
-            let lossy = lossless.iter().filter(|(_, mask)| mask & 1 << priority == 0);
+        let finding = |(marking, (flows, connections)): (u8, (u64, u64))| {
+            let is_lossless = |all: &[bool]| all.get(usize::from(marking)) == Some(&true);
+            let lossy = lossless.iter().filter(|(_, all)| !is_lossless(all));
             let (first, _) = lossy.clone().next()?;
             let switches = lossy.count();
             Some(Self {
-                priority,
+                priority: plan.markings.of(marking).priority,
                 flows,
                 connections,
                 example: plan.topology.nodes[*first as usize].name.clone(),
@@ -52,14 +53,17 @@ impl LossyPriority {
     }
 }
 
-/// By priority: how many RDMA flows there are, and connections of applications.
+/// By marking of their sources' frames: how many RDMA flows there are, and connections of applications.
 fn of_rdma(plan: &Plan) -> BTreeMap<u8, (u64, u64)> {
     let mut counts: BTreeMap<u8, (u64, u64)> = BTreeMap::new();
     for flow in plan.flows.iter().filter(|flow| !flow.is_tcp()) {
-        counts.entry(flow.priority & 7).or_default().0 += 1;
+        let marking = plan.markings.of_queue_pair(flow.marking, flow.source, flow.priority & 7);
+        counts.entry(marking).or_default().0 += 1;
     }
     for connection in &plan.connections {
-        counts.entry(connection.priority & 7).or_default().1 += 1;
+        let (host, priority) = (connection.ends[0].host, connection.priority & 7);
+        let marking = plan.markings.of_queue_pair(connection.marking, host, priority);
+        counts.entry(marking).or_default().1 += 1;
     }
     counts
 }

@@ -1,7 +1,7 @@
 //! Whether pauses stop, and for long enough, those who fill a lossless priority: what the sums of
 //! headroom take for granted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{INTERPACKET_GAP, Link, NodeId, PREAMBLE, QUANTUM_BITS};
@@ -9,8 +9,9 @@ use rocelab_units::{Duration, SimTime};
 use serde::Serialize;
 
 use super::headroom::is_lossless;
-use super::priorities::{SentPriorities, mask, numbers, stops};
+use super::priorities::{mask, stops};
 use crate::Plan;
+use crate::plan::SentMarkings;
 
 /// Pauses that do not keep a priority from loss.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -107,7 +108,7 @@ fn least_quanta(link: &Link, frame: u64) -> u64 {
 
 /// By sent and received priority, the links whose senders are not stopped.
 fn unheard(plan: &Plan, adjacency: &Adjacency) -> impl Iterator<Item = UnheardPause> {
-    let sent = SentPriorities::of(plan);
+    let sent = SentMarkings::of(plan);
     let mut kinds: BTreeMap<_, UnheardPause> = BTreeMap::new();
     for receiver in plan.topology.switches().filter(|&switch| is_lossless(plan, switch)) {
         for port in adjacency.ports_of(receiver) {
@@ -137,16 +138,19 @@ fn unheard_from(
     receiver: NodeId,
     neighbour: &Neighbour,
     adjacency: &Adjacency,
-    sent: &SentPriorities,
+    sent: &SentMarkings,
 ) -> Vec<(u8, u8)> {
     let lossless = mask(&plan.switch_at(receiver).lossless);
     let classes = plan.priorities_in(receiver);
     let port = adjacency.port_of_link(neighbour.node, neighbour.link).unwrap_or(0);
     let port = u16::try_from(port).unwrap_or(u16::MAX);
-    let classified = numbers(sent.at(plan, neighbour.node))
+    let classified = sent
+        .at(plan, neighbour.node)
         .map(|sent| (sent, classes[usize::from(sent)]))
         .filter(|&(_, class)| lossless & 1 << class != 0);
-    classified
+    let unheard = classified
         .filter(|&(sent, class)| !stops(plan, (neighbour.node, port), adjacency, 1 << class, sent))
-        .collect()
+        .map(|(sent, class)| (plan.markings.of(sent).priority, class));
+    let unheard: BTreeSet<_> = unheard.collect();
+    unheard.into_iter().collect()
 }

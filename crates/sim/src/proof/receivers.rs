@@ -4,7 +4,7 @@
 //! still come is what one link carries until then: the sum of a headroom in bytes. Frames that its
 //! pauses do not stop take of the same memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{LosslessHop, NodeId};
@@ -13,8 +13,9 @@ use serde::Serialize;
 
 use super::Verdict;
 use super::headroom::HeadroomSum;
-use super::priorities::{SentPriorities, numbers, stops};
+use super::priorities::stops;
 use crate::Plan;
+use crate::plan::SentMarkings;
 
 /// The memory of slow receivers that are alike. Sizes in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -54,7 +55,7 @@ impl ReceiverFinding {
 /// Kinds of slow receivers.
 pub(super) fn find(plan: &Plan) -> Vec<ReceiverFinding> {
     let adjacency = plan.topology.adjacency();
-    let sent = SentPriorities::of(plan);
+    let sent = SentMarkings::of(plan);
     let mut kinds: BTreeMap<_, ReceiverFinding> = BTreeMap::new();
     for (&host, receiver) in &plan.slow_receivers {
         let Some(port) = adjacency.ports_of(host).first() else { continue };
@@ -67,7 +68,8 @@ pub(super) fn find(plan: &Plan) -> Vec<ReceiverFinding> {
             plan,
             (port.node, far_port),
             &adjacency,
-            (receiver.lossless, sent.at(plan, host)),
+            receiver.lossless,
+            sent.at(plan, host),
         );
         let key = (receiver.buffer, receiver.xoff, needed.total_bytes, not_paused.clone());
         let finding = kinds.entry(key).or_insert_with(|| ReceiverFinding {
@@ -83,13 +85,16 @@ pub(super) fn find(plan: &Plan) -> Vec<ReceiverFinding> {
     kinds.into_values().collect()
 }
 
-/// Priorities of `arriving` (bit p) that the sending port goes on with when a host has it pause those
-/// of `paused`.
+/// Priorities of what is `arriving` (by marking) that the sending port goes on with when a host has it pause those
+/// of `reasons` (bit p).
 fn not_paused(
     plan: &Plan,
     port: (NodeId, u16),
     adjacency: &Adjacency,
-    (reasons, arriving): (u8, u8),
+    reasons: u8,
+    arriving: impl Iterator<Item = u8>,
 ) -> Vec<u8> {
-    numbers(arriving).filter(|&sent| !stops(plan, port, adjacency, reasons, sent)).collect()
+    let going_on = arriving.filter(|&sent| !stops(plan, port, adjacency, reasons, sent));
+    let priorities: BTreeSet<_> = going_on.map(|sent| plan.markings.of(sent).priority).collect();
+    priorities.into_iter().collect()
 }

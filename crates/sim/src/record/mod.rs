@@ -286,6 +286,8 @@ pub struct FrameDropped {
     pub egress: Option<u16>,
     /// Its priority.
     pub priority: u8,
+    /// The number of its code points.
+    pub marking: u8,
     /// Its bytes.
     pub frame_len: u16,
     /// Why.

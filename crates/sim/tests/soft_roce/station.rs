@@ -54,6 +54,7 @@ impl<'a> Station<'a> {
             initial_psn: end.psn,
             remote_initial_psn: end.expects.unwrap_or(other.psn),
             priority: 0,
+            marking: 0,
             receive_queue,
             q_key: end.q_key,
             profile: Arc::new(profile(setup)),

@@ -22,6 +22,8 @@ const PRIORITY_SHIFT: u32 = 2;
 /// from 1, or 0 for none.
 const TELEMETRY_SHIFT: u32 = 5;
 const _: () = assert!(TelemetryKind::ALL.len() <= (u8::MAX >> TELEMETRY_SHIFT) as usize);
+/// Above the packet sequence number: the number of the marking.
+const MARKING_SHIFT: u32 = 24;
 /// Priority and ECN codepoint.
 const CLASS: u8 = (1 << TELEMETRY_SHIFT) - 1;
 
@@ -42,7 +44,7 @@ pub struct Packet {
     /// What is in them, `headers.rs` knows.
     extension: [u32; 4],
     dest_qp_and_flags: u32,
-    psn: u32,
+    psn_and_marking: u32,
     payload_len: u16,
     opcode: Opcode,
     class: u8,
@@ -71,7 +73,7 @@ impl Packet {
         Self {
             extension: [0; 4],
             dest_qp_and_flags: dest_qp & LOW_24,
-            psn: psn & LOW_24,
+            psn_and_marking: psn & LOW_24,
             payload_len: 0,
             opcode,
             class: 0,
@@ -140,11 +142,21 @@ impl Packet {
         self.with_flag(CONTENT, present)
     }
 
-    /// The packet in a priority (0 to 7) and with an ECN codepoint.
+    /// The packet in a priority (0 to 7), with the marking of that number, and with an ECN codepoint.
     #[inline]
     #[must_use]
     pub const fn with_class(mut self, priority: u8, ecn: Ecn) -> Self {
-        self.class = self.class & !CLASS | (priority & 0b111) << PRIORITY_SHIFT | ecn as u8;
+        let priority = priority & 0b111;
+        self.class = self.class & !CLASS | priority << PRIORITY_SHIFT | ecn as u8;
+        self.with_marking(priority)
+    }
+
+    /// The packet with the code points of this number, which mean nothing to a host: those of the eight priorities come
+    /// first.
+    #[inline]
+    #[must_use]
+    pub const fn with_marking(mut self, number: u8) -> Self {
+        self.psn_and_marking = self.psn_and_marking & LOW_24 | (number as u32) << MARKING_SHIFT;
         self
     }
 
@@ -185,7 +197,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn psn(&self) -> u32 {
-        self.psn
+        self.psn_and_marking & LOW_24
     }
 
     /// Whether an acknowledgement is asked for.
@@ -255,6 +267,13 @@ impl Packet {
     #[must_use]
     pub const fn priority(&self) -> u8 {
         (self.class & CLASS) >> PRIORITY_SHIFT
+    }
+
+    /// The number of its code points.
+    #[inline]
+    #[must_use]
+    pub const fn marking(&self) -> u8 {
+        (self.psn_and_marking >> MARKING_SHIFT) as u8
     }
 
     /// The ECN codepoint of the IP header; [`Ecn::NotEct`] where there is none (v1).
@@ -328,7 +347,7 @@ impl Packet {
 
 impl fmt::Display for Packet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} qp {:#x} psn {}", self.opcode, self.dest_qp(), self.psn)?;
+        write!(f, "{} qp {:#x} psn {}", self.opcode, self.dest_qp(), self.psn())?;
         if self.opcode.has_payload() {
             write!(f, " len {}", self.payload_len)?;
         }
@@ -385,7 +404,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fields_come_back(dest_qp in 0..1_u32 << 24, psn in 0..1_u32 << 24, priority in 0..8_u8,
+        fn fields_come_back(dest_qp in 0..1_u32 << 24, psn in 0..1_u32 << 24, priority in 0..8_u8, marking: u8,
             flags: [bool; 4], kind in telemetry(), msn in 0..1_u32 << 24, syndrome: u8) {
             let packet = Packet::new(Opcode::RcAcknowledge, dest_qp, psn)
                 .with_ack_req(flags[0]).with_solicited_event(flags[1])
@@ -400,6 +419,9 @@ mod tests {
             prop_assert_eq!(packet.telemetry(), kind);
             prop_assert_eq!(packet.with_telemetry(None).telemetry(), None);
             prop_assert_eq!(packet.priority(), priority);
+            prop_assert_eq!(packet.marking(), priority);
+            let marked = packet.with_marking(marking);
+            prop_assert_eq!((marked.marking(), marked.psn(), marked.priority()), (marking, psn, priority));
             prop_assert_eq!(packet.ecn(), Ecn::Ect1);
             prop_assert_eq!(
                 packet.aeth(), Some(Aeth { syndrome: Syndrome::from_u8(syndrome), msn }));

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Common, Definition, Members, Message, Operations, Posts, Program, Verb};
+use crate::MarkingConfig;
 use crate::congestion_control::{Algorithm, InvalidParameter};
 use crate::work::MAX_MESSAGE_LENGTH;
 
@@ -40,6 +41,9 @@ pub struct Parameters {
     /// How its connections react to congestion. Default: as those of their priority, or all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// The code points of its frames. Default: as those of their host or class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub marking: Option<MarkingConfig>,
 }
 
 const fn once() -> u64 {
@@ -65,6 +69,10 @@ impl Definition for Parameters {
             priority: self.priority,
             congestion_control: self.congestion_control.as_ref(),
         }
+    }
+
+    fn marking(&self) -> Option<&MarkingConfig> {
+        self.marking.as_ref()
     }
 
     fn hosts(&self) -> Vec<(&'static str, &[String])> {
@@ -231,6 +239,7 @@ mod tests {
             start: SimTime::ZERO,
             priority: None,
             congestion_control: None,
+            marking: None,
         };
         (parameters, Members::new([hosts]))
     }

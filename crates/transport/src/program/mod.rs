@@ -15,6 +15,7 @@ pub use posts::{Action, Posts, Verb};
 use rocelab_state::State;
 use rocelab_units::SimTime;
 
+use crate::MarkingConfig;
 use crate::congestion_control::{Algorithm, InvalidParameter};
 
 /// Makes modules and names; and the macro `with_programs`, by which the crates above make the scenario's keys, the schema
@@ -46,6 +47,11 @@ programs! {
 pub trait Definition: fmt::Debug + Send + Sync {
     /// The keys that every program has.
     fn common(&self) -> Common<'_>;
+
+    /// `marking`: the code points of its frames, if it has that key.
+    fn marking(&self) -> Option<&MarkingConfig> {
+        None
+    }
 
     /// The keys that name its hosts, each with the names or ranges of names that it has. Members are numbered in
     /// this order; a host may be a member for each of the keys.

@@ -74,13 +74,20 @@ pub(crate) struct Address {
     /// nothing.
     pub(super) is_spread: bool,
     pub(crate) priority: u8,
+    pub(super) marking: u8,
     pub(super) ecn: Ecn,
 }
 
 impl Address {
     #[inline]
-    pub(super) fn transmit(&self, packet: Packet, priority: u8) -> Transmit {
-        let packet = packet.with_class(priority, self.ecn);
+    pub(super) fn transmit(&self, packet: Packet) -> Transmit {
+        self.transmit_in(packet, self.priority, self.marking)
+    }
+
+    /// The packet in another priority and with other code points than the queue pair's own.
+    #[inline]
+    pub(super) fn transmit_in(&self, packet: Packet, priority: u8, marking: u8) -> Transmit {
+        let packet = packet.with_class(priority, self.ecn).with_marking(marking);
         Transmit {
             packet,
             destination: self.destination,
@@ -108,6 +115,7 @@ impl QueuePair {
                 encapsulation_len: u8::try_from(nic.encapsulation_len).unwrap_or(u8::MAX),
                 is_spread: spread.is_some(),
                 priority: config.priority & 0b111,
+                marking: config.marking,
                 ecn,
             },
             profile: Arc::clone(&config.profile),
@@ -393,6 +401,7 @@ mod tests {
             initial_psn: 0,
             remote_initial_psn: 0,
             priority: 3,
+            marking: 3,
             receive_queue: Default::default(),
             q_key: 0,
             profile: Arc::new(profile),

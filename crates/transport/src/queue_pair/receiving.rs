@@ -80,7 +80,8 @@ impl QueuePair {
             Feedback::Cnp { min_interval } if now >= self.next_cnp => {
                 self.next_cnp = now.saturating_add(min_interval);
                 let cnp = Packet::new(Opcode::Cnp, self.address.dest_qp, 0).with_becn(true);
-                shared.control.push(self.address.transmit(cnp, self.profile.cnp_priority));
+                let (priority, marking) = (self.profile.cnp_priority, self.profile.cnp_marking);
+                shared.control.push(self.address.transmit_in(cnp, priority, marking));
             }
             Feedback::Cnp { .. }
             | Feedback::Rtt

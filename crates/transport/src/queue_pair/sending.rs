@@ -54,7 +54,7 @@ impl QueuePair {
         let carried = self.pacer.feedback().telemetry();
         let carried = carried.filter(|_| packet.opcode().has_payload());
         let packet = packet.with_telemetry(carried).with_cn_tag(self.pacer.is_notified());
-        let transmit = self.address.transmit(packet, self.address.priority);
+        let transmit = self.address.transmit(packet);
         let counters = &mut shared.counters;
         let kind = if packet.opcode().is_rdma_read_request() {
             &mut counters.read_requests_sent
@@ -93,7 +93,7 @@ impl QueuePair {
             (address.destination, address.entropy) = (to.destination, to.entropy);
         }
         let packet = packet.with_cn_tag(self.pacer.is_notified());
-        let transmit = address.transmit(packet, address.priority);
+        let transmit = address.transmit(packet);
         shared.counters.data_sent.count(transmit.frame_len);
         let (qpn, completions) = (self.qpn, &mut shared.completions);
         self.requester
@@ -122,7 +122,7 @@ impl QueuePair {
             packet = shared.load(packet, address);
         }
         packet = packet.with_cn_tag(self.pacer.is_notified());
-        let transmit = self.address.transmit(packet, self.address.priority);
+        let transmit = self.address.transmit(packet);
         shared.counters.data_sent.count(transmit.frame_len);
         if repeated {
             shared.counters.retransmitted.count(transmit.frame_len);
@@ -189,12 +189,11 @@ impl QueuePair {
         let becn = self.owes_echo && positive;
         self.owes_echo &= !becn;
         let packet = packet.with_becn(becn);
-        let priority = self.address.priority;
         match telemetry.filter(|_| positive) {
-            None => shared.control.push(self.address.transmit(packet, priority)),
+            None => shared.control.push(self.address.transmit(packet)),
             Some(header) => {
                 let packet = packet.with_telemetry(Some(header.kind()));
-                let transmit = self.address.transmit(packet, priority);
+                let transmit = self.address.transmit(packet);
                 shared.control.push_with_telemetry(transmit, *header);
             }
         }

@@ -14,7 +14,11 @@ fn busy(priorities: &[u8], profile: QueuePairProfile) -> Pair {
     let mut pair = Pair::without_queue_pairs(Bandwidth::from_gbps(100));
     let profile = Arc::new(profile);
     for (index, &priority) in (0..).zip(priorities) {
-        pair.connect(ends(&profile, index).map(|end| QueuePairConfig { priority, ..end }));
+        pair.connect(ends(&profile, index).map(|end| QueuePairConfig {
+            priority,
+            marking: priority,
+            ..end
+        }));
         pair.post(0, QPN + index, work(0, Operation::Write, 50 * 1024));
     }
     pair

@@ -100,6 +100,7 @@ pub(crate) fn ends(profile: &Arc<QueuePairProfile>, index: u32) -> [QueuePairCon
         initial_psn,
         remote_initial_psn,
         priority: 3,
+        marking: 3,
         receive_queue: ReceiveQueueConfig::Endless,
         q_key: 0,
         profile: Arc::clone(profile),

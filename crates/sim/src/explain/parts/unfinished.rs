@@ -56,7 +56,7 @@ impl Parts<'_> {
             self.way(stage, trail)?;
             if let Some(port) = trail.waits_at {
                 let spot = Spot { stage, place: (number + 1, self.port_name(port)) };
-                self.wait(&spot, port, trail.priority, (last.arrived, to));
+                self.wait(&spot, port, trail.marking, (last.arrived, to));
             }
             return Some(());
         }

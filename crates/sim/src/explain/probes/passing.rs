@@ -75,7 +75,7 @@ impl Probes<'_> {
             let since = trail.arrived();
             trail.hops.push(hop);
             trail.waits_at = None;
-            let queue = (port, trail.priority);
+            let queue = (port, trail.marking);
             self.note_crossed(place, port);
             self.note_wait(network, place, frame, queue, (since, now.ps()));
         }

@@ -69,7 +69,7 @@ impl<'a> Probes<'a> {
         let network = network.only();
         for (id, (place, trail)) in std::mem::take(&mut self.trails).iter() {
             let (Some(port), place) = (trail.waits_at, *place) else { continue };
-            let (queue, span) = ((port, trail.priority), (trail.arrived(), now.ps()));
+            let (queue, span) = ((port, trail.marking), (trail.arrived(), now.ps()));
             // It will cross this port too, if ever.
             self.note_crossed(place, port);
             self.note_wait(network, place, &network.frame(id), queue, span);

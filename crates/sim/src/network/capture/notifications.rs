@@ -58,7 +58,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
                 source: MacAddress([a, b, c, d, e, f]),
                 ether_type: EtherType::CNM,
             },
-            vlan: [self.vlan_tag(rdma.priority(), packet.destination), None],
+            vlan: [self.vlan_tag(rdma.marking(), packet.destination), None],
             cn_tag: Some(CnTag { flow_id: u16::from_be_bytes([high, low]) }),
             body: FrameBody::Cnm {
                 cnm: Cnm { encapsulated_destination: host_mac(packet.source), ..cnm },

@@ -136,7 +136,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
         let note = self.frames.side.notes.as_ref().map_or_else(Note::default, |notes| notes.of(id));
         let counted = self.frames.side.notes.as_ref().and_then(|notes| notes.hop_limit(id));
         let hops = counted.unwrap_or_else(|| self.hop_limit(sender, packet));
-        let dscp = priority << 3;
+        let dscp = self.sight.plan.markings.of(priority).dscp();
         match addresses {
             (IpAddr::V4(source), IpAddr::V4(destination)) => {
                 let header = Ipv4 {

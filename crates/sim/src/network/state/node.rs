@@ -14,7 +14,7 @@ use crate::network::node::{Role, Switch};
 use crate::network::port::NetworkPort;
 
 /// What must not change of a switch, see [`Checkpoint::ways`].
-type Ways = ([u8; 8], u64, bool, String, String);
+type Ways = (Vec<u8>, u64, bool, String, String);
 
 impl Checkpoint<'_> {
     pub(super) fn save_node(&mut self, node: NodeId, to: &mut Vec<u8>) -> Result {
@@ -100,7 +100,8 @@ impl Checkpoint<'_> {
     /// What frames in a switch and on their way to it were treated by, so that it must not change: its
     /// priorities, its latency (picoseconds), whether it cuts through, its load balancing, and its forwarding plane.
     fn ways(&self, switch: u32) -> Ways {
-        let Switch { node, priorities, .. } = self.0.switches[switch as usize];
+        let Switch { node, priorities, .. } = &self.0.switches[switch as usize];
+        let (node, priorities) = (*node, priorities.all());
         let plan = &self.0.plan;
         let balancing = plan.load_balancing_of(node).name().to_owned();
         let forwarding =

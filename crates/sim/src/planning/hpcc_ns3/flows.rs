@@ -47,6 +47,7 @@ impl Numbering {
             destination_psn: 0,
             entropy: source_port | u32::from(flow.port) << 16,
             queue_pairs: 0,
+            marking: 0,
         })
     }
 }

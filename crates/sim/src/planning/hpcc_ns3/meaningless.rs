@@ -35,6 +35,9 @@ pub(in crate::planning) fn check(scenario: &Scenario) -> Result<(), Fault> {
     if let Some((name, item)) = items.iter().find(|(_, item)| !item.transport().is_rdma()) {
         return Err(refused(&format!("{name}.transport"), item.transport().name().into()));
     }
+    if let Some((name, _)) = items.iter().find(|(_, item)| item.marking().is_some()) {
+        return Err(refused(&format!("{name}.marking"), String::new()));
+    }
     let special = items.iter().find(|(_, item)| item.congestion_control().is_some());
     special.map_or(Ok(()), |(name, _)| {
         Err(refused(&format!("{name}.congestion_control"), String::new()))

@@ -261,6 +261,7 @@ impl VerbsHost {
             initial_psn,
             remote_initial_psn,
             priority: described.priority,
+            marking: plan.markings.of_queue_pair(described.marking, self.node, described.priority),
             receive_queue: if posts_receives {
                 ReceiveQueueConfig::Own
             } else {

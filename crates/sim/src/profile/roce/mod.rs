@@ -81,7 +81,7 @@ impl Profile for Roce {
         plan.port_extras(node, port)
     }
 
-    fn priorities_in(plan: &Plan, switch: NodeId) -> [u8; 8] {
+    fn priorities_in(plan: &Plan, switch: NodeId) -> Vec<u8> {
         plan.priorities_in(switch)
     }
 

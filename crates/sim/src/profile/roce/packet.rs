@@ -14,6 +14,11 @@ impl HostPacket for RdmaPacket {
     }
 
     #[inline]
+    fn marking(&self) -> u8 {
+        Self::marking(self)
+    }
+
+    #[inline]
     fn kind(&self) -> TrafficKind {
         TrafficKind::of(self.opcode())
     }
@@ -63,7 +68,7 @@ impl HostPacket for RdmaPacket {
     ) -> Option<(Self, u16)> {
         let ecn = if profile.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
         let cnp = Self::new(Opcode::Cnp, qpn, 0).with_becn(true);
-        let cnp = cnp.with_class(profile.cnp_priority, ecn);
+        let cnp = cnp.with_class(profile.cnp_priority, ecn).with_marking(profile.cnp_marking);
         let beside = encapsulation_len(plan.roce.encapsulation, plan.roce.tagged);
         Some((cnp, cnp.frame_len(u16::try_from(beside).unwrap_or(u16::MAX))))
     }

@@ -43,21 +43,22 @@ pub(super) struct Visit {
 }
 
 /// What a strict port does with frames.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Rules {
-    /// The queue of those of each priority with which hosts send.
-    queues: [u8; 8],
+    /// The queue of those of each marking.
+    queues: Vec<u8>,
     has_shapers: bool,
 }
 
 impl Rules {
-    /// By what a port goes by, and the priority in its switch of each one that hosts send with; none if it is not
-    /// strict.
-    fn new(config: &SwitchConfig, classes: [u8; 8]) -> Option<Self> {
+    /// By what a port goes by, and the priority in its switch of each marking; none if it is not strict.
+    fn new(config: &SwitchConfig, classes: &[u8]) -> Option<Self> {
         let queues = queues(config);
-        let queue = |class: u8| queues[usize::from(class & 7)];
-        (config.scheduler == SchedulerConfig::Strict)
-            .then(|| Self { queues: classes.map(queue), has_shapers: !config.shapers.is_empty() })
+        let queue = |&class: &u8| queues[usize::from(class & 7)];
+        (config.scheduler == SchedulerConfig::Strict).then(|| Self {
+            queues: classes.iter().map(queue).collect(),
+            has_shapers: !config.shapers.is_empty(),
+        })
     }
 }
 
@@ -78,6 +79,7 @@ struct Sent {
     to: NodeId,
     hash: u32,
     priority: u8,
+    marking: u8,
     is_tcp: bool,
 }
 
@@ -86,19 +88,19 @@ impl<'a> Paths<'a> {
         let mut of_switches = vec![None; plan.topology.nodes.len()];
         for switch in plan.topology.switches() {
             let classes = plan.priorities_in(switch);
-            of_switches[switch as usize] = Rules::new(plan.switch_at(switch), classes);
+            of_switches[switch as usize] = Rules::new(plan.switch_at(switch), &classes);
         }
         let is_of_switch = |&(node, _): &Port| plan.topology.is_switch(node);
         let rules =
-            |(node, port): Port| Rules::new(plan.port_at(node, port), plan.priorities_in(node));
+            |(node, port): Port| Rules::new(plan.port_at(node, port), &plan.priorities_in(node));
         let ports = plan.ports_of_their_own().filter(is_of_switch);
         let of_ports = ports.map(|port| (port, rules(port))).collect();
         Self { plan, routes, adjacency: plan.topology.adjacency(), of_switches, of_ports }
     }
 
-    fn rules(&self, port: Port) -> Option<Rules> {
+    fn rules(&self, port: Port) -> Option<&Rules> {
         let own = if self.of_ports.is_empty() { None } else { self.of_ports.get(&port) };
-        own.copied().unwrap_or_else(|| self.of_switches[port.0 as usize])
+        own.unwrap_or(&self.of_switches[port.0 as usize]).as_ref()
     }
 
     /// Visits where the data of a flow go.
@@ -111,7 +113,10 @@ impl<'a> Paths<'a> {
         } else {
             self.plan.flow_hash(from, to, flow.entropy)
         };
-        let sent = Sent { from, to, hash, priority: flow.priority, is_tcp: flow.is_tcp() };
+        let (priority, is_tcp) = (flow.priority, flow.is_tcp());
+        let of_rdma = || self.plan.markings.of_queue_pair(flow.marking, from, priority);
+        let marking = if is_tcp { priority } else { of_rdma() };
+        let sent = Sent { from, to, hash, priority, marking, is_tcp };
         self.follow(&sent, visit);
     }
 
@@ -124,7 +129,9 @@ impl<'a> Paths<'a> {
         let [client, server] = connection.ends.map(|end| end.host);
         for (from, to) in [(client, server), (server, client)] {
             let hash = self.plan.flow_hash(from, to, connection.entropy);
-            let sent = Sent { from, to, hash, priority: connection.priority, is_tcp: false };
+            let priority = connection.priority;
+            let marking = self.plan.markings.of_queue_pair(connection.marking, from, priority);
+            let sent = Sent { from, to, hash, priority, marking, is_tcp: false };
             self.follow(&sent, &mut visit);
         }
     }
@@ -143,7 +150,7 @@ impl<'a> Paths<'a> {
             let Some(&next) = self.adjacency.ports_of(node).get(usize::from(port)) else { return };
             let port_rate = self.rate_of(next.link);
             if let Some(rules) = self.rules((node, port)) {
-                let queue = rules.queues[usize::from(sent.priority & 7)];
+                let queue = rules.queues.get(usize::from(sent.marking)).copied().unwrap_or(0);
                 let (priority, is_tcp) = (sent.priority, sent.is_tcp);
                 let place = Place { port: (node, port), queue, priority, is_tcp };
                 let is_shaped = rules.has_shapers && self.is_shaped(&place, port_rate);

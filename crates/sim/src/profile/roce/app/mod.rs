@@ -297,6 +297,7 @@ fn queue_pair(
         initial_psn: near.psn,
         remote_initial_psn: far.psn,
         priority: connection.priority,
+        marking: plan.markings.of_queue_pair(connection.marking, near.host, connection.priority),
         receive_queue: if receives { ReceiveQueueConfig::Own } else { ReceiveQueueConfig::Endless },
         q_key: 0,
         profile: plan.queue_pairs[connection.queue_pairs as usize].clone(),
