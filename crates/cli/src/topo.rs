@@ -17,6 +17,8 @@ use crate::run::ScenarioArguments;
 pub(crate) enum TopoCommand {
     /// Print the topology, and draw it.
     Show(ShowArguments),
+    /// Print the addresses and the GID table of each host.
+    Gids(GidsArguments),
 }
 
 /// Arguments of `rocelab topo show`.
@@ -35,9 +37,29 @@ pub(crate) struct ShowArguments {
     scenario: ScenarioArguments,
 }
 
+/// Arguments of `rocelab topo gids`.
+#[derive(Debug, Args)]
+pub(crate) struct GidsArguments {
+    /// A scenario file.
+    #[arg(value_name = "SCENARIO")]
+    path: PathBuf,
+    #[command(flatten)]
+    scenario: ScenarioArguments,
+}
+
 /// Prints or draws.
 pub(crate) fn execute(command: &TopoCommand) -> Result<Exit, Failure> {
-    let TopoCommand::Show(arguments) = command;
+    match command {
+        TopoCommand::Show(arguments) => show(arguments),
+        TopoCommand::Gids(arguments) => {
+            let (_, plan) = arguments.scenario.load(&arguments.path, false)?;
+            answer::print(&rocelab_sim::gid_tables(&plan))?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn show(arguments: &ShowArguments) -> Result<Exit, Failure> {
     let (loaded, plan) = arguments.scenario.load(&arguments.path, false)?;
     let stages = Stages::of_one(false, "drawing");
     let map = rocelab_sim::topology_map(&plan.topology);

@@ -33,6 +33,7 @@ mod sample;
 mod server;
 mod short;
 mod slow_receiver;
+mod subnet;
 mod suggestion;
 mod transport;
 mod verb;
@@ -73,6 +74,7 @@ pub use route::RouteConfig;
 pub use sample::{FlowSampling, PortSampling, SampleConfig};
 pub use server::ServerConfig;
 pub use slow_receiver::{SlowReceiverConfig, TranslationConfig};
+pub use subnet::{AddressConfig, SubnetConfig};
 pub use transport::Transport;
 pub use verb::Verb;
 pub use workload::app::Side;
@@ -125,6 +127,12 @@ pub struct Scenario {
     /// Hosts that are ports of one machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server: Vec<ServerConfig>,
+    /// Hosts whose IP addresses have a prefix in common: any number of `[[subnet]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub subnet: Vec<SubnetConfig>,
+    /// Addresses of single hosts: any number of `[[address]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub address: Vec<AddressConfig>,
     /// Every switch's buffer, PFC, ECN and scheduling.
     #[serde(default)]
     pub switch: SwitchConfig,

@@ -74,6 +74,10 @@ pub struct RoceConfig {
     pub tagging: Tagging,
     /// What a v1 host's GID is made of; a v2 host's is its IP address.
     pub gid: GidKind,
+    /// In place of `gid` (v1) and `ip` (v2): the place of the GID in the table of each host that queue pairs use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 5))]
+    pub gid_index: Option<u8>,
     /// How the two ends of a connection come to know each other.
     pub connect: Connect,
     /// How responders save acknowledgements. Default: they answer each packet that asks.
@@ -111,6 +115,7 @@ impl Default for RoceConfig {
             path_entropy: PathEntropy::default(),
             tagging: Tagging::Auto,
             gid: GidKind::Eui64,
+            gid_index: None,
             connect: Connect::OutOfBand,
             ack_coalescing: None,
             timeouts: None,

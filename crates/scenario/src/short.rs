@@ -21,6 +21,8 @@ impl Scenario {
             topology,
             link: Vec::new(),
             server: Vec::new(),
+            subnet: Vec::new(),
+            address: Vec::new(),
             switch: Default::default(),
             ingress: Default::default(),
             congestion_control: None,

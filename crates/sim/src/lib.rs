@@ -33,6 +33,7 @@
 
 pub mod explain;
 mod frozen;
+mod gid_tables;
 mod ideal;
 pub mod network;
 mod output;
@@ -48,6 +49,7 @@ mod stall;
 mod topology_map;
 pub mod workload;
 
+pub use gid_tables::gid_tables;
 pub use ideal::{UnloadedNetwork, ideal_fct};
 pub use network::{Cut, Network};
 pub use output::{

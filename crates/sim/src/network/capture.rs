@@ -25,7 +25,7 @@ use super::feature::{Arrival, Feature, Frames, Scene, SetUp, Sight, Verdict};
 use super::notes::{Note, corrupt};
 use super::owners::{Owner, Owners};
 use super::packet::{Body, Packet, PacketOf};
-use crate::address::{host_gid, host_mac, switch_port_mac};
+use crate::address::switch_port_mac;
 use crate::profile::roce::GSI_QPN;
 use crate::profile::{HostPacket, Profile, Routing, StackFrame};
 use crate::scenario::IpVersion;
@@ -165,7 +165,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
             ..self.roce_frame(sender, packet, rdma, telemetry, hop_limit)
         };
         if note.flooded {
-            frame.destination = host_mac(packet.destination);
+            frame.destination = self.mac(packet.destination);
         }
         let mut frame = with_content(frame, rdma, self.frames.side.contents.of(id)).to_frame()?;
         if let Some(part) = note.corrupted {
@@ -202,8 +202,8 @@ impl<P: Profile> Capturing<'_, '_, P> {
             destination,
             source,
             vlan: self.vlan_tag(rdma.marking(), packet.source),
-            sgid: host_gid(encapsulation, roce.gid, packet.source),
-            dgid: host_gid(encapsulation, roce.gid, packet.destination),
+            sgid: roce.gid_of(packet.source),
+            dgid: roce.gid_at_peers(packet.destination),
             dscp: marking.dscp(),
             ecn,
             flow_label: if encapsulation == Encapsulation::V1 { entropy } else { 0 },
@@ -223,15 +223,20 @@ impl<P: Profile> Capturing<'_, '_, P> {
         packet: &Packet<PacketOf<P>>,
     ) -> (MacAddress, MacAddress) {
         match self.sight.plan.roce.encapsulation {
-            Encapsulation::V1 => (host_mac(packet.source), host_mac(packet.destination)),
+            Encapsulation::V1 => (self.mac(packet.source), self.mac(packet.destination)),
             _ => (self.port_mac(sender), self.port_mac(self.sight.ports[sender as usize].far.port)),
         }
+    }
+
+    /// MAC address of a host.
+    fn mac(&self, host: NodeId) -> MacAddress {
+        self.sight.plan.roce.addresses.mac(host)
     }
 
     fn port_mac(&self, port: u32) -> MacAddress {
         let port = &self.sight.ports[port as usize];
         if self.sight.plan.topology.is_host(port.node) {
-            host_mac(port.node)
+            self.mac(port.node)
         } else {
             switch_port_mac(port.node, port.number)
         }

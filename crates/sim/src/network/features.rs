@@ -23,6 +23,7 @@ use super::passed::Passed;
 use super::receiver::{Receiver, Receivers};
 use super::sampling::Sampling;
 use super::saved_packets::SavedPackets;
+use super::stale_gids::StaleGids;
 use crate::profile::Profile;
 
 /// Makes storage, set-up, the order in which frames pass features, and saved state.
@@ -122,6 +123,8 @@ features! {
     hop_limits: HopLimits,
     /// Switches that do not know every host, or do not look.
     forwarding: Forwarding,
+    /// Hosts that others send to by a GID which is not theirs.
+    stale_gids: StaleGids,
     /// Hosts that handle frames no faster than they can.
     receivers: Receivers,
 }

@@ -57,6 +57,7 @@ mod sampling;
 mod saved_packets;
 mod setting;
 mod side;
+mod stale_gids;
 mod state;
 mod stuck;
 mod switch;

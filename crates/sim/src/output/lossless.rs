@@ -58,6 +58,8 @@ impl<'a> LosslessDrops<'a> {
             | DropCause::IncompleteArp
             | DropCause::MtuExceeded
             | DropCause::UnknownDestination
+            | DropCause::WrongGid
+            | DropCause::NotRoutable
             | DropCause::TtlExpired
             | DropCause::Ingress(_) => true,
         }

@@ -1,7 +1,11 @@
 //! How frames look.
 
-use rocelab_wire::Encapsulation;
+use std::sync::Arc;
 
+use rocelab_fabric::NodeId;
+use rocelab_wire::{Encapsulation, Gid};
+
+use crate::address::Addresses;
 use crate::scenario::GidKind;
 
 /// How frames look and which class they travel in.
@@ -11,6 +15,8 @@ pub struct RocePlan {
     pub encapsulation: Encapsulation,
     /// What the GIDs of v1 are made of.
     pub gid: GidKind,
+    /// The addresses of hosts.
+    pub addresses: Arc<Addresses>,
     /// Whether frames carry an 802.1Q tag with the priority in its PCP.
     pub tagged: bool,
     /// VLAN identifier of each node (by [`NodeId`](rocelab_fabric::NodeId); 0 for none).
@@ -22,6 +28,16 @@ pub struct RocePlan {
 }
 
 impl RocePlan {
+    /// The GID that a host sends from.
+    pub(crate) fn gid_of(&self, host: NodeId) -> Gid {
+        self.addresses.gid(self.encapsulation, self.gid, host)
+    }
+
+    /// The GID that others send to for a host: its own, or what they take for that.
+    pub(crate) fn gid_at_peers(&self, host: NodeId) -> Gid {
+        self.addresses.gid_at_peers(self.encapsulation, self.gid, host)
+    }
+
     /// UDP source port (v2) or flow label (v1) of management datagrams.
     pub(crate) fn management_entropy(&self) -> u32 {
         /// The first port of the range that RoCE v2 sends from.

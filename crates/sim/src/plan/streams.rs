@@ -1,18 +1,21 @@
 //! Traffic of hosts that is of no workload.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use rocelab_fabric::NodeId;
 use rocelab_transport::stack::{Period, Role, StreamConfig};
 use rocelab_wire::{CRC_LEN, Ethernet, Ipv4, Ipv6, VlanTag};
 
-use crate::address::{self, IpVersion};
+use crate::address::{self, Addresses, IpVersion};
 
 /// The streams of hosts' stacks beside NIC and TCP.
 #[derive(Clone, Debug, Default)]
 pub struct StreamsPlan {
     /// What their packets travel in, also where RoCE is version 1.
     pub ip: IpVersion,
+    /// Of hosts.
+    pub addresses: Arc<Addresses>,
     /// In the order of stacks, then of the scenario's text.
     pub all: Vec<StreamPlan>,
 }
@@ -73,6 +76,6 @@ impl StreamsPlan {
 
     /// The address of a host.
     pub(crate) fn address(&self, host: NodeId) -> IpAddr {
-        address::host_ip(self.ip, host)
+        self.addresses.ip(self.ip, host)
     }
 }

@@ -7,7 +7,7 @@ use rocelab_fabric::NodeId;
 use rocelab_transport::tcp::{TcpParameters, TcpSegment};
 use rocelab_wire::{Ethernet, Ipv4, Ipv6, VlanTag};
 
-use crate::address::{self, IpVersion};
+use crate::address::{Addresses, IpVersion};
 
 /// What hosts' TCP does.
 #[derive(Clone, Debug)]
@@ -16,6 +16,8 @@ pub struct TcpPlan {
     pub parameters: Arc<TcpParameters>,
     /// What segments travel in, also where RoCE is version 1.
     pub ip: IpVersion,
+    /// Of hosts.
+    pub addresses: Arc<Addresses>,
 }
 
 impl TcpPlan {
@@ -47,6 +49,6 @@ impl TcpPlan {
 
     /// The address of a host.
     pub(crate) fn address(&self, host: NodeId) -> IpAddr {
-        address::host_ip(self.ip, host)
+        self.addresses.ip(self.ip, host)
     }
 }

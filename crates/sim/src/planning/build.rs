@@ -12,10 +12,11 @@ use super::applications::Asked;
 use super::markings::AskedMarkings;
 use super::static_routes::Forwarding;
 use super::{
-    applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3, ingress,
-    integrity, known_hosts, layer2, links, numbering, ports, receivers, resolve, sampling, service,
-    static_routes, streams, switches, tcp, telemetry, topology,
+    addresses, applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3,
+    ingress, integrity, known_hosts, layer2, links, numbering, ports, receivers, resolve, sampling,
+    service, static_routes, streams, switches, tcp, telemetry, topology,
 };
+use crate::address::Addresses;
 use crate::plan::{ConnectionPlan, FlowPlan, Plan, ProfilePlan, RocePlan};
 use crate::scenario::{
     Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError,
@@ -38,7 +39,9 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let mut topology = topology::build(scenario)?;
     let hosts = HostDirectory::new(&topology).with_servers(&scenario.server)?;
     let vlans = layer2::vlans(scenario, &topology, &hosts)?;
-    let roce = roce(scenario, vlans);
+    let addresses = addresses::build(scenario, &topology, &hosts)?;
+    let roce = roce(scenario, vlans, addresses);
+    addresses::check_index(&scenario.roce, roce.encapsulation)?;
     let capture = scenario.capture.as_ref();
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
     let Traffic { flows, apps, connections, in_use, markings } =
@@ -84,7 +87,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let known_hosts = known_hosts::build(scenario, &hosts)?;
     let switch_overrides = switches::build(&scenario.switch, &topology)?;
     let failures = failures::build(scenario, &topology, &hosts, &switch_overrides)?;
-    let tcp = tcp::plan(scenario, &flows);
+    let tcp = tcp::plan(scenario, &flows, &roce.addresses);
     let mut plan = Plan {
         name: scenario.name(),
         seed: scenario.seed,
@@ -133,7 +136,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     Ok(plan)
 }
 
-fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
+fn roce(scenario: &Scenario, vlans: Vec<u16>, addresses: Addresses) -> RocePlan {
     let config = &scenario.roce;
     let encapsulation = match (config.version, config.ip) {
         (RoceVersion::V1, _) => Encapsulation::V1,
@@ -143,6 +146,7 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
     let is_v2 = config.version == RoceVersion::V2;
     RocePlan {
         gid: scenario.roce.gid,
+        addresses: Arc::new(addresses),
         encapsulation,
         tagged: match config.tagging {
             Tagging::Auto => !is_v2,

@@ -1,5 +1,6 @@
 //! From a [`Scenario`] to a [`Plan`]: defaults, checks, names to numbers.
 
+mod addresses;
 mod algorithms;
 mod applications;
 mod buffer;

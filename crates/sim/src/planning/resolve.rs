@@ -6,7 +6,7 @@ use rocelab_units::{Bandwidth, Bytes};
 
 use super::{Planning, algorithms, tcp};
 use crate::reference;
-use crate::scenario::{RoceVersion, Scenario};
+use crate::scenario::{GidKind, IpVersion, RoceConfig, RoceVersion, Scenario};
 
 /// See [`Planning::resolved`].
 pub(super) fn resolved(scenario: &Scenario) -> Scenario {
@@ -23,6 +23,7 @@ pub(super) fn resolved(scenario: &Scenario) -> Scenario {
 /// The scenario with the defaults that depend on its other values alone.
 pub(super) fn with_defaults(scenario: &Scenario) -> Scenario {
     let mut resolved = scenario.clone();
+    resolve_gid(&mut resolved.roce);
     let has_ecn = scenario.roce.version == RoceVersion::V2;
     let native = scenario.profile.is_none();
     resolved.congestion_control.get_or_insert_with(|| {
@@ -43,6 +44,16 @@ pub(super) fn with_defaults(scenario: &Scenario) -> Scenario {
         resolved.switch.qcn.get_or_insert_default();
     }
     resolved
+}
+
+/// What the index of a GID says in place of other keys, where these do not say anything else.
+fn resolve_gid(roce: &mut RoceConfig) {
+    match roce.gid_index {
+        Some(2) if roce.gid == GidKind::default() => roce.gid = GidKind::Ipv4Mapped,
+        Some(4) if roce.gid == GidKind::default() => roce.gid = GidKind::Ipv6,
+        Some(5) if roce.ip == IpVersion::default() => roce.ip = IpVersion::Ipv6,
+        _ => {}
+    }
 }
 
 /// Marking as the HPCC paper (SIGCOMM 2019) reports it from production: 100 KB and 400 KB at

@@ -1,5 +1,7 @@
 //! `[[host.stack.NAME]]`: traffic of hosts that is of no workload.
 
+use std::sync::Arc;
+
 use rocelab_transport::stack::{Period, Site, Stream, StreamConfig};
 use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
@@ -16,7 +18,11 @@ pub(super) fn build(
     hosts: &HostDirectory,
     roce: &RocePlan,
 ) -> Result<StreamsPlan, Fault> {
-    let mut streams = StreamsPlan { ip: scenario.roce.ip, all: Vec::new() };
+    let mut streams = StreamsPlan {
+        ip: scenario.roce.ip,
+        addresses: Arc::clone(&roce.addresses),
+        all: Vec::new(),
+    };
     let encapsulation_len = streams.encapsulation_len(roce.tagged);
     for (key, config) in scenario.host.stack.streams() {
         let stream = stream(scenario, hosts, roce, (config, encapsulation_len));

@@ -7,6 +7,7 @@ use rocelab_fabric::NodeId;
 use rocelab_transport::tcp::TcpParameters;
 
 use super::numbering::draw;
+use crate::address::Addresses;
 use crate::plan::{FlowPlan, TcpPlan};
 use crate::scenario::{Fault, Scenario, Transport, Verb, ensure};
 use crate::workload::{self, Flow, HostDirectory};
@@ -50,10 +51,18 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
 }
 
 /// What hosts' TCP does, if any flow is of TCP.
-pub(super) fn plan(scenario: &Scenario, flows: &[FlowPlan]) -> Option<TcpPlan> {
+pub(super) fn plan(
+    scenario: &Scenario,
+    flows: &[FlowPlan],
+    addresses: &Arc<Addresses>,
+) -> Option<TcpPlan> {
     let parameters = scenario.tcp.clone().unwrap_or_default();
     let is_used = flows.iter().any(FlowPlan::is_tcp);
-    is_used.then(|| TcpPlan { parameters: Arc::new(parameters), ip: scenario.roce.ip })
+    is_used.then(|| TcpPlan {
+        parameters: Arc::new(parameters),
+        ip: scenario.roce.ip,
+        addresses: Arc::clone(addresses),
+    })
 }
 
 /// Numbers the connections of hosts, apart from their queue pairs.

@@ -338,6 +338,10 @@ pub enum DropCause {
     TtlExpired,
     /// The host is not its destination; or the router is not its next hop.
     ForeignDestination,
+    /// The host has no such GID.
+    WrongGid,
+    /// It has no IP header, and the router is not a bridge for it.
+    NotRoutable,
     /// It did not meet a condition of the port that it came in by.
     Ingress(IngressCause),
 }
@@ -362,6 +366,8 @@ impl DropCause {
             Self::Filtered => "filtered",
             Self::TtlExpired => "ttl_expired",
             Self::ForeignDestination => "foreign_destination",
+            Self::WrongGid => "wrong_gid",
+            Self::NotRoutable => "not_routable",
             Self::Ingress(cause) => cause.name(),
         }
     }
@@ -373,7 +379,7 @@ impl DropCause {
 
     /// The names of all causes.
     fn names() -> impl Iterator<Item = &'static str> {
-        const OTHERS: [DropCause; 15] = [
+        const OTHERS: [DropCause; 17] = [
             DropCause::Link,
             DropCause::Fault(0),
             DropCause::Icrc,
@@ -389,6 +395,8 @@ impl DropCause {
             DropCause::Filtered,
             DropCause::TtlExpired,
             DropCause::ForeignDestination,
+            DropCause::WrongGid,
+            DropCause::NotRoutable,
         ];
         let others = OTHERS.iter().map(Self::name);
         let ingress = IngressCause::NAMES.iter().copied();

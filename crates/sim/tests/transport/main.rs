@@ -1,6 +1,7 @@
 //! The transport in the simulator: integrity mode, the keys of connections, and connections that
 //! are made by messages.
 
+mod addresses;
 mod code_points;
 mod connections;
 mod connections_captured;

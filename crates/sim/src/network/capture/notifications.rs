@@ -8,7 +8,6 @@ use rocelab_wire::{
 };
 
 use super::{Capture, Capturing};
-use crate::address::host_mac;
 use crate::network::feature::Scene;
 use crate::network::packet::{Body, Packet, PacketOf};
 use crate::profile::{HostPacket, Profile};
@@ -54,14 +53,14 @@ impl<P: Profile> Capturing<'_, '_, P> {
         let [.., high, low] = rdma.dest_qp().to_be_bytes();
         Frame {
             ethernet: Ethernet {
-                destination: host_mac(packet.destination),
+                destination: self.mac(packet.destination),
                 source: MacAddress([a, b, c, d, e, f]),
                 ether_type: EtherType::CNM,
             },
             vlan: [self.vlan_tag(rdma.marking(), packet.destination), None],
             cn_tag: Some(CnTag { flow_id: u16::from_be_bytes([high, low]) }),
             body: FrameBody::Cnm {
-                cnm: Cnm { encapsulated_destination: host_mac(packet.source), ..cnm },
+                cnm: Cnm { encapsulated_destination: self.mac(packet.source), ..cnm },
                 msdu,
             },
             padding: &[],

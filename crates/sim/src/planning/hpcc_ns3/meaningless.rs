@@ -25,6 +25,8 @@ pub(in crate::planning) fn check(scenario: &Scenario) -> Result<(), Fault> {
     ensure(scenario.capture.is_none(), || refused("capture", String::new()))?;
     ensure(scenario.faults.is_empty(), || refused("faults[0]", String::new()))?;
     ensure(scenario.link.is_empty(), || refused("link[0]", String::new()))?;
+    ensure(scenario.subnet.is_empty(), || refused("subnet[0]", String::new()))?;
+    ensure(scenario.address.is_empty(), || refused("address[0]", String::new()))?;
     ensure(scenario.route.is_empty(), || refused("route[0]", String::new()))?;
     ensure(scenario.failure.is_empty(), || refused("failure[0]", String::new()))?;
     ensure(scenario.slow_receiver.is_empty(), || refused("slow_receiver[0]", String::new()))?;

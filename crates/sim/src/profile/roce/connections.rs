@@ -15,7 +15,6 @@ use rocelab_units::SimTime;
 use rocelab_wire::cm::{RejectReason, TCP_PORT_SPACE, service_id};
 use rocelab_wire::{Deth, Ecn, Opcode, encapsulation_len};
 
-use crate::address::{host_gid, host_mac};
 use crate::record::FlowFailure;
 use crate::{CmPlan, FlowPlan, Plan};
 
@@ -70,14 +69,14 @@ impl Connections {
         let name = &plan.topology.nodes[node as usize].name;
         let mut stream = RngStream::new(plan.seed, &format!("connection manager/{name}"));
         let mut draw = |bound: u64| u32::try_from(stream.below(bound)).unwrap_or(0);
-        let gid = host_gid(plan.roce.encapsulation, plan.roce.gid, node);
+        let gid = plan.roce.gid_of(node);
         let mut manager = ConnectionManager::new(CmConfig {
             first_communication_id: draw(1 << 32),
             response_timeout: cm.response_timeout,
             max_cm_retries: cm.retries,
             packet_lifetime: cm.packet_lifetime,
             hop_limit: plan.roce.hop_limit,
-            ..CmConfig::new(gid, guid(node))
+            ..CmConfig::new(gid, guid(plan, node))
         });
         manager.listen(service_id(TCP_PORT_SPACE, SERVICE_PORT));
         let len = encapsulation_len(plan.roce.encapsulation, plan.roce.tagged);
@@ -103,7 +102,7 @@ impl Connections {
     pub(super) fn connect(&mut self, plan: &Plan, now: SimTime, number: u32) {
         let flow = &plan.flows[number as usize];
         let profile = plan.queue_pairs_of(flow);
-        let gid = host_gid(plan.roce.encapsulation, plan.roce.gid, flow.destination);
+        let gid = plan.roce.gid_of(flow.destination);
         let service = service_id(TCP_PORT_SPACE, SERVICE_PORT);
         let request = ConnectRequest {
             path_mtu: u16::try_from(profile.path_mtu.bytes()).unwrap_or(u16::MAX),
@@ -272,7 +271,7 @@ fn in_8_bits(number: u32) -> u8 {
 }
 
 /// An adapter's GUID: the modified EUI-64 of its MAC, as adapters have it.
-fn guid(node: NodeId) -> u64 {
-    let [.., a, b, c, d, e, f, g, h] = rocelab_wire::Gid::from_mac(host_mac(node)).0;
+fn guid(plan: &Plan, node: NodeId) -> u64 {
+    let [.., a, b, c, d, e, f, g, h] = rocelab_wire::Gid::from_mac(plan.roce.addresses.mac(node)).0;
     u64::from_be_bytes([a, b, c, d, e, f, g, h])
 }
