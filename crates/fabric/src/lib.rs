@@ -15,6 +15,7 @@
 mod buffer;
 mod buffer_dependency;
 mod chain;
+mod domains;
 mod ecn;
 mod flow_control;
 mod forwarding;
@@ -43,6 +44,7 @@ pub use buffer_dependency::{
     RouteFunction, StaticRoutes,
 };
 pub use chain::{Chain, Fifo, PacketId};
+pub use domains::{DomainForwarding, DomainFrame, DomainPlace, Domains, SwitchRole};
 pub use ecn::{EcnMarker, ThresholdMarker};
 pub use flow_control::{
     ControlFrame, FlowControl, LinkController, LinkFlowControl, LinkFrame, OnOffFlowControl,

@@ -19,6 +19,7 @@ mod host;
 mod input_files;
 mod items;
 mod layer2;
+mod layer3;
 mod link;
 mod origin;
 mod overrides;
@@ -65,6 +66,7 @@ pub use faults::{CorruptedPart, FaultConfig, FaultPattern, FaultVerb, OpcodeName
 pub use host::{HostConfig, HostMarking};
 pub use items::Items;
 pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, VlanConfig};
+pub use layer3::Layer3Config;
 pub use link::LinkOverride;
 pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
 pub use rnr_timer::RnrTimer;
@@ -116,6 +118,9 @@ pub struct Scenario {
     /// Layer-2 forwarding and broadcast domains.
     #[serde(default)]
     pub layer2: Layer2Config,
+    /// Which switches are routers, in a network that has bridges too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layer3: Option<Layer3Config>,
     /// Static routes, in place of shortest paths: any number of `[[route]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub route: Vec<RouteConfig>,

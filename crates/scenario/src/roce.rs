@@ -16,6 +16,9 @@ use crate::address::{GidKind, IpVersion};
 pub struct RoceConfig {
     /// 1 (EtherType 0x8915, one layer-2 domain) or 2 (UDP port 4791 over IP).
     pub version: RoceVersion,
+    /// Hosts that have version 1 where the others have version 2; only with `[layer3]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub v1_hosts: Vec<String>,
     /// The IP version under RoCE v2; v1 has none and ignores it.
     pub ip: IpVersion,
     /// Payload bytes of a full packet: 256, 512, 1024, 2048 or 4096.
@@ -116,6 +119,7 @@ impl Default for RoceConfig {
             tagging: Tagging::Auto,
             gid: GidKind::Eui64,
             gid_index: None,
+            v1_hosts: Vec::new(),
             connect: Connect::OutOfBand,
             ack_coalescing: None,
             timeouts: None,

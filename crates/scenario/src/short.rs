@@ -21,6 +21,7 @@ impl Scenario {
             topology,
             link: Vec::new(),
             server: Vec::new(),
+            layer3: None,
             subnet: Vec::new(),
             address: Vec::new(),
             switch: Default::default(),

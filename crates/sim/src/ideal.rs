@@ -31,6 +31,7 @@ mod ways;
 
 use std::collections::BTreeSet;
 
+use rocelab_fabric::NodeId;
 use rocelab_transport::{QueuePairProfile, Service};
 use rocelab_units::{Duration, SimTime};
 use rocelab_wire::cm::MAD_LEN;
@@ -57,6 +58,8 @@ pub fn ideal_fct(plan: &Plan, flow: &FlowPlan) -> Duration {
 pub struct UnloadedNetwork {
     paths: ShortestPaths,
     frames: Frames,
+    /// Hosts of RoCE v1 among others of v2.
+    v1_hosts: BTreeSet<NodeId>,
     /// What flows carry, and whether they have CN-TAGs, by the place of their queue pairs'
     /// parameters.
     carried: Vec<(Option<TelemetryKind>, bool)>,
@@ -83,6 +86,7 @@ impl UnloadedNetwork {
                 telemetry: None,
                 cn_tag: false,
             },
+            v1_hosts: plan.roce.v1_hosts.clone(),
             carried: plan
                 .queue_pairs
                 .iter()
@@ -191,7 +195,12 @@ impl UnloadedNetwork {
     fn frames_of(&self, flow: &FlowPlan) -> Frames {
         let carried = self.carried.get(flow.queue_pairs as usize).copied();
         let (telemetry, cn_tag) = carried.unwrap_or_default();
-        Frames { telemetry, cn_tag, ..self.frames }
+        let encapsulation = if self.v1_hosts.contains(&flow.source) {
+            Encapsulation::V1
+        } else {
+            self.frames.encapsulation
+        };
+        Frames { encapsulation, telemetry, cn_tag, ..self.frames }
     }
 
     /// SEND and WRITE: data there, acknowledgements back, over the quickest way back. None if there is no way back.
@@ -206,7 +215,9 @@ impl UnloadedNetwork {
         // A packet that was overtaken is acknowledged with those that came early, whose acknowledgement brings no
         // telemetry back.
         let is_over_several = forward.iter().any(|hop| hop.is_parallel);
-        let acknowledged = if is_over_several { self.frames } else { frames };
+        let encapsulation = frames.encapsulation;
+        let acknowledged =
+            if is_over_several { Frames { encapsulation, ..self.frames } } else { frames };
         let ack_len = acknowledged.len(Opcode::RcAcknowledge, 0);
         let mut completions = vec![0; backward.len()];
         for bytes in flow.messages() {
@@ -221,7 +232,7 @@ impl UnloadedNetwork {
                 }
                 let Some(interval) = self.ack_interval else {
                     // One that its time sends brings no telemetry back.
-                    let len = self.frames.len(Opcode::RcAcknowledge, 0);
+                    let len = Frames { encapsulation, ..self.frames }.len(Opcode::RcAcknowledge, 0);
                     let ack = Train::at(arrivals.last(), 1, len);
                     for (back, completion) in backward.iter().zip(&mut completions) {
                         *completion = Route::new(back.hops).carry(ack.clone()).last();

@@ -32,6 +32,8 @@ pub struct Marking {
     pub traffic_class: u8,
     /// Priority code point of the 802.1Q tag, if there is one, 0 to 7.
     pub pcp: u8,
+    /// Whether there is an IP header, where hosts of both versions of RoCE are in one network; else true.
+    pub has_ip: bool,
 }
 
 impl MarkingConfig {
@@ -74,6 +76,7 @@ impl MarkingConfig {
             priority,
             traffic_class: self.traffic_class.unwrap_or(dscp << 2),
             pcp: self.pcp.unwrap_or(priority) & 0b111,
+            has_ip: true,
         }
     }
 }

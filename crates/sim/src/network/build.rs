@@ -163,7 +163,9 @@ impl<P: Profile> Building<'_, P> {
 
     /// Packets know their way where routes are fixed and nothing is flooded.
     fn add_paths(&mut self) {
-        if !self.may_routes_change() && self.0.features.arrivals.forwarding.is_none() {
+        let is_layered = self.0.plan.roce.domains.is_some();
+        let floods = self.0.features.arrivals.forwarding.is_some();
+        if !self.may_routes_change() && !floods && !is_layered {
             let entropies = self.0.plan.common_queue_pair().path_entropy.numbers();
             self.0.layout.paths = Paths::new(self.0.hosts.len(), entropies);
         }

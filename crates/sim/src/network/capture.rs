@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use rocelab_capture::Direction;
 use rocelab_engine::EventKey;
-use rocelab_fabric::{NodeId, PacketId};
+use rocelab_fabric::{DomainPlace, Domains, NodeId, PacketId};
 use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket};
 use rocelab_wire::{
     Bth, BuildError, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame,
@@ -21,6 +21,7 @@ use rocelab_wire::{
 
 pub(in crate::network) use self::kept::Capture;
 pub(crate) use self::kept::CapturedFrame;
+use super::domains;
 use super::feature::{Arrival, Feature, Frames, Scene, SetUp, Sight, Verdict};
 use super::notes::{Note, corrupt};
 use super::owners::{Owner, Owners};
@@ -107,13 +108,14 @@ impl Capture {
             Body::Stack(StackFrame::Tcp(ref segment)) => {
                 let bytes = view.segment_bytes(sender, id, &packet, segment);
                 let ip = scene.sight.plan.tcp.as_ref().map_or(IpVersion::Ipv4, |tcp| tcp.ip);
-                let frame = view.stack_frame(sender, &packet, segment.priority(), (ip, &bytes));
+                let frame =
+                    view.stack_frame((sender, id), &packet, segment.priority(), (ip, &bytes));
                 self.keep(key, interface, direction, &frame);
             }
             Body::Stack(StackFrame::Stream(ref carried)) => {
                 let bytes = view.stream_bytes(sender, id, &packet, carried);
                 let ip = scene.sight.plan.streams.ip;
-                let frame = view.stack_frame(sender, &packet, carried.priority, (ip, &bytes));
+                let frame = view.stack_frame((sender, id), &packet, carried.priority, (ip, &bytes));
                 self.keep(key, interface, direction, &frame);
             }
             Body::Rdma(ref body) => {
@@ -162,7 +164,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
         let hop_limit = counted.unwrap_or_else(|| self.hop_limit(sender, packet));
         let mut frame = RoceFrame {
             identification: note.identification,
-            ..self.roce_frame(sender, packet, rdma, telemetry, hop_limit)
+            ..self.roce_frame((sender, id), packet, rdma, telemetry, hop_limit)
         };
         if note.flooded {
             frame.destination = self.mac(packet.destination);
@@ -181,18 +183,41 @@ impl<P: Profile> Capturing<'_, '_, P> {
         roce.tagged.then(|| VlanTag::new(pcp, vlan))
     }
 
+    /// The tag of a frame where it is now: with the VLAN of its host, or, where routers join VLANs, of its domain.
+    fn vlan_tag_at(
+        &self,
+        marking: u8,
+        id: PacketId,
+        packet: &Packet<PacketOf<P>>,
+    ) -> Option<VlanTag> {
+        let tag = self.vlan_tag(marking, packet.source)?;
+        let place = self.place_of(id, packet);
+        Some(place.map_or(tag, |(_, place)| VlanTag::new(tag.pcp, place.vlan)))
+    }
+
+    /// Where a frame is among bridges and routers.
+    fn place_of(
+        &self,
+        id: PacketId,
+        packet: &Packet<PacketOf<P>>,
+    ) -> Option<(&Domains, DomainPlace)> {
+        let domains = self.sight.plan.roce.domains.as_ref()?;
+        let frame = domains::frame_of(self.sight.plan, self.frames, id, packet);
+        Some((domains, domains.place(&frame)?))
+    }
+
     /// The frame as it is on the link that `sender` sends on.
     fn roce_frame(
         &self,
-        sender: u32,
+        (sender, id): (u32, PacketId),
         packet: &Packet<PacketOf<P>>,
         rdma: &RdmaPacket,
         telemetry: Option<TelemetryHeader>,
         hop_limit: u8,
     ) -> RoceFrame<'static> {
         let roce = &self.sight.plan.roce;
-        let encapsulation = roce.encapsulation;
-        let (source, destination) = self.link_addresses(sender, packet);
+        let encapsulation = roce.encapsulation_of(packet.source);
+        let (source, destination) = self.link_addresses((sender, id), packet);
         let entropy = self.entropy(packet, rdma.dest_qp());
         let marking = self.sight.plan.markings.of(rdma.marking());
         // The GRH has a traffic class without an ECN field.
@@ -201,7 +226,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
         RoceFrame {
             destination,
             source,
-            vlan: self.vlan_tag(rdma.marking(), packet.source),
+            vlan: self.vlan_tag_at(rdma.marking(), id, packet),
             sgid: roce.gid_of(packet.source),
             dgid: roce.gid_at_peers(packet.destination),
             dscp: marking.dscp(),
@@ -219,10 +244,22 @@ impl<P: Profile> Capturing<'_, '_, P> {
     /// switch is a router and puts in those of the two ports.
     fn link_addresses(
         &self,
-        sender: u32,
+        (sender, id): (u32, PacketId),
         packet: &Packet<PacketOf<P>>,
     ) -> (MacAddress, MacAddress) {
-        match self.sight.plan.roce.encapsulation {
+        if let Some((domains, place)) = self.place_of(id, packet) {
+            let of_router = |router| {
+                // The interfaces of a multilayer switch are in VLANs: they have an address of its own.
+                let port = domains.interface(router, place.segment).unwrap_or(u16::MAX);
+                switch_port_mac(router, port)
+            };
+            let source = place.sender.map_or_else(|| self.mac(packet.source), of_router);
+            let is_host = self.sight.plan.topology.is_host(place.target);
+            let target = place.target;
+            let destination = if is_host { self.mac(target) } else { of_router(target) };
+            return (source, destination);
+        }
+        match self.sight.plan.roce.encapsulation_of(packet.source) {
             Encapsulation::V1 => (self.mac(packet.source), self.mac(packet.destination)),
             _ => (self.port_mac(sender), self.port_mac(self.sight.ports[sender as usize].far.port)),
         }

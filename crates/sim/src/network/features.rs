@@ -9,6 +9,7 @@ use rocelab_state::Result;
 use super::balancing::Balancing;
 use super::capture::Capture;
 use super::crossing::{MessageOf, Outbox};
+use super::domains::InDomains;
 use super::emission::Emission;
 use super::faults::Faults;
 use super::feature::{Arrival, Feature, Scene, SetUp, StateOf, Verdict};
@@ -119,6 +120,8 @@ features! {
     ingress: Ingress,
     /// Switches that choose among several shortest paths, with state of their own.
     balancing: Balancing,
+    /// Bridges and routers in one network.
+    domains: InDomains,
     /// Hop limits, where frames may run in circles or captures show them.
     hop_limits: HopLimits,
     /// Switches that do not know every host, or do not look.

@@ -38,7 +38,7 @@ impl<P: Profile> Feature<P> for Forwarding {
     /// All arrivals are looked at, if there is a switch that may not do as the routes say.
     fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
         let plan = network.plan;
-        if plan.all_switches_follow_routes() {
+        if plan.all_switches_follow_routes() || plan.roce.domains.is_some() {
             return None;
         }
         network.side.notes.get_or_insert_default();

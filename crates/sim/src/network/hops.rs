@@ -27,7 +27,8 @@ impl<P: Profile> Feature<P> for HopLimits {
         let by_hand = !plan.static_routes.is_empty();
         let steps = &plan.failures.steps;
         let reroutes = || steps.iter().any(|step| step.change == FailureChange::Reroute);
-        if !is_routed || !(by_hand || plan.capture.is_some() && reroutes()) {
+        let is_layered = plan.roce.domains.is_some();
+        if is_layered || !is_routed || !(by_hand || plan.capture.is_some() && reroutes()) {
             return None;
         }
         network.look_at_arrivals(|_, far| matches!(far.role, Role::Switch(_)));

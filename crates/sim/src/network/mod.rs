@@ -22,6 +22,7 @@ mod departure;
 mod digest;
 mod dispatch;
 mod division;
+mod domains;
 mod emission;
 mod event;
 mod failure;

@@ -147,6 +147,11 @@ impl FrameNotes {
         hops < hop_limit || !self.expire
     }
 
+    /// Routers that have forwarded a packet, if hops are counted.
+    pub(super) fn routers_crossed(&self, id: PacketId) -> u8 {
+        self.of(id).hops
+    }
+
     /// A packet's hop limit as it is now, if hops are counted.
     pub(super) fn hop_limit(&self, id: PacketId) -> Option<u8> {
         Some(self.hop_limit?.saturating_sub(self.of(id).hops))

@@ -70,7 +70,8 @@ impl<P: Profile> Setting<P> {
 impl Plan {
     /// Hash of a flow's addresses and entropy field: what equal-cost multipath goes by.
     pub fn flow_hash(&self, source: NodeId, destination: NodeId, entropy: u32) -> u32 {
-        self.roce.addresses.flow_hash(self.roce.encapsulation, source, destination, entropy)
+        let encapsulation = self.roce.encapsulation_of(source);
+        self.roce.addresses.flow_hash(encapsulation, source, destination, entropy)
     }
 
     /// The entropy fields that packets of a queue pair may have whose first is `entropy`: as many as the

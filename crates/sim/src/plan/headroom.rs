@@ -6,7 +6,7 @@ use rocelab_fabric::topology::{Adjacency, Neighbour};
 use rocelab_fabric::{Headroom, HeadroomInput, LosslessHop, NodeId};
 use rocelab_transport::QueuePairProfile;
 use rocelab_units::Bytes;
-use rocelab_wire::{CnTag, Opcode, frame_len};
+use rocelab_wire::{CnTag, Encapsulation, Opcode, frame_len};
 
 use super::Plan;
 
@@ -75,16 +75,17 @@ impl Plan {
     /// with telemetry where some flows carry it.
     pub(crate) fn largest_frame(&self) -> Bytes {
         let opcode = Opcode::RcRdmaWriteOnlyWithImmediate;
-        let len = |profile: &Arc<QueuePairProfile>| {
+        let len = |(profile, encapsulation): (&Arc<QueuePairProfile>, Encapsulation)| {
             let payload = profile.path_mtu.bytes() as usize;
             let tag = if profile.congestion_control.needs_qcn() { CnTag::LEN } else { 0 };
             tag + match profile.congestion_control.telemetry() {
-                None => frame_len(self.roce.encapsulation, self.roce.tagged, opcode, payload),
-                Some(kind) => {
-                    kind.frame_len(self.roce.encapsulation, self.roce.tagged, opcode, payload)
-                }
+                None => frame_len(encapsulation, self.roce.tagged, opcode, payload),
+                Some(kind) => kind.frame_len(encapsulation, self.roce.tagged, opcode, payload),
             }
         };
-        Bytes::new(self.queue_pairs.iter().map(len).max().unwrap_or(0) as u64)
+        let all = self.queue_pairs.iter().flat_map(|profile| {
+            self.roce.encapsulations().map(move |encapsulation| (profile, encapsulation))
+        });
+        Bytes::new(all.map(len).max().unwrap_or(0) as u64)
     }
 }

@@ -23,6 +23,8 @@ pub struct Markings {
     pub(crate) hosts: BTreeMap<(NodeId, u8), MarkingConfig>,
     /// What workloads say, by place; the first says nothing.
     pub(crate) workloads: Vec<MarkingConfig>,
+    /// Hosts of RoCE v1 among others of v2.
+    v1_hosts: BTreeSet<NodeId>,
     cnps: u8,
 }
 
@@ -35,9 +37,10 @@ impl Markings {
         classes: [MarkingConfig; 8],
         hosts: BTreeMap<(NodeId, u8), MarkingConfig>,
         workloads: Vec<MarkingConfig>,
+        v1_hosts: BTreeSet<NodeId>,
     ) -> Self {
         let all = (0u8..).zip(&classes).map(|(priority, class)| class.of_priority(priority));
-        Self { all: all.collect(), classes, hosts, workloads, cnps: 0 }
+        Self { all: all.collect(), classes, hosts, workloads, v1_hosts, cnps: 0 }
     }
 
     /// All that have numbers, in their order.
@@ -58,7 +61,7 @@ impl Markings {
 
     /// Whether RDMA frames of one priority may differ.
     pub(crate) fn differ(&self) -> bool {
-        self.workloads.len() > 1 || !self.hosts.is_empty()
+        self.workloads.len() > 1 || !self.hosts.is_empty() || !self.v1_hosts.is_empty()
     }
 
     /// The number of those of the frames of a queue pair at a host: what its workload says, else its host, else its class.
@@ -77,7 +80,8 @@ impl Markings {
         let of_host = self.hosts.get(&(host, priority)).copied().unwrap_or_default();
         let of_workload = self.workloads.get(usize::from(workload)).copied().unwrap_or_default();
         let of_class = self.classes[usize::from(priority)];
-        of_workload.or(&of_host).or(&of_class).of_priority(priority)
+        let marking = of_workload.or(&of_host).or(&of_class).of_priority(priority);
+        Marking { has_ip: !self.v1_hosts.contains(&host), ..marking }
     }
 
     /// Gives code points a number, if there is one left.

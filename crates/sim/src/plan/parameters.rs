@@ -79,6 +79,7 @@ impl Plan {
     pub fn all_switches_follow_routes(&self) -> bool {
         let mut switches = self.topology.switches();
         self.known_hosts.are_complete()
+            && self.roce.domains.is_none()
             && switches.all(|switch| self.forwarding_plane_of(switch).follows_routes())
     }
 
@@ -156,7 +157,7 @@ impl Plan {
 
 /// What a frame has in the trusted field, and the priority that this usually means.
 fn code_point(trust: Trust, roce: &RocePlan, marking: &Marking) -> Option<(u8, u8)> {
-    let is_v1 = roce.encapsulation == Encapsulation::V1;
+    let is_v1 = roce.encapsulation == Encapsulation::V1 || !marking.has_ip;
     let upper_bits = marking.traffic_class >> 5;
     let tag = roce.tagged.then_some((marking.pcp, marking.pcp));
     match trust {

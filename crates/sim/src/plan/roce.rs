@@ -1,8 +1,9 @@
 //! How frames look.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rocelab_fabric::NodeId;
+use rocelab_fabric::{Domains, NodeId};
 use rocelab_wire::{Encapsulation, Gid};
 
 use crate::address::Addresses;
@@ -11,8 +12,12 @@ use crate::scenario::GidKind;
 /// How frames look and which class they travel in.
 #[derive(Clone, Debug)]
 pub struct RocePlan {
-    /// RoCE v1, or v2 over IPv4 or IPv6.
+    /// RoCE v1, or v2 over IPv4 or IPv6: of all hosts but `v1_hosts`.
     pub encapsulation: Encapsulation,
+    /// Hosts that have v1 where the others have v2.
+    pub v1_hosts: BTreeSet<NodeId>,
+    /// The broadcast domains, where bridges and routers are in one network.
+    pub domains: Option<Arc<Domains>>,
     /// What the GIDs of v1 are made of.
     pub gid: GidKind,
     /// The addresses of hosts.
@@ -28,14 +33,30 @@ pub struct RocePlan {
 }
 
 impl RocePlan {
+    /// Whether a host has version 1.
+    pub fn is_v1(&self, host: NodeId) -> bool {
+        self.encapsulation == Encapsulation::V1 || self.v1_hosts.contains(&host)
+    }
+
+    /// How the frames of a host look.
+    pub fn encapsulation_of(&self, host: NodeId) -> Encapsulation {
+        if self.is_v1(host) { Encapsulation::V1 } else { self.encapsulation }
+    }
+
+    /// How the frames of any host look.
+    pub(crate) fn encapsulations(&self) -> impl Iterator<Item = Encapsulation> {
+        let v1 = (!self.v1_hosts.is_empty()).then_some(Encapsulation::V1);
+        std::iter::once(self.encapsulation).chain(v1)
+    }
+
     /// The GID that a host sends from.
     pub(crate) fn gid_of(&self, host: NodeId) -> Gid {
-        self.addresses.gid(self.encapsulation, self.gid, host)
+        self.addresses.gid(self.encapsulation_of(host), self.gid, host)
     }
 
     /// The GID that others send to for a host: its own, or what they take for that.
     pub(crate) fn gid_at_peers(&self, host: NodeId) -> Gid {
-        self.addresses.gid_at_peers(self.encapsulation, self.gid, host)
+        self.addresses.gid_at_peers(self.encapsulation_of(host), self.gid, host)
     }
 
     /// UDP source port (v2) or flow label (v1) of management datagrams.

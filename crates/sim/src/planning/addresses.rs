@@ -363,11 +363,10 @@ fn check_outsiders(
                 let inside = of_host.iter().find(|(of, own)| *of == kind && prefix.contains(*own));
                 let Some(&(_, own)) = inside else { continue };
                 let (name, of) = (hosts.name(host), &subnet.name);
-                let what = format!("`{name}` is not in subnet `{of}`, but has an address of it");
+                let own = shown(own, prefix.is_v4);
+                let what = format!("`{name}` is not in subnet `{of}`, but has {own} of it");
                 let fault = Fault::at(format!("{}.{kind}", subnet.key), what);
-                return Err(fault
-                    .value(shown(own, prefix.is_v4))
-                    .help("put the host into the subnet, or give another prefix"));
+                return Err(fault.help("put the host into the subnet, or give another prefix"));
             }
         }
     }

@@ -1,8 +1,9 @@
 //! From [`Scenario`] to [`Plan`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rocelab_fabric::KnownHosts;
 use rocelab_transport::{Algorithm, QueuePairProfile};
 use rocelab_units::{Bytes, SimTime};
 use rocelab_wire::Encapsulation;
@@ -13,8 +14,8 @@ use super::markings::AskedMarkings;
 use super::static_routes::Forwarding;
 use super::{
     addresses, applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3,
-    ingress, integrity, known_hosts, layer2, links, numbering, ports, receivers, resolve, sampling,
-    service, static_routes, streams, switches, tcp, telemetry, topology,
+    ingress, integrity, known_hosts, layer2, layer3, links, numbering, ports, receivers, resolve,
+    sampling, service, static_routes, streams, switches, tcp, telemetry, topology,
 };
 use crate::address::Addresses;
 use crate::plan::{ConnectionPlan, FlowPlan, Plan, ProfilePlan, RocePlan};
@@ -40,13 +41,15 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let hosts = HostDirectory::new(&topology).with_servers(&scenario.server)?;
     let vlans = layer2::vlans(scenario, &topology, &hosts)?;
     let addresses = addresses::build(scenario, &topology, &hosts)?;
-    let roce = roce(scenario, vlans, addresses);
+    let domains = layer3::domains(scenario, &topology, &hosts, &vlans)?;
+    let v1_hosts = layer3::v1_hosts(scenario, &hosts)?;
+    let roce = RocePlan { v1_hosts, domains, ..roce(scenario, vlans, addresses) };
     addresses::check_index(&scenario.roce, roce.encapsulation)?;
     let capture = scenario.capture.as_ref();
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
     let Traffic { flows, apps, connections, in_use, markings } =
         traffic(scenario, &hosts, &roce, max_flows)?;
-    let markings = markings.numbered(scenario, &hosts, &flows, &connections)?;
+    let markings = markings.numbered(scenario, &hosts, &flows, &connections, &roce.v1_hosts)?;
     let starts = flows.iter().map(|flow| flow.start).chain(apps.iter().map(|app| app.start));
     let last_start = starts.max().unwrap_or_default();
     let at_least = scenario.stop.map_or(last_start, |stop| stop.min(last_start));
@@ -68,13 +71,24 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
             Arc::new(QueuePairProfile { cnp_marking: markings.of_cnps(), ..profile })
         })
         .collect();
-    let active_links = layer2::active_links(scenario, &topology);
+    let needs_ecn = |place: u32| {
+        let profile: &QueuePairProfile = queue_pairs.get(place as usize)?;
+        let algorithm = &profile.congestion_control;
+        algorithm.needs_ecn().then(|| algorithm.name().to_owned())
+    };
+    layer3::check_algorithms(&roce, (&flows, &connections), needs_ecn, &hosts)?;
+    let active_links = match &roce.domains {
+        Some(domains) => domains.active_links().to_vec(),
+        None => layer2::active_links(scenario, &topology),
+    };
     let static_routes = static_routes::build(&scenario.route, &topology, &hosts, &active_links)?;
     let (profile, stop) = match &scenario.profile {
         None => {
             let links =
                 Forwarding { topology: &topology, active: &active_links, by_hand: &static_routes };
-            hop_limit::check(&roce, &links, &ways)?;
+            if roce.domains.is_none() {
+                hop_limit::check(&roce, &links, &ways)?;
+            }
             telemetry::check(in_use.all(), &links, &hosts, &ways)?;
             (ProfilePlan::Roce, scenario.stop)
         }
@@ -84,7 +98,10 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         }
     };
     let links = links::build(&scenario.link, &topology, roce.tagged)?;
-    let known_hosts = known_hosts::build(scenario, &hosts)?;
+    let known_hosts = match &roce.domains {
+        Some(_) => KnownHosts::default(),
+        None => known_hosts::build(scenario, &hosts)?,
+    };
     let switch_overrides = switches::build(&scenario.switch, &topology)?;
     let failures = failures::build(scenario, &topology, &hosts, &switch_overrides)?;
     let tcp = tcp::plan(scenario, &flows, &roce.addresses);
@@ -147,6 +164,8 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>, addresses: Addresses) -> RocePlan 
     RocePlan {
         gid: scenario.roce.gid,
         addresses: Arc::new(addresses),
+        v1_hosts: BTreeSet::new(),
+        domains: None,
         encapsulation,
         tagged: match config.tagging {
             Tagging::Auto => !is_v2,
@@ -265,12 +284,12 @@ enum Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    fn of(scenario: &'a Scenario, hosts: &'a HostDirectory, roce: &RocePlan) -> Self {
+    fn of(scenario: &'a Scenario, hosts: &'a HostDirectory, roce: &'a RocePlan) -> Self {
         match scenario.profile {
             None => Self::Roce(numbering::Numbering::new(
                 scenario.seed,
                 hosts,
-                roce.encapsulation,
+                roce,
                 &scenario.roce.entropy,
             )),
             Some(ProfileConfig::HpccNs3(_)) => Self::HpccNs3(hpcc_ns3::Numbering::default()),
@@ -287,7 +306,7 @@ impl<'a> Numbers<'a> {
 
 /// Whether a flow can run whatever the workload that it comes from.
 fn check_flow(flow: &FlowPlan, roce: &RocePlan, hosts: &HostDirectory) -> Result<(), Fault> {
-    if roce.encapsulation == Encapsulation::V1 {
+    if roce.encapsulation == Encapsulation::V1 && roce.domains.is_none() {
         layer2::check_domain(flow, &roce.vlans, hosts)?;
     }
     let rate = hosts.link_rate(flow.source).min(hosts.link_rate(flow.destination));

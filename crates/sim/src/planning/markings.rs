@@ -1,6 +1,6 @@
 //! The code points of frames: what workloads, hosts and classes ask for, with numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rocelab_fabric::NodeId;
 use rocelab_transport::MarkingConfig;
@@ -42,6 +42,7 @@ impl AskedMarkings {
         hosts: &HostDirectory,
         flows: &[FlowPlan],
         connections: &[ConnectionPlan],
+        v1_hosts: &BTreeSet<NodeId>,
     ) -> Result<Markings, Fault> {
         let mut classes = [MarkingConfig::default(); 8];
         for (priority, class) in &scenario.class {
@@ -51,7 +52,7 @@ impl AskedMarkings {
         }
         check_tags(scenario)?;
         let of_hosts = of_hosts(scenario, hosts)?;
-        let mut markings = Markings::new(classes, of_hosts, self.0);
+        let mut markings = Markings::new(classes, of_hosts, self.0, v1_hosts.clone());
         let cnp_priority = scenario.roce.cnp_priority;
         let of_cnps = scenario.roce.cnp_marking.unwrap_or_default();
         check("roce.cnp_marking", &of_cnps)?;

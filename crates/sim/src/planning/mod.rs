@@ -19,6 +19,7 @@ mod ingress;
 mod integrity;
 mod known_hosts;
 mod layer2;
+mod layer3;
 mod links;
 mod markings;
 mod numbering;

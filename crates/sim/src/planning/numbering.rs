@@ -4,7 +4,7 @@ use rocelab_engine::RngStream;
 use rocelab_transport::FIRST_QPN;
 use rocelab_wire::{Encapsulation, default_flow_label, udp_source_port};
 
-use crate::plan::{ConnectionEndPlan, FlowPlan};
+use crate::plan::{ConnectionEndPlan, FlowPlan, RocePlan};
 use crate::scenario::{ConnectionEntropy, Transport};
 use crate::workload::{Flow, HostDirectory};
 
@@ -22,7 +22,7 @@ pub(super) struct Numbering<'a> {
     next_qpn: Vec<u32>,
     /// Connections so far by the host that they come from.
     connections: Vec<usize>,
-    encapsulation: Encapsulation,
+    roce: &'a RocePlan,
     entropy: &'a ConnectionEntropy,
 }
 
@@ -30,12 +30,12 @@ impl<'a> Numbering<'a> {
     pub(super) fn new(
         seed: u64,
         hosts: &'a HostDirectory,
-        encapsulation: Encapsulation,
+        roce: &'a RocePlan,
         entropy: &'a ConnectionEntropy,
     ) -> Self {
         let next_qpn = vec![FIRST_QPN; hosts.node_count()];
         let connections = vec![0; hosts.node_count()];
-        Self { seed, hosts, next_qpn, connections, encapsulation, entropy }
+        Self { seed, hosts, next_qpn, connections, roce, entropy }
     }
 
     pub(super) fn number(&mut self, flow: &Flow) -> FlowPlan {
@@ -80,7 +80,8 @@ impl<'a> Numbering<'a> {
         ];
         let before = self.connections[source as usize];
         self.connections[source as usize] += 1;
-        (ends, self.entropy(before, [source_qpn, destination_qpn], &mut of_source))
+        let numbers = [source_qpn, destination_qpn];
+        (ends, self.entropy((source, before), numbers, &mut of_source))
     }
 
     fn stream(&self, host: u32, qpn: u32) -> RngStream {
@@ -99,7 +100,7 @@ impl<'a> Numbering<'a> {
     /// on: 0 means that there is none.
     fn entropy(
         &self,
-        before: usize,
+        (source, before): (u32, usize),
         [source_qpn, destination_qpn]: [u32; 2],
         stream: &mut RngStream,
     ) -> u32 {
@@ -110,7 +111,7 @@ impl<'a> Numbering<'a> {
                 return numbers.get(before % numbers.len().max(1)).copied().unwrap_or(0);
             }
         };
-        match self.encapsulation {
+        match self.roce.encapsulation_of(source) {
             Encapsulation::V1 => label,
             Encapsulation::V2Ipv4 | Encapsulation::V2Ipv6 => udp_source_port(label).into(),
         }

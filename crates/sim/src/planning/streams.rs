@@ -52,7 +52,7 @@ fn stream(
         .validate(site)
         .map_err(|error| Fault::at(error.key, error.problem).value(error.value).help(error.fix))?;
     let stream = StreamPlan { config, source, destination, period };
-    if roce.encapsulation == Encapsulation::V1 {
+    if roce.encapsulation == Encapsulation::V1 && roce.domains.is_none() {
         layer2::check_domain(&way(&stream), &roce.vlans, hosts)?;
     }
     Ok(stream)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rocelab_capture::CaptureReader;
 use rocelab_sim::{Simulation, gid_tables};
+use rocelab_transport::CompletionStatus;
 use rocelab_wire::{Frame, Network};
 
 use crate::support::{run, try_plan};
@@ -92,7 +93,11 @@ fn frames_for_a_gid_that_nobody_has_are_lost_where_it_is_looked_up() {
         assert_eq!(causes, [cause]);
         // 8 tries of 4 packets.
         assert_eq!(totals.drops[cause], 8 * 4, "{roce}");
-        assert!(run.ends.iter().all(|end| !end.status.is_success()), "{:?}", run.ends);
+        assert!(
+            run.ends.iter().all(|end| end.status != CompletionStatus::Success),
+            "{:?}",
+            run.ends
+        );
     }
 }
 

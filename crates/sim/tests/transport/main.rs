@@ -2,6 +2,7 @@
 //! are made by messages.
 
 mod addresses;
+mod bridges_and_routers;
 mod code_points;
 mod connections;
 mod connections_captured;

@@ -64,13 +64,13 @@ impl<P: Profile> Capturing<'_, '_, P> {
     /// The frame of that priority whose IP packet is `bytes`.
     pub(super) fn stack_frame<'a>(
         &self,
-        sender: u32,
+        (sender, id): (u32, PacketId),
         packet: &Packet<PacketOf<P>>,
         priority: u8,
         (ip, bytes): (IpVersion, &'a [u8]),
     ) -> Frame<'a> {
-        let (source, destination) = self.link_addresses(sender, packet);
-        let vlan = self.vlan_tag(priority, packet.source);
+        let (source, destination) = self.link_addresses((sender, id), packet);
+        let vlan = self.vlan_tag_at(priority, id, packet);
         let ether_type = match ip {
             IpVersion::Ipv4 => EtherType::IPV4,
             IpVersion::Ipv6 => EtherType::IPV6,

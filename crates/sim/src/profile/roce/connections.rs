@@ -79,7 +79,7 @@ impl Connections {
             ..CmConfig::new(gid, guid(plan, node))
         });
         manager.listen(service_id(TCP_PORT_SPACE, SERVICE_PORT));
-        let len = encapsulation_len(plan.roce.encapsulation, plan.roce.tagged);
+        let len = encapsulation_len(plan.roce.encapsulation_of(node), plan.roce.tagged);
         Self {
             node,
             manager,

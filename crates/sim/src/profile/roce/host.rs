@@ -103,7 +103,7 @@ impl VerbsHost {
     pub(super) fn new(plan: &Plan, node: NodeId, adjacency: &Adjacency) -> Self {
         let link = adjacency.ports_of(node).first();
         let line_rate = link.map(|port| plan.topology.links[port.link as usize].rate);
-        let len = encapsulation_len(plan.roce.encapsulation, plan.roce.tagged);
+        let len = encapsulation_len(plan.roce.encapsulation_of(node), plan.roce.tagged);
         let mut nic = Nic::new(NicConfig {
             line_rate: line_rate.unwrap_or_default(),
             encapsulation_len: u16::try_from(len).unwrap_or(u16::MAX),
