@@ -20,6 +20,7 @@ impl Builder {
             topology: Topology {
                 nodes: Vec::with_capacity(capacity(nodes)),
                 links: Vec::with_capacity(capacity(links)),
+                aggregates: Vec::new(),
             },
         }
     }

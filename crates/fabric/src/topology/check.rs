@@ -41,8 +41,8 @@ pub enum TopologyFault {
         /// The link.
         link: usize,
     },
-    /// A link between two hosts.
-    #[error("the link joins two hosts, and hosts are reached through switches")]
+    /// A link between two hosts of several.
+    #[error("the link joins two hosts, and others are reached through switches")]
     HostToHost {
         /// The link.
         link: usize,
@@ -107,6 +107,25 @@ pub enum TopologyFault {
     },
 }
 
+impl TopologyFault {
+    /// The link that is at fault, if one is.
+    pub(super) const fn link(&self) -> Option<usize> {
+        match *self {
+            Self::NoSuchNode { link, .. }
+            | Self::SelfLoop { link }
+            | Self::HostToHost { link }
+            | Self::ZeroRate { link }
+            | Self::RateOutOfRange { link }
+            | Self::DelayTooLong { link }
+            | Self::LossOutOfRange { link }
+            | Self::SeveralHostLinks { link, .. }
+            | Self::TooManyPorts { link, .. }
+            | Self::Disconnected { link, .. } => Some(link),
+            _ => None,
+        }
+    }
+}
+
 impl Topology {
     /// Checks that this is a network that can run: every node has a link and a path to every other,
     /// and every host has exactly one link. Parallel links between two switches are allowed.
@@ -158,7 +177,8 @@ impl Topology {
         if link.a == link.b {
             return Err(TopologyFault::SelfLoop { link: index });
         }
-        if self.is_host(link.a) && self.is_host(link.b) {
+        // Two hosts may be linked back to back, if there is nothing else.
+        if self.is_host(link.a) && self.is_host(link.b) && self.nodes.len() > 2 {
             return Err(TopologyFault::HostToHost { link: index });
         }
         if link.rate.bits_per_second() == 0 {

@@ -18,6 +18,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use super::limits::{MAX_LINKS, MAX_NODES};
+use super::tiers::number_tiers;
 use super::{Node, NodeId, NodeKind, Topology, TopologyError, TopologyFault, TopologyLink};
 
 /// Reads the text of the file at `path`.
@@ -28,7 +29,7 @@ pub(super) fn parse(text: &str, path: &Path) -> Result<Topology, TopologyError> 
     let (places, links) = read_links(&mut lines, &header)?;
     refuse_further_links(&mut lines, &header)?;
 
-    let mut topology = Topology { nodes: name_nodes(&is_switch), links };
+    let mut topology = Topology { nodes: name_nodes(&is_switch), links, ..Topology::default() };
     topology.check().map_err(|fault| {
         let (place, fix) = locate(&fault, &header, &places);
         lines.error(place, fault.to_string(), fix)
@@ -283,27 +284,4 @@ fn locate<'a>(
         }
     };
     (places[link][word], fix)
-}
-
-/// Tiers count from 1 at the switches with hosts.
-fn number_tiers(topology: &mut Topology) {
-    let adjacency = topology.adjacency();
-    let mut reached: Vec<bool> = vec![false; topology.nodes.len()];
-    let mut border: Vec<NodeId> = topology.hosts().collect();
-    for tier in 0..=u8::MAX {
-        let mut next = Vec::new();
-        for &node in &border {
-            reached[node as usize] = true;
-        }
-        for &node in &border {
-            if let NodeKind::Switch { tier: own } = &mut topology.nodes[node as usize].kind {
-                *own = tier;
-            }
-            let far = adjacency.ports_of(node).iter().map(|port| port.node);
-            next.extend(far.filter(|&far| !reached[far as usize]));
-        }
-        next.sort_unstable();
-        next.dedup();
-        border = next;
-    }
 }

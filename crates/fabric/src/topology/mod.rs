@@ -21,7 +21,9 @@ mod partitioning;
 mod port_reference;
 mod selector;
 mod spanning_tree;
+mod tiers;
 
+use std::ops::Range;
 use std::path::Path;
 
 use rocelab_units::{Bandwidth, Duration};
@@ -86,6 +88,8 @@ pub struct Topology {
     pub nodes: Vec<Node>,
     /// In the order that numbers the ports.
     pub links: Vec<TopologyLink>,
+    /// Parallel links that are one for bridges (link aggregation, IEEE 802.1AX), as ranges of indices into `links`.
+    pub aggregates: Vec<Range<usize>>,
 }
 
 impl Topology {
@@ -215,6 +219,8 @@ topologies! {
     FatTree = "fat-tree" => fat_tree,
     /// Three tiers in pods, with any number of racks, aggregation and core switches.
     Clos = "clos" => clos,
+    /// Hosts, switches and links by name, each as it is written.
+    Graph = "graph" => graph,
     /// Nodes and links read from an edge list.
     File = "file" => file,
 }

@@ -14,6 +14,8 @@
 //! - A link between switches is active if it is the root port of one of its ends; all others end
 //!   in an alternate port and are blocked. Links of hosts are always active.
 //!
+//! Links that are aggregated are one: if one of them is active, all are.
+//!
 //! Should the switches form several parts, each has a root of its own.
 
 use std::cmp::Reverse;
@@ -47,6 +49,11 @@ pub fn spanning_tree_over(topology: &Topology, up: &[bool]) -> Vec<bool> {
     for switch in topology.switches() {
         if let Some(link) = bridges.root_port_link(switch, &costs) {
             active[link as usize] = true;
+        }
+    }
+    for aggregate in &topology.aggregates {
+        if active[aggregate.clone()].contains(&true) {
+            active[aggregate.clone()].copy_from_slice(&up[aggregate.clone()]);
         }
     }
     active

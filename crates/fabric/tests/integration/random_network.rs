@@ -19,7 +19,11 @@ fn node((id, is_switch): (usize, bool)) -> Node {
 
 /// Switches (where `is_switch`) and hosts with these links.
 pub(crate) fn graph(is_switch: &[bool], links: Vec<TopologyLink>) -> Topology {
-    Topology { nodes: is_switch.iter().copied().enumerate().map(node).collect(), links }
+    Topology {
+        nodes: is_switch.iter().copied().enumerate().map(node).collect(),
+        links,
+        ..Topology::default()
+    }
 }
 
 /// Hosts around the last node.

@@ -9,7 +9,11 @@ use rocelab_fabric::topology::spanning_tree;
 /// The topology without its inactive links.
 fn pruned(topology: &Topology, active: &[bool]) -> Topology {
     let kept = topology.links.iter().zip(active).filter(|&(_, &active)| active);
-    Topology { nodes: topology.nodes.clone(), links: kept.map(|(link, _)| link.clone()).collect() }
+    Topology {
+        nodes: topology.nodes.clone(),
+        links: kept.map(|(link, _)| link.clone()).collect(),
+        ..Topology::default()
+    }
 }
 
 proptest! {

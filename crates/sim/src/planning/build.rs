@@ -100,7 +100,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let links = links::build(&scenario.link, &topology, roce.tagged)?;
     let known_hosts = match &roce.domains {
         Some(_) => KnownHosts::default(),
-        None => known_hosts::build(scenario, &hosts)?,
+        None => known_hosts::build(scenario, &topology, &hosts)?,
     };
     let switch_overrides = switches::build(&scenario.switch, &topology)?;
     let failures = failures::build(scenario, &topology, &hosts, &switch_overrides)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{ForwardingPlane, KnownHosts, MissingEntries, NodeId};
+use rocelab_fabric::{ForwardingPlane, KnownHosts, MissingEntries, NodeId, Topology};
 use rocelab_units::Duration;
 use rocelab_wire::Encapsulation;
 
@@ -12,7 +12,11 @@ use crate::scenario::{
 use crate::workload::HostDirectory;
 
 /// Finds and checks what they know, and their forwarding planes.
-pub(super) fn build(scenario: &Scenario, hosts: &HostDirectory) -> Result<KnownHosts, Fault> {
+pub(super) fn build(
+    scenario: &Scenario,
+    topology: &Topology,
+    hosts: &HostDirectory,
+) -> Result<KnownHosts, Fault> {
     let config = &scenario.layer2;
     let known = KnownHosts {
         missing: missing(scenario, hosts)?,
@@ -24,6 +28,7 @@ pub(super) fn build(scenario: &Scenario, hosts: &HostDirectory) -> Result<KnownH
     }
     if scenario.roce.version == RoceVersion::V1 {
         check_bridges(scenario, &known)?;
+        check_aggregates(topology, &known)?;
     }
     check_planes(scenario)?;
     Ok(known)
@@ -78,6 +83,14 @@ fn check_bridges(scenario: &Scenario, known: &KnownHosts) -> Result<(), Fault> {
     ensure(scenario.route.is_empty() || known.learning.is_none(), || {
         Fault::at("layer2.learning", "MAC tables with static entries do not learn")
             .help("leave out `learning`, or `[[route]]`")
+    })
+}
+
+/// A frame is flooded by each link of an aggregate, and would arrive as often.
+fn check_aggregates(topology: &Topology, known: &KnownHosts) -> Result<(), Fault> {
+    ensure(topology.aggregates.is_empty() || known.are_complete(), || {
+        Fault::at("topology.graph", "bridges do not learn addresses behind aggregated links")
+            .help("leave out `aggregate`, or `layer2.learning` and `layer2.entry`")
     })
 }
 

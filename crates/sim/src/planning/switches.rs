@@ -126,7 +126,7 @@ pub(super) fn named_switches(texts: &[String], topology: &Topology) -> Result<Ve
 /// No switch has a name, or one like a pattern.
 fn missing(place: &str, name: &str, topology: &Topology) -> Fault {
     let nodes = topology.switches().map(|id| topology.nodes[id as usize].clone()).collect();
-    let switches = Topology { nodes, links: Vec::new() }.describe_names();
+    let switches = Topology { nodes, ..Topology::default() }.describe_names();
     Fault::at(place, format!("there is no switch `{name}`"))
         .help(format!("the switches are {switches}"))
 }

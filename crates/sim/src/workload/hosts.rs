@@ -193,5 +193,5 @@ impl HostDirectory {
 /// The hosts' names, without the switches'.
 fn described(topology: &Topology) -> String {
     let hosts = topology.hosts().map(|id| topology.nodes[id as usize].clone()).collect();
-    Topology { nodes: hosts, links: Vec::new() }.describe_names()
+    Topology { nodes: hosts, ..Topology::default() }.describe_names()
 }

@@ -8,6 +8,7 @@ mod connections;
 mod connections_captured;
 mod documentation;
 mod fast_cnp;
+mod graph;
 mod host_scheduler;
 mod integrity;
 mod integrity_errors;

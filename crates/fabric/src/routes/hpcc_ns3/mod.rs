@@ -205,7 +205,11 @@ mod tests {
         };
         let (rate, delay) = (Bandwidth::from_gbps(100), Duration::from_us(1));
         let link = |&(a, b)| TopologyLink { a, b, rate, delay, loss: 0.0 };
-        Topology { nodes: (0..nodes).map(node).collect(), links: links.iter().map(link).collect() }
+        Topology {
+            nodes: (0..nodes).map(node).collect(),
+            links: links.iter().map(link).collect(),
+            ..Topology::default()
+        }
     }
 
     #[test]

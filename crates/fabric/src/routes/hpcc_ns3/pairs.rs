@@ -218,7 +218,11 @@ mod tests {
             delay: Duration::from_ns(ns),
             loss: 0.0,
         };
-        Topology { nodes: (0..nodes).map(node).collect(), links: links.iter().map(link).collect() }
+        Topology {
+            nodes: (0..nodes).map(node).collect(),
+            links: links.iter().map(link).collect(),
+            ..Topology::default()
+        }
     }
 
     #[test]
