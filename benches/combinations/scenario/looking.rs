@@ -34,13 +34,15 @@ impl Shape {
 
     fn sample(&mut self) -> Table {
         let mut sample = Table::new();
-        for what in ["queues", "marks", "utilisation", "rates"] {
+        for what in ["queues", "marks", "utilisation", "rates", "ingress"] {
             if !self.random.once_in(2) {
                 continue;
             }
             let interval = self.random.within(self.span / 100..=self.span / 4).max(1_000);
             let mut one = table([("interval", Self::time(interval))]);
-            if what != "rates" {
+            if what == "ingress" {
+                one.insert("ports".to_owned(), names(&["all".to_owned()]));
+            } else if what != "rates" {
                 one.insert("ports".to_owned(), names(&[self.port()]));
             } else if self.flows == 0 {
                 continue;

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use rocelab_report::HeadroomUse;
+use rocelab_results::{Results, SCENARIO_TOML};
 use rocelab_sim::Plan;
 use rocelab_sim::proof::{Proof, ProofStage};
 use serde::Serialize;
@@ -41,6 +43,9 @@ struct Checked<'a> {
     /// Number of warnings.
     warnings: usize,
     proof: &'a Proof,
+    /// Of the scenario of a results directory: the headroom that the run used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headroom_use: Option<&'a HeadroomUse>,
 }
 
 /// Validates every scenario at the path, and prints its errors and what can be proved about it.
@@ -56,13 +61,14 @@ pub(crate) fn execute(arguments: &CheckArguments) -> Result<Exit, Failure> {
         };
         answer::print_ineffective(&path, &loaded, &plan);
         let proof = prove(&plan);
-        if proof.faults() > 0 {
+        let used = used_in(&path)?;
+        if proof.faults() > 0 || used.as_ref().is_some_and(|used| used.drops() > 0) {
             exit = exit.and(Exit::Found);
         }
         answer::print(&if arguments.json {
-            json(&path, &plan, &proof)
+            json(&path, &plan, &proof, used.as_ref())
         } else {
-            text(&path, &plan, &proof)
+            text(&path, &plan, &proof, used.as_ref())
         })?;
     }
     Ok(exit)
@@ -74,7 +80,17 @@ fn prove(plan: &Plan) -> Proof {
     Proof::watched(plan, &mut |stage| stages.begin(stage as u64, stage.name()))
 }
 
-fn text(path: &Path, plan: &Plan, proof: &Proof) -> String {
+/// The headroom that the run used whose results the scenario at `path` is part of; `None` if it is of none, or that was not
+/// measured.
+fn used_in(path: &Path) -> Result<Option<HeadroomUse>, Failure> {
+    let folder = path.parent().filter(|_| path.ends_with(SCENARIO_TOML));
+    let Some(folder) = folder.filter(|folder| folder.join("summary.json").is_file()) else {
+        return Ok(None);
+    };
+    Ok(HeadroomUse::of(&Results::open(folder)?)?)
+}
+
+fn text(path: &Path, plan: &Plan, proof: &Proof, used: Option<&HeadroomUse>) -> String {
     let verdict = match proof.faults() {
         0 => "ok".into(),
         faults => counted(faults, "fault"),
@@ -83,7 +99,11 @@ fn text(path: &Path, plan: &Plan, proof: &Proof) -> String {
         0 => verdict,
         warnings => format!("{verdict}, {}", counted(warnings, "warning")),
     };
-    format!("{}: {}: {verdict}\n{proof}", path.display(), counts(plan))
+    let used = used.map_or(String::new(), |used| {
+        let word = if used.drops() > 0 { "WRONG" } else { "ok   " };
+        format!("  {word} {:<19}  {}\n", "headroom used", used.verdict())
+    });
+    format!("{}: {}: {verdict}\n{proof}{used}", path.display(), counts(plan))
 }
 
 /// The numbers of hosts, links, flows and applications, in words.
@@ -106,7 +126,7 @@ fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-fn json(path: &Path, plan: &Plan, proof: &Proof) -> String {
+fn json(path: &Path, plan: &Plan, proof: &Proof, headroom_use: Option<&HeadroomUse>) -> String {
     let checked = Checked {
         scenario: path.display().to_string(),
         hosts: plan.topology.host_count(),
@@ -117,6 +137,7 @@ fn json(path: &Path, plan: &Plan, proof: &Proof) -> String {
         faults: proof.faults(),
         warnings: proof.warnings(),
         proof,
+        headroom_use,
     };
     let mut line = serde_json::to_string(&checked).unwrap_or_default();
     line.push('\n');

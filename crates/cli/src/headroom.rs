@@ -1,6 +1,9 @@
 //! `rocelab headroom`.
 
+use std::path::{Path, PathBuf};
+
 use clap::{ArgGroup, Args};
+use rocelab_report::HeadroomUse;
 use rocelab_sim::proof::{
     Bandwidth, Bytes, COMMON_CELL, Duration, HeadroomQuestion, Length, QuestionError, Ratio,
 };
@@ -11,11 +14,14 @@ use crate::failure::Failure;
 
 /// Arguments of `rocelab headroom`.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("distance").args(["cable", "delay"]).required(true)))]
+#[command(group(ArgGroup::new("distance").args(["results", "cable", "delay"]).required(true)))]
 pub(crate) struct HeadroomArguments {
+    /// A results directory: instead of a calculation, compare the headroom that the run used with what was reserved.
+    #[arg(value_name = "RESULTS", conflicts_with_all = ["rate", "largest_frame", "response", "classes"])]
+    results: Option<PathBuf>,
     /// Rate of every port.
-    #[arg(long, value_name = "RATE")]
-    rate: Bandwidth,
+    #[arg(long, value_name = "RATE", required_unless_present = "results")]
+    rate: Option<Bandwidth>,
     /// Length of every cable; a metre takes 5 ns.
     #[arg(long, value_name = "LENGTH")]
     cable: Option<Length>,
@@ -60,9 +66,13 @@ pub(crate) struct HeadroomArguments {
 
 /// Prints the terms of the headroom, and how many lossless classes fit.
 pub(crate) fn execute(arguments: &HeadroomArguments) -> Result<Exit, Failure> {
+    let (None, Some(rate)) = (&arguments.results, arguments.rate) else {
+        let results = arguments.results.as_deref().unwrap_or(Path::new(""));
+        return compare(results, arguments.json);
+    };
     let cable = arguments.cable.unwrap_or_default();
     let question = HeadroomQuestion {
-        rate: arguments.rate,
+        rate,
         delay: arguments.delay.unwrap_or_else(|| cable.propagation_delay()),
         path_mtu: arguments.mtu,
         largest_frame: arguments.largest_frame,
@@ -86,6 +96,23 @@ pub(crate) fn execute(arguments: &HeadroomArguments) -> Result<Exit, Failure> {
         return Ok(Exit::Found);
     }
     Ok(Exit::Done)
+}
+
+/// Prints the headroom that a run used, beside what was reserved.
+fn compare(results: &Path, json: bool) -> Result<Exit, Failure> {
+    let shown = results.display();
+    let Some(used) = HeadroomUse::of(&crate::report::open(results)?)? else {
+        return Err(Failure::Input(format!(
+            "{shown}: the memory of switches was not measured: put [sample.ingress] with interval and \
+             ports (such as [\"all\"]) into the scenario, and run it again"
+        )));
+    };
+    answer::print(&if json {
+        serde_json::to_string(&used).unwrap_or_default() + "\n"
+    } else {
+        format!("{shown}: headroom used, of what is reserved: {}\n{used}", used.verdict())
+    })?;
+    Ok(if used.drops() > 0 { Exit::Found } else { Exit::Done })
 }
 
 /// The error, in terms of the options that the user gave.

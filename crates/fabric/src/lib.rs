@@ -36,7 +36,8 @@ pub mod topology;
 
 pub use buffer::{
     Admission, Arrival, BufferError, BufferLayout, BufferPolicy, Departure, DropReason,
-    HeadroomInput, HeadroomTerms, HpccNs3Buffer, HpccNs3Port, LosslessHop, PoolBuffer,
+    GeneralBuffer, HeadroomInput, HeadroomTerms, HpccNs3Buffer, HpccNs3Port, IngressPeak,
+    LosslessHop, MeasuredBuffer, MemoryParts, Occupancy, PauseThresholds, Peaks, PoolBuffer,
     SharedBuffer, SwitchBuffer, headroom, rate_of_response, standard_response,
 };
 pub use buffer_dependency::{

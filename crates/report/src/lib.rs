@@ -4,6 +4,7 @@
 //! * [`topology_table`]: a network's tiers, links and oversubscription.
 //! * [`topology_svg`]: a network as one self-contained picture.
 //! * [`report_html`]: a run as one self-contained page of figures and tables.
+//! * [`HeadroomUse`]: the headroom that a run used against what was reserved.
 //! * [`compare_html`], [`Comparison`]: several runs side by side.
 //!
 //! All are pure functions from data to text: equal data gives equal bytes. There are no colours,
@@ -12,6 +13,7 @@
 mod comparison;
 mod frozen;
 mod goodput;
+mod headroom_use;
 mod html;
 mod idle_queue_pairs;
 mod numbers;
@@ -22,6 +24,7 @@ mod topology_table;
 
 pub use comparison::{Comparison, Figure, Setting};
 pub use frozen::frozen_text;
+pub use headroom_use::{HeadroomUse, PortHeadroom};
 pub use html::{compare_html, report_html};
 pub use idle_queue_pairs::idle_queue_pair_texts;
 pub use summary_table::summary_table;

@@ -13,6 +13,7 @@
 //! | `queues.csv` | [`QueueSample`] | a sampled egress queue |
 //! | `drops.csv` | [`DropRecord`] | a dropped frame, with the inequality that failed |
 //! | `links.csv` | [`LinkRecord`] | a link direction |
+//! | `switches.csv` | [`SwitchRecord`] | an ingress port and priority of a switch |
 //! | `summary.json` | [`Summary`] | the run, the same for the same scenario and seed |
 //! | `run.json` | [`RunInfo`] | the run, what varies: time, memory, machine |
 //!
@@ -108,6 +109,7 @@ mod stall;
 mod storm;
 mod stream;
 mod summary;
+mod switch;
 mod table;
 mod topology_map;
 mod transports;
@@ -144,7 +146,7 @@ pub use record_reader::RecordReader;
 pub use record_types::{RECORD_TYPES, RecordType};
 pub use record_writer::{FlowWriter, RecordWriter};
 pub use run_info::{Machine, RunInfo};
-pub use samples::{MarkSample, RateSample, UtilisationSample};
+pub use samples::{IngressSample, MarkSample, MemorySample, RateSample, UtilisationSample};
 pub use series::{SeriesFile, SeriesReader, SeriesSample};
 pub use sink::{RecordSink, Sink};
 pub use stall::{StallRecord, StuckQueuePairRecord, StuckQueueRecord, WaitsFor};
@@ -154,6 +156,7 @@ pub use summary::{
     DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, IntegrityResult,
     IntegrityViolation, Layer2Counts, LinkTraversals, PfcCounts, SlowReceiverRecord, Summary,
 };
+pub use switch::SwitchRecord;
 pub use table::{Array, Table, Texts, Values};
 pub use topology_map::{MapLink, MapNode, MapNodeKind, TopologyMap};
 pub use transports::{TcpCounts, TransportFlows};

@@ -55,8 +55,8 @@ fn is_capture(name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        DropRecord, LinkRecord, MarkSample, OperationRecord, PauseRecord, QueueSample, RateSample,
-        Record, StormRecord, UtilisationSample,
+        DropRecord, IngressSample, LinkRecord, MarkSample, MemorySample, OperationRecord,
+        PauseRecord, QueueSample, RateSample, Record, StormRecord, SwitchRecord, UtilisationSample,
     };
 
     #[test]
@@ -69,13 +69,16 @@ mod tests {
             SUMMARY_JSON,
             PAUSES_JSON,
             TOPOLOGY_JSON,
+            IngressSample::FILE,
             LinkRecord::FILE,
             MarkSample::FILE,
+            MemorySample::FILE,
             OperationRecord::FILE,
             PauseRecord::FILE,
             QueueSample::FILE,
             RateSample::FILE,
             StormRecord::FILE,
+            SwitchRecord::FILE,
             UtilisationSample::FILE,
             "capture.pcapng",
             "capture-leaf-0-port-3.pcap",

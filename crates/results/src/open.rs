@@ -13,6 +13,7 @@ use crate::topology_map::NodesFile;
 use crate::{
     DropRecord, FlowRecord, LinkRecord, MapNode, OperationRecord, PauseCauses, PauseRecord,
     QueueSample, Record, ResultsError, RunInfo, SeriesFile, SeriesReader, StormRecord, Summary,
+    SwitchRecord,
 };
 
 /// A results directory, opened for reading.
@@ -102,6 +103,16 @@ impl Results {
     /// errors.
     pub fn storms(&self) -> Result<Option<RecordReader<StormRecord<'static>>>, ResultsError> {
         if !self.path.join(StormRecord::FILE).exists() {
+            return Ok(None);
+        }
+        self.records().map(Some)
+    }
+
+    /// The peaks of switches' memory; `None` if they were not measured.
+    ///
+    /// # Errors As [`storms`](Self::storms).
+    pub fn switches(&self) -> Result<Option<RecordReader<SwitchRecord<'static>>>, ResultsError> {
+        if !self.path.join(SwitchRecord::FILE).exists() {
             return Ok(None);
         }
         self.records().map(Some)

@@ -1,8 +1,9 @@
 //! All record types.
 
 use crate::{
-    Column, DropRecord, FlowRecord, LinkRecord, MarkSample, OperationRecord, PauseRecord,
-    QueueSample, RateSample, Record, StormRecord, UtilisationSample,
+    Column, DropRecord, FlowRecord, IngressSample, LinkRecord, MarkSample, MemorySample,
+    OperationRecord, PauseRecord, QueueSample, RateSample, Record, StormRecord, SwitchRecord,
+    UtilisationSample,
 };
 
 /// A record type, as it is declared.
@@ -26,16 +27,19 @@ impl RecordType {
 }
 
 /// All record types, in the order of their names.
-pub const RECORD_TYPES: [RecordType; 10] = [
+pub const RECORD_TYPES: [RecordType; 13] = [
     RecordType::of::<DropRecord<'_>>(),
     RecordType::of::<FlowRecord<'_>>(),
+    RecordType::of::<IngressSample<'_>>(),
     RecordType::of::<LinkRecord<'_>>(),
     RecordType::of::<MarkSample<'_>>(),
+    RecordType::of::<MemorySample<'_>>(),
     RecordType::of::<OperationRecord<'_>>(),
     RecordType::of::<PauseRecord<'_>>(),
     RecordType::of::<QueueSample<'_>>(),
     RecordType::of::<RateSample<'_>>(),
     RecordType::of::<StormRecord<'_>>(),
+    RecordType::of::<SwitchRecord<'_>>(),
     RecordType::of::<UtilisationSample<'_>>(),
 ];
 

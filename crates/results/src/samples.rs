@@ -38,6 +38,53 @@ record! {
 }
 
 record! {
+    /// A row of `samples/ingress.csv`: what an ingress port and priority of a switch holds in its memory. Frames count
+    /// in whole cells, if the memory has any.
+    pub struct IngressSample<'a> as "ingress" in "samples/ingress.csv" {
+        /// When.
+        time_ps: u64 => "ps";
+        /// The switch.
+        node: Cow<'a, str>;
+        /// The ingress port.
+        port: u16;
+        /// Priority, 0 to 7.
+        priority: u8;
+        /// Bytes that it holds, headroom included.
+        held_bytes: u64 => "bytes";
+        /// XOFF at that time: a frame that would exceed it outside the headroom goes to the headroom, and the sender
+        /// must pause. Empty for a lossy priority.
+        xoff_bytes: Option<u64> => "bytes";
+        /// XON at that time: with an empty headroom and no more than this, the sender may go on; 0 if it must
+        /// hold nothing. Empty for a lossy priority.
+        xon_bytes: Option<u64> => "bytes";
+        /// Bytes of these that are in its headroom.
+        headroom_bytes: u64 => "bytes";
+        /// The headroom that is reserved for it; 0 for a lossy priority.
+        headroom_limit_bytes: u64 => "bytes";
+    }
+}
+
+record! {
+    /// A row of `samples/memory.csv`: how much of a switch's memory is in use.
+    pub struct MemorySample<'a> as "memory" in "samples/memory.csv" {
+        /// When.
+        time_ps: u64 => "ps";
+        /// The switch.
+        node: Cow<'a, str>;
+        /// Bytes in use of the whole memory.
+        held_bytes: u64 => "bytes";
+        /// Bytes in use of the shared pool.
+        shared_bytes: u64 => "bytes";
+        /// The size of the shared pool.
+        shared_limit_bytes: u64 => "bytes";
+        /// Bytes in use of all headroom.
+        headroom_bytes: u64 => "bytes";
+        /// All headroom: the sum over ports and lossless priorities, or the `headroom_pool`.
+        headroom_limit_bytes: u64 => "bytes";
+    }
+}
+
+record! {
     /// A row of `samples/rates.csv`: a flow that was open at a sampling time, at its source; or a flow
     /// whose payload arrived since the previous sample, at the receiving host. A READ is received at
     /// its source.

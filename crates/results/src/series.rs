@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::ResultsError;
 
-/// A CSV file of samples: `time_ps`, `node`, `port`, perhaps `priority` and `flow`, and a column of
+/// A CSV file of samples: `time_ps`, `node`, perhaps `port`, `priority` and `flow`, and a column of
 /// values. Other columns are ignored, and so are rows without a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeriesFile {
@@ -24,8 +24,10 @@ pub struct SeriesSample {
     pub time_ps: u64,
     /// Name of the node.
     pub node: String,
-    /// Its port, from 0.
+    /// Its port, from 0; 0 if the file has no such column.
     pub port: u16,
+    /// Whether the file has no such column: the sample is of the whole node.
+    pub of_node: bool,
     /// Priority, 0 to 7; `None` if the file has no such column, or the field is empty.
     pub priority: Option<u8>,
     /// Number of the flow; `None` if the file has no such column, or the field is empty.
@@ -45,7 +47,7 @@ pub struct SeriesReader {
 struct Columns {
     time: usize,
     node: usize,
-    port: usize,
+    port: Option<usize>,
     priority: Option<usize>,
     flow: Option<usize>,
     value: usize,
@@ -67,7 +69,7 @@ impl SeriesReader {
         let columns = Columns {
             time: required("time_ps")?,
             node: required("node")?,
-            port: required("port")?,
+            port: place("port"),
             priority: place("priority"),
             flow: place("flow"),
             value: required(value)?,
@@ -80,7 +82,8 @@ impl SeriesReader {
         Ok(SeriesSample {
             time_ps: self.number(row, columns.time)?,
             node: row.get(columns.node).unwrap_or_default().to_owned(),
-            port: self.number(row, columns.port)?,
+            port: columns.port.map_or(Ok(0), |place| self.number(row, place))?,
+            of_node: columns.port.is_none(),
             priority: self.optional(row, columns.priority)?,
             flow: self.optional(row, columns.flow)?,
             value: self.number(row, columns.value)?,
@@ -157,6 +160,7 @@ mod tests {
             time_ps: 1_000,
             node: "leaf-0".to_owned(),
             port: 4,
+            of_node: false,
             priority: None,
             flow: None,
             value: 25,

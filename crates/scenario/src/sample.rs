@@ -17,6 +17,9 @@ pub struct SampleConfig {
     /// What ports send, in each interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub utilisation: Option<PortSampling>,
+    /// What ingress ports hold in the memory of switches, against XOFF and XON, with headroom and shared pool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ingress: Option<PortSampling>,
     /// Rates of flows: what congestion control allows, and what arrives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<FlowSampling>,

@@ -14,6 +14,7 @@ mod samples;
 mod statistics;
 mod status;
 mod summary;
+mod switches;
 mod tables;
 
 pub use self::checkpointing::{branch, fits, resume, run_with_checkpoints};

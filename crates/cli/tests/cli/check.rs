@@ -159,6 +159,51 @@ fn too_little_headroom_is_a_fault_with_the_sum() {
     assert!(enough.contains("3.786KB >= 3.786KB") && enough.contains("margin 0B"), "{enough}");
 }
 
+/// Two senders at 100 Gbit/s into one port, XOFF at 20 KB: the calculated headroom is enough, and 2 KB are not, as a pause
+/// comes into effect only after two frames of 1,106 bytes and what the cable holds.
+#[test]
+fn headroom_that_was_used_is_compared_with_what_was_reserved() {
+    let sandbox = Sandbox::with_small();
+    let run = |name: &str, settings: &[&str]| {
+        let sampled = "sample.ingress={ interval = \"10us\", ports = [\"all\"] }";
+        let fixed = ["run", "small.toml", "--out", name, "--set", sampled];
+        let more = ["--set", "switch.xoff=20KB", "--set", "congestion_control.none={}"];
+        sandbox.rocelab(&[&fixed[..], &more[..], settings].concat());
+    };
+    run("enough", &[]);
+    let ended = sandbox.rocelab(&["headroom", "enough"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
+    let first = ended.stdout.lines().next().unwrap();
+    let verdict =
+        "enough: headroom used, of what is reserved: enough: the most that one port used is ";
+    assert!(first.starts_with(verdict) && first.contains(" of 3.786KB ("), "{first}");
+    assert!(ended.stdout.contains("\n  ok    switch-0:"), "{ended:?}");
+    let checked = sandbox.succeeds(&["check", "enough"]);
+    assert!(checked.contains("\n  ok    headroom used        enough: the most"), "{checked}");
+
+    run("little", &["--set", "switch.headroom=2KB"]);
+    let ended = sandbox.rocelab(&["headroom", "little"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stdout.contains("not enough: "), "{ended:?}");
+    assert!(ended.stdout.contains("\n  WRONG switch-0:"), "{ended:?}");
+    let ended = sandbox.rocelab(&["headroom", "little", "--json"]);
+    let found: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(found["ports"][0]["reserved_bytes"], json!(2_000));
+    assert!(found["ports"][0]["drops"].as_u64() > Some(0), "{found}");
+    let ended = sandbox.rocelab(&["check", "little"]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stdout.contains("\n  WRONG headroom used        not enough: "), "{ended:?}");
+
+    sandbox.succeeds(&["run", "small.toml", "--out", "plain"]);
+    let ended = sandbox.rocelab(&["headroom", "plain"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("plain: the memory of switches was not measured: put [sample.ingress]")
+    );
+}
+
 #[test]
 fn marks_that_come_after_pauses_are_a_fault() {
     let sandbox = Sandbox::with_small();

@@ -13,6 +13,8 @@ fn full_run() -> Sandbox {
         "--set",
         "sample.rates.interval=10us",
         "--set",
+        "sample.ingress={ interval = \"10us\", ports = [\"all\"] }",
+        "--set",
         "sample.marks={ interval = \"10us\", ports = [\"leaf-0:0\"] }",
         "--set",
         "sample.utilisation={ interval = \"10us\", ports = [\"leaf-0:0\"] }",
@@ -49,11 +51,14 @@ fn every_file_is_there_with_its_documented_columns() {
         "pfc.csv",
         "queues.csv",
         "run.json",
+        "samples/ingress.csv",
         "samples/marks.csv",
+        "samples/memory.csv",
         "samples/rates.csv",
         "samples/utilisation.csv",
         "scenario.resolved.toml",
         "summary.json",
+        "switches.csv",
         "topology.json",
     ];
     assert_eq!(files, expected);
@@ -63,9 +68,12 @@ fn every_file_is_there_with_its_documented_columns() {
         ("drops.csv", "drops.csv"),
         ("links.csv", "links.csv"),
         ("queues.csv", "queues.csv"),
+        ("samples/ingress.csv", "samples/ingress.csv"),
         ("samples/marks.csv", "samples/marks.csv"),
+        ("samples/memory.csv", "samples/memory.csv"),
         ("samples/rates.csv", "samples/rates.csv"),
         ("samples/utilisation.csv", "samples/utilisation.csv"),
+        ("switches.csv", "switches.csv"),
     ] {
         let (columns, rows) = sandbox.csv(&format!("results/{file}"));
         assert_eq!(columns, documented(heading), "{file}");

@@ -5,7 +5,10 @@ use rocelab_units::{Bandwidth, Bytes, Duration};
 
 use super::by_egress::HeldByEgress;
 use super::in_use::{InUse, within};
-use super::{Admission, Arrival, BufferError, BufferPolicy, Departure, DropReason};
+use super::{
+    Admission, Arrival, BufferError, BufferPolicy, Departure, DropReason, MemoryParts, Occupancy,
+    PauseThresholds,
+};
 
 /// Bytes that each ingress port and class may store before it uses the shared part.
 const RESERVE: u32 = 4_096;
@@ -211,6 +214,32 @@ impl BufferPolicy for HpccNs3Buffer {
 
     fn forget_egress(&mut self, egress: u16) {
         self.by_egress.forget(egress);
+    }
+
+    fn occupancy(&self, ingress: u16, priority: u8) -> Occupancy {
+        let class = &self.ingress[index(ingress, priority)];
+        let threshold = u64::from(self.threshold(class));
+        let (reserve, offset) = (u64::from(RESERVE), u64::from(RESUME_OFFSET));
+        // Within the reserve a class may always go on.
+        let xon = threshold.saturating_sub(offset) + reserve;
+        Occupancy {
+            stored: class.held,
+            headroom: class.headroom_used,
+            headroom_limit: class.headroom,
+            thresholds: (priority != 0)
+                .then_some(PauseThresholds { xoff: threshold + reserve, xon }),
+        }
+    }
+
+    fn in_use(&self) -> MemoryParts {
+        let headroom = self.ingress.iter().map(|class| u64::from(class.headroom_used)).sum();
+        MemoryParts { shared: self.shared.into(), headroom }
+    }
+
+    fn sizes(&self) -> MemoryParts {
+        // Each class of a port may use a headroom of its own, though the memory has room for one a port.
+        let headroom = self.ingress.iter().step_by(8).map(|class| u64::from(class.headroom)).sum();
+        MemoryParts { shared: self.available.into(), headroom }
     }
 
     fn stored(&self) -> u64 {

@@ -5,6 +5,8 @@ mod by_egress;
 mod headroom;
 mod hpcc_ns3;
 mod in_use;
+mod measured;
+mod peaks;
 mod pools;
 mod shared;
 mod switch;
@@ -15,10 +17,12 @@ pub use headroom::{
     HeadroomInput, HeadroomTerms, LosslessHop, headroom, rate_of_response, standard_response,
 };
 pub use hpcc_ns3::{HpccNs3Buffer, HpccNs3Port};
+pub use measured::MeasuredBuffer;
+pub use peaks::{IngressPeak, MemoryParts, Occupancy, PauseThresholds, Peaks};
 pub use pools::PoolBuffer;
 use rocelab_state::{BorshDeserialize, BorshSerialize, State};
 pub use shared::{BufferError, BufferLayout, SharedBuffer};
-pub use switch::SwitchBuffer;
+pub use switch::{GeneralBuffer, SwitchBuffer};
 
 /// Admission to a switch's memory. The native switch is [`SharedBuffer`].
 ///
@@ -66,6 +70,20 @@ pub trait BufferPolicy: fmt::Debug + Send + State {
 
     /// Bytes of memory in use now.
     fn stored(&self) -> u64;
+
+    /// What an ingress port and priority holds now, and its limits.
+    fn occupancy(&self, ingress: u16, priority: u8) -> Occupancy;
+
+    /// How much of the memory's parts is in use now.
+    fn in_use(&self) -> MemoryParts;
+
+    /// How large these parts are.
+    fn sizes(&self) -> MemoryParts;
+
+    /// The most that was ever in use; `None` unless that is measured.
+    fn peaks(&self) -> Option<&Peaks> {
+        None
+    }
 
     /// Bytes of memory that a frame of `len` bytes takes.
     fn memory_of(&self, len: u32) -> u32 {
@@ -169,6 +187,15 @@ impl Admission {
     /// Whether the frame was stored.
     pub const fn is_stored(self) -> bool {
         matches!(self, Self::Stored | Self::StoredAndPause)
+    }
+
+    /// Whether the frame was dropped because there is too little headroom.
+    pub const fn exceeds_headroom(self) -> bool {
+        let (Self::Dropped(reason) | Self::DroppedAndPause(reason)) = self else { return false };
+        matches!(
+            reason,
+            DropReason::HeadroomExceeded { .. } | DropReason::HeadroomPoolExceeded { .. }
+        )
     }
 }
 

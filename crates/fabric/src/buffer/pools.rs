@@ -6,7 +6,10 @@ use rocelab_units::Ratio;
 use super::by_egress::HeldByEgress;
 use super::in_use::{InUse, check_lossy, within};
 use super::shared::{BufferError, BufferLayout, lossless_mask};
-use super::{Admission, Arrival, BufferPolicy, Departure, DropReason};
+use super::{
+    Admission, Arrival, BufferPolicy, Departure, DropReason, MemoryParts, Occupancy,
+    PauseThresholds,
+};
 use crate::{Priority, SwitchConfig};
 
 /// Accounting by ingress port and priority and by egress port and priority, in whole cells.
@@ -116,7 +119,7 @@ impl State for PoolBuffer {
             return Err(unfit("the number of a switch's ports"));
         }
         (self.egress, self.by_egress) = (egress, by_egress);
-        let used = self.in_use()?;
+        let used = self.added_up()?;
         // Amounts that were counted in cells of one size cannot be released in cells of another.
         if cell != self.rules.cell && !used.is_empty() {
             return Err(unfit("the size of a buffer's cells"));
@@ -133,7 +136,7 @@ impl State for PoolBuffer {
 
 impl PoolBuffer {
     /// The memory in use, added up over all ports.
-    fn in_use(&self) -> rocelab_state::Result<InUse> {
+    fn added_up(&self) -> rocelab_state::Result<InUse> {
         let Rules { lossless, ingress_reserve, egress_reserve, .. } = self.rules;
         let mut used = InUse::default();
         for ((priority, state), &queued) in (0..8).cycle().zip(&self.ingress).zip(&self.egress) {
@@ -399,6 +402,35 @@ impl BufferPolicy for PoolBuffer {
 
     fn stored(&self) -> u64 {
         u64::from(self.shared.used) + u64::from(self.reserve_used) + u64::from(self.headroom_used)
+    }
+
+    fn occupancy(&self, ingress: u16, priority: u8) -> Occupancy {
+        let (state, rules) = (&self.ingress[index(ingress, priority)], &self.rules);
+        let shared = state.stored.saturating_sub(rules.ingress_reserve);
+        let thresholds = PauseThresholds::new(
+            self.threshold(priority),
+            u64::from(shared) + u64::from(self.shared.free()),
+            u64::from(rules.ingress_reserve),
+            rules.xon_offset,
+        );
+        Occupancy {
+            stored: state.stored,
+            headroom: state.headroom_used,
+            headroom_limit: state.headroom_limit,
+            thresholds: (rules.lossless & (1 << priority) != 0).then_some(thresholds),
+        }
+    }
+
+    fn in_use(&self) -> MemoryParts {
+        MemoryParts { shared: self.shared.used.into(), headroom: self.headroom_used.into() }
+    }
+
+    fn sizes(&self) -> MemoryParts {
+        let sum = || self.ingress.iter().map(|state| u64::from(state.headroom_limit)).sum();
+        MemoryParts {
+            shared: self.shared.limit.into(),
+            headroom: self.headroom_pool.map_or_else(sum, |pool| pool.limit.into()),
+        }
     }
 
     fn memory_of(&self, len: u32) -> u32 {

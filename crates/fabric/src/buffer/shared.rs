@@ -6,7 +6,10 @@ use thiserror::Error;
 
 use super::by_egress::HeldByEgress;
 use super::in_use::{InUse, check_lossy, within};
-use super::{Admission, Arrival, BufferPolicy, Departure, DropReason};
+use super::{
+    Admission, Arrival, BufferPolicy, Departure, DropReason, MemoryParts, Occupancy,
+    PauseThresholds,
+};
 use crate::SwitchConfig;
 
 /// Shared-buffer accounting by ingress port and priority.
@@ -407,6 +410,35 @@ impl BufferPolicy for SharedBuffer {
 
     fn stored(&self) -> u64 {
         u64::from(self.shared_used) + u64::from(self.reserve_used) + u64::from(self.headroom_used)
+    }
+
+    fn occupancy(&self, ingress: u16, priority: u8) -> Occupancy {
+        let state = &self.ingress[self.place_of(ingress, priority)];
+        let free = u64::from(self.shared_limit - self.shared_used);
+        let shared = self.beyond_reserve(state.stored);
+        let thresholds = PauseThresholds::new(
+            self.threshold(),
+            u64::from(shared) + free,
+            u64::from(self.reserve),
+            self.xon_offset,
+        );
+        Occupancy {
+            stored: state.stored,
+            headroom: state.headroom_used,
+            headroom_limit: state.headroom_limit,
+            thresholds: self.is_lossless(priority).then_some(thresholds),
+        }
+    }
+
+    fn in_use(&self) -> MemoryParts {
+        MemoryParts { shared: self.shared_used.into(), headroom: self.headroom_used.into() }
+    }
+
+    fn sizes(&self) -> MemoryParts {
+        MemoryParts {
+            shared: self.shared_limit.into(),
+            headroom: self.ingress.iter().map(|state| u64::from(state.headroom_limit)).sum(),
+        }
     }
 }
 

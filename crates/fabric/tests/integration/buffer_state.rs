@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use proptest::prelude::*;
 use rocelab_fabric::{
-    Arrival, BufferPolicy, Departure, HpccNs3Buffer, HpccNs3Port, Priority, SwitchBuffer,
-    SwitchConfig,
+    Arrival, BufferPolicy, Departure, HpccNs3Buffer, HpccNs3Port, IngressPeak, MemoryParts,
+    PauseThresholds, Priority, SwitchBuffer, SwitchConfig,
 };
 use rocelab_state::State;
 use rocelab_units::{Bandwidth, Bytes, Duration, Ratio};
@@ -132,8 +132,51 @@ proptest! {
             lossy_ingress_alpha: Some(Ratio::new(1, 4)),
             ..config()
         });
-        assert!(matches!(buffer, SwitchBuffer::Pools(_)));
+        assert!(matches!(buffer, SwitchBuffer::General(_)));
         goes_on(&buffer, &steps, follow);
+    }
+
+    /// Peaks are what is held after each frame that is stored, and keeping them changes no decision.
+    #[test]
+    fn a_measured_buffer_decides_alike_and_knows_the_most(
+        steps in steps(), reserve in 0u64..4_000, cell in prop_oneof![Just(1u64), Just(208)],
+    ) {
+        let plain = native(&SwitchConfig {
+            reserve: Bytes::new(reserve),
+            cell: Bytes::new(cell),
+            ..config()
+        });
+        let measured = plain.clone().measured(3);
+        goes_on(&measured, &steps, 7);
+        let (mut plain, mut measured) = (Switch::new(plain), Switch::new(measured));
+        let (mut most, mut of_memory) = (BTreeMap::new(), (0, MemoryParts::default()));
+        for step in steps {
+            let decided = measured.step(step);
+            prop_assert_eq!(&plain.step(step), &decided);
+            let (ingress, _, priority, _, arrives) = step;
+            if !arrives {
+                continue;
+            }
+            let now = plain.memory.occupancy(ingress, priority);
+            let peak: &mut IngressPeak = most.entry((ingress, priority)).or_default();
+            peak.pauses += u64::from(decided.contains("AndPause"));
+            peak.drops += u64::from(decided.contains("Dropped"));
+            peak.headroom_drops += u64::from(decided.contains("HeadroomExceeded"));
+            if now.held() > peak.held {
+                (peak.held, peak.xoff) = (now.held(), now.thresholds.map_or(0, |limits| limits.xoff));
+            }
+            peak.headroom = peak.headroom.max(now.headroom);
+            let parts = plain.memory.in_use();
+            of_memory.0 = of_memory.0.max(plain.memory.stored());
+            of_memory.1.shared = of_memory.1.shared.max(parts.shared);
+            of_memory.1.headroom = of_memory.1.headroom.max(parts.headroom);
+        }
+        let peaks = measured.memory.peaks().expect("it is measured");
+        for ((ingress, priority), peak) in most {
+            prop_assert_eq!(peaks.of(ingress, priority), peak);
+        }
+        prop_assert_eq!((peaks.stored(), peaks.parts()), of_memory);
+        prop_assert!(plain.memory.peaks().is_none());
     }
 
     #[test]
@@ -153,6 +196,38 @@ fn used() -> Vec<u8> {
     while switch.step((0, 1, 3, 1_000, true)) == "Stored" {}
     switch.step((0, 1, 3, 1_000, true));
     saved(&switch.memory)
+}
+
+/// 78,000 bytes are shared by alpha 1/2 and 12,000 are headroom: a third of what is shared is the threshold of one alone.
+#[test]
+fn what_is_held_is_beside_its_thresholds() {
+    let mut switch = Switch::new(native(&config()).measured(3));
+    for _ in 0..26 {
+        assert_eq!(switch.step((0, 1, 3, 1_000, true)), "Stored");
+    }
+    // 52,000 are free.
+    let now = switch.memory.occupancy(0, 3);
+    assert_eq!((now.stored, now.headroom, now.headroom_limit), (26_000, 0, 12_000));
+    assert_eq!(now.thresholds, Some(PauseThresholds { xoff: 26_000, xon: 24_000 }));
+    assert_eq!(switch.step((0, 1, 3, 1_000, true)), "StoredAndPause");
+    for _ in 0..11 {
+        assert_eq!(switch.step((0, 1, 3, 1_000, true)), "Stored");
+    }
+    assert!(switch.step((0, 1, 3, 1_000, true)).starts_with("Dropped"));
+    // XON: the headroom is empty after 12 frames, and 24,000 plus 2,000 are at most half of 54,000 after two more.
+    let resumes = (1..).find(|_| switch.step((0, 1, 3, 0, false)) == "true");
+    assert_eq!(resumes, Some(14), "24,000 + 2,000 <= (78,000 - 24,000) / 2");
+    let peaks = switch.memory.peaks().expect("it is measured");
+    let peak = peaks.of(0, 3);
+    assert_eq!((peak.held, peak.xoff, peak.headroom), (38_000, 26_000, 12_000));
+    assert_eq!((peak.pauses, peak.drops, peak.headroom_drops), (1, 1, 1));
+    assert_eq!(
+        (peaks.stored(), peaks.parts().shared, peaks.parts().headroom),
+        (38_000, 26_000, 12_000)
+    );
+    assert_eq!(switch.memory.sizes(), MemoryParts { shared: 78_000, headroom: 72_000 });
+    let lossy = switch.memory.occupancy(0, 0);
+    assert_eq!((lossy.thresholds, lossy.headroom_limit), (None, 0));
 }
 
 #[test]

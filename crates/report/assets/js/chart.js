@@ -1,5 +1,5 @@
 // Curves, drawn by uPlot. A chart is { id, title, note, x, y, curves, group }: x and y are
-// { title, quantity, log, values (of x), low, high }; a curve is { label, values, points }. A
+// { title, quantity, log, values (of x), low, high }; a curve is { label, values, points, limit }. A
 // chart that is `stepped` keeps each value until the next.
 
 const CHART_HEIGHT = 220;
@@ -7,7 +7,8 @@ const DASHES = [[], [6, 3], [2, 3]];
 const groups = new Map();
 
 const curveColour = (index) => theme.category(index);
-const curveDash = (index) => DASHES[Math.floor(index / 8) % DASHES.length];
+// Thresholds (`limit`) are dotted.
+const curveDash = (curve, index) => (curve.limit ? [2, 3] : DASHES[Math.floor(index / 8) % DASHES.length]);
 
 function chart(spec) {
   let plot = null;
@@ -85,7 +86,7 @@ function options(spec, width) {
     };
   };
   const series = spec.curves.map((curve, index) => ({
-    label: curve.label, scale: "y", stroke: curveColour(index), width: 1.5, dash: curveDash(index), spanGaps: true,
+    label: curve.label, scale: "y", stroke: curveColour(index), width: 1.5, dash: curveDash(curve, index), spanGaps: true,
     paths: spec.stepped ? uPlot.paths.stepped({ align: 1 }) : undefined,
     points: { show: Boolean(curve.points), size: 6, fill: curveColour(index) },
     value: (self, value) => format(spec.y.quantity, value),

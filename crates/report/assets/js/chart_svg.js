@@ -45,9 +45,9 @@ function chartSvg(spec, plot) {
       if (spec.stepped && points.length) points.push([here[0], points[points.length - 1][1]]);
       points.push(here);
     });
-    curves.append(svg("polyline", { points: points.join(" "), stroke: curveColour(index), "stroke-dasharray": curveDash(index).join(" ") || null }));
+    curves.append(svg("polyline", { points: points.join(" "), stroke: curveColour(index), "stroke-dasharray": curveDash(curve, index).join(" ") || null }));
     const legend = [box.left + (index % 4) * 170, box.bottom + 48 + 16 * Math.floor(index / 4)];
-    drawing.append(svg("path", { d: `M${legend[0]} ${legend[1] - 4}h18`, stroke: curveColour(index), "stroke-width": 2, "stroke-dasharray": curveDash(index).join(" ") || null }),
+    drawing.append(svg("path", { d: `M${legend[0]} ${legend[1] - 4}h18`, stroke: curveColour(index), "stroke-width": 2, "stroke-dasharray": curveDash(curve, index).join(" ") || null }),
       text([legend[0] + 24, legend[1]], curve.label, "start"));
   });
   drawing.append(clip, curves);

@@ -52,6 +52,10 @@ impl Steps {
         }
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+
     pub(crate) fn largest(&self) -> u64 {
         self.points.iter().map(|point| point.1).max().unwrap_or(0)
     }

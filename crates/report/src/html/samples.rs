@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_results::{Results, ResultsError, SeriesFile, SeriesReader};
+use rocelab_results::{Results, ResultsError, SeriesFile, SeriesReader, SeriesSample};
 use rocelab_units::Duration;
 use serde::Serialize;
 
@@ -37,6 +37,9 @@ pub(crate) struct Sampled {
     section: &'static str,
     /// The file with the samples.
     file: SeriesFile,
+    /// Thresholds that are drawn with the series that has the greatest values: what they are called, and their column
+    /// in the same file.
+    limits: &'static [(&'static str, &'static str)],
     holds: Holds,
     /// What to do if there are no samples.
     pub(crate) missing: &'static str,
@@ -51,17 +54,52 @@ enum Holds {
     Before,
 }
 
+/// What to do without samples of ingress ports.
+const INGRESS_MISSING: &str = "What ingress ports hold was not sampled. Put [sample.ingress] with interval and ports \
+                               into the scenario, and run it again.";
+
 /// All quantities that may be sampled, in the order of the page.
-pub(crate) const SAMPLED: [Sampled; 5] = [
+pub(crate) const SAMPLED: [Sampled; 8] = [
     Sampled {
         id: "queue",
         title: "Queues",
         quantity: Quantity::Bytes,
         section: "queues",
         file: SeriesFile { path: "queues.csv", value: "queue_bytes" },
+        limits: &[],
         holds: Holds::After,
         missing: "Queues were not sampled. Put [sample.queues] with interval and ports into the \
                   scenario, and run it again.",
+    },
+    Sampled {
+        id: "ingress",
+        title: "Memory held by ingress ports",
+        quantity: Quantity::Bytes,
+        section: "ingress",
+        file: SeriesFile { path: "samples/ingress.csv", value: "held_bytes" },
+        limits: &[("XOFF", "xoff_bytes"), ("XON", "xon_bytes")],
+        holds: Holds::After,
+        missing: INGRESS_MISSING,
+    },
+    Sampled {
+        id: "headroom",
+        title: "Headroom in use",
+        quantity: Quantity::Bytes,
+        section: "ingress",
+        file: SeriesFile { path: "samples/ingress.csv", value: "headroom_bytes" },
+        limits: &[("reserved", "headroom_limit_bytes")],
+        holds: Holds::After,
+        missing: INGRESS_MISSING,
+    },
+    Sampled {
+        id: "shared-pool",
+        title: "Shared pools of switches",
+        quantity: Quantity::Bytes,
+        section: "ingress",
+        file: SeriesFile { path: "samples/memory.csv", value: "shared_bytes" },
+        limits: &[("size", "shared_limit_bytes")],
+        holds: Holds::After,
+        missing: INGRESS_MISSING,
     },
     Sampled {
         id: "rate",
@@ -69,6 +107,7 @@ pub(crate) const SAMPLED: [Sampled; 5] = [
         quantity: Quantity::Rate,
         section: "rates",
         file: SeriesFile { path: "samples/rates.csv", value: "rate_bps" },
+        limits: &[],
         holds: Holds::After,
         missing: "Flows were not sampled. Put [sample.rates] with interval, and perhaps flows, into \
                   the scenario, and run it again.",
@@ -79,6 +118,7 @@ pub(crate) const SAMPLED: [Sampled; 5] = [
         quantity: Quantity::Rate,
         section: "rates",
         file: SeriesFile { path: "samples/rates.csv", value: "goodput_bps" },
+        limits: &[],
         holds: Holds::Before,
         missing: "Flows were not sampled. Put [sample.rates] with interval, and perhaps flows, into \
                   the scenario, and run it again.",
@@ -89,6 +129,7 @@ pub(crate) const SAMPLED: [Sampled; 5] = [
         quantity: Quantity::Count,
         section: "marks",
         file: SeriesFile { path: "samples/marks.csv", value: "marks" },
+        limits: &[],
         holds: Holds::Before,
         missing: "Marks were not sampled. Put [sample.marks] with interval and ports into the \
                   scenario, and run it again. The table of links has their sums.",
@@ -99,6 +140,7 @@ pub(crate) const SAMPLED: [Sampled; 5] = [
         quantity: Quantity::Rate,
         section: "utilisation",
         file: SeriesFile { path: "samples/utilisation.csv", value: "rate_bps" },
+        limits: &[],
         holds: Holds::Before,
         missing: "What ports send was not sampled. Put [sample.utilisation] with interval and ports \
                   into the scenario, and run it again. The table of links has the means.",
@@ -109,22 +151,45 @@ pub(crate) const SAMPLED: [Sampled; 5] = [
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
     pub(crate) series: BTreeMap<Sampler, Steps>,
+    /// Thresholds of the series with the greatest values, with their names.
+    pub(crate) limits: Vec<(&'static str, Steps)>,
 }
 
-/// What was sampled: a port, or a flow there.
+impl Samples {
+    /// The series that has the greatest value, if it has any above zero.
+    fn greatest(&self) -> Option<Sampler> {
+        let order = |(of, steps): &(&Sampler, &Steps)| (steps.largest(), std::cmp::Reverse(**of));
+        let (of, steps) = self.series.iter().max_by_key(order)?;
+        (steps.largest() > 0).then_some(*of)
+    }
+}
+
+/// What was sampled: a port, a flow there, or the whole node of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Sampler {
     /// The direction in which the port sends.
     pub(crate) direction: usize,
     pub(crate) priority: Option<u8>,
     pub(crate) flow: Option<u64>,
+    /// Whether it is of the whole node.
+    pub(crate) of_node: bool,
 }
 
 impl Sampler {
-    /// `leaf-0:4 p3`, or `flow 7 of host-1`.
+    /// Where a sample was taken; `None` if there is no such port.
+    fn of(sample: &SeriesSample, ports: &Ports) -> Option<Self> {
+        let direction = ports.direction(&sample.node, sample.port)?;
+        let (priority, flow, of_node) = (sample.priority, sample.flow, sample.of_node);
+        Some(Self { direction, priority, flow, of_node })
+    }
+
+    /// `leaf-0:4 p3`, `flow 7 of host-1`, or `leaf-0`.
     pub(crate) fn label(self, ports: &Ports) -> String {
         if let Some(flow) = self.flow {
             return format!("flow {flow} of {}", ports.directions[self.direction].record.from);
+        }
+        if self.of_node {
+            return ports.directions[self.direction].record.from.to_string();
         }
         let port = ports.label(self.direction);
         self.priority.map_or(port.clone(), |number| format!("{port} p{number}"))
@@ -171,13 +236,42 @@ impl Sampled {
         let mut raw: BTreeMap<Sampler, Vec<Point>> = BTreeMap::new();
         for sample in reader {
             let sample = sample?;
-            let Some(direction) = ports.direction(&sample.node, sample.port) else { continue };
-            let of = Sampler { direction, priority: sample.priority, flow: sample.flow };
+            let Some(of) = Sampler::of(&sample, ports) else { continue };
             raw.entry(of).or_default().push((sample.time_ps, sample.value));
         }
         let run_ps = results.summary().simulated_ps;
         let steps = |points: &[Point]| steps(points, interval, self.holds, run_ps);
-        Ok(Samples { series: raw.into_iter().map(|(of, points)| (of, steps(&points))).collect() })
+        let series = raw.into_iter().map(|(of, points)| (of, steps(&points))).collect();
+        let mut samples = Samples { series, limits: Vec::new() };
+        if let Some(greatest) = samples.greatest() {
+            samples.limits = self.limits_of(greatest, results, ports)?;
+        }
+        Ok(samples)
+    }
+
+    /// The thresholds of one series. Between samples that were left out they are as at the one before.
+    fn limits_of(
+        &self,
+        of: Sampler,
+        results: &Results,
+        ports: &Ports,
+    ) -> Result<Vec<(&'static str, Steps)>, ResultsError> {
+        let mut limits = Vec::new();
+        for &(name, value) in self.limits {
+            let mut steps = Steps::default();
+            for sample in results.series(SeriesFile { value, ..self.file })?.into_iter().flatten() {
+                let sample = sample?;
+                if Sampler::of(&sample, ports) == Some(of) {
+                    let begin = if steps.is_empty() { 0 } else { sample.time_ps };
+                    steps.set(begin, sample.value);
+                    steps.set(sample.time_ps, sample.value);
+                }
+            }
+            if !steps.is_empty() {
+                limits.push((name, steps));
+            }
+        }
+        Ok(limits)
     }
 
     /// The time between two samples (ps), above zero.

@@ -46,6 +46,14 @@ pub(crate) struct TimeLine {
 pub(crate) struct Curve {
     pub(crate) label: String,
     pub(crate) values: Vec<u64>,
+    /// Whether it is a threshold, drawn with dashes.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) limit: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_false(limit: &bool) -> bool {
+    !limit
 }
 
 impl Curve {
@@ -54,7 +62,12 @@ impl Curve {
         let mut values = steps.envelope(span.figure, BINS);
         let within = (0..BINS).filter(|bin| span.figure.edge(BINS, *bin) <= span.run_ps);
         values.truncate(2 * within.count());
-        Self { label: label.to_owned(), values }
+        Self { label: label.to_owned(), values, limit: false }
+    }
+
+    /// A threshold.
+    fn limit(label: &str, steps: &Steps, span: Span) -> Self {
+        Self { limit: true, ..Self::new(label, steps, span) }
     }
 }
 
@@ -181,7 +194,12 @@ pub(crate) fn sampled(
                 _ => String::new(),
             };
             let curve = |(of, steps): (&Sampler, &Steps)| Curve::new(&of.label(ports), steps, span);
-            (note, all.into_iter().take(shown).map(curve).collect())
+            let of = all.first().map(|(of, _)| of.label(ports)).unwrap_or_default();
+            let limit = |(name, steps): &(&str, Steps)| {
+                Curve::limit(&format!("{name} of {of}"), steps, span)
+            };
+            let limits: Vec<Curve> = samples.limits.iter().map(limit).collect();
+            (note, all.into_iter().take(shown).map(curve).chain(limits).collect())
         }
     };
     TimeLine { id: what.id, title: what.title, quantity: what.quantity, note, curves }

@@ -130,6 +130,8 @@ pub(super) fn words(kind: &RecordKind) -> [u64; 4] {
         | RecordKind::Use(_)
         | RecordKind::Rate(_)
         | RecordKind::Goodput(_)
+        | RecordKind::Ingress(_)
+        | RecordKind::Memory(_)
         | RecordKind::PauseWithdrawal(_) => [0; 4],
     }
 }

@@ -90,8 +90,8 @@ pub(crate) use self::stuck::{FullQueue, StuckQueuePair, WaitingPackets};
 pub use crate::profile::BuildError;
 pub use crate::record::{
     Deadlock, DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowGoodput, FlowRate,
-    FrameDropped, HostEnd, IntegrityReport, Layer2Totals, MarksCounted, OpenOperation,
-    OperationEnd, PauseChange, PauseEvent, PauseRequest, PauseWithdrawal, PortUse, Promise,
-    QueueLength, QueueStorm, Record, RecordKind, StuckQueue, Totals, TrafficKind, Traversals,
-    Violation,
+    FrameDropped, HostEnd, IngressHeld, IntegrityReport, Layer2Totals, MarksCounted, MemoryHeld,
+    OpenOperation, OperationEnd, PauseChange, PauseEvent, PauseRequest, PauseWithdrawal, PortUse,
+    Promise, QueueLength, QueueStorm, Record, RecordKind, StuckQueue, Totals, TrafficKind,
+    Traversals, Violation,
 };

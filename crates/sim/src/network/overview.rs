@@ -145,6 +145,11 @@ impl<'a, P: Profile> Overview<'a, P> {
         })
     }
 
+    /// The memory of every switch that is here, with the switch.
+    pub(crate) fn memories(self) -> impl Iterator<Item = (NodeId, &'a P::Buffer)> {
+        self.0.switches.iter().map(|switch| (switch.node, &switch.buffer))
+    }
+
     /// What is counted as it happens.
     pub(crate) fn counted(self) -> &'a Totals {
         &self.0.course.totals

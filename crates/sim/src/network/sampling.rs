@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocelab_engine::{EventKey, Tie};
-use rocelab_fabric::{NodeId, Serialisation};
+use rocelab_fabric::{BufferPolicy, NodeId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 
 use self::samplers::{Counted, ReceivedFlow, SampledFlow, Sampler};
@@ -17,12 +17,13 @@ use super::digest::Records;
 use super::event::Event;
 use super::feature::Timers;
 use super::link_rates::LinkRates;
-use super::node::{Host, Role};
+use super::node::{Host, Role, Switch};
 use super::part::Part;
 use super::port::NetworkPort;
 use crate::profile::{FlowProgress, Inspect, Profile};
 use crate::record::{
-    FlowGoodput, FlowRate, MarksCounted, PortUse, QueueLength, Record, RecordKind,
+    FlowGoodput, FlowRate, IngressHeld, MarksCounted, MemoryHeld, PortUse, QueueLength, Record,
+    RecordKind,
 };
 use crate::{Plan, PortSamplingPlan};
 
@@ -33,6 +34,7 @@ pub(crate) struct Measuring<'a, P: Profile> {
     part: &'a Part,
     hosts: &'a [Host<P>],
     ports: &'a [NetworkPort<P>],
+    switches: &'a [Switch<P>],
     rates: &'a LinkRates,
     records: &'a mut Records,
     sampling: &'a mut Sampling,
@@ -47,6 +49,7 @@ impl<P: Profile> Network<P> {
             layout,
             hosts,
             ports,
+            switches,
             failures,
             course,
             features,
@@ -60,6 +63,7 @@ impl<P: Profile> Network<P> {
             part: &layout.part,
             hosts,
             ports,
+            switches,
             rates: &failures.link_rates,
             records: &mut course.records,
             sampling: &mut features.sampling,
@@ -82,12 +86,16 @@ impl<P: Profile> Measuring<'_, P> {
         self.add_port_samplers(sampling.utilisation.as_ref(), |ports| {
             Measured::Utilisation(counted(ports))
         });
+        let all = self.ports;
+        self.add_port_samplers(sampling.ingress.as_ref(), |ports| {
+            Measured::Ingress(ports.into_iter().map(|port| all[port as usize].number).collect())
+        });
         if let Some(rates) = &sampling.rates {
             self.add_flow_samplers(rates.interval, &rates.flows);
         }
         for number in 0..self.sampling.samplers.len() {
             let Sampler { node, interval, ref what, .. } = self.sampling.samplers[number];
-            let at_once = matches!(what, Measured::Queues(_));
+            let at_once = what.is_of_a_moment();
             let time = if at_once { SimTime::ZERO } else { SimTime::ZERO + interval };
             let sampler = u32::try_from(number).unwrap_or(u32::MAX);
             self.timers.arm(node, time, Event::Sample { sampler });
@@ -158,7 +166,7 @@ impl<P: Profile> Measuring<'_, P> {
         let mut sampling = std::mem::take(self.sampling);
         let key = EventKey { time: now, tie: Tie::default() };
         for sampler in &mut sampling.samplers {
-            if !matches!(sampler.what, Measured::Queues(_)) {
+            if !sampler.what.is_of_a_moment() {
                 self.measure(key, sampler, &mut sampling.flows, &mut sampling.received);
             }
         }
@@ -204,6 +212,7 @@ impl<P: Profile> Measuring<'_, P> {
                     self.keep(key, bytes > 0, RecordKind::Use(sample));
                 }
             }
+            Measured::Ingress(ports) => self.sample_ingress(key, sampler.node, ports),
             Measured::Rates(places) => {
                 for &place in &*places {
                     self.sample_flow(key, &mut flows[place]);
@@ -226,6 +235,36 @@ impl<P: Profile> Measuring<'_, P> {
             let bytes = self.ports[port as usize].port.queued(priority);
             let length = QueueLength { node, port: number, priority, bytes };
             self.keep(key, bytes > 0, RecordKind::Queue(length));
+        }
+    }
+
+    /// Samples what ports of a switch hold in its memory, and that memory. What is empty is left out.
+    fn sample_ingress(&mut self, key: EventKey, node: NodeId, ports: &[u16]) {
+        let Role::Switch(switch) = self.timers.nodes[node as usize].role else { return };
+        let switches = self.switches;
+        let buffer = &switches[switch as usize].buffer;
+        let (stored, now, sizes) = (buffer.stored(), buffer.in_use(), buffer.sizes());
+        let memory = MemoryHeld {
+            node,
+            stored,
+            shared: (now.shared, sizes.shared),
+            headroom: (now.headroom, sizes.headroom),
+        };
+        self.keep(key, stored > 0, RecordKind::Memory(memory));
+        for &port in ports {
+            for priority in 0..8 {
+                let held = buffer.occupancy(port, priority);
+                let sample = IngressHeld {
+                    node,
+                    port,
+                    priority,
+                    stored: held.stored,
+                    headroom: held.headroom,
+                    headroom_limit: held.headroom_limit,
+                    thresholds: held.thresholds.map(|limits| (limits.xoff, limits.xon)),
+                };
+                self.keep(key, held.held() > 0, RecordKind::Ingress(sample));
+            }
         }
     }
 

@@ -15,6 +15,7 @@ use super::reference_files::{PauseLine, ReferenceOutput};
 use super::statistics::RunStatistics;
 use super::status::{flow_status, operation_status};
 use super::summary::summary;
+use super::switches;
 use super::tables::Tables;
 use crate::frozen::frozen;
 use crate::ideal::UnloadedNetwork;
@@ -88,6 +89,8 @@ impl<'a, S: Sink> Output<'a, S> {
                 RecordKind::Use(port) => self.tables.samples.port_use(key.time, &port)?,
                 RecordKind::Rate(rate) => self.tables.samples.rate(key.time, &rate)?,
                 RecordKind::Goodput(goodput) => self.tables.samples.goodput(key.time, &goodput)?,
+                RecordKind::Ingress(held) => self.tables.samples.ingress(key.time, &held)?,
+                RecordKind::Memory(held) => self.tables.samples.memory(key.time, &held)?,
                 RecordKind::Storm(storm) => self.storm(key.time, &storm)?,
                 RecordKind::OperationEnd(end) => self.operation_end(key.time, &end)?,
             }
@@ -294,6 +297,7 @@ impl<'a, S: Sink> Output<'a, S> {
             self.write_operation(open.connection, &record)?;
         }
         links::write(self.plan, self.sink, simulation.network(), now)?;
+        switches::write(self.plan, self.sink, simulation.network())?;
         let accepted = simulation.network().accepted();
         let mut summary = Summary {
             operations: self.statistics.operation_counts(self.plan, &accepted, now),

@@ -2,13 +2,15 @@
 
 use rocelab_fabric::NodeId;
 use rocelab_results::{
-    MarkSample, Millionths, QueueSample, RateSample, RecordSink, ResultsError, Sink,
-    UtilisationSample,
+    IngressSample, MarkSample, MemorySample, Millionths, QueueSample, RateSample, RecordSink,
+    ResultsError, Sink, UtilisationSample,
 };
 use rocelab_units::{Duration, SimTime};
 
 use crate::Plan;
-use crate::network::{FlowGoodput, FlowRate, MarksCounted, PortUse, QueueLength};
+use crate::network::{
+    FlowGoodput, FlowRate, IngressHeld, MarksCounted, MemoryHeld, PortUse, QueueLength,
+};
 
 /// What takes the samples.
 pub(super) struct Samples<'a, S: Sink + 'a> {
@@ -16,6 +18,8 @@ pub(super) struct Samples<'a, S: Sink + 'a> {
     queues: Option<S::Records<'a, QueueSample<'a>>>,
     marks: Option<S::Records<'a, MarkSample<'a>>>,
     utilisation: Option<S::Records<'a, UtilisationSample<'a>>>,
+    ingress: Option<S::Records<'a, IngressSample<'a>>>,
+    memory: Option<S::Records<'a, MemorySample<'a>>>,
     rates: Option<S::Records<'a, RateSample<'a>>>,
 }
 
@@ -28,6 +32,8 @@ impl<'a, S: Sink> Samples<'a, S> {
             queues: sampling.queues.as_ref().map(|_| sink.records()).transpose()?,
             marks: sampling.marks.as_ref().map(|_| sink.records()).transpose()?,
             utilisation: sampling.utilisation.as_ref().map(|_| sink.records()).transpose()?,
+            ingress: sampling.ingress.as_ref().map(|_| sink.records()).transpose()?,
+            memory: sampling.ingress.as_ref().map(|_| sink.records()).transpose()?,
             rates: sampling.rates.as_ref().map(|_| sink.records()).transpose()?,
         })
     }
@@ -71,6 +77,38 @@ impl<'a, S: Sink> Samples<'a, S> {
             port: port.port,
             rate_bps,
             utilisation: Millionths::ratio(rate_bps, capacity).unwrap_or_default(),
+        })
+    }
+
+    pub(super) fn ingress(
+        &mut self,
+        time: SimTime,
+        held: &IngressHeld,
+    ) -> Result<(), ResultsError> {
+        let Some(ingress) = &mut self.ingress else { return Ok(()) };
+        ingress.write(&IngressSample {
+            time_ps: time.ps(),
+            node: name(self.plan, held.node).into(),
+            port: held.port,
+            priority: held.priority,
+            held_bytes: u64::from(held.stored) + u64::from(held.headroom),
+            xoff_bytes: held.thresholds.map(|(xoff, _)| xoff),
+            xon_bytes: held.thresholds.map(|(_, xon)| xon),
+            headroom_bytes: held.headroom.into(),
+            headroom_limit_bytes: held.headroom_limit.into(),
+        })
+    }
+
+    pub(super) fn memory(&mut self, time: SimTime, held: &MemoryHeld) -> Result<(), ResultsError> {
+        let Some(memory) = &mut self.memory else { return Ok(()) };
+        memory.write(&MemorySample {
+            time_ps: time.ps(),
+            node: name(self.plan, held.node).into(),
+            held_bytes: held.stored,
+            shared_bytes: held.shared.0,
+            shared_limit_bytes: held.shared.1,
+            headroom_bytes: held.headroom.0,
+            headroom_limit_bytes: held.headroom.1,
         })
     }
 
@@ -119,6 +157,8 @@ impl<'a, S: Sink> Samples<'a, S> {
         self.queues.as_mut().map_or(Ok(()), RecordSink::flush)?;
         self.marks.as_mut().map_or(Ok(()), RecordSink::flush)?;
         self.utilisation.as_mut().map_or(Ok(()), RecordSink::flush)?;
+        self.ingress.as_mut().map_or(Ok(()), RecordSink::flush)?;
+        self.memory.as_mut().map_or(Ok(()), RecordSink::flush)?;
         self.rates.as_mut().map_or(Ok(()), RecordSink::flush)
     }
 
@@ -127,6 +167,8 @@ impl<'a, S: Sink> Samples<'a, S> {
         self.queues.map_or(Ok(()), RecordSink::finish)?;
         self.marks.map_or(Ok(()), RecordSink::finish)?;
         self.utilisation.map_or(Ok(()), RecordSink::finish)?;
+        self.ingress.map_or(Ok(()), RecordSink::finish)?;
+        self.memory.map_or(Ok(()), RecordSink::finish)?;
         self.rates.map_or(Ok(()), RecordSink::finish)
     }
 }

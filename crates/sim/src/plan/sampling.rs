@@ -12,6 +12,8 @@ pub struct SamplingPlan {
     pub marks: Option<PortSamplingPlan>,
     /// What ports send.
     pub utilisation: Option<PortSamplingPlan>,
+    /// What ingress ports of switches hold. Peaks are kept too.
+    pub ingress: Option<PortSamplingPlan>,
     /// Rates of flows.
     pub rates: Option<FlowSamplingPlan>,
 }

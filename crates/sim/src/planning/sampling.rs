@@ -3,7 +3,7 @@
 use rocelab_fabric::{NodeId, Topology};
 use rocelab_units::{Duration, SimTime};
 
-use super::ports::named;
+use super::ports::{named, of_switches};
 use crate::plan::{FlowPlan, FlowSamplingPlan, PortSamplingPlan, SamplingPlan};
 use crate::scenario::{Fault, FlowSampling, PortSampling, SampleConfig, ensure};
 
@@ -15,13 +15,15 @@ pub(super) fn build(
     at_least: SimTime,
 ) -> Result<SamplingPlan, Fault> {
     let Some(config) = config else { return Ok(SamplingPlan::default()) };
-    let ports = |key: &str, config: &Option<PortSampling>| {
-        config.as_ref().map(|config| ports(key, config, topology, at_least)).transpose()
+    let among = |find: Find, key: &str, config: &Option<PortSampling>| {
+        config.as_ref().map(|config| ports(key, config, find, topology, at_least)).transpose()
     };
+    let ports = |key: &str, config: &Option<PortSampling>| among(named, key, config);
     Ok(SamplingPlan {
         queues: ports("sample.queues", &config.queues)?,
         marks: ports("sample.marks", &config.marks)?,
         utilisation: ports("sample.utilisation", &config.utilisation)?,
+        ingress: among(of_switches, "sample.ingress", &config.ingress)?,
         rates: config.rates.as_ref().map(|config| rates(config, flows, at_least)).transpose()?,
     })
 }
@@ -31,14 +33,18 @@ pub(super) const SHORTEST_INTERVAL: Duration = Duration::from_ns(1);
 /// Most samples of one port or flow: some tens of gigabytes.
 const MOST_SAMPLES: u64 = 1_000_000_000;
 
+/// Finds the ports that a list names.
+type Find = fn(&str, &[String], &Topology) -> Result<Vec<(NodeId, u16)>, Fault>;
+
 fn ports(
     key: &str,
     config: &PortSampling,
+    find: Find,
     topology: &Topology,
     at_least: SimTime,
 ) -> Result<PortSamplingPlan, Fault> {
     check_interval(key, config.interval, at_least)?;
-    let ports: Vec<(NodeId, u16)> = named(&format!("{key}.ports"), &config.ports, topology)?;
+    let ports = find(&format!("{key}.ports"), &config.ports, topology)?;
     Ok(PortSamplingPlan { interval: config.interval, ports })
 }
 

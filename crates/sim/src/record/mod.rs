@@ -53,6 +53,10 @@ pub enum RecordKind {
     OperationEnd(OperationEnd),
     /// A priority is no reason any more for a pause that others may be a reason for too.
     PauseWithdrawal(PauseWithdrawal),
+    /// What an ingress port and priority of a switch holds.
+    Ingress(IngressHeld),
+    /// How much of a switch's memory is in use.
+    Memory(MemoryHeld),
 }
 
 impl RecordKind {
@@ -80,6 +84,8 @@ impl RecordKind {
             | Self::Queue(_)
             | Self::Marks(_)
             | Self::Use(_)
+            | Self::Ingress(_)
+            | Self::Memory(_)
             | Self::Storm(_) => is_node(self.place().0),
         }
     }
@@ -99,6 +105,8 @@ impl RecordKind {
             Self::Queue(length) => (length.node, 0),
             Self::Marks(counted) => (counted.node, 0),
             Self::Use(port) => (port.node, 0),
+            Self::Ingress(held) => (held.node, 0),
+            Self::Memory(held) => (held.node, 0),
             Self::Storm(storm) => (storm.place.node, 0),
         }
     }
@@ -415,6 +423,38 @@ pub struct QueueLength {
     pub priority: u8,
     /// Bytes that wait, without the frame being sent.
     pub bytes: u32,
+}
+
+/// What an ingress port and priority of a switch holds. All amounts in bytes.
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+pub struct IngressHeld {
+    /// Which switch.
+    pub node: NodeId,
+    /// Which of its ports.
+    pub port: u16,
+    /// Which priority.
+    pub priority: u8,
+    /// In the reserve and in the shared pool.
+    pub stored: u32,
+    /// In the headroom.
+    pub headroom: u32,
+    /// The headroom that is reserved for it.
+    pub headroom_limit: u32,
+    /// XOFF and XON now; none for a lossy priority.
+    pub thresholds: Option<(u64, u64)>,
+}
+
+/// How much of a switch's memory is in use. All amounts in bytes.
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+pub struct MemoryHeld {
+    /// Which switch.
+    pub node: NodeId,
+    /// In all.
+    pub stored: u64,
+    /// In the shared pool, and its size.
+    pub shared: (u64, u64),
+    /// In all headroom, and its size.
+    pub headroom: (u64, u64),
 }
 
 /// Frames that a port marked since the sample before.

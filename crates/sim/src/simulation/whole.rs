@@ -106,6 +106,13 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
         ports.into_iter()
     }
 
+    /// The memory of every switch, in the order of nodes.
+    pub(crate) fn memories(self) -> Vec<(NodeId, &'a P::Buffer)> {
+        let mut memories: Vec<_> = self.parts().flat_map(Overview::memories).collect();
+        memories.sort_by_key(|&(node, _)| node);
+        memories
+    }
+
     /// How the link of a port was used from the start of the run to `now`.
     pub(crate) fn link_use(self, port: &PortView<'_, P>, now: SimTime) -> LinkUse {
         self.part_of(port.node).link_use(port, now)

@@ -88,6 +88,65 @@ fn samples_add_up_to_the_sums_of_the_run() {
     assert_eq!(goodput.len(), 2, "only the host that receives has a goodput");
 }
 
+/// Two senders at 40 Gbit/s into one port of 40 Gbit/s, with a fixed XOFF of 20 KB and no congestion control.
+///
+/// Frames are 1,086 bytes: 1,024 of payload, 14 of Ethernet, 20 of IPv4, 8 of UDP, 12 of BTH, ICRC and FCS. The headroom
+/// takes at least the frame that crosses XOFF, and at most what the calculated sum allows: 3,786 bytes at 100 Gbit/s, and 225
+/// less at 40 Gbit/s, where 3 m of cable are 150 bytes and not 375.
+#[test]
+fn peaks_are_at_least_the_samples_and_at_most_what_is_reserved() {
+    let text = "[topology.single-switch]\nhosts = 3\nlink = { rate = \"40Gbps\", cable = \"3m\" }\n\
+                [switch]\nxoff = \"20KB\"\nxon_offset = \"3KB\"\n[congestion_control.none]\n\
+                [sample.ingress]\ninterval = \"1us\"\nports = [\"switch-0:1..2\"]\n\
+                [workload.flows]\nlist = [\n\
+                { from = \"host-1\", to = \"host-0\", bytes = \"300KB\" },\n\
+                { from = \"host-2\", to = \"host-0\", bytes = \"300KB\" },\n]\n";
+    let (summary, results) = run("ingress", text);
+    assert!(summary.pfc.pauses > 2, "{:?}", summary.pfc);
+    let rows: Vec<_> =
+        results.switches().unwrap().expect("switches.csv").map(Result::unwrap).collect();
+    let series = |value| {
+        let file = SeriesFile { path: "samples/ingress.csv", value };
+        let mut most: BTreeMap<u16, u64> = BTreeMap::new();
+        for row in results.series(file).unwrap().expect("a file").map(Result::unwrap) {
+            let most = most.entry(row.port).or_default();
+            *most = (*most).max(row.value);
+        }
+        most
+    };
+    let (held, headroom) = (series("held_bytes"), series("headroom_bytes"));
+    assert_eq!(held.keys().collect::<Vec<_>>(), [&1, &2]);
+    for port in [1, 2] {
+        let row = rows.iter().find(|row| row.port == Some(port) && row.priority == Some(3));
+        let row = row.expect("a row for each sender");
+        let (used, reserved) = (row.peak_headroom_bytes.unwrap(), row.headroom_bytes.unwrap());
+        assert_eq!(reserved, 3_561);
+        assert!((1_086..=reserved).contains(&used), "{used}");
+        assert!(used >= headroom[&port] && row.peak_bytes >= held[&port], "{row:?}");
+        // XOFF is fixed, and as little as a frame less than that is stored below it.
+        assert_eq!(row.xoff_bytes, Some(20_000));
+        assert!((20_000 - 1_106..=20_000 + reserved).contains(&row.peak_bytes), "{row:?}");
+        assert!(row.pauses > 1 && row.drops == 0, "{row:?}");
+    }
+    for (value, expected) in [("xoff_bytes", 20_000), ("xon_bytes", 17_000)] {
+        assert!(series(value).values().all(|&bytes| bytes == expected), "{value}");
+    }
+    // Each acknowledgement leaves at once, and was held for no time.
+    let acknowledgements = rows.iter().find(|row| row.port == Some(0) && row.priority == Some(3));
+    let row = acknowledgements.expect("they come in by port 0");
+    assert!(row.peak_bytes >= 64 && row.peak_headroom_bytes == Some(0), "{row:?}");
+    let whole = &rows[0];
+    assert_eq!((&*whole.switch, whole.port, whole.priority), ("switch-0", None, None));
+    assert_eq!(whole.headroom_bytes, Some(3 * 3_561));
+    assert!(whole.peak_bytes >= rows[1..].iter().map(|row| row.peak_bytes).max().unwrap());
+    let shared = SeriesFile { path: "samples/memory.csv", value: "shared_bytes" };
+    let shared = results.series(shared).unwrap().expect("a file").map(|row| row.unwrap().value);
+    assert!(whole.peak_shared_bytes >= shared.max());
+    // Looking changes nothing.
+    let (other, results) = run("no-ingress", &text.replace("[sample.ingress]", "[sample.queues]"));
+    assert_eq!((other.digest, results.switches().unwrap().is_none()), (summary.digest, true));
+}
+
 #[test]
 fn what_ports_send_is_what_links_carried() {
     // A whole number of intervals, so that every rate is over the same time.

@@ -112,7 +112,7 @@ fn the_fast_form_serves_where_it_can() {
     let form = |config: &SwitchConfig| SwitchBuffer::new(config, &headroom).expect("there is room");
     assert!(matches!(form(&small), SwitchBuffer::Shared(_)));
     let cells = SwitchConfig { cell: Bytes::new(208), ..small };
-    assert!(matches!(form(&cells), SwitchBuffer::Pools(_)));
+    assert!(matches!(form(&cells), SwitchBuffer::General(_)));
 }
 
 /// Bytes that came in by port 0 in priority 3, by the port in whose queue they wait.

@@ -35,6 +35,8 @@ pub(in crate::network) enum Measured {
     Marks(Vec<Counted>),
     /// Bytes sent by ports since the last time, preambles and gaps included.
     Utilisation(Vec<Counted>),
+    /// What ports of a switch hold in its memory, by their numbers there.
+    Ingress(Vec<u16>),
     /// What flows may send that begin here, by their places among the sampled ones.
     Rates(Vec<usize>),
     /// What came of flows since the last time, by their places among those whose payload comes here.
@@ -44,14 +46,14 @@ pub(in crate::network) enum Measured {
 impl State for Measured {
     fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
         match self {
-            Self::Queues(_) | Self::Rates(_) | Self::Goodput(_) => Ok(()),
+            Self::Queues(_) | Self::Ingress(_) | Self::Rates(_) | Self::Goodput(_) => Ok(()),
             Self::Marks(ports) | Self::Utilisation(ports) => ports.save(to),
         }
     }
 
     fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
         match self {
-            Self::Queues(_) | Self::Rates(_) | Self::Goodput(_) => Ok(()),
+            Self::Queues(_) | Self::Ingress(_) | Self::Rates(_) | Self::Goodput(_) => Ok(()),
             Self::Marks(ports) | Self::Utilisation(ports) => ports.load(from),
         }
     }
@@ -86,6 +88,13 @@ pub(in crate::network) struct ReceivedFlow {
 }
 
 rocelab_state::state!(ReceivedFlow { values: bytes; kept: flow });
+
+impl Measured {
+    /// Whether it is what there is at one time, and not what has come together over an interval.
+    pub(in crate::network) const fn is_of_a_moment(&self) -> bool {
+        matches!(self, Self::Queues(_) | Self::Ingress(_))
+    }
+}
 
 impl Sampling {
     /// A flow has ended, as its source knows, well or badly.

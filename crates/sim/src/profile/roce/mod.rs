@@ -91,10 +91,13 @@ impl Profile for Roce {
         adjacency: &Adjacency,
     ) -> Result<SwitchBuffer, BuildError> {
         let config = plan.switch_at(switch);
-        SwitchBuffer::new(config, &plan.headroom(switch, adjacency)).map_err(|error| {
+        let headroom = plan.headroom(switch, adjacency);
+        let buffer = SwitchBuffer::new(config, &headroom).map_err(|error| {
             let switch = plan.topology.nodes[switch as usize].name.clone();
             BuildError::Buffer { switch, error }
-        })
+        })?;
+        let is_measured = plan.sampling.ingress.is_some();
+        Ok(if is_measured { buffer.measured(headroom.len()) } else { buffer })
     }
 
     fn marking(
