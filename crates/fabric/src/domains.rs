@@ -372,7 +372,8 @@ mod tests {
             delay: Duration::from_ns(10),
             loss: 0.0,
         };
-        let topology = Topology { nodes, links: links.iter().map(link).collect() };
+        let topology =
+            Topology { nodes, links: links.iter().map(link).collect(), ..Topology::default() };
         let roles = vlans.iter().map(|_| None).chain(switches.iter().copied().map(Some)).collect();
         let subnets = (0u32..).take(topology.nodes.len()).map(|_| 0).collect();
         Domains::new(&topology, roles, vlans, subnets)

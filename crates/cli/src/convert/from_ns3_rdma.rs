@@ -121,8 +121,10 @@ fn set_reaction(native: &mut Native, config: &Config, flows: &[FlowSpec]) {
     native.scenario.roce.cnp_priority = CNP_CLASS;
     let is_deaf = |flow: &FlowSpec| flow.class == CLASS_WITHOUT_REACTION;
     if native.scenario.roce.version == RoceVersion::V2 && flows.iter().any(is_deaf) {
-        let deaf =
-            ClassConfig { congestion_control: Some(Algorithm::None(none::Parameters::default())) };
+        let deaf = ClassConfig {
+            congestion_control: Some(Algorithm::None(none::Parameters::default())),
+            ..ClassConfig::default()
+        };
         if let Some(class) = Priority::new(CLASS_WITHOUT_REACTION) {
             native.scenario.class.insert(class, deaf);
         }

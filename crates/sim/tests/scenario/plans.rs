@@ -412,6 +412,12 @@ fn covered(
         serde_json::Value::Object(map) => {
             for (key, inner) in map.iter().filter(|(_, inner)| !inner.is_null()) {
                 let property = fits.iter().find_map(|schema| schema.get("properties")?.get(key));
+                // A map has keys of its own, such as code points.
+                let of_map = || {
+                    let all = fits.iter().filter_map(|schema| schema.get("additionalProperties"));
+                    all.into_iter().find(|every| every.is_object())
+                };
+                let property = property.or_else(of_map);
                 let Some(property) = property else { panic!("{at}.{key} is not in the schema") };
                 covered(root, property, inner, &format!("{at}.{key}"));
             }
