@@ -57,6 +57,10 @@ impl<P: Profile> Network<P> {
         state.digest = mix(state.digest ^ key.time.ps() ^ what.rotate_left(17));
         let delivery =
             Delivery { packet: body, source: packet.source, flow_hash: packet.flow_hash };
+        if !self.features.sampling.watched.is_empty() {
+            let watched = &mut self.features.sampling.watched;
+            watched.note_arrival(key.time, state.node, body.as_rdma());
+        }
         let accepted = state.end_host.counters().payload_accepted;
         let sends = if body.has_company() {
             let telemetry = self.side.telemetry.as_ref();
@@ -88,6 +92,11 @@ impl<P: Profile> Network<P> {
             let body = departing.packet;
             if let Some(rdma) = body.as_rdma() {
                 self.course.opcodes[usize::from(rdma.opcode() as u8)] += 1;
+            }
+            if !self.features.sampling.watched.is_empty() {
+                let ends = (state.node, departing.destination);
+                let watched = &mut self.features.sampling.watched;
+                watched.note_departure(key.time, ends, body.as_rdma());
             }
             let mut packet = Packet::new(
                 state.node,
