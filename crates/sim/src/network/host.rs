@@ -83,7 +83,7 @@ impl<P: Profile> Network<P> {
     pub(super) fn pump_host(&mut self, key: EventKey, host: u32) {
         let (state, mut context) = with_host!(self, host, key);
         let port = state.port;
-        let paused = self.ports[port as usize].port.paused();
+        let paused = self.ports[port as usize].port.blocked();
         if state.end_host.is_their_turn(key.time, paused) {
             return OtherFrames(self).pump_stack(key, host);
         }
@@ -161,7 +161,7 @@ impl<P: Profile> Network<P> {
             let port = &self.ports[state.port as usize];
             if port.is_free(key) {
                 self.pump(key, state.port);
-            } else if state.end_host.is_ready(port.port.paused()) {
+            } else if state.end_host.is_ready(port.port.blocked()) {
                 self.arm_free(state.port);
             }
         }

@@ -95,6 +95,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         ingress: Vec::new(),
         queue_pairs,
         host_scheduler: scenario.host.scheduler,
+        host_shapers: scenario.host.shapers.clone(),
         tcp,
         streams,
         flows,

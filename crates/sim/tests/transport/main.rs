@@ -5,6 +5,7 @@ mod connections;
 mod connections_captured;
 mod documentation;
 mod fast_cnp;
+mod host_priorities;
 mod host_scheduler;
 mod integrity;
 mod integrity_errors;
