@@ -29,7 +29,13 @@ impl Shape {
         self.set("roce", roce);
         let mut host = Table::new();
         if self.random.once_in(5) {
-            host.insert("scheduler".to_owned(), "strict-priority".into());
+            let scheduler: Value = if self.random.once_in(2) {
+                let weights = (0..8).map(|_| number(self.random.within(0..=9))).collect::<Vec<_>>();
+                table([("ets", table([("weights", weights.into())]).into())]).into()
+            } else {
+                "strict-priority".into()
+            };
+            host.insert("scheduler".to_owned(), scheduler);
         }
         if self.random.once_in(5) {
             let streams = self.streams();

@@ -34,7 +34,7 @@ impl Shape {
 
     fn sample(&mut self) -> Table {
         let mut sample = Table::new();
-        for what in ["queues", "marks", "utilisation", "rates", "ingress"] {
+        for what in ["queues", "marks", "utilisation", "rates", "flows", "ingress"] {
             if !self.random.once_in(2) {
                 continue;
             }
@@ -42,7 +42,7 @@ impl Shape {
             let mut one = table([("interval", Self::time(interval))]);
             if what == "ingress" {
                 one.insert("ports".to_owned(), names(&["all".to_owned()]));
-            } else if what != "rates" {
+            } else if what != "rates" && what != "flows" {
                 one.insert("ports".to_owned(), names(&[self.port()]));
             } else if self.flows == 0 {
                 continue;

@@ -13,6 +13,7 @@
 //! | `queues.csv` | [`QueueSample`] | a sampled egress queue |
 //! | `drops.csv` | [`DropRecord`] | a dropped frame, with the inequality that failed |
 //! | `links.csv` | [`LinkRecord`] | a link direction |
+//! | `flow_counters.csv` | [`FlowCountersRecord`] | a flow of `[sample.flows]` |
 //! | `switches.csv` | [`SwitchRecord`] | an ingress port and priority of a switch |
 //! | `summary.json` | [`Summary`] | the run, the same for the same scenario and seed |
 //! | `run.json` | [`RunInfo`] | the run, what varies: time, memory, machine |
@@ -76,6 +77,7 @@ mod distribution;
 mod drop;
 mod error;
 mod flow;
+mod flow_counters;
 mod flow_counts;
 mod flow_statistics;
 mod frozen;
@@ -124,6 +126,7 @@ pub use distribution::{Distribution, Missing, Statistic, Statistics};
 pub use drop::DropRecord;
 pub use error::{ErrorKind, ResultsError};
 pub use flow::{FlowRecord, FlowStatus};
+pub use flow_counters::FlowCountersRecord;
 pub use flow_counts::{FlowCounts, MessageCounts};
 pub use flow_statistics::FlowStatistics;
 pub use frozen::{FrozenRecord, FrozenRoot};
@@ -146,7 +149,9 @@ pub use record_reader::RecordReader;
 pub use record_types::{RECORD_TYPES, RecordType};
 pub use record_writer::{FlowWriter, RecordWriter};
 pub use run_info::{Machine, RunInfo};
-pub use samples::{IngressSample, MarkSample, MemorySample, RateSample, UtilisationSample};
+pub use samples::{
+    FlowSample, IngressSample, MarkSample, MemorySample, RateSample, UtilisationSample,
+};
 pub use series::{SeriesFile, SeriesReader, SeriesSample};
 pub use sink::{RecordSink, Sink};
 pub use stall::{StallRecord, StuckQueuePairRecord, StuckQueueRecord, WaitsFor};

@@ -11,9 +11,9 @@ use crate::names::{PAUSES_JSON, RUN_JSON, SUMMARY_JSON, TOPOLOGY_JSON};
 use crate::record_reader::RecordReader;
 use crate::topology_map::NodesFile;
 use crate::{
-    DropRecord, FlowRecord, LinkRecord, MapNode, OperationRecord, PauseCauses, PauseRecord,
-    QueueSample, Record, ResultsError, RunInfo, SeriesFile, SeriesReader, StormRecord, Summary,
-    SwitchRecord,
+    DropRecord, FlowCountersRecord, FlowRecord, LinkRecord, MapNode, OperationRecord, PauseCauses,
+    PauseRecord, QueueSample, Record, ResultsError, RunInfo, SeriesFile, SeriesReader, StormRecord,
+    Summary, SwitchRecord,
 };
 
 /// A results directory, opened for reading.
@@ -103,6 +103,18 @@ impl Results {
     /// errors.
     pub fn storms(&self) -> Result<Option<RecordReader<StormRecord<'static>>>, ResultsError> {
         if !self.path.join(StormRecord::FILE).exists() {
+            return Ok(None);
+        }
+        self.records().map(Some)
+    }
+
+    /// The counters of flows that were looked at closely; `None` if there are none.
+    ///
+    /// # Errors As [`storms`](Self::storms).
+    pub fn flow_counters(
+        &self,
+    ) -> Result<Option<RecordReader<FlowCountersRecord<'static>>>, ResultsError> {
+        if !self.path.join(FlowCountersRecord::FILE).exists() {
             return Ok(None);
         }
         self.records().map(Some)

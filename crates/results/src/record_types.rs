@@ -1,9 +1,9 @@
 //! All record types.
 
 use crate::{
-    Column, DropRecord, FlowRecord, IngressSample, LinkRecord, MarkSample, MemorySample,
-    OperationRecord, PauseRecord, QueueSample, RateSample, Record, StormRecord, SwitchRecord,
-    UtilisationSample,
+    Column, DropRecord, FlowCountersRecord, FlowRecord, FlowSample, IngressSample, LinkRecord,
+    MarkSample, MemorySample, OperationRecord, PauseRecord, QueueSample, RateSample, Record,
+    StormRecord, SwitchRecord, UtilisationSample,
 };
 
 /// A record type, as it is declared.
@@ -27,8 +27,10 @@ impl RecordType {
 }
 
 /// All record types, in the order of their names.
-pub const RECORD_TYPES: [RecordType; 13] = [
+pub const RECORD_TYPES: [RecordType; 15] = [
     RecordType::of::<DropRecord<'_>>(),
+    RecordType::of::<FlowCountersRecord<'_>>(),
+    RecordType::of::<FlowSample<'_>>(),
     RecordType::of::<FlowRecord<'_>>(),
     RecordType::of::<IngressSample<'_>>(),
     RecordType::of::<LinkRecord<'_>>(),

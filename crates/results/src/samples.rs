@@ -85,6 +85,35 @@ record! {
 }
 
 record! {
+    /// A row of `samples/flows.csv`: a flow that was open at a sampling time, at its source; or an end of a flow at which
+    /// CNPs or packets out of order arrived since the previous sample.
+    pub struct FlowSample<'a> as "flow-samples" in "samples/flows.csv" {
+        /// When; for `cnps` and `out_of_order`, the end of the interval.
+        time_ps: u64 => "ps";
+        /// Number of the flow.
+        flow: u64;
+        /// Its source, or its destination.
+        node: Cow<'a, str>;
+        /// The port of that host.
+        port: u16;
+        /// Priority, 0 to 7.
+        priority: u8;
+        /// At the source: the last round trip that was measured.
+        rtt_ps: Option<u64> => "ps";
+        /// At the source: unacknowledged payload that its congestion control allows; empty without a limit.
+        window_bytes: Option<u64> => "bytes";
+        /// At the source: payload that is sent and not acknowledged.
+        in_flight_bytes: Option<u64> => "bytes";
+        /// At the source: the congestion control's estimate of congestion.
+        alpha: Option<Millionths> => "ratio";
+        /// CNPs that arrived there in the interval.
+        cnps: u64 => "frames";
+        /// Data packets that arrived there out of order in the interval.
+        out_of_order: u64 => "packets";
+    }
+}
+
+record! {
     /// A row of `samples/rates.csv`: a flow that was open at a sampling time, at its source; or a flow
     /// whose payload arrived since the previous sample, at the receiving host. A READ is received at
     /// its source.

@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct FailureConfig {
     /// What happens.
     pub kind: FailureKind,
-    /// With `link-down` and `link-rate`: a port of the link, such as `leaf-0:3`.
+    /// With `link-down` and `link-rate`: a port of the link, such as `leaf-0:3`, or ports of several links, as in
+    /// `[capture]`: `leaf-*:16`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<String>,
-    /// With `switch-reboot`: the switch.
+    /// With `switch-reboot`: the switch, or several at once, such as `spine-*`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch: Option<String>,
     /// With `pause-storm` and `host-down`: the host.

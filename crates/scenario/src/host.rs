@@ -1,5 +1,8 @@
 //! `[host]`: what all hosts do, and traffic of single ones that is of no workload.
 
+use std::collections::BTreeMap;
+
+use rocelab_fabric::{Priority, ShaperConfig};
 use rocelab_transport::stack::StackConfigs;
 use rocelab_transport::{HostSchedulerConfig, MarkingConfig};
 use schemars::JsonSchema;
@@ -11,6 +14,11 @@ use serde::{Deserialize, Serialize};
 pub struct HostConfig {
     /// Who sends next of all that a host has to send.
     pub scheduler: HostSchedulerConfig,
+    /// By priority: the most that a host sends in it, acknowledgements included; those of the network's flow control
+    /// are not.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(with = "BTreeMap<String, ShaperConfig>")]
+    pub shapers: BTreeMap<Priority, ShaperConfig>,
     /// Traffic that is of no workload: any number of `[[host.stack.NAME]]`.
     #[serde(skip_serializing_if = "has_no_stream")]
     pub stack: StackConfigs,

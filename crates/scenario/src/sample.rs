@@ -23,6 +23,9 @@ pub struct SampleConfig {
     /// Rates of flows: what congestion control allows, and what arrives.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<FlowSampling>,
+    /// What their frames say of flows: round trips, window, bytes in flight, alpha, CNPs, packets out of order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<FlowSampling>,
 }
 
 /// Ports that are looked at, and how often.

@@ -3,6 +3,7 @@
 mod checkpointing;
 mod deadlocks;
 mod error;
+mod flow_counters;
 mod links;
 mod lossless;
 mod outcome;

@@ -54,12 +54,16 @@ enum Holds {
     Before,
 }
 
+/// What to do without close samples of flows.
+const FLOWS_MISSING: &str = "Flows were not looked at closely. Put [sample.flows] with interval, and perhaps flows, into \
+                             the scenario, and run it again.";
+
 /// What to do without samples of ingress ports.
 const INGRESS_MISSING: &str = "What ingress ports hold was not sampled. Put [sample.ingress] with interval and ports \
                                into the scenario, and run it again.";
 
 /// All quantities that may be sampled, in the order of the page.
-pub(crate) const SAMPLED: [Sampled; 8] = [
+pub(crate) const SAMPLED: [Sampled; 12] = [
     Sampled {
         id: "queue",
         title: "Queues",
@@ -122,6 +126,46 @@ pub(crate) const SAMPLED: [Sampled; 8] = [
         holds: Holds::Before,
         missing: "Flows were not sampled. Put [sample.rates] with interval, and perhaps flows, into \
                   the scenario, and run it again.",
+    },
+    Sampled {
+        id: "rtt",
+        title: "Round trips",
+        quantity: Quantity::Time,
+        section: "flows",
+        file: SeriesFile { path: "samples/flows.csv", value: "rtt_ps" },
+        limits: &[],
+        holds: Holds::After,
+        missing: FLOWS_MISSING,
+    },
+    Sampled {
+        id: "in-flight",
+        title: "Bytes in flight",
+        quantity: Quantity::Bytes,
+        section: "flows",
+        file: SeriesFile { path: "samples/flows.csv", value: "in_flight_bytes" },
+        limits: &[],
+        holds: Holds::After,
+        missing: FLOWS_MISSING,
+    },
+    Sampled {
+        id: "cnps",
+        title: "CNPs of flows",
+        quantity: Quantity::Count,
+        section: "flows",
+        file: SeriesFile { path: "samples/flows.csv", value: "cnps" },
+        limits: &[],
+        holds: Holds::Before,
+        missing: FLOWS_MISSING,
+    },
+    Sampled {
+        id: "out-of-order",
+        title: "Packets out of order",
+        quantity: Quantity::Count,
+        section: "flows",
+        file: SeriesFile { path: "samples/flows.csv", value: "out_of_order" },
+        limits: &[],
+        holds: Holds::Before,
+        missing: FLOWS_MISSING,
     },
     Sampled {
         id: "marks",

@@ -131,6 +131,7 @@ pub(super) fn words(kind: &RecordKind) -> [u64; 4] {
         | RecordKind::Rate(_)
         | RecordKind::Goodput(_)
         | RecordKind::Ingress(_)
+        | RecordKind::Flow(_)
         | RecordKind::Memory(_)
         | RecordKind::PauseWithdrawal(_) => [0; 4],
     }

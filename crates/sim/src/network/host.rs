@@ -57,6 +57,10 @@ impl<P: Profile> Network<P> {
         state.digest = mix(state.digest ^ key.time.ps() ^ what.rotate_left(17));
         let delivery =
             Delivery { packet: body, source: packet.source, flow_hash: packet.flow_hash };
+        if !self.features.sampling.watched.is_empty() {
+            let watched = &mut self.features.sampling.watched;
+            watched.note_arrival(key.time, state.node, body.as_rdma());
+        }
         let accepted = state.end_host.counters().payload_accepted;
         let sends = if body.has_company() {
             let telemetry = self.side.telemetry.as_ref();
@@ -79,7 +83,7 @@ impl<P: Profile> Network<P> {
     pub(super) fn pump_host(&mut self, key: EventKey, host: u32) {
         let (state, mut context) = with_host!(self, host, key);
         let port = state.port;
-        let paused = self.ports[port as usize].port.paused();
+        let paused = self.ports[port as usize].port.blocked();
         if state.end_host.is_their_turn(key.time, paused) {
             return OtherFrames(self).pump_stack(key, host);
         }
@@ -88,6 +92,11 @@ impl<P: Profile> Network<P> {
             let body = departing.packet;
             if let Some(rdma) = body.as_rdma() {
                 self.course.opcodes[usize::from(rdma.opcode() as u8)] += 1;
+            }
+            if !self.features.sampling.watched.is_empty() {
+                let ends = (state.node, departing.destination);
+                let watched = &mut self.features.sampling.watched;
+                watched.note_departure(key.time, ends, body.as_rdma());
             }
             let mut packet = Packet::new(
                 state.node,
@@ -152,7 +161,7 @@ impl<P: Profile> Network<P> {
             let port = &self.ports[state.port as usize];
             if port.is_free(key) {
                 self.pump(key, state.port);
-            } else if state.end_host.is_ready(port.port.paused()) {
+            } else if state.end_host.is_ready(port.port.blocked()) {
                 self.arm_free(state.port);
             }
         }

@@ -66,7 +66,7 @@ impl<P: Profile> BacklogSearch<'_, P> {
         if !is_idle || !host.end_host.has_backlogs() {
             return;
         }
-        let (paused, line_rate) = (port.port.paused(), port.port.link().rate());
+        let (paused, line_rate) = (port.port.blocked(), port.port.link().rate());
         let could_send = |backlog: &Backlog| {
             let rate = backlog.rate.bits_per_second();
             paused & 1 << backlog.priority == 0 && rate > line_rate.bits_per_second() / LEAST_SHARE

@@ -84,12 +84,13 @@ pub(crate) use self::overview::Overview;
 pub use self::part::{Cut, Part};
 pub use self::port::{PortCounters, PortView};
 pub use self::receiver::ReceiverCounts;
+pub(crate) use self::sampling::flow_watch::FlowCounters;
 pub use self::setting::Setting;
 pub(crate) use self::state::{Checkpoint, SavedNetwork};
 pub(crate) use self::stuck::{FullQueue, StuckQueuePair, WaitingPackets};
 pub use crate::profile::BuildError;
 pub use crate::record::{
-    Deadlock, DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowGoodput, FlowRate,
+    Deadlock, DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowGoodput, FlowRate, FlowState,
     FrameDropped, HostEnd, IngressHeld, IntegrityReport, Layer2Totals, MarksCounted, MemoryHeld,
     OpenOperation, OperationEnd, PauseChange, PauseEvent, PauseRequest, PauseWithdrawal, PortUse,
     Promise, QueueLength, QueueStorm, Record, RecordKind, StuckQueue, Totals, TrafficKind,

@@ -14,6 +14,7 @@ use super::link_rates::LinkUse;
 use super::node::{Host, Role};
 use super::port::PortView;
 use super::receiver::{Receiver, ReceiverCounts};
+use super::sampling::flow_watch::FlowCounters;
 use crate::profile::{FlowStarts, Inspect, Profile};
 use crate::record::{OpenOperation, Totals, Traversals};
 
@@ -143,6 +144,11 @@ impl<'a, P: Profile> Overview<'a, P> {
                 counters: port.counters(),
             }
         })
+    }
+
+    /// What was counted at the ends that are here of flows that are looked at closely.
+    pub(crate) fn flow_counters(self) -> impl Iterator<Item = (u32, FlowCounters)> + use<'a, P> {
+        self.0.features.sampling.watched.ends.iter().map(|end| (end.flow, end.counters))
     }
 
     /// The memory of every switch that is here, with the switch.

@@ -1,6 +1,7 @@
 //! What is measured at regular intervals, for results: each node that has something to measure has
 //! an event of its own.
 
+pub(in crate::network) mod flow_watch;
 mod samplers;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use rocelab_engine::{EventKey, Tie};
 use rocelab_fabric::{BufferPolicy, NodeId, Serialisation};
 use rocelab_units::{Duration, SimTime};
 
+use self::flow_watch::WatchedEnd;
 use self::samplers::{Counted, ReceivedFlow, SampledFlow, Sampler};
 pub(in crate::network) use self::samplers::{Measured, Sampling};
 use super::core::Network;
@@ -22,8 +24,8 @@ use super::part::Part;
 use super::port::NetworkPort;
 use crate::profile::{FlowProgress, Inspect, Profile};
 use crate::record::{
-    FlowGoodput, FlowRate, IngressHeld, MarksCounted, MemoryHeld, PortUse, QueueLength, Record,
-    RecordKind,
+    FlowGoodput, FlowRate, FlowState, IngressHeld, MarksCounted, MemoryHeld, PortUse, QueueLength,
+    Record, RecordKind,
 };
 use crate::{Plan, PortSamplingPlan};
 
@@ -93,6 +95,9 @@ impl<P: Profile> Measuring<'_, P> {
         if let Some(rates) = &sampling.rates {
             self.add_flow_samplers(rates.interval, &rates.flows);
         }
+        if let Some(watched) = &sampling.flows {
+            self.add_watched(watched.interval, &watched.flows);
+        }
         for number in 0..self.sampling.samplers.len() {
             let Sampler { node, interval, ref what, .. } = self.sampling.samplers[number];
             let at_once = what.is_of_a_moment();
@@ -144,6 +149,23 @@ impl<P: Profile> Measuring<'_, P> {
         }
     }
 
+    /// Samplers for each host at which one of the flows begins or ends.
+    fn add_watched(&mut self, interval: Duration, flows: &[u32]) {
+        let mut by_host: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
+        for &flow in flows {
+            let described = &self.plan.flows[flow as usize];
+            for node in [described.source, described.destination] {
+                if self.part.has(node) {
+                    let end = WatchedEnd::new(self.plan, flow, node);
+                    by_host.entry(node).or_default().push(self.sampling.watched.push(end));
+                }
+            }
+        }
+        for (node, places) in by_host {
+            self.add_sampler(node, interval, Measured::Flows(places));
+        }
+    }
+
     fn add_sampler(&mut self, node: NodeId, interval: Duration, what: Measured) {
         self.sampling.samplers.push(Sampler { node, interval, last: SimTime::ZERO, what });
     }
@@ -154,7 +176,8 @@ impl<P: Profile> Measuring<'_, P> {
     pub(super) fn sample(&mut self, key: EventKey, sampler: u32) {
         let mut sampling = std::mem::take(self.sampling);
         if let Some(due) = sampling.samplers.get_mut(sampler as usize) {
-            self.measure(key, due, &mut sampling.flows, &mut sampling.received);
+            let (flows, received) = (&mut sampling.flows, &mut sampling.received);
+            self.measure(key, due, flows, received, &mut sampling.watched.ends);
             let time = key.time + due.interval;
             self.timers.arm(due.node, time, Event::Sample { sampler });
         }
@@ -167,7 +190,8 @@ impl<P: Profile> Measuring<'_, P> {
         let key = EventKey { time: now, tie: Tie::default() };
         for sampler in &mut sampling.samplers {
             if !sampler.what.is_of_a_moment() {
-                self.measure(key, sampler, &mut sampling.flows, &mut sampling.received);
+                let (flows, received) = (&mut sampling.flows, &mut sampling.received);
+                self.measure(key, sampler, flows, received, &mut sampling.watched.ends);
             }
         }
         *self.sampling = sampling;
@@ -179,6 +203,7 @@ impl<P: Profile> Measuring<'_, P> {
         sampler: &mut Sampler,
         flows: &mut [SampledFlow],
         received: &mut [ReceivedFlow],
+        watched: &mut [WatchedEnd],
     ) {
         let since = std::mem::replace(&mut sampler.last, key.time);
         let interval = key.time.since(since);
@@ -216,6 +241,11 @@ impl<P: Profile> Measuring<'_, P> {
             Measured::Rates(places) => {
                 for &place in &*places {
                     self.sample_flow(key, &mut flows[place]);
+                }
+            }
+            Measured::Flows(places) => {
+                for &place in &*places {
+                    self.sample_watched(key, &mut watched[place]);
                 }
             }
             Measured::Goodput(places) => {
@@ -282,6 +312,35 @@ impl<P: Profile> Measuring<'_, P> {
         }
     }
 
+    /// Samples one end of a flow. If nothing is known of it, it is left out.
+    fn sample_watched(&mut self, key: EventKey, end: &mut WatchedEnd) {
+        let flow = &self.plan.flows[end.flow as usize];
+        let is_source = end.node == flow.source;
+        let counted = (end.counters.cnps_received, end.counters.out_of_order);
+        let before = std::mem::replace(&mut end.before, counted);
+        let open = is_source && !end.ended;
+        let progress = if open { self.progress_of(end.flow) } else { None };
+        let alpha = if open { self.alpha_of(end.flow, key.time) } else { None };
+        let sample = FlowState {
+            flow: end.flow,
+            node: end.node,
+            window: progress.and_then(|progress| progress.allowed?.window),
+            in_flight: (open && progress.is_some()).then_some(end.in_flight),
+            rtt_ps: if open { end.rtt_ps } else { None },
+            alpha_millionths: alpha.map(millionths),
+            cnps: counted.0 - before.0,
+            out_of_order: counted.1 - before.1,
+        };
+        let is_worth_it = sample.in_flight.is_some() || counted != before;
+        self.keep(key, is_worth_it, RecordKind::Flow(sample));
+    }
+
+    fn alpha_of(&self, number: u32, now: SimTime) -> Option<f64> {
+        let flow = &self.plan.flows[number as usize];
+        let Role::Host(host) = self.timers.nodes[flow.source as usize].role else { return None };
+        self.hosts[host as usize].end_host.alpha(flow, now)
+    }
+
     /// How far an open flow has come, as its source knows.
     fn progress_of(&self, number: u32) -> Option<FlowProgress> {
         let flow = &self.plan.flows[number as usize];
@@ -299,4 +358,14 @@ impl<P: Profile> Measuring<'_, P> {
             self.records.keep_sample(Record { key, kind });
         }
     }
+}
+
+/// A share between 0 and 1, in millionths.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "it is between 0 and 1"
+)]
+fn millionths(share: f64) -> u32 {
+    (share.clamp(0.0, 1.0) * 1e6).round() as u32
 }

@@ -202,10 +202,15 @@ impl<P: Profile> Network<P> {
     #[cold]
     pub(super) fn shape(&mut self, key: EventKey, port: u32, id: PacketId) {
         let state = &mut self.ports[port as usize];
-        let Role::Switch(switch) = self.nodes[state.node as usize].role else { return };
         let packet = self.pool.get(id);
-        let Some(marking) = packet.body.marking() else { return };
-        let priority = self.switches[switch as usize].priorities.of(marking);
+        let (Some(marking), Some(own)) = (packet.body.marking(), packet.body.priority()) else {
+            return;
+        };
+        let priority = match self.nodes[state.node as usize].role {
+            Role::Switch(switch) => self.switches[switch as usize].priorities.of(marking),
+            Role::Host(_) => own & 7,
+            Role::Elsewhere(_) => return,
+        };
         let waited_in = state.port.queue_of(priority);
         state.port.note_sent(key.time, waited_in, u32::from(packet.frame_len));
         self.arm_port_timeout(port);

@@ -261,7 +261,7 @@ impl<P: Profile> Network<P> {
             return true;
         }
         match state.role {
-            Role::Host(host) => self.hosts[host as usize].end_host.is_ready(state.port.paused()),
+            Role::Host(host) => self.hosts[host as usize].end_host.is_ready(state.port.blocked()),
             Role::Switch(_) => state.port.has_eligible(),
             Role::Elsewhere(_) => false,
         }

@@ -9,6 +9,7 @@ use rocelab_units::{Duration, SimTime};
 
 use super::deadlocks::deadlock_records;
 use super::error::RunError;
+use super::flow_counters;
 use super::links;
 use super::lossless::LosslessDrops;
 use super::reference_files::{PauseLine, ReferenceOutput};
@@ -90,6 +91,7 @@ impl<'a, S: Sink> Output<'a, S> {
                 RecordKind::Rate(rate) => self.tables.samples.rate(key.time, &rate)?,
                 RecordKind::Goodput(goodput) => self.tables.samples.goodput(key.time, &goodput)?,
                 RecordKind::Ingress(held) => self.tables.samples.ingress(key.time, &held)?,
+                RecordKind::Flow(state) => self.tables.samples.flow(key.time, &state)?,
                 RecordKind::Memory(held) => self.tables.samples.memory(key.time, &held)?,
                 RecordKind::Storm(storm) => self.storm(key.time, &storm)?,
                 RecordKind::OperationEnd(end) => self.operation_end(key.time, &end)?,
@@ -298,6 +300,7 @@ impl<'a, S: Sink> Output<'a, S> {
         }
         links::write(self.plan, self.sink, simulation.network(), now)?;
         switches::write(self.plan, self.sink, simulation.network())?;
+        flow_counters::write(self.plan, self.sink, simulation.network())?;
         let accepted = simulation.network().accepted();
         let mut summary = Summary {
             operations: self.statistics.operation_counts(self.plan, &accepted, now),

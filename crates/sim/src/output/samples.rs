@@ -2,14 +2,14 @@
 
 use rocelab_fabric::NodeId;
 use rocelab_results::{
-    IngressSample, MarkSample, MemorySample, Millionths, QueueSample, RateSample, RecordSink,
-    ResultsError, Sink, UtilisationSample,
+    FlowSample, IngressSample, MarkSample, MemorySample, Millionths, QueueSample, RateSample,
+    RecordSink, ResultsError, Sink, UtilisationSample,
 };
 use rocelab_units::{Duration, SimTime};
 
 use crate::Plan;
 use crate::network::{
-    FlowGoodput, FlowRate, IngressHeld, MarksCounted, MemoryHeld, PortUse, QueueLength,
+    FlowGoodput, FlowRate, FlowState, IngressHeld, MarksCounted, MemoryHeld, PortUse, QueueLength,
 };
 
 /// What takes the samples.
@@ -20,6 +20,7 @@ pub(super) struct Samples<'a, S: Sink + 'a> {
     utilisation: Option<S::Records<'a, UtilisationSample<'a>>>,
     ingress: Option<S::Records<'a, IngressSample<'a>>>,
     memory: Option<S::Records<'a, MemorySample<'a>>>,
+    flows: Option<S::Records<'a, FlowSample<'a>>>,
     rates: Option<S::Records<'a, RateSample<'a>>>,
 }
 
@@ -34,6 +35,7 @@ impl<'a, S: Sink> Samples<'a, S> {
             utilisation: sampling.utilisation.as_ref().map(|_| sink.records()).transpose()?,
             ingress: sampling.ingress.as_ref().map(|_| sink.records()).transpose()?,
             memory: sampling.ingress.as_ref().map(|_| sink.records()).transpose()?,
+            flows: sampling.flows.as_ref().map(|_| sink.records()).transpose()?,
             rates: sampling.rates.as_ref().map(|_| sink.records()).transpose()?,
         })
     }
@@ -112,6 +114,23 @@ impl<'a, S: Sink> Samples<'a, S> {
         })
     }
 
+    pub(super) fn flow(&mut self, time: SimTime, state: &FlowState) -> Result<(), ResultsError> {
+        let Some(flows) = &mut self.flows else { return Ok(()) };
+        flows.write(&FlowSample {
+            time_ps: time.ps(),
+            flow: state.flow.into(),
+            node: name(self.plan, state.node).into(),
+            port: 0, // A host has one.
+            priority: self.plan.flows[state.flow as usize].priority,
+            rtt_ps: state.rtt_ps,
+            window_bytes: state.window,
+            in_flight_bytes: state.in_flight,
+            alpha: state.alpha_millionths.map(|share| Millionths(share.into())),
+            cnps: state.cnps,
+            out_of_order: state.out_of_order,
+        })
+    }
+
     pub(super) fn rate(&mut self, time: SimTime, rate: &FlowRate) -> Result<(), ResultsError> {
         let source = self.plan.flows[rate.flow as usize].source;
         let sample = RateSample {
@@ -159,6 +178,7 @@ impl<'a, S: Sink> Samples<'a, S> {
         self.utilisation.as_mut().map_or(Ok(()), RecordSink::flush)?;
         self.ingress.as_mut().map_or(Ok(()), RecordSink::flush)?;
         self.memory.as_mut().map_or(Ok(()), RecordSink::flush)?;
+        self.flows.as_mut().map_or(Ok(()), RecordSink::flush)?;
         self.rates.as_mut().map_or(Ok(()), RecordSink::flush)
     }
 
@@ -169,6 +189,7 @@ impl<'a, S: Sink> Samples<'a, S> {
         self.utilisation.map_or(Ok(()), RecordSink::finish)?;
         self.ingress.map_or(Ok(()), RecordSink::finish)?;
         self.memory.map_or(Ok(()), RecordSink::finish)?;
+        self.flows.map_or(Ok(()), RecordSink::finish)?;
         self.rates.map_or(Ok(()), RecordSink::finish)
     }
 }

@@ -23,7 +23,10 @@ mod tcp;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rocelab_fabric::{KnownHosts, NodeId, RouteError, Routes, StaticRoute, SwitchConfig, Topology};
+use rocelab_fabric::{
+    KnownHosts, NodeId, Priority, RouteError, Routes, ShaperConfig, StaticRoute, SwitchConfig,
+    Topology,
+};
 use rocelab_transport::{HostSchedulerConfig, QueuePairProfile, Service};
 use rocelab_units::SimTime;
 
@@ -85,6 +88,8 @@ pub struct Plan {
     pub markings: Markings,
     /// How hosts share their ports among stacks and priorities.
     pub host_scheduler: HostSchedulerConfig,
+    /// The most that a host sends, by priority.
+    pub host_shapers: BTreeMap<Priority, ShaperConfig>,
     /// What hosts' TCP does; none where no flow is of TCP.
     pub tcp: Option<TcpPlan>,
     /// What hosts send that is of no workload.

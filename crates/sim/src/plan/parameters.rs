@@ -106,7 +106,7 @@ impl Plan {
         let is_switch = self.topology.is_switch(node);
         let extras = PortExtras {
             queue_of: (is_switch && !config.queue_of.is_empty()).then(|| queues(config)),
-            shapers: if is_switch { Shapers::new(&config.shapers) } else { None },
+            shapers: Shapers::new(if is_switch { &config.shapers } else { &self.host_shapers }),
             pause_response: config.pause_response,
             ..PortExtras::default()
         };

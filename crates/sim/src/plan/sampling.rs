@@ -16,6 +16,8 @@ pub struct SamplingPlan {
     pub ingress: Option<PortSamplingPlan>,
     /// Rates of flows.
     pub rates: Option<FlowSamplingPlan>,
+    /// Round trips, bytes in flight and more of flows. Counters are kept too.
+    pub flows: Option<FlowSamplingPlan>,
 }
 
 /// Ports that are sampled.

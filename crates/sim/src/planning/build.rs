@@ -122,6 +122,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         queue_pairs,
         markings,
         host_scheduler: scenario.host.scheduler,
+        host_shapers: scenario.host.shapers.clone(),
         tcp,
         streams,
         flows,

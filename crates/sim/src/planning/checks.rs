@@ -1,8 +1,8 @@
 //! What can be said about a scenario's values without its topology.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use rocelab_fabric::{EcnConfig, SchedulerConfig, SwitchConfig, Trust};
+use rocelab_fabric::{EcnConfig, Priority, SchedulerConfig, ShaperConfig, SwitchConfig, Trust};
 use rocelab_transport::Algorithm;
 use rocelab_units::{Duration, SimTime};
 
@@ -19,6 +19,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), Fault> {
         Fault::at("stop", "the run would end before it begins")
             .help("give a time above 0s, or leave `stop` out to run until the last flow ends")
     })?;
+    check_shapers("host.shapers", &scenario.host.shapers)?;
     ensure(scenario.stop.is_none_or(|stop| stop <= SimTime::LATEST), || {
         Fault::at("stop", "simulated time does not reach that far")
             .help(format!("give at most {}, or leave `stop` out", SimTime::LATEST))
@@ -159,9 +160,14 @@ fn check_memory(switch: &SwitchConfig) -> Result<(), Fault> {
         Fault::at("switch.cell", format!("{} is no size of a memory cell", switch.cell))
             .help("give 1B (no cells) to 65536B, such as \"208B\"")
     })?;
-    for (priority, shaper) in &switch.shapers {
-        let key = format!("switch.shapers.{}.rate", priority.number());
+    check_shapers("switch.shapers", &switch.shapers)
+}
+
+/// Checks the rates of the shapers below a key.
+fn check_shapers(key: &str, shapers: &BTreeMap<Priority, ShaperConfig>) -> Result<(), Fault> {
+    for (priority, shaper) in shapers {
         ensure(shaper.rate.bits_per_second() > 0, || {
+            let key = format!("{key}.{}.rate", priority.number());
             Fault::at(key, "a queue that sends nothing never empties")
                 .help("give a rate above 0bps, such as \"10Gbps\"")
         })?;

@@ -144,11 +144,11 @@ impl Planned<'_> {
         match self.failure.kind {
             FailureKind::LinkDown => {
                 self.only(&["port"])?;
-                Ok(vec![down(self.link()?)])
+                Ok(self.links()?.into_iter().map(down).collect())
             }
             FailureKind::LinkRate => {
                 self.only(&["port", "rate"])?;
-                let link = self.link()?;
+                let links = self.links()?;
                 const HELP: &str = "give `rate = \"10Gbps\"`, or `kind = \"link-down\"`";
                 let rate = self.failure.rate.ok_or_else(|| {
                     Fault::at("rate", "nothing says which rate the link has meanwhile").help(HELP)
@@ -156,14 +156,18 @@ impl Planned<'_> {
                 ensure(rate.bits_per_second() > 0, || {
                     Fault::at("rate", "a link needs a rate above zero").help(HELP)
                 })?;
-                let usual = self.topology.links[link as usize].rate;
+                let usual = links.iter().map(|&link| self.topology.links[link as usize].rate);
+                let usual = usual.min().unwrap_or(rate);
                 // Headroom is for the usual rate.
                 ensure(rate <= usual, || {
                     Fault::at("rate", format!("that is more than the link's own, {usual}"))
                         .help(format!("give at most \"{usual}\""))
                 })?;
-                let back = FailureChange::LinkRateEnd(link, rate);
-                Ok(vec![(FailureChange::LinkRate(link, rate), Some(back))])
+                let slow = |link| {
+                    let back = FailureChange::LinkRateEnd(link, rate);
+                    (FailureChange::LinkRate(link, rate), Some(back))
+                };
+                Ok(links.into_iter().map(slow).collect())
             }
             FailureKind::SwitchReboot => {
                 self.only(&["switch"])?;
@@ -223,16 +227,26 @@ impl Planned<'_> {
         self.hosts.one(name.trim()).map_err(|fault| fault.within("host"))
     }
 
-    fn link(&self) -> Result<u32, Fault> {
+    /// The links of the ports that are named, each once. A node with several ports must say which.
+    fn links(&self) -> Result<Vec<u32>, Fault> {
         let text = self.needed("port", self.failure.port.as_ref())?;
         let named = ports::named("port", std::slice::from_ref(text), self.topology)
             .map_err(|fault| fault.moved("port[0]", "port"))?;
-        let [(node, port)] = named[..] else {
-            return Err(Fault::at("port", format!("`{text}` has {} links", named.len()))
-                .help(format!("name one of its ports, such as \"{text}:0\"")));
-        };
+        let is_node = self.topology.node_by_name(text.trim()).is_some();
+        ensure(named.len() == 1 || !is_node, || {
+            Fault::at("port", format!("`{text}` has {} links", named.len())).help(format!(
+                "name one of its ports, such as \"{text}:0\", or \"{text}:*\" for all"
+            ))
+        })?;
         let adjacency = self.topology.adjacency();
-        Ok(adjacency.ports_of(node)[usize::from(port)].link)
+        let link = |&(node, port): &(NodeId, u16)| adjacency.ports_of(node)[usize::from(port)].link;
+        let mut links = Vec::with_capacity(named.len());
+        for link in named.iter().map(link) {
+            if !links.contains(&link) {
+                links.push(link);
+            }
+        }
+        Ok(links)
     }
 
     fn needed<'t>(&self, key: &str, value: Option<&'t String>) -> Result<&'t String, Fault> {

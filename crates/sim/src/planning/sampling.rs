@@ -19,12 +19,16 @@ pub(super) fn build(
         config.as_ref().map(|config| ports(key, config, find, topology, at_least)).transpose()
     };
     let ports = |key: &str, config: &Option<PortSampling>| among(named, key, config);
+    let of_flows = |key: &str, config: &Option<FlowSampling>| {
+        config.as_ref().map(|config| sampled_flows(key, config, flows, at_least)).transpose()
+    };
     Ok(SamplingPlan {
         queues: ports("sample.queues", &config.queues)?,
         marks: ports("sample.marks", &config.marks)?,
         utilisation: ports("sample.utilisation", &config.utilisation)?,
         ingress: among(of_switches, "sample.ingress", &config.ingress)?,
-        rates: config.rates.as_ref().map(|config| rates(config, flows, at_least)).transpose()?,
+        rates: of_flows("sample.rates", &config.rates)?,
+        flows: of_flows("sample.flows", &config.flows)?,
     })
 }
 
@@ -48,23 +52,24 @@ fn ports(
     Ok(PortSamplingPlan { interval: config.interval, ports })
 }
 
-fn rates(
+fn sampled_flows(
+    key: &str,
     config: &FlowSampling,
     flows: &[FlowPlan],
     at_least: SimTime,
 ) -> Result<FlowSamplingPlan, Fault> {
-    check_interval("sample.rates", config.interval, at_least)?;
+    check_interval(key, config.interval, at_least)?;
     let numbers = 0..u32::try_from(flows.len()).unwrap_or(u32::MAX);
     let mut chosen = match &config.flows {
         None => numbers.collect(),
         Some(chosen) => {
             ensure(!chosen.is_empty(), || {
-                Fault::at("sample.rates.flows", "no flow is named")
+                Fault::at(format!("{key}.flows"), "no flow is named")
                     .help("give numbers of flows, or leave it out to sample all")
             })?;
             for (place, flow) in chosen.iter().enumerate() {
                 ensure(numbers.contains(flow), || {
-                    let key = format!("sample.rates.flows[{place}]");
+                    let key = format!("{key}.flows[{place}]");
                     let there = match numbers.end {
                         0 => "this scenario has none".to_owned(),
                         end => format!("they are numbered 0 to {}", end - 1),

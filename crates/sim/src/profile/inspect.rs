@@ -4,6 +4,7 @@
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
 use rocelab_transport::{Backlog, Counters, Standing};
+use rocelab_units::SimTime;
 
 use super::HostPacket;
 use crate::record::{Allowed, OpenOperation, Violation};
@@ -40,6 +41,12 @@ pub trait Inspect<R: HostPacket> {
 
     /// How far a flow has come that started here and has not ended.
     fn progress(&self, number: u32, flow: &FlowPlan) -> Option<FlowProgress>;
+
+    /// The estimate of congestion (`alpha`, 0 to 1) of the congestion control of a flow that started here, at `now`.
+    fn alpha(&self, flow: &FlowPlan, now: SimTime) -> Option<f64> {
+        _ = (flow, now);
+        None
+    }
 
     /// Packets that the source of an unfinished flow has sent again.
     fn retransmissions(&self, number: u32, flow: &FlowPlan) -> u64;

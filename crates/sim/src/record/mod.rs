@@ -57,6 +57,8 @@ pub enum RecordKind {
     Ingress(IngressHeld),
     /// How much of a switch's memory is in use.
     Memory(MemoryHeld),
+    /// How one end of a flow is.
+    Flow(FlowState),
 }
 
 impl RecordKind {
@@ -69,6 +71,7 @@ impl RecordKind {
             Self::FlowAcknowledged(known) => is_flow(known.flow),
             Self::Rate(rate) => is_flow(rate.flow),
             Self::Goodput(goodput) => is_flow(goodput.flow),
+            Self::Flow(state) => is_flow(state.flow) && is_node(state.node),
             Self::OperationEnd(end) => {
                 (end.connection as usize) < plan.connections.len()
                     && usize::from(end.kind) < plan.app_of(end.connection).kinds.len()
@@ -97,6 +100,7 @@ impl RecordKind {
             Self::FlowEnd(end) => (0, end.flow),
             Self::Rate(rate) => (0, rate.flow),
             Self::Goodput(goodput) => (1, goodput.flow),
+            Self::Flow(state) => (state.node, state.flow),
             Self::FlowAcknowledged(_) | Self::OperationEnd(_) => (0, 0),
             Self::Pause(change) => (change.node, 0),
             Self::PauseRequest(request) => (request.node, 0),
@@ -499,6 +503,27 @@ pub struct FlowRate {
     pub flow: u32,
     /// What its congestion control allows now.
     pub allowed: Allowed,
+}
+
+/// How one end of a flow is: what only its source knows is only known there.
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+pub struct FlowState {
+    /// Its number in the plan.
+    pub flow: u32,
+    /// The end.
+    pub node: NodeId,
+    /// Unacknowledged payload that its congestion control allows (bytes); none is no limit.
+    pub window: Option<u64>,
+    /// Unacknowledged payload (bytes); none at its destination.
+    pub in_flight: Option<u64>,
+    /// The last round trip that was measured (ps).
+    pub rtt_ps: Option<u64>,
+    /// The congestion control's estimate of congestion (millionths).
+    pub alpha_millionths: Option<u32>,
+    /// CNPs that arrived since the sample before.
+    pub cnps: u64,
+    /// Data packets that arrived out of order since the sample before.
+    pub out_of_order: u64,
 }
 
 /// What a host accepted of a flow.

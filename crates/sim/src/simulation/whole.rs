@@ -1,5 +1,6 @@
 //! A network as a whole, whatever parts it is simulated in.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocelab_fabric::NodeId;
@@ -12,8 +13,8 @@ use super::running::Running;
 use crate::Plan;
 use crate::network::watch::View;
 use crate::network::{
-    Accepted, Deadlock, FaultCounts, FullQueue, IdleBacklog, IntegrityReport, LinkUse,
-    OpenOperation, Overview, PortView, ReceiverCounts, StuckQueuePair, Totals, Traversals,
+    Accepted, Deadlock, FaultCounts, FlowCounters, FullQueue, IdleBacklog, IntegrityReport,
+    LinkUse, OpenOperation, Overview, PortView, ReceiverCounts, StuckQueuePair, Totals, Traversals,
     WaitingPackets, digest_of,
 };
 use crate::profile::Profile;
@@ -104,6 +105,15 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
         let mut ports: Vec<_> = self.parts().flat_map(Overview::ports).collect();
         ports.sort_by_key(|port| (port.node, port.number));
         ports.into_iter()
+    }
+
+    /// What was counted of the flows that are looked at closely, at both ends together, by flow.
+    pub(crate) fn flow_counters(self) -> BTreeMap<u32, FlowCounters> {
+        let mut all: BTreeMap<u32, FlowCounters> = BTreeMap::new();
+        for (flow, counters) in self.parts().flat_map(Overview::flow_counters) {
+            all.entry(flow).or_default().add(&counters);
+        }
+        all
     }
 
     /// The memory of every switch, in the order of nodes.

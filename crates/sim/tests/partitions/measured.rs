@@ -51,13 +51,13 @@ fn samples_of_ports_and_flows() {
     let sampled = "[sample]\nqueues = { ports = [\"leaf-1\", \"spine-0\"], interval = \"5us\" }\n\
          marks = { ports = [\"leaf-1\", \"leaf-0\"], interval = \"7us\" }\n\
          utilisation = { ports = [\"spine-0\", \"spine-1\", \"host-0\"], interval = \"9us\" }\n\
-         ingress = { ports = [\"all\"], interval = \"3us\" }\nrates = { interval = \"11us\" }\n[congestion_control.dcqcn]\n\
+         ingress = { ports = [\"all\"], interval = \"3us\" }\nrates = { interval = \"11us\" }\nflows = { interval = \"6us\" }\n[congestion_control.dcqcn]\n\
          [switch]\necn = { kmin = \"5KB\", kmax = \"50KB\", pmax = 0.5 }\n\
          [[failure]]\nkind = \"link-rate\"\nport = \"spine-0:1\"\nrate = \"20Gbps\"\nat = \"33us\"\nlasts = \"40us\"\n";
     let text = clos("", &format!("{sampled}{}", flows("500KB", PAIRS)));
     let run = assert_cuts_change_nothing(&text, &["/ecn/marks"]);
-    let names = ["queues.csv", "switches.csv"];
-    let sampled = ["marks", "utilisation", "rates", "ingress", "memory"];
+    let names = ["queues.csv", "switches.csv", "flow_counters.csv"];
+    let sampled = ["marks", "utilisation", "rates", "ingress", "memory", "flows"];
     let sampled = sampled.map(|name| format!("samples/{name}.csv"));
     for name in names.map(String::from).into_iter().chain(sampled) {
         assert!(run.files[&name].len() > 200, "{name}");

@@ -67,8 +67,14 @@ fn hosts_that_send_the_highest_priority_first() {
             flows("200KB", PAIRS),
             flows("100KB", &PAIRS[1..]).replace("list =", "transport = \"tcp\"\nlist ="),
         );
+        let scheduler = match algorithm {
+            "dcqcn" => {
+                "{ ets = { weights = [1, 1, 1, 5, 1, 0, 2, 1] } }\nshapers = { 3 = { rate = \"40Gbps\" } }"
+            }
+            _ => "\"strict-priority\"",
+        };
         let roce = format!(
-            "[roce]\nack_timeout = 4\nrecovery = \"selective-repeat\"\n{SPRAYED}\n[host]\nscheduler = \"strict-priority\""
+            "[roce]\nack_timeout = 4\nrecovery = \"selective-repeat\"\n{SPRAYED}\n[host]\nscheduler = {scheduler}"
         );
         let text = clos(&roce, &more);
         assert_cuts_change_nothing(&text, &["/operations", "/retransmissions"]);

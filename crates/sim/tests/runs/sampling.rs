@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use rocelab_results::{LinkRecord, Overwrite, Results, ResultsDir, RunInfo, SeriesFile, Summary};
+use rocelab_results::{
+    FlowCountersRecord, LinkRecord, Overwrite, Results, ResultsDir, RunInfo, SeriesFile, Summary,
+};
 use rocelab_sim::{Planning, Scenario};
 
 const INTERVAL_PS: u64 = 10_000_000;
@@ -145,6 +147,68 @@ fn peaks_are_at_least_the_samples_and_at_most_what_is_reserved() {
     // Looking changes nothing.
     let (other, results) = run("no-ingress", &text.replace("[sample.ingress]", "[sample.queues]"));
     assert_eq!((other.digest, results.switches().unwrap().is_none()), (summary.digest, true));
+}
+
+/// A link of 40 Gbit/s to a switch and one from it, 15 ns each; one packet of 1,024 bytes, which is a frame of 1,102 with its
+/// RETH, and an acknowledgement of 66 (62 with AETH in 4: Ethernet 14, IPv4 20, UDP 8, BTH 12, AETH 4, ICRC 4, FCS 4).
+/// The switch stores and forwards, so each way takes two times the frame with its preamble, and two cables.
+#[test]
+fn the_round_trip_of_one_packet_is_what_its_links_take() {
+    let text = "[topology.single-switch]\nhosts = 2\nlink = { rate = \"40Gbps\", cable = \"3m\" }\n\
+                [congestion_control.none]\n[sample.flows]\ninterval = \"1us\"\n\
+                [workload.flows]\nlist = [{ from = \"host-0\", to = \"host-1\", bytes = \"1024B\" }]\n";
+    let (_, results) = run("rtt", text);
+    let rows: Vec<_> =
+        results.flow_counters().unwrap().expect("a file").map(Result::unwrap).collect();
+    let [row] = &rows[..] else { panic!("{rows:?}") };
+    // Bytes at 40 Gbit/s take 200 ps each; each link 15 ns.
+    let way = |frame: u64| 2 * (frame + 8) * 200 + 2 * 15_000;
+    let expected = way(1_102) + way(66);
+    assert_eq!(
+        (row.rtt_samples, row.rtt_min_ps, row.rtt_max_ps),
+        (1, Some(expected), Some(expected))
+    );
+    assert_eq!((row.rtt_mean_ps, row.max_in_flight_bytes), (Some(expected), 1_024));
+    assert_eq!((row.cnps_sent, row.cnps_received, row.out_of_order), (0, 0, 0));
+}
+
+#[test]
+fn counters_of_flows_add_up_to_the_summary() {
+    let all = ALL.to_owned() + "[sample.flows]\ninterval = \"10us\"\n";
+    let (summary, results) = run("flow-counters", &(incast(DCQCN) + &all));
+    let rows: Vec<_> =
+        results.flow_counters().unwrap().expect("a file").map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 2);
+    let sum = |of: fn(&FlowCountersRecord<'_>) -> u64| rows.iter().map(of).sum::<u64>();
+    assert!(summary.cnps > 0);
+    assert_eq!(
+        (sum(|row| row.cnps_sent), sum(|row| row.cnps_received)),
+        (summary.cnps, summary.cnps)
+    );
+    assert_eq!(sum(|row| row.out_of_order), 0, "nothing is lost, and there is one path");
+    let cnps = sums(&results, "samples/flows.csv", "cnps");
+    assert_eq!(cnps.values().sum::<u128>(), u128::from(summary.cnps));
+    let alpha = std::fs::read_to_string(results.path().join("samples/flows.csv")).expect("a file");
+    let is_share = |line: &str| line.split(',').nth(8).is_some_and(|alpha| alpha.starts_with("0."));
+    assert!(alpha.lines().any(is_share), "DCQCN has an alpha below 1 after a while");
+    // To look changes nothing.
+    let (plain, _) = run("flow-plain", &(incast(DCQCN) + ALL));
+    assert_eq!(plain.digest, summary.digest);
+}
+
+/// The third data packet of a flow is lost on its way into the switch: it leaves a gap.
+#[test]
+fn packets_behind_a_gap_and_repeated_ones_are_out_of_order() {
+    let text = "[topology.single-switch]\nhosts = 2\nlink = { rate = \"40Gbps\", cable = \"3m\" }\n\
+                [congestion_control.none]\n[sample.flows]\ninterval = \"1us\"\n\
+                [[faults]]\naction = \"drop\"\nfrom = \"host-0\"\nopcode = \"data\"\nnth = 3\n\
+                [workload.flows]\nlist = [{ from = \"host-0\", to = \"host-1\", bytes = \"64KB\" }]\n";
+    let (summary, results) = run("gap", text);
+    let row = results.flow_counters().unwrap().expect("a file").next().expect("a row").unwrap();
+    assert!(summary.retransmissions > 0);
+    // Go-back-N: what was behind the lost one counts as it arrives first, and again as it is repeated.
+    assert!(row.out_of_order >= 2, "{row:?}");
+    assert!(row.rtt_samples > 0 && row.rtt_samples < 64, "{row:?}");
 }
 
 #[test]

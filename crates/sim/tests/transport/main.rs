@@ -9,6 +9,7 @@ mod connections_captured;
 mod documentation;
 mod fast_cnp;
 mod graph;
+mod host_priorities;
 mod host_scheduler;
 mod integrity;
 mod integrity_errors;

@@ -18,7 +18,7 @@
 #[cfg(test)]
 mod golden;
 
-use rocelab_units::{Bandwidth, Duration, Ratio};
+use rocelab_units::{Bandwidth, Duration, Ratio, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -145,6 +145,10 @@ const fn packets_between(acknowledged: u64, sent: u64, path_mtu: u64) -> u32 {
 impl CongestionControl for Dctcp {
     fn rate(&self) -> Bandwidth {
         Bandwidth::from_bps(self.rate)
+    }
+
+    fn alpha(&self, _: SimTime) -> Option<f64> {
+        Some(self.alpha)
     }
 
     fn window(&self) -> Option<u64> {

@@ -20,6 +20,13 @@ pub trait CongestionControl: fmt::Debug + Send + rocelab_state::State {
         None
     }
 
+    /// The estimate of congestion that it keeps (`alpha`, 0 to 1), as it is at `now`; `None` if it keeps none. Only to
+    /// be looked at.
+    fn alpha(&self, now: SimTime) -> Option<f64> {
+        let _ = now;
+        None
+    }
+
     /// Something was acknowledged. Called if the feedback is one that acknowledgements carry: all
     /// but [`Feedback::None`](super::Feedback::None), [`Feedback::Cnp`](super::Feedback::Cnp) and
     /// [`Feedback::Qcn`](super::Feedback::Qcn).

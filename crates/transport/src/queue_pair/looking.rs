@@ -1,5 +1,6 @@
 //! What a queue pair waits for, has posted and has received, to be looked at from outside.
 
+use rocelab_units::SimTime;
 use rocelab_wire::CnTag;
 
 use super::outstanding_work::OutstandingWork;
@@ -35,6 +36,12 @@ impl QueuePair {
         let tag = if self.pacer.is_notified() { CnTag::LEN } else { 0 };
         let extras = u32::try_from(telemetry + tag).unwrap_or(0);
         self.profile.path_mtu.bytes() + encapsulation + extras + HEADERS_AND_GAP
+    }
+
+    /// The estimate of congestion that its congestion control keeps (`alpha` of DCQCN and DCTCP, 0 to 1), as it is at
+    /// `now`; `None` if it keeps none, or has not begun.
+    pub fn alpha(&self, now: SimTime) -> Option<f64> {
+        self.pacer.alpha(now)
     }
 
     /// Its data packets that have left, requests and READ data alike, modulo 2^32.

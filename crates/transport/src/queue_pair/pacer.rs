@@ -251,6 +251,11 @@ impl Pacer {
         self.window
     }
 
+    /// The congestion control's `alpha` at `now`, if it has begun and keeps one.
+    pub(super) fn alpha(&self, now: SimTime) -> Option<f64> {
+        self.control.as_ref()?.alpha(now)
+    }
+
     /// The present rate.
     #[inline]
     pub(super) const fn rate(&self) -> Bandwidth {

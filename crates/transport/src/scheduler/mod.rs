@@ -116,6 +116,8 @@ schedulers! {
     RoundRobin = "round-robin" => round_robin,
     /// The highest priority first; among stacks with the same, by bytes.
     StrictPriority = "strict-priority" => strict_priority,
+    /// Strict priorities first; the others share by weight, as IEEE 802.1Q's enhanced transmission selection has it.
+    Ets(parameters: Parameters) = "ets" => ets,
 }
 
 /// One scheduler.

@@ -15,7 +15,7 @@ impl<P: Profile> OtherFrames<'_, P> {
     pub(super) fn pump_stack(&mut self, key: EventKey, host: u32) {
         let state = &mut self.0.hosts[host as usize];
         let port = state.port;
-        let paused = self.0.ports[port as usize].port.paused();
+        let paused = self.0.ports[port as usize].port.blocked();
         if let Some(StackDeparture { frame: departing, sack }) =
             state.end_host.poll_frame(key.time, paused)
         {

@@ -4,6 +4,8 @@ use rocelab_fabric::NodeId;
 use rocelab_state::State;
 use rocelab_units::{Duration, SimTime};
 
+use super::flow_watch::WatchedFlows;
+
 /// All samplers of a run; none in most.
 #[derive(Debug, Default)]
 pub(in crate::network) struct Sampling {
@@ -12,6 +14,8 @@ pub(in crate::network) struct Sampling {
     pub(in crate::network) flows: Vec<SampledFlow>,
     /// The sampled flows whose payload comes here, in ascending order.
     pub(in crate::network) received: Vec<ReceivedFlow>,
+    /// The ends of flows here that are looked at closely.
+    pub(in crate::network) watched: WatchedFlows,
 }
 
 /// Measures one thing at one node.
@@ -39,6 +43,8 @@ pub(in crate::network) enum Measured {
     Ingress(Vec<u16>),
     /// What flows may send that begin here, by their places among the sampled ones.
     Rates(Vec<usize>),
+    /// Ends of flows that are looked at closely, by their places among these.
+    Flows(Vec<usize>),
     /// What came of flows since the last time, by their places among those whose payload comes here.
     Goodput(Vec<usize>),
 }
@@ -46,14 +52,22 @@ pub(in crate::network) enum Measured {
 impl State for Measured {
     fn save(&self, to: &mut Vec<u8>) -> rocelab_state::Result {
         match self {
-            Self::Queues(_) | Self::Ingress(_) | Self::Rates(_) | Self::Goodput(_) => Ok(()),
+            Self::Queues(_)
+            | Self::Ingress(_)
+            | Self::Rates(_)
+            | Self::Flows(_)
+            | Self::Goodput(_) => Ok(()),
             Self::Marks(ports) | Self::Utilisation(ports) => ports.save(to),
         }
     }
 
     fn load(&mut self, from: &mut &[u8]) -> rocelab_state::Result {
         match self {
-            Self::Queues(_) | Self::Ingress(_) | Self::Rates(_) | Self::Goodput(_) => Ok(()),
+            Self::Queues(_)
+            | Self::Ingress(_)
+            | Self::Rates(_)
+            | Self::Flows(_)
+            | Self::Goodput(_) => Ok(()),
             Self::Marks(ports) | Self::Utilisation(ports) => ports.load(from),
         }
     }
@@ -102,6 +116,9 @@ impl Sampling {
     pub(in crate::network) fn note_end(&mut self, flow: u32) {
         if let Ok(place) = self.flows.binary_search_by_key(&flow, |sampled| sampled.flow) {
             self.flows[place].ended = true;
+        }
+        for end in self.watched.ends.iter_mut().filter(|end| end.flow == flow) {
+            end.end();
         }
     }
 

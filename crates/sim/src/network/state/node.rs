@@ -208,6 +208,11 @@ impl Checkpoint<'_> {
                     self.0.features.sampling.flows[place].save(to)?;
                 }
             }
+            if let Measured::Flows(places) = &sampler.what {
+                for &place in places {
+                    self.0.features.sampling.watched.ends[place].save(to)?;
+                }
+            }
             if let Measured::Goodput(places) = &sampler.what {
                 for &place in places {
                     self.0.features.sampling.received[place].save(to)?;
@@ -225,6 +230,11 @@ impl Checkpoint<'_> {
             if let Measured::Rates(places) = &sampler.what {
                 for &place in places {
                     self.0.features.sampling.flows[place].load(from)?;
+                }
+            }
+            if let Measured::Flows(places) = &sampler.what {
+                for &place in places {
+                    self.0.features.sampling.watched.ends[place].load(from)?;
                 }
             }
             if let Measured::Goodput(places) = &sampler.what {

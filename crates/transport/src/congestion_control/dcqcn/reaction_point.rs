@@ -86,15 +86,25 @@ impl ReactionPoint {
 
     /// Applies the whole alpha intervals that have passed.
     fn advance_alpha(&mut self, now: SimTime) {
-        let interval = self.settings.alpha_interval;
-        let mut passed = now.since(self.alpha_at).ps() / interval.ps().max(1);
-        self.alpha_at += interval * passed;
+        let passed = self.intervals_until(now);
+        self.alpha = self.alpha_after(passed);
+        self.alpha_at += self.settings.alpha_interval * passed;
+        self.cnp_since_alpha &= passed == 0;
+    }
+
+    /// Intervals of alpha that are over at `now` and not accounted for.
+    fn intervals_until(&self, now: SimTime) -> u64 {
+        now.since(self.alpha_at).ps() / self.settings.alpha_interval.ps().max(1)
+    }
+
+    /// Alpha after so many intervals more.
+    fn alpha_after(&self, mut passed: u64) -> f64 {
+        let mut alpha = self.alpha;
         if passed > 0 && self.cnp_since_alpha {
-            self.cnp_since_alpha = false;
-            self.alpha = (1.0 - self.settings.g) * self.alpha + self.settings.g;
+            alpha = (1.0 - self.settings.g) * alpha + self.settings.g;
             passed -= 1;
         }
-        self.alpha *= power(1.0 - self.settings.g, passed);
+        alpha * power(1.0 - self.settings.g, passed)
     }
 
     /// One increase step of timer or byte counter.
@@ -126,6 +136,10 @@ impl ReactionPoint {
 impl CongestionControl for ReactionPoint {
     fn rate(&self) -> Bandwidth {
         arithmetic::whole(self.rate, self.settings.line_rate)
+    }
+
+    fn alpha(&self, now: SimTime) -> Option<f64> {
+        Some(self.alpha_after(self.intervals_until(now)))
     }
 
     fn on_cnp(&mut self, now: SimTime) {

@@ -80,6 +80,11 @@ impl Inspect<RdmaPacket> for VerbsHost {
         Some(FlowProgress { acknowledged: queue_pair.bytes_acknowledged(), allowed })
     }
 
+    fn alpha(&self, flow: &FlowPlan, now: SimTime) -> Option<f64> {
+        let of_nic = flow.verb != Verb::Read && !flow.is_tcp();
+        self.nic.queue_pair(flow.source_qpn).filter(|_| of_nic)?.alpha(now)
+    }
+
     fn has_sent_all(&self, flow: &FlowPlan) -> bool {
         let queue_pair = self.nic.queue_pair(flow.source_qpn);
         queue_pair.is_some_and(|queue_pair| queue_pair.work_outstanding() == 0)

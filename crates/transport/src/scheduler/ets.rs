@@ -1,0 +1,193 @@
+//! Enhanced transmission selection (IEEE 802.1Q, 8.6.8.3 and 37): some priorities strictly first, the others by weight.
+//!
+//! Among priorities with weights the next is the one that has had least for its weight, in bytes of frames: each has a
+//! virtual time, which grows by bytes divided by weight as it sends. One that comes back after a rest begins where
+//! the others are, so that it makes up for nothing (start-time fair queueing, Goyal, Vin and Cheng, SIGCOMM 1996).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Offer, STACKS, Schedule, Turn, round_robin};
+
+/// Shares of the priorities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Parameters {
+    /// The weight of priority 0 to 7, 1 to 100. With 0 it is strict: it goes before all that have weights, and the
+    /// higher number before the lower.
+    pub weights: [Weight; 8],
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { weights: [Weight(1); 8] }
+    }
+}
+
+/// A weight from 0 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "i64")]
+pub struct Weight(u8);
+
+impl TryFrom<i64> for Weight {
+    type Error = String;
+
+    fn try_from(weight: i64) -> Result<Self, String> {
+        u8::try_from(weight).ok().filter(|weight| *weight <= 100).map(Self).ok_or_else(|| {
+            format!("weight {weight} is out of range: give 1 to 100, or 0 for strict priority")
+        })
+    }
+}
+
+/// Virtual time of a byte at weight 1; all weights up to 100 divide it well.
+const SCALE: u64 = 1 << 20;
+
+/// What it remembers.
+#[derive(Debug)]
+pub(super) struct Scheduler {
+    weights: [Weight; 8],
+    /// By priority: when all that it has sent would be over, in virtual time.
+    virtual_time: [u64; 8],
+    /// The virtual time at which the last one was chosen.
+    now: u64,
+    /// Bit p: priority p with a weight had something to send the last time.
+    busy: u8,
+    /// Stack and priority of the last turn, and bytes that the stack had sent before.
+    last: Option<(u8, u8, u64)>,
+    /// Between stacks that have data of the same priority.
+    equals: round_robin::Scheduler,
+}
+
+rocelab_state::state!(Scheduler { values: virtual_time, now, busy, last; states: equals; kept: weights });
+
+impl Scheduler {
+    pub(super) const fn new(parameters: Parameters) -> Self {
+        Self {
+            weights: parameters.weights,
+            virtual_time: [0; 8],
+            now: 0,
+            busy: 0,
+            last: None,
+            equals: round_robin::Scheduler::new(),
+        }
+    }
+
+    /// Bit p: priority p is strict.
+    fn strict(&self) -> u8 {
+        (0..8).filter(|&priority| self.weights[priority].0 == 0).fold(0, |mask, p| mask | 1 << p)
+    }
+
+    /// Accounts for what was sent in the last turn.
+    fn charge(&mut self, offers: &[Offer; STACKS]) {
+        let Some((stack, priority, before)) = self.last.take() else { return };
+        let weight = u64::from(self.weights[usize::from(priority)].0);
+        let bytes = offers[usize::from(stack)].sent.saturating_sub(before);
+        if let Some(grown) = (bytes * SCALE).checked_div(weight) {
+            self.virtual_time[usize::from(priority)] += grown;
+        }
+    }
+
+    /// The priority with a weight that is next among `data`, of which there is one.
+    fn weighted(&mut self, data: u8) -> u8 {
+        for priority in (0..8).filter(|priority| data & !self.busy & 1 << priority != 0) {
+            let own = &mut self.virtual_time[priority];
+            *own = (*own).max(self.now);
+        }
+        let waiting = (0u8..8).filter(|priority| data & 1 << priority != 0);
+        let next = waiting.min_by_key(|&priority| self.virtual_time[usize::from(priority)]);
+        let next = next.unwrap_or(0);
+        self.now = self.virtual_time[usize::from(next)];
+        next
+    }
+}
+
+impl Schedule for Scheduler {
+    fn next(&mut self, offers: &[Offer; STACKS]) -> Option<Turn> {
+        self.charge(offers);
+        let data = offers.iter().fold(0, |all, offer| all | offer.data);
+        let strict = data & self.strict();
+        let has_control = offers.iter().any(|offer| offer.control != 0);
+        if data == 0 || has_control {
+            self.busy &= data;
+            return self.equals.next(&offers.map(|offer| Offer { data: 0, ..offer }));
+        }
+        let priority = match strict.checked_ilog2() {
+            Some(highest) => u8::try_from(highest).unwrap_or(0),
+            None => self.weighted(data),
+        };
+        self.busy = data & !strict;
+        let of_it = offers.map(|offer| Offer { data: offer.data & 1 << priority, ..offer });
+        let turn = self.equals.next(&of_it)?;
+        let stack = u8::try_from(turn.stack).unwrap_or(0);
+        self.last = Some((stack, priority, offers[turn.stack].sent));
+        Some(Turn { priorities: 1 << priority, ..turn })
+    }
+
+    fn minds_priorities(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that each priority gets of 100,000 frames that `offered` always has, by priority: frame lengths, 0 for none.
+    fn shares(weights: [u8; 8], offered: [u64; 8]) -> [u64; 8] {
+        let mut scheduler = Scheduler::new(Parameters { weights: weights.map(Weight) });
+        let data = (0..8).filter(|&p| offered[p] > 0).fold(0, |mask, p| mask | 1 << p);
+        let (mut offers, mut sent) = ([Offer::default(); STACKS], [0; 8]);
+        // Priorities above 3 are of another stack.
+        (offers[0].data, offers[1].data) = (data & 0x0f, data & 0xf0);
+        for _ in 0..100_000 {
+            let turn = scheduler.next(&offers).expect("there is always something");
+            let priority = turn.priorities.trailing_zeros() as usize;
+            offers[turn.stack].sent += offered[priority];
+            sent[priority] += offered[priority];
+        }
+        sent
+    }
+
+    #[test]
+    fn shares_are_those_of_the_weights_whatever_the_frames() {
+        let sent = shares([1, 1, 2, 4, 1, 8, 1, 1], [0, 64, 1_086, 4_158, 0, 300, 0, 0]);
+        let all: u64 = sent.iter().sum();
+        for (priority, weight) in [(1, 1), (2, 2), (3, 4), (5, 8)] {
+            let (is, due) = (sent[priority] * 15, all * weight);
+            assert!(is.abs_diff(due) * 100 < due, "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_strict_goes_before_all_weights() {
+        assert_eq!(shares([0, 1, 1, 50, 1, 1, 0, 1], [9, 0, 0, 9, 0, 0, 9, 0])[6], 900_000);
+        let sent = shares([0, 1, 1, 50, 1, 1, 0, 1], [9, 0, 0, 9, 0, 0, 0, 0]);
+        assert_eq!((sent[0], sent[3]), (900_000, 0));
+    }
+
+    #[test]
+    fn a_rest_is_not_made_up_for() {
+        let mut scheduler = Scheduler::new(Parameters::default());
+        let mut offers = [Offer::default(); STACKS];
+        offers[0].data = 0b10;
+        for _ in 0..1_000 {
+            scheduler.next(&offers);
+            offers[0].sent += 1_000;
+        }
+        offers[0].data = 0b11;
+        let mut turns = [0; 2];
+        for _ in 0..100 {
+            let turn = scheduler.next(&offers).expect("there is data");
+            turns[turn.priorities.trailing_zeros() as usize] += 1;
+            offers[0].sent += 1_000;
+        }
+        assert!((49..=51).contains(&turns[0]), "{turns:?}");
+    }
+
+    #[test]
+    fn weights_have_a_range() {
+        assert!(Weight::try_from(101).unwrap_err().contains("give 1 to 100"));
+        assert!(Weight::try_from(-1).is_err());
+        assert_eq!(Weight::try_from(0), Ok(Weight(0)));
+    }
+}
