@@ -4,6 +4,8 @@ use rocelab_transport::Algorithm;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::QueuePairAttributes;
+
 /// `[class.N]`: the flows of priority N.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -11,4 +13,7 @@ pub struct ClassConfig {
     /// How they react to congestion, if their workload does not say. Default: as all flows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// Attributes of their queue pairs.
+    #[serde(default, skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
 }

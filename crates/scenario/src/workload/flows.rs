@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Description;
-use crate::{Transport, Verb};
+use crate::{QueuePairAttributes, Transport, Verb};
 
 /// `[workload.flows]`: exactly one of `list`, `csv` and `reference`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,6 +43,9 @@ pub struct Parameters {
     /// How these flows react to congestion. Default: as those of their priority, or all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// Attributes of its queue pairs.
+    #[serde(skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
 }
 
 impl Default for Parameters {
@@ -57,6 +60,7 @@ impl Default for Parameters {
             verb: Verb::default(),
             priority: None,
             congestion_control: None,
+            queue_pair: QueuePairAttributes::default(),
         }
     }
 }
@@ -85,6 +89,10 @@ pub struct FlowConfig {
 impl Description for Parameters {
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
+    }
+
+    fn queue_pair(&self) -> Option<&QueuePairAttributes> {
+        Some(&self.queue_pair)
     }
 
     fn transport(&self) -> Transport {

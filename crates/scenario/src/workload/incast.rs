@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Description;
-use crate::{Transport, Verb};
+use crate::{QueuePairAttributes, Transport, Verb};
 
 /// `[workload.incast]`: every round, `senders` distinct hosts send to `receiver` at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -43,6 +43,9 @@ pub struct Parameters {
     /// How these flows react to congestion. Default: as those of their priority, or all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// Attributes of its queue pairs.
+    #[serde(default, skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
 }
 
 const fn once() -> u32 {
@@ -52,6 +55,10 @@ const fn once() -> u32 {
 impl Description for Parameters {
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
+    }
+
+    fn queue_pair(&self) -> Option<&QueuePairAttributes> {
+        Some(&self.queue_pair)
     }
 
     fn transport(&self) -> Transport {

@@ -19,7 +19,7 @@ use rocelab_transport::program::Definition;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Items, Transport};
+use super::{Items, QueuePairAttributes, Transport};
 
 /// What can be asked of every workload. Implemented by the `Parameters` of each.
 pub trait Description {
@@ -30,6 +30,11 @@ pub trait Description {
 
     /// How its flows react to congestion, if it says so.
     fn congestion_control(&self) -> Option<&Algorithm>;
+
+    /// Attributes of its queue pairs, if it may say so.
+    fn queue_pair(&self) -> Option<&QueuePairAttributes> {
+        None
+    }
 
     /// The key to blame for what is wrong with one of its flows, by its entry or line in the workload, relative
     /// to the workload's table.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Description;
-use crate::{Transport, Verb};
+use crate::{QueuePairAttributes, Transport, Verb};
 
 /// `[workload.permutation]`: a random permutation of the hosts in which none stays in its place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,11 +33,18 @@ pub struct Parameters {
     /// How these flows react to congestion. Default: as those of their priority, or all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// Attributes of its queue pairs.
+    #[serde(default, skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
 }
 
 impl Description for Parameters {
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
+    }
+
+    fn queue_pair(&self) -> Option<&QueuePairAttributes> {
+        Some(&self.queue_pair)
     }
 
     fn transport(&self) -> Transport {

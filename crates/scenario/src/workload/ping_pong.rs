@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Description;
 use super::app::VerbName;
+use crate::QueuePairAttributes;
 
 /// `[workload.ping-pong]`: the client sends a message and the server sends one back; a READ or
 /// atomic operation is there and back by itself.
@@ -41,6 +42,9 @@ pub struct Parameters {
     /// How its connections react to congestion. Default: as those of their priority, or all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// Attributes of its queue pairs.
+    #[serde(default, skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
 }
 
 const fn send() -> VerbName {
@@ -54,5 +58,9 @@ const fn thousand() -> u64 {
 impl Description for Parameters {
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
+    }
+
+    fn queue_pair(&self) -> Option<&QueuePairAttributes> {
+        Some(&self.queue_pair)
     }
 }

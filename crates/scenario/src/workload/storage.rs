@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Description;
 use super::app::Pairs;
+use crate::QueuePairAttributes;
 
 /// `[workload.storage]`: clients read and write blocks of servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,6 +64,9 @@ pub struct Parameters {
     /// How its connections react to congestion. Default: as those of their priority, or all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<Algorithm>,
+    /// Attributes of its queue pairs.
+    #[serde(default, skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
 }
 
 const fn all() -> f64 {
@@ -80,5 +84,9 @@ const fn response() -> Bytes {
 impl Description for Parameters {
     fn congestion_control(&self) -> Option<&Algorithm> {
         self.congestion_control.as_ref()
+    }
+
+    fn queue_pair(&self) -> Option<&QueuePairAttributes> {
+        Some(&self.queue_pair)
     }
 }

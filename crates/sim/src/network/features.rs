@@ -16,6 +16,7 @@ use super::forwarding::Forwarding;
 use super::hops::HopLimits;
 use super::idle_backlog::IdleBacklogs;
 use super::ingress::Ingress;
+use super::keys::Keys;
 use super::link_errors::LinkErrors;
 use super::owners::Owners;
 use super::packet::PacketOf;
@@ -122,6 +123,8 @@ features! {
     hop_limits: HopLimits,
     /// Switches that do not know every host, or do not look.
     forwarding: Forwarding,
+    /// Hosts that look at P_Keys and Q_Keys, where they may differ.
+    keys: Keys,
     /// Hosts that handle frames no faster than they can.
     receivers: Receivers,
 }

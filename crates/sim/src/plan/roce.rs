@@ -2,6 +2,7 @@
 
 use rocelab_wire::Encapsulation;
 
+use super::partitions::{Partitions, QueuePairKeys};
 use crate::scenario::GidKind;
 
 /// How frames look and which class they travel in.
@@ -19,6 +20,10 @@ pub struct RocePlan {
     pub hop_limit: u8,
     /// Where connections are made by messages; none: out of band, at no cost.
     pub connection_manager: Option<CmPlan>,
+    /// P_Key tables of hosts.
+    pub partitions: Partitions,
+    /// Keys of queue pairs, by the place of their parameters in [`Plan::queue_pairs`](super::Plan::queue_pairs).
+    pub keys: Vec<QueuePairKeys>,
 }
 
 impl RocePlan {

@@ -12,15 +12,15 @@ use super::applications::Asked;
 use super::static_routes::Forwarding;
 use super::{
     applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3, ingress,
-    integrity, known_hosts, layer2, links, numbering, ports, receivers, resolve, sampling, service,
-    static_routes, streams, switches, tcp, telemetry, topology,
+    integrity, keys, known_hosts, layer2, links, numbering, ports, receivers, resolve, sampling,
+    service, static_routes, streams, switches, tcp, telemetry, topology,
 };
-use crate::plan::{ConnectionPlan, FlowPlan, Plan, ProfilePlan, RocePlan};
+use crate::plan::{ConnectionPlan, FlowPlan, Partitions, Plan, ProfilePlan, RocePlan};
 use crate::scenario::{
     Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError,
     Tagging, Transport, ensure,
 };
-use crate::workload::{self, AppPlan, Flow, FlowRules, HostDirectory, Site};
+use crate::workload::{self, AppPlan, Flow, FlowRules, HostDirectory, Site, Workload};
 
 /// The most flows of a run: one host's queue pairs are numbered in 24 bits.
 pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
@@ -37,10 +37,12 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let mut topology = topology::build(scenario)?;
     let hosts = HostDirectory::new(&topology).with_servers(&scenario.server)?;
     let vlans = layer2::vlans(scenario, &topology, &hosts)?;
-    let roce = roce(scenario, vlans);
+    let mut roce = roce(scenario, vlans);
+    roce.partitions = keys::partitions(scenario, &topology, &hosts)?;
     let capture = scenario.capture.as_ref();
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
     let Traffic { flows, apps, connections, in_use } = traffic(scenario, &hosts, &roce, max_flows)?;
+    roce.keys = in_use.attributes().iter().map(keys::keys).collect();
     let starts = flows.iter().map(|flow| flow.start).chain(apps.iter().map(|app| app.start));
     let last_start = starts.max().unwrap_or_default();
     let at_least = scenario.stop.map_or(last_start, |stop| stop.min(last_start));
@@ -145,6 +147,8 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>) -> RocePlan {
         vlans,
         hop_limit: config.hop_limit,
         connection_manager: connections::manager(config),
+        partitions: Partitions::default(),
+        keys: Vec::new(),
     }
 }
 
@@ -231,12 +235,18 @@ fn traffic<'a>(
             plans.push(plan);
             continue;
         }
+        keys::check_flow(scenario, &roce.partitions, hosts, (name, *workload), &plan)?;
         let queue_pairs = in_use.place((item, name, *workload), flow.priority);
         plans.push(FlowPlan { queue_pairs, ..plan });
     }
     let check = |way: &FlowPlan| check_flow(way, roce, hosts);
+    let check_keys = |of: (&str, &dyn Workload), way: &FlowPlan| {
+        keys::check_flow(scenario, &roce.partitions, hosts, of, way)
+    };
     let (apps, connections) = match &mut numbering {
-        Numbers::Roce(numbering) => applications::build(asked, numbering, &mut in_use, check)?,
+        Numbers::Roce(numbering) => {
+            applications::build(asked, numbering, &mut in_use, (check, check_keys))?
+        }
         Numbers::HpccNs3(_) => Default::default(), // Its rules refuse applications.
     };
     in_use.name_one();

@@ -3,7 +3,7 @@
 
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
-use rocelab_transport::{Backlog, Counters, Standing};
+use rocelab_transport::{Backlog, Counters, PathMigration, Standing};
 
 use super::HostPacket;
 use crate::record::{Allowed, OpenOperation, Violation};
@@ -14,6 +14,11 @@ use crate::{FlowPlan, Plan};
 pub trait Inspect<R: HostPacket> {
     /// What was counted.
     fn counters(&self) -> &Counters;
+
+    /// Queue pairs that took their alternate paths, in order.
+    fn path_migrations(&self) -> &[PathMigration] {
+        &[]
+    }
 
     /// What its TCP counted, if it has any.
     fn tcp_counters(&self) -> Option<&TcpCounters> {

@@ -336,6 +336,10 @@ pub enum DropCause {
     TtlExpired,
     /// The host is not its destination; or the router is not its next hop.
     ForeignDestination,
+    /// Its P_Key is not that of its queue pair.
+    PKey,
+    /// Its Q_Key is not that of its queue pair.
+    QKey,
     /// It did not meet a condition of the port that it came in by.
     Ingress(IngressCause),
 }
@@ -360,6 +364,8 @@ impl DropCause {
             Self::Filtered => "filtered",
             Self::TtlExpired => "ttl_expired",
             Self::ForeignDestination => "foreign_destination",
+            Self::PKey => "p_key",
+            Self::QKey => "q_key",
             Self::Ingress(cause) => cause.name(),
         }
     }
@@ -371,7 +377,7 @@ impl DropCause {
 
     /// The names of all causes.
     fn names() -> impl Iterator<Item = &'static str> {
-        const OTHERS: [DropCause; 15] = [
+        const OTHERS: [DropCause; 17] = [
             DropCause::Link,
             DropCause::Fault(0),
             DropCause::Icrc,
@@ -387,6 +393,8 @@ impl DropCause {
             DropCause::Filtered,
             DropCause::TtlExpired,
             DropCause::ForeignDestination,
+            DropCause::PKey,
+            DropCause::QKey,
         ];
         let others = OTHERS.iter().map(Self::name);
         let ingress = IngressCause::NAMES.iter().copied();

@@ -55,6 +55,7 @@ impl<'a> Station<'a> {
             remote_initial_psn: end.expects.unwrap_or(other.psn),
             priority: 0,
             receive_queue,
+            alternate_path: None,
             q_key: end.q_key,
             profile: Arc::new(profile(setup)),
         });
