@@ -87,9 +87,25 @@ impl Shape {
             put("path_entropy", policy.into());
         }
         if self.service == "rc" {
+            self.second_path(&mut roce);
             self.reliability(&mut roce);
         }
         roce
+    }
+
+    /// Automatic path migration, where packets have one path at a time.
+    fn second_path(&mut self, roce: &mut Table) {
+        if roce.contains_key("path_entropy") || !self.random.once_in(8) {
+            return;
+        }
+        let mut path = Table::new();
+        if self.random.once_in(2) {
+            path.insert("rearm".to_owned(), self.random.pick(&["0s", "20us", "1ms"]).into());
+        }
+        if self.random.once_in(2) {
+            path.insert("migrate_at".to_owned(), self.random.pick(&["0s", "15us", "200us"]).into());
+        }
+        roce.insert("queue_pair".to_owned(), table([("alternate_path", path.into())]).into());
     }
 
     /// Keys of acknowledgements, retries and connections.

@@ -315,6 +315,10 @@ fn retransmissions(summary: &Summary) -> String {
     if summary.rnr_naks > 0 {
         let _ = write!(text, ", {}", counted(summary.rnr_naks, "RNR NAK"));
     }
+    let migrations = summary.path_migrations.len() as u64;
+    if migrations > 0 {
+        let _ = write!(text, ", {}", counted(migrations, "path migration"));
+    }
     text
 }
 

@@ -94,6 +94,7 @@ mod operation;
 mod operation_statistics;
 #[cfg(feature = "parquet")]
 mod parquet_file;
+mod path_migration;
 mod pause;
 mod pause_causes;
 mod place;
@@ -140,6 +141,7 @@ pub use ns3_rdma::Ns3RdmaCounts;
 pub use open::Results;
 pub use operation::{OperationRecord, OperationStatus};
 pub use operation_statistics::{KindCounts, OperationCounts, OperationStatistics};
+pub use path_migration::PathMigrationRecord;
 pub use pause::{PauseEvent, PauseRecord};
 pub use pause_causes::{PauseCause, PauseCauses};
 pub use place::Overwrite;

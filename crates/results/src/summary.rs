@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::words::{counted, microseconds};
 use crate::{
     Distribution, FlowCounts, FrozenRecord, Goodput, IdleQueuePairRecord, MessageCounts,
-    Millionths, Ns3RdmaCounts, OperationCounts, StallRecord, StreamRecord, TcpCounts,
-    TransportFlows,
+    Millionths, Ns3RdmaCounts, OperationCounts, PathMigrationRecord, StallRecord, StreamRecord,
+    TcpCounts, TransportFlows,
 };
 
 /// The content of `summary.json`. The same scenario and seed give the same bytes.
@@ -126,6 +126,15 @@ pub struct Summary {
     /// are shorter than the round-trip time, or messages were lost; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub late_connections: u64,
+    /// Queue pairs that took their alternate paths, in order of time; left out if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path_migrations: Vec<PathMigrationRecord>,
+    /// Completion events, each of which woke a sleeping program; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub completion_events: u64,
+    /// Completions that programs found when they had been woken; left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub completions_after_events: u64,
     /// Local ACK timeouts.
     pub timeouts: u64,
     /// Data packets sent again.

@@ -4,6 +4,8 @@ use rocelab_transport::{Algorithm, MarkingConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::QueuePairAttributes;
+
 /// `[class.N]`: the flows of priority N.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -14,4 +16,7 @@ pub struct ClassConfig {
     /// The code points of all frames that hosts send in that priority: of RDMA, TCP and streams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<MarkingConfig>,
+    /// Attributes of their queue pairs.
+    #[serde(default, skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
 }

@@ -7,7 +7,9 @@ use rocelab_transport::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CmTimersConfig, Connect, ConnectionEntropy, RnrTimer};
+use super::{
+    CmTimersConfig, Connect, ConnectionEntropy, PartitionConfig, QueuePairAttributes, RnrTimer,
+};
 use crate::address::{GidKind, IpVersion};
 
 /// RoCE version, path MTU, recovery and priorities of every connection.
@@ -92,6 +94,12 @@ pub struct RoceConfig {
     /// With `connect = "cm"`: timers and retries of connection management.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cm: Option<CmTimersConfig>,
+    /// Attributes of all queue pairs.
+    #[serde(skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
+    /// Partitions of hosts, in the order of their tables: any number of `[[roce.partition]]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub partition: Vec<PartitionConfig>,
 }
 
 impl Default for RoceConfig {
@@ -124,6 +132,8 @@ impl Default for RoceConfig {
             ack_coalescing: None,
             timeouts: None,
             cm: None,
+            queue_pair: QueuePairAttributes::default(),
+            partition: Vec::new(),
         }
     }
 }

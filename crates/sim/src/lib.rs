@@ -59,9 +59,9 @@ pub use output::{
 pub use plan::{
     CapturePlan, CmPlan, ConnectionEndPlan, ConnectionPlan, FailureChange, FailurePlan,
     FailureStep, FaultAction, FaultChoice, FaultRule, FlowPlan, FlowSamplingPlan, FrameSelector,
-    HpccNs3Plan, IngressPlan, LinkDown, LinkPlan, LinkPlans, Markings, OpcodeSet, Plan,
-    PortSamplingPlan, ProfilePlan, RateThresholds, RocePlan, SamplingPlan, SlowReceiver,
-    StreamPlan, StreamsPlan, SwitchOverrides, TcpPlan,
+    HpccNs3Plan, IngressPlan, LinkDown, LinkPlan, LinkPlans, Markings, OpcodeSet, PartitionChoice,
+    Partitions, Plan, PortSamplingPlan, ProfilePlan, QueuePairKeys, RateThresholds, RocePlan,
+    SamplingPlan, SlowReceiver, StreamPlan, StreamsPlan, SwitchOverrides, TcpPlan,
 };
 pub use planning::{MAX_FLOWS, Planning};
 pub use rocelab_scenario as scenario;

@@ -7,7 +7,7 @@ use rocelab_wire::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Algorithm, Operation, PathEntropy, ReceiveQueueConfig, Recovery};
+use crate::{Algorithm, AlternatePath, Operation, PathEntropy, ReceiveQueueConfig, Recovery};
 
 /// The path MTU: the payload bytes of a full packet, one of the five sizes of the InfiniBand
 /// architecture.
@@ -275,6 +275,8 @@ pub struct QueuePairConfig {
     pub receive_queue: ReceiveQueueConfig,
     /// The key that datagrams for this queue pair must carry.
     pub q_key: u32,
+    /// Its second path, if it has one. Packets must then come by [`Nic::receive_from`](crate::Nic::receive_from).
+    pub alternate_path: Option<AlternatePath>,
     /// What it shares with others.
     pub profile: Arc<QueuePairProfile>,
 }

@@ -72,6 +72,10 @@ pub struct Counters {
     pub discarded: u64,
     /// Connections that were given up before their answer came.
     pub late_connections: u64,
+    /// Completion events: how often a sleeping program was woken.
+    pub completion_events: u64,
+    /// Completions that programs found when they had been woken.
+    pub completions_after_events: u64,
 }
 
 impl core::ops::AddAssign for Traffic {
@@ -108,5 +112,7 @@ impl core::ops::AddAssign<&Self> for Counters {
         self.unknown_qp += other.unknown_qp;
         self.discarded += other.discarded;
         self.late_connections += other.late_connections;
+        self.completion_events += other.completion_events;
+        self.completions_after_events += other.completions_after_events;
     }
 }

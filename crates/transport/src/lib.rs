@@ -63,11 +63,13 @@ pub use memory::{Access, Memory, MemoryError, MemoryRegion, RemoteAccess};
 pub use nic::{Backlog, FIRST_QPN, Nic, Timer};
 pub use packet::{Packet, Transmit};
 pub use path_entropy::PathEntropy;
-pub use queue_pair::{OutstandingWork, QueuePair, QueuePairState, Standing, StateError};
+pub use queue_pair::{
+    AlternatePath, OutstandingWork, QueuePair, QueuePairState, Standing, StateError,
+};
 pub use receive_queue::ReceiveQueueConfig;
 pub use recovery::Recovery;
 pub use scheduler::{HostScheduler, HostSchedulerConfig, Offer, STACKS, Turn};
 pub use work::{
     ATOMIC_LENGTH, AddressHandle, Completion, CompletionStatus, DatagramSource, MAX_MESSAGE_LENGTH,
-    Operation, PostError, ReceiveCompletion, ReceiveRequest, WorkRequest,
+    Operation, PathMigration, PostError, ReceiveCompletion, ReceiveRequest, WorkRequest,
 };

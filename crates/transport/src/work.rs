@@ -53,6 +53,9 @@ pub struct WorkRequest {
     /// Address in the requester's memory: where payload comes from, and where that of READs and
     /// the result of atomics go. Of interest only where memory holds bytes.
     pub local_address: u64,
+    /// Whether its last packet asks for an event at the receiver, where that has a program that sleeps (SEND, and WRITE with
+    /// immediate).
+    pub solicited: bool,
 }
 
 /// A buffer for one SEND, or a ticket for one WRITE with immediate.
@@ -112,6 +115,8 @@ pub struct ReceiveCompletion {
     pub immediate: Option<u32>,
     /// The key that the message made useless, if it did.
     pub invalidated: Option<u32>,
+    /// Whether the message asked for an event: its last packet had the Solicited Event bit.
+    pub solicited: bool,
     /// Who sent a datagram.
     pub from: Option<DatagramSource>,
 }
@@ -122,6 +127,15 @@ pub struct DatagramSource {
     /// The host, as the NIC was told with the packet.
     pub host: u32,
     /// Its queue pair, 24 bits.
+    pub qpn: u32,
+}
+
+/// A queue pair took its alternate path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
+pub struct PathMigration {
+    /// When.
+    pub time: rocelab_units::SimTime,
+    /// Which queue pair.
     pub qpn: u32,
 }
 
@@ -203,13 +217,27 @@ impl WorkRequest {
     /// A work request for addresses and keys of 0.
     #[must_use]
     pub const fn new(id: u64, operation: Operation, length: u32) -> Self {
-        Self { id, operation, length, remote_address: 0, r_key: 0, local_address: 0 }
+        Self {
+            id,
+            operation,
+            length,
+            remote_address: 0,
+            r_key: 0,
+            local_address: 0,
+            solicited: false,
+        }
     }
 
     /// The same for this address and key of the responder.
     #[must_use]
     pub const fn to(self, remote_address: u64, r_key: u32) -> Self {
         Self { remote_address, r_key, ..self }
+    }
+
+    /// The same with the Solicited Event bit, or without.
+    #[must_use]
+    pub const fn soliciting(self, solicited: bool) -> Self {
+        Self { solicited, ..self }
     }
 
     /// The same from (or into) this address of the requester.

@@ -209,6 +209,9 @@ fn facts(summary: &Summary, run: &RunInfo) -> Vec<Fact> {
         ("CNMs (QCN)", summary.cnms),
         ("CNPs of switches", summary.switch_cnps),
         ("Storms", summary.storms),
+        ("Path migrations", summary.path_migrations.len() as u64),
+        ("Completion events", summary.completion_events),
+        ("Completions found after events", summary.completions_after_events),
     ] {
         if value > 0 {
             say(name, count(value));

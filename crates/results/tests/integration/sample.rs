@@ -260,6 +260,9 @@ pub(crate) fn summary() -> Summary {
         rnr_naks: 3,
         timeouts: 7,
         late_connections: 0,
+        path_migrations: Vec::new(),
+        completion_events: 0,
+        completions_after_events: 0,
         retransmissions: 61,
         opcodes: [("RC_RDMA_WRITE_FIRST", 3), ("RC_ACKNOWLEDGE", 50), ("CNP", 2)]
             .map(|(name, frames)| (name.to_owned(), frames))

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Description;
+use crate::QueuePairAttributes;
 
 /// `[workload.app]`: clients and servers that answer each other, step by step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +47,9 @@ pub struct Parameters {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub receive_depth: Option<u32>,
+    /// Whether programs sleep until an event of their completion queue. Default: they look at it all the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion_events: Option<CompletionEventsConfig>,
     /// Priority 0 to 7. Default: that of `[roce]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<u8>,
@@ -55,6 +59,9 @@ pub struct Parameters {
     /// The code points of its RDMA frames. Default: as those of their host or class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<MarkingConfig>,
+    /// Attributes of its queue pairs.
+    #[serde(default, skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
 }
 
 /// The default of `queue_depth`.
@@ -69,6 +76,10 @@ impl Description for Parameters {
 
     fn marking(&self) -> Option<&MarkingConfig> {
         self.marking.as_ref()
+    }
+
+    fn queue_pair(&self) -> Option<&QueuePairAttributes> {
+        Some(&self.queue_pair)
     }
 }
 
@@ -101,6 +112,10 @@ pub struct StepConfig {
     /// completion. Default: false.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub chained: bool,
+    /// Whether it asks for an event at the other side (the Solicited Event bit of its last packet): `send` and its kin, and
+    /// `write-with-immediate`. Default: false.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub solicited: bool,
     /// What a `fetch-add` adds. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub add: Option<u64>,
@@ -110,6 +125,31 @@ pub struct StepConfig {
     /// What a `compare-swap` stores. Default: 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub swap: Option<u64>,
+}
+
+/// Programs that sleep. Each end of a connection has a completion queue of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CompletionEventsConfig {
+    /// Which completion makes an event. Default: `next`.
+    #[serde(default)]
+    pub notify: Notify,
+    /// The side that sleeps. Default: both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Side>,
+    /// Time from the event until the program has woken up and looks at its completion queue.
+    pub wake_up: Duration,
+}
+
+/// What a program asks its completion queue for, each time before it sleeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Notify {
+    /// An event at the next completion.
+    #[default]
+    Next,
+    /// An event at the next completion that is solicited: of a message with the Solicited Event bit, or of an error.
+    Solicited,
 }
 
 /// The verbs of the InfiniBand transport over a reliable connection.

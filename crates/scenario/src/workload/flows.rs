@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Description;
-use crate::{Transport, Verb};
+use crate::{QueuePairAttributes, Transport, Verb};
 
 /// `[workload.flows]`: exactly one of `list`, `csv` and `reference`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,6 +46,9 @@ pub struct Parameters {
     /// The code points of its RDMA frames. Default: as those of their host or class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<MarkingConfig>,
+    /// Attributes of its queue pairs.
+    #[serde(skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
 }
 
 impl Default for Parameters {
@@ -61,6 +64,7 @@ impl Default for Parameters {
             priority: None,
             congestion_control: None,
             marking: None,
+            queue_pair: QueuePairAttributes::default(),
         }
     }
 }
@@ -93,6 +97,10 @@ impl Description for Parameters {
 
     fn marking(&self) -> Option<&MarkingConfig> {
         self.marking.as_ref()
+    }
+
+    fn queue_pair(&self) -> Option<&QueuePairAttributes> {
+        Some(&self.queue_pair)
     }
 
     fn transport(&self) -> Transport {

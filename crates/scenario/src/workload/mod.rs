@@ -19,7 +19,7 @@ use rocelab_transport::{Algorithm, MarkingConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Items, Transport};
+use super::{Items, QueuePairAttributes, Transport};
 
 /// What can be asked of every workload. Implemented by the `Parameters` of each.
 pub trait Description {
@@ -33,6 +33,11 @@ pub trait Description {
 
     /// The code points of its RDMA frames, if it says so.
     fn marking(&self) -> Option<&MarkingConfig> {
+        None
+    }
+
+    /// Attributes of its queue pairs, if it may say so.
+    fn queue_pair(&self) -> Option<&QueuePairAttributes> {
         None
     }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Description;
-use crate::{Transport, Verb};
+use crate::{QueuePairAttributes, Transport, Verb};
 
 /// `[workload.permutation]`: a random permutation of the hosts in which none stays in its place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +36,9 @@ pub struct Parameters {
     /// The code points of its RDMA frames. Default: as those of their host or class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<MarkingConfig>,
+    /// Attributes of its queue pairs.
+    #[serde(default, skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
 }
 
 impl Description for Parameters {
@@ -45,6 +48,10 @@ impl Description for Parameters {
 
     fn marking(&self) -> Option<&MarkingConfig> {
         self.marking.as_ref()
+    }
+
+    fn queue_pair(&self) -> Option<&QueuePairAttributes> {
+        Some(&self.queue_pair)
     }
 
     fn transport(&self) -> Transport {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Description;
 use super::app::VerbName;
+use crate::QueuePairAttributes;
 
 /// `[workload.ping-pong]`: the client sends a message and the server sends one back; a READ or
 /// atomic operation is there and back by itself.
@@ -44,6 +45,9 @@ pub struct Parameters {
     /// The code points of its RDMA frames. Default: as those of their host or class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<MarkingConfig>,
+    /// Attributes of its queue pairs.
+    #[serde(default, skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
 }
 
 const fn send() -> VerbName {
@@ -61,5 +65,9 @@ impl Description for Parameters {
 
     fn marking(&self) -> Option<&MarkingConfig> {
         self.marking.as_ref()
+    }
+
+    fn queue_pair(&self) -> Option<&QueuePairAttributes> {
+        Some(&self.queue_pair)
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Description;
 use super::app::Pairs;
+use crate::QueuePairAttributes;
 
 /// `[workload.storage]`: clients read and write blocks of servers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +67,9 @@ pub struct Parameters {
     /// The code points of its RDMA frames. Default: as those of their host or class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub marking: Option<MarkingConfig>,
+    /// Attributes of its queue pairs.
+    #[serde(default, skip_serializing_if = "QueuePairAttributes::is_default")]
+    pub queue_pair: QueuePairAttributes,
 }
 
 const fn all() -> f64 {
@@ -87,5 +91,9 @@ impl Description for Parameters {
 
     fn marking(&self) -> Option<&MarkingConfig> {
         self.marking.as_ref()
+    }
+
+    fn queue_pair(&self) -> Option<&QueuePairAttributes> {
+        Some(&self.queue_pair)
     }
 }

@@ -255,6 +255,8 @@ pub enum LossSignal {
     ReceiverNotReady,
     /// The local ACK timeout.
     Timeout,
+    /// The ACK timeout when no retry was left: the queue pair took its alternate path.
+    PathMigration,
     /// TCP's fast retransmit: acknowledgements of what was sent later (RFC 6675).
     FastRetransmit,
     /// TCP's retransmission timer (RFC 6298).
@@ -268,7 +270,7 @@ pub enum LossSignal {
 impl LossSignal {
     /// Whether a timer said so, and nobody else.
     pub(super) const fn is_timeout(self) -> bool {
-        matches!(self, Self::Timeout | Self::RetransmissionTimeout)
+        matches!(self, Self::Timeout | Self::PathMigration | Self::RetransmissionTimeout)
     }
 
     /// In words.
@@ -278,6 +280,7 @@ impl LossSignal {
             Self::SelectiveAck => "selective ACK",
             Self::ReceiverNotReady => "RNR NAK",
             Self::Timeout => "ACK timeout",
+            Self::PathMigration => "ACK timeout and path migration",
             Self::FastRetransmit => "fast retransmit",
             Self::RetransmissionTimeout => "retransmission timeout",
             Self::Gap => "gap in the answers",

@@ -98,6 +98,11 @@ impl HostLog {
         let retries = queue_pair.map_or(0, |one| one.retries());
         if retries > self.retries {
             self.note_loss(now, LossSignal::Timeout);
+        } else if retries < self.retries {
+            let migrated = network.nic(self.node).and_then(|nic| nic.path_migrations().last());
+            if migrated.is_some_and(|last| (last.time, last.qpn) == (now, self.number)) {
+                self.note_loss(now, LossSignal::PathMigration);
+            }
         }
         self.retries = retries;
         EndState::QueuePair(queue_pair.map_or(Standing::NotConnected, |one| one.standing()))

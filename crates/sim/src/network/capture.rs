@@ -236,7 +236,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
             udp_source_port: (entropy & 0xffff) as u16,
             extensions: Extensions { telemetry, ..extensions(rdma) },
             payload: &ZEROS[..usize::from(rdma.payload_len())],
-            ..RoceFrame::new(encapsulation, base_transport_header(rdma))
+            ..RoceFrame::new(encapsulation, self.base_transport_header(packet, rdma))
         }
     }
 
@@ -314,6 +314,19 @@ impl<P: Profile> Capturing<'_, '_, P> {
         links
     }
 
+    fn base_transport_header(&self, packet: &Packet<PacketOf<P>>, rdma: &RdmaPacket) -> Bth {
+        let plan = self.sight.plan;
+        let place = self
+            .owners
+            .and_then(|owners| owners.place(plan, packet.destination, rdma.dest_qp()))
+            .filter(|_| plan.roce.partitions.are_named());
+        let p_key = match place {
+            Some(place) => plan.p_key(place, packet.source),
+            None => plan.roce.partitions.table(packet.source)[0],
+        };
+        base_transport_header(rdma, p_key)
+    }
+
     /// UDP source port or flow label of a packet of the connection that ends at its destination's queue
     /// pair: of those that it may have, the one that the packet has the hash of.
     fn entropy(&self, packet: &Packet<PacketOf<P>>, qpn: u32) -> u32 {
@@ -322,26 +335,35 @@ impl<P: Profile> Capturing<'_, '_, P> {
         }
         let &Packet { source, destination, flow_hash, .. } = packet;
         let (plan, owners) = (self.sight.plan, self.owners);
-        let first = match owners.and_then(|owners| owners.of_queue_pair(destination, qpn)) {
-            Some(Owner::Connection(number)) => plan.connections[number as usize].entropy,
-            Some(Owner::Flow(number)) => plan.flows[number as usize].entropy,
+        let (first, place) = match owners.and_then(|owners| owners.of_queue_pair(destination, qpn))
+        {
+            Some(Owner::Connection(number)) => {
+                let connection = &plan.connections[number as usize];
+                (connection.entropy, connection.queue_pairs)
+            }
+            Some(Owner::Flow(number)) => {
+                let flow = &plan.flows[number as usize];
+                (flow.entropy, flow.queue_pairs)
+            }
             None => return 0,
         };
-        let mut more = plan.entropies(first).skip(1);
+        let alternate = plan.keys(place).alternate_path;
+        let alternate = alternate.map(|path| plan.alternate_entropy(first, &path));
+        let mut more = plan.entropies(first).skip(1).chain(alternate);
         more.find(|&entropy| plan.flow_hash(source, destination, entropy) == flow_hash)
             .unwrap_or(first)
     }
 }
 
-fn base_transport_header(rdma: &RdmaPacket) -> Bth {
+fn base_transport_header(rdma: &RdmaPacket, p_key: u16) -> Bth {
     let plain = Bth {
         opcode: rdma.opcode() as u8,
         solicited_event: rdma.solicited_event(),
         // Adapters set it on data and acknowledgements and leave it clear on CNPs.
-        migreq: rdma.opcode() != Opcode::Cnp,
+        migreq: rdma.opcode() != Opcode::Cnp && !rdma.has_alternate_path(),
         pad_count: rdma.pad_count(),
         transport_version: 0,
-        p_key: 0xffff,
+        p_key,
         fecn: rdma.fecn(),
         becn: rdma.becn(),
         resv6: 0,

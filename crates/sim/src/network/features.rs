@@ -17,6 +17,7 @@ use super::forwarding::Forwarding;
 use super::hops::HopLimits;
 use super::idle_backlog::IdleBacklogs;
 use super::ingress::Ingress;
+use super::keys::Keys;
 use super::link_errors::LinkErrors;
 use super::owners::Owners;
 use super::packet::PacketOf;
@@ -128,6 +129,8 @@ features! {
     forwarding: Forwarding,
     /// Hosts that others send to by a GID which is not theirs.
     stale_gids: StaleGids,
+    /// Hosts that look at P_Keys and Q_Keys, where they may differ.
+    keys: Keys,
     /// Hosts that handle frames no faster than they can.
     receivers: Receivers,
 }

@@ -36,6 +36,7 @@ mod host_pauses;
 mod idle_backlog;
 mod ingress;
 mod integrity;
+mod keys;
 mod layout;
 mod link_errors;
 mod link_rates;

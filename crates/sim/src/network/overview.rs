@@ -1,6 +1,7 @@
 //! A part of a network from outside.
 
 use rocelab_fabric::{MacEntries, NodeId, Serialisation};
+use rocelab_transport::PathMigration;
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
 use rocelab_units::SimTime;
@@ -184,6 +185,13 @@ impl<'a, P: Profile> Overview<'a, P> {
             sum += host.end_host.counters();
         }
         sum
+    }
+
+    /// Queue pairs of hosts here that took their alternate paths.
+    pub(crate) fn path_migrations(self) -> impl Iterator<Item = (NodeId, PathMigration)> {
+        self.0.hosts.iter().flat_map(|host| {
+            host.end_host.path_migrations().iter().map(|&migration| (host.node, migration))
+        })
     }
 
     /// Packets that a flow's source has sent again.

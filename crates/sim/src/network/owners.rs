@@ -31,7 +31,8 @@ impl Owners {
     /// All of a plan, if anybody will ask.
     pub(super) fn new(plan: &Plan) -> Option<Self> {
         let needs_qcn = plan.algorithms().iter().any(|algorithm| algorithm.needs_qcn());
-        if plan.capture.is_none() && !needs_qcn && !plan.switches_notify() {
+        let is_asked = plan.capture.is_some() || plan.switches_notify() || plan.keys_may_differ();
+        if !is_asked && !needs_qcn {
             return None;
         }
         let mut owners = Self::default();
@@ -58,6 +59,14 @@ impl Owners {
         self.queue_pairs.get(&(host, qpn)).copied()
     }
 
+    /// The place of the parameters of a queue pair of a host among those of the plan.
+    pub(super) fn place(&self, plan: &Plan, host: NodeId, qpn: u32) -> Option<u32> {
+        match self.of_queue_pair(host, qpn)? {
+            Owner::Flow(number) => Some(plan.flows[number as usize].queue_pairs),
+            Owner::Connection(number) => Some(plan.connections[number as usize].queue_pairs),
+        }
+    }
+
     /// The profile of a queue pair of a host.
     pub(super) fn profile<'a>(
         &self,
@@ -65,10 +74,7 @@ impl Owners {
         host: NodeId,
         qpn: u32,
     ) -> Option<&'a QueuePairProfile> {
-        let place = match self.of_queue_pair(host, qpn)? {
-            Owner::Flow(number) => plan.flows[number as usize].queue_pairs,
-            Owner::Connection(number) => plan.connections[number as usize].queue_pairs,
-        };
+        let place = self.place(plan, host, qpn)?;
         plan.queue_pairs.get(place as usize).map(|profile| &**profile)
     }
 

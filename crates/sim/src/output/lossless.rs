@@ -45,7 +45,9 @@ impl<'a> LosslessDrops<'a> {
             | DropCause::FcsError
             | DropCause::LinkDown
             | DropCause::Fault(_)
-            | DropCause::Icrc => false,
+            | DropCause::Icrc
+            | DropCause::PKey
+            | DropCause::QKey => false,
             // Where frames may be flooded, copies end where nobody misses them.
             DropCause::Filtered | DropCause::ForeignDestination => {
                 self.plan.all_switches_follow_routes()

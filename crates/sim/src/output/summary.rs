@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rocelab_fabric::NodeId;
 use rocelab_results::{
     DeliveryLog, EcnCounts, FaultRuleCounts, FlowStatistics, Goodput, IdleQueuePairRecord,
-    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, PfcCounts, RunSpan,
-    SlowReceiverRecord, StreamRecord, Summary, TcpCounts, is_most,
+    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, PathMigrationRecord,
+    PfcCounts, RunSpan, SlowReceiverRecord, StreamRecord, Summary, TcpCounts, is_most,
 };
+use rocelab_transport::PathMigration;
 use rocelab_transport::stack::StreamCounts;
 use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
@@ -83,6 +84,9 @@ pub(super) fn summary<P: Profile>(
         naks: nics.naks_sent.packets,
         rnr_naks: nics.rnr_naks_received,
         late_connections: nics.late_connections,
+        path_migrations: path_migrations(plan, network),
+        completion_events: nics.completion_events,
+        completions_after_events: nics.completions_after_events,
         timeouts: nics.timeouts,
         retransmissions: nics.retransmitted.packets,
         opcodes: totals.opcodes.iter().map(|(&name, &count)| (name.to_owned(), count)).collect(),
@@ -228,6 +232,19 @@ fn fault_rules<P: Profile>(plan: &Plan, network: WholeNetwork<'_, P>) -> Vec<Fau
 }
 
 /// What slow receivers did, in the words of the results.
+fn path_migrations<P: Profile>(
+    plan: &Plan,
+    network: WholeNetwork<'_, P>,
+) -> Vec<PathMigrationRecord> {
+    let record = |(node, migration): (NodeId, PathMigration)| PathMigrationRecord {
+        time_ps: migration.time.ps(),
+        host: plan.topology.nodes[node as usize].name.clone(),
+        qpn: migration.qpn,
+        flow: network.flow_of(node, migration.qpn).map(u64::from),
+    };
+    network.path_migrations().into_iter().map(record).collect()
+}
+
 fn slow_receivers<P: Profile>(
     plan: &Plan,
     network: WholeNetwork<'_, P>,

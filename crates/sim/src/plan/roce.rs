@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rocelab_fabric::{Domains, NodeId};
 use rocelab_wire::{Encapsulation, Gid};
 
+use super::partitions::{Partitions, QueuePairKeys};
 use crate::address::Addresses;
 use crate::scenario::GidKind;
 
@@ -30,6 +31,10 @@ pub struct RocePlan {
     pub hop_limit: u8,
     /// Where connections are made by messages; none: out of band, at no cost.
     pub connection_manager: Option<CmPlan>,
+    /// P_Key tables of hosts.
+    pub partitions: Partitions,
+    /// Keys of queue pairs, by the place of their parameters in [`Plan::queue_pairs`](super::Plan::queue_pairs).
+    pub keys: Vec<QueuePairKeys>,
 }
 
 impl RocePlan {

@@ -2,7 +2,8 @@
 
 use rocelab_transport::Algorithm;
 
-use crate::scenario::{Priority, Scenario};
+use super::keys::attributes_of;
+use crate::scenario::{Priority, QueuePairAttributes, Scenario};
 use crate::workload::{self, Workload};
 
 /// Where the scenario names the congestion control of all flows.
@@ -72,17 +73,19 @@ fn of_item<'a>(name: &str, item: &'a dyn Workload) -> Option<Named<'a>> {
     Some(Named { key: format!("{name}.{OF_ALL}"), algorithm })
 }
 
-/// The congestion controls that flows use, each once, in the order of their first use.
+/// The congestion controls that flows use, with the attributes of their queue pairs, each once, in the order of their first
+/// use.
 pub(super) struct InUse<'a> {
     scenario: &'a Scenario,
     all: Vec<Named<'a>>,
+    attributes: Vec<QueuePairAttributes>,
     /// Their places by workload and priority, as far as they were asked for.
     places: Vec<[Option<u32>; 8]>,
 }
 
 impl<'a> InUse<'a> {
     pub(super) fn new(scenario: &'a Scenario) -> Self {
-        Self { scenario, all: Vec::new(), places: Vec::new() }
+        Self { scenario, all: Vec::new(), attributes: Vec::new(), places: Vec::new() }
     }
 
     /// The place of what the flows of a priority use in workload number `index`.
@@ -100,10 +103,15 @@ impl<'a> InUse<'a> {
         }
         let named = used(self.scenario, name, item, priority);
         let named = named.expect("a resolved scenario names its algorithm");
-        let known = self.all.iter().position(|known| known.algorithm == named.algorithm);
+        let attributes = attributes_of(self.scenario, item, priority);
+        let mut known = self.all.iter().zip(&self.attributes);
+        let known = known.position(|(known, having)| {
+            known.algorithm == named.algorithm && *having == attributes
+        });
         let place = known.unwrap_or(self.all.len());
         if known.is_none() {
             self.all.push(named);
+            self.attributes.push(attributes);
         }
         let place = u32::try_from(place).unwrap_or(u32::MAX);
         self.places[index][slot] = Some(place);
@@ -116,7 +124,13 @@ impl<'a> InUse<'a> {
             && let Some(algorithm) = &self.scenario.congestion_control
         {
             self.all.push(Named { key: OF_ALL.into(), algorithm });
+            self.attributes.push(self.scenario.roce.queue_pair.clone());
         }
+    }
+
+    /// The attributes of queue pairs, by place.
+    pub(super) fn attributes(&self) -> &[QueuePairAttributes] {
+        &self.attributes
     }
 
     /// All of them, by place.

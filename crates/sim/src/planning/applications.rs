@@ -19,12 +19,15 @@ pub(super) struct Asked<'n, 'a> {
 }
 
 /// Numbers the connections of all applications, behind those of all flows; `check` refuses ways
-/// that no connection can take.
+/// that no connection can take, and `check_keys` queue pairs that no host can have.
 pub(super) fn build<'a>(
     asked: Vec<Asked<'_, 'a>>,
     numbering: &mut Numbering<'_>,
     (in_use, markings): (&mut InUse<'a>, &mut AskedMarkings),
-    check: impl Fn(&FlowPlan) -> Result<(), Fault>,
+    (check, check_keys): (
+        impl Fn(&FlowPlan) -> Result<(), Fault>,
+        impl Fn((&str, &dyn Workload), &FlowPlan) -> Result<(), Fault>,
+    ),
 ) -> Result<(Vec<AppPlan>, Vec<ConnectionPlan>), Fault> {
     let (mut apps, mut connections) = (Vec::with_capacity(asked.len()), Vec::new());
     let mut names = BTreeSet::new();
@@ -50,7 +53,9 @@ pub(super) fn build<'a>(
                 queue_pairs,
                 marking,
             };
-            check(&way(&connection, plan.start)).map_err(|fault| fault.within(key))?;
+            let way = way(&connection, plan.start);
+            check(&way).map_err(|fault| fault.within(key))?;
+            check_keys((workload.1, workload.2), &way)?;
             connections.push(connection);
         }
         apps.push(plan);

@@ -14,16 +14,16 @@ use super::markings::AskedMarkings;
 use super::static_routes::Forwarding;
 use super::{
     addresses, applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3,
-    ingress, integrity, known_hosts, layer2, layer3, links, numbering, ports, receivers, resolve,
-    sampling, service, static_routes, streams, switches, tcp, telemetry, topology,
+    ingress, integrity, keys, known_hosts, layer2, layer3, links, numbering, ports, receivers,
+    resolve, sampling, service, static_routes, streams, switches, tcp, telemetry, topology,
 };
 use crate::address::Addresses;
-use crate::plan::{ConnectionPlan, FlowPlan, Plan, ProfilePlan, RocePlan};
+use crate::plan::{ConnectionPlan, FlowPlan, Partitions, Plan, ProfilePlan, RocePlan};
 use crate::scenario::{
     Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError,
     Tagging, Transport, ensure,
 };
-use crate::workload::{self, AppPlan, Flow, FlowRules, HostDirectory, Site};
+use crate::workload::{self, AppPlan, Flow, FlowRules, HostDirectory, Site, Workload};
 
 /// The most flows of a run: one host's queue pairs are numbered in 24 bits.
 pub const MAX_FLOWS: usize = (1 << 24) - 0x12;
@@ -43,12 +43,14 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let addresses = addresses::build(scenario, &topology, &hosts)?;
     let domains = layer3::domains(scenario, &topology, &hosts, &vlans)?;
     let v1_hosts = layer3::v1_hosts(scenario, &hosts)?;
-    let roce = RocePlan { v1_hosts, domains, ..roce(scenario, vlans, addresses) };
+    let mut roce = RocePlan { v1_hosts, domains, ..roce(scenario, vlans, addresses) };
+    roce.partitions = keys::partitions(scenario, &topology, &hosts)?;
     addresses::check_index(&scenario.roce, roce.encapsulation)?;
     let capture = scenario.capture.as_ref();
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
     let Traffic { flows, apps, connections, in_use, markings } =
         traffic(scenario, &hosts, &roce, max_flows)?;
+    roce.keys = in_use.attributes().iter().map(keys::keys).collect();
     let markings = markings.numbered(scenario, &hosts, &flows, &connections, &roce.v1_hosts)?;
     let starts = flows.iter().map(|flow| flow.start).chain(apps.iter().map(|app| app.start));
     let last_start = starts.max().unwrap_or_default();
@@ -176,6 +178,8 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>, addresses: Addresses) -> RocePlan 
         vlans,
         hop_limit: config.hop_limit,
         connection_manager: connections::manager(config),
+        partitions: Partitions::default(),
+        keys: Vec::new(),
     }
 }
 
@@ -263,14 +267,19 @@ fn traffic<'a>(
             plans.push(plan);
             continue;
         }
+        keys::check_flow(scenario, &roce.partitions, hosts, (name, *workload), &plan)?;
         let queue_pairs = in_use.place((item, name, *workload), flow.priority);
         let marking = markings.place((name.as_str(), *workload))?;
         plans.push(FlowPlan { queue_pairs, marking, ..plan });
     }
     let check = |way: &FlowPlan| check_flow(way, roce, hosts);
+    let check_keys = |of: (&str, &dyn Workload), way: &FlowPlan| {
+        keys::check_flow(scenario, &roce.partitions, hosts, of, way)
+    };
     let (apps, connections) = match &mut numbering {
         Numbers::Roce(numbering) => {
-            applications::build(asked, numbering, (&mut in_use, &mut markings), check)?
+            let checks = (check, check_keys);
+            applications::build(asked, numbering, (&mut in_use, &mut markings), checks)?
         }
         Numbers::HpccNs3(_) => Default::default(), // Its rules refuse applications.
     };

@@ -17,6 +17,7 @@ mod hpcc_ns3;
 mod ineffective;
 mod ingress;
 mod integrity;
+mod keys;
 mod known_hosts;
 mod layer2;
 mod layer3;

@@ -3,7 +3,7 @@
 
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
-use rocelab_transport::{Backlog, Counters, Standing};
+use rocelab_transport::{Backlog, Counters, PathMigration, Standing};
 use rocelab_units::SimTime;
 
 use super::HostPacket;
@@ -15,6 +15,11 @@ use crate::{FlowPlan, Plan};
 pub trait Inspect<R: HostPacket> {
     /// What was counted.
     fn counters(&self) -> &Counters;
+
+    /// Queue pairs that took their alternate paths, in order.
+    fn path_migrations(&self) -> &[PathMigration] {
+        &[]
+    }
 
     /// What its TCP counted, if it has any.
     fn tcp_counters(&self) -> Option<&TcpCounters> {

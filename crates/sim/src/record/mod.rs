@@ -354,6 +354,10 @@ pub enum DropCause {
     WrongGid,
     /// It has no IP header, and the router is not a bridge for it.
     NotRoutable,
+    /// Its P_Key is not that of its queue pair.
+    PKey,
+    /// Its Q_Key is not that of its queue pair.
+    QKey,
     /// It did not meet a condition of the port that it came in by.
     Ingress(IngressCause),
 }
@@ -380,6 +384,8 @@ impl DropCause {
             Self::ForeignDestination => "foreign_destination",
             Self::WrongGid => "wrong_gid",
             Self::NotRoutable => "not_routable",
+            Self::PKey => "p_key",
+            Self::QKey => "q_key",
             Self::Ingress(cause) => cause.name(),
         }
     }
@@ -391,7 +397,7 @@ impl DropCause {
 
     /// The names of all causes.
     fn names() -> impl Iterator<Item = &'static str> {
-        const OTHERS: [DropCause; 17] = [
+        const OTHERS: [DropCause; 19] = [
             DropCause::Link,
             DropCause::Fault(0),
             DropCause::Icrc,
@@ -409,6 +415,8 @@ impl DropCause {
             DropCause::ForeignDestination,
             DropCause::WrongGid,
             DropCause::NotRoutable,
+            DropCause::PKey,
+            DropCause::QKey,
         ];
         let others = OTHERS.iter().map(Self::name);
         let ingress = IngressCause::NAMES.iter().copied();

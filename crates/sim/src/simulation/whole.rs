@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rocelab_fabric::NodeId;
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
-use rocelab_transport::{CompletionStatus, Counters};
+use rocelab_transport::{CompletionStatus, Counters, PathMigration};
 use rocelab_units::SimTime;
 
 use super::running::Running;
@@ -162,6 +162,13 @@ impl<'a, P: Profile> WholeNetwork<'a, P> {
             sum += &part.nic_counters();
         }
         sum
+    }
+
+    /// Queue pairs that took their alternate paths, in order of time.
+    pub fn path_migrations(self) -> Vec<(NodeId, PathMigration)> {
+        let mut all: Vec<_> = self.parts().flat_map(Overview::path_migrations).collect();
+        all.sort_by_key(|(node, migration)| (migration.time, *node, migration.qpn));
+        all
     }
 
     /// The sum of what the TCP of every host counted.

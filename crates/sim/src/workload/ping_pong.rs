@@ -27,6 +27,7 @@ impl Workload for Parameters {
                 queue_depth: 1,
             },
             receive_depth: None,
+            completion_events: None,
             priority: self.priority,
         };
         let steps = steps(self)?;
@@ -42,7 +43,14 @@ fn steps(parameters: &Parameters) -> Result<Vec<StepPlan>, Fault> {
             .help("use `write-with-immediate`, or `read`")
     })?;
     let bytes = step_size("bytes", verb, parameters.bytes)?;
-    let ping = StepPlan { by: Side::Client, verb, bytes, after: Duration::ZERO, chained: false };
+    let ping = StepPlan {
+        by: Side::Client,
+        verb,
+        bytes,
+        after: Duration::ZERO,
+        chained: false,
+        solicited: false,
+    };
     if verb.awaits_response() {
         return Ok(vec![ping]);
     }

@@ -81,6 +81,7 @@ pub(super) fn app<P: Definition + Clone + 'static>(
         until: None,
         think_time: Duration::ZERO,
         receive_depth: RECEIVE_DEPTH,
+        completion_events: None,
         program: Some(program),
     };
     Ok(App { plan, connections, members: pairs, priority })

@@ -28,6 +28,7 @@ impl Workload for Parameters {
                 queue_depth: self.queue_depth,
             },
             receive_depth: self.receive_depth,
+            completion_events: None,
             priority: self.priority,
         };
         common.app(site, kinds(self)?).map(Some)
@@ -58,7 +59,14 @@ fn kinds(parameters: &Parameters) -> Result<Vec<OperationKind>, Fault> {
 fn steps(parameters: &Parameters, data: StepVerb) -> Result<Vec<StepPlan>, Fault> {
     check_work_time("access_time", parameters.access_time)?;
     let fetches = data.awaits_response();
-    let step = |by, verb, bytes, after, chained| StepPlan { by, verb, bytes, after, chained };
+    let step = |by, verb, bytes, after, chained| StepPlan {
+        by,
+        verb,
+        bytes,
+        after,
+        chained,
+        solicited: false,
+    };
     let [before_data, before_response] = if fetches {
         [Duration::ZERO, parameters.access_time]
     } else {

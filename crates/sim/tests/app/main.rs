@@ -3,6 +3,7 @@
 
 mod atomics;
 mod depth;
+mod events;
 mod exchanges;
 mod failures;
 mod latency;

@@ -312,6 +312,7 @@ impl Post {
             remote_address: end.base + self.address + self.stride * u64::from(place),
             r_key: self.r_key.unwrap_or(end.r_key),
             local_address: 0,
+            solicited: false,
         }
     }
 

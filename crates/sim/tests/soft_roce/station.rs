@@ -56,6 +56,7 @@ impl<'a> Station<'a> {
             priority: 0,
             marking: 0,
             receive_queue,
+            alternate_path: None,
             q_key: end.q_key,
             profile: Arc::new(profile(setup)),
         });

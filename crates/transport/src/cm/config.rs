@@ -33,8 +33,6 @@ pub struct CmConfig {
     pub service_timeout: u8,
     /// How long the adapter takes for an ACK, in REPs: a code of 5 bits.
     pub target_ack_delay: u8,
-    /// Partition key of all connections.
-    pub p_key: u16,
     /// Hop limit of all connections.
     pub hop_limit: u8,
     /// Most requests that wait for the application's decision; further ones are rejected with
@@ -57,7 +55,6 @@ impl CmConfig {
             packet_lifetime: 18,
             service_timeout: 24,
             target_ack_delay: 15,
-            p_key: 0xffff,
             hop_limit: 64,
             max_pending: 1_024,
         }
@@ -101,6 +98,8 @@ pub struct ConnectRequest {
     pub retry_count: u8,
     /// How often the peer's queue pair retries after RNR NAKs, 0 to 7; 7 is for ever.
     pub rnr_retry_count: u8,
+    /// Partition key of the connection.
+    pub p_key: u16,
     /// Whether the own queue pair has a shared receive queue.
     pub srq: bool,
     /// Whether the own queue pair does end-to-end flow control.
@@ -136,6 +135,7 @@ impl ConnectRequest {
             initiator_depth: 1,
             retry_count: 7,
             rnr_retry_count: 7,
+            p_key: 0xffff,
             srq: false,
             end_to_end_flow_control: false,
             flow_label: 0,

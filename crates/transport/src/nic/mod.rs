@@ -22,8 +22,8 @@ pub use self::timers::Timer;
 use crate::congestion_control::Telemetry;
 use crate::queue_pair::{QueuePair, Schedule};
 use crate::{
-    Completion, Content, Counters, NicConfig, Offer, Packet, QueuePairConfig, QueuePairState,
-    ReceiveCompletion, Transmit,
+    Completion, Content, Counters, NicConfig, Offer, Packet, PathMigration, QueuePairConfig,
+    QueuePairState, ReceiveCompletion, Transmit,
 };
 
 /// One RDMA NIC with one port.
@@ -128,7 +128,7 @@ impl Nic {
     }
 
     /// The same for a packet that has [`Content`] beside it, or of which it matters who sent it
-    /// (datagrams).
+    /// (datagrams), or whose queue pair may have an [alternate path](crate::AlternatePath).
     pub fn receive_from(
         &mut self,
         now: SimTime,
@@ -137,6 +137,9 @@ impl Nic {
         source: u32,
         content: Option<Content>,
     ) {
+        self.with_queue_pair(now, packet.dest_qp(), |queue_pair, shared| {
+            queue_pair.note_path(now, packet, shared);
+        });
         self.shared.arriving = content;
         self.shared.source = source;
         self.receive(now, packet, telemetry);
@@ -260,6 +263,11 @@ impl Nic {
     #[inline]
     pub fn poll_receive_completion(&mut self) -> Option<ReceiveCompletion> {
         self.shared.receive_completions.pop_front()
+    }
+
+    /// Queue pairs that took their alternate paths, in order.
+    pub fn path_migrations(&self) -> &[PathMigration] {
+        &self.shared.migrations
     }
 
     /// What was counted so far.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::control::ControlQueues;
 use crate::receive_queue::SharedReceiveQueues;
 use crate::{
-    AtomicOperands, Completion, Content, Counters, DatagramSource, Memory, Packet,
+    AtomicOperands, Completion, Content, Counters, DatagramSource, Memory, Packet, PathMigration,
     ReceiveCompletion,
 };
 
@@ -31,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) departing: Option<Content>,
     /// What atomic operations wrote, by address, while there is no memory to look at; zero elsewhere.
     words: BTreeMap<u64, u64>,
+    /// Queue pairs that took their alternate paths, in order.
+    pub(crate) migrations: Vec<PathMigration>,
     /// Queue pairs that have sent and are not done.
     pub(crate) active: u32,
 }

@@ -55,6 +55,12 @@ impl Nic {
         self.shared.counters.late_connections += 1;
     }
 
+    /// Counts a completion event, after which a program found so many completions.
+    pub const fn note_completion_event(&mut self, completions: u64) {
+        self.shared.counters.completion_events += 1;
+        self.shared.counters.completions_after_events += completions;
+    }
+
     /// Posts a receive request to a queue pair that has a queue of
     /// [its own](crate::ReceiveQueueConfig::Own).
     ///

@@ -13,6 +13,7 @@ const ACK_REQ: u32 = 1 << 24;
 const SOLICITED_EVENT: u32 = 1 << 25;
 const BECN: u32 = 1 << 26;
 const FECN: u32 = 1 << 27;
+const ALTERNATE_PATH: u32 = 1 << 28;
 const CONTENT: u32 = 1 << 30;
 const CN_TAG: u32 = 1 << 31;
 
@@ -100,6 +101,20 @@ impl Packet {
     #[must_use]
     pub const fn with_solicited_event(self, solicited: bool) -> Self {
         self.with_flag(SOLICITED_EVENT, solicited)
+    }
+
+    /// The packet with MigReq 0, as its sender has an alternate path loaded, or not.
+    #[inline]
+    #[must_use]
+    pub const fn with_alternate_path(self, loaded: bool) -> Self {
+        self.with_flag(ALTERNATE_PATH, loaded)
+    }
+
+    /// Whether its sender has an alternate path loaded: MigReq is 0. Else adapters set it, but for CNPs.
+    #[inline]
+    #[must_use]
+    pub const fn has_alternate_path(&self) -> bool {
+        self.dest_qp_and_flags & ALTERNATE_PATH != 0
     }
 
     /// The packet with BECN set or not.

@@ -11,13 +11,14 @@ impl State for QueuePair {
             responder,
             unreliable,
             pacer,
-            address: _,
+            address,
             profile,
             qpn: _,
             state,
             prefers_responses,
             owes_echo,
             spread,
+            migration,
             next_cnp,
             retransmissions,
             schedule,
@@ -30,7 +31,10 @@ impl State for QueuePair {
         save_value(&(state, prefers_responses, owes_echo, next_cnp, retransmissions), to)?;
         save_value(&(schedule, timer_entry), to)?;
         // Whether it is there follows from the settings.
-        spread.as_ref().map_or(Ok(()), |spread| spread.save(to))
+        spread.as_ref().map_or(Ok(()), |spread| spread.save(to))?;
+        let Some(migration) = migration else { return Ok(()) };
+        save_value(&address.path(), to)?;
+        migration.save(to)
     }
 
     fn load(&mut self, from: &mut &[u8]) -> Result {
@@ -42,6 +46,9 @@ impl State for QueuePair {
         (self.prefers_responses, self.owes_echo) = load_value(from)?;
         (self.next_cnp, self.retransmissions) = load_value(from)?;
         (self.schedule, self.timer_entry) = load_value(from)?;
-        self.spread.as_mut().map_or(Ok(()), |spread| spread.load(from))
+        self.spread.as_mut().map_or(Ok(()), |spread| spread.load(from))?;
+        let Some(migration) = &mut self.migration else { return Ok(()) };
+        self.address.set_path(load_value(from)?);
+        migration.load(from)
     }
 }

@@ -48,6 +48,10 @@ pub(super) struct Message {
     pub(super) length: u32,
     pub(super) packets: u32,
     r_key: u32,
+    /// Whether its packets carry more than a RETH and payload.
+    has_extras: bool,
+    /// Whether its last packet asks for an event.
+    solicited: bool,
     remote_address: u64,
     pub(super) local_address: u64,
     pub(super) first: Sequence,
@@ -68,6 +72,8 @@ impl Message {
             length: work.length,
             packets: segmentation.packets(work.length),
             r_key: work.r_key,
+            has_extras: work.operation.has_extras() || work.solicited,
+            solicited: work.solicited,
             remote_address: work.remote_address,
             local_address: work.local_address,
             first,
@@ -127,7 +133,7 @@ impl Message {
                 dma_length: remaining,
             });
         }
-        if self.operation.has_extras() { self.with_extras(packet) } else { packet }
+        if self.has_extras { self.with_extras(packet) } else { packet }
     }
 
     /// The same, but of a READ only the part before `until`.
@@ -148,10 +154,15 @@ impl Message {
         }
     }
 
-    /// What comes with immediate data, invalidation and atomic operations.
+    /// What comes with immediate data, invalidation, atomic operations and solicited events.
     #[cold]
     const fn with_extras(&self, packet: Packet) -> Packet {
         let opcode = packet.opcode();
+        let packet = if self.solicited && (opcode.is_last() || opcode.is_only()) {
+            packet.with_solicited_event(true)
+        } else {
+            packet
+        };
         match self.operation {
             Operation::SendWithImmediate(data) | Operation::WriteWithImmediate(data)
                 if opcode.has_immdt() =>

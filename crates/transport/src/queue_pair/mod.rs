@@ -3,6 +3,7 @@
 mod checkpoint;
 mod looking;
 mod message;
+mod migration;
 mod outstanding_work;
 mod pacer;
 mod pair;
@@ -14,6 +15,7 @@ mod standing;
 mod state;
 mod unreliable;
 
+pub use self::migration::AlternatePath;
 pub use self::outstanding_work::OutstandingWork;
 pub use self::pair::QueuePair;
 pub(crate) use self::pair::Schedule;

@@ -6,6 +6,7 @@ use rocelab_units::{Bandwidth, SimTime};
 use rocelab_wire::Ecn;
 
 use super::message::Message;
+use super::migration::Migration;
 use super::pacer::Pacer;
 use super::requester::{Requester, TimedOut};
 use super::responder::{Admission, Answer, Responder};
@@ -45,6 +46,8 @@ pub struct QueuePair {
     pub(super) responder: Responder,
     /// Only where packets have several numbers that equal-cost multipath goes by.
     pub(super) spread: Option<Box<Spread>>,
+    /// Only where it has a second path.
+    pub(super) migration: Option<Box<Migration>>,
     /// No CNP before.
     pub(super) next_cnp: SimTime,
     /// Retransmitted packets.
@@ -76,9 +79,31 @@ pub(crate) struct Address {
     pub(crate) priority: u8,
     pub(super) marking: u8,
     pub(super) ecn: Ecn,
+    /// Whether an alternate path is loaded: MigReq is 0.
+    has_alternate: bool,
 }
 
 impl Address {
+    /// Says from now on that no alternate path is loaded, or that one is.
+    pub(super) const fn set_migrated(&mut self, migrated: bool) {
+        self.has_alternate = !migrated;
+    }
+
+    /// The path that it uses, and whether another one is loaded.
+    pub(super) const fn path(&self) -> (u32, bool) {
+        (self.entropy, self.has_alternate)
+    }
+
+    /// What [`path`](Self::path) gave.
+    pub(super) const fn set_path(&mut self, (entropy, has_alternate): (u32, bool)) {
+        (self.entropy, self.has_alternate) = (entropy, has_alternate);
+    }
+
+    /// Takes another path, and gives that which was used.
+    pub(super) const fn exchange_entropy(&mut self, other: &mut u32) {
+        core::mem::swap(&mut self.entropy, other);
+    }
+
     #[inline]
     pub(super) fn transmit(&self, packet: Packet) -> Transmit {
         self.transmit_in(packet, self.priority, self.marking)
@@ -87,7 +112,10 @@ impl Address {
     /// The packet in another priority and with other code points than the queue pair's own.
     #[inline]
     pub(super) fn transmit_in(&self, packet: Packet, priority: u8, marking: u8) -> Transmit {
-        let packet = packet.with_class(priority, self.ecn).with_marking(marking);
+        let packet = packet
+            .with_class(priority, self.ecn)
+            .with_marking(marking)
+            .with_alternate_path(self.has_alternate);
         Transmit {
             packet,
             destination: self.destination,
@@ -117,6 +145,7 @@ impl QueuePair {
                 priority: config.priority & 0b111,
                 marking: config.marking,
                 ecn,
+                has_alternate: config.alternate_path.is_some(),
             },
             profile: Arc::clone(&config.profile),
             qpn: config.qpn,
@@ -124,6 +153,7 @@ impl QueuePair {
             prefers_responses: true,
             owes_echo: false,
             spread,
+            migration: config.alternate_path.map(|path| Box::new(Migration::new(path))),
             next_cnp: SimTime::ZERO,
             retransmissions: 0,
             schedule: Schedule::Idle,
@@ -335,6 +365,11 @@ impl QueuePair {
             }
             TimedOut::GiveUp => {
                 shared.counters.timeouts += 1;
+                if self.migrate(now, shared) {
+                    self.requester.try_other_path();
+                    self.pacer.on_loss(now, true);
+                    return;
+                }
                 self.fail(CompletionStatus::RetryExceeded, shared);
             }
         }
@@ -404,6 +439,7 @@ mod tests {
             marking: 3,
             receive_queue: Default::default(),
             q_key: 0,
+            alternate_path: None,
             profile: Arc::new(profile),
         };
         let line_rate = Bandwidth::from_gbps(100);

@@ -103,6 +103,7 @@ pub(crate) fn ends(profile: &Arc<QueuePairProfile>, index: u32) -> [QueuePairCon
         marking: 3,
         receive_queue: ReceiveQueueConfig::Endless,
         q_key: 0,
+        alternate_path: None,
         profile: Arc::clone(profile),
     };
     [end(0xff_fffe, 100), end(100, 0xff_fffe)]

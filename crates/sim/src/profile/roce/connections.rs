@@ -110,6 +110,7 @@ impl Connections {
             initiator_depth: in_8_bits(profile.max_rd_atomic),
             retry_count: profile.retry_count,
             rnr_retry_count: profile.rnr_retry,
+            p_key: plan.p_key(flow.queue_pairs, flow.source),
             // What the peer sends first, which this end expects.
             ..ConnectRequest::new(
                 flow.destination,

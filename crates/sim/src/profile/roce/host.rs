@@ -39,7 +39,7 @@ type Context<'a> = crate::profile::Context<'a, Roce>;
 #[repr(C)]
 pub struct VerbsHost {
     pub(super) node: NodeId,
-    /// Whether there are only flows, all of them reliable connections without messages of their own, no
+    /// Whether there are only flows, all of them reliable connections without messages of their own or second paths, no
     /// other stacks, priorities that make no difference here, and payload is a length: what is asked first, so that
     /// the rest costs nothing.
     pub(super) is_plain: bool,
@@ -69,9 +69,6 @@ pub struct VerbsHost {
     /// The place of the stack whose turn it is. The scheduler says so for each turn.
     pub(super) turn: u8,
 }
-
-/// The queue key of all datagrams of flows.
-const Q_KEY: u32 = 0x1111_1111;
 
 /// A queue pair's flow.
 #[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
@@ -128,6 +125,7 @@ impl VerbsHost {
                 && integrity.is_none()
                 && has_only_flows
                 && is_in_turns
+                && !plan.has_alternate_paths()
                 && !is_unreliable,
             is_unreliable,
             connections: cm.map(|cm| Box::new(Connections::new(plan, cm, node))),
@@ -201,7 +199,7 @@ impl VerbsHost {
             destination: described.destination,
             entropy: plan.flow_hash(self.node, described.destination, described.entropy),
             dest_qp: described.destination_qpn,
-            q_key: Q_KEY,
+            q_key: plan.keys(described.queue_pairs).sent_q_key,
         })
     }
 
@@ -267,7 +265,12 @@ impl VerbsHost {
             } else {
                 ReceiveQueueConfig::Endless
             },
-            q_key: Q_KEY,
+            q_key: plan.keys(described.queue_pairs).q_key,
+            alternate_path: plan.alternate_path(
+                (described.queue_pairs, described.entropy),
+                (self.node, peer),
+                is_source,
+            ),
             profile: plan.queue_pairs_of(described).clone(),
         }
     }

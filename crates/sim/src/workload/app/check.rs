@@ -5,7 +5,7 @@ use rocelab_units::{Duration, SimTime};
 
 use super::Peers;
 use super::operations::{AppPlan, OperationKind};
-use crate::scenario::workload::app::Side;
+use crate::scenario::workload::app::{CompletionEventsConfig, Side};
 use crate::scenario::{Fault, ensure};
 use crate::workload::rules::FlowRules;
 use crate::workload::site::Site;
@@ -31,6 +31,7 @@ pub(in crate::workload) struct Common<'a> {
     pub(in crate::workload) peers: Peers<'a>,
     pub(in crate::workload) pace: Pace,
     pub(in crate::workload) receive_depth: Option<u32>,
+    pub(in crate::workload) completion_events: Option<CompletionEventsConfig>,
     pub(in crate::workload) priority: Option<u8>,
 }
 
@@ -76,6 +77,7 @@ impl Common<'_> {
             think_time: self.pace.think_time,
             // More would never be taken.
             receive_depth: self.receive_depth.map_or(enough, |depth| depth.min(enough)),
+            completion_events: self.completion_events,
             program: None,
         };
         Ok(App { plan, connections, members: Vec::new(), priority })

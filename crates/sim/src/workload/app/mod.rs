@@ -18,6 +18,9 @@ use crate::workload::site::Site;
 impl Workload for Parameters {
     fn app(&self, site: &Site<'_>) -> Result<Option<App>, Fault> {
         let steps = step::planned(&self.steps)?;
+        if let Some(events) = &self.completion_events {
+            step::check_events(events, &steps)?;
+        }
         let kind = OperationKind::of_steps("operation", 1.0, steps);
         let common = Common {
             name: self.name.as_deref(),
@@ -31,6 +34,7 @@ impl Workload for Parameters {
                 queue_depth: self.queue_depth,
             },
             receive_depth: self.receive_depth,
+            completion_events: self.completion_events,
             priority: self.priority,
         };
         common.app(site, vec![kind]).map(Some)

@@ -3,7 +3,7 @@
 use rocelab_transport::Operation;
 use rocelab_units::{Duration, SimTime};
 
-use crate::scenario::workload::app::{Side, VerbName};
+use crate::scenario::workload::app::{CompletionEventsConfig, Side, VerbName};
 use crate::workload::ProgramPlan;
 
 /// What clients and servers do with each other, over how many connections ever; or the members of a program.
@@ -27,6 +27,8 @@ pub struct AppPlan {
     /// Receive requests that an end posts where messages take some, above 0 and no more than are ever taken
     /// at once.
     pub receive_depth: u32,
+    /// Whether programs sleep until an event of their completion queue.
+    pub completion_events: Option<CompletionEventsConfig>,
     /// What its members do, if it is a program: then its kind has no steps, and none of the numbers of operations
     /// above matter.
     pub program: Option<ProgramPlan>,
@@ -58,6 +60,8 @@ pub struct StepPlan {
     pub after: Duration,
     /// Whether it is posted together with the step before it, which is of the same side.
     pub chained: bool,
+    /// Whether it asks for an event at the other side.
+    pub solicited: bool,
 }
 
 /// What a step does.
@@ -90,6 +94,11 @@ pub enum StepVerb {
 }
 
 impl AppPlan {
+    /// The completion events for which `side` sleeps, if it does.
+    pub(crate) fn sleep_of(&self, side: Side) -> Option<CompletionEventsConfig> {
+        self.completion_events.filter(|events| events.by.is_none_or(|by| by == side))
+    }
+
     /// The number of the kind that `draw` (0 to 1, uniform) falls on.
     pub(crate) fn kind_at(&self, draw: f64) -> u16 {
         let place = self.kinds.iter().position(|kind| draw < kind.cumulative_share);

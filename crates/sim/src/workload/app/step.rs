@@ -4,7 +4,7 @@ use rocelab_units::Bytes;
 
 use super::check::check_work_time;
 use super::operations::{StepPlan, StepVerb};
-use crate::scenario::workload::app::{Side, StepConfig, VerbName};
+use crate::scenario::workload::app::{CompletionEventsConfig, Notify, Side, StepConfig, VerbName};
 use crate::scenario::{Fault, ensure};
 use crate::workload::rules::MAX_MESSAGE_BYTES;
 
@@ -78,13 +78,54 @@ fn plan(config: &StepConfig, before: Option<&StepPlan>) -> Result<StepPlan, Faul
         VerbName::FetchAdd => StepVerb::FetchAdd { add: config.add.unwrap_or(1) },
         other => other.into(),
     };
+    ensure(!config.solicited || verb.is_noticed(), || {
+        Fault::at("solicited", "this step makes no completion at the other side")
+            .help("leave it out, or use a SEND or `write-with-immediate`")
+    })?;
     Ok(StepPlan {
         by: config.by,
         verb,
         bytes: step_size("bytes", verb, config.bytes)?,
         after: config.after.unwrap_or_default(),
         chained: config.chained,
+        solicited: config.solicited,
     })
+}
+
+/// What sides wait for that sleep: an event must come of it.
+pub(super) fn check_events(
+    events: &CompletionEventsConfig,
+    steps: &[StepPlan],
+) -> Result<(), Fault> {
+    check_work_time("wake_up", events.wake_up)
+        .map_err(|fault| fault.within("completion_events"))?;
+    if events.notify == Notify::Next {
+        return Ok(());
+    }
+    let sleeps = |side: Side| events.by.is_none_or(|by| by == side);
+    for (place, step) in steps.iter().enumerate() {
+        let next = steps.get(place + 1);
+        let waits = next.map_or(Side::Client, |next| next.by);
+        if !sleeps(waits) || next.is_some_and(|next| next.chained) {
+            continue;
+        }
+        ensure(waits != step.by, || {
+            let text = format!(
+                "the {} sleeps until a solicited completion, and that of its own work is none",
+                waits.name()
+            );
+            Fault::at("completion_events.notify", text).value("solicited").help(format!(
+                "use \"next\", or let step {place} be the other side's, or chain the next step to it"
+            ))
+        })?;
+        ensure(step.solicited, || {
+            let text = format!("the {} sleeps until a solicited completion", waits.name());
+            Fault::at(format!("{}.solicited", key(place)), text)
+                .value("false")
+                .help("give `solicited = true`, or `completion_events.notify = \"next\"`")
+        })?;
+    }
+    Ok(())
 }
 
 fn check_operands(config: &StepConfig) -> Result<(), Fault> {

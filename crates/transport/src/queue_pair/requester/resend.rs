@@ -137,6 +137,12 @@ impl Requester {
         TimedOut::Resend
     }
 
+    /// Another path is there: sends again what is not acknowledged, with all retries left.
+    pub(in crate::queue_pair) fn try_other_path(&mut self) {
+        self.retries.forget();
+        self.go_back(self.window.acknowledged, true);
+    }
+
     pub(super) fn restart_timer(&mut self, now: SimTime) {
         let in_flight = self.window.sent_end - self.window.acknowledged;
         let special = self.arrivals.as_ref().and_then(|arrivals| arrivals.timeout(in_flight));

@@ -174,6 +174,7 @@ impl Admission {
             bytes,
             immediate: packet.immdt().map(|immediate| immediate.0),
             invalidated,
+            solicited: packet.solicited_event(),
             from: shared.source_of(packet),
             ..self.ended(request, CompletionStatus::Success)
         });
@@ -209,6 +210,7 @@ impl Admission {
             bytes: 0,
             immediate: None,
             invalidated: None,
+            solicited: false,
             from: None,
         }
     }

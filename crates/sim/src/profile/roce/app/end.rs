@@ -20,6 +20,7 @@ use super::looking::SlotView;
 use super::messages::Messages;
 use super::timers::Timers;
 use crate::record::{OpenOperation, OperationEnd};
+use crate::scenario::workload::app::{CompletionEventsConfig, Notify};
 use crate::{AppPlan, Plan, Side, StepPlan};
 
 /// Where the eight bytes are that atomic operations of the first application change; those of the
@@ -55,6 +56,8 @@ pub(super) struct End {
     slots: Vec<Slot>,
     /// Only at the client.
     client: Option<Box<Client>>,
+    /// Only where it sleeps until a completion event.
+    sleeper: Option<Box<Sleeper>>,
     failed: bool,
 }
 
@@ -71,7 +74,7 @@ struct Client {
 
 rocelab_state::state!(End {
     values: slots, failed;
-    states: client;
+    states: client, sleeper;
     kept: connection, side, qpn, room
 });
 rocelab_state::state!(Client { values: claimed, retired, dice });
@@ -90,6 +93,8 @@ struct Slot {
     held: u32,
     /// What its last atomic operation found.
     found: Option<u64>,
+    /// What it goes on with has arrived, and the program is about to wake up.
+    woken: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
@@ -104,6 +109,36 @@ enum State {
     Waiting,
     /// No operation is open, nor will be.
     Done,
+}
+
+/// Set with the time at which a program wakes up; no slot has that number.
+const WAKE_UP: u64 = u64::MAX;
+
+/// What a program that sleeps has in its completion queue.
+#[derive(Debug)]
+struct Sleeper {
+    events: CompletionEventsConfig,
+    /// Whether there was an event since it began to sleep.
+    wakes: bool,
+    /// What it has not seen, oldest first.
+    unseen: VecDeque<Unseen>,
+}
+
+rocelab_state::state!(Sleeper { values: wakes, unseen; kept: events });
+
+/// A completion that nobody has seen.
+#[derive(Clone, Copy, Debug, BorshSerialize, BorshDeserialize)]
+enum Unseen {
+    /// Of a work request.
+    Sent(Completion),
+    /// Of a receive request: how it ended, and the tag of its message.
+    Received(CompletionStatus, u64),
+}
+
+impl Sleeper {
+    const fn new(events: CompletionEventsConfig) -> Self {
+        Self { events, wakes: false, unseen: VecDeque::new() }
+    }
 }
 
 impl End {
@@ -123,12 +158,14 @@ impl End {
             start: app.start,
             held: 0,
             found: None,
+            woken: false,
         };
+        let sleeper = app.sleep_of(side).map(|events| Box::new(Sleeper::new(events)));
         let count = app.operations.unwrap_or(u64::MAX).min(app.queue_depth.into());
         let is_client = side == Side::Client;
         let client = is_client.then(|| Box::new(Client { claimed: 0, retired: 0, dice: dice() }));
         let slots = vec![slot; usize::try_from(count).unwrap_or(0)];
-        Self { connection, side, qpn, room, slots, client, failed: false }
+        Self { connection, side, qpn, room, slots, client, sleeper, failed: false }
     }
 
     /// Posts receive requests, and sets the client's first operations up.
@@ -181,7 +218,7 @@ impl End {
             kind: slot.kind,
             start: slot.start,
             turn: slot.turn,
-            works: matches!(slot.state, State::Working(_)),
+            works: slot.woken || matches!(slot.state, State::Working(_)),
             is_open: slot.is_open(),
         })
     }
@@ -202,6 +239,9 @@ impl End {
 
     /// A time that was set for a slot has come.
     pub(super) fn on_time(&mut self, desk: &mut Desk<'_>, slot: u64) {
+        if slot == WAKE_UP {
+            return self.wake_up(desk);
+        }
         let [a, b, ..] = slot.to_le_bytes();
         let slot = u16::from_le_bytes([a, b]);
         match self.slots[usize::from(slot)].state {
@@ -213,6 +253,80 @@ impl End {
 
     /// A work request has ended.
     pub(super) fn on_completion(&mut self, desk: &mut Desk<'_>, completion: &Completion) {
+        if self.sleeper.is_none() {
+            return self.sent(desk, completion);
+        }
+        let failed = completion.status != CompletionStatus::Success;
+        let (slot, step, turn) = split(completion.id);
+        if let Some(state) = self.slots.get(usize::from(slot))
+            && !failed
+            && (state.turn, state.state) == (turn, State::Posted(step))
+        {
+            self.slots[usize::from(slot)].woken = self.leads_on(desk.plan, state.kind, step);
+        }
+        self.note_asleep(desk, failed, Unseen::Sent(*completion));
+    }
+
+    /// A message has arrived, or a receive request was flushed.
+    pub(super) fn on_receive(&mut self, desk: &mut Desk<'_>, completion: &ReceiveCompletion) {
+        let status = completion.status;
+        let tag = match status {
+            CompletionStatus::Success => {
+                let Some(tag) = desk.messages.take(self.connection, self.side) else { return };
+                tag
+            }
+            _ => 0,
+        };
+        if self.sleeper.is_none() {
+            return self.received(desk, status, tag);
+        }
+        let failed = status != CompletionStatus::Success;
+        let Message { slot, kind, step } = Message::of(tag);
+        if !failed && self.leads_on(desk.plan, kind, step) {
+            if let Some(state) = self.slots.get_mut(usize::from(slot)) {
+                state.woken = true;
+            }
+        }
+        self.note_asleep(desk, failed || completion.solicited, Unseen::Received(status, tag));
+    }
+
+    /// Whether this side does something after a step of an operation of this kind.
+    fn leads_on(&self, plan: &Plan, kind: u16, step: u16) -> bool {
+        let kind = plan.app_of(self.connection).kinds.get(usize::from(kind));
+        let next = kind.and_then(|kind| kind.steps.get(usize::from(step) + 1));
+        next.map_or(self.client.is_some(), |next| next.by == self.side)
+    }
+
+    /// A completion comes while the program sleeps, or is about to wake up. It makes an event if that was asked for.
+    fn note_asleep(&mut self, desk: &mut Desk<'_>, solicited: bool, unseen: Unseen) {
+        let Some(sleeper) = &mut self.sleeper else { return };
+        sleeper.unseen.push_back(unseen);
+        if !sleeper.wakes && (solicited || sleeper.events.notify == Notify::Next) {
+            sleeper.wakes = true;
+            let due = desk.now.saturating_add(sleeper.events.wake_up);
+            desk.timers.set(due, desk.end, WAKE_UP);
+        }
+    }
+
+    /// The program is awake, does what has to be done, asks for the next event, and sleeps again.
+    fn wake_up(&mut self, desk: &mut Desk<'_>) {
+        let Some(sleeper) = &mut self.sleeper else { return };
+        sleeper.wakes = false;
+        let unseen = std::mem::take(&mut sleeper.unseen);
+        desk.nic.note_completion_event(unseen.len() as u64);
+        for slot in &mut self.slots {
+            slot.woken = false;
+        }
+        for one in unseen {
+            match one {
+                Unseen::Sent(completion) => self.sent(desk, &completion),
+                Unseen::Received(status, tag) => self.received(desk, status, tag),
+            }
+        }
+    }
+
+    /// The program sees that a work request has ended.
+    fn sent(&mut self, desk: &mut Desk<'_>, completion: &Completion) {
         let (slot, step, turn) = split(completion.id);
         let Some(state) = self.slots.get_mut(usize::from(slot)) else { return };
         if completion.status != CompletionStatus::Success {
@@ -234,12 +348,11 @@ impl End {
         }
     }
 
-    /// A message has arrived, or a receive request was flushed.
-    pub(super) fn on_receive(&mut self, desk: &mut Desk<'_>, completion: &ReceiveCompletion) {
-        if completion.status != CompletionStatus::Success {
-            return self.fail(desk, 0, completion.status);
+    /// The program sees a message, by its tag, or that a receive request was flushed.
+    fn received(&mut self, desk: &mut Desk<'_>, status: CompletionStatus, tag: u64) {
+        if status != CompletionStatus::Success {
+            return self.fail(desk, 0, status);
         }
-        let Some(tag) = desk.messages.take(self.connection, self.side) else { return };
         let Message { slot, kind, step } = Message::of(tag);
         let Some(state) = self.slots.get_mut(usize::from(slot)) else { return };
         state.held += 1;
@@ -306,7 +419,8 @@ impl End {
             posted.bytes,
         )
         .to(remote, key_of(desk.plan, self.connection))
-        .local(buffer);
+        .local(buffer)
+        .soliciting(posted.solicited);
         let accepted = desk.nic.post_send(desk.now, self.qpn, work);
         debug_assert!(accepted.is_ok(), "a plan's step can be posted: {accepted:?}");
         if posted.verb.is_noticed() {

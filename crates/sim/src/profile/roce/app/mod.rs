@@ -300,6 +300,11 @@ fn queue_pair(
         marking: plan.markings.of_queue_pair(connection.marking, near.host, connection.priority),
         receive_queue: if receives { ReceiveQueueConfig::Own } else { ReceiveQueueConfig::Endless },
         q_key: 0,
+        alternate_path: plan.alternate_path(
+            (connection.queue_pairs, connection.entropy),
+            (near.host, far.host),
+            side == Side::Client,
+        ),
         profile: plan.queue_pairs[connection.queue_pairs as usize].clone(),
     }
 }

@@ -2,7 +2,9 @@
 
 use rocelab_transport::stack::StreamCounts;
 use rocelab_transport::tcp::TcpCounters;
-use rocelab_transport::{Backlog, Counters, FIRST_QPN, Packet as RdmaPacket, QueuePair, Standing};
+use rocelab_transport::{
+    Backlog, Counters, FIRST_QPN, Packet as RdmaPacket, PathMigration, QueuePair, Standing,
+};
 use rocelab_units::SimTime;
 
 use super::VerbsHost;
@@ -11,6 +13,10 @@ use crate::record::{Allowed, OpenOperation, Violation};
 use crate::{FlowPlan, Plan, Verb};
 
 impl Inspect<RdmaPacket> for VerbsHost {
+    fn path_migrations(&self) -> &[PathMigration] {
+        self.nic.path_migrations()
+    }
+
     fn tcp_counters(&self) -> Option<&TcpCounters> {
         self.stacks.as_ref()?.tcp.as_ref().map(|tcp| tcp.counters())
     }
