@@ -72,6 +72,10 @@ impl Shape {
         if self.random.once_in(6) {
             put("cnp_priority", number(self.random.within(0..=7)));
         }
+        if self.random.once_in(8) {
+            let dscp = number(self.random.within(0..=63));
+            put("cnp_marking", table([("dscp", dscp)]).into());
+        }
         if self.random.once_in(10) {
             put("hop_limit", number(self.random.pick(&[6, 8, 64, 255])));
         }

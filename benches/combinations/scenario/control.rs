@@ -117,7 +117,11 @@ impl Shape {
             self.set("congestion_control", table([("none", Table::new().into())]));
         }
         if self.random.once_in(6) {
-            let class = table([("congestion_control", self.algorithm().into())]);
+            let mut class = table([("congestion_control", self.algorithm().into())]);
+            if self.random.once_in(2) {
+                let dscp = number(self.random.within(0..=63));
+                class.insert("marking".to_owned(), table([("dscp", dscp)]).into());
+            }
             let priority = number(self.random.pick(&self.priorities)).to_string();
             self.set("class", table([(&priority[..], class.into())]));
         }

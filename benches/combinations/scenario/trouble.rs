@@ -23,6 +23,7 @@ impl Shape {
         if self.random.once_in(8) {
             self.links();
         }
+        self.addresses();
         if self.random.once_in(12) {
             let ingress = self.ingress();
             self.set("ingress", ingress);
@@ -140,6 +141,22 @@ impl Shape {
             link.insert("bit_error_rate".to_owned(), rate.into());
         }
         self.set("link", vec![Value::from(link)]);
+    }
+
+    /// Addresses and code points of hosts.
+    fn addresses(&mut self) {
+        if self.random.once_in(6) {
+            let prefixes = [("ipv4", "172.16.0.0/12".into()), ("ipv6", "fd07::/64".into())];
+            let mut subnet = table(prefixes);
+            subnet.insert("hosts".to_owned(), names(&["all".to_owned()]));
+            self.set("subnet", vec![Value::from(subnet)]);
+        }
+        if self.random.once_in(6) {
+            let host = self.random.pick(&self.hosts);
+            let mut address = table([("mac", "b8:59:9f:00:00:01".into())]);
+            address.insert("hosts".to_owned(), names(&[host]));
+            self.set("address", vec![Value::from(address)]);
+        }
     }
 
     /// Conditions of ports of switches for what comes in.

@@ -88,6 +88,8 @@ pub enum DomainForwarding {
     NotRoutable,
     /// It has no way for it.
     NoRoute,
+    /// It is a router, and the frame is not for the MAC address of the interface that it came in by.
+    Foreign,
 }
 
 impl Domains {
@@ -169,9 +171,15 @@ impl Domains {
         of(frame.source) == of(frame.destination)
     }
 
-    /// What a switch does with a frame that has arrived there.
-    pub fn forward(&self, switch: NodeId, frame: &DomainFrame) -> DomainForwarding {
+    /// What a switch does with a frame that has come in by the port of number `ingress`.
+    pub fn forward(&self, switch: NodeId, ingress: u16, frame: &DomainFrame) -> DomainForwarding {
         let Some(place) = self.place(frame) else { return DomainForwarding::NoRoute };
+        if self.roles[switch as usize] == Some(SwitchRole::Router) {
+            let interface = self.interfaces.get(&(switch, place.segment));
+            if place.target != switch || interface != Some(&ingress) {
+                return DomainForwarding::Foreign;
+            }
+        }
         if place.target != switch {
             let port = self.port(switch, &place);
             return port.map_or(DomainForwarding::NoRoute, DomainForwarding::Bridge);
@@ -189,6 +197,25 @@ impl Domains {
     fn port(&self, node: NodeId, place: &DomainPlace) -> Option<u16> {
         let ports = self.ways.get(&(place.segment, place.target))?;
         ports.get(node as usize).copied().filter(|&port| port != NO_PORT)
+    }
+
+    /// The ports by which a bridge floods a frame that has come in by `ingress`: those of its domain.
+    pub fn flooded_ports(
+        &self,
+        switch: NodeId,
+        ingress: u16,
+        place: &DomainPlace,
+        adjacency: &Adjacency,
+    ) -> Vec<u16> {
+        let is_of_domain = |node: NodeId| match self.of(node) {
+            Some(domain) => self.domains[domain as usize] == (place.segment, place.vlan),
+            None => true, // A switch.
+        };
+        let ports = (0u16..).zip(adjacency.ports_of(switch));
+        let flooded = ports.filter(|(port, far)| {
+            *port != ingress && self.active[far.link as usize] && is_of_domain(far.node)
+        });
+        flooded.map(|(port, _)| port).collect()
     }
 
     /// The port of a router whose MAC address its interface in a segment has; none of a multilayer switch, whose interfaces are in
@@ -258,6 +285,12 @@ impl Domains {
         next
     }
 
+    /// Whether a node sends by a port, and takes what is for it: a router has one interface in a segment.
+    fn is_used(&self, node: NodeId, segment: u32, port: u16) -> bool {
+        let is_router = self.roles[node as usize] == Some(SwitchRole::Router);
+        !is_router || self.interfaces.get(&(node, segment)) == Some(&port)
+    }
+
     /// The ports that lead to each host and router in its segments.
     fn find_ways(&mut self, topology: &Topology, adjacency: &Adjacency) {
         for node in (0u32..).take(topology.nodes.len()) {
@@ -278,15 +311,18 @@ impl Domains {
         let mut ports = vec![NO_PORT; self.roles.len()];
         let mut open = VecDeque::from([target]);
         while let Some(node) = open.pop_front() {
-            for far in adjacency.ports_of(node) {
+            for (port, far) in (0u16..).zip(adjacency.ports_of(node)) {
                 let is_way = self.active[far.link as usize]
+                    && self.is_used(node, segment, port)
                     && self.segments[far.link as usize] == segment
                     && far.node != target;
                 if !is_way || ports[far.node as usize] != NO_PORT {
                     continue;
                 }
                 let back = adjacency.port_of_link(far.node, far.link);
-                let Some(back) = back.and_then(|port| u16::try_from(port).ok()) else { continue };
+                let back = back.and_then(|port| u16::try_from(port).ok());
+                let back = back.filter(|&port| self.is_used(far.node, segment, port));
+                let Some(back) = back else { continue };
                 ports[far.node as usize] = back;
                 let role = self.roles[far.node as usize];
                 if matches!(role, Some(SwitchRole::Bridge | SwitchRole::Multilayer)) {
@@ -390,11 +426,19 @@ mod tests {
             let (a, b) = ports.nth(port.into()).expect("a port");
             if *a == node { *b } else { *a }
         };
+        let port_to = |node: u32, from: u32| {
+            let mut ports = links.iter().filter(|(a, b)| *a == node || *b == node);
+            let port = ports.position(|&(a, b)| a == from || b == from).expect("a link");
+            u16::try_from(port).expect("small")
+        };
         let (mut frame, mut node, mut way) = (frame, far(frame.source, 0), Vec::new());
+        let mut from = frame.source;
         while node != frame.destination {
             way.push(node);
             assert!(way.len() < 20, "{way:?}");
-            node = match all.forward(node, &frame) {
+            let ingress = port_to(node, from);
+            from = node;
+            node = match all.forward(node, ingress, &frame) {
                 DomainForwarding::Bridge(port) => far(node, port),
                 DomainForwarding::Route(port) => {
                     frame.crossed += 1;
@@ -443,9 +487,9 @@ mod tests {
     fn a_multilayer_switch_routes_between_its_vlans_and_bridges_inside() {
         let links = [(0, 3), (1, 3), (2, 3)];
         let all = domains(&[10, 10, 20], &[Multilayer], &links);
-        assert_eq!(all.forward(3, &frame(0, 1, true)), DomainForwarding::Bridge(1));
-        assert_eq!(all.forward(3, &frame(0, 2, true)), DomainForwarding::Route(2));
-        assert_eq!(all.forward(3, &frame(0, 2, false)), DomainForwarding::NotRoutable);
+        assert_eq!(all.forward(3, 0, &frame(0, 1, true)), DomainForwarding::Bridge(1));
+        assert_eq!(all.forward(3, 0, &frame(0, 2, true)), DomainForwarding::Route(2));
+        assert_eq!(all.forward(3, 0, &frame(0, 2, false)), DomainForwarding::NotRoutable);
     }
 
     #[test]
@@ -453,7 +497,7 @@ mod tests {
         let links = [(0, 2), (1, 2)];
         let all = domains(&[10, 20], &[Bridge], &links);
         for is_ip in [false, true] {
-            assert_eq!(all.forward(2, &frame(0, 1, is_ip)), DomainForwarding::NoRoute);
+            assert_eq!(all.forward(2, 0, &frame(0, 1, is_ip)), DomainForwarding::NoRoute);
         }
     }
 
@@ -469,5 +513,31 @@ mod tests {
             let (way, dropped) = way(&routed, &links, frame(0, destination, true));
             assert_eq!((way.len(), dropped), (2, None), "the shortest way");
         }
+    }
+
+    #[test]
+    fn a_frame_is_flooded_in_its_domain() {
+        // Two VLANs at bridge 4, a router 5 with two ports there, bridge 6 behind.
+        let links = [(0, 4), (1, 4), (2, 4), (3, 6), (4, 5), (4, 5), (4, 6)];
+        let all = domains(&[10, 10, 20, 10], &[Bridge, Router, Bridge], &links);
+        let frame = frame(0, 3, true);
+        let place = all.place(&frame).expect("one");
+        let host = |number| Node { name: format!("h{number}"), kind: NodeKind::Host };
+        let switch =
+            |number| Node { name: format!("s{number}"), kind: NodeKind::Switch { tier: 0 } };
+        let nodes = (0..4).map(host).chain((4..7).map(switch)).collect();
+        let link = |&(a, b)| TopologyLink {
+            a,
+            b,
+            rate: Bandwidth::from_gbps(100),
+            delay: Duration::from_ns(10),
+            loss: 0.0,
+        };
+        let topology = Topology { nodes, links: links.iter().map(link).collect() };
+        let adjacency = topology.adjacency();
+        // Not back, not to VLAN 20; to both ports of the router, one of which takes it.
+        assert_eq!(all.flooded_ports(4, 0, &place, &adjacency), [1, 3, 4, 5]);
+        assert_eq!(all.forward(5, 0, &frame), DomainForwarding::Foreign);
+        assert_eq!(all.forward(4, 0, &frame), DomainForwarding::Bridge(5));
     }
 }

@@ -255,8 +255,10 @@ impl<'a, P: Profile> Overview<'a, P> {
 
     /// What became of the MAC entries of all switches.
     pub(super) fn mac_entries(self) -> MacEntries {
-        let forwarding = self.0.features.arrivals.forwarding.as_ref();
-        forwarding.map_or_else(MacEntries::default, |forwarding| forwarding.mac_entries())
+        let arrivals = &self.0.features.arrivals;
+        let forwarding = arrivals.forwarding.as_ref().map(|forwarding| forwarding.mac_entries());
+        let domains = arrivals.domains.as_ref().map(|domains| domains.mac_entries());
+        forwarding.or(domains).unwrap_or_default()
     }
 
     /// What each slow receiver has done, by node.

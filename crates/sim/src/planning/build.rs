@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rocelab_fabric::KnownHosts;
 use rocelab_transport::{Algorithm, QueuePairProfile};
 use rocelab_units::{Bytes, SimTime};
 use rocelab_wire::Encapsulation;
@@ -100,10 +99,7 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
         }
     };
     let links = links::build(&scenario.link, &topology, roce.tagged)?;
-    let known_hosts = match &roce.domains {
-        Some(_) => KnownHosts::default(),
-        None => known_hosts::build(scenario, &topology, &hosts)?,
-    };
+    let known_hosts = known_hosts::build(scenario, &topology, &hosts)?;
     let switch_overrides = switches::build(&scenario.switch, &topology)?;
     let failures = failures::build(scenario, &topology, &hosts, &switch_overrides)?;
     let tcp = tcp::plan(scenario, &flows, &roce.addresses);

@@ -26,6 +26,11 @@ pub(super) fn build(
     if let Some(learning) = &known.learning {
         check_times(learning)?;
     }
+    if scenario.layer3.is_some() {
+        check_no_arp(scenario)?;
+        check_aggregates(topology, &known)?;
+        return Ok(known);
+    }
     if scenario.roce.version == RoceVersion::V1 {
         check_bridges(scenario, &known)?;
         check_aggregates(topology, &known)?;
@@ -56,6 +61,17 @@ fn missing(
     }
     missing.retain(|_, entries| entries.mac || entries.arp);
     Ok(missing)
+}
+
+/// Where routers are beside bridges, they know the MAC address of every IP address.
+fn check_no_arp(scenario: &Scenario) -> Result<(), Fault> {
+    for (index, entry) in scenario.layer2.entry.iter().enumerate() {
+        ensure(entry.arp != EntryState::Gone, || {
+            let what = "with `[layer3]` routers know the MAC address of every host";
+            Fault::at(format!("layer2.entry[{index}].arp"), what).help("leave it out")
+        })?;
+    }
+    Ok(())
 }
 
 fn check_times(learning: &LearningConfig) -> Result<(), Fault> {

@@ -127,14 +127,8 @@ fn check_others(scenario: &Scenario) -> Result<(), Fault> {
     let refused =
         |key: &str, problem: &str| Err(Fault::at(key, problem).help("leave it out, or `[layer3]`"));
     let (layer2, switch) = (&scenario.layer2, &scenario.switch);
-    if !layer2.entry.is_empty() {
-        return refused("layer2.entry[0]", "with `[layer3]` switches know every host");
-    }
-    if layer2.learning.is_some() {
-        return refused("layer2.learning", "with `[layer3]` switches know every host");
-    }
     if layer2.drop_incomplete_arp {
-        return refused("layer2.drop_incomplete_arp", "with `[layer3]` switches know every host");
+        return refused("layer2.drop_incomplete_arp", "with `[layer3]` no router floods");
     }
     if layer2.forwarding != Forwarding::SpanningTree {
         return refused("layer2.forwarding", "with `[layer3]` bridges have a spanning tree");

@@ -70,7 +70,7 @@ pub(super) fn floods_for_the_silent(plan: &Plan) -> bool {
 }
 
 fn is_bridged(plan: &Plan) -> bool {
-    plan.roce.encapsulation == Encapsulation::V1
+    plan.roce.encapsulation == Encapsulation::V1 || plan.roce.domains.is_some()
 }
 
 /// Routes with the frames that are flooded: those wait for every port of the last router, and the next

@@ -16,11 +16,12 @@ use crate::support::{
 const EXECUTIONS: [(u32, usize); 3] = [(2, 2), (3, 1), (8, 2)];
 
 /// Scenarios with one switch, which no program cuts.
-const UNCUT: [&str; 13] = [
+const UNCUT: [&str; 14] = [
     "connect-cm",
     "dcqcn-presets",
     "dcqcn-stability",
     "dcqcn-two-flows",
+    "dscp",
     "hpcc-incast",
     "mixed-algorithms",
     "qcn-long-flows",

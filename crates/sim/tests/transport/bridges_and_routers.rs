@@ -184,7 +184,16 @@ fn what_does_not_go_together_is_refused() {
         ("", "roce.v1_hosts", "[layer3]"),
         (both, "layer3.multilayer", "spine-0"),
         ("[layer3]\nrouters = [\"spine-9\"]\n", "layer3.routers[0]", "spine-9"),
-        ("[layer3]\n[layer2]\nlearning = {}\n", "layer2.learning", "every host"),
+        (
+            "[layer3]\n[layer2]\ndrop_incomplete_arp = true\n",
+            "layer2.drop_incomplete_arp",
+            "[layer3]",
+        ),
+        (
+            "[layer3]\n[layer2]\nentry = [{ hosts = [\"host-0\"], arp = \"gone\" }]\n",
+            "layer2.entry[0].arp",
+            "every host",
+        ),
         ("[layer3]\n[switch]\nforwarding = \"cut-through\"\n", "switch.forwarding", "[layer3]"),
         (
             "[layer3]\n[switch]\nforwarding_plane = \"router\"\n",
@@ -350,7 +359,7 @@ impl Random {
     }
 
     /// The scenario, with a flow for each of these pairs.
-    fn text(&self, folder: &Path, flows: &[(usize, usize)]) -> String {
+    fn text(&self, folder: &Path, flows: &[(usize, usize)], layer2: &str) -> String {
         let (hosts, switches) = (self.hosts(), self.roles.len());
         let mut edges = format!("{} {switches} {}\n", hosts + switches, self.links.len());
         let ids: Vec<_> = (hosts..hosts + switches).map(|id| id.to_string()).collect();
@@ -384,7 +393,7 @@ impl Random {
             );
         }
         format!(
-            "[roce]\nv1_hosts = [{}]\nack_timeout = 4\nretry_count = 1\n[layer2]\nvlans = [{vlans}]\n\
+            "[roce]\nv1_hosts = [{}]\nack_timeout = 4\nretry_count = 1\n[layer2]\nvlans = [{vlans}]\n{layer2}\n\
              [layer3]\nrouters = [{}]\nmultilayer = [{}]\n[topology.file]\npath = \"topology.txt\"\n\
              format = \"edge-list\"\n[congestion_control.none]\n[workload.flows]\nlist = [{list}]\n",
             of_hosts(&|host| self.v1[host]),
@@ -394,20 +403,51 @@ impl Random {
     }
 }
 
+/// Flows between random hosts.
+fn random_flows(network: &Random, seed: u64) -> Vec<(usize, usize)> {
+    let mut dice = Dice(seed + 1_000);
+    let flow = |dice: &mut Dice| {
+        let from = dice.below(network.hosts());
+        (from, (from + 1 + dice.below(network.hosts() - 1)) % network.hosts())
+    };
+    (0..1 + dice.below(8)).map(|_| flow(&mut dice)).collect()
+}
+
+#[test]
+fn bridges_that_know_nobody_flood_and_learn() {
+    let folder = folder("learning");
+    let (mut floods, mut learnt) = (0, 0);
+    for seed in 0..100 {
+        let network = Random::new(seed);
+        let flows = random_flows(&network, seed);
+        let layer2 = "entry = [{ hosts = [\"all\"], mac = \"gone\" }]\nlearning = {}";
+        let text = network.text(&folder, &flows, layer2);
+        let scenario = Scenario::parse(&text, &folder.join("random.toml"), &[]);
+        let plan = scenario.and_then(|scenario| scenario.plan());
+        let ran = run(plan.unwrap_or_else(|error| panic!("{seed}: {error}\n{text}")), None);
+        let mut accepted = 0;
+        for (&(from, to), &completed) in flows.iter().zip(&ran.completed) {
+            let arrives = network.drop_of(from, to).is_none();
+            assert_eq!(completed, arrives, "{seed}: {from} to {to}\n{text}");
+            accepted += if arrives { 1500 } else { 0 };
+        }
+        let counters = ran.simulation.network().nic_counters();
+        assert_eq!(counters.payload_accepted, accepted, "{seed}: every message once\n{text}");
+        let totals = ran.simulation.network().totals(ran.simulation.now());
+        floods += totals.layer2.floods;
+        learnt += totals.layer2.mac_entries.learnt;
+    }
+    assert!(floods > 100 && learnt > 100, "{floods} {learnt}");
+}
+
 #[test]
 fn in_300_random_networks_frames_arrive_or_are_dropped_where_the_standards_say() {
     let folder = folder("random");
     let (mut arrived, mut by_cause) = (0, BTreeMap::<_, u32>::new());
     for seed in 0..300 {
         let network = Random::new(seed);
-        let mut dice = Dice(seed + 1_000);
-        let flows: Vec<_> = (0..1 + dice.below(8))
-            .map(|_| {
-                let from = dice.below(network.hosts());
-                (from, (from + 1 + dice.below(network.hosts() - 1)) % network.hosts())
-            })
-            .collect();
-        let text = network.text(&folder, &flows);
+        let flows = random_flows(&network, seed);
+        let text = network.text(&folder, &flows, "");
         let scenario = Scenario::parse(&text, &folder.join("random.toml"), &[]);
         let plan = scenario.and_then(|scenario| scenario.plan());
         let ran = run(plan.unwrap_or_else(|error| panic!("{seed}: {error}\n{text}")), None);
