@@ -61,7 +61,7 @@ pub use counters::{Counters, Traffic};
 pub use marking::{Marking, MarkingConfig};
 pub use memory::{Access, Memory, MemoryError, MemoryRegion, RemoteAccess};
 pub use nic::{Backlog, FIRST_QPN, Nic, Timer};
-pub use packet::{Packet, Transmit};
+pub use packet::{Packet, Transmit, marked, marking_of};
 pub use path_entropy::PathEntropy;
 pub use queue_pair::{
     AlternatePath, OutstandingWork, QueuePair, QueuePairState, Standing, StateError,

@@ -21,8 +21,8 @@ use rocelab_wire::{
 
 pub(in crate::network) use self::kept::Capture;
 pub(crate) use self::kept::CapturedFrame;
-use super::domains;
 use super::feature::{Arrival, Feature, Frames, Scene, SetUp, Sight, Verdict};
+use super::forwarding::frame_of;
 use super::notes::{Note, corrupt};
 use super::owners::{Owner, Owners};
 use super::packet::{Body, Packet, PacketOf};
@@ -202,7 +202,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
         packet: &Packet<PacketOf<P>>,
     ) -> Option<(&Domains, DomainPlace)> {
         let domains = self.sight.plan.roce.domains.as_ref()?;
-        let frame = domains::frame_of(self.sight.plan, self.frames, id, packet);
+        let frame = frame_of(self.sight.plan, self.frames, id, packet);
         Some((domains, domains.place(&frame)?))
     }
 

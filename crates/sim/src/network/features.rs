@@ -9,12 +9,11 @@ use rocelab_state::Result;
 use super::balancing::Balancing;
 use super::capture::Capture;
 use super::crossing::{MessageOf, Outbox};
-use super::domains::InDomains;
 use super::emission::Emission;
 use super::faults::Faults;
 use super::feature::{Arrival, Feature, Scene, SetUp, StateOf, Verdict};
-use super::forwarding::Forwarding;
-use super::hops::HopLimits;
+use super::forwarding::{Forwarding, InDomains};
+use super::hops::{HopLimits, StaleGids};
 use super::idle_backlog::IdleBacklogs;
 use super::ingress::Ingress;
 use super::keys::Keys;
@@ -25,7 +24,6 @@ use super::passed::Passed;
 use super::receiver::{Receiver, Receivers};
 use super::sampling::Sampling;
 use super::saved_packets::SavedPackets;
-use super::stale_gids::StaleGids;
 use crate::profile::Profile;
 
 /// Makes storage, set-up, the order in which frames pass features, and saved state.

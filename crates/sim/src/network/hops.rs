@@ -1,4 +1,5 @@
-//! The hop limit of each frame (TTL in IPv4), where static routes may lead in a circle.
+//! What nodes look at in the network header of each frame: the hop limit (TTL in IPv4), where static routes may lead in a circle;
+//! and GIDs that nobody has: what others send to such a one is lost where it is looked up.
 //!
 //! Frames along shortest paths always arrive, which plans check, so nobody counts there. With static
 //! routes every arrival at a router is looked at: a router takes one off, and drops what then has
@@ -7,10 +8,14 @@
 //! Captures show it. Where routes stay the shortest paths it follows from the place of a frame. Where they
 //! are made anew while frames are under way, it is counted for captures, and nothing is dropped for it.
 
+use std::collections::BTreeMap;
+
+use rocelab_fabric::NodeId;
 use rocelab_wire::Encapsulation;
 
 use super::feature::{Arrival, Feature, Scene, SetUp, Verdict};
 use super::node::Role;
+use super::packet::Body;
 use crate::FailureChange;
 use crate::profile::Profile;
 use crate::record::DropCause;
@@ -44,5 +49,39 @@ impl<P: Profile> Feature<P> for HopLimits {
             return Verdict::Drop(DropCause::TtlExpired);
         }
         Verdict::Continue
+    }
+}
+
+/// Hosts that others send to by a GID which is not theirs, each with the node where frames for it end. The GRH of RoCE v1 is looked at by the host itself, whose MAC
+/// address the frame has. An IP address is one that the last router asks for by ARP, and nobody answers.
+#[derive(Debug)]
+pub(super) struct StaleGids(BTreeMap<NodeId, NodeId>);
+
+impl<P: Profile> Feature<P> for StaleGids {
+    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+        let roce = &network.plan.roce;
+        let stale = roce.addresses.all_given().filter(|(_, given)| given.stale_gid.is_some());
+        let end = |host: NodeId| match roce.encapsulation {
+            Encapsulation::V1 => host,
+            _ => network.layout.adjacency.ports_of(host).first().map_or(host, |far| far.node),
+        };
+        let ends: BTreeMap<_, _> = stale.map(|(host, _)| (host, end(host))).collect();
+        if ends.is_empty() {
+            return None;
+        }
+        network.look_at_arrivals(|_, far| ends.values().any(|&end| end == far.node));
+        Some(Box::new(Self(ends)))
+    }
+
+    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+        let packet = scene.frames.get(arrival.id);
+        let is_rdma = matches!(packet.body, Body::Rdma(_));
+        if !is_rdma || self.0.get(&packet.destination) != Some(&arrival.far.node) {
+            return Verdict::Continue;
+        }
+        Verdict::Drop(match arrival.far.role {
+            Role::Host(_) => DropCause::WrongGid,
+            _ => DropCause::IncompleteArp,
+        })
     }
 }

@@ -1,9 +1,9 @@
 //! What became of frames where no event says it, for one who watches.
 
 use rocelab_fabric::{NodeId, PacketId};
-use rocelab_transport::Packet as RdmaPacket;
 use rocelab_transport::stack::StreamPacket;
 use rocelab_transport::tcp::TcpSegment;
+use rocelab_transport::{Packet as RdmaPacket, marking_of};
 
 use super::packet::{Body, Packet};
 use crate::profile::{HostPacket, StackFrame};
@@ -81,7 +81,7 @@ impl Carried {
     /// The number of its code points.
     pub(crate) fn marking(&self) -> u8 {
         match self {
-            Self::Rdma(packet) => packet.marking(),
+            Self::Rdma(packet) => marking_of(packet),
             Self::Tcp(segment) => segment.priority(),
             Self::Stream(packet) => packet.priority,
         }

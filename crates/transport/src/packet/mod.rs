@@ -163,16 +163,7 @@ impl Packet {
     pub const fn with_class(mut self, priority: u8, ecn: Ecn) -> Self {
         let priority = priority & 0b111;
         self.class = self.class & !CLASS | priority << PRIORITY_SHIFT | ecn as u8;
-        self.with_marking(priority)
-    }
-
-    /// The packet with the code points of this number, which mean nothing to a host: those of the eight priorities come
-    /// first.
-    #[inline]
-    #[must_use]
-    pub const fn with_marking(mut self, number: u8) -> Self {
-        self.psn_and_marking = self.psn_and_marking & LOW_24 | (number as u32) << MARKING_SHIFT;
-        self
+        marked(self, priority)
     }
 
     /// The packet on its way to another queue pair (24 bits).
@@ -284,13 +275,6 @@ impl Packet {
         (self.class & CLASS) >> PRIORITY_SHIFT
     }
 
-    /// The number of its code points.
-    #[inline]
-    #[must_use]
-    pub const fn marking(&self) -> u8 {
-        (self.psn_and_marking >> MARKING_SHIFT) as u8
-    }
-
     /// The ECN codepoint of the IP header; [`Ecn::NotEct`] where there is none (v1).
     #[inline]
     #[must_use]
@@ -358,6 +342,21 @@ impl Packet {
         }
         self
     }
+}
+
+/// A packet with the code points of this number, which mean nothing to a host: those of the eight priorities come first.
+#[inline]
+#[must_use]
+pub const fn marked(mut packet: Packet, number: u8) -> Packet {
+    packet.psn_and_marking = packet.psn_and_marking & LOW_24 | (number as u32) << MARKING_SHIFT;
+    packet
+}
+
+/// The number of a packet's code points.
+#[inline]
+#[must_use]
+pub const fn marking_of(packet: &Packet) -> u8 {
+    (packet.psn_and_marking >> MARKING_SHIFT) as u8
 }
 
 impl fmt::Display for Packet {
@@ -434,9 +433,9 @@ mod tests {
             prop_assert_eq!(packet.telemetry(), kind);
             prop_assert_eq!(packet.with_telemetry(None).telemetry(), None);
             prop_assert_eq!(packet.priority(), priority);
-            prop_assert_eq!(packet.marking(), priority);
-            let marked = packet.with_marking(marking);
-            prop_assert_eq!((marked.marking(), marked.psn(), marked.priority()), (marking, psn, priority));
+            prop_assert_eq!(marking_of(&packet), priority);
+            let other = marked(packet, marking);
+            prop_assert_eq!((marking_of(&other), other.psn(), other.priority()), (marking, psn, priority));
             prop_assert_eq!(packet.ecn(), Ecn::Ect1);
             prop_assert_eq!(
                 packet.aeth(), Some(Aeth { syndrome: Syndrome::from_u8(syndrome), msn }));

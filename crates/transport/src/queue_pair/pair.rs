@@ -14,6 +14,7 @@ use super::state::{QueuePairState, StateError};
 use super::unreliable::Unreliable;
 use crate::congestion_control::Telemetry;
 use crate::nic::Shared;
+use crate::packet::marked;
 use crate::path_entropy::Spread;
 use crate::receive_queue::ReceiveQueue;
 use crate::sequence::psn;
@@ -112,10 +113,8 @@ impl Address {
     /// The packet in another priority and with other code points than the queue pair's own.
     #[inline]
     pub(super) fn transmit_in(&self, packet: Packet, priority: u8, marking: u8) -> Transmit {
-        let packet = packet
-            .with_class(priority, self.ecn)
-            .with_marking(marking)
-            .with_alternate_path(self.has_alternate);
+        let packet = packet.with_class(priority, self.ecn).with_alternate_path(self.has_alternate);
+        let packet = marked(packet, marking);
         Transmit {
             packet,
             destination: self.destination,

@@ -1,6 +1,6 @@
 //! The packets of a NIC, as the network sees them.
 
-use rocelab_transport::{Packet as RdmaPacket, QueuePairProfile};
+use rocelab_transport::{Packet as RdmaPacket, QueuePairProfile, marked, marking_of};
 use rocelab_wire::{Cnm, Ecn, Opcode, TelemetryKind, encapsulation_len};
 
 use crate::Plan;
@@ -15,7 +15,7 @@ impl HostPacket for RdmaPacket {
 
     #[inline]
     fn marking(&self) -> u8 {
-        Self::marking(self)
+        marking_of(self)
     }
 
     #[inline]
@@ -68,7 +68,7 @@ impl HostPacket for RdmaPacket {
     ) -> Option<(Self, u16)> {
         let ecn = if profile.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
         let cnp = Self::new(Opcode::Cnp, qpn, 0).with_becn(true);
-        let cnp = cnp.with_class(profile.cnp_priority, ecn).with_marking(profile.cnp_marking);
+        let cnp = marked(cnp.with_class(profile.cnp_priority, ecn), profile.cnp_marking);
         let beside = encapsulation_len(plan.roce.encapsulation, plan.roce.tagged);
         Some((cnp, cnp.frame_len(u16::try_from(beside).unwrap_or(u16::MAX))))
     }
