@@ -107,6 +107,9 @@ fn plain(message: &str) -> String {
     let found = found.replace("invalid type: map", "invalid type: a table");
     let found = found.replace("invalid type: sequence", "invalid type: a list");
     let found = found.replace("invalid type: unit variant", "invalid type: a name alone");
+    if let Some(length) = expected.strip_prefix("an array of length ") {
+        return format!("{found}, expected a list of {length}");
+    }
     let word = WORDS.iter().find(|(name, _)| *name == expected).map(|(_, word)| *word);
     let is_table = ["struct ", "newtype struct ", "struct variant ", "map", "a map"];
     let is_list = ["tuple", "a tuple", "array ", "an array"];

@@ -20,22 +20,39 @@ fn exchange(count: u32, events: &str, solicited: [bool; 2]) -> String {
     )
 }
 
-/// Each side that sleeps adds its time to wake up, and nothing else changes: with one operation at a time, nothing else happens
-/// meanwhile.
+/// Each side that sleeps adds its time to wake up. A side that does not sleep sends its message behind the acknowledgement of
+/// what has just arrived, 86 bytes with gap and preamble; that of one that sleeps has left long before.
 #[test]
 fn a_sleeping_side_costs_its_time_to_wake_up() {
     let polled = run(&exchange(5, "", [false; 2])).latencies();
-    for (events, more) in [
-        ("completion_events = { notify = \"solicited\", by = \"server\", wake_up = \"7us\" }", 7),
-        ("completion_events = { notify = \"next\", by = \"server\", wake_up = \"7us\" }", 7),
-        ("completion_events = { notify = \"solicited\", by = \"client\", wake_up = \"5us\" }", 5),
-        ("completion_events = { notify = \"solicited\", wake_up = \"5us\" }", 10),
-        ("completion_events = { notify = \"solicited\", wake_up = \"0s\" }", 0),
+    for (events, more, server_sleeps, client_sleeps) in [
+        (
+            "completion_events = { notify = \"solicited\", by = \"server\", wake_up = \"7us\" }",
+            7,
+            1,
+            0,
+        ),
+        ("completion_events = { notify = \"next\", by = \"server\", wake_up = \"7us\" }", 7, 1, 0),
+        (
+            "completion_events = { notify = \"solicited\", by = \"client\", wake_up = \"5us\" }",
+            5,
+            0,
+            1,
+        ),
+        ("completion_events = { notify = \"solicited\", wake_up = \"5us\" }", 10, 1, 1),
+        ("completion_events = { notify = \"solicited\", wake_up = \"0s\" }", 0, 0, 0),
     ] {
         let run = run(&exchange(5, events, [true; 2]));
         run.assert_complete(5);
-        let expected: Vec<u64> = polled.iter().map(|ps| ps + more * 1_000_000).collect();
-        // The server's own completion may still wake it when the next request comes.
+        let ack = 86 * 80;
+        let expected: Vec<u64> = (0..)
+            .zip(&polled)
+            .map(|(number, ps)| {
+                // Before the first request there is nothing to acknowledge.
+                let acks = server_sleeps + u64::from(number > 0) * client_sleeps;
+                ps + more * 1_000_000 - acks * ack
+            })
+            .collect();
         assert_eq!(run.latencies(), expected, "{events}");
     }
 }
