@@ -533,7 +533,8 @@ mod tests {
             delay: Duration::from_ns(10),
             loss: 0.0,
         };
-        let topology = Topology { nodes, links: links.iter().map(link).collect() };
+        let topology =
+            Topology { nodes, links: links.iter().map(link).collect(), ..Topology::default() };
         let adjacency = topology.adjacency();
         // Not back, not to VLAN 20; to both ports of the router, one of which takes it.
         assert_eq!(all.flooded_ports(4, 0, &place, &adjacency), [1, 3, 4, 5]);

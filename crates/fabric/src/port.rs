@@ -407,6 +407,12 @@ impl<L: Serialisation, F: FlowControl> Port<L, F> {
         self.ask_flow_control(|flow_control, _| flow_control.repeat_requests());
     }
 
+    /// Whether a shaper holds a queue back, until a time that is known.
+    pub fn has_closed_shaper(&self) -> bool {
+        let shapers = self.extras.as_ref().and_then(|extras| extras.shapers.as_ref());
+        shapers.is_some_and(|shapers| shapers.poll_timeout() != SimTime::NEVER)
+    }
+
     /// Counts a frame of `len` bytes of `queue` that starts at `now` in the queue's shaper.
     pub fn note_sent(&mut self, now: SimTime, queue: u8, len: u32) {
         if let Some(shapers) = self.extras.as_mut().and_then(|extras| extras.shapers.as_mut()) {

@@ -10,7 +10,6 @@ use crate::scenario::RoceVersion;
 /// `ibv_devinfo -v` print them of NICs. The entry that queue pairs use has a star.
 pub fn gid_tables(plan: &Plan) -> String {
     let roce = &plan.roce;
-    let used = gid_index(roce.encapsulation, roce.gid);
     let width = plan.topology.hosts().map(|host| plan.topology.nodes[host as usize].name.len());
     let width = width.max().unwrap_or(0).max(4);
     let mut text = format!(
@@ -20,6 +19,7 @@ pub fn gid_tables(plan: &Plan) -> String {
     for host in plan.topology.hosts() {
         let name = &plan.topology.nodes[host as usize].name;
         let mac = roce.addresses.mac(host).to_string();
+        let used = gid_index(roce.encapsulation_of(host), roce.gid);
         for entry in roce.addresses.gid_table(host) {
             let ip = match entry.index {
                 0 | 1 => String::new(),

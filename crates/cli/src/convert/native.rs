@@ -6,9 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use rocelab_fabric::{EcnConfig, LoadBalancing, TopologyConfig, topology};
-use rocelab_sim::Scenario;
 use rocelab_sim::scenario::workload::flows;
 use rocelab_sim::scenario::{FaultConfig, FaultVerb, Forwarding, Items, RoceVersion};
+use rocelab_sim::{Planning, Scenario};
 use rocelab_transport::PathMtu;
 use rocelab_transport::congestion_control::{Algorithm, none};
 use rocelab_units::SimTime;
@@ -167,6 +167,11 @@ impl Native {
         let moved = placed.relocated(folder).map_err(|error| {
             let config = config.display();
             Failure::Input(format!("{config}: a folder that is named is not there: {error}"))
+        })?;
+        // What is wrong there is wrong in the configuration, and is better known now.
+        placed.plan().map_err(|error| {
+            let config = config.display();
+            Failure::Input(format!("{config}: no scenario of RoCE can be made of it: {error}"))
         })?;
         let version = u8::from(moved.roce.version);
         let mut lines =

@@ -228,7 +228,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
             source,
             vlan: self.vlan_tag_at(rdma.marking(), id, packet),
             sgid: roce.gid_of(packet.source),
-            dgid: roce.gid_at_peers(packet.destination),
+            dgid: roce.gid_at_peer(packet.source, packet.destination),
             dscp: marking.dscp(),
             ecn,
             flow_label: if encapsulation == Encapsulation::V1 { entropy } else { 0 },

@@ -61,9 +61,14 @@ impl<P: Profile> Feature<P> for StaleGids {
     fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
         let roce = &network.plan.roce;
         let stale = roce.addresses.all_given().filter(|(_, given)| given.stale_gid.is_some());
-        let end = |host: NodeId| match roce.encapsulation {
+        let topology = &network.plan.topology;
+        let end = |host: NodeId| match roce.encapsulation_of(host) {
             Encapsulation::V1 => host,
-            _ => network.layout.adjacency.ports_of(host).first().map_or(host, |far| far.node),
+            _ => {
+                // Without a router it is the host itself that has no such address.
+                let far = network.layout.adjacency.ports_of(host).first();
+                far.map_or(host, |far| if topology.is_switch(far.node) { far.node } else { host })
+            }
         };
         let ends: BTreeMap<_, _> = stale.map(|(host, _)| (host, end(host))).collect();
         if ends.is_empty() {

@@ -237,6 +237,8 @@ impl<'a, P: Profile> Overview<'a, P> {
             || self.0.hosts.iter().any(|host| host.end_host.will_send())
             || self.handles_frames()
             || self.has_frames_on_links()
+            // A pause that is renewed for ever is no progress; a shaper opens its queue.
+            || self.0.own_ports().iter().any(|port| port.port.has_closed_shaper())
     }
 
     /// All that was found at hosts that are here, with their nodes.

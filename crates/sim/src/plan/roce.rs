@@ -59,9 +59,9 @@ impl RocePlan {
         self.addresses.gid(self.encapsulation_of(host), self.gid, host)
     }
 
-    /// The GID that others send to for a host: its own, or what they take for that.
-    pub(crate) fn gid_at_peers(&self, host: NodeId) -> Gid {
-        self.addresses.gid_at_peers(self.encapsulation_of(host), self.gid, host)
+    /// The GID that `sender` sends to for a host: that of its own version of RoCE, or what it takes for that.
+    pub(crate) fn gid_at_peer(&self, sender: NodeId, host: NodeId) -> Gid {
+        self.addresses.gid_at_peers(self.encapsulation_of(sender), self.gid, host)
     }
 
     /// UDP source port (v2) or flow label (v1) of management datagrams.

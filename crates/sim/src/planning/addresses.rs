@@ -334,12 +334,22 @@ fn check_stale(
 ) -> Result<(), Fault> {
     for (host, gid) in addresses.all_given().filter_map(|(host, one)| Some((host, one.stale_gid?)))
     {
+        let index = scenario.address.iter().position(|one| {
+            one.stale_gid.is_some() && one.hosts.iter().any(|name| name == hosts.name(host))
+        });
+        let key = format!("address[{}].stale_gid", index.unwrap_or(0));
+        let (is_v2, is_ipv4) =
+            (scenario.roce.version == crate::scenario::RoceVersion::V2, gid.to_ipv4().is_some());
+        ensure(
+            !is_v2 || is_ipv4 == (scenario.roce.ip == crate::scenario::IpVersion::Ipv4),
+            || {
+                Fault::at(&key, "no frame of this network has such an address").value(gid).help(
+                "give an address of the version that `roce.ip` names, such as \"10.9.9.9\" or \"fd00::9\"",
+            )
+            },
+        )?;
         let has = |&&host: &&NodeId| addresses.gid_table(host).iter().any(|entry| entry.gid == gid);
         if let Some(&owner) = hosts.all().iter().find(has) {
-            let index = scenario.address.iter().position(|one| {
-                one.stale_gid.is_some() && one.hosts.iter().any(|name| name == hosts.name(host))
-            });
-            let key = format!("address[{}].stale_gid", index.unwrap_or(0));
             let what = format!("it is in the GID table of `{}`", hosts.name(owner));
             return Err(Fault::at(key, what).value(gid).help("give one that no host has"));
         }

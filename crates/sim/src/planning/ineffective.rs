@@ -214,8 +214,13 @@ fn empty_lists(scenario: &Scenario) -> impl Iterator<Item = Fault> + '_ {
 
 /// Classes in which there is no flow and no connection of RDMA.
 fn classes<'a>(scenario: &'a Scenario, plan: &'a Plan) -> impl Iterator<Item = Fault> + 'a {
-    let is_used = |priority: u8| {
-        plan.flows.iter().any(|flow| flow.priority == priority && !flow.is_tcp())
+    let marks = |priority: u8| {
+        let mut classes = scenario.class.iter();
+        classes.any(|(class, config)| class.number() == priority && config.marking.is_some())
+    };
+    let is_used = move |priority: u8| {
+        marks(priority)
+            || plan.flows.iter().any(|flow| flow.priority == priority && !flow.is_tcp())
             || plan.connections.iter().any(|connection| connection.priority == priority)
     };
     let unused =

@@ -9,7 +9,9 @@ use rocelab_fabric::{
 
 use super::switches::named_switches;
 use crate::plan::{ConnectionPlan, FlowPlan, RocePlan};
-use crate::scenario::{Fault, Forwarding, Layer3Config, RoceVersion, Scenario, Side, ensure};
+use crate::scenario::{
+    Fault, Forwarding, Layer3Config, ProfileConfig, RoceVersion, Scenario, Side, ensure,
+};
 use crate::workload::HostDirectory;
 
 /// The broadcast domains of a network, if the scenario says what its switches are.
@@ -21,6 +23,10 @@ pub(super) fn domains(
 ) -> Result<Option<Arc<Domains>>, Fault> {
     let Some(config) = &scenario.layer3 else { return Ok(None) };
     check_others(scenario)?;
+    ensure(topology.aggregates.is_empty(), || {
+        Fault::at("topology.graph", "with `[layer3]` one link leads from switch to switch")
+            .help("leave out `aggregate`, or `[layer3]`")
+    })?;
     let mut roles: Vec<Option<SwitchRole>> = vec![None; topology.nodes.len()];
     for switch in topology.switches() {
         roles[switch as usize] = Some(SwitchRole::Bridge);
@@ -144,6 +150,13 @@ fn check_others(scenario: &Scenario) -> Result<(), Fault> {
     }
     if switch.qcn.is_some() {
         return refused("switch.qcn", "with `[layer3]` switches make no frames");
+    }
+    if let Some(index) = switch.overrides.iter().position(|one| one.qcn.is_some()) {
+        let key = format!("switch.override[{index}].qcn");
+        return refused(&key, "with `[layer3]` switches make no frames");
+    }
+    if matches!(scenario.profile, Some(ProfileConfig::HpccNs3(_))) {
+        return refused("profile.hpcc-ns3", "HPCC's simulator has no subnets");
     }
     let overrides = switch.overrides.iter().enumerate();
     let of = |index: Option<usize>, key: &str| match index {

@@ -127,7 +127,16 @@ fn wrong_weights_and_rates_are_refused() {
             "weights",
             "give 1 to 100",
         ),
-        ("scheduler = { ets = { weights = [1, 1] } }", "weights", "length 2; write a list of 8"),
+        (
+            "scheduler = { ets = { weights = [1, 1] } }",
+            "weights",
+            "2 weights are not one for each priority: give 8",
+        ),
+        (
+            "scheduler = { ets = { weights = [1, 1, 1, 1, 1, 1, 1, 1, 1] } }",
+            "weights",
+            "9 weights are not one for each priority: give 8",
+        ),
         ("shapers = { 3 = { rate = \"0bps\" } }", "host.shapers.3.rate", "above 0bps"),
         ("shapers = { 9 = { rate = \"1Gbps\" } }", "shapers", ""),
     ] {

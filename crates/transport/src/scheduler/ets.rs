@@ -15,6 +15,7 @@ use super::{Offer, STACKS, Schedule, Turn, round_robin};
 pub struct Parameters {
     /// The weight of priority 0 to 7, 1 to 100. With 0 it is strict: it goes before all that have weights, and the
     /// higher number before the lower.
+    #[serde(deserialize_with = "eight")]
     pub weights: [Weight; 8],
 }
 
@@ -39,6 +40,17 @@ impl TryFrom<i64> for Weight {
     }
 }
 
+/// A list of eight, no more and no less.
+fn eight<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<[Weight; 8], D::Error> {
+    let weights = Vec::<Weight>::deserialize(deserializer)?;
+    weights.try_into().map_err(|given: Vec<Weight>| {
+        serde::de::Error::custom(format!(
+            "{} weights are not one for each priority: give 8, for priority 0 to 7",
+            given.len()
+        ))
+    })
+}
+
 /// Virtual time of a byte at weight 1; all weights up to 100 divide it well.
 const SCALE: u64 = 1 << 20;
 
@@ -54,11 +66,13 @@ pub(super) struct Scheduler {
     busy: u8,
     /// Stack and priority of the last turn, and bytes that the stack had sent before.
     last: Option<(u8, u8, u64)>,
-    /// Between stacks that have data of the same priority.
+    /// By priority: bytes that each stack has sent since several had data of it.
+    sent: [[u64; STACKS]; 8],
+    /// Between stacks that have acknowledgements and the like.
     equals: round_robin::Scheduler,
 }
 
-rocelab_state::state!(Scheduler { values: virtual_time, now, busy, last; states: equals; kept: weights });
+rocelab_state::state!(Scheduler { values: virtual_time, now, busy, last, sent; states: equals; kept: weights });
 
 impl Scheduler {
     pub(super) const fn new(parameters: Parameters) -> Self {
@@ -68,6 +82,7 @@ impl Scheduler {
             now: 0,
             busy: 0,
             last: None,
+            sent: [[0; STACKS]; 8],
             equals: round_robin::Scheduler::new(),
         }
     }
@@ -82,9 +97,22 @@ impl Scheduler {
         let Some((stack, priority, before)) = self.last.take() else { return };
         let weight = u64::from(self.weights[usize::from(priority)].0);
         let bytes = offers[usize::from(stack)].sent.saturating_sub(before);
+        self.sent[usize::from(priority)][usize::from(stack)] += bytes;
         if let Some(grown) = (bytes * SCALE).checked_div(weight) {
             self.virtual_time[usize::from(priority)] += grown;
         }
+    }
+
+    /// The stack that is next in a priority: of several that have data in it, the one that has sent fewer bytes of it
+    /// since they did. One that had none makes up for nothing.
+    fn stack_of(&mut self, priority: u8, offers: &[Offer; STACKS]) -> Option<usize> {
+        let sent = &mut self.sent[usize::from(priority)];
+        let mut has_data = (0..STACKS).filter(|&stack| offers[stack].data & 1 << priority != 0);
+        let next = has_data.clone().rev().min_by_key(|&stack| sent[stack])?;
+        if has_data.nth(1).is_none() {
+            *sent = [sent[next]; STACKS];
+        }
+        Some(next)
     }
 
     /// The priority with a weight that is next among `data`, of which there is one.
@@ -115,12 +143,11 @@ impl Schedule for Scheduler {
             Some(highest) => u8::try_from(highest).unwrap_or(0),
             None => self.weighted(data),
         };
-        self.busy = data & !strict;
-        let of_it = offers.map(|offer| Offer { data: offer.data & 1 << priority, ..offer });
-        let turn = self.equals.next(&of_it)?;
-        let stack = u8::try_from(turn.stack).unwrap_or(0);
-        self.last = Some((stack, priority, offers[turn.stack].sent));
-        Some(Turn { priorities: 1 << priority, ..turn })
+        // What begins to wait in a turn of a strict priority has its time set in the next turn of weights.
+        self.busy = if strict == 0 { data } else { self.busy & data };
+        let next = self.stack_of(priority, offers)?;
+        self.last = Some((u8::try_from(next).unwrap_or(0), priority, offers[next].sent));
+        Some(Turn { priorities: 1 << priority, ..Turn::of(next) })
     }
 
     fn minds_priorities(&self) -> bool {
@@ -182,6 +209,44 @@ mod tests {
             offers[0].sent += 1_000;
         }
         assert!((49..=51).contains(&turns[0]), "{turns:?}");
+    }
+
+    /// Two stacks in one priority, and one of them in another too: a half, a quarter and a quarter.
+    #[test]
+    fn stacks_share_a_priority_whatever_else_one_of_them_sends() {
+        let mut scheduler = Scheduler::new(Parameters::default());
+        let mut offers = [Offer::default(); STACKS];
+        (offers[0].data, offers[1].data) = (0b1010, 0b10);
+        let mut sent = [[0u64; 4]; 2];
+        for _ in 0..1_000 {
+            let turn = scheduler.next(&offers).expect("there is data");
+            offers[turn.stack].sent += 100;
+            sent[turn.stack][turn.priorities.trailing_zeros() as usize] += 1;
+        }
+        assert!(sent[0][3].abs_diff(500) < 3 && sent[0][1].abs_diff(250) < 3, "{sent:?}");
+        assert!(sent[1][1].abs_diff(250) < 3, "{sent:?}");
+    }
+
+    /// A priority that begins to wait while a strict one is sent has no time to make up for.
+    #[test]
+    fn a_rest_is_not_made_up_for_beside_a_strict_priority() {
+        let mut scheduler =
+            Scheduler::new(Parameters { weights: [1, 1, 1, 1, 1, 1, 0, 1].map(Weight) });
+        let mut offers = [Offer::default(); STACKS];
+        let mut run = |data: u8, turns: u32| {
+            offers[0].data = data;
+            let mut counts = [0u32; 8];
+            for _ in 0..turns {
+                let turn = scheduler.next(&offers).expect("there is data");
+                counts[turn.priorities.trailing_zeros() as usize] += 1;
+                offers[0].sent += 1_000;
+            }
+            counts
+        };
+        run(1 << 4, 1_000);
+        run(1 << 4 | 1 << 6 | 1 << 1, 10);
+        let counts = run(1 << 4 | 1 << 1, 100);
+        assert!((49..=51).contains(&counts[1]), "{counts:?}");
     }
 
     #[test]
