@@ -16,13 +16,14 @@ use crate::support::{
 const EXECUTIONS: [(u32, usize); 3] = [(2, 2), (3, 1), (8, 2)];
 
 /// Scenarios with one switch, which no program cuts.
-const UNCUT: [&str; 13] = [
+const UNCUT: [&str; 14] = [
     "connect-cm",
     "dcqcn-presets",
     "dcqcn-stability",
     "dcqcn-two-flows",
     "hpcc-incast",
     "mixed-algorithms",
+    "nic-priorities",
     "qcn-long-flows",
     "sigcomm16-livelock-read",
     "sigcomm16-livelock",
