@@ -14,13 +14,13 @@ use crate::failure::Failure;
 
 /// Arguments of `rocelab headroom`.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("distance").args(["results", "cable", "delay"]).required(true)))]
+#[command(group(ArgGroup::new("distance").args(["cable", "delay"]).conflicts_with("results")))]
 pub(crate) struct HeadroomArguments {
     /// A results directory: instead of a calculation, compare the headroom that the run used with what was reserved.
     #[arg(value_name = "RESULTS", conflicts_with_all = ["rate", "largest_frame", "response", "classes"])]
     results: Option<PathBuf>,
     /// Rate of every port.
-    #[arg(long, value_name = "RATE", required_unless_present = "results")]
+    #[arg(long, value_name = "RATE", required_unless_present = "results", requires = "distance")]
     rate: Option<Bandwidth>,
     /// Length of every cable; a metre takes 5 ns.
     #[arg(long, value_name = "LENGTH")]

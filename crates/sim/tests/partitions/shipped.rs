@@ -24,6 +24,7 @@ const UNCUT: [&str; 14] = [
     "dscp",
     "hpcc-incast",
     "mixed-algorithms",
+    "nic-priorities",
     "qcn-long-flows",
     "sigcomm16-livelock-read",
     "sigcomm16-livelock",

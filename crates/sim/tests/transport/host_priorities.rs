@@ -58,11 +58,11 @@ fn one_real_time_queue_pair_waits_for_one_frame_at_most() {
         }
         assert!(alone != beside, "{host}: some of them wait");
     }
-    // With all in turns it waits for a frame of each of the others.
-    let alone = times(&text("", &real_time), is_real_time);
-    let worst = times(&text("", &(real_time + &bulk)), is_real_time);
-    let waits = alone.iter().zip(&worst).map(|(alone, worst)| worst - alone);
-    assert!(waits.max() > Some(5 * 90), "{alone:?} {worst:?}");
+    // With all in turns it waits for a frame of several others.
+    let slowest =
+        times(&text("", &real_time), is_real_time).into_iter().max().expect("there are some");
+    let in_turns = times(&text("", &(real_time + &bulk)), is_real_time);
+    assert!(in_turns.iter().any(|time| *time > slowest + 2 * 91), "{slowest} {in_turns:?}");
 }
 
 /// Payload that arrived of the flows of each priority, from 0.5 ms on (bytes).
@@ -127,16 +127,7 @@ fn wrong_weights_and_rates_are_refused() {
             "weights",
             "give 1 to 100",
         ),
-        (
-            "scheduler = { ets = { weights = [1, 1] } }",
-            "weights",
-            "2 weights are not one for each priority: give 8",
-        ),
-        (
-            "scheduler = { ets = { weights = [1, 1, 1, 1, 1, 1, 1, 1, 1] } }",
-            "weights",
-            "9 weights are not one for each priority: give 8",
-        ),
+        ("scheduler = { ets = { weights = [1, 1, 1, 1, 1, 1, 1, 1, 1] } }", "weights", "give 8"),
         ("shapers = { 3 = { rate = \"0bps\" } }", "host.shapers.3.rate", "above 0bps"),
         ("shapers = { 9 = { rate = \"1Gbps\" } }", "shapers", ""),
     ] {

@@ -10,45 +10,52 @@ use serde::{Deserialize, Serialize};
 use super::{Offer, STACKS, Schedule, Turn, round_robin};
 
 /// Shares of the priorities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Parameters {
-    /// The weight of priority 0 to 7, 1 to 100. With 0 it is strict: it goes before all that have weights, and the
-    /// higher number before the lower.
-    #[serde(deserialize_with = "eight")]
-    pub weights: [Weight; 8],
+    /// The weight of priority 0 to 7, 1 to 100; a priority beyond the list has weight 1. With 0 it is strict: it goes
+    /// before all that have weights, and the higher number before the lower.
+    pub weights: Weights,
 }
 
-impl Default for Parameters {
+/// Weights of the eight priorities, from 0 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Vec<i64>", into = "Vec<i64>")]
+pub struct Weights([u8; 8]);
+
+impl Default for Weights {
     fn default() -> Self {
-        Self { weights: [Weight(1); 8] }
+        Self([1; 8])
     }
 }
 
-/// A weight from 0 to 100.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(try_from = "i64")]
-pub struct Weight(u8);
+impl From<Weights> for Vec<i64> {
+    fn from(weights: Weights) -> Self {
+        weights.0.iter().map(|&weight| weight.into()).collect()
+    }
+}
 
-impl TryFrom<i64> for Weight {
+impl TryFrom<Vec<i64>> for Weights {
     type Error = String;
 
-    fn try_from(weight: i64) -> Result<Self, String> {
-        u8::try_from(weight).ok().filter(|weight| *weight <= 100).map(Self).ok_or_else(|| {
-            format!("weight {weight} is out of range: give 1 to 100, or 0 for strict priority")
-        })
+    fn try_from(list: Vec<i64>) -> Result<Self, String> {
+        let mut weights = Self::default();
+        if list.len() > weights.0.len() {
+            return Err(format!(
+                "{} weights are too many: give 8, one for each priority",
+                list.len()
+            ));
+        }
+        for (weight, &given) in weights.0.iter_mut().zip(&list) {
+            *weight =
+                u8::try_from(given).ok().filter(|weight| *weight <= 100).ok_or_else(|| {
+                    format!(
+                        "weight {given} is out of range: give 1 to 100, or 0 for strict priority"
+                    )
+                })?;
+        }
+        Ok(weights)
     }
-}
-
-/// A list of eight, no more and no less.
-fn eight<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<[Weight; 8], D::Error> {
-    let weights = Vec::<Weight>::deserialize(deserializer)?;
-    weights.try_into().map_err(|given: Vec<Weight>| {
-        serde::de::Error::custom(format!(
-            "{} weights are not one for each priority: give 8, for priority 0 to 7",
-            given.len()
-        ))
-    })
 }
 
 /// Virtual time of a byte at weight 1; all weights up to 100 divide it well.
@@ -57,7 +64,7 @@ const SCALE: u64 = 1 << 20;
 /// What it remembers.
 #[derive(Debug)]
 pub(super) struct Scheduler {
-    weights: [Weight; 8],
+    weights: [u8; 8],
     /// By priority: when all that it has sent would be over, in virtual time.
     virtual_time: [u64; 8],
     /// The virtual time at which the last one was chosen.
@@ -77,7 +84,7 @@ rocelab_state::state!(Scheduler { values: virtual_time, now, busy, last, sent; s
 impl Scheduler {
     pub(super) const fn new(parameters: Parameters) -> Self {
         Self {
-            weights: parameters.weights,
+            weights: parameters.weights.0,
             virtual_time: [0; 8],
             now: 0,
             busy: 0,
@@ -89,13 +96,13 @@ impl Scheduler {
 
     /// Bit p: priority p is strict.
     fn strict(&self) -> u8 {
-        (0..8).filter(|&priority| self.weights[priority].0 == 0).fold(0, |mask, p| mask | 1 << p)
+        (0..8).filter(|&priority| self.weights[priority] == 0).fold(0, |mask, p| mask | 1 << p)
     }
 
     /// Accounts for what was sent in the last turn.
     fn charge(&mut self, offers: &[Offer; STACKS]) {
         let Some((stack, priority, before)) = self.last.take() else { return };
-        let weight = u64::from(self.weights[usize::from(priority)].0);
+        let weight = u64::from(self.weights[usize::from(priority)]);
         let bytes = offers[usize::from(stack)].sent.saturating_sub(before);
         self.sent[usize::from(priority)][usize::from(stack)] += bytes;
         if let Some(grown) = (bytes * SCALE).checked_div(weight) {
@@ -161,7 +168,7 @@ mod tests {
 
     /// Bytes that each priority gets of 100,000 frames that `offered` always has, by priority: frame lengths, 0 for none.
     fn shares(weights: [u8; 8], offered: [u64; 8]) -> [u64; 8] {
-        let mut scheduler = Scheduler::new(Parameters { weights: weights.map(Weight) });
+        let mut scheduler = Scheduler::new(Parameters { weights: Weights(weights) });
         let data = (0..8).filter(|&p| offered[p] > 0).fold(0, |mask, p| mask | 1 << p);
         let (mut offers, mut sent) = ([Offer::default(); STACKS], [0; 8]);
         // Priorities above 3 are of another stack.
@@ -231,7 +238,7 @@ mod tests {
     #[test]
     fn a_rest_is_not_made_up_for_beside_a_strict_priority() {
         let mut scheduler =
-            Scheduler::new(Parameters { weights: [1, 1, 1, 1, 1, 1, 0, 1].map(Weight) });
+            Scheduler::new(Parameters { weights: Weights([1, 1, 1, 1, 1, 1, 0, 1]) });
         let mut offers = [Offer::default(); STACKS];
         let mut run = |data: u8, turns: u32| {
             offers[0].data = data;
@@ -251,8 +258,9 @@ mod tests {
 
     #[test]
     fn weights_have_a_range() {
-        assert!(Weight::try_from(101).unwrap_err().contains("give 1 to 100"));
-        assert!(Weight::try_from(-1).is_err());
-        assert_eq!(Weight::try_from(0), Ok(Weight(0)));
+        let of = |list: &[i64]| Weights::try_from(list.to_vec());
+        assert!(of(&[1, 101]).unwrap_err().contains("give 1 to 100"));
+        assert!(of(&[-1]).is_err() && of(&[1; 9]).unwrap_err().contains("give 8"));
+        assert_eq!(of(&[0, 7]), Ok(Weights([0, 7, 1, 1, 1, 1, 1, 1])));
     }
 }
