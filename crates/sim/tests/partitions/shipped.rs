@@ -16,7 +16,7 @@ use crate::support::{
 const EXECUTIONS: [(u32, usize); 3] = [(2, 2), (3, 1), (8, 2)];
 
 /// Scenarios with one switch, which no program cuts.
-const UNCUT: [&str; 14] = [
+const UNCUT: [&str; 15] = [
     "connect-cm",
     "dcqcn-presets",
     "dcqcn-stability",
