@@ -20,41 +20,34 @@ fn exchange(count: u32, events: &str, solicited: [bool; 2]) -> String {
     )
 }
 
-/// Each side that sleeps adds its time to wake up. A side that does not sleep sends its message behind the acknowledgement of
-/// what has just arrived, 86 bytes with gap and preamble; that of one that sleeps has left long before.
+/// Each side that sleeps adds its time to wake up. Meanwhile its acknowledgement leaves, of 66 bytes with 20 between frames, for
+/// which its message waits otherwise: the server's in each operation, the client's from the second one on.
 #[test]
 fn a_sleeping_side_costs_its_time_to_wake_up() {
-    let polled = run(&exchange(5, "", [false; 2])).latencies();
-    for (events, more, server_sleeps, client_sleeps) in [
-        (
-            "completion_events = { notify = \"solicited\", by = \"server\", wake_up = \"7us\" }",
-            7,
-            1,
-            0,
-        ),
-        ("completion_events = { notify = \"next\", by = \"server\", wake_up = \"7us\" }", 7, 1, 0),
-        (
-            "completion_events = { notify = \"solicited\", by = \"client\", wake_up = \"5us\" }",
-            5,
-            0,
-            1,
-        ),
-        ("completion_events = { notify = \"solicited\", wake_up = \"5us\" }", 10, 1, 1),
-        ("completion_events = { notify = \"solicited\", wake_up = \"0s\" }", 0, 0, 0),
+    let acknowledgement = (66 + 20) * 80;
+    let first = run(&exchange(1, "", [false; 2])).latencies()[0];
+    for (events, more, server, client) in [
+        ("", 0, true, true),
+        ("notify = \"solicited\", by = \"server\", wake_up = \"7us\"", 7, false, true),
+        ("notify = \"solicited\", by = \"client\", wake_up = \"5us\"", 5, true, false),
+        ("notify = \"solicited\", wake_up = \"5us\"", 10, false, false),
+        ("notify = \"solicited\", wake_up = \"0s\"", 0, true, true),
     ] {
-        let run = run(&exchange(5, events, [true; 2]));
+        let events = match events {
+            "" => String::new(),
+            events => format!("completion_events = {{ {events} }}"),
+        };
+        let run = run(&exchange(5, &events, [true; 2]));
         run.assert_complete(5);
-        let ack = 86 * 80;
-        let expected: Vec<u64> = (0..)
-            .zip(&polled)
-            .map(|(number, ps)| {
-                // Before the first request there is nothing to acknowledge.
-                let acks = server_sleeps + u64::from(number > 0) * client_sleeps;
-                ps + more * 1_000_000 - acks * ack
-            })
-            .collect();
+        let waits = |waits: bool| if waits { acknowledgement } else { 0 };
+        let least = first - acknowledgement + more * 1_000_000 + waits(server);
+        let expected = [0, 1, 1, 1, 1].map(|later| least + later * waits(client));
         assert_eq!(run.latencies(), expected, "{events}");
     }
+    // Any completion wakes the server: in the first operation it has none of its own.
+    let events = "completion_events = { by = \"server\", wake_up = \"7us\" }";
+    let latencies = run(&exchange(1, events, [false; 2])).latencies();
+    assert_eq!(latencies, [first - acknowledgement + 7_000_000]);
 }
 
 /// Both sides sleep until a solicited completion: one event a message. They find the message, and the completion of what they

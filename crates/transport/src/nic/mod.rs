@@ -138,7 +138,9 @@ impl Nic {
         content: Option<Content>,
     ) {
         self.with_queue_pair(now, packet.dest_qp(), |queue_pair, shared| {
-            queue_pair.note_path(now, packet, shared);
+            if queue_pair.migrates() {
+                queue_pair.note_path(now, packet, shared);
+            }
         });
         self.shared.arriving = content;
         self.shared.source = source;

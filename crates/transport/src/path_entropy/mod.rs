@@ -130,10 +130,10 @@ rocelab_state::state!(Spread { states: choice; kept: numbers });
 
 impl Spread {
     /// With the `first` number and `more`; none if the policy has no choice.
-    pub(crate) fn new(policy: &PathEntropy, first: u32, more: &[u32]) -> Option<Box<Self>> {
+    pub(crate) fn new(policy: &PathEntropy, first: u32, more: &[u32]) -> Option<Self> {
         let others = (policy.numbers() as usize).saturating_sub(1).min(more.len());
         let numbers: Box<[u32]> = [first].iter().chain(&more[..others]).copied().collect();
-        (others > 0).then(|| Box::new(Self { numbers, choice: policy.choice() }))
+        (others > 0).then(|| Self { numbers, choice: policy.choice() })
     }
 
     /// The number of a data packet that leaves now.

@@ -17,8 +17,7 @@ impl State for QueuePair {
             state,
             prefers_responses,
             owes_echo,
-            spread,
-            migration,
+            paths,
             next_cnp,
             retransmissions,
             schedule,
@@ -31,8 +30,9 @@ impl State for QueuePair {
         save_value(&(state, prefers_responses, owes_echo, next_cnp, retransmissions), to)?;
         save_value(&(schedule, timer_entry), to)?;
         // Whether it is there follows from the settings.
-        spread.as_ref().map_or(Ok(()), |spread| spread.save(to))?;
-        let Some(migration) = migration else { return Ok(()) };
+        let Some(paths) = paths else { return Ok(()) };
+        paths.spread.as_ref().map_or(Ok(()), |spread| spread.save(to))?;
+        let Some(migration) = &paths.migration else { return Ok(()) };
         save_value(&address.path(), to)?;
         migration.save(to)
     }
@@ -46,8 +46,9 @@ impl State for QueuePair {
         (self.prefers_responses, self.owes_echo) = load_value(from)?;
         (self.next_cnp, self.retransmissions) = load_value(from)?;
         (self.schedule, self.timer_entry) = load_value(from)?;
-        self.spread.as_mut().map_or(Ok(()), |spread| spread.load(from))?;
-        let Some(migration) = &mut self.migration else { return Ok(()) };
+        let Some(paths) = &mut self.paths else { return Ok(()) };
+        paths.spread.as_mut().map_or(Ok(()), |spread| spread.load(from))?;
+        let Some(migration) = &mut paths.migration else { return Ok(()) };
         self.address.set_path(load_value(from)?);
         migration.load(from)
     }

@@ -55,9 +55,16 @@ impl Migration {
 }
 
 impl QueuePair {
+    /// Whether it has a second path, so that each packet that arrives says something of it.
+    #[inline]
+    pub(crate) const fn migrates(&self) -> bool {
+        self.address.migrates()
+    }
+
     /// A packet has arrived: what it says of the peer's paths, before anything else is made of it.
     pub(crate) fn note_path(&mut self, now: SimTime, packet: &Packet, shared: &mut Shared) {
-        let Some(migration) = &mut self.migration else { return };
+        let migration = self.paths.as_mut().and_then(|paths| paths.migration.as_mut());
+        let Some(migration) = migration else { return };
         if !packet.opcode().is_request() && !packet.opcode().is_response() {
             return; // Congestion notifications say nothing of paths.
         }
@@ -87,7 +94,8 @@ impl QueuePair {
     /// Takes the other path, if it is armed; whether it was.
     #[cold]
     pub(super) fn migrate(&mut self, now: SimTime, shared: &mut Shared) -> bool {
-        let Some(migration) = &mut self.migration else { return false };
+        let migration = self.paths.as_mut().and_then(|paths| paths.migration.as_mut());
+        let Some(migration) = migration else { return false };
         if migration.state != PathState::Armed {
             return false;
         }

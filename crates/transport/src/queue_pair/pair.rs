@@ -45,14 +45,21 @@ pub struct QueuePair {
     pub(super) pacer: Pacer,
     pub(super) requester: Requester,
     pub(super) responder: Responder,
-    /// Only where packets have several numbers that equal-cost multipath goes by.
-    pub(super) spread: Option<Box<Spread>>,
-    /// Only where it has a second path.
-    pub(super) migration: Option<Box<Migration>>,
+    /// Only where it has several paths.
+    pub(super) paths: Option<Box<Paths>>,
     /// No CNP before.
     pub(super) next_cnp: SimTime,
     /// Retransmitted packets.
     pub(super) retransmissions: u64,
+}
+
+/// Paths beside the one that all packets take.
+#[derive(Debug)]
+pub(super) struct Paths {
+    /// Where packets have several numbers that equal-cost multipath goes by.
+    pub(super) spread: Option<Spread>,
+    /// Where it has a second path.
+    pub(super) migration: Option<Migration>,
 }
 
 /// Where a queue pair stands in the NIC's arbitration.
@@ -74,35 +81,74 @@ pub(crate) struct Address {
     pub(super) entropy: u32,
     /// Bytes before the BTH, of which no encapsulation has 256.
     pub(super) encapsulation_len: u8,
-    /// Whether data packets may have another `entropy`: asked for each of them, here, where it costs
-    /// nothing.
-    pub(super) is_spread: bool,
+    flags: PathFlags,
     pub(crate) priority: u8,
     pub(super) marking: u8,
-    pub(super) ecn: Ecn,
-    /// Whether an alternate path is loaded: MigReq is 0.
-    has_alternate: bool,
+}
+
+/// The ECN field of its packets, and what is asked of paths for each of them: here, where it costs nothing.
+#[derive(Clone, Copy, Debug)]
+struct PathFlags(u8);
+
+impl PathFlags {
+    /// Data packets may have another entropy.
+    const SPREAD: u8 = 1 << 2;
+    /// It has a second path.
+    const MIGRATES: u8 = 1 << 3;
+    /// An alternate path is loaded: MigReq is 0.
+    const ALTERNATE: u8 = 1 << 4;
+
+    const fn new(ecn: Ecn, is_spread: bool, migrates: bool) -> Self {
+        let spread = if is_spread { Self::SPREAD } else { 0 };
+        let second = if migrates { Self::MIGRATES | Self::ALTERNATE } else { 0 };
+        Self(ecn as u8 | spread | second)
+    }
+
+    const fn has(self, flag: u8) -> bool {
+        self.0 & flag != 0
+    }
+
+    const fn set(&mut self, flag: u8, is_set: bool) {
+        self.0 = if is_set { self.0 | flag } else { self.0 & !flag };
+    }
 }
 
 impl Address {
     /// Says from now on that no alternate path is loaded, or that one is.
     pub(super) const fn set_migrated(&mut self, migrated: bool) {
-        self.has_alternate = !migrated;
+        self.flags.set(PathFlags::ALTERNATE, !migrated);
     }
 
     /// The path that it uses, and whether another one is loaded.
     pub(super) const fn path(&self) -> (u32, bool) {
-        (self.entropy, self.has_alternate)
+        (self.entropy, self.has_alternate())
     }
 
     /// What [`path`](Self::path) gave.
     pub(super) const fn set_path(&mut self, (entropy, has_alternate): (u32, bool)) {
-        (self.entropy, self.has_alternate) = (entropy, has_alternate);
+        self.entropy = entropy;
+        self.flags.set(PathFlags::ALTERNATE, has_alternate);
     }
 
     /// Takes another path, and gives that which was used.
     pub(super) const fn exchange_entropy(&mut self, other: &mut u32) {
         core::mem::swap(&mut self.entropy, other);
+    }
+
+    const fn has_alternate(&self) -> bool {
+        self.flags.has(PathFlags::ALTERNATE)
+    }
+
+    /// Whether data packets may have another entropy.
+    #[inline]
+    pub(super) const fn is_spread(&self) -> bool {
+        self.flags.has(PathFlags::SPREAD)
+    }
+
+    /// Whether it has a second path.
+    #[inline]
+    pub(super) const fn migrates(&self) -> bool {
+        self.flags.has(PathFlags::MIGRATES)
     }
 
     #[inline]
@@ -113,7 +159,8 @@ impl Address {
     /// The packet in another priority and with other code points than the queue pair's own.
     #[inline]
     pub(super) fn transmit_in(&self, packet: Packet, priority: u8, marking: u8) -> Transmit {
-        let packet = packet.with_class(priority, self.ecn).with_alternate_path(self.has_alternate);
+        let packet = packet.with_class(priority, Ecn::from_bits(self.flags.0));
+        let packet = packet.with_alternate_path(self.has_alternate());
         let packet = marked(packet, marking);
         Transmit {
             packet,
@@ -129,7 +176,11 @@ impl QueuePair {
         let unreliable = !config.profile.service.is_reliable();
         let ecn = if config.profile.ecn_capable { Ecn::Ect0 } else { Ecn::NotEct };
         let policy = &config.profile.path_entropy;
-        let spread = Spread::new(policy, config.entropy, &config.more_entropies);
+        let paths = Paths {
+            spread: Spread::new(policy, config.entropy, &config.more_entropies),
+            migration: config.alternate_path.map(Migration::new),
+        };
+        let (is_spread, migrates) = (paths.spread.is_some(), paths.migration.is_some());
         Self {
             requester: Requester::new(config),
             responder: Responder::new(config),
@@ -140,19 +191,16 @@ impl QueuePair {
                 destination: config.destination,
                 entropy: config.entropy,
                 encapsulation_len: u8::try_from(nic.encapsulation_len).unwrap_or(u8::MAX),
-                is_spread: spread.is_some(),
+                flags: PathFlags::new(ecn, is_spread, migrates),
                 priority: config.priority & 0b111,
                 marking: config.marking,
-                ecn,
-                has_alternate: config.alternate_path.is_some(),
             },
             profile: Arc::clone(&config.profile),
             qpn: config.qpn,
             state,
             prefers_responses: true,
             owes_echo: false,
-            spread,
-            migration: config.alternate_path.map(|path| Box::new(Migration::new(path))),
+            paths: (is_spread || migrates).then(|| Box::new(paths)),
             next_cnp: SimTime::ZERO,
             retransmissions: 0,
             schedule: Schedule::Idle,

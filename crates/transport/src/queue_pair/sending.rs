@@ -22,7 +22,7 @@ impl QueuePair {
             && (self.prefers_responses || !self.requester.can_send(self.pacer.window()));
         self.prefers_responses = !responds;
         let mut transmit = if responds { self.respond(shared) } else { self.request(now, shared) }?;
-        if self.address.is_spread {
+        if self.address.is_spread() {
             transmit.entropy = self.spread(&transmit);
         }
         self.pacer.on_sent(now, transmit.frame_len);
@@ -33,7 +33,7 @@ impl QueuePair {
     #[cold]
     fn spread(&mut self, transmit: &Transmit) -> u32 {
         let own = (self.address.destination, self.address.entropy);
-        match &mut self.spread {
+        match self.paths.as_mut().and_then(|paths| paths.spread.as_mut()) {
             Some(spread) if (transmit.destination, transmit.entropy) == own => {
                 spread.next(&transmit.packet)
             }
