@@ -155,7 +155,7 @@ impl BufferPolicy for SwitchBuffer {
         match self {
             Self::Shared(buffer) => buffer.follow(ingress, priority, held),
             Self::General(buffer) => {
-                of_general!(&mut **buffer, buffer => buffer.follow(ingress, priority, held))
+                of_general!(&mut **buffer, buffer => buffer.follow(ingress, priority, held));
             }
         }
     }

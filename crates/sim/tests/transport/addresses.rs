@@ -32,7 +32,7 @@ fn first_frame(name: &str, text: &str) -> [String; 4] {
     simulation.start_capture(&folder).expect("the folder takes files");
     simulation.run_to_end();
     simulation.finish_capture().expect("the folder takes files");
-    let mut reader = CaptureReader::open(&folder.join("capture.pcapng")).expect("a capture");
+    let mut reader = CaptureReader::open(folder.join("capture.pcapng")).expect("a capture");
     let captured = reader.next_frame().expect("a frame").expect("it can be read");
     let frame = Frame::parse(captured.bytes).expect("a whole frame");
     assert!(frame.icrc_ok(), "{frame}");

@@ -74,7 +74,7 @@ pub(super) struct Scheduler {
     /// Stack and priority of the last turn, and bytes that the stack had sent before.
     last: Option<(u8, u8, u64)>,
     /// By priority: bytes that each stack has sent since several had data of it.
-    sent: [[u64; STACKS]; 8],
+    sent: Box<[[u64; STACKS]; 8]>,
     /// Between stacks that have acknowledgements and the like.
     equals: round_robin::Scheduler,
 }
@@ -82,14 +82,14 @@ pub(super) struct Scheduler {
 rocelab_state::state!(Scheduler { values: virtual_time, now, busy, last, sent; states: equals; kept: weights });
 
 impl Scheduler {
-    pub(super) const fn new(parameters: Parameters) -> Self {
+    pub(super) fn new(parameters: Parameters) -> Self {
         Self {
             weights: parameters.weights.0,
             virtual_time: [0; 8],
             now: 0,
             busy: 0,
             last: None,
-            sent: [[0; STACKS]; 8],
+            sent: Box::new([[0; STACKS]; 8]),
             equals: round_robin::Scheduler::new(),
         }
     }

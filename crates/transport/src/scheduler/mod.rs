@@ -79,7 +79,7 @@ macro_rules! schedulers {
             }
 
             /// The scheduler of one host.
-            pub const fn build(&self) -> HostScheduler {
+            pub fn build(&self) -> HostScheduler {
                 HostScheduler(match self {
                     $(Self::$variant $(($parameters))? => {
                         Any::$variant($module::Scheduler::new($(*$parameters)?))

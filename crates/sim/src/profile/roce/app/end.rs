@@ -282,10 +282,11 @@ impl End {
         }
         let failed = status != CompletionStatus::Success;
         let Message { slot, kind, step } = Message::of(tag);
-        if !failed && self.leads_on(desk.plan, kind, step) {
-            if let Some(state) = self.slots.get_mut(usize::from(slot)) {
-                state.woken = true;
-            }
+        if !failed
+            && self.leads_on(desk.plan, kind, step)
+            && let Some(state) = self.slots.get_mut(usize::from(slot))
+        {
+            state.woken = true;
         }
         self.note_asleep(desk, failed || completion.solicited, Unseen::Received(status, tag));
     }
