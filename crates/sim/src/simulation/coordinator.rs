@@ -204,12 +204,10 @@ impl Coordinator {
         if standing.has_all_flows_ended(&self.plan) {
             return Ok(Ending::Finished);
         }
-        // Something is unfinished and nothing is scheduled: a later `stop` would change nothing.
-        let Some(stop) = self.plan.stop.map(P::last_instant) else { return Ok(Ending::Stalled) };
-        let ending = self.stopped(all, stop)?;
-        // HPCC's simulator never sends some lost packets again, and ends at its stop all the same.
-        let is_native = self.plan.profile.hpcc_ns3().is_none();
-        Ok(if ending == Ending::Stopped && is_native { Ending::Stalled } else { ending })
+        Ok(match self.plan.stop {
+            Some(stop) => self.stopped(all, stop)?,
+            None => Ending::Stalled,
+        })
     }
 
     /// The run comes to its `stop`. Deadlocks are looked for once more: one may have closed since the last
