@@ -6,11 +6,11 @@
 use std::path::{Path, PathBuf};
 
 use rocelab_fabric::{EcnConfig, LoadBalancing, TopologyConfig, topology};
-use rocelab_sim::Scenario;
 use rocelab_sim::scenario::workload::flows;
 use rocelab_sim::scenario::{FaultConfig, FaultVerb, Forwarding, Items, RoceVersion};
-use rocelab_transport::PathMtu;
+use rocelab_sim::{Planning, Scenario};
 use rocelab_transport::congestion_control::{Algorithm, none};
+use rocelab_transport::{PathMtu, Recovery};
 use rocelab_units::SimTime;
 
 use crate::failure::Failure;
@@ -90,6 +90,16 @@ impl Native {
         mtu
     }
 
+    /// A loss sends a whole message again, where the simulator goes back to the start of a chunk of so many packets.
+    pub(super) fn set_back_to_zero(&mut self, packets: u64, mtu: u32) {
+        self.scenario.roce.recovery = Recovery::GoBackZero;
+        let chunk = packets.max(1).saturating_mul(mtu.into());
+        self.note(format!(
+            "L2_BACK_TO_ZERO: a loss sends a whole message again (`go-back-0`), not a chunk; `message = \"{chunk}B\"` of \
+             `[workload.flows]` makes messages of a chunk"
+        ));
+    }
+
     /// How senders react, and marks that they react to.
     pub(super) fn set_reaction(&mut self, algorithm: Algorithm, ecn: Option<EcnConfig>) {
         if self.is_v1() && (algorithm.needs_ecn() || ecn.is_some()) {
@@ -167,6 +177,11 @@ impl Native {
         let moved = placed.relocated(folder).map_err(|error| {
             let config = config.display();
             Failure::Input(format!("{config}: a folder that is named is not there: {error}"))
+        })?;
+        // What is wrong in it is wrong in the configuration, and is better known now than when it runs.
+        placed.plan().map_err(|error| {
+            let config = config.display();
+            Failure::Input(format!("{config}: no scenario of RoCE can be made of it: {error}"))
         })?;
         let version = u8::from(moved.roce.version);
         let mut lines =
