@@ -44,8 +44,8 @@ pub(crate) fn refuse(path: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::Input(format!(
-        "{}: is a configuration of ns3-rdma, which has no queue pairs; `rocelab run` runs it, and `rocelab convert \
-         --roce 1` or `--roce 2` makes a scenario of it",
+        "{}: is a configuration of ns3-rdma, which has no queue pairs; `rocelab run` runs it, and `rocelab \
+         convert --roce 1` or `--roce 2` makes a scenario of it; other commands do not know it",
         path.display()
     )))
 }

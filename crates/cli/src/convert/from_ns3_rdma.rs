@@ -58,12 +58,7 @@ fn set_recovery(native: &mut Native, recovery: &Recovery, mtu: u32) {
     native.scenario.roce.ack_interval = recovery.ack_interval.clamp(1, 1 << 22);
     native.note("acknowledgements have the priority of their data (there: class 1)");
     if recovery.back_to_zero {
-        native.scenario.roce.recovery = rocelab_transport::Recovery::GoBackZero;
-        let chunk = u64::from(recovery.chunk.max(1)) * u64::from(mtu);
-        native.note(format!(
-            "L2_BACK_TO_ZERO: a loss sends a whole message again (`go-back-0`), not a chunk; `message = \"{chunk}B\"` of \
-             `[workload.flows]` makes messages of a chunk"
-        ));
+        native.set_back_to_zero(recovery.chunk.into(), mtu);
     }
     if recovery.wait_for_ack {
         let packets = recovery.chunk.clamp(1, 1 << 23);

@@ -11,7 +11,6 @@ use rocelab_sim::scenario::{
     RoceVersion,
 };
 use rocelab_sim::{Plan, Planning};
-use rocelab_transport::Recovery;
 use rocelab_units::Bandwidth;
 
 use super::native::{Native, Paths};
@@ -57,12 +56,7 @@ fn set_recovery(native: &mut Native, profile: &HpccNs3Config, mtu: u32) {
     let packets = profile.ack_interval.get().div_ceil(payload).clamp(1, 1 << 22);
     native.scenario.roce.ack_interval = bytes(packets);
     if profile.back_to_chunk {
-        native.scenario.roce.recovery = Recovery::GoBackZero;
-        let chunk = profile.chunk.get().div_ceil(payload).max(1) * u64::from(mtu);
-        native.note(format!(
-            "L2_BACK_TO_ZERO: a loss sends a whole message again (`go-back-0`), not a chunk; `message = \"{chunk}B\"` of \
-             `[workload.flows]` makes messages of a chunk"
-        ));
+        native.set_back_to_zero(profile.chunk.get().div_ceil(payload), mtu);
     }
 }
 

@@ -9,8 +9,8 @@ use rocelab_fabric::{EcnConfig, LoadBalancing, TopologyConfig, topology};
 use rocelab_sim::scenario::workload::flows;
 use rocelab_sim::scenario::{FaultConfig, FaultVerb, Forwarding, Items, RoceVersion};
 use rocelab_sim::{Planning, Scenario};
-use rocelab_transport::PathMtu;
 use rocelab_transport::congestion_control::{Algorithm, none};
+use rocelab_transport::{PathMtu, Recovery};
 use rocelab_units::SimTime;
 
 use crate::failure::Failure;
@@ -88,6 +88,16 @@ impl Native {
             self.note(format!("{key} {bytes}: the nearest path MTU is {mtu} (`roce.path_mtu`)"));
         }
         mtu
+    }
+
+    /// A loss sends a whole message again, where the simulator goes back to the start of a chunk of so many packets.
+    pub(super) fn set_back_to_zero(&mut self, packets: u64, mtu: u32) {
+        self.scenario.roce.recovery = Recovery::GoBackZero;
+        let chunk = packets.max(1).saturating_mul(mtu.into());
+        self.note(format!(
+            "L2_BACK_TO_ZERO: a loss sends a whole message again (`go-back-0`), not a chunk; `message = \"{chunk}B\"` of \
+             `[workload.flows]` makes messages of a chunk"
+        ));
     }
 
     /// How senders react, and marks that they react to.
@@ -168,7 +178,7 @@ impl Native {
             let config = config.display();
             Failure::Input(format!("{config}: a folder that is named is not there: {error}"))
         })?;
-        // What is wrong there is wrong in the configuration, and is better known now.
+        // What is wrong in it is wrong in the configuration, and is better known now than when it runs.
         placed.plan().map_err(|error| {
             let config = config.display();
             Failure::Input(format!("{config}: no scenario of RoCE can be made of it: {error}"))

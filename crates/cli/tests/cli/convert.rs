@@ -280,6 +280,26 @@ fn versions_and_files_that_cannot_be_are_refused() {
     assert_eq!(sandbox.tree(), before);
 }
 
+/// What the simulator takes and RoCE does not is told with the configuration's name, and nothing is written.
+#[test]
+fn a_configuration_of_which_no_scenario_can_be_made_is_refused() {
+    let sandbox = Sandbox::new();
+    ns3_rdma(&sandbox, "double");
+    let config = sandbox.text("rdma/config.txt");
+    sandbox.write("rdma/config.txt", config.replace("KMIN 4\n", "KMIN 100\n"));
+    let before = sandbox.tree();
+    let ended = sandbox.rocelab(&["convert", "rdma/config.txt", "--roce", "2", "-o", "v2.toml"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    for words in ["rdma/config.txt: no scenario of RoCE", "kmin 103KB is above kmax 61.8KB"] {
+        assert!(ended.stderr.contains(words), "{words}: {ended:?}");
+    }
+    assert_eq!(sandbox.tree(), before);
+    // Without `--roce` the fix is named.
+    let ended = sandbox.rocelab(&["convert", "rdma/config.txt"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("`rocelab convert --roce 1`"), "{ended:?}");
+}
+
 #[test]
 fn the_timely_branch_becomes_timely() {
     let sandbox = Sandbox::new();
