@@ -13,7 +13,7 @@ use std::sync::Arc;
 use rocelab_capture::Direction;
 use rocelab_engine::EventKey;
 use rocelab_fabric::{DomainPlace, Domains, NodeId, PacketId};
-use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket};
+use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket, has_alternate_path};
 use rocelab_wire::{
     Bth, BuildError, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame,
     TelemetryHeader, VlanTag, ZEROS,
@@ -360,7 +360,7 @@ fn base_transport_header(rdma: &RdmaPacket, p_key: u16) -> Bth {
         opcode: rdma.opcode() as u8,
         solicited_event: rdma.solicited_event(),
         // Adapters set it on data and acknowledgements and leave it clear on CNPs.
-        migreq: rdma.opcode() != Opcode::Cnp && !rdma.has_alternate_path(),
+        migreq: rdma.opcode() != Opcode::Cnp && !has_alternate_path(rdma),
         pad_count: rdma.pad_count(),
         transport_version: 0,
         p_key,
