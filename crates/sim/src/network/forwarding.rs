@@ -326,5 +326,6 @@ pub(super) fn frame_of<P: Profile>(
     let crossed = frames.side.notes.as_ref().map_or(0, |notes| notes.routers_crossed(id));
     let is_rdma = matches!(packet.body, Body::Rdma(_));
     let (source, destination) = (packet.source, packet.destination);
-    DomainFrame { source, destination, crossed, is_ip: !(is_rdma && plan.roce.is_v1(source)) }
+    let is_ip = !(is_rdma && plan.roce.is_v1(source));
+    DomainFrame { source, destination, crossed, is_ip, hash: packet.flow_hash }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rocelab_fabric::{
-    Domains, ForwardingPlane, LoadBalancing, NodeId, SwitchForwarding, SwitchRole, Topology,
+    DomainConfig, Domains, ForwardingPlane, LoadBalancing, NodeId, SwitchForwarding, SwitchRole, Topology,
 };
 
 use super::switches::named_switches;
@@ -51,7 +51,9 @@ pub(super) fn domains(
             subnets[host as usize] = number;
         }
     }
-    let domains = Domains::new(topology, roles, vlans, subnets);
+    let config =
+        DomainConfig { roles, vlans: vlans.to_vec(), subnets, hash_seed: scenario.seed };
+    let domains = Domains::new(topology, config);
     check_subnets(scenario, &domains, hosts)?;
     Ok(Some(Arc::new(domains)))
 }
@@ -177,7 +179,7 @@ fn check_others(scenario: &Scenario) -> Result<(), Fault> {
             return refused(&of(index, "forwarding_plane"), "`[layer3]` says what switches are");
         }
         if balancing.is_some_and(|balancing| balancing != LoadBalancing::Ecmp) {
-            return refused(&of(index, "load_balancing"), "with `[layer3]` there is one way");
+            return refused(&of(index, "load_balancing"), "with `[layer3]` routers choose by the hash of addresses and ports");
         }
         if forwarding.is_some_and(|one| one != SwitchForwarding::default()) {
             let what = "with `[layer3]` a switch finds the port when the frame is there";
