@@ -85,8 +85,12 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let static_routes = static_routes::build(&scenario.route, &topology, &hosts, &active_links)?;
     let (profile, stop) = match &scenario.profile {
         None => {
-            let links =
-                Forwarding { topology: &topology, active: &active_links, by_hand: &static_routes };
+            let links = Forwarding {
+                topology: &topology,
+                active: &active_links,
+                by_hand: &static_routes,
+                domains: roce.domains.as_deref(),
+            };
             if roce.domains.is_none() {
                 hop_limit::check(&roce, &links, &ways)?;
             }
