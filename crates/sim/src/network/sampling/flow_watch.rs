@@ -300,9 +300,7 @@ impl WatchedFlows {
         (packet, flow): (Option<&RdmaPacket>, Option<u32>),
     ) -> Option<u32> {
         let place = match packet {
-            Some(packet) => {
-                *self.departing.get(&(node, destination, packet.dest_qp()))?
-            }
+            Some(packet) => *self.departing.get(&(node, destination, packet.dest_qp()))?,
             None => self.place_at(node, flow?)?,
         };
         let end = &mut self.ends[place];
@@ -315,7 +313,12 @@ impl WatchedFlows {
     /// So much of a flow is under way, which begins at `node`.
     #[cold]
     #[inline(never)]
-    pub(in crate::network) fn note_in_flight(&mut self, node: NodeId, flow: u32, bytes: Option<u64>) {
+    pub(in crate::network) fn note_in_flight(
+        &mut self,
+        node: NodeId,
+        flow: u32,
+        bytes: Option<u64>,
+    ) {
         if let Some(place) = self.place_at(node, flow) {
             let most = &mut self.ends[place].counters.max_in_flight;
             *most = (*most).max(bytes);
