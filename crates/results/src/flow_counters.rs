@@ -18,9 +18,13 @@ record! {
         cnps_sent: u64 => "frames";
         /// CNPs that arrived at its ends.
         cnps_received: u64 => "frames";
-        /// Data packets that arrived with another PSN than the one after the highest before: those behind a gap, late
-        /// ones and repeated ones.
+        /// Congestion notification messages of switches (QCN) that arrived at its source.
+        cnms_received: u64 => "frames";
+        /// Data packets that arrived while an earlier one was missing; of an unreliable service, those with another PSN than the
+        /// one that is due.
         out_of_order: u64 => "packets";
+        /// Data packets that arrived again, as the receiver knows; empty for an unreliable service, which cannot tell.
+        duplicates: Option<u64> => "packets";
         /// Packets whose round trip was measured.
         rtt_samples: u64 => "packets";
         /// The shortest round trip; empty without any.
@@ -29,7 +33,8 @@ record! {
         rtt_mean_ps: Option<u64> => "ps";
         /// The longest round trip; empty without any.
         rtt_max_ps: Option<u64> => "ps";
-        /// The most payload that was sent and not acknowledged at one time.
-        max_in_flight_bytes: u64 => "bytes";
+        /// The most payload that was sent and not acknowledged at one time; of a READ, that was asked for and had not come. Empty for an
+        /// unreliable service.
+        max_in_flight_bytes: Option<u64> => "bytes";
     }
 }

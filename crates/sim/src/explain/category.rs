@@ -164,6 +164,13 @@ pub enum Cause {
         /// that is a deadlock, by its place in `deadlocks` of `summary.json`.
         root: String,
     },
+    /// The shaper of a queue of a switch's port, or of a priority of a host (`host.shapers`).
+    Shaper {
+        /// The queue, or the host's priority.
+        queue: u8,
+        /// Its rate (bit/s).
+        rate_bps: u64,
+    },
     /// A failure that lowers the rate of the link.
     LoweredRate {
         /// The rate meanwhile (bit/s).

@@ -5,6 +5,7 @@ mod unfinished;
 
 use std::collections::BTreeMap;
 
+use rocelab_fabric::Priority;
 use rocelab_units::SimTime;
 
 use super::category::{Category, Cause, Stage};
@@ -150,9 +151,16 @@ impl Parts<'_> {
             Hold::Behind(owner) => self.behind(owner),
             Hold::LinkDown => (Category::LinkDown, None),
             Hold::HostDown => (Category::HostDown, None),
-            Hold::Shaped => (Category::Shaping, None),
+            Hold::Shaped => (Category::Shaping, self.shaper(port, queue)),
             Hold::Nothing => (Category::Idle, None),
         }
+    }
+
+    /// The shaper of a queue.
+    fn shaper(&self, port: &PortLog, queue: u8) -> Option<Cause> {
+        let shaper =
+            self.known.plan.shapers_of(port.node, port.number).get(&Priority::new(queue)?)?;
+        Some(Cause::Shaper { queue, rate_bps: shaper.rate.bits_per_second() })
     }
 
     /// The transmitter is busy with a frame.

@@ -100,10 +100,9 @@ impl PortLog {
 
     fn note_state(&mut self, network: View<'_>, now: SimTime) {
         let view = network.transmitter(self.port);
-        let is_host = network.nic(self.node).is_some();
         let state = State {
             time: now.ps(),
-            blocked: if is_host { view.paused } else { view.blocked },
+            blocked: view.blocked,
             paused: view.paused,
             up: view.free_at != SimTime::NEVER,
             is_dead: view.is_dead,

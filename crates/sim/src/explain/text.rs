@@ -176,6 +176,9 @@ fn text(cause: &Cause) -> String {
         Cause::PausedBy { by, waits_for, root, .. } => {
             format!("{by} for {waits_for} and in the end {root}")
         }
+        Cause::Shaper { queue, rate_bps } => {
+            format!("priority {queue} at {}", Bandwidth::from_bps(*rate_bps))
+        }
         Cause::LoweredRate { rate_bps } => {
             format!("at a lowered rate, {}", Bandwidth::from_bps(*rate_bps))
         }

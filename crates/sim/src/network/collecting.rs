@@ -61,7 +61,7 @@ impl<P: Profile> Collecting<'_, P> {
 
     /// The source of a flow knows that it has ended, well or badly.
     pub(crate) fn note_sampled_end(&mut self, flow: u32) {
-        self.sampling.note_end(flow);
+        self.sampling.note_end(self.plan.flows[flow as usize].source, flow);
     }
 
     /// Has the digest cover a deadlock that was found, the first queue of which is here.

@@ -57,9 +57,10 @@ impl<P: Profile> Network<P> {
         state.digest = mix(state.digest ^ key.time.ps() ^ what.rotate_left(17));
         let delivery =
             Delivery { packet: body, source: packet.source, flow_hash: packet.flow_hash };
-        if !self.features.sampling.watched.is_empty() {
-            let watched = &mut self.features.sampling.watched;
-            watched.note_arrival(key.time, state.node, body.as_rdma());
+        let watched = &mut self.features.sampling.watched;
+        if !watched.is_empty() {
+            let of = (body.as_rdma(), state.end_host.flow_in(&body));
+            watched.note_arrival(key.time, state.node, of, state.end_host.counters());
         }
         let accepted = state.end_host.counters().payload_accepted;
         let sends = if body.has_company() {
@@ -70,6 +71,10 @@ impl<P: Profile> Network<P> {
         } else {
             state.end_host.receive(&mut context, &delivery, None)
         };
+        let watched = &mut self.features.sampling.watched;
+        if !watched.is_empty() {
+            watched.note_received(state.end_host.counters());
+        }
         let accepted = state.end_host.counters().payload_accepted - accepted;
         if accepted > 0 {
             let (of, sampling) = (&state.end_host, &mut self.features.sampling);
@@ -93,10 +98,15 @@ impl<P: Profile> Network<P> {
             if let Some(rdma) = body.as_rdma() {
                 self.course.opcodes[usize::from(rdma.opcode() as u8)] += 1;
             }
-            if !self.features.sampling.watched.is_empty() {
+            let watched = &mut self.features.sampling.watched;
+            if !watched.is_empty() {
                 let ends = (state.node, departing.destination);
-                let watched = &mut self.features.sampling.watched;
-                watched.note_departure(key.time, ends, body.as_rdma());
+                let of = (body.as_rdma(), state.end_host.flow_in(&body));
+                if let Some(flow) = watched.note_departure(key.time, ends, of) {
+                    let progress = state.end_host.progress(flow, &self.plan.flows[flow as usize]);
+                    let bytes = progress.map(|progress| progress.in_flight);
+                    watched.note_in_flight(state.node, flow, bytes);
+                }
             }
             let mut packet = Packet::new(
                 state.node,
@@ -193,7 +203,7 @@ impl<P: Profile> Network<P> {
             let end = match ended {
                 HostEnd::Flow(end) => end,
                 HostEnd::Acknowledged(end) => {
-                    self.features.sampling.note_end(end.flow);
+                    self.features.sampling.note_end(node, end.flow);
                     let kind = RecordKind::FlowAcknowledged(end);
                     self.course.records.keep(node, Record { key, kind });
                     continue;
@@ -221,7 +231,7 @@ impl<P: Profile> Network<P> {
                 self.course.flows.failed += 1;
             }
             if self.plan.flows[end.flow as usize].source == node {
-                self.features.sampling.note_end(end.flow);
+                self.features.sampling.note_end(node, end.flow);
             }
             self.course.records.keep(node, Record { key, kind: RecordKind::FlowEnd(end) });
         }

@@ -319,19 +319,21 @@ impl<P: Profile> Measuring<'_, P> {
         let counted = (end.counters.cnps_received, end.counters.out_of_order);
         let before = std::mem::replace(&mut end.before, counted);
         let open = is_source && !end.ended;
+        let is_reliable = self.plan.service().is_reliable();
         let progress = if open { self.progress_of(end.flow) } else { None };
         let alpha = if open { self.alpha_of(end.flow, key.time) } else { None };
         let sample = FlowState {
             flow: end.flow,
             node: end.node,
             window: progress.and_then(|progress| progress.allowed?.window),
-            in_flight: (open && progress.is_some()).then_some(end.in_flight),
+            in_flight: progress.filter(|_| is_reliable).map(|progress| progress.in_flight),
             rtt_ps: if open { end.rtt_ps } else { None },
             alpha_millionths: alpha.map(millionths),
             cnps: counted.0 - before.0,
             out_of_order: counted.1 - before.1,
         };
-        let is_worth_it = sample.in_flight.is_some() || counted != before;
+        let is_known = sample.in_flight.is_some() || sample.window.is_some() || alpha.is_some();
+        let is_worth_it = is_known || counted != before;
         self.keep(key, is_worth_it, RecordKind::Flow(sample));
     }
 

@@ -1,11 +1,11 @@
 //! What each switch and port goes by.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rocelab_fabric::topology::Adjacency;
 use rocelab_fabric::{
-    ForwardingPlane, LinkFlowControl, LoadBalancing, NodeId, OtherCodePoints, PortExtras, Shapers,
-    SwitchConfig, SwitchForwarding, Trust,
+    ForwardingPlane, LinkFlowControl, LoadBalancing, NodeId, OtherCodePoints, PortExtras, Priority,
+    ShaperConfig, Shapers, SwitchConfig, SwitchForwarding, Trust,
 };
 use rocelab_transport::Marking;
 use rocelab_units::Duration;
@@ -104,9 +104,10 @@ impl Plan {
     pub(crate) fn port_extras(&self, node: NodeId, port: u16) -> Option<Box<PortExtras>> {
         let config = self.port_at(node, port);
         let is_switch = self.topology.is_switch(node);
+        let shapers = Shapers::new(self.shapers_of(node, port));
         let extras = PortExtras {
             queue_of: (is_switch && !config.queue_of.is_empty()).then(|| queues(config)),
-            shapers: Shapers::new(if is_switch { &config.shapers } else { &self.host_shapers }),
+            shapers,
             pause_response: config.pause_response,
             ..PortExtras::default()
         };
@@ -114,6 +115,15 @@ impl Plan {
             && extras.shapers.is_none()
             && extras.pause_response == Duration::ZERO;
         (!is_plain).then(|| Box::new(extras))
+    }
+
+    /// The shapers of a port of a switch, or of a host, by queue.
+    pub(crate) fn shapers_of(&self, node: NodeId, port: u16) -> &BTreeMap<Priority, ShaperConfig> {
+        if self.topology.is_switch(node) {
+            &self.port_at(node, port).shapers
+        } else {
+            &self.host_shapers
+        }
     }
 
     /// The priority of the notifications of a port's congestion points, 0 to 7.

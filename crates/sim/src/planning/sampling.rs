@@ -28,7 +28,9 @@ pub(super) fn build(
         utilisation: ports("sample.utilisation", &config.utilisation)?,
         ingress: among(of_switches, "sample.ingress", &config.ingress)?,
         rates: of_flows("sample.rates", &config.rates)?,
-        flows: of_flows("sample.flows", &config.flows)?,
+        flows: of_flows("sample.flows", &config.flows)?
+            .map(|found| of_queue_pairs(found, config.flows.as_ref(), flows))
+            .transpose()?,
     })
 }
 
@@ -84,6 +86,25 @@ fn sampled_flows(
     chosen.sort_unstable();
     chosen.dedup();
     Ok(FlowSamplingPlan { interval: config.interval, flows: chosen })
+}
+
+/// Leaves out flows of TCP, which have neither PSNs nor CNPs; one that is named is refused.
+fn of_queue_pairs(
+    mut found: FlowSamplingPlan,
+    config: Option<&FlowSampling>,
+    flows: &[FlowPlan],
+) -> Result<FlowSamplingPlan, Fault> {
+    let is_tcp = |flow: u32| flows[flow as usize].is_tcp();
+    let named = config.and_then(|config| config.flows.as_ref()).into_iter().flatten();
+    if let Some((place, &flow)) = named.enumerate().find(|&(_, &flow)| is_tcp(flow)) {
+        let key = format!("sample.flows.flows[{place}]");
+        let problem = "this flow is of TCP, which has no PSNs and no CNPs to look at";
+        return Err(Fault::at(key, problem)
+            .value(flow.to_string())
+            .help("name flows of RDMA; `[sample.rates]` has those of TCP too"));
+    }
+    found.flows.retain(|&flow| !is_tcp(flow));
+    Ok(found)
 }
 
 fn check_interval(key: &str, interval: Duration, at_least: SimTime) -> Result<(), Fault> {

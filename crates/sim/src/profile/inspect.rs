@@ -139,4 +139,7 @@ pub struct FlowProgress {
     pub acknowledged: u64,
     /// What its congestion control allows; none if the source does not send the payload (READ).
     pub allowed: Option<Allowed>,
+    /// Payload that was sent and not acknowledged, or that a READ asked for and that has not come (bytes). It says nothing of
+    /// unreliable services, and of TCP.
+    pub in_flight: u64,
 }

@@ -4,6 +4,7 @@ mod causes;
 mod deadlocks;
 mod load_balancing;
 mod scenarios;
+mod shapers;
 mod stalls;
 mod tcp;
 mod trace;

@@ -15,7 +15,7 @@ const STORM: &str = "[[failure]]\nkind = \"pause-storm\"\nhost = \"HOST\"\nat = 
 const FLOWS: &str = "[workload.flows]";
 
 /// One switch; a flow from host-0 to host-1 that starts at 20 us. The run ends after a millisecond.
-fn star(keys: &str, bytes: &str, more: &str) -> String {
+pub(crate) fn star(keys: &str, bytes: &str, more: &str) -> String {
     format!(
         "stop = \"1ms\"\n{keys}\n[topology.single-switch]\nhosts = 3\n\
          link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n[congestion_control.none]\n{more}\n\
@@ -26,7 +26,7 @@ fn star(keys: &str, bytes: &str, more: &str) -> String {
 
 /// The only flow, none of whose time is left over.
 #[track_caller]
-fn explained(text: &str) -> Explanation {
+pub(crate) fn explained(text: &str) -> Explanation {
     let scenario = Scenario::parse(text, Path::new("unfinished.toml"), &[]);
     let plan = scenario.and_then(|scenario| scenario.plan());
     let plan = Arc::new(plan.unwrap_or_else(|error| panic!("{error}")));

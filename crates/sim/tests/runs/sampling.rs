@@ -30,7 +30,7 @@ const DCQCN: &str = "[congestion_control.dcqcn]\n[workload.flows]\nlist = [\n\
                      { from = \"host-1\", to = \"host-0\", bytes = \"3MB\" },\n\
                      { from = \"host-2\", to = \"host-0\", bytes = \"2MB\", start = \"55us\" },\n]\n";
 
-fn run(name: &str, text: &str) -> (Summary, Results) {
+pub(crate) fn run(name: &str, text: &str) -> (Summary, Results) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("sampling-{name}"));
     let place: PathBuf = folder.join("scenario.toml");
     let scenario = Scenario::parse(text, &place, &[]).and_then(|scenario| scenario.plan());
@@ -168,7 +168,7 @@ fn the_round_trip_of_one_packet_is_what_its_links_take() {
         (row.rtt_samples, row.rtt_min_ps, row.rtt_max_ps),
         (1, Some(expected), Some(expected))
     );
-    assert_eq!((row.rtt_mean_ps, row.max_in_flight_bytes), (Some(expected), 1_024));
+    assert_eq!((row.rtt_mean_ps, row.max_in_flight_bytes), (Some(expected), Some(1_024)));
     assert_eq!((row.cnps_sent, row.cnps_received, row.out_of_order), (0, 0, 0));
 }
 
@@ -194,21 +194,6 @@ fn counters_of_flows_add_up_to_the_summary() {
     // To look changes nothing.
     let (plain, _) = run("flow-plain", &(incast(DCQCN) + ALL));
     assert_eq!(plain.digest, summary.digest);
-}
-
-/// The third data packet of a flow is lost on its way into the switch: it leaves a gap.
-#[test]
-fn packets_behind_a_gap_and_repeated_ones_are_out_of_order() {
-    let text = "[topology.single-switch]\nhosts = 2\nlink = { rate = \"40Gbps\", cable = \"3m\" }\n\
-                [congestion_control.none]\n[sample.flows]\ninterval = \"1us\"\n\
-                [[faults]]\naction = \"drop\"\nfrom = \"host-0\"\nopcode = \"data\"\nnth = 3\n\
-                [workload.flows]\nlist = [{ from = \"host-0\", to = \"host-1\", bytes = \"64KB\" }]\n";
-    let (summary, results) = run("gap", text);
-    let row = results.flow_counters().unwrap().expect("a file").next().expect("a row").unwrap();
-    assert!(summary.retransmissions > 0);
-    // Go-back-N: what was behind the lost one counts as it arrives first, and again as it is repeated.
-    assert!(row.out_of_order >= 2, "{row:?}");
-    assert!(row.rtt_samples > 0 && row.rtt_samples < 64, "{row:?}");
 }
 
 #[test]

@@ -106,6 +106,11 @@ impl<T: Copy> Sender<T> {
         self.acknowledged as u64
     }
 
+    /// Payload sent and not acknowledged; none while what was acknowledged is sent again (bytes).
+    pub const fn in_flight(&self) -> u64 {
+        (self.next as u64).saturating_sub(self.acknowledged as u64)
+    }
+
     /// The window at the present rate (bytes), if there is one.
     pub const fn window(&self) -> Option<u64> {
         match self.window {

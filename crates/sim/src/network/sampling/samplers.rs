@@ -111,15 +111,13 @@ impl Measured {
 }
 
 impl Sampling {
-    /// A flow has ended, as its source knows, well or badly.
+    /// A flow has ended, as its `source` knows, well or badly.
     #[cold]
-    pub(in crate::network) fn note_end(&mut self, flow: u32) {
+    pub(in crate::network) fn note_end(&mut self, source: NodeId, flow: u32) {
         if let Ok(place) = self.flows.binary_search_by_key(&flow, |sampled| sampled.flow) {
             self.flows[place].ended = true;
         }
-        for end in self.watched.ends.iter_mut().filter(|end| end.flow == flow) {
-            end.end();
-        }
+        self.watched.note_end(source, flow);
     }
 
     /// A host here accepted so much payload of a flow.

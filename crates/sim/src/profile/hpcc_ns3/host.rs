@@ -201,7 +201,11 @@ impl Inspect<Packet> for ByteSequenceHost {
     fn progress(&self, number: u32, _flow: &FlowPlan) -> Option<FlowProgress> {
         let sender = self.nic.sender(number)?;
         let allowed = Allowed { rate: sender.rate(), window: sender.window() };
-        Some(FlowProgress { acknowledged: sender.acknowledged(), allowed: Some(allowed) })
+        Some(FlowProgress {
+            acknowledged: sender.acknowledged(),
+            allowed: Some(allowed),
+            in_flight: sender.in_flight(),
+        })
     }
 
     fn flow_in(&self, packet: &Packet) -> Option<u32> {

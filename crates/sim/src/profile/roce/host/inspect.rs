@@ -83,7 +83,11 @@ impl Inspect<RdmaPacket> for VerbsHost {
         // READ data is paced by the other end.
         let allowed = (flow.verb != Verb::Read)
             .then(|| Allowed { rate: queue_pair.rate(), window: queue_pair.window() });
-        Some(FlowProgress { acknowledged: queue_pair.bytes_acknowledged(), allowed })
+        Some(FlowProgress {
+            acknowledged: queue_pair.bytes_acknowledged(),
+            allowed,
+            in_flight: queue_pair.bytes_in_flight(),
+        })
     }
 
     fn alpha(&self, flow: &FlowPlan, now: SimTime) -> Option<f64> {

