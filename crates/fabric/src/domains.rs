@@ -161,6 +161,35 @@ impl Domains {
         Some(self.place_in(here, target, sender))
     }
 
+    /// Where a frame is that stays in the domain of a host: it comes from there, or from the router `sender`, and is for `target`.
+    pub fn place_within(
+        &self,
+        host: NodeId,
+        target: NodeId,
+        sender: Option<NodeId>,
+    ) -> Option<DomainPlace> {
+        Some(self.place_in(self.of(host)?, target, sender))
+    }
+
+    /// The routers that have an interface in the domain of a host, ascending.
+    pub fn routers_at(&self, host: NodeId) -> &[NodeId] {
+        self.of(host).map_or(&[], |domain| &self.routers[domain as usize])
+    }
+
+    /// Whether a switch takes in what comes by its port `ingress` from a segment: a router does so by one port of each.
+    pub fn takes_in(&self, switch: NodeId, ingress: u16, segment: u32) -> bool {
+        let is_router = self.roles.get(switch as usize) == Some(&Some(SwitchRole::Router));
+        !is_router || self.interfaces.get(&(switch, segment)) == Some(&ingress)
+    }
+
+    /// Whether a switch bridges.
+    pub fn bridges(&self, switch: NodeId) -> bool {
+        matches!(
+            self.roles.get(switch as usize),
+            Some(Some(SwitchRole::Bridge | SwitchRole::Multilayer))
+        )
+    }
+
     fn place_in(&self, domain: u32, target: NodeId, sender: Option<NodeId>) -> DomainPlace {
         let (segment, vlan) = self.domains[domain as usize];
         DomainPlace { segment, vlan, target, sender }
@@ -194,7 +223,8 @@ impl Domains {
         port.map_or(DomainForwarding::NoRoute, DomainForwarding::Route)
     }
 
-    fn port(&self, node: NodeId, place: &DomainPlace) -> Option<u16> {
+    /// The port by which a node sends to the target of a frame, if it has a way.
+    pub fn port(&self, node: NodeId, place: &DomainPlace) -> Option<u16> {
         let ports = self.ways.get(&(place.segment, place.target))?;
         ports.get(node as usize).copied().filter(|&port| port != NO_PORT)
     }
