@@ -120,8 +120,7 @@ impl Domains {
     pub fn new(topology: &Topology, config: DomainConfig) -> Self {
         let DomainConfig { roles, vlans, subnets, hash_seed } = config;
         let adjacency = topology.adjacency();
-        let bridges =
-            |node: NodeId| roles[node as usize].is_some_and(SwitchRole::bridges);
+        let bridges = |node: NodeId| roles[node as usize].is_some_and(SwitchRole::bridges);
         let segments = segments::segments(topology, &adjacency, bridges);
         let active = segments::active(topology, bridges);
         let mut all = Self {
@@ -165,11 +164,6 @@ impl Domains {
         Some(usize::from(self.routing.distance(gateway, to)?) + 1)
     }
 
-    /// Whether a router has an interface in the broadcast domain of a host.
-    pub fn has_router(&self, host: NodeId) -> bool {
-        self.of(host).is_some_and(|domain| !self.routing.routers_of(domain).is_empty())
-    }
-
     /// Where a frame is, or is sent to next, by how many routers it has crossed; none if it has no way on.
     pub fn place(&self, frame: &DomainFrame) -> Option<DomainPlace> {
         let (mut here, end) = (self.of(frame.source)?, self.of(frame.destination)?);
@@ -191,6 +185,37 @@ impl Domains {
         Some(self.place_in(here, target, sender))
     }
 
+    /// Where a frame is that stays in the domain of a host: it comes from there, or from the router `sender`, and is for `target`.
+    pub fn place_within(
+        &self,
+        host: NodeId,
+        target: NodeId,
+        sender: Option<NodeId>,
+    ) -> Option<DomainPlace> {
+        Some(self.place_in(self.of(host)?, target, sender))
+    }
+
+    /// The routers that have an interface in the domain of a host, ascending.
+    pub fn routers_at(&self, host: NodeId) -> &[NodeId] {
+        self.of(host).map_or(&[], |domain| self.routing.routers_of(domain))
+    }
+
+    /// Whether a switch takes in what comes by its port `ingress` from a segment: a router does so by one port of each.
+    pub fn takes_in(&self, switch: NodeId, ingress: u16, segment: u32) -> bool {
+        let is_router = self.roles.get(switch as usize) == Some(&Some(SwitchRole::Router));
+        !is_router || self.ways.interface(switch, segment) == Some(ingress)
+    }
+
+    /// Whether a switch bridges.
+    pub fn bridges(&self, switch: NodeId) -> bool {
+        self.roles.get(switch as usize).copied().flatten().is_some_and(SwitchRole::bridges)
+    }
+
+    /// The port by which a switch sends to the target of a frame, if it has a way.
+    pub fn port(&self, switch: NodeId, place: &DomainPlace) -> Option<u16> {
+        self.ways.port(switch, place.segment, place.target)
+    }
+
     fn place_in(&self, domain: u32, target: NodeId, sender: Option<NodeId>) -> DomainPlace {
         let (segment, vlan) = self.domains[domain as usize];
         DomainPlace { segment, vlan, target, sender }
@@ -199,14 +224,12 @@ impl Domains {
     /// What a switch does with a frame that has come in by the port of number `ingress`.
     pub fn forward(&self, switch: NodeId, ingress: u16, frame: &DomainFrame) -> DomainForwarding {
         let Some(place) = self.place(frame) else { return DomainForwarding::NoRoute };
-        if self.roles[switch as usize] == Some(SwitchRole::Router) {
-            let interface = self.ways.interface(switch, place.segment);
-            if place.target != switch || interface != Some(ingress) {
-                return DomainForwarding::Foreign;
-            }
+        let is_for_it = place.target == switch || self.bridges(switch);
+        if !is_for_it || !self.takes_in(switch, ingress, place.segment) {
+            return DomainForwarding::Foreign;
         }
         if place.target != switch {
-            let port = self.ways.port(switch, place.segment, place.target);
+            let port = self.port(switch, &place);
             return port.map_or(DomainForwarding::NoRoute, DomainForwarding::Bridge);
         }
         if !frame.is_ip {
@@ -215,7 +238,7 @@ impl Domains {
         let crossed = frame.crossed.saturating_add(1);
         let behind = self.place(&DomainFrame { crossed, ..*frame });
         let behind = behind.filter(|place| place.target != switch && place.sender == Some(switch));
-        let port = behind.and_then(|place| self.ways.port(switch, place.segment, place.target));
+        let port = behind.and_then(|place| self.port(switch, &place));
         port.map_or(DomainForwarding::NoRoute, DomainForwarding::Route)
     }
 
@@ -259,7 +282,9 @@ impl Domains {
         let through = |domain: u32, nodes: (NodeId, NodeId), known: &T| {
             let (segment, _) = self.domains[domain as usize];
             let links = self.ways.links(adjacency, segment, nodes)?;
-            Some(links.into_iter().fold(known.clone(), |known, (node, far)| step(&known, node, far)))
+            Some(
+                links.into_iter().fold(known.clone(), |known, (node, far)| step(&known, node, far)),
+            )
         };
         if self.are_neighbours(source, destination, true) {
             return through(from, (source, destination), &start);

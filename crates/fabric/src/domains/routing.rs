@@ -111,9 +111,8 @@ fn table_towards(
     let mut open: VecDeque<NodeId> = ends.iter().copied().collect();
     let neighbours = |router: NodeId| {
         let domains = domains_of.get(&router).into_iter().flatten().copied();
-        domains.flat_map(|domain| {
-            routers[domain as usize].iter().map(move |&other| (domain, other))
-        })
+        domains
+            .flat_map(|domain| routers[domain as usize].iter().map(move |&other| (domain, other)))
     };
     while let Some(router) = open.pop_front() {
         let farther = distances[&router] + 1;

@@ -162,4 +162,3 @@ pub(super) fn active(topology: &Topology, bridges: impl Fn(NodeId) -> bool) -> V
     let tree = spanning_tree_over(topology, &of_bridges);
     of_bridges.iter().zip(tree).map(|(of_bridges, in_tree)| !of_bridges || in_tree).collect()
 }
-

@@ -27,10 +27,7 @@ fn domains(vlans: &[u16], switches: &[SwitchRole], links: &[(u32, u32)]) -> Doma
     let topology = topology(vlans.len(), switches.len(), links);
     let roles = vlans.iter().map(|_| None).chain(switches.iter().copied().map(Some)).collect();
     let subnets = (0u32..).take(topology.nodes.len()).map(|_| 0).collect();
-    Domains::new(
-        &topology,
-        DomainConfig { roles, vlans: vlans.to_vec(), subnets, hash_seed: 1 },
-    )
+    Domains::new(&topology, DomainConfig { roles, vlans: vlans.to_vec(), subnets, hash_seed: 1 })
 }
 
 /// The switches that a frame crosses, and what the last one does with it, if it does not arrive.
@@ -96,8 +93,7 @@ fn a_router_on_a_stick_joins_the_vlans_of_a_bridge() {
     assert_eq!(way(&all, &links, frame(0, 2, true)), (vec![3, 4, 3], None));
     let stopped = Some(DomainForwarding::NotRoutable);
     assert_eq!(way(&all, &links, frame(0, 2, false)), (vec![3, 4], stopped));
-    let vlan =
-        |crossed| all.place(&DomainFrame { crossed, ..frame(0, 2, true) }).map(|at| at.vlan);
+    let vlan = |crossed| all.place(&DomainFrame { crossed, ..frame(0, 2, true) }).map(|at| at.vlan);
     assert_eq!((vlan(0), vlan(1)), (Some(10), Some(20)));
 }
 

@@ -5,6 +5,7 @@ mod notifications;
 mod segments;
 
 mod kept;
+mod neighbours;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -116,6 +117,12 @@ impl Capture {
                 let bytes = view.stream_bytes(sender, id, &packet, carried);
                 let ip = scene.sight.plan.streams.ip;
                 let frame = view.stack_frame((sender, id), &packet, carried.priority, (ip, &bytes));
+                self.keep(key, interface, direction, &frame);
+            }
+            Body::Stack(StackFrame::Neighbour(ref carried)) => {
+                let Some(ends) = view.neighbour_ends(sender, &packet, carried) else { return };
+                let bytes = view.neighbour_bytes(&ends, carried);
+                let frame = view.neighbour_frame(&ends, carried, &bytes);
                 self.keep(key, interface, direction, &frame);
             }
             Body::Rdma(ref body) => {

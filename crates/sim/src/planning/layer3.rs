@@ -142,7 +142,7 @@ fn obstacle(
     let is_v1 = |host: NodeId| is_rdma && roce.is_v1(host);
     let is_ip = !is_v1(from);
     if !domains.are_neighbours(from, to, is_ip) {
-        if !is_ip && domains.has_router(from) {
+        if !is_ip && !domains.routers_at(from).is_empty() {
             return Some((DropCause::NotRoutable, "RoCE v1 ends at a router"));
         }
         let routers = domains.routers_between(from, to).filter(|_| is_ip);

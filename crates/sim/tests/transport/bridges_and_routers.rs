@@ -572,8 +572,7 @@ fn in_300_random_networks_frames_arrive_or_are_dropped_where_the_standards_say()
         let is_said = notes.iter().any(|note| note.to_string().contains("do not arrive"));
         let is_due = flows.iter().any(|&(from, to)| network.drop_of(from, to).is_some());
         assert_eq!(is_said, is_due, "{seed}: {notes:?}\n{text}");
-        let ideal: Vec<_> =
-            plan.flows.iter().map(|flow| ideal_fct(&plan, flow)).collect();
+        let ideal: Vec<_> = plan.flows.iter().map(|flow| ideal_fct(&plan, flow)).collect();
         let ran = run(plan, None);
         let mut accepted = 0;
         let mut expected = BTreeSet::new();

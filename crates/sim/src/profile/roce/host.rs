@@ -163,6 +163,28 @@ impl VerbsHost {
     /// Sets up the source's queue pair and posts all messages of a flow.
     fn start_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
         if let Some(stacks) = &mut self.stacks
+            && let Some(neighbours) = &mut stacks.neighbours
+            && !neighbours.resolve(plan, now, flow)
+        {
+            return; // It starts when the next hop's address is known.
+        }
+        self.open_flow(plan, now, flow);
+    }
+
+    /// Starts the flows whose next hop has answered.
+    #[cold]
+    fn start_resolved(&mut self, plan: &Plan, now: SimTime) {
+        while let Some(stacks) = &mut self.stacks
+            && let Some(neighbours) = &mut stacks.neighbours
+            && let Some(flow) = neighbours.poll_ready()
+        {
+            self.open_flow(plan, now, flow);
+        }
+    }
+
+    /// Starts a flow whose next hop is known.
+    fn open_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
+        if let Some(stacks) = &mut self.stacks
             && let Some(stack) = stacks.carrying_mut(&plan.flows[flow as usize])
         {
             return stack.start(plan, now, flow);
@@ -600,6 +622,7 @@ impl OtherStacks for VerbsHost {
     ) {
         if let Some(stacks) = &mut self.stacks {
             stacks.receive(plan, now, frame, sack);
+            self.start_resolved(plan, now);
         }
     }
 
