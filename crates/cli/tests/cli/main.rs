@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod capture_gaps;
+mod captured_features;
 mod captures;
 mod check;
 mod checkpoints;

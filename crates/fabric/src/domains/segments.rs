@@ -6,11 +6,14 @@ use super::SwitchRole;
 use crate::topology::{Adjacency, Neighbour, spanning_tree_over};
 use crate::{NodeId, Topology};
 
+/// Switches, ascending, with the port of each that leads to one target.
+type PortsTowards = Box<[(NodeId, u16)]>;
+
 /// The ports that lead to each host and router in its segments.
 #[derive(Clone, Debug)]
 pub(super) struct Ways {
-    /// By segment and target: the nodes of the segment that are no hosts, ascending, with the port of each that leads there.
-    ports: BTreeMap<(u32, NodeId), Box<[(NodeId, u16)]>>,
+    /// By segment and target: the switches of the segment.
+    ports: BTreeMap<(u32, NodeId), PortsTowards>,
     /// By router and segment: the lowest of its ports there.
     interfaces: BTreeMap<(NodeId, u32), u16>,
 }
@@ -96,7 +99,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// The port by which each switch of a segment sends what is for a node at its edge, or in it.
-    fn ports_towards(&self, target: NodeId, segment: u32, ways: &Ways) -> Box<[(NodeId, u16)]> {
+    fn ports_towards(&self, target: NodeId, segment: u32, ways: &Ways) -> PortsTowards {
         let mut ports = BTreeMap::new();
         let mut open = VecDeque::from([target]);
         while let Some(node) = open.pop_front() {

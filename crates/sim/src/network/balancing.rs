@@ -14,7 +14,7 @@ use crate::profile::{Profile, Routing as _};
 pub(super) struct Balancing(Vec<Option<LoadBalancer>>);
 
 impl<P: Profile> Feature<P> for Balancing {
-    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+    fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
         network.look_at_arrivals(|_, far| far.switch.chooses());
         let plan = network.plan;
         let of_switch = |node| plan.load_balancing_of(node).balancer();
@@ -22,7 +22,7 @@ impl<P: Profile> Feature<P> for Balancing {
         all.iter().any(Option::is_some).then(|| Box::new(Self(all)))
     }
 
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, scene: Scene<'_, P>) -> Verdict {
         let (far, packet) = (&arrival.far, scene.frames.get(arrival.id));
         let (Role::Switch(switch), ANY) = (far.role, packet.switch_port) else {
             return Verdict::Continue;

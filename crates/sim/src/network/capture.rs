@@ -34,14 +34,14 @@ use crate::scenario::IpVersion;
 
 impl<P: Profile> Feature<P> for Capture {
     /// None: captures [start](Capture::start) where somebody takes the frames.
-    fn set_up(_: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+    fn set_up(_: SetUp<'_, P>) -> Option<Box<Self>> {
         None
     }
 
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, mut scene: Scene<'_, P>) -> Verdict {
         if scene.sight.ports[arrival.far.port as usize].rare.captured.is_some() {
             let link = (arrival.far.port, arrival.port);
-            self.capture_frame(arrival.key, link, arrival.id, scene, Direction::Inbound);
+            self.capture_frame(arrival.key, link, arrival.id, &mut scene, Direction::Inbound);
         }
         Verdict::Continue
     }

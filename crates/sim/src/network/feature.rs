@@ -29,11 +29,11 @@ use crate::record::{DropCause, Totals};
 /// that arrive over links that some feature is interested in.
 pub(super) trait Feature<P: Profile>: Sized {
     /// The feature in a part of a network, if the plan asks for it. It says over which links it is to be asked.
-    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>>;
+    fn set_up(network: SetUp<'_, P>) -> Option<Box<Self>>;
 
     /// What becomes of a frame that has arrived: at a switch or a host, over a link that may be no concern of this
     /// feature.
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict;
+    fn judge(&mut self, arrival: &Arrival, scene: Scene<'_, P>) -> Verdict;
 
     /// The next frame that the feature lets go, after a verdict to hold one; it goes on to the next feature.
     fn release(&mut self) -> Option<PacketId> {
@@ -117,6 +117,22 @@ pub(super) struct Scene<'a, P: Profile> {
     pub(super) owners: Option<&'a Owners>,
 }
 
+impl<P: Profile> Scene<'_, P> {
+    /// The same for one feature of several.
+    pub(super) fn lend(&mut self) -> Scene<'_, P> {
+        let Self { sight, frames, timers, emissions, owners } = self;
+        let Frames { pool, side, totals, passed } = frames;
+        let Timers { queue, order, nodes } = timers;
+        Scene {
+            sight: *sight,
+            frames: Frames { pool, side, totals, passed: passed.as_deref_mut() },
+            timers: Timers { queue, order, nodes },
+            emissions,
+            owners: *owners,
+        }
+    }
+}
+
 /// What a feature may see.
 #[derive(Debug)]
 pub(super) struct Sight<'a, P: Profile> {
@@ -127,6 +143,15 @@ pub(super) struct Sight<'a, P: Profile> {
     pub(super) switches: &'a [Switch<P>],
     pub(super) failures: &'a Failures<P>,
 }
+
+// Not derived: that would ask it of the profile, too.
+impl<P: Profile> Clone for Sight<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Profile> Copy for Sight<'_, P> {}
 
 /// The frames of a part of a network, and what is counted of them.
 #[derive(Debug)]
@@ -185,6 +210,12 @@ pub(super) struct SetUp<'a, P: Profile> {
 }
 
 impl<P: Profile> SetUp<'_, P> {
+    /// The same for one feature of several.
+    pub(super) fn lend(&mut self) -> SetUp<'_, P> {
+        let &mut Self { plan, layout, nodes, hosts, switches, .. } = self;
+        SetUp { plan, layout, nodes, hosts, switches, ports: self.ports, side: self.side }
+    }
+
     /// Frames that a port sends are looked at as they arrive, if the port chosen so is here.
     pub(super) fn look_at_arrivals(&mut self, mut from: impl FnMut(u32, &FarEnd) -> bool) {
         for (place, port) in (0u32..).zip(&mut *self.ports) {

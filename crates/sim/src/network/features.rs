@@ -47,7 +47,7 @@ macro_rules! features {
         impl ArrivalFeatures {
             /// The features that the plan asks for.
             pub(super) fn set_up<P: Profile>(network: &mut SetUp<'_, P>) -> Self {
-                Self { $($field: Feature::<P>::set_up(network),)* }
+                Self { $($field: Feature::<P>::set_up(network.lend()),)* }
             }
 
             /// What becomes of a frame by the features after `stage`, and which of them says so.
@@ -58,7 +58,7 @@ macro_rules! features {
                 scene: &mut Scene<'_, P>,
             ) -> (Stage, Verdict) {
                 $(if stage < Stage::$feature && let Some(feature) = &mut self.$field {
-                    match feature.judge(arrival, scene) {
+                    match feature.judge(arrival, scene.lend()) {
                         Verdict::Continue => {}
                         verdict => return (Stage::$feature, verdict),
                     }

@@ -43,7 +43,7 @@ impl Forwarding {
 
 impl<P: Profile> Feature<P> for Forwarding {
     /// All arrivals are looked at, if there is a switch that may not do as the routes say.
-    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+    fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
         let plan = network.plan;
         if plan.all_switches_follow_routes() || plan.roce.domains.is_some() {
             return None;
@@ -57,14 +57,14 @@ impl<P: Profile> Feature<P> for Forwarding {
         Some(Box::new(Self(network.switches.iter().map(|switch| plane(switch.node)).collect())))
     }
 
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, scene: Scene<'_, P>) -> Verdict {
         let Role::Switch(switch) = arrival.far.role else { return Verdict::Continue };
-        let Scene { sight, frames, .. } = scene;
+        let Scene { sight, mut frames, .. } = scene;
         let body = &frames.get(arrival.id).body;
         if body.priority().is_none() || body.stays_in_domain() {
             return Verdict::Continue;
         }
-        let mut forwarded = Forwarded { switch, sight, frames, arrival };
+        let mut forwarded = Forwarded { switch, sight: &sight, frames: &mut frames, arrival };
         let frame = forwarded.frame();
         match self.0[switch as usize].forward(&sight.plan.known_hosts, &frame) {
             Decision::AsRouted => Verdict::Continue,
@@ -207,7 +207,7 @@ pub(super) struct InDomains {
 }
 
 impl<P: Profile> Feature<P> for InDomains {
-    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+    fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
         let plan = network.plan;
         let domains = Arc::clone(plan.roce.domains.as_ref()?);
         let learns = !plan.known_hosts.are_complete();
@@ -225,7 +225,7 @@ impl<P: Profile> Feature<P> for InDomains {
         Some(Box::new(Self { domains, tables }))
     }
 
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, mut scene: Scene<'_, P>) -> Verdict {
         let (id, far) = (arrival.id, &arrival.far);
         let packet = *scene.frames.get(id);
         if matches!(packet.body, Body::Control(_)) {
@@ -241,7 +241,7 @@ impl<P: Profile> Feature<P> for InDomains {
             return if is_wrong { Verdict::Drop(DropCause::WrongGid) } else { Verdict::Continue };
         };
         if let Body::Stack(StackFrame::Neighbour(frame)) = packet.body {
-            return self.forward_neighbour((switch, arrival), &frame, scene);
+            return self.forward_neighbour((switch, arrival), &frame, &mut scene);
         }
         let frame = frame_of(scene.sight.plan, &scene.frames, id, &packet);
         match self.domains.forward(far.node, far.number, &frame) {
@@ -252,7 +252,7 @@ impl<P: Profile> Feature<P> for InDomains {
                         return Verdict::Drop(DropCause::NoRoute);
                     };
                     let sender = place.sender.unwrap_or(frame.source);
-                    bridge(&self.domains, table, (arrival, port), (sender, &place), scene)
+                    bridge(&self.domains, table, (arrival, port), (sender, &place), &mut scene)
                 }
             },
             DomainForwarding::Route(port) => {

@@ -26,7 +26,7 @@ pub(super) struct HopLimits;
 
 impl<P: Profile> Feature<P> for HopLimits {
     /// Hops are counted if there are routers, and static routes or captures of routes that change.
-    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+    fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
         let plan = network.plan;
         let is_routed = plan.roce.encapsulation != Encapsulation::V1;
         let by_hand = !plan.static_routes.is_empty();
@@ -42,7 +42,7 @@ impl<P: Profile> Feature<P> for HopLimits {
         Some(Box::new(Self))
     }
 
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, scene: Scene<'_, P>) -> Verdict {
         let packet = scene.frames.pool.get(arrival.id);
         let is_router = matches!(arrival.far.role, Role::Switch(_));
         if is_router && scene.frames.side.expires(arrival.id, packet) {
@@ -58,7 +58,7 @@ impl<P: Profile> Feature<P> for HopLimits {
 pub(super) struct StaleGids(BTreeMap<NodeId, NodeId>);
 
 impl<P: Profile> Feature<P> for StaleGids {
-    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+    fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
         let roce = &network.plan.roce;
         let stale = roce.addresses.all_given().filter(|(_, given)| given.stale_gid.is_some());
         let topology = &network.plan.topology;
@@ -78,7 +78,7 @@ impl<P: Profile> Feature<P> for StaleGids {
         Some(Box::new(Self(ends)))
     }
 
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, scene: Scene<'_, P>) -> Verdict {
         let packet = scene.frames.get(arrival.id);
         let is_rdma = matches!(packet.body, Body::Rdma(_));
         if !is_rdma || self.0.get(&packet.destination) != Some(&arrival.far.node) {

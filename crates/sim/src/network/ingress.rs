@@ -16,7 +16,7 @@ use crate::record::DropCause;
 pub(super) struct Ingress(Vec<Vec<IngressState>>);
 
 impl<P: Profile> Feature<P> for Ingress {
-    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+    fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
         let plan = network.plan;
         if plan.ingress.is_empty() {
             return None;
@@ -37,17 +37,17 @@ impl<P: Profile> Feature<P> for Ingress {
         Some(Box::new(Self(by_port)))
     }
 
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, mut scene: Scene<'_, P>) -> Verdict {
         let conditions = &mut self.0[arrival.far.port as usize];
-        let Some(mut frame) = frame(arrival, scene) else { return Verdict::Continue };
+        let Some(mut frame) = frame(arrival, &mut scene) else { return Verdict::Continue };
         if conditions.iter().any(IngressState::may_notify) {
-            frame.egress_queue = egress_queue(arrival, scene);
-            frame.flow = flow(arrival, scene);
+            frame.egress_queue = egress_queue(arrival, &mut scene);
+            frame.flow = flow(arrival, &mut scene);
         }
         for condition in conditions {
             match condition.judge(&frame) {
                 IngressVerdict::Pass => {}
-                IngressVerdict::Notify => notify(arrival, scene),
+                IngressVerdict::Notify => notify(arrival, &mut scene),
                 IngressVerdict::Drop(cause) => return Verdict::Drop(DropCause::Ingress(cause)),
             }
         }

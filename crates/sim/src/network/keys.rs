@@ -13,7 +13,7 @@ use crate::record::DropCause;
 pub(super) struct Keys;
 
 impl<P: Profile> Feature<P> for Keys {
-    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+    fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
         if !network.plan.keys_may_differ() {
             return None;
         }
@@ -22,7 +22,7 @@ impl<P: Profile> Feature<P> for Keys {
         Some(Box::new(Self))
     }
 
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, scene: Scene<'_, P>) -> Verdict {
         if !matches!(arrival.far.role, Role::Host(_)) {
             return Verdict::Continue;
         }

@@ -58,7 +58,7 @@ impl BitErrors {
 }
 
 impl<P: Profile> Feature<P> for LinkErrors {
-    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+    fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
         let plan = network.plan;
         let mut directions = BTreeMap::new();
         for (place, port) in (0u32..).zip(&*network.ports) {
@@ -77,7 +77,7 @@ impl<P: Profile> Feature<P> for LinkErrors {
         Some(Box::new(Self(directions)))
     }
 
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, scene: Scene<'_, P>) -> Verdict {
         let Some(direction) = self.0.get_mut(&arrival.port) else { return Verdict::Continue };
         let len = scene.frames.get(arrival.id).frame_len;
         let errors = direction.errors.as_mut();

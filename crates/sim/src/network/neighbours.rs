@@ -14,7 +14,7 @@ use crate::profile::{NeighbourFrame, NeighbourKind, Profile, StackFrame};
 pub(super) struct Neighbours;
 
 impl<P: Profile> Feature<P> for Neighbours {
-    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+    fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
         let plan = network.plan.clone();
         if plan.roce.neighbours.is_none() || plan.roce.domains.is_some() {
             return None;
@@ -23,10 +23,10 @@ impl<P: Profile> Feature<P> for Neighbours {
         Some(Box::new(Self))
     }
 
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, mut scene: Scene<'_, P>) -> Verdict {
         let is_switch = matches!(arrival.far.role, Role::Switch(_));
         if is_switch && scene.frames.get(arrival.id).body.stays_in_domain() {
-            return answer(arrival, scene);
+            return answer(arrival, &mut scene);
         }
         Verdict::Continue
     }
@@ -44,6 +44,6 @@ pub(super) fn answer<P: Profile>(arrival: &Arrival, scene: &mut Scene<'_, P>) ->
     let asker = frame.asker;
     *frame = NeighbourFrame { kind: NeighbourKind::Advertisement, to_all: false, ..*frame };
     (packet.source, packet.destination) = (arrival.far.node, asker);
-    scene.frames.totals.neighbours.advertisements += 1;
+    scene.frames.totals.layer2.neighbours.advertisements += 1;
     Verdict::Redirect(arrival.far.number)
 }

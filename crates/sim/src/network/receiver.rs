@@ -24,7 +24,7 @@ use crate::profile::Profile;
 use crate::record::DropCause;
 
 impl<P: Profile> Feature<P> for Receivers {
-    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+    fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
         let plan = network.plan;
         let mut receivers = Self::default();
         for (&node, config) in &plan.slow_receivers {
@@ -49,7 +49,7 @@ impl<P: Profile> Feature<P> for Receivers {
     }
 
     /// A slow receiver keeps a frame for later, or has no room for it.
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, scene: Scene<'_, P>) -> Verdict {
         let (id, packet) = (arrival.id, scene.frames.get(arrival.id));
         let Role::Host(host) = arrival.far.role else { return Verdict::Continue };
         let (Some(_), Some(receiver)) = (packet.body.priority(), self.by_host.get_mut(&host))

@@ -189,7 +189,7 @@ fn streams<P: Profile>(plan: &Plan, network: WholeNetwork<'_, P>) -> Vec<StreamR
 }
 
 fn neighbours(totals: &Totals) -> NeighbourCounts {
-    let NeighbourTotals { solicitations, advertisements } = totals.neighbours;
+    let NeighbourTotals { solicitations, advertisements } = totals.layer2.neighbours;
     NeighbourCounts { solicitations, advertisements }
 }
 

@@ -67,7 +67,7 @@ impl TrafficKind {
     }
 }
 
-/// What switches did that do not know every host.
+/// What was done to find hosts: by switches that do not know every one, and by hosts that ask for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layer2Totals {
     /// Times that a switch sent a frame by all ports of its broadcast domain.
@@ -76,15 +76,18 @@ pub struct Layer2Totals {
     pub flooded_frames: u64,
     /// MAC entries that switches learnt, and those that they found too old.
     pub mac_entries: MacEntries,
+    /// Frames of ARP and Neighbour Discovery.
+    pub neighbours: NeighbourTotals,
 }
 
 impl AddAssign for Layer2Totals {
     fn add_assign(&mut self, other: Self) {
-        let Self { floods, flooded_frames, mac_entries } = other;
+        let Self { floods, flooded_frames, mac_entries, neighbours } = other;
         self.floods += floods;
         self.flooded_frames += flooded_frames;
         self.mac_entries.learnt += mac_entries.learnt;
         self.mac_entries.aged += mac_entries.aged;
+        self.neighbours += neighbours;
     }
 }
 
@@ -132,10 +135,8 @@ pub struct Totals {
     pub cnms: u64,
     /// Congestion notification packets that switches sent.
     pub switch_cnps: u64,
-    /// What switches did that do not know every host.
+    /// What was done to find hosts: by switches that do not know every one, and by hosts that ask for them.
     pub layer2: Layer2Totals,
-    /// Frames of ARP and Neighbour Discovery.
-    pub neighbours: NeighbourTotals,
     /// Frames marked CE by switches.
     pub ecn_marks: u64,
     /// RDMA packets that hosts sent, by opcode.
@@ -159,7 +160,6 @@ impl AddAssign for Totals {
             cnms,
             switch_cnps,
             layer2,
-            neighbours,
             ecn_marks,
             opcodes,
         } = other;
@@ -175,7 +175,6 @@ impl AddAssign for Totals {
         self.cnms += cnms;
         self.switch_cnps += switch_cnps;
         self.layer2 += layer2;
-        self.neighbours += neighbours;
         self.ecn_marks += ecn_marks;
         for (cause, frames) in drops {
             *self.drops.entry(cause).or_default() += frames;

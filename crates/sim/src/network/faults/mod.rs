@@ -27,7 +27,7 @@ use crate::record::DropCause;
 use crate::scenario::CorruptedPart;
 
 impl<P: Profile> Feature<P> for Faults {
-    fn set_up(network: &mut SetUp<'_, P>) -> Option<Box<Self>> {
+    fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
         let (plan, layout) = (network.plan, network.layout);
         let place_of = |node, number: u16| {
             let link = layout.adjacency.ports_of(node).get(usize::from(number))?.link;
@@ -39,23 +39,23 @@ impl<P: Profile> Feature<P> for Faults {
         Some(faults)
     }
 
-    fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, mut scene: Scene<'_, P>) -> Verdict {
         let Arrival { key, port, id, .. } = *arrival;
         if !self.watches(port) {
             return Verdict::Continue;
         }
-        match self.rule_for(arrival, scene) {
+        match self.rule_for(arrival, &mut scene) {
             None => {
                 if !self.holds_frames_on(port) {
                     return Verdict::Continue;
                 }
-                self.advance(arrival, scene, id);
+                self.advance(arrival, &mut scene, id);
             }
             Some((rule, FaultAction::Drop)) => return Verdict::Drop(DropCause::Fault(rule)),
             Some((_, FaultAction::Duplicate)) => {
                 let copy = scene.frames.duplicate(id);
-                self.advance(arrival, scene, id);
-                self.advance(arrival, scene, copy);
+                self.advance(arrival, &mut scene, id);
+                self.advance(arrival, &mut scene, copy);
             }
             Some((_, FaultAction::Corrupt(CorruptedPart::Fcs))) => {
                 return Verdict::Drop(DropCause::FcsError);
@@ -64,14 +64,14 @@ impl<P: Profile> Feature<P> for Faults {
                 if let Some(notes) = &mut scene.frames.side.notes {
                     notes.corrupt(id, part);
                 }
-                self.advance(arrival, scene, id);
+                self.advance(arrival, &mut scene, id);
             }
             Some((_, FaultAction::Delay(delay))) => {
                 let due = key.time.saturating_add(delay);
                 if self.delay(port, id, due) {
                     scene.timers.arm(arrival.far.node, due, Event::LineDue { port });
                 }
-                self.count_passed(arrival, scene, id);
+                self.count_passed(arrival, &mut scene, id);
             }
             Some((_, FaultAction::Reorder { behind, within })) => {
                 let due = key.time.saturating_add(within);

@@ -33,8 +33,8 @@ impl<P: Profile> OtherFrames<'_, P> {
             totals.frames_created += 1;
             if let StackFrame::Neighbour(frame) = &departing.packet {
                 match frame.kind {
-                    NeighbourKind::Solicitation => totals.neighbours.solicitations += 1,
-                    NeighbourKind::Advertisement => totals.neighbours.advertisements += 1,
+                    NeighbourKind::Solicitation => totals.layer2.neighbours.solicitations += 1,
+                    NeighbourKind::Advertisement => totals.layer2.neighbours.advertisements += 1,
                 }
             }
             let id = self.0.pool.insert(packet);

@@ -148,8 +148,7 @@ impl SavedTotals {
             paused_time: _,
             cnms,
             switch_cnps,
-            layer2: Layer2Totals { floods, flooded_frames, .. },
-            neighbours,
+            layer2: Layer2Totals { floods, flooded_frames, neighbours, mac_entries: _ },
             ecn_marks: _,
             opcodes: _,
         } = *part;
@@ -225,10 +224,10 @@ impl SavedTotals {
             paused_time: Duration::ZERO,
             cnms: self.cnms,
             switch_cnps: self.switch_cnps,
-            neighbours: self.neighbours,
             layer2: Layer2Totals {
                 floods: self.floods,
                 flooded_frames: self.flooded_frames,
+                neighbours: self.neighbours,
                 ..Layer2Totals::default()
             },
             ..Totals::default()

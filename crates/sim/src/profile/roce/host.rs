@@ -171,17 +171,6 @@ impl VerbsHost {
         self.open_flow(plan, now, flow);
     }
 
-    /// Starts the flows whose next hop has answered.
-    #[cold]
-    fn start_resolved(&mut self, plan: &Plan, now: SimTime) {
-        while let Some(stacks) = &mut self.stacks
-            && let Some(neighbours) = &mut stacks.neighbours
-            && let Some(flow) = neighbours.poll_ready()
-        {
-            self.open_flow(plan, now, flow);
-        }
-    }
-
     /// Starts a flow whose next hop is known.
     fn open_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
         if let Some(stacks) = &mut self.stacks
@@ -291,12 +280,6 @@ impl VerbsHost {
         let apps = self.apps.as_ref().map(|apps| apps.next_due());
         let stacks = self.stacks.as_ref().map(|stacks| stacks.poll_timeout());
         connections.into_iter().chain(apps).chain(stacks).min().unwrap_or(SimTime::NEVER)
-    }
-
-    /// Whether another stack than the NIC has something to send.
-    #[cold]
-    fn has_stack_frame(&self, paused: u8) -> bool {
-        self.stacks.as_ref().is_some_and(|stacks| stacks.is_ready(paused))
     }
 
     /// Whether another stack than the NIC sends next, on a host where that may be; if not, which data of the
@@ -421,6 +404,23 @@ fn address_handle(plan: &Plan, described: &FlowPlan) -> Option<AddressHandle> {
     })
 }
 
+/// Whether another stack than the NIC has something to send.
+#[cold]
+fn has_frame(stacks: Option<&Stacks>, paused: u8) -> bool {
+    stacks.is_some_and(|stacks| stacks.is_ready(paused))
+}
+
+/// Starts the flows whose next hop has answered.
+#[cold]
+fn start_resolved(host: &mut VerbsHost, plan: &Plan, now: SimTime) {
+    while let Some(stacks) = &mut host.stacks
+        && let Some(neighbours) = &mut stacks.neighbours
+        && let Some(flow) = neighbours.poll_ready()
+    {
+        host.open_flow(plan, now, flow);
+    }
+}
+
 impl EndHost<Roce> for VerbsHost {
     type Packet = RdmaPacket;
 
@@ -536,7 +536,7 @@ impl EndHost<Roce> for VerbsHost {
 
     #[inline]
     fn is_ready(&self, paused: u8) -> bool {
-        self.nic.is_ready(paused) || (!self.is_plain && self.has_stack_frame(paused))
+        self.nic.is_ready(paused) || (!self.is_plain && has_frame(self.stacks.as_deref(), paused))
     }
 
     fn handle_timeout(&mut self, context: &mut Context<'_>) -> bool {
@@ -622,7 +622,7 @@ impl OtherStacks for VerbsHost {
     ) {
         if let Some(stacks) = &mut self.stacks {
             stacks.receive(plan, now, frame, sack);
-            self.start_resolved(plan, now);
+            start_resolved(self, plan, now);
         }
     }
 
