@@ -38,10 +38,10 @@ impl<P: Profile> Feature<P> for Capture {
         None
     }
 
-    fn judge(&mut self, arrival: &Arrival, mut scene: Scene<'_, P>) -> Verdict {
+    fn judge(&mut self, arrival: &Arrival, scene: Scene<'_, P>) -> Verdict {
         if scene.sight.ports[arrival.far.port as usize].rare.captured.is_some() {
             let link = (arrival.far.port, arrival.port);
-            self.capture_frame(arrival.key, link, arrival.id, &mut scene, Direction::Inbound);
+            self.capture_frame(arrival.key, link, arrival.id, &scene, Direction::Inbound);
         }
         Verdict::Continue
     }

@@ -39,10 +39,10 @@ impl<P: Profile> Feature<P> for Ingress {
 
     fn judge(&mut self, arrival: &Arrival, mut scene: Scene<'_, P>) -> Verdict {
         let conditions = &mut self.0[arrival.far.port as usize];
-        let Some(mut frame) = frame(arrival, &mut scene) else { return Verdict::Continue };
+        let Some(mut frame) = frame(arrival, &scene) else { return Verdict::Continue };
         if conditions.iter().any(IngressState::may_notify) {
-            frame.egress_queue = egress_queue(arrival, &mut scene);
-            frame.flow = flow(arrival, &mut scene);
+            frame.egress_queue = egress_queue(arrival, &scene);
+            frame.flow = flow(arrival, &scene);
         }
         for condition in conditions {
             match condition.judge(&frame) {

@@ -98,7 +98,7 @@ fn v1_asks_for_nothing() {
 /// Questions and answers that were sent.
 fn sent(run: &Run) -> (u64, u64) {
     let totals = run.simulation.network().totals(run.simulation.now());
-    let NeighbourTotals { solicitations, advertisements } = totals.neighbours;
+    let NeighbourTotals { solicitations, advertisements } = totals.layer2.neighbours;
     (solicitations, advertisements)
 }
 

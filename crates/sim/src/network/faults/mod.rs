@@ -44,18 +44,18 @@ impl<P: Profile> Feature<P> for Faults {
         if !self.watches(port) {
             return Verdict::Continue;
         }
-        match self.rule_for(arrival, &mut scene) {
+        match self.rule_for(arrival, &scene) {
             None => {
                 if !self.holds_frames_on(port) {
                     return Verdict::Continue;
                 }
-                self.advance(arrival, &mut scene, id);
+                self.advance(arrival, &scene, id);
             }
             Some((rule, FaultAction::Drop)) => return Verdict::Drop(DropCause::Fault(rule)),
             Some((_, FaultAction::Duplicate)) => {
                 let copy = scene.frames.duplicate(id);
-                self.advance(arrival, &mut scene, id);
-                self.advance(arrival, &mut scene, copy);
+                self.advance(arrival, &scene, id);
+                self.advance(arrival, &scene, copy);
             }
             Some((_, FaultAction::Corrupt(CorruptedPart::Fcs))) => {
                 return Verdict::Drop(DropCause::FcsError);
@@ -64,14 +64,14 @@ impl<P: Profile> Feature<P> for Faults {
                 if let Some(notes) = &mut scene.frames.side.notes {
                     notes.corrupt(id, part);
                 }
-                self.advance(arrival, &mut scene, id);
+                self.advance(arrival, &scene, id);
             }
             Some((_, FaultAction::Delay(delay))) => {
                 let due = key.time.saturating_add(delay);
                 if self.delay(port, id, due) {
                     scene.timers.arm(arrival.far.node, due, Event::LineDue { port });
                 }
-                self.count_passed(arrival, &mut scene, id);
+                self.count_passed(arrival, &scene, id);
             }
             Some((_, FaultAction::Reorder { behind, within })) => {
                 let due = key.time.saturating_add(within);
