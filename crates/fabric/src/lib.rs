@@ -45,7 +45,7 @@ pub use buffer_dependency::{
     RouteFunction, StaticRoutes,
 };
 pub use chain::{Chain, Fifo, PacketId};
-pub use domains::{DomainForwarding, DomainFrame, DomainPlace, Domains, SwitchRole};
+pub use domains::{DomainConfig, DomainForwarding, DomainFrame, DomainPlace, Domains, SwitchRole};
 pub use ecn::{EcnMarker, ThresholdMarker};
 pub use flow_control::{
     ControlFrame, FlowControl, LinkController, LinkFlowControl, LinkFrame, OnOffFlowControl,

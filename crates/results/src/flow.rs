@@ -68,7 +68,7 @@ record! {
         messages_delivered: Option<u64>;
         /// `completed`; `retry-exceeded`, `rnr-retry-exceeded`: the queue pair gave up;
         /// `remote-invalid-request`, `remote-access-error`, `remote-operational-error`: the
-        /// destination refused; `messages-lost`: on an unreliable service; `connection-timed-out`,
+        /// destination refused; `address-unresolved`: the next hop did not say its MAC address; `messages-lost`: on an unreliable service; `connection-timed-out`,
         /// `connection-rejected`: there was never a connection; `failed`: for another reason;
         /// `unfinished`: the run ended before.
         status: FlowStatus;
@@ -101,6 +101,8 @@ pub enum FlowStatus {
     ConnectionTimedOut,
     /// The peer's connection manager, or the own one, rejected the connection.
     ConnectionRejected,
+    /// The source's next hop did not answer when it was asked for its MAC address.
+    AddressUnresolved,
     /// The service is unreliable, and not all messages arrived.
     MessagesLost,
     /// The queue pair failed for another reason.
@@ -121,6 +123,7 @@ impl FlowStatus {
             Self::RemoteOperationalError => "remote-operational-error",
             Self::ConnectionTimedOut => "connection-timed-out",
             Self::ConnectionRejected => "connection-rejected",
+            Self::AddressUnresolved => "address-unresolved",
             Self::MessagesLost => "messages-lost",
             Self::Failed => "failed",
             Self::Unfinished => "unfinished",

@@ -161,7 +161,8 @@ pub use storm::{StormEvent, StormRecord};
 pub use stream::StreamRecord;
 pub use summary::{
     DeadlockRecord, DeadlockedQueue, DropCounts, EcnCounts, FaultRuleCounts, IntegrityResult,
-    IntegrityViolation, Layer2Counts, LinkTraversals, PfcCounts, SlowReceiverRecord, Summary,
+    IntegrityViolation, Layer2Counts, LinkTraversals, NeighbourCounts, PfcCounts,
+    SlowReceiverRecord, Summary,
 };
 pub use switch::SwitchRecord;
 pub use table::{Array, Table, Texts, Values};

@@ -97,6 +97,9 @@ pub struct Summary {
     /// Counters of flooding and learning; left out if all switches know every host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layer2: Option<Layer2Counts>,
+    /// Frames of ARP and Neighbour Discovery; left out if hosts do not ask for the MAC addresses of next hops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<NeighbourCounts>,
     /// What was stuck, if the run ended because nothing could move any more, or with a deadlock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled: Option<StallRecord>,
@@ -206,6 +209,15 @@ pub struct Layer2Counts {
     pub mac_learnt: u64,
     /// MAC entries that were looked up and had expired.
     pub mac_aged: u64,
+}
+
+/// Frames of ARP and Neighbour Discovery that were sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NeighbourCounts {
+    /// Questions: ARP requests, Neighbour Solicitations. Copies that bridges make are not counted.
+    pub solicitations: u64,
+    /// Answers: ARP replies, Neighbour Advertisements.
+    pub advertisements: u64,
 }
 
 /// Dropped frames: in JSON, `total` and one key for each reason.

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CmTimersConfig, Connect, ConnectionEntropy, PartitionConfig, QueuePairAttributes, RnrTimer,
+    CmTimersConfig, Connect, ConnectionEntropy, NeighboursConfig, PartitionConfig,
+    QueuePairAttributes, RnrTimer,
 };
 use crate::address::{GidKind, IpVersion};
 
@@ -94,6 +95,9 @@ pub struct RoceConfig {
     /// With `connect = "cm"`: timers and retries of connection management.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cm: Option<CmTimersConfig>,
+    /// Whether hosts ask for the MAC addresses of next hops (v2). Default: they know them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<NeighboursConfig>,
     /// Attributes of all queue pairs.
     #[serde(skip_serializing_if = "QueuePairAttributes::is_default")]
     pub queue_pair: QueuePairAttributes,
@@ -132,6 +136,7 @@ impl Default for RoceConfig {
             ack_coalescing: None,
             timeouts: None,
             cm: None,
+            neighbours: None,
             queue_pair: QueuePairAttributes::default(),
             partition: Vec::new(),
         }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use rocelab_units::{Bandwidth, Duration};
+use rocelab_units::{Bandwidth, Duration, SimTime};
 use rocelab_wire::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Algorithm, AlternatePath, Operation, PathEntropy, ReceiveQueueConfig, Recovery};
+use crate::{Algorithm, Operation, PathEntropy, ReceiveQueueConfig, Recovery};
 
 /// The path MTU: the payload bytes of a full packet, one of the five sizes of the InfiniBand
 /// architecture.
@@ -247,6 +247,17 @@ impl QueuePairProfile {
             base_rtt: Duration::from_us(10),
         }
     }
+}
+
+/// A second path of a queue pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlternatePath {
+    /// What packets have there in place of [`QueuePairConfig::entropy`].
+    pub entropy: u32,
+    /// How long after a migration the program loads the path that was left as the new alternate path; none: it does not.
+    pub rearm: Option<Duration>,
+    /// When the program asks this end to migrate, if it does: at the first packet that arrives from then on while it is armed.
+    pub migrate_at: Option<SimTime>,
 }
 
 /// One end of a connection, or, without the other end's, a queue pair for datagrams.

@@ -52,8 +52,8 @@ pub mod tcp;
 mod work;
 
 pub use config::{
-    AckCoalescing, AckTimeout, NicConfig, PathMtu, QueuePairConfig, QueuePairProfile,
-    RetransmissionTimeouts, Service,
+    AckCoalescing, AckTimeout, AlternatePath, NicConfig, PathMtu, QueuePairConfig,
+    QueuePairProfile, RetransmissionTimeouts, Service,
 };
 pub use congestion_control::Algorithm;
 pub use content::{AtomicOperands, Content};
@@ -61,11 +61,9 @@ pub use counters::{Counters, Traffic};
 pub use marking::{Marking, MarkingConfig};
 pub use memory::{Access, Memory, MemoryError, MemoryRegion, RemoteAccess};
 pub use nic::{Backlog, FIRST_QPN, Nic, Timer};
-pub use packet::{Packet, Transmit, marked, marking_of};
+pub use packet::{Packet, Transmit, has_alternate_path, marked, marking_of};
 pub use path_entropy::PathEntropy;
-pub use queue_pair::{
-    AlternatePath, OutstandingWork, QueuePair, QueuePairState, Standing, StateError,
-};
+pub use queue_pair::{OutstandingWork, QueuePair, QueuePairState, Standing, StateError};
 pub use receive_queue::ReceiveQueueConfig;
 pub use recovery::Recovery;
 pub use scheduler::{HostScheduler, HostSchedulerConfig, Offer, STACKS, Turn};

@@ -12,10 +12,14 @@ pub enum Layer {
     Ethernet,
     /// 802.1Q tag.
     Vlan,
+    /// ARP packet.
+    Arp,
     /// IPv4 header.
     Ipv4,
     /// IPv6 header.
     Ipv6,
+    /// Neighbour Discovery message.
+    NeighbourDiscovery,
     /// UDP header.
     Udp,
     /// TCP header.
@@ -75,8 +79,10 @@ impl Layer {
         match self {
             Self::Ethernet => "Ethernet",
             Self::Vlan => "802.1Q",
+            Self::Arp => "ARP",
             Self::Ipv4 => "IPv4",
             Self::Ipv6 => "IPv6",
+            Self::NeighbourDiscovery => "ICMPv6",
             Self::Udp => "UDP",
             Self::Tcp => "TCP",
             Self::Lrh => "LRH",

@@ -16,6 +16,8 @@ pub struct EtherType(pub u16);
 impl EtherType {
     /// IPv4.
     pub const IPV4: Self = Self(0x0800);
+    /// ARP.
+    pub const ARP: Self = Self(0x0806);
     /// 802.1Q customer tag.
     pub const VLAN: Self = Self(0x8100);
     /// 802.1Qau congestion notification message.

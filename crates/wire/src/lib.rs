@@ -104,6 +104,7 @@
 #![doc = include_str!("../docs/fields.md")]
 #![cfg_attr(not(test), no_std)]
 
+mod arp;
 mod bits;
 mod bth;
 mod checksum;
@@ -129,6 +130,7 @@ mod ipv6;
 mod lrh;
 mod mac_address;
 mod mac_control;
+mod neighbour_discovery;
 mod opcode;
 mod pause;
 mod pfc;
@@ -149,6 +151,7 @@ mod vcrc;
 mod vlan;
 mod zeros;
 
+pub use arp::{Arp, ArpOperation};
 pub use bth::Bth;
 pub use cn_tag::CnTag;
 pub use cnm::Cnm;
@@ -172,6 +175,7 @@ pub use ipv6::{Ipv6, MAX_FLOW_LABEL};
 pub use lrh::Lrh;
 pub use mac_address::MacAddress;
 pub use mac_control::{MAC_CONTROL_FRAME_LEN, QUANTUM_BITS};
+pub use neighbour_discovery::{NeighbourMessage, PROTOCOL_ICMPV6, ipv6_group_mac, solicited_node};
 pub use opcode::{Opcode, Transport, UnknownOpcode};
 pub use pause::Pause;
 pub use pfc::Pfc;

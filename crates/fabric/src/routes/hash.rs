@@ -91,7 +91,7 @@ impl Fields {
 
 /// The value that a switch mixes into every flow's hash.
 #[inline]
-pub(super) fn switch_seed(seed: u64, switch: NodeId) -> u64 {
+pub(crate) fn switch_seed(seed: u64, switch: NodeId) -> u64 {
     // The switch number is above the 32 bits of the hash, so that two different (hash, switch)
     // pairs never have the same input.
     seed.wrapping_add(GAMMA) ^ (u64::from(switch) << 32)
@@ -99,7 +99,7 @@ pub(super) fn switch_seed(seed: u64, switch: NodeId) -> u64 {
 
 /// A flow's hash as the switch with this seed sees it.
 #[inline]
-pub(super) fn mix(hash: u32, seed: u64) -> u32 {
+pub(crate) fn mix(hash: u32, seed: u64) -> u32 {
     let [high, _] = words(finalise(seed ^ u64::from(hash)));
     high
 }
@@ -108,7 +108,7 @@ pub(super) fn mix(hash: u32, seed: u64) -> u32 {
 /// remainder and needs no division (D. Lemire, "Fast Random Integer Generation in an Interval",
 /// ACM TOMACS 29(1), 2019).
 #[inline]
-pub(super) fn reduce(hash: u32, count: usize) -> usize {
+pub(crate) fn reduce(hash: u32, count: usize) -> usize {
     ((u64::from(hash) * count as u64) >> 32) as usize
 }
 

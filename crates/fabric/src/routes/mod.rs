@@ -15,7 +15,7 @@
 
 mod build;
 mod error;
-mod hash;
+pub(crate) mod hash;
 mod hpcc_ns3;
 mod path;
 mod port_sets;

@@ -248,6 +248,7 @@ pub(crate) fn summary() -> Summary {
         deadlocks: Vec::new(),
         slow_receivers: Vec::new(),
         layer2: None,
+        neighbours: None,
         stalled: None,
         frozen: None,
         idle_queue_pairs: Vec::new(),

@@ -3,10 +3,12 @@
 //! Where the routes can become others in the run, or lead in circles, a bound on all paths stands beside
 //! them.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use rocelab_fabric::topology::Neighbour;
-use rocelab_fabric::{NodeId, Routes};
+use rocelab_fabric::{Domains, NodeId, Routes};
 use rocelab_units::SimTime;
 
 use super::any_path::AnyPath;
@@ -27,6 +29,8 @@ pub(super) struct ShortestPaths {
     by_hand_to: BTreeSet<NodeId>,
     /// Ways by static routes, from a switch to a host.
     static_ways: Kept<(NodeId, NodeId), StaticWays>,
+    /// Where bridges and routers are in one network: its ways.
+    domains: Option<Arc<Domains>>,
     /// Whether frames can take other paths in the run than those of its beginning.
     changes: RouteChanges,
     any_path: AnyPath,
@@ -70,6 +74,7 @@ impl ShortestPaths {
             by_hand,
             by_hand_to,
             static_ways: Kept::new(MOST_BYTES),
+            domains: plan.roce.domains.clone(),
             changes: RouteChanges::of(plan),
             active: plan.active_links.clone(),
             trees: Kept::new(MOST_BYTES),
@@ -78,6 +83,9 @@ impl ShortestPaths {
 
     /// The ways from host to host and back, of which one may be what is asked for; empty if no links join them.
     pub(super) fn between(&mut self, from: NodeId, to: NodeId, question: Question) -> Ways {
+        if let Some(ways) = self.through_domains((from, to), question) {
+            return ways;
+        }
         let is_plain = |host| !self.by_hand_to.contains(host);
         if !self.changes.are_any() && [from, to].iter().all(is_plain) {
             let forward = self.shortest(from, to, question);
@@ -87,6 +95,24 @@ impl ShortestPaths {
         }
         let forward = self.one_way(from, to, question);
         Ways { forward, backward: self.one_way(to, from, question) }
+    }
+
+    /// The ways through bridges and routers; none where there are none, or no way there and back.
+    fn through_domains(&self, (from, to): (NodeId, NodeId), question: Question) -> Option<Ways> {
+        let domains = self.domains.as_ref()?;
+        let one_way = |ends| {
+            // Both closures add to what is known.
+            let known = RefCell::new(WaySets::default());
+            let step = |&set: &SetNumber, node, far| {
+                known.borrow_mut().then(set, self.ground.step(node, far))
+            };
+            let join = |a, b| known.borrow_mut().union(a, b);
+            let adjacency = &self.ground.adjacency;
+            let all = domains.fold_ways(adjacency, ends, WaySets::HERE, step, join)?;
+            let ways = candidates(known.borrow().ways(all));
+            Some(ways.iter().filter_map(|candidate| candidate.of(question)).cloned().collect())
+        };
+        Some(Ways { forward: one_way((from, to))?, backward: one_way((to, from))? })
     }
 
     fn one_way(&mut self, from: NodeId, to: NodeId, question: Question) -> Vec<Way> {
@@ -114,7 +140,7 @@ impl ShortestPaths {
         (from, to): (NodeId, NodeId),
         between: (SimTime, SimTime),
     ) -> Option<Ways> {
-        if !self.spreads && !self.changes.are_within(between) {
+        if !self.spreads && (self.domains.is_some() || !self.changes.are_within(between)) {
             return None;
         }
         let (ends, steps) = self.ends(from, to)?;

@@ -5,6 +5,7 @@ mod notifications;
 mod segments;
 
 mod kept;
+mod neighbours;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use rocelab_capture::Direction;
 use rocelab_engine::EventKey;
 use rocelab_fabric::{DomainPlace, Domains, NodeId, PacketId};
-use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket};
+use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket, has_alternate_path};
 use rocelab_wire::{
     Bth, BuildError, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame,
     TelemetryHeader, VlanTag, ZEROS,
@@ -116,6 +117,12 @@ impl Capture {
                 let bytes = view.stream_bytes(sender, id, &packet, carried);
                 let ip = scene.sight.plan.streams.ip;
                 let frame = view.stack_frame((sender, id), &packet, carried.priority, (ip, &bytes));
+                self.keep(key, interface, direction, &frame);
+            }
+            Body::Stack(StackFrame::Neighbour(ref carried)) => {
+                let Some(ends) = view.neighbour_ends(sender, &packet, carried) else { return };
+                let bytes = view.neighbour_bytes(&ends, carried);
+                let frame = view.neighbour_frame(&ends, carried, &bytes);
                 self.keep(key, interface, direction, &frame);
             }
             Body::Rdma(ref body) => {
@@ -360,7 +367,7 @@ fn base_transport_header(rdma: &RdmaPacket, p_key: u16) -> Bth {
         opcode: rdma.opcode() as u8,
         solicited_event: rdma.solicited_event(),
         // Adapters set it on data and acknowledgements and leave it clear on CNPs.
-        migreq: rdma.opcode() != Opcode::Cnp && !rdma.has_alternate_path(),
+        migreq: rdma.opcode() != Opcode::Cnp && !has_alternate_path(rdma),
         pad_count: rdma.pad_count(),
         transport_version: 0,
         p_key,

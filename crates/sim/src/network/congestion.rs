@@ -8,6 +8,7 @@ use rocelab_fabric::{CongestionSample, PacketId};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_wire::{CRC_LEN, CnTag, Cnm, Ethernet, VlanTag};
 
+use super::feature::Scene;
 use super::own_frames::Emitting;
 use super::owners::Owners;
 use super::packet::{Body, Packet, PacketOf};
@@ -51,8 +52,8 @@ impl<P: Profile> Emitting<'_, P> {
         self.0.course.totals.cnms += 1;
         let (features, mut scene) = self.0.scene();
         if let Some(capture) = &features.capture {
-            let frames = (id, notification);
-            capture.note_sampled(&mut scene, egress, frames, cnm.encapsulated_msdu_len);
+            let (Scene { sight, frames, .. }, pair) = (&mut scene, (id, notification));
+            capture.note_sampled(sight, frames, (egress, pair), cnm.encapsulated_msdu_len);
         }
         self.send(key, switch, egress, notification);
     }

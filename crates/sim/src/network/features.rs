@@ -18,6 +18,7 @@ use super::idle_backlog::IdleBacklogs;
 use super::ingress::Ingress;
 use super::keys::Keys;
 use super::link_errors::LinkErrors;
+use super::neighbours::Neighbours;
 use super::owners::Owners;
 use super::packet::PacketOf;
 use super::passed::Passed;
@@ -117,6 +118,8 @@ features! {
     capture: Capture,
     /// What ports of switches ask of frames.
     ingress: Ingress,
+    /// Routers that answer hosts which ask for their MAC addresses.
+    neighbours: Neighbours,
     /// Switches that choose among several shortest paths, with state of their own.
     balancing: Balancing,
     /// Bridges and routers in one network.

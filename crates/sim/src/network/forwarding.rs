@@ -6,19 +6,21 @@ use std::sync::Arc;
 
 use rocelab_fabric::topology::Neighbour;
 use rocelab_fabric::{
-    DomainForwarding, DomainFrame, Domains, ForwardedFrame, Forwarding as Decision, ForwardingDrop,
-    ForwardingPlane, MacEntries, NodeId, PacketId, PlaneState,
+    DomainForwarding, DomainFrame, DomainPlace, Domains, ForwardedFrame, Forwarding as Decision,
+    ForwardingDrop, ForwardingPlane, MacEntries, NodeId, PacketId, PlaneState,
 };
 use rocelab_state::{Result, State as _};
 use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
 
 use super::feature::{Arrival, Feature, Frames, Scene, SetUp, Sight, StateOf, Verdict};
+use super::neighbours::answer;
 use super::node::Role;
 use super::packet::{Body, NO_ROUTE, Packet, PacketOf};
+use super::port::FarEnd;
 use super::saved_packets::SavedPackets;
 use crate::Plan;
-use crate::profile::{HostPacket, Profile};
+use crate::profile::{HostPacket, NeighbourFrame, NeighbourKind, Profile, StackFrame};
 use crate::record::DropCause;
 
 /// The forwarding planes of all switches, by their places.
@@ -58,7 +60,8 @@ impl<P: Profile> Feature<P> for Forwarding {
     fn judge(&mut self, arrival: &Arrival, scene: &mut Scene<'_, P>) -> Verdict {
         let Role::Switch(switch) = arrival.far.role else { return Verdict::Continue };
         let Scene { sight, frames, .. } = scene;
-        if frames.get(arrival.id).body.priority().is_none() {
+        let body = &frames.get(arrival.id).body;
+        if body.priority().is_none() || body.stays_in_domain() {
             return Verdict::Continue;
         }
         let mut forwarded = Forwarded { switch, sight, frames, arrival };
@@ -237,11 +240,20 @@ impl<P: Profile> Feature<P> for InDomains {
             let is_wrong = is_rdma && theirs != own && packet.destination == far.node;
             return if is_wrong { Verdict::Drop(DropCause::WrongGid) } else { Verdict::Continue };
         };
+        if let Body::Stack(StackFrame::Neighbour(frame)) = packet.body {
+            return self.forward_neighbour((switch, arrival), &frame, scene);
+        }
         let frame = frame_of(scene.sight.plan, &scene.frames, id, &packet);
         match self.domains.forward(far.node, far.number, &frame) {
             DomainForwarding::Bridge(port) => match self.tables.get_mut(switch as usize) {
                 None => Verdict::Redirect(port),
-                Some(table) => bridge(&self.domains, table, (arrival, port), &frame, scene),
+                Some(table) => {
+                    let Some(place) = self.domains.place(&frame) else {
+                        return Verdict::Drop(DropCause::NoRoute);
+                    };
+                    let sender = place.sender.unwrap_or(frame.source);
+                    bridge(&self.domains, table, (arrival, port), (sender, &place), scene)
+                }
             },
             DomainForwarding::Route(port) => {
                 if scene.frames.side.expires(id, &packet) {
@@ -275,20 +287,73 @@ impl InDomains {
     }
 }
 
+impl InDomains {
+    /// A switch answers a question for its own address, and bridges the others, and answers, in their domain.
+    fn forward_neighbour<P: Profile>(
+        &mut self,
+        (switch, arrival): (u32, &Arrival),
+        frame: &NeighbourFrame,
+        scene: &mut Scene<'_, P>,
+    ) -> Verdict {
+        let far = &arrival.far;
+        let no_route = Verdict::Drop(DropCause::NoRoute);
+        let packet = scene.frames.get(arrival.id);
+        let Some(place) = place_of_neighbour(&self.domains, packet.source, frame) else {
+            return no_route;
+        };
+        if place.target == far.node {
+            return if self.domains.takes_in(far.node, far.number, place.segment) {
+                answer(arrival, scene)
+            } else {
+                Verdict::Drop(DropCause::ForeignDestination)
+            };
+        }
+        if !self.domains.bridges(far.node) {
+            return Verdict::Drop(DropCause::ForeignDestination);
+        }
+        let sender = packet.source;
+        let port = self.domains.port(far.node, &place);
+        let decided = match (self.tables.get_mut(switch as usize), port) {
+            (_, None) => return no_route,
+            (None, Some(port)) => Verdict::Redirect(port),
+            (Some(table), Some(port)) => {
+                bridge(&self.domains, table, (arrival, port), (sender, &place), scene)
+            }
+        };
+        // To all: by all ports of the domain, whatever is known of the target.
+        match decided {
+            Verdict::Redirect(_) | Verdict::Drop(DropCause::Filtered) if frame.to_all => {
+                flood(&self.domains, far, &place, scene)
+            }
+            other => other,
+        }
+    }
+}
+
+/// Where a question or an answer of ARP or Neighbour Discovery is, which comes from the host or router `source`.
+pub(super) fn place_of_neighbour(
+    domains: &Domains,
+    source: NodeId,
+    frame: &NeighbourFrame,
+) -> Option<DomainPlace> {
+    let asks = frame.kind == NeighbourKind::Solicitation;
+    let target = if asks { frame.asked } else { frame.asker };
+    domains.place_within(frame.asker, target, (source != frame.asker).then_some(source))
+}
+
 /// A bridge learns where the sender is, and forwards a frame to its target, or floods it. `port` leads to the target at the
 /// beginning.
 fn bridge<P: Profile>(
     domains: &Domains,
     table: &mut PlaneState,
     (arrival, port): (&Arrival, u16),
-    frame: &DomainFrame,
+    (sender, place): (NodeId, &DomainPlace),
     scene: &mut Scene<'_, P>,
 ) -> Verdict {
     let far = &arrival.far;
-    let Some(place) = domains.place(frame) else { return Verdict::Drop(DropCause::NoRoute) };
     let seen = ForwardedFrame {
         now: arrival.key.time,
-        source: place.sender.unwrap_or(frame.source),
+        source: sender,
         destination: place.target,
         ingress: far.number,
         has_source_mac: true,
@@ -302,18 +367,26 @@ fn bridge<P: Profile>(
         Decision::AsRouted => Verdict::Redirect(port),
         Decision::By(port) => Verdict::Redirect(port),
         Decision::Drop(why) => Verdict::Drop(why.into()),
-        Decision::Flood => {
-            let adjacency = &scene.sight.layout.adjacency;
-            let ports = domains.flooded_ports(far.node, far.number, &place, adjacency);
-            if ports.is_empty() {
-                // A copy ends at a bridge that is a leaf of the tree.
-                return Verdict::Drop(DropCause::Filtered);
-            }
-            scene.frames.totals.layer2.floods += 1;
-            scene.frames.totals.layer2.flooded_frames += ports.len() as u64;
-            Verdict::Replicate(ports)
-        }
+        Decision::Flood => flood(domains, far, place, scene),
     }
+}
+
+/// A bridge sends a frame by all ports of its domain but that where it came in.
+fn flood<P: Profile>(
+    domains: &Domains,
+    far: &FarEnd,
+    place: &DomainPlace,
+    scene: &mut Scene<'_, P>,
+) -> Verdict {
+    let adjacency = &scene.sight.layout.adjacency;
+    let ports = domains.flooded_ports(far.node, far.number, place, adjacency);
+    if ports.is_empty() {
+        // A copy ends at a bridge that is a leaf of the tree.
+        return Verdict::Drop(DropCause::Filtered);
+    }
+    scene.frames.totals.layer2.floods += 1;
+    scene.frames.totals.layer2.flooded_frames += ports.len() as u64;
+    Verdict::Replicate(ports)
 }
 
 /// What the way of a frame follows from.
@@ -326,5 +399,6 @@ pub(super) fn frame_of<P: Profile>(
     let crossed = frames.side.notes.as_ref().map_or(0, |notes| notes.routers_crossed(id));
     let is_rdma = matches!(packet.body, Body::Rdma(_));
     let (source, destination) = (packet.source, packet.destination);
-    DomainFrame { source, destination, crossed, is_ip: !(is_rdma && plan.roce.is_v1(source)) }
+    let is_ip = !(is_rdma && plan.roce.is_v1(source));
+    DomainFrame { source, destination, crossed, is_ip, hash: packet.flow_hash }
 }

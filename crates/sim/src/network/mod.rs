@@ -39,6 +39,7 @@ mod keys;
 mod layout;
 mod link_errors;
 mod link_rates;
+mod neighbours;
 mod node;
 mod notes;
 mod other_frames;
@@ -91,7 +92,7 @@ pub use crate::profile::BuildError;
 pub use crate::record::{
     Deadlock, DropCause, FlowAcknowledged, FlowEnd, FlowFailure, FlowGoodput, FlowRate, FlowState,
     FrameDropped, HostEnd, IngressHeld, IntegrityReport, Layer2Totals, MarksCounted, MemoryHeld,
-    OpenOperation, OperationEnd, PauseChange, PauseEvent, PauseRequest, PauseWithdrawal, PortUse,
-    Promise, QueueLength, QueueStorm, Record, RecordKind, StuckQueue, Totals, TrafficKind,
-    Traversals, Violation,
+    NeighbourTotals, OpenOperation, OperationEnd, PauseChange, PauseEvent, PauseRequest,
+    PauseWithdrawal, PortUse, Promise, QueueLength, QueueStorm, Record, RecordKind, StuckQueue,
+    Totals, TrafficKind, Traversals, Violation,
 };

@@ -59,7 +59,7 @@ impl Totals {
     pub(super) fn count_other<R>(&mut self, body: &Body<R>) {
         match body {
             Body::Stack(frame) if frame.kind() == TrafficKind::Data => self.traversals.data += 1,
-            Body::Stack(_) => self.traversals.ack += 1,
+            Body::Stack(frame) if frame.kind() == TrafficKind::Ack => self.traversals.ack += 1,
             _ => self.traversals.control += 1,
         }
     }

@@ -50,6 +50,11 @@ pub(crate) enum Body<R> {
 }
 
 impl<R: HostPacket> Body<R> {
+    /// Whether it is a question for a MAC address, or the answer, that no router forwards.
+    pub(crate) fn stays_in_domain(&self) -> bool {
+        matches!(self, Self::Stack(frame) if frame.stays_in_domain())
+    }
+
     /// The priority, 0 to 7, of what goes from host to host.
     pub(crate) fn priority(&self) -> Option<u8> {
         match self {

@@ -59,7 +59,7 @@ impl Passed {
             Body::Rdma(body) => body.as_rdma().copied().map(Carried::Rdma),
             Body::Stack(StackFrame::Tcp(segment)) => Some(Carried::Tcp(*segment)),
             Body::Stack(StackFrame::Stream(packet)) => Some(Carried::Stream(*packet)),
-            Body::Control(_) => None,
+            Body::Stack(StackFrame::Neighbour(_)) | Body::Control(_) => None,
         };
         let (egress, destination) = (packet.switch_port, packet.destination);
         Self::Arrived { packet: id, port, egress, destination, body }

@@ -71,7 +71,7 @@ impl SideData {
 
     /// A frame has arrived at a switch; true if its hop limit ends there.
     pub(super) fn expires<R: HostPacket>(&mut self, id: PacketId, packet: &Packet<R>) -> bool {
-        let is_routed = packet.body.priority().is_some();
+        let is_routed = packet.body.priority().is_some() && !packet.body.stays_in_domain();
         is_routed && self.notes.as_mut().is_some_and(|notes| !notes.spend_hop(id))
     }
 

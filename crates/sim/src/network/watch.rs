@@ -131,7 +131,7 @@ impl<'a> View<'a> {
             Body::Rdma(body) => Some(Carried::Rdma(body)),
             Body::Stack(StackFrame::Tcp(segment)) => Some(Carried::Tcp(segment)),
             Body::Stack(StackFrame::Stream(packet)) => Some(Carried::Stream(packet)),
-            Body::Control(_) => None,
+            Body::Stack(StackFrame::Neighbour(_)) | Body::Control(_) => None,
         };
         // A switch that chooses among paths has not chosen yet.
         let egress = if packet.switch_port == ANY { NO_ROUTE } else { packet.switch_port };

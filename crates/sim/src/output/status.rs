@@ -10,6 +10,7 @@ pub(crate) fn flow_status(end: &FlowEnd) -> FlowStatus {
     match (end.failure, end.status) {
         (Some(FlowFailure::ConnectionTimedOut), _) => FlowStatus::ConnectionTimedOut,
         (Some(FlowFailure::MessagesLost(_)), _) => FlowStatus::MessagesLost,
+        (Some(FlowFailure::AddressUnresolved), _) => FlowStatus::AddressUnresolved,
         (Some(_), _) => FlowStatus::ConnectionRejected,
         (None, CompletionStatus::Success) => FlowStatus::Completed,
         (None, CompletionStatus::RetryExceeded) => FlowStatus::RetryExceeded,

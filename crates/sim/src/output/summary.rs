@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rocelab_fabric::NodeId;
 use rocelab_results::{
     DeliveryLog, EcnCounts, FaultRuleCounts, FlowStatistics, Goodput, IdleQueuePairRecord,
-    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, PathMigrationRecord,
-    PfcCounts, RunSpan, SlowReceiverRecord, StreamRecord, Summary, TcpCounts, is_most,
+    IntegrityResult, IntegrityViolation, Layer2Counts, LinkTraversals, NeighbourCounts,
+    PathMigrationRecord, PfcCounts, RunSpan, SlowReceiverRecord, StreamRecord, Summary, TcpCounts,
+    is_most,
 };
 use rocelab_transport::PathMigration;
 use rocelab_transport::stack::StreamCounts;
@@ -16,6 +17,7 @@ use rocelab_wire::Encapsulation;
 use crate::network::{Accepted, FaultCounts, IdleBacklog, IntegrityReport, ReceiverCounts, Totals};
 use crate::plan::StreamPlan;
 use crate::profile::Profile;
+use crate::record::NeighbourTotals;
 use crate::scenario::Transport;
 use crate::simulation::{Ending, Simulation, WholeNetwork};
 use crate::{FaultRule, Plan};
@@ -72,6 +74,7 @@ pub(super) fn summary<P: Profile>(
         slow_receivers: slow_receivers(plan, network),
         deadlocks: Vec::new(),
         layer2: (!plan.all_switches_follow_routes()).then(|| layer2(&totals)),
+        neighbours: plan.roce.neighbours.as_ref().map(|_| neighbours(&totals)),
         pfc: PfcCounts {
             pauses: totals.pauses,
             resumes: totals.resumes,
@@ -183,6 +186,11 @@ fn streams<P: Profile>(plan: &Plan, network: WholeNetwork<'_, P>) -> Vec<StreamR
         delivered_bytes: counts.delivered_bytes,
     };
     plan.streams.all.iter().zip(network.stream_counts()).map(record).collect()
+}
+
+fn neighbours(totals: &Totals) -> NeighbourCounts {
+    let NeighbourTotals { solicitations, advertisements } = totals.neighbours;
+    NeighbourCounts { solicitations, advertisements }
 }
 
 fn layer2(totals: &Totals) -> Layer2Counts {

@@ -121,6 +121,14 @@ impl SentMarkings {
             let class = (connection.priority, Some(connection.marking));
             sent.add(ends, class, connection.queue_pairs, plan);
         }
+        if let Some(neighbours) = &plan.roce.neighbours {
+            for flow in &plan.flows {
+                sent.add_all(
+                    [flow.source, flow.destination],
+                    &BTreeSet::from([neighbours.marking]),
+                );
+            }
+        }
         for stream in &plan.streams.all {
             let ends = [stream.source, stream.destination];
             sent.add_all(ends, &BTreeSet::from([stream.config.stream().priority]));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rocelab_fabric::{Domains, NodeId};
 use rocelab_wire::{Encapsulation, Gid};
 
+use super::neighbours::NeighbourPlan;
 use super::partitions::{Partitions, QueuePairKeys};
 use crate::address::Addresses;
 use crate::scenario::GidKind;
@@ -31,6 +32,8 @@ pub struct RocePlan {
     pub hop_limit: u8,
     /// Where connections are made by messages; none: out of band, at no cost.
     pub connection_manager: Option<CmPlan>,
+    /// Where hosts ask for the MAC addresses of next hops.
+    pub neighbours: Option<NeighbourPlan>,
     /// P_Key tables of hosts.
     pub partitions: Partitions,
     /// Keys of queue pairs, by the place of their parameters in [`Plan::queue_pairs`](super::Plan::queue_pairs).

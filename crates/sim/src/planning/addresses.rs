@@ -12,7 +12,7 @@ use crate::workload::HostDirectory;
 
 /// A prefix of IP addresses; those of IPv4 count in the lower 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Prefix {
+pub(super) struct Prefix {
     first: u128,
     /// Bits that are not the prefix.
     host_bits: u32,
@@ -43,7 +43,7 @@ struct Subnet {
 }
 
 impl Prefix {
-    fn parse(text: &str, is_v4: bool) -> Option<Self> {
+    pub(super) fn parse(text: &str, is_v4: bool) -> Option<Self> {
         let (address, len) = text.split_once('/')?;
         let (bits, first) = if is_v4 {
             (32, u128::from(u32::from(address.parse::<Ipv4Addr>().ok()?)))
@@ -89,6 +89,18 @@ impl Prefix {
         let place = address & self.mask();
         let last = self.is_v4 && place == self.mask();
         self.host_bits <= 1 || place != 0 && !last
+    }
+
+    /// The address number `rank`, from 0, of those of IPv4 that hosts may have and that are `free`, from the last one down.
+    pub(super) fn last_of_hosts(
+        self,
+        free: impl Fn(Ipv4Addr) -> bool,
+        rank: usize,
+    ) -> Option<Ipv4Addr> {
+        let places = (0..=self.mask()).rev().map(|place| self.first + place);
+        let addresses = places.filter(|&address| self.is_of_hosts(address));
+        let addresses = addresses.filter_map(|address| u32::try_from(address).ok());
+        addresses.map(Ipv4Addr::from).filter(|&address| free(address)).nth(rank)
     }
 
     /// The address of its host number `place`, from 0, if it has that many.

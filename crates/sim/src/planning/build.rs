@@ -13,8 +13,9 @@ use super::markings::AskedMarkings;
 use super::static_routes::Forwarding;
 use super::{
     addresses, applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3,
-    ingress, integrity, keys, known_hosts, layer2, layer3, links, numbering, ports, receivers,
-    resolve, sampling, service, static_routes, streams, switches, tcp, telemetry, topology,
+    ingress, integrity, keys, known_hosts, layer2, layer3, links, neighbours, numbering, ports,
+    receivers, resolve, sampling, service, static_routes, streams, switches, tcp, telemetry,
+    topology,
 };
 use crate::address::Addresses;
 use crate::plan::{ConnectionPlan, FlowPlan, Partitions, Plan, ProfilePlan, RocePlan};
@@ -50,7 +51,8 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let Traffic { flows, apps, connections, in_use, markings } =
         traffic(scenario, &hosts, &roce, max_flows)?;
     roce.keys = in_use.attributes().iter().map(keys::keys).collect();
-    let markings = markings.numbered(scenario, &hosts, &flows, &connections, &roce.v1_hosts)?;
+    let mut markings = markings.numbered(scenario, &hosts, &flows, &connections, &roce.v1_hosts)?;
+    roce.neighbours = neighbours::build(scenario, &topology, &hosts, (&roce, &mut markings))?;
     let starts = flows.iter().map(|flow| flow.start).chain(apps.iter().map(|app| app.start));
     let last_start = starts.max().unwrap_or_default();
     let at_least = scenario.stop.map_or(last_start, |stop| stop.min(last_start));
@@ -85,8 +87,12 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     let static_routes = static_routes::build(&scenario.route, &topology, &hosts, &active_links)?;
     let (profile, stop) = match &scenario.profile {
         None => {
-            let links =
-                Forwarding { topology: &topology, active: &active_links, by_hand: &static_routes };
+            let links = Forwarding {
+                topology: &topology,
+                active: &active_links,
+                by_hand: &static_routes,
+                domains: roce.domains.as_deref(),
+            };
             if roce.domains.is_none() {
                 hop_limit::check(&roce, &links, &ways)?;
             }
@@ -166,6 +172,7 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>, addresses: Addresses) -> RocePlan 
         domains: None,
         encapsulation,
         tagged: config.is_tagged(),
+        neighbours: None,
         vlans,
         hop_limit: config.hop_limit,
         connection_manager: connections::manager(config),

@@ -8,7 +8,7 @@ use rocelab_units::{Duration, SimTime};
 
 use super::algorithms::{self, Named};
 use super::priority::check_priority;
-use super::{congestion_points, connections, hpcc_ns3, keys, service, tcp};
+use super::{congestion_points, connections, hpcc_ns3, keys, neighbours, service, tcp};
 use crate::scenario::{
     ConnectionEntropy, Fault, ProfileConfig, RoceConfig, RoceVersion, Scenario, ensure,
 };
@@ -38,6 +38,7 @@ fn check_native(scenario: &Scenario) -> Result<(), Fault> {
     check_roce(&scenario.roce)?;
     service::check(scenario)?;
     keys::check(scenario)?;
+    neighbours::check(&scenario.roce)?;
     tcp::check(scenario)?;
     check_switch(&scenario.switch)?;
     congestion_points::check(scenario)?;

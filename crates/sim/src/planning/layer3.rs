@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rocelab_fabric::{
-    Domains, ForwardingPlane, LoadBalancing, NodeId, SwitchForwarding, SwitchRole, Topology,
+    DomainConfig, Domains, ForwardingPlane, LoadBalancing, NodeId, SwitchForwarding, SwitchRole,
+    Topology,
 };
 
 use super::switches::named_switches;
-use crate::plan::{ConnectionPlan, FlowPlan, RocePlan};
+use crate::plan::{ConnectionPlan, FlowPlan, Plan, RocePlan};
+use crate::record::DropCause;
 use crate::scenario::{
     Fault, Forwarding, Layer3Config, ProfileConfig, RoceVersion, Scenario, Side, ensure,
 };
@@ -51,7 +53,8 @@ pub(super) fn domains(
             subnets[host as usize] = number;
         }
     }
-    let domains = Domains::new(topology, roles, vlans, subnets);
+    let config = DomainConfig { roles, vlans: vlans.to_vec(), subnets, hash_seed: scenario.seed };
+    let domains = Domains::new(topology, config);
     check_subnets(scenario, &domains, hosts)?;
     Ok(Some(Arc::new(domains)))
 }
@@ -128,6 +131,65 @@ pub(super) fn check_algorithms(
     Ok(())
 }
 
+/// Why frames between two hosts do not arrive, and how it is named where they are dropped.
+fn obstacle(
+    plan: &Plan,
+    domains: &Domains,
+    (from, to): (NodeId, NodeId),
+    is_rdma: bool,
+) -> Option<(DropCause, &'static str)> {
+    let roce = &plan.roce;
+    let is_v1 = |host: NodeId| is_rdma && roce.is_v1(host);
+    let is_ip = !is_v1(from);
+    if !domains.are_neighbours(from, to, is_ip) {
+        if !is_ip && !domains.routers_at(from).is_empty() {
+            return Some((DropCause::NotRoutable, "RoCE v1 ends at a router"));
+        }
+        let routers = domains.routers_between(from, to).filter(|_| is_ip);
+        let Some(routers) = routers else {
+            return Some((DropCause::NoRoute, "no router leads from the one to the other"));
+        };
+        if is_rdma && routers >= roce.hop_limit.into() {
+            return Some((DropCause::TtlExpired, "`roce.hop_limit` is too low for the routers"));
+        }
+    }
+    let is_other = is_v1(from) != is_v1(to);
+    is_other.then_some((DropCause::WrongGid, "one has RoCE v1 and the other v2"))
+}
+
+/// Traffic between hosts where frames do not arrive: a lesson of such networks, or a mistake.
+pub(super) fn unreachable(plan: &Plan) -> Option<Fault> {
+    let domains = plan.roce.domains.as_deref()?;
+    let of_flows = plan.flows.iter().map(|flow| (flow.source, flow.destination, !flow.is_tcp()));
+    let of_connections = plan.connections.iter().map(|connection| {
+        let [client, server] = &connection.ends;
+        (client.host, server.host, true)
+    });
+    let of_streams = plan.streams.all.iter().map(|one| (one.source, one.destination, false));
+    let pairs: BTreeSet<_> = of_flows.chain(of_connections).chain(of_streams).collect();
+    let both = pairs.into_iter().filter_map(|(from, to, is_rdma)| {
+        let ways = [(from, to), (to, from)].into_iter();
+        ways.filter_map(|way| Some((way, obstacle(plan, domains, way, is_rdma)?))).next()
+    });
+    let mut all = both;
+    let ((from, to), (cause, why)) = all.next()?;
+    let name = |host: NodeId| &plan.topology.nodes[host as usize].name;
+    let more = match all.count() {
+        0 => String::new(),
+        1 => ", and another pair of hosts is like that".to_owned(),
+        more => format!(", and {more} other pairs of hosts are like that"),
+    };
+    let text = format!(
+        "frames from `{}` to `{}` do not arrive ({}): {why}{more}",
+        name(from),
+        name(to),
+        cause.name()
+    );
+    Some(Fault::at("layer3", text).value("").help(
+        "give both hosts the same version, and a way over routers between their domains, if that is not meant",
+    ))
+}
+
 /// What does not go together with bridges and routers in one network.
 fn check_others(scenario: &Scenario) -> Result<(), Fault> {
     let refused =
@@ -177,7 +239,10 @@ fn check_others(scenario: &Scenario) -> Result<(), Fault> {
             return refused(&of(index, "forwarding_plane"), "`[layer3]` says what switches are");
         }
         if balancing.is_some_and(|balancing| balancing != LoadBalancing::Ecmp) {
-            return refused(&of(index, "load_balancing"), "with `[layer3]` there is one way");
+            return refused(
+                &of(index, "load_balancing"),
+                "with `[layer3]` routers choose by the hash of addresses and ports",
+            );
         }
         if forwarding.is_some_and(|one| one != SwitchForwarding::default()) {
             let what = "with `[layer3]` a switch finds the port when the frame is there";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use rocelab_fabric::{NodeId, Routes, StaticRoute, Topology};
+use rocelab_fabric::{Domains, NodeId, Routes, StaticRoute, Topology};
 
 use super::{ports, switches};
 use crate::scenario::{Fault, RouteConfig, ensure};
@@ -13,6 +13,8 @@ pub(super) struct Forwarding<'a> {
     pub(super) topology: &'a Topology,
     pub(super) active: &'a [bool],
     pub(super) by_hand: &'a [StaticRoute],
+    /// Where bridges and routers are in one network.
+    pub(super) domains: Option<&'a Domains>,
 }
 
 impl Forwarding<'_> {

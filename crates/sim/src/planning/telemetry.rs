@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rocelab_fabric::{Topology, TopologyLink};
+use rocelab_fabric::{Domains, Topology, TopologyLink};
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::Bandwidth;
 
@@ -56,13 +56,23 @@ pub(super) fn check_paths<'a>(
     flows: impl IntoIterator<Item = &'a FlowPlan>,
 ) -> Result<(), Fault> {
     let topology = forwarding.topology;
-    if topology.switches().count() <= room {
+    // Through a router a frame may come to a bridge twice.
+    if forwarding.domains.is_none() && topology.switches().count() <= room {
         return Ok(());
     }
-    let Some(routes) = forwarding.routes() else { return Ok(()) };
+    let adjacency = topology.adjacency();
+    let routes = if forwarding.domains.is_some() { None } else { forwarding.routes() };
     for flow in flows {
-        let links = routes.path_length(flow.source, flow.destination).unwrap_or(0);
-        let switches = links.saturating_sub(1);
+        let ends = (flow.source, flow.destination);
+        let through = |domains: &Domains| {
+            domains.fold_ways(&adjacency, ends, 0_usize, |links, _, _| links + 1, usize::max)
+        };
+        let links = match (forwarding.domains, &routes) {
+            (Some(domains), _) => through(domains),
+            (None, Some(routes)) => routes.path_length(ends.0, ends.1).ok(),
+            (None, None) => None,
+        };
+        let switches = links.unwrap_or(0).saturating_sub(1);
         ensure(switches <= room, || {
             let name = |node: u32| &topology.nodes[node as usize].name;
             let (source, destination) = (name(flow.source), name(flow.destination));

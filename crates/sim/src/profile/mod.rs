@@ -38,7 +38,9 @@ use rocelab_wire::{Cnm, TelemetryHeader, TelemetryKind};
 
 pub use self::error::BuildError;
 pub use self::inspect::{FlowProgress, Inspect};
-pub use self::stack_frame::{AcceptedPayload, OtherStacks, StackDeparture, StackFrame};
+pub use self::stack_frame::{
+    AcceptedPayload, NeighbourFrame, NeighbourKind, OtherStacks, StackDeparture, StackFrame,
+};
 use crate::record::{HostEnd, TrafficKind};
 use crate::{FlowPlan, Plan};
 

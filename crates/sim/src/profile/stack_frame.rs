@@ -1,5 +1,6 @@
 //! Frames of the stacks that share a host's port with those packets which the profile's own hosts exchange.
 
+use rocelab_fabric::NodeId;
 use rocelab_state::{BorshDeserialize, BorshSerialize};
 use rocelab_transport::Packet as RdmaPacket;
 use rocelab_transport::stack::StreamPacket;
@@ -18,6 +19,32 @@ pub enum StackFrame {
     Tcp(TcpSegment),
     /// A packet of a stream.
     Stream(StreamPacket),
+    /// A question for a MAC address, or an answer.
+    Neighbour(NeighbourFrame),
+}
+
+/// A frame of ARP or Neighbour Discovery. It stays in its broadcast domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct NeighbourFrame {
+    /// Question or answer.
+    pub kind: NeighbourKind,
+    /// The host that asks.
+    pub asker: NodeId,
+    /// The host or router that has the IP address which it asks about.
+    pub asked: NodeId,
+    /// The number of its code points.
+    pub marking: u8,
+    /// Whether it goes to all, or to a group; else to one MAC address.
+    pub to_all: bool,
+}
+
+/// What a frame of ARP or Neighbour Discovery is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub enum NeighbourKind {
+    /// ARP request, Neighbour Solicitation.
+    Solicitation,
+    /// ARP reply, Neighbour Advertisement.
+    Advertisement,
 }
 
 /// A frame that such a stack sends.
@@ -78,8 +105,13 @@ impl StackFrame {
     pub const fn as_segment(&self) -> Option<&TcpSegment> {
         match self {
             Self::Tcp(segment) => Some(segment),
-            Self::Stream(_) => None,
+            Self::Stream(_) | Self::Neighbour(_) => None,
         }
+    }
+
+    /// Whether it stays in its broadcast domain: no router forwards it.
+    pub const fn stays_in_domain(&self) -> bool {
+        matches!(self, Self::Neighbour(_))
     }
 }
 
@@ -88,6 +120,7 @@ impl HostPacket for StackFrame {
         match self {
             Self::Tcp(segment) => segment.priority(),
             Self::Stream(packet) => packet.priority,
+            Self::Neighbour(_) => 0,
         }
     }
 
@@ -96,20 +129,28 @@ impl HostPacket for StackFrame {
             Self::Tcp(segment) if segment.payload_len > 0 => TrafficKind::Data,
             Self::Tcp(_) => TrafficKind::Ack,
             Self::Stream(_) => TrafficKind::Data,
+            Self::Neighbour(_) => TrafficKind::Control,
+        }
+    }
+
+    fn marking(&self) -> u8 {
+        match self {
+            Self::Neighbour(frame) => frame.marking,
+            Self::Tcp(_) | Self::Stream(_) => self.priority(),
         }
     }
 
     fn is_markable(&self) -> bool {
         match self {
             Self::Tcp(segment) => segment.ecn().is_capable(),
-            Self::Stream(_) => false,
+            Self::Stream(_) | Self::Neighbour(_) => false,
         }
     }
 
     fn mark(&mut self) {
         match self {
             Self::Tcp(segment) => segment.set_ce(),
-            Self::Stream(_) => {}
+            Self::Stream(_) | Self::Neighbour(_) => {}
         }
     }
 
@@ -127,6 +168,12 @@ impl HostPacket for StackFrame {
                     ^ u64::from(packet.number) << 8
                     ^ u64::from(packet.payload_len) << 2
                     ^ u64::from(packet.is_from_source)
+            }
+            Self::Neighbour(frame) => {
+                u64::from(frame.asker) << 32
+                    ^ u64::from(frame.asked) << 8
+                    ^ u64::from(frame.to_all) << 1
+                    ^ u64::from(frame.kind == NeighbourKind::Advertisement)
             }
         }
     }

@@ -78,6 +78,8 @@ impl DependencyFinding {
 pub(super) enum NotSearched {
     /// The topology has no routes.
     Routes(RouteError),
+    /// Bridges and routers are in one network, where ways depend on where frames come from.
+    Domains,
     /// It would take too long.
     TooMuchWork {
         /// Hosts whose frames are followed by themselves.
@@ -90,6 +92,9 @@ impl fmt::Display for NotSearched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Routes(error) => error.fmt(f),
+            Self::Domains => f.write_str(
+                "not looked into with `[layer3]`, where the way of a frame depends on where it comes from",
+            ),
             Self::TooMuchWork { alone, links } => {
                 write!(f, "not proved, it would take too long: {links} links")?;
                 match alone {
@@ -150,6 +155,9 @@ fn find_within(
     mut budget: Budget,
 ) -> Result<DependencyFinding, NotSearched> {
     tell(ProofStage::Dependency);
+    if plan.roce.domains.is_some() {
+        return Err(NotSearched::Domains);
+    }
     let topology = &plan.topology;
     if !budget.take(steps_of_all_pairs(plan)) {
         let (alone, links) = (hosts_alone(plan).len(), topology.links.len());

@@ -12,7 +12,7 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 
 pub use self::deadlock::{Deadlock, StuckQueue};
 pub use self::integrity::{IntegrityReport, Promise, Violation};
-pub use self::totals::{Layer2Totals, Totals, TrafficKind, Traversals};
+pub use self::totals::{Layer2Totals, NeighbourTotals, Totals, TrafficKind, Traversals};
 use crate::Plan;
 
 /// Something worth keeping, with its place in the order of events.
@@ -173,6 +173,8 @@ pub enum FlowFailure {
     ConnectionRefused,
     /// On an unreliable service: so many messages never arrived.
     MessagesLost(u64),
+    /// The next hop did not answer when it was asked for its MAC address.
+    AddressUnresolved,
 }
 
 impl FlowFailure {
@@ -183,6 +185,7 @@ impl FlowFailure {
             Self::ConnectionRejected => 2,
             Self::ConnectionRefused => 3,
             Self::MessagesLost(_) => 4,
+            Self::AddressUnresolved => 5,
         }
     }
 }

@@ -88,6 +88,23 @@ impl AddAssign for Layer2Totals {
     }
 }
 
+/// Frames of ARP and Neighbour Discovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+pub struct NeighbourTotals {
+    /// Questions that hosts sent; a copy that a bridge makes is none of its own.
+    pub solicitations: u64,
+    /// Answers that hosts and routers sent.
+    pub advertisements: u64,
+}
+
+impl AddAssign for NeighbourTotals {
+    fn add_assign(&mut self, other: Self) {
+        let Self { solicitations, advertisements } = other;
+        self.solicitations += solicitations;
+        self.advertisements += advertisements;
+    }
+}
+
 /// Sums over the whole network.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
@@ -117,6 +134,8 @@ pub struct Totals {
     pub switch_cnps: u64,
     /// What switches did that do not know every host.
     pub layer2: Layer2Totals,
+    /// Frames of ARP and Neighbour Discovery.
+    pub neighbours: NeighbourTotals,
     /// Frames marked CE by switches.
     pub ecn_marks: u64,
     /// RDMA packets that hosts sent, by opcode.
@@ -140,6 +159,7 @@ impl AddAssign for Totals {
             cnms,
             switch_cnps,
             layer2,
+            neighbours,
             ecn_marks,
             opcodes,
         } = other;
@@ -155,6 +175,7 @@ impl AddAssign for Totals {
         self.cnms += cnms;
         self.switch_cnps += switch_cnps;
         self.layer2 += layer2;
+        self.neighbours += neighbours;
         self.ecn_marks += ecn_marks;
         for (cause, frames) in drops {
             *self.drops.entry(cause).or_default() += frames;

@@ -16,7 +16,8 @@ use crate::support::{
 const EXECUTIONS: [(u32, usize); 3] = [(2, 2), (3, 1), (8, 2)];
 
 /// Scenarios with one switch, which no program cuts.
-const UNCUT: [&str; 15] = [
+const UNCUT: [&str; 17] = [
+    "completion-events",
     "connect-cm",
     "dcqcn-presets",
     "dcqcn-stability",
@@ -25,6 +26,7 @@ const UNCUT: [&str; 15] = [
     "hpcc-incast",
     "mixed-algorithms",
     "nic-priorities",
+    "partitions",
     "qcn-long-flows",
     "sigcomm16-livelock-read",
     "sigcomm16-livelock",

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use rocelab_capture::CaptureReader;
 use rocelab_sim::network::RecordKind;
-use rocelab_sim::{Planning, Scenario, Simulation};
+use rocelab_sim::{Planning, Scenario, Simulation, ideal_fct};
 use rocelab_transport::CompletionStatus;
+use rocelab_units::Duration;
 use rocelab_wire::{Frame, Network};
 
 use crate::support::try_plan;
@@ -38,15 +39,18 @@ const ROUTER: &str = "[layer3]\nrouters = [\"spine-0\"]\n";
 struct Ran {
     /// Of each flow, in order.
     completed: Vec<bool>,
+    /// How long each took.
+    times: Vec<Duration>,
     /// Where frames were dropped, and why.
     drops: BTreeSet<(u32, &'static str)>,
     simulation: Simulation,
 }
 
 fn run(plan: rocelab_sim::Plan, capture: Option<&Path>) -> Ran {
+    let (plan, mut times) = (Arc::new(plan), BTreeMap::new());
     let flows = plan.flows.len();
     let mut simulation: Simulation =
-        Simulation::new(Arc::new(plan)).expect("a plan becomes a network");
+        Simulation::new(Arc::clone(&plan)).expect("a plan becomes a network");
     if let Some(folder) = capture {
         simulation.start_capture(folder).expect("the folder takes files");
     }
@@ -59,6 +63,7 @@ fn run(plan: rocelab_sim::Plan, capture: Option<&Path>) -> Ran {
     for record in simulation.take_records() {
         match record.kind {
             RecordKind::FlowEnd(end) => {
+                times.insert(end.flow, end.finished.since(plan.flows[end.flow as usize].start));
                 let before = ended.insert(end.flow, end.status == CompletionStatus::Success);
                 assert_eq!(before, None, "once");
             }
@@ -69,7 +74,7 @@ fn run(plan: rocelab_sim::Plan, capture: Option<&Path>) -> Ran {
         }
     }
     let completed = (0u32..).take(flows).map(|flow| ended[&flow]).collect();
-    Ran { completed, drops, simulation }
+    Ran { completed, times: times.into_values().collect(), drops, simulation }
 }
 
 /// Of each RDMA frame in a capture: MAC addresses, VLAN, and hop limit.
@@ -177,6 +182,122 @@ fn two_subnets_on_one_bridge_meet_at_the_router() {
     assert_eq!(ran.drops.into_iter().collect::<Vec<_>>(), [(8, "no_route")]);
 }
 
+/// Two tiers of routers: each leaf has a link to each of four spines.
+fn routed(flows: &str) -> String {
+    format!(
+        "[layer3]\nrouters = [\"leaf-*\", \"spine-*\"]\n[topology.leaf-spine]\nleaves = 2\nspines = 4\n\
+         hosts_per_leaf = 16\nhost_link = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+         fabric_link = {{ rate = \"400Gbps\", cable = \"30m\" }}\n[congestion_control.none]\n\
+         [workload.flows]\nlist = [{flows}]\n"
+    )
+}
+
+#[test]
+fn routers_spread_flows_over_next_hops_of_equal_cost_as_other_networks_do() {
+    let flow = |host: u32| {
+        let to = host + 16;
+        format!("{{ from = \"host-{host}\", to = \"host-{to}\", bytes = \"100KB\" }}, ")
+    };
+    let flows: String = (0..16).map(flow).collect();
+    let ran = run(try_plan(&routed(&flows)).expect("it can run"), None);
+    assert_eq!((ran.completed, ran.drops.len()), (vec![true; 16], 0));
+    // The same choices as without `[layer3]`, where all switches are routers too: the same hash chooses among as many ports.
+    let plain = routed(&flows).replace("[layer3]\nrouters = [\"leaf-*\", \"spine-*\"]\n", "");
+    let plain = run(try_plan(&plain).expect("it can run"), None);
+    // What each spine has sent to leaf-0 and leaf-1: acknowledgements and data.
+    let sent = |ran: &Simulation| {
+        let ports = ran.network().ports().filter(|port| port.node >= 34);
+        ports.map(|port| port.counters.bytes).collect::<Vec<_>>()
+    };
+    let spread = sent(&ran.simulation);
+    assert_eq!(spread, sent(&plain.simulation));
+    assert!(spread.iter().filter(|&&bytes| bytes > 0).count() >= 3, "{spread:?}");
+}
+
+#[test]
+fn a_flow_alone_takes_its_ideal_time() {
+    let vlans = "[layer2]\nvlans = [{ id = 10, hosts = [\"host-2\"] }, { id = 20, hosts = [\"host-3\"] }]\n";
+    let far = "{ from = \"host-0\", to = \"host-20\", bytes = \"100KB\" }";
+    for text in [
+        racks(ROUTER, [2, 3]),
+        racks(ROUTER, [2, 6]),
+        // To the router and back over the same link: two switches more than on the shortest path.
+        racks(&format!("{ROUTER}{vlans}"), [2, 3]),
+        routed(far),
+    ] {
+        let plan = try_plan(&text).expect("it can run");
+        let ideal = ideal_fct(&plan, &plan.flows[0]);
+        let ran = run(plan, None);
+        assert_eq!((ran.times, ran.completed), (vec![ideal], vec![true]), "{text}");
+    }
+}
+
+#[test]
+fn telemetry_counts_the_switches_on_the_way_and_not_those_on_the_shortest_path() {
+    // leaf-0, spine-0, leaf-0: three where the shortest path has one. Records are for five.
+    let ring = |bridges: u32| {
+        let nodes = 2 + bridges + 1;
+        let mut text = format!("{nodes} {} {}\n", bridges + 1, bridges + 2);
+        let _ =
+            writeln!(text, "{}", (2..nodes).map(|id| id.to_string()).collect::<Vec<_>>().join(" "));
+        let links = (2..2 + bridges).map(|bridge| (bridge, bridge + 1)).chain([(0, 2), (1, 2)]);
+        for (a, b) in links {
+            let _ = writeln!(text, "{a} {b} 100Gbps 100ns 0");
+        }
+        text
+    };
+    for (bridges, switches, fits) in [(2, 5, true), (3, 7, false)] {
+        let folder = folder("telemetry");
+        std::fs::write(folder.join("topology.txt"), ring(bridges)).expect("the folder takes files");
+        let router = 2 + bridges;
+        let text = format!(
+            "[layer3]\nrouters = [\"switch-{router}\"]\n\
+             [layer2]\nvlans = [{{ id = 10, hosts = [\"host-0\"] }}, {{ id = 20, hosts = [\"host-1\"] }}]\n\
+             [topology.file]\npath = \"topology.txt\"\nformat = \"edge-list\"\n[congestion_control.hpcc]\n\
+             [workload.flows]\nlist = [{{ from = \"host-0\", to = \"host-1\", bytes = \"4KB\" }}]\n"
+        );
+        let scenario = Scenario::parse(&text, &folder.join("telemetry.toml"), &[]);
+        match scenario.and_then(|scenario| scenario.plan()) {
+            Ok(plan) => assert_eq!((run(plan, None).completed, fits), (vec![true], true)),
+            Err(error) => {
+                let error = error.to_string();
+                assert!(!fits && error.contains(&format!("{switches} switches")), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_does_not_arrive_is_said_beforehand() {
+    let limited = "[roce]\nhop_limit = 1\n";
+    for (flow, rest, expected) in [
+        ([2, 3], ROUTER, None),
+        ([0, 1], ROUTER, None),
+        ([0, 4], ROUTER, Some("(not_routable)")),
+        ([0, 2], ROUTER, Some("(wrong_gid)")),
+        (
+            [2, 6],
+            "[layer3]\n[layer2]\nvlans = [{ id = 10, hosts = [\"host-6\"] }]\n",
+            Some("(no_route)"),
+        ),
+        ([2, 6], limited, Some("(ttl_expired)")),
+    ] {
+        let text = match rest {
+            "[roce]\nhop_limit = 1\n" => racks(ROUTER, flow).replace("[roce]\n", limited),
+            rest => racks(rest, flow),
+        };
+        let scenario = Scenario::parse(&text, Path::new("test.toml"), &[]).expect("a scenario");
+        let plan = scenario.plan().expect("it can run");
+        let notes = scenario.without_effect(&plan);
+        let notes: Vec<_> = notes.iter().map(ToString::to_string).collect();
+        let found: Vec<_> = notes.iter().filter(|note| note.contains("do not arrive")).collect();
+        match expected {
+            None => assert!(found.is_empty(), "{notes:?}"),
+            Some(cause) => assert!(found.len() == 1 && found[0].contains(cause), "{notes:?}"),
+        }
+    }
+}
+
 #[test]
 fn what_does_not_go_together_is_refused() {
     let both = "[layer3]\nrouters = [\"spine-0\"]\nmultilayer = [\"spine-0\"]\n";
@@ -200,11 +321,7 @@ fn what_does_not_go_together_is_refused() {
             "switch.forwarding_plane",
             "[layer3]",
         ),
-        (
-            "[layer3]\n[switch]\nload_balancing = \"round-robin\"\n",
-            "switch.load_balancing",
-            "one way",
-        ),
+        ("[layer3]\n[switch]\nload_balancing = \"round-robin\"\n", "switch.load_balancing", "hash"),
         (
             "[layer3]\n[[failure]]\nkind = \"link-down\"\nat = \"1us\"\nport = \"leaf-0:4\"\n",
             "failure[0]",
@@ -449,10 +566,19 @@ fn in_300_random_networks_frames_arrive_or_are_dropped_where_the_standards_say()
         let flows = random_flows(&network, seed);
         let text = network.text(&folder, &flows, "");
         let scenario = Scenario::parse(&text, &folder.join("random.toml"), &[]);
-        let plan = scenario.and_then(|scenario| scenario.plan());
-        let ran = run(plan.unwrap_or_else(|error| panic!("{seed}: {error}\n{text}")), None);
+        let scenario = scenario.unwrap_or_else(|error| panic!("{seed}: {error}\n{text}"));
+        let plan = scenario.plan().unwrap_or_else(|error| panic!("{seed}: {error}\n{text}"));
+        let notes = scenario.without_effect(&plan);
+        let is_said = notes.iter().any(|note| note.to_string().contains("do not arrive"));
+        let is_due = flows.iter().any(|&(from, to)| network.drop_of(from, to).is_some());
+        assert_eq!(is_said, is_due, "{seed}: {notes:?}\n{text}");
+        let ideal: Vec<_> = plan.flows.iter().map(|flow| ideal_fct(&plan, flow)).collect();
+        let ran = run(plan, None);
         let mut accepted = 0;
         let mut expected = BTreeSet::new();
+        for ((&completed, &ideal), &time) in ran.completed.iter().zip(&ideal).zip(&ran.times) {
+            assert!(!completed || time >= ideal, "{seed}: {time} is less than {ideal}\n{text}");
+        }
         for (&(from, to), &completed) in flows.iter().zip(&ran.completed) {
             let dropped = network.drop_of(from, to);
             assert_eq!(completed, dropped.is_none(), "{seed}: {from} to {to}: {dropped:?}\n{text}");

@@ -138,7 +138,7 @@ impl Nic {
         content: Option<Content>,
     ) {
         self.with_queue_pair(now, packet.dest_qp(), |queue_pair, shared| {
-            if queue_pair.migrates() {
+            if queue_pair.address.migrates() {
                 queue_pair.note_path(now, packet, shared);
             }
         });

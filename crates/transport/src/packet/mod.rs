@@ -103,20 +103,6 @@ impl Packet {
         self.with_flag(SOLICITED_EVENT, solicited)
     }
 
-    /// The packet with MigReq 0, as its sender has an alternate path loaded, or not.
-    #[inline]
-    #[must_use]
-    pub const fn with_alternate_path(self, loaded: bool) -> Self {
-        self.with_flag(ALTERNATE_PATH, loaded)
-    }
-
-    /// Whether its sender has an alternate path loaded: MigReq is 0. Else adapters set it, but for CNPs.
-    #[inline]
-    #[must_use]
-    pub const fn has_alternate_path(&self) -> bool {
-        self.dest_qp_and_flags & ALTERNATE_PATH != 0
-    }
-
     /// The packet with BECN set or not.
     #[inline]
     #[must_use]
@@ -342,6 +328,20 @@ impl Packet {
         }
         self
     }
+}
+
+/// A packet with MigReq 0, as its sender has an alternate path loaded, or not.
+#[inline]
+#[must_use]
+pub(crate) const fn with_alternate_path(packet: Packet, loaded: bool) -> Packet {
+    packet.with_flag(ALTERNATE_PATH, loaded)
+}
+
+/// Whether the sender of a packet has an alternate path loaded: MigReq is 0. Else adapters set it, but for CNPs.
+#[inline]
+#[must_use]
+pub const fn has_alternate_path(packet: &Packet) -> bool {
+    packet.dest_qp_and_flags & ALTERNATE_PATH != 0
 }
 
 /// A packet with the code points of this number, which mean nothing to a host: those of the eight priorities come first.

@@ -4,22 +4,12 @@
 //! loaded (Rearm, Armed), and by 1 that it uses the only one that it has (Migrated). It is armed once it has heard from its peer
 //! that that has one too; then either of the two may migrate, and the other follows at the first packet with MigReq 1.
 
-use rocelab_units::{Duration, SimTime};
+use rocelab_units::SimTime;
 
 use super::pair::QueuePair;
 use crate::nic::Shared;
-use crate::{Packet, PathMigration};
-
-/// A second path of a queue pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AlternatePath {
-    /// What packets have there in place of [`QueuePairConfig::entropy`](crate::QueuePairConfig::entropy).
-    pub entropy: u32,
-    /// How long after a migration the program loads the path that was left as the new alternate path; none: it does not.
-    pub rearm: Option<Duration>,
-    /// When the program asks this end to migrate, if it does: at the first packet that arrives from then on while it is armed.
-    pub migrate_at: Option<SimTime>,
-}
+use crate::packet::has_alternate_path;
+use crate::{AlternatePath, Packet, PathMigration};
 
 /// Where a queue pair with an alternate path stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, borsh::BorshSerialize, borsh::BorshDeserialize)]
@@ -55,12 +45,6 @@ impl Migration {
 }
 
 impl QueuePair {
-    /// Whether it has a second path, so that each packet that arrives says something of it.
-    #[inline]
-    pub(crate) const fn migrates(&self) -> bool {
-        self.address.migrates()
-    }
-
     /// A packet has arrived: what it says of the peer's paths, before anything else is made of it.
     pub(crate) fn note_path(&mut self, now: SimTime, packet: &Packet, shared: &mut Shared) {
         let migration = self.paths.as_mut().and_then(|paths| paths.migration.as_mut());
@@ -73,7 +57,7 @@ impl QueuePair {
             migration.state = PathState::Rearm;
             self.address.set_migrated(false);
         }
-        let asks = match (migration.state, packet.has_alternate_path()) {
+        let asks = match (migration.state, has_alternate_path(packet)) {
             (PathState::Rearm, true) => {
                 migration.state = PathState::Armed;
                 false

@@ -15,7 +15,6 @@ mod standing;
 mod state;
 mod unreliable;
 
-pub use self::migration::AlternatePath;
 pub use self::outstanding_work::OutstandingWork;
 pub use self::pair::QueuePair;
 pub(crate) use self::pair::Schedule;

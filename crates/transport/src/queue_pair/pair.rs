@@ -14,7 +14,7 @@ use super::state::{QueuePairState, StateError};
 use super::unreliable::Unreliable;
 use crate::congestion_control::Telemetry;
 use crate::nic::Shared;
-use crate::packet::marked;
+use crate::packet::{marked, with_alternate_path};
 use crate::path_entropy::Spread;
 use crate::receive_queue::ReceiveQueue;
 use crate::sequence::psn;
@@ -38,7 +38,7 @@ pub struct QueuePair {
     /// Whether congestion was met and not yet echoed.
     pub(super) owes_echo: bool,
     pub(super) qpn: u32,
-    pub(super) address: Address,
+    pub(crate) address: Address,
     /// Only without acknowledgements; then the responder has nothing to do.
     pub(super) unreliable: Option<Box<Unreliable>>,
     pub(super) profile: Arc<QueuePairProfile>,
@@ -147,7 +147,7 @@ impl Address {
 
     /// Whether it has a second path.
     #[inline]
-    pub(super) const fn migrates(&self) -> bool {
+    pub(crate) const fn migrates(&self) -> bool {
         self.flags.has(PathFlags::MIGRATES)
     }
 
@@ -160,7 +160,7 @@ impl Address {
     #[inline]
     pub(super) fn transmit_in(&self, packet: Packet, priority: u8, marking: u8) -> Transmit {
         let packet = packet.with_class(priority, Ecn::from_bits(self.flags.0));
-        let packet = packet.with_alternate_path(self.has_alternate());
+        let packet = with_alternate_path(packet, self.has_alternate());
         let packet = marked(packet, marking);
         Transmit {
             packet,

@@ -12,8 +12,8 @@ use rocelab_state::{Result, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The stacks of a host, the places of their offers: its NIC, its TCP, and its streams.
-pub const STACKS: usize = 3;
+/// The stacks of a host, the places of their offers: its NIC, its neighbours, its TCP, and its streams.
+pub const STACKS: usize = 4;
 
 /// What a stack has to send that is not paused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -178,7 +178,7 @@ mod tests {
         /// Whatever is chosen is there, control goes first, and the port is never idle for nothing.
         #[test]
         fn every_scheduler_keeps_the_port_busy(
-            rounds in prop::collection::vec([offer(), offer(), offer()], 1..60)
+            rounds in prop::collection::vec([offer(), offer(), offer(), offer()], 1..60)
         ) {
             for config in HostSchedulerConfig::all() {
                 let mut scheduler = config.build();

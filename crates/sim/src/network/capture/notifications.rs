@@ -8,7 +8,7 @@ use rocelab_wire::{
 };
 
 use super::{Capture, Capturing};
-use crate::network::feature::Scene;
+use crate::network::feature::{Frames, Sight};
 use crate::network::packet::{Body, Packet, PacketOf};
 use crate::profile::{HostPacket, Profile};
 
@@ -16,16 +16,15 @@ impl Capture {
     /// Keeps the first bytes of a sampled frame's MSDU for the notification about it.
     pub(in crate::network) fn note_sampled<P: Profile>(
         &self,
-        scene: &mut Scene<'_, P>,
-        port: u32,
-        (sampled, notification): (PacketId, PacketId),
+        sight: &Sight<'_, P>,
+        frames: &mut Frames<'_, P>,
+        (port, (sampled, notification)): (u32, (PacketId, PacketId)),
         msdu_len: u16,
     ) {
-        let packet = *scene.frames.get(sampled);
+        let packet = *frames.get(sampled);
         let Body::Rdma(body) = packet.body else { return };
         let Some(rdma) = body.as_rdma() else { return };
-        let (sight, frames) = (&scene.sight, &scene.frames);
-        let view = Capturing { sight, frames, owners: self.owners.as_deref() };
+        let view = Capturing { sight, frames: &*frames, owners: self.owners.as_deref() };
         let mut changed = Vec::new();
         let Ok(frame) = view.frame_of(port, sampled, &packet, rdma, &mut changed) else { return };
         let mut bytes = vec![0; frame.wire_len()];
@@ -34,7 +33,7 @@ impl Capture {
         }
         let start = bytes.len().min(Ethernet::LEN + view.tags_len());
         let end = bytes.len().min(start + usize::from(msdu_len));
-        if let Some(notes) = &mut scene.frames.side.notes {
+        if let Some(notes) = &mut frames.side.notes {
             notes.put_sampled(notification, bytes[start..end].into());
         }
     }

@@ -5,7 +5,9 @@ use rocelab_fabric::PacketId;
 
 use crate::network::other_frames::OtherFrames;
 use crate::network::packet::{Body, Packet};
-use crate::profile::{EndHost, HostPacket, OtherStacks, Profile, StackDeparture, StackFrame};
+use crate::profile::{
+    EndHost, HostPacket, NeighbourKind, OtherStacks, Profile, StackDeparture, StackFrame,
+};
 use crate::record::DropCause;
 
 impl<P: Profile> OtherFrames<'_, P> {
@@ -27,7 +29,14 @@ impl<P: Profile> OtherFrames<'_, P> {
             let network = &mut *self.0;
             let known = (&*network.plan, &*network.layout.adjacency);
             packet.path = network.layout.paths.of(host, packet.ends(), &*network.routing, known);
-            self.0.course.totals.frames_created += 1;
+            let totals = &mut self.0.course.totals;
+            totals.frames_created += 1;
+            if let StackFrame::Neighbour(frame) = &departing.packet {
+                match frame.kind {
+                    NeighbourKind::Solicitation => totals.neighbours.solicitations += 1,
+                    NeighbourKind::Advertisement => totals.neighbours.advertisements += 1,
+                }
+            }
             let id = self.0.pool.insert(packet);
             if let Some(notes) = &mut self.0.side.notes {
                 notes.start(host, id);

@@ -11,7 +11,7 @@ use rocelab_units::Duration;
 use crate::network::core::Network;
 use crate::network::course::{Course, Flows, Operations};
 use crate::profile::roce::Roce;
-use crate::record::{DropCause, Layer2Totals, Totals, Traversals};
+use crate::record::{DropCause, Layer2Totals, NeighbourTotals, Totals, Traversals};
 
 /// Sums over all parts.
 #[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
@@ -42,6 +42,7 @@ struct SavedTotals {
     switch_cnps: u64,
     floods: u64,
     flooded_frames: u64,
+    neighbours: NeighbourTotals,
 }
 
 impl Sums {
@@ -148,6 +149,7 @@ impl SavedTotals {
             cnms,
             switch_cnps,
             layer2: Layer2Totals { floods, flooded_frames, .. },
+            neighbours,
             ecn_marks: _,
             opcodes: _,
         } = *part;
@@ -165,6 +167,7 @@ impl SavedTotals {
             switch_cnps,
             floods,
             flooded_frames,
+            neighbours,
         }
     }
 
@@ -183,6 +186,7 @@ impl SavedTotals {
             switch_cnps,
             floods,
             flooded_frames,
+            neighbours,
         } = other;
         self.traversals += traversals;
         self.frames_created += frames_created;
@@ -199,6 +203,7 @@ impl SavedTotals {
         self.switch_cnps += switch_cnps;
         self.floods += floods;
         self.flooded_frames += flooded_frames;
+        self.neighbours += neighbours;
     }
 
     fn to_totals(&self) -> Result<Totals> {
@@ -220,6 +225,7 @@ impl SavedTotals {
             paused_time: Duration::ZERO,
             cnms: self.cnms,
             switch_cnps: self.switch_cnps,
+            neighbours: self.neighbours,
             layer2: Layer2Totals {
                 floods: self.floods,
                 flooded_frames: self.flooded_frames,

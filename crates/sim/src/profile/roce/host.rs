@@ -96,6 +96,16 @@ pub(super) struct ConnectionEnds {
     pub(super) remote_initial_psn: u32,
 }
 
+impl ConnectionEnds {
+    /// Both ends of a flow's connection as an exchange out of band tells them.
+    pub(super) fn planned(described: &FlowPlan, is_source: bool) -> Self {
+        let source = (described.source_qpn, described.source_psn);
+        let destination = (described.destination_qpn, described.destination_psn);
+        let (near, far) = if is_source { (source, destination) } else { (destination, source) };
+        Self { qpn: near.0, dest_qp: far.0, initial_psn: near.1, remote_initial_psn: far.1 }
+    }
+}
+
 impl VerbsHost {
     pub(super) fn new(plan: &Plan, node: NodeId, adjacency: &Adjacency) -> Self {
         let link = adjacency.ports_of(node).first();
@@ -153,6 +163,28 @@ impl VerbsHost {
     /// Sets up the source's queue pair and posts all messages of a flow.
     fn start_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
         if let Some(stacks) = &mut self.stacks
+            && let Some(neighbours) = &mut stacks.neighbours
+            && !neighbours.resolve(plan, now, flow)
+        {
+            return; // It starts when the next hop's address is known.
+        }
+        self.open_flow(plan, now, flow);
+    }
+
+    /// Starts the flows whose next hop has answered.
+    #[cold]
+    fn start_resolved(&mut self, plan: &Plan, now: SimTime) {
+        while let Some(stacks) = &mut self.stacks
+            && let Some(neighbours) = &mut stacks.neighbours
+            && let Some(flow) = neighbours.poll_ready()
+        {
+            self.open_flow(plan, now, flow);
+        }
+    }
+
+    /// Starts a flow whose next hop is known.
+    fn open_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
+        if let Some(stacks) = &mut self.stacks
             && let Some(stack) = stacks.carrying_mut(&plan.flows[flow as usize])
         {
             return stack.start(plan, now, flow);
@@ -161,7 +193,8 @@ impl VerbsHost {
             connections.connect(plan, now, flow);
             return Connecting(self).follow_connections(plan, now);
         }
-        self.create_queue_pair(plan, flow, self.planned_ends(plan, flow, true));
+        let ends = ConnectionEnds::planned(&plan.flows[flow as usize], true);
+        self.create_queue_pair(plan, flow, ends);
         self.post_messages(plan, now, flow);
     }
 
@@ -183,24 +216,13 @@ impl VerbsHost {
                 .local(address);
             address += length;
             count += 1;
-            let posted = match self.address_handle(plan, flow) {
+            let posted = match address_handle(plan, &plan.flows[flow as usize]) {
                 None => self.nic.post_send(now, source_qpn, work),
                 Some(to) => self.nic.post_datagram(now, source_qpn, work, to),
             };
             debug_assert!(posted.is_ok(), "a plan's flow can be posted: {posted:?}");
         }
         self.state(source_qpn).messages_left = count;
-    }
-
-    /// Where the datagrams of a flow go, if it is of datagrams.
-    fn address_handle(&self, plan: &Plan, flow: u32) -> Option<AddressHandle> {
-        let described = &plan.flows[flow as usize];
-        plan.service().is_datagram().then(|| AddressHandle {
-            destination: described.destination,
-            entropy: plan.flow_hash(self.node, described.destination, described.entropy),
-            dest_qp: described.destination_qpn,
-            q_key: plan.keys(described.queue_pairs).sent_q_key,
-        })
     }
 
     /// The destination's queue pair, at the first packet for it. Both ends of the connection are
@@ -210,22 +232,9 @@ impl VerbsHost {
         let index = qpn.wrapping_sub(FIRST_QPN) as usize;
         let known = self.queue_pairs.get(index).map(|state| state.flow);
         if let Some(flow) = known.filter(|&flow| flow != u32::MAX) {
-            let is_source = plan.flows[flow as usize].source == self.node;
-            self.create_queue_pair(plan, flow, self.planned_ends(plan, flow, is_source));
-        }
-    }
-
-    /// Both ends of a flow's connection as an exchange out of band tells them.
-    pub(super) fn planned_ends(&self, plan: &Plan, flow: u32, is_source: bool) -> ConnectionEnds {
-        let described = &plan.flows[flow as usize];
-        let source = (described.source_qpn, described.source_psn);
-        let destination = (described.destination_qpn, described.destination_psn);
-        let (near, far) = if is_source { (source, destination) } else { (destination, source) };
-        ConnectionEnds {
-            qpn: near.0,
-            dest_qp: far.0,
-            initial_psn: near.1,
-            remote_initial_psn: far.1,
+            let described = &plan.flows[flow as usize];
+            let ends = ConnectionEnds::planned(described, described.source == self.node);
+            self.create_queue_pair(plan, flow, ends);
         }
     }
 
@@ -400,6 +409,16 @@ impl VerbsHost {
             failure: None,
         })
     }
+}
+
+/// Where the datagrams of a flow go, if it is of datagrams.
+fn address_handle(plan: &Plan, described: &FlowPlan) -> Option<AddressHandle> {
+    plan.service().is_datagram().then(|| AddressHandle {
+        destination: described.destination,
+        entropy: plan.flow_hash(described.source, described.destination, described.entropy),
+        dest_qp: described.destination_qpn,
+        q_key: plan.keys(described.queue_pairs).sent_q_key,
+    })
 }
 
 impl EndHost<Roce> for VerbsHost {
@@ -603,6 +622,7 @@ impl OtherStacks for VerbsHost {
     ) {
         if let Some(stacks) = &mut self.stacks {
             stacks.receive(plan, now, frame, sack);
+            self.start_resolved(plan, now);
         }
     }
 

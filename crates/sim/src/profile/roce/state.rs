@@ -3,7 +3,7 @@
 use rocelab_state::{Result, State, load_value, save_value, unfit};
 use rocelab_transport::{FIRST_QPN, QueuePairConfig};
 
-use super::host::FlowState;
+use super::host::{ConnectionEnds, FlowState};
 use super::{LinkLoss, VerbsHost};
 use crate::Plan;
 
@@ -77,7 +77,7 @@ impl VerbsHost {
         for state in &self.queue_pairs {
             let flow = plan.flows.get(state.flow as usize);
             made.push(flow.map(|flow| {
-                let ends = self.planned_ends(plan, state.flow, flow.source == self.node);
+                let ends = ConnectionEnds::planned(flow, flow.source == self.node);
                 self.configuration(plan, state.flow, ends)
             }));
         }

@@ -132,6 +132,8 @@ macro_rules! stacks {
 }
 
 stacks! {
+    /// ARP and Neighbour Discovery, where next hops are asked for.
+    neighbours: HostNeighbours,
     /// TCP, for flows of workloads that ask for it.
     tcp: HostTcp,
     /// Traffic that is of no workload.

@@ -1,0 +1,261 @@
+//! Which MAC address a host's next hop has: ARP (RFC 826) over IPv4, Neighbour Discovery (RFC 4861) over IPv6.
+//!
+//! A flow is set up when its next hop is known, as the address of a queue pair is set before it may send. States of an entry are
+//! those of RFC 4861, section 7.3.2, which hosts use for ARP too. Who is asked for, the [plan](crate::plan::NeighbourPlan::asked) says: a
+//! router, or the peer itself.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use rocelab_fabric::NodeId;
+use rocelab_state::{BorshDeserialize, BorshSerialize, Result, State, load_value, save_value};
+use rocelab_transport::{CompletionStatus, Offer};
+use rocelab_units::{Duration, SimTime};
+
+use super::Stack;
+use crate::Plan;
+use crate::profile::{Departing, NeighbourFrame, NeighbourKind, StackDeparture, StackFrame};
+use crate::record::{FlowEnd, FlowFailure, HostEnd};
+use rocelab_transport::tcp::SackBlocks;
+
+/// The neighbours of a host.
+#[derive(Debug)]
+pub(in crate::profile::roce) struct HostNeighbours {
+    /// The own host.
+    host: NodeId,
+    timing: Timing,
+    entries: BTreeMap<NodeId, Entry>,
+    /// What is to be sent, oldest first.
+    outbox: VecDeque<NeighbourFrame>,
+    /// Flows that waited for an address that is known now.
+    ready: VecDeque<u32>,
+    ended: VecDeque<u32>,
+    /// Frame bytes that were sent.
+    sent: u64,
+}
+
+/// What a host does with all of its entries.
+#[derive(Debug)]
+struct Timing {
+    reachable: Duration,
+    delay: Duration,
+    retransmit: Duration,
+    attempts: u8,
+    /// Of frames: their length (bytes), and the number of their code points.
+    frame_len: u16,
+    marking: u8,
+    /// Whether a question for another host goes there, and is not answered by the router at the link.
+    reaches_hosts: bool,
+}
+
+/// What is known of a neighbour.
+#[derive(Clone, Debug, BorshSerialize, BorshDeserialize)]
+struct Entry {
+    state: Reachability,
+    /// When the state's time is over; never where it has none.
+    due: SimTime,
+    /// Solicitations that were sent in this state.
+    solicitations: u8,
+    /// Flows that wait for it.
+    waiting: Vec<u32>,
+}
+
+/// The states of RFC 4861, section 7.3.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, BorshSerialize, BorshDeserialize)]
+enum Reachability {
+    /// Asked for, and not answered.
+    Incomplete,
+    /// Answered of late; stale when its time is over, which nobody notices before the next use.
+    Reachable,
+    /// Used although stale: it is asked for if nothing else says that it is there.
+    Delay,
+    /// Asked for again, at its known address.
+    Probe,
+}
+
+impl HostNeighbours {
+    pub(in crate::profile::roce) fn new(plan: &Plan, node: NodeId) -> Option<Self> {
+        let config = plan.roce.neighbours.as_ref()?;
+        let far = *config.far.get(node as usize)?;
+        Some(Self {
+            host: node,
+            timing: Timing {
+                reachable: config.reachable_time,
+                delay: config.delay,
+                retransmit: config.retransmit,
+                attempts: config.attempts,
+                frame_len: config.frame_len,
+                marking: config.marking,
+                reaches_hosts: plan.roce.domains.is_some() || plan.topology.is_host(far),
+            },
+            entries: BTreeMap::new(),
+            outbox: VecDeque::new(),
+            ready: VecDeque::new(),
+            ended: VecDeque::new(),
+            sent: 0,
+        })
+    }
+
+    /// A flow is to start: whether its next hop is known. If not, it waits, and [`poll_ready`](Self::poll_ready) has it later.
+    pub(in crate::profile::roce) fn resolve(
+        &mut self,
+        plan: &Plan,
+        now: SimTime,
+        number: u32,
+    ) -> bool {
+        let flow = &plan.flows[number as usize];
+        let way = (flow.source, flow.destination, !flow.is_tcp());
+        let config = plan.roce.neighbours.as_ref();
+        let Some(asked) = config.and_then(|config| config.asked(plan, way)) else { return true };
+        let Some(entry) = self.entries.get_mut(&asked) else {
+            let waiting = vec![number];
+            let state = Reachability::Incomplete;
+            let mut entry = Entry { state, due: SimTime::NEVER, solicitations: 0, waiting };
+            Self::solicit((self.host, &self.timing), &mut self.outbox, now, (asked, &mut entry));
+            self.entries.insert(asked, entry);
+            return false;
+        };
+        match entry.state {
+            Reachability::Incomplete => {
+                entry.waiting.push(number);
+                return false;
+            }
+            Reachability::Reachable if entry.due <= now => {
+                entry.state = Reachability::Delay;
+                entry.due = now.saturating_add(self.timing.delay);
+                entry.solicitations = 0;
+            }
+            Reachability::Reachable | Reachability::Delay | Reachability::Probe => {}
+        }
+        true
+    }
+
+    /// The next flow that may start now.
+    pub(in crate::profile::roce) fn poll_ready(&mut self) -> Option<u32> {
+        self.ready.pop_front()
+    }
+
+    fn solicit(
+        (asker, timing): (NodeId, &Timing),
+        outbox: &mut VecDeque<NeighbourFrame>,
+        now: SimTime,
+        (asked, entry): (NodeId, &mut Entry),
+    ) {
+        let to_all = entry.state == Reachability::Incomplete;
+        entry.solicitations += 1;
+        entry.due = now.saturating_add(timing.retransmit);
+        let (kind, marking) = (NeighbourKind::Solicitation, timing.marking);
+        // While the port cannot send, one question waits and no more.
+        outbox.retain(|waiting| waiting.kind != kind || waiting.asked != asked);
+        outbox.push_back(NeighbourFrame { kind, asker, asked, marking, to_all });
+    }
+
+    /// The host that asks is there, at the address that its question comes from: RFC 826; RFC 4861, section 7.2.3.
+    fn note_asker(&mut self, now: SimTime, asker: NodeId) {
+        let unknown = || Entry {
+            state: Reachability::Reachable,
+            due: now, // Stale: nothing says that frames to it arrive.
+            solicitations: 0,
+            waiting: Vec::new(),
+        };
+        let entry = self.entries.entry(asker).or_insert_with(unknown);
+        if entry.state == Reachability::Incomplete {
+            self.ready.extend(entry.waiting.drain(..));
+            *entry = unknown();
+        }
+    }
+}
+
+impl Stack for HostNeighbours {
+    fn offer(&self, paused: u8) -> Offer {
+        let control = if self.is_ready(paused) { 1 } else { 0 };
+        Offer { control, data: 0, sent: self.sent }
+    }
+
+    fn is_ready(&self, paused: u8) -> bool {
+        !self.outbox.is_empty() && paused & 1 == 0
+    }
+
+    fn poll_transmit(&mut self, _: SimTime, paused: u8) -> Option<StackDeparture> {
+        if !self.is_ready(paused) {
+            return None;
+        }
+        let frame = self.outbox.pop_front()?;
+        let frame_len = self.timing.frame_len;
+        self.sent += u64::from(frame_len);
+        let destination = match frame.kind {
+            NeighbourKind::Advertisement => frame.asker,
+            NeighbourKind::Solicitation if self.timing.reaches_hosts => frame.asked,
+            // The router at the link answers: routes lead from there to the own host.
+            NeighbourKind::Solicitation => self.host,
+        };
+        let packet = StackFrame::Neighbour(frame);
+        let frame = Departing { packet, destination, flow_hash: 0, frame_len };
+        Some(StackDeparture { frame, sack: None })
+    }
+
+    fn takes(&self, frame: &StackFrame) -> bool {
+        matches!(frame, StackFrame::Neighbour(_))
+    }
+
+    fn receive(&mut self, _: &Plan, now: SimTime, frame: &StackFrame, _: Option<&SackBlocks>) {
+        let &StackFrame::Neighbour(frame) = frame else { return };
+        if frame.kind == NeighbourKind::Solicitation {
+            let kind = NeighbourKind::Advertisement;
+            self.outbox.push_back(NeighbourFrame { kind, to_all: false, ..frame });
+            return self.note_asker(now, frame.asker);
+        }
+        let Some(entry) = self.entries.get_mut(&frame.asked) else { return };
+        entry.state = Reachability::Reachable;
+        entry.due = now.saturating_add(self.timing.reachable);
+        entry.solicitations = 0;
+        self.ready.extend(entry.waiting.drain(..));
+    }
+
+    fn poll_timeout(&self) -> SimTime {
+        let running = self.entries.values().filter(|one| one.state != Reachability::Reachable);
+        running.map(|entry| entry.due).min().unwrap_or(SimTime::NEVER)
+    }
+
+    fn handle_timeout(&mut self, now: SimTime) {
+        let Self { host, timing, entries, outbox, ended, .. } = self;
+        entries.retain(|&asked, entry| {
+            if entry.state == Reachability::Reachable || entry.due > now {
+                return true;
+            }
+            if entry.state == Reachability::Delay {
+                entry.state = Reachability::Probe;
+            }
+            if entry.solicitations < timing.attempts {
+                Self::solicit((*host, timing), outbox, now, (asked, entry));
+                return true;
+            }
+            ended.extend(entry.waiting.drain(..));
+            false
+        });
+    }
+
+    /// Flows whose next hop does not answer.
+    fn poll_end(&mut self, now: SimTime) -> Option<HostEnd> {
+        self.ended.pop_front().map(|flow| {
+            HostEnd::Flow(FlowEnd {
+                flow,
+                status: CompletionStatus::Flushed,
+                finished: now,
+                retransmitted_packets: 0,
+                failure: Some(FlowFailure::AddressUnresolved),
+            })
+        })
+    }
+}
+
+impl State for HostNeighbours {
+    fn save(&self, to: &mut Vec<u8>) -> Result {
+        save_value(&(&self.entries, &self.outbox, &self.ready, &self.ended, self.sent), to)
+    }
+
+    fn load(&mut self, from: &mut &[u8]) -> Result {
+        (self.entries, self.outbox) = load_value(from)?;
+        (self.ready, self.ended, self.sent) = load_value(from)?;
+        Ok(())
+    }
+}
