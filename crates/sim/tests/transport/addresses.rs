@@ -194,7 +194,7 @@ fn addresses_that_cannot_be_are_refused() {
             format!(
                 "{table}ipv4 = \"10.1.0.1\"\n[[address]]\nhosts = [\"host-1\"]\nipv4 = \"10.1.0.1\""
             ),
-            "address[1].ipv4",
+            "address[0].ipv4",
             "10.1.0.1",
             "an address of its own",
         ),
