@@ -17,7 +17,9 @@ use crate::failure::Failure;
 #[command(group(ArgGroup::new("distance").args(["cable", "delay"]).conflicts_with("results")))]
 pub(crate) struct HeadroomArguments {
     /// A results directory: instead of a calculation, compare the headroom that the run used with what was reserved.
-    #[arg(value_name = "RESULTS", conflicts_with_all = ["rate", "largest_frame", "response", "classes"])]
+    #[arg(value_name = "RESULTS", conflicts_with_all = [
+        "rate", "cable", "delay", "mtu", "largest_frame", "response", "cell", "ports", "buffer", "shared", "reserve", "classes",
+    ])]
     results: Option<PathBuf>,
     /// Rate of every port.
     #[arg(long, value_name = "RATE", required_unless_present = "results", requires = "distance")]

@@ -48,6 +48,15 @@ impl PortHeadroom {
         })
     }
 
+    /// What was used, of what is reserved.
+    fn told(&self) -> String {
+        let (used, reserved) = (Bytes::new(self.used_bytes), Bytes::new(self.reserved_bytes));
+        match self.reserved_bytes {
+            0 => "no headroom is reserved".to_owned(),
+            _ => format!("{used} of {reserved} ({})", percent(self.share())),
+        }
+    }
+
     /// The share that was used, in millionths; all of it if frames were dropped and nothing was reserved.
     fn share(&self) -> u64 {
         let share = Millionths::ratio(self.used_bytes, self.reserved_bytes);
@@ -90,9 +99,15 @@ impl HeadroomUse {
                 1 => first.place.clone(),
                 more => format!("{} and {} more", first.place, count(more as u64 - 1)),
             };
-            return format!("not enough: {} dropped at {places}", counted(self.drops(), "frame"));
+            let none = self.ports.iter().all(|port| port.reserved_bytes == 0);
+            let what = if none { "none is reserved, and " } else { "" };
+            let frames = counted(self.drops(), "frame");
+            return format!("not enough: {what}{frames} dropped at {places}");
         }
         match first.used_bytes {
+            0 if self.ports.iter().all(|port| port.reserved_bytes == 0) => {
+                "none is reserved, and none was needed, as no frame crossed XOFF".to_owned()
+            }
             0 => "enough: none was ever used, as no frame crossed XOFF".to_owned(),
             used => format!(
                 "enough: the most that one port used is {} of {} ({}), at {}",
@@ -119,16 +134,10 @@ impl fmt::Display for HeadroomUse {
         let width =
             shown.clone().chain(whole.clone()).map(|one| one.place.len()).max().unwrap_or(0);
         for one in shown {
-            let PortHeadroom { place, reserved_bytes, used_bytes, pauses, drops } = one;
-            write!(
-                f,
-                "  {} {place:<width$}  {} of {} ({}), {}",
-                if *drops > 0 { "WRONG" } else { "ok   " },
-                Bytes::new(*used_bytes),
-                Bytes::new(*reserved_bytes),
-                percent(one.share()),
-                counted(*pauses, "pause"),
-            )?;
+            let PortHeadroom { place, pauses, drops, .. } = one;
+            let word = if *drops > 0 { "WRONG" } else { "ok   " };
+            let (told, pauses) = (one.told(), counted(*pauses, "pause"));
+            write!(f, "  {word} {place:<width$}  {told}, {pauses}")?;
             match drops {
                 0 => writeln!(f)?,
                 drops => writeln!(f, ", {} dropped", counted(*drops, "frame"))?,
@@ -139,19 +148,48 @@ impl fmt::Display for HeadroomUse {
         }
         let unused = self.ports.len() - all;
         if unused > 0 {
-            let ports = count(unused as u64);
-            writeln!(f, "        {ports} ingress ports and priorities with frames used none")?;
+            let what = match unused {
+                1 => "1 ingress port and priority".to_owned(),
+                more => format!("{} ingress ports and priorities", count(more as u64)),
+            };
+            writeln!(f, "        {what} with frames used none")?;
         }
         for one in whole {
-            writeln!(
-                f,
-                "        {:<width$}  all ports together at one time: {} of {} ({})",
-                one.place,
-                Bytes::new(one.used_bytes),
-                Bytes::new(one.reserved_bytes),
-                percent(one.share()),
-            )?;
+            let (place, told) = (&one.place, one.told());
+            writeln!(f, "        {place:<width$}  all ports together at one time: {told}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_one(reserved_bytes: u64, drops: u64) -> HeadroomUse {
+        let (place, used_bytes) = ("switch-0:1 p3".to_owned(), 0);
+        let port = PortHeadroom { place, reserved_bytes, used_bytes, pauses: 2, drops };
+        HeadroomUse { ports: vec![port], switches: Vec::new() }
+    }
+
+    #[test]
+    fn a_headroom_of_nothing_is_no_share() {
+        let dropped = of_one(0, 9);
+        assert_eq!(
+            dropped.to_string(),
+            "  WRONG switch-0:1 p3  no headroom is reserved, 2 pauses, 9 frames dropped\n"
+        );
+        let verdict = "not enough: none is reserved, and 9 frames dropped at switch-0:1 p3";
+        assert_eq!(dropped.verdict(), verdict);
+        let calm = of_one(0, 0);
+        assert_eq!(
+            calm.verdict(),
+            "none is reserved, and none was needed, as no frame crossed XOFF"
+        );
+        assert_eq!(calm.to_string(), "        1 ingress port and priority with frames used none\n");
+        assert_eq!(
+            of_one(100, 0).verdict(),
+            "enough: none was ever used, as no frame crossed XOFF"
+        );
     }
 }

@@ -143,6 +143,17 @@ impl Default for RoceConfig {
     }
 }
 
+impl RoceConfig {
+    /// Whether frames have an 802.1Q tag.
+    pub fn is_tagged(&self) -> bool {
+        match self.tagging {
+            Tagging::Auto => self.version == RoceVersion::V1,
+            Tagging::Tagged => true,
+            Tagging::Untagged => false,
+        }
+    }
+}
+
 fn is_random(entropy: &ConnectionEntropy) -> bool {
     *entropy == ConnectionEntropy::Random
 }

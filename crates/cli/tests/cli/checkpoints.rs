@@ -370,3 +370,41 @@ fn a_branch_cannot_follow_another_delay() {
         sandbox.succeeds(&[&branch[..], &same].concat());
     }
 }
+
+/// Frames of priority 3 wait behind a pause as the branch gives that priority another queue. They wait in that one from then on:
+/// the flows of priority 4 at the same port pass them, and none of them leaves.
+#[test]
+fn frames_behind_a_pause_wait_in_the_queues_of_a_branch() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "run.toml",
+        "stop = \"200us\"\n[topology.single-switch]\nhosts = 4\n\
+         link = { rate = \"40Gbps\", cable = \"3m\" }\n[congestion_control.none]\n[switch]\nlossless = [3, 4]\n\
+         xoff = \"20KB\"\n[[workload.flows]]\npriority = 3\nlist = [\n\
+         { from = \"host-1\", to = \"host-0\", bytes = \"400KB\" },\n\
+         { from = \"host-2\", to = \"host-0\", bytes = \"400KB\" },\n]\n[[workload.flows]]\npriority = 4\nlist = [\n\
+         { from = \"host-3\", to = \"host-0\", bytes = \"2MB\" },\n]\n[[failure]]\nkind = \"pause-storm\"\n\
+         host = \"host-0\"\npriorities = [3]\nat = \"20us\"\n",
+    );
+    sandbox.rocelab(&[
+        "run",
+        "run.toml",
+        "--out",
+        "run",
+        "--checkpoint-every",
+        "20us",
+        "--keep-checkpoints",
+    ]);
+    for map in ["{3=3}", "{3=5}", "{4=3, 3=4}"] {
+        let set = format!("switch.queue_of={map}");
+        let ended = sandbox.rocelab(&[
+            "branch", "run", "--at", "60us", "--out", "branch", "--force", "--set", &set,
+        ]);
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        let summary = sandbox.json("branch/summary.json");
+        // Nothing of theirs has left since the storm began.
+        let since = summary["frozen"]["since_ps"].as_u64().expect("flows are frozen");
+        assert!((20_000_000..20_100_000).contains(&since), "{map}: {since}");
+        assert_eq!(summary["frozen"]["flows"], 2, "{map}");
+    }
+}

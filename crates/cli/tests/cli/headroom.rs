@@ -92,6 +92,15 @@ fn bad_values_are_exit_code_2_and_say_what_to_give() {
         ),
         (&["--rate", "100", "--cable", "3m"], "--rate"),
         (&["--cable", "3m"], "--rate"),
+        // Of a run nothing is calculated.
+        (&["results", "--mtu", "4096"], "--mtu"),
+        (&["results", "--cell", "1B"], "--cell"),
+        (&["results", "--ports", "4"], "--ports"),
+        (&["results", "--buffer", "1MB"], "--buffer"),
+        (&["results", "--shared", "0.1"], "--shared"),
+        (&["results", "--reserve", "1KB"], "--reserve"),
+        (&["results", "--cable", "3m"], "--cable"),
+        (&["results", "--delay", "3us"], "--delay"),
     ] {
         let ended = sandbox.rocelab(&[&["headroom"], arguments].concat());
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{ended:?}");

@@ -18,9 +18,19 @@ rocelab_state::state!(PortExtras {
 });
 
 impl<L: Serialisation, F: FlowControl> Port<L, F> {
-    /// Appends a frame to a queue (0 to 7) of a port that was loaded. Its bytes are not added: the
-    /// loaded count includes them.
-    pub fn restore_waiting(&mut self, queue: u8, id: PacketId, chain: &mut impl Chain) {
+    /// Appends a frame of `len` bytes to a queue (0 to 7) of a port that was loaded. The loaded count of bytes includes it in the
+    /// queue that it was saved in: another one if the map of queues has changed since.
+    pub fn restore_waiting(
+        &mut self,
+        (saved_in, queue): (u8, u8),
+        (id, len): (PacketId, u32),
+        chain: &mut impl Chain,
+    ) {
+        if saved_in != queue {
+            let from = &mut self.queues[usize::from(saved_in)];
+            from.bytes = from.bytes.saturating_sub(len);
+            self.queues[usize::from(queue)].bytes += len;
+        }
         self.queues[usize::from(queue)].frames.push_back(chain, id);
         self.waiting |= 1 << queue;
     }

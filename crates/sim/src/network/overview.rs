@@ -241,6 +241,12 @@ impl<'a, P: Profile> Overview<'a, P> {
             || self.0.own_ports().iter().any(|port| port.port.has_closed_shaper())
     }
 
+    /// Events that are scheduled here, without those of samplers, each of which always has one.
+    pub(crate) fn scheduled_beside_samples(self) -> u64 {
+        let samples = self.0.features.sampling.samplers.len();
+        (self.0.queue.len() - samples) as u64
+    }
+
     /// All that was found at hosts that are here, with their nodes.
     pub(crate) fn idle_backlogs(self) -> impl Iterator<Item = (NodeId, IdleBacklog)> {
         self.0.features.idle_backlogs.by_host.iter().flat_map(move |(&host, seen)| {

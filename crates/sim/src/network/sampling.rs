@@ -224,17 +224,7 @@ impl<P: Profile> Measuring<'_, P> {
             }
             Measured::Utilisation(ports) => {
                 for counted in ports {
-                    let counters = self.ports[counted.port as usize].counters();
-                    let now = counters.bytes + counters.frames * self.plan.gap_bytes();
-                    let bytes = now - std::mem::replace(&mut counted.before, now);
-                    let (node, port) = self.place_of(counted.port);
-                    let capacity = {
-                        let rate = self.ports[counted.port as usize].port.link().rate();
-                        let rates = self.rates;
-                        rates.mean_or(counted.port, (since, key.time), rate)
-                    };
-                    let sample = PortUse { node, port, bytes, interval, capacity };
-                    self.keep(key, bytes > 0, RecordKind::Use(sample));
+                    self.sample_use(key, since, counted);
                 }
             }
             Measured::Ingress(ports) => self.sample_ingress(key, sampler.node, ports),
@@ -257,6 +247,22 @@ impl<P: Profile> Measuring<'_, P> {
                 }
             }
         }
+    }
+
+    /// Samples what a port has sent since the last time.
+    fn sample_use(&mut self, key: EventKey, since: SimTime, counted: &mut Counted) {
+        let interval = key.time.since(since);
+        let port = &self.ports[counted.port as usize];
+        let (counters, rate) = (port.counters(), port.port.link().rate());
+        let now = counters.bytes + counters.frames * self.plan.gap_bytes();
+        let bytes = now - std::mem::replace(&mut counted.before, now);
+        let (node, port) = self.place_of(counted.port);
+        let capacity = self.rates.mean_or(counted.port, (since, key.time), rate);
+        self.keep(
+            key,
+            bytes > 0,
+            RecordKind::Use(PortUse { node, port, bytes, interval, capacity }),
+        );
     }
 
     fn sample_queues(&mut self, key: EventKey, port: u32) {

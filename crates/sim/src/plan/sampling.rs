@@ -20,6 +20,19 @@ pub struct SamplingPlan {
     pub flows: Option<FlowSamplingPlan>,
 }
 
+impl SamplingPlan {
+    /// Whether nothing is sampled.
+    pub const fn is_empty(&self) -> bool {
+        let Self { queues, marks, utilisation, ingress, rates, flows } = self;
+        queues.is_none()
+            && marks.is_none()
+            && utilisation.is_none()
+            && ingress.is_none()
+            && rates.is_none()
+            && flows.is_none()
+    }
+}
+
 /// Ports that are sampled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortSamplingPlan {

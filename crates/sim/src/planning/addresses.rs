@@ -1,6 +1,6 @@
 //! The addresses of hosts: what subnets and tables give, checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use rocelab_fabric::{NodeId, Topology};
@@ -18,6 +18,20 @@ pub(super) struct Prefix {
     host_bits: u32,
     is_v4: bool,
 }
+
+const RESERVED_V4: &[(&str, &str)] = &[
+    ("224.0.0.0/4", "of multicast"),
+    ("127.0.0.0/8", "of loopback"),
+    ("0.0.0.0/8", "\"this network\""),
+    ("240.0.0.0/4", "reserved, or broadcast,"),
+];
+const RESERVED_V6: &[(&str, &str)] = &[
+    ("ff00::/8", "of multicast"),
+    ("::1/128", "of loopback"),
+    ("::/128", "unspecified"),
+    ("fe80::/10", "link-local"),
+    ("::ffff:0:0/96", "IPv4-mapped"),
+];
 
 /// A subnet as far as addresses go.
 struct Subnet {
@@ -41,6 +55,11 @@ impl Prefix {
         (prefix.first & prefix.mask() == 0).then_some(prefix)
     }
 
+    /// A single address.
+    const fn of_one(address: u128, is_v4: bool) -> Self {
+        Self { first: address, host_bits: 0, is_v4 }
+    }
+
     const fn mask(self) -> u128 {
         match 1_u128.checked_shl(self.host_bits) {
             Some(addresses) => addresses - 1,
@@ -54,6 +73,14 @@ impl Prefix {
 
     const fn overlaps(self, other: Self) -> bool {
         self.is_v4 == other.is_v4 && (self.contains(other.first) || other.contains(self.first))
+    }
+
+    /// A range of addresses that no single host has (RFC 6890), of which the prefix has some: the range, and what they are.
+    fn reserved(self) -> Option<(&'static str, &'static str)> {
+        let all = if self.is_v4 { RESERVED_V4 } else { RESERVED_V6 };
+        let overlaps =
+            |range: &str| Self::parse(range, self.is_v4).is_some_and(|one| one.overlaps(self));
+        all.iter().copied().find(|&(range, _)| overlaps(range))
     }
 
     /// Whether hosts may have this address of the prefix: it is not the one of the subnet itself or the broadcast address of
@@ -104,7 +131,7 @@ pub(super) fn build(
     }
     let addresses = Addresses::new(given);
     check_unique(&addresses, topology, hosts, &places)?;
-    check_stale(scenario, &addresses, hosts)?;
+    check_stale(scenario, &addresses, hosts, &places)?;
     check_outsiders(&addresses, &subnets, hosts)?;
     Ok(addresses)
 }
@@ -128,62 +155,69 @@ fn read_table(
     })?;
     for (place, host) in named.iter().copied().enumerate() {
         let one = given.entry(host).or_default();
-        let mut note = |kind| places.insert((host, kind), format!("{section}.{kind}"));
-        let at = |kind: &str, problem: &str| Fault::at(format!("{section}.{kind}"), problem);
+        let mut note = |kind| {
+            let key = format!("{section}.{kind}");
+            places.insert((host, kind), key.clone());
+            key
+        };
         if let Some(text) = &table.mac {
-            let help = "give one such as \"b8:59:9f:00:00:01\", of a single station";
-            let first = mac(text).ok_or_else(|| at("mac", "is no MAC address").help(help))?;
-            let next = first + place as u64;
-            let [_, _, octets @ ..] = next.to_be_bytes();
-            let address = MacAddress(octets);
-            let fits = next < 1 << 48 && next != 0 && !address.is_multicast();
-            ensure(fits, || at("mac", "is of no single station").value(address).help(help))?;
-            one.mac = Some(address);
-            note("mac");
+            one.mac = Some(nth_mac(&note("mac"), text, place)?);
         }
         if let Some(text) = &table.ipv4 {
-            let help = "give one of a single host, such as \"10.1.0.7\"";
-            let first: Ipv4Addr =
-                text.parse().map_err(|_| at("ipv4", "is no IPv4 address").help(help))?;
-            let next = u32::try_from(place).ok().and_then(|n| u32::from(first).checked_add(n));
-            let address = Ipv4Addr::from(next.unwrap_or(u32::MAX));
-            let is_of_host = !(address.is_multicast()
-                || address.is_broadcast()
-                || address.is_loopback()
-                || address.octets()[0] == 0
-                || address.octets()[0] >= 240);
-            ensure(is_of_host, || at("ipv4", "is of no single host").value(address).help(help))?;
-            one.ipv4 = Some(address);
-            note("ipv4");
+            one.ipv4 = Some(nth_ipv4(&note("ipv4"), text, place)?);
         }
         if let Some(text) = &table.ipv6 {
-            let help = "give one of a single host that routers forward, such as \"fd00:1::7\"";
-            let first: Ipv6Addr =
-                text.parse().map_err(|_| at("ipv6", "is no IPv6 address").help(help))?;
-            let address = Ipv6Addr::from(u128::from(first).saturating_add(place as u128));
-            let is_of_host = !(address.is_multicast()
-                || address.is_loopback()
-                || address.is_unspecified()
-                || address.is_unicast_link_local()
-                || address.to_ipv4_mapped().is_some());
-            ensure(is_of_host, || at("ipv6", "is of no single host").value(address).help(help))?;
-            one.ipv6 = Some(address);
-            note("ipv6");
+            one.ipv6 = Some(nth_ipv6(&note("ipv6"), text, place)?);
         }
         if let Some(text) = &table.stale_gid {
-            let help = "give an IP address, or a GID in the form of an IPv6 address";
-            ensure(named.len() == 1, || {
-                at("stale_gid", "is one address of several hosts").help("name one host")
-            })?;
-            let gid = match text.parse() {
-                Ok(IpAddr::V4(address)) => Gid::from(address),
-                Ok(IpAddr::V6(address)) => Gid::from(address),
-                Err(_) => return Err(at("stale_gid", "is no GID").help(help)),
-            };
-            one.stale_gid = Some(gid);
+            one.stale_gid = Some(stale_gid(&note("stale_gid"), text, named.len())?);
         }
     }
     Ok(())
+}
+
+/// The MAC address of a table's host number `place`; the text is the first one's.
+fn nth_mac(key: &str, text: &str, place: usize) -> Result<MacAddress, Fault> {
+    let help = "give one such as \"b8:59:9f:00:00:01\", of a single station";
+    let first = mac(text).ok_or_else(|| Fault::at(key, "is no MAC address").help(help))?;
+    let next = first + place as u64;
+    let [_, _, octets @ ..] = next.to_be_bytes();
+    let address = MacAddress(octets);
+    let fits = next < 1 << 48 && next != 0 && !address.is_multicast();
+    ensure(fits, || Fault::at(key, "is of no single station").value(address).help(help))?;
+    Ok(address)
+}
+
+fn nth_ipv4(key: &str, text: &str, place: usize) -> Result<Ipv4Addr, Fault> {
+    let help = "give one of a single host, such as \"10.1.0.7\"";
+    let first: Ipv4Addr =
+        text.parse().map_err(|_| Fault::at(key, "is no IPv4 address").help(help))?;
+    let next = u32::try_from(place).ok().and_then(|n| u32::from(first).checked_add(n));
+    let address = Ipv4Addr::from(next.unwrap_or(u32::MAX));
+    let is_reserved = Prefix::of_one(u32::from(address).into(), true).reserved().is_some();
+    ensure(!is_reserved, || Fault::at(key, "is of no single host").value(address).help(help))?;
+    Ok(address)
+}
+
+fn nth_ipv6(key: &str, text: &str, place: usize) -> Result<Ipv6Addr, Fault> {
+    let help = "give one of a single host that routers forward, such as \"fd00:1::7\"";
+    let first: Ipv6Addr =
+        text.parse().map_err(|_| Fault::at(key, "is no IPv6 address").help(help))?;
+    let address = Ipv6Addr::from(u128::from(first).saturating_add(place as u128));
+    let is_reserved = Prefix::of_one(address.into(), false).reserved().is_some();
+    ensure(!is_reserved, || Fault::at(key, "is of no single host").value(address).help(help))?;
+    Ok(address)
+}
+
+/// What others take for the GID of the only host of a table of so many `hosts`.
+fn stale_gid(key: &str, text: &str, hosts: usize) -> Result<Gid, Fault> {
+    let help = "give an IP address, or a GID in the form of an IPv6 address";
+    ensure(hosts == 1, || Fault::at(key, "is one address of several hosts").help("name one host"))?;
+    match text.parse() {
+        Ok(IpAddr::V4(address)) => Ok(Gid::from(address)),
+        Ok(IpAddr::V6(address)) => Ok(Gid::from(address)),
+        Err(_) => Err(Fault::at(key, "is no GID").help(help)),
+    }
 }
 
 fn mac(text: &str) -> Option<u64> {
@@ -224,6 +258,10 @@ fn subnets(scenario: &Scenario, hosts: &HostDirectory) -> Result<Vec<Subnet>, Fa
                 at("is no prefix: an address whose bits behind the prefix are 0, `/`, and the length")
                     .help(format!("give one such as \"{example}\""))
             })?;
+            if let Some((reserved, of)) = prefix.reserved() {
+                let what = format!("has addresses of {reserved}, which are {of} and of no host");
+                return Err(at(&what).help(format!("give one of hosts, such as \"{example}\"")));
+            }
             let before = subnets
                 .iter()
                 .find(|other| other.prefixes.iter().any(|(_, one)| one.overlaps(prefix)));
@@ -249,15 +287,13 @@ fn number(
     places: &mut Places,
 ) -> Result<(), Fault> {
     for &(kind, prefix) in &subnet.prefixes {
-        let mut next = 0;
+        let taken: BTreeSet<u128> =
+            given.values().filter_map(|one| in_bits(one, prefix.is_v4)).collect();
+        let mut free = (0..).map_while(|place| prefix.host(place));
+        let mut free = free.by_ref().filter(|address| !taken.contains(address));
         for &host in &subnet.hosts {
             let one = given.entry(host).or_default();
-            let own = if prefix.is_v4 {
-                one.ipv4.map(|own| u128::from(u32::from(own)))
-            } else {
-                one.ipv6.map(u128::from)
-            };
-            if let Some(own) = own {
+            if let Some(own) = in_bits(one, prefix.is_v4) {
                 let key = places.get(&(host, kind)).cloned().unwrap_or_default();
                 ensure(prefix.contains(own) && prefix.is_of_hosts(own), || {
                     let (name, subnet) = (hosts.name(host), &subnet.name);
@@ -270,13 +306,12 @@ fn number(
                 })?;
                 continue;
             }
-            let Some(address) = prefix.host(next) else {
+            let Some(address) = free.next() else {
                 let (name, count) = (&subnet.name, subnet.hosts.len());
                 let what = format!("subnet `{name}` has no addresses for all of its {count} hosts");
                 let fault = Fault::at(format!("{}.{kind}", subnet.key), what);
                 return Err(fault.help("give a shorter prefix"));
             };
-            next += 1;
             let [.., a, b, c, d] = address.to_be_bytes();
             if prefix.is_v4 {
                 one.ipv4 = Some(Ipv4Addr::new(a, b, c, d));
@@ -287,6 +322,15 @@ fn number(
         }
     }
     Ok(())
+}
+
+/// The IP address of a version that a host was given, in the form of prefixes.
+fn in_bits(given: &HostAddresses, is_v4: bool) -> Option<u128> {
+    if is_v4 {
+        given.ipv4.map(|own| u128::from(u32::from(own)))
+    } else {
+        given.ipv6.map(u128::from)
+    }
 }
 
 fn shown(address: u128, is_v4: bool) -> String {
@@ -343,13 +387,11 @@ fn check_stale(
     scenario: &Scenario,
     addresses: &Addresses,
     hosts: &HostDirectory,
+    places: &Places,
 ) -> Result<(), Fault> {
     for (host, gid) in addresses.all_given().filter_map(|(host, one)| Some((host, one.stale_gid?)))
     {
-        let index = scenario.address.iter().position(|one| {
-            one.stale_gid.is_some() && one.hosts.iter().any(|name| name == hosts.name(host))
-        });
-        let key = format!("address[{}].stale_gid", index.unwrap_or(0));
+        let key = places.get(&(host, "stale_gid")).cloned().unwrap_or_default();
         let (is_v2, is_ipv4) =
             (scenario.roce.version == crate::scenario::RoceVersion::V2, gid.to_ipv4().is_some());
         ensure(

@@ -21,7 +21,7 @@ use crate::address::Addresses;
 use crate::plan::{ConnectionPlan, FlowPlan, Partitions, Plan, ProfilePlan, RocePlan};
 use crate::scenario::{
     Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError,
-    Tagging, Transport, ensure,
+    Transport, ensure,
 };
 use crate::workload::{self, AppPlan, Flow, FlowRules, HostDirectory, Site, Workload};
 
@@ -165,18 +165,13 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>, addresses: Addresses) -> RocePlan 
         (RoceVersion::V2, IpVersion::Ipv4) => Encapsulation::V2Ipv4,
         (RoceVersion::V2, IpVersion::Ipv6) => Encapsulation::V2Ipv6,
     };
-    let is_v2 = config.version == RoceVersion::V2;
     RocePlan {
         gid: scenario.roce.gid,
         addresses: Arc::new(addresses),
         v1_hosts: BTreeSet::new(),
         domains: None,
         encapsulation,
-        tagged: match config.tagging {
-            Tagging::Auto => !is_v2,
-            Tagging::Tagged => true,
-            Tagging::Untagged => false,
-        },
+        tagged: config.is_tagged(),
         neighbours: None,
         vlans,
         hop_limit: config.hop_limit,

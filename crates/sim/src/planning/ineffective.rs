@@ -1,5 +1,7 @@
 //! What a scenario says to no effect: no error, but seldom what was meant.
 
+use std::collections::BTreeSet;
+
 use rocelab_fabric::{LoadBalancing, SwitchConfig};
 use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
@@ -8,23 +10,26 @@ use rocelab_units::{Bandwidth, Duration, SimTime};
 use super::{connection_timers, endless_tcp, keys, layer3, links, neighbours};
 use crate::plan::{Plan, SentMarkings};
 use crate::scenario::{
-    ConnectionEntropy, EntryState, FailureKind, Fault, Forwarding, LearningConfig, RoceVersion,
-    Scenario, ScenarioError,
+    ClassConfig, ConnectionEntropy, EntryState, FailureKind, Fault, Forwarding, LearningConfig,
+    Priority, RoceVersion, Scenario, ScenarioError,
 };
+use crate::workload;
 
 /// See [`Planning::without_effect`](super::Planning::without_effect).
 pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioError> {
     if plan.profile.hpcc_ns3().is_some() {
         return Vec::new();
     }
+    let sent: BTreeSet<u8> = SentMarkings::of(plan).all().collect();
     let found = failures(scenario)
         .chain(convergence(scenario))
         .chain(switch_watchdog(scenario))
         .chain(nic_watchdog(scenario))
         .chain(fault_rules(scenario))
         .chain(empty_lists(scenario))
-        .chain(classes(scenario, plan))
-        .chain(unmatched_code_points(scenario, plan))
+        .chain(classes(scenario, plan, &sent))
+        .chain(markings_of_tcp(scenario))
+        .chain(unmatched_code_points(scenario, plan, &sent))
         .chain(late_flows(plan))
         .chain(no_watchdog(scenario))
         .chain(unused_arp_timeout(scenario))
@@ -215,10 +220,17 @@ fn empty_lists(scenario: &Scenario) -> impl Iterator<Item = Fault> + '_ {
 }
 
 /// Classes in which there is no flow and no connection of RDMA.
-fn classes<'a>(scenario: &'a Scenario, plan: &'a Plan) -> impl Iterator<Item = Fault> + 'a {
-    let marks = |priority: u8| {
+fn classes<'a>(
+    scenario: &'a Scenario,
+    plan: &'a Plan,
+    sent: &'a BTreeSet<u8>,
+) -> impl Iterator<Item = Fault> + 'a {
+    let marks = move |priority: u8| {
         let mut classes = scenario.class.iter();
-        classes.any(|(class, config)| class.number() == priority && config.marking.is_some())
+        let is_given = |(class, config): (&Priority, &ClassConfig)| {
+            class.number() == priority && config.marking.is_some()
+        };
+        classes.any(is_given) && sent.contains(&priority)
     };
     let is_used = move |priority: u8| {
         marks(priority)
@@ -234,10 +246,24 @@ fn classes<'a>(scenario: &'a Scenario, plan: &'a Plan) -> impl Iterator<Item = F
     })
 }
 
+/// Code points of workloads whose frames are of TCP.
+fn markings_of_tcp(scenario: &Scenario) -> impl Iterator<Item = Fault> + '_ {
+    let priority = scenario.tcp.as_ref().map_or(0, |tcp| tcp.priority);
+    workload::items(&scenario.workload).into_iter().filter_map(move |(name, item)| {
+        let is_tcp = item.marking().is_some() && !item.transport().is_rdma();
+        is_tcp.then(|| {
+            let what = "frames of TCP have the code points of the class of `tcp.priority`";
+            Fault::at(format!("{name}.marking"), what)
+                .help(format!("leave it out, or give `class.{priority}.marking`"))
+        })
+    })
+}
+
 /// Code points that a switch's map has a priority for, and that no frame has in the trusted field.
 fn unmatched_code_points<'a>(
     scenario: &'a Scenario,
     plan: &'a Plan,
+    sent: &'a BTreeSet<u8>,
 ) -> impl Iterator<Item = Fault> + 'a {
     let of_all = ("switch".to_owned(), scenario.switch.clone());
     let overrides = scenario.switch.overrides.iter().enumerate();
@@ -248,13 +274,16 @@ fn unmatched_code_points<'a>(
     });
     let maps = std::iter::once(of_all).chain(overrides);
     let maps = maps.filter(|(_, config)| !config.priority_of.is_empty());
+    let mut told = BTreeSet::new();
     maps.flat_map(move |(section, config)| {
-        let sent = plan.code_points_in(&config, SentMarkings::of(plan).all());
+        let sent = plan.code_points_in(&config, sent.iter().copied());
         let unmatched = config.priority_of.clone().into_keys();
         let unmatched = unmatched
             .filter(|code| !code.parse().is_ok_and(|code: u8| sent.contains(&code)))
             .collect::<Vec<_>>();
-        unmatched.into_iter().map(move |code| {
+        let news = unmatched.into_iter().filter(|code| told.insert((code.clone(), sent.clone())));
+        let news: Vec<_> = news.collect();
+        news.into_iter().map(move |code| {
             let all: Vec<_> = sent.iter().map(u8::to_string).collect();
             let (sends, help) = if all.is_empty() {
                 ("no frame has that field".to_owned(), "use another `switch.trust`".to_owned())

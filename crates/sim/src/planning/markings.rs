@@ -7,7 +7,7 @@ use rocelab_transport::MarkingConfig;
 
 use super::priority::check_priority;
 use crate::plan::{ConnectionPlan, FlowPlan, Markings};
-use crate::scenario::{Fault, Priority, Scenario, Tagging, ensure};
+use crate::scenario::{Fault, Priority, Scenario, ensure};
 use crate::workload::{HostDirectory, Workload};
 
 /// What workloads ask for, each once.
@@ -95,6 +95,17 @@ fn of_hosts(
             Fault::at(format!("{section}.marking"), "it gives no code point")
                 .help("give `dscp`, `traffic_class` or `pcp`")
         })?;
+        let is_empty = |list: Option<bool>| list.unwrap_or(false);
+        ensure(!is_empty(one.priorities.as_ref().map(Vec::is_empty)), || {
+            Fault::at(format!("{section}.priorities"), "no priority is named")
+                .value("[]")
+                .help("name priorities, such as `[3]`, or leave the key out for all of them")
+        })?;
+        ensure(!is_empty(one.hosts.as_ref().map(Vec::is_empty)), || {
+            Fault::at(format!("{section}.hosts"), "no host is named")
+                .value("[]")
+                .help("name hosts, such as \"host-0\", or leave the key out for all of them")
+        })?;
         let priorities = one.priorities.clone().unwrap_or_else(|| (0..8).collect());
         for (place, &priority) in priorities.iter().enumerate() {
             check_priority(&format!("{section}.priorities[{place}]"), priority)?;
@@ -115,13 +126,7 @@ fn check(key: &str, marking: &MarkingConfig) -> Result<(), Fault> {
 
 /// A PCP needs a tag.
 fn check_tags(scenario: &Scenario) -> Result<(), Fault> {
-    let is_v2 = scenario.roce.version == crate::scenario::RoceVersion::V2;
-    let tagged = match scenario.roce.tagging {
-        Tagging::Auto => !is_v2,
-        Tagging::Tagged => true,
-        Tagging::Untagged => false,
-    };
-    if tagged {
+    if scenario.roce.is_tagged() {
         return Ok(());
     }
     let classes = (0..8).filter_map(Priority::new).filter_map(|priority| {

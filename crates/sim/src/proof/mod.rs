@@ -22,6 +22,7 @@ mod text;
 
 use serde::Serialize;
 
+use crate::plan::SentMarkings;
 use crate::{LinkPlan, Plan};
 
 pub use calculator::{
@@ -135,8 +136,9 @@ impl Proof {
         tell(ProofStage::Memory);
         (proof.headroom, proof.memory) = headroom::find(plan);
         proof.egress_limits = egress_limit::find(plan);
-        proof.pauses = pauses::find(plan);
-        proof.receivers = receivers::find(plan);
+        let sent = SentMarkings::of(plan);
+        proof.pauses = pauses::find(plan, &sent);
+        proof.receivers = receivers::find(plan, &sent);
         match dependency::find(plan, tell) {
             Ok(finding) => proof.buffer_dependency = Some(finding),
             Err(error) => proof.not_checked.push(format!("buffer dependency: {error}")),

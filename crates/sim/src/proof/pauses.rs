@@ -58,10 +58,10 @@ pub struct UnheardPause {
 }
 
 /// All that is wrong with the pauses of a plan.
-pub(super) fn find(plan: &Plan) -> Vec<PauseFinding> {
+pub(super) fn find(plan: &Plan, sent: &SentMarkings) -> Vec<PauseFinding> {
     let adjacency = plan.topology.adjacency();
     let short = short(plan, &adjacency).map(PauseFinding::Short);
-    let unheard = unheard(plan, &adjacency).map(PauseFinding::Unheard);
+    let unheard = unheard(plan, &adjacency, sent).map(PauseFinding::Unheard);
     short.chain(unheard).collect()
 }
 
@@ -107,13 +107,16 @@ fn least_quanta(link: &Link, frame: u64) -> u64 {
 }
 
 /// By sent and received priority, the links whose senders are not stopped.
-fn unheard(plan: &Plan, adjacency: &Adjacency) -> impl Iterator<Item = UnheardPause> {
-    let sent = SentMarkings::of(plan);
+fn unheard(
+    plan: &Plan,
+    adjacency: &Adjacency,
+    sent: &SentMarkings,
+) -> impl Iterator<Item = UnheardPause> {
     let mut kinds: BTreeMap<_, UnheardPause> = BTreeMap::new();
     for receiver in plan.topology.switches().filter(|&switch| is_lossless(plan, switch)) {
         for port in adjacency.ports_of(receiver) {
             for (sent_priority, lossless_priority) in
-                unheard_from(plan, receiver, port, adjacency, &sent)
+                unheard_from(plan, receiver, port, adjacency, sent)
             {
                 let name = |node: NodeId| plan.topology.nodes[node as usize].name.clone();
                 let kind = (sent_priority, lossless_priority);

@@ -53,9 +53,8 @@ impl ReceiverFinding {
 }
 
 /// Kinds of slow receivers.
-pub(super) fn find(plan: &Plan) -> Vec<ReceiverFinding> {
+pub(super) fn find(plan: &Plan, sent: &SentMarkings) -> Vec<ReceiverFinding> {
     let adjacency = plan.topology.adjacency();
-    let sent = SentMarkings::of(plan);
     let mut kinds: BTreeMap<_, ReceiverFinding> = BTreeMap::new();
     for (&host, receiver) in &plan.slow_receivers {
         let Some(port) = adjacency.ports_of(host).first() else { continue };

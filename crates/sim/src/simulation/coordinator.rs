@@ -146,7 +146,7 @@ impl Coordinator {
     ) -> Result<ControlFlow<Ending, SimTime>, A::Error> {
         // Nothing happens later: sums of times do not wrap.
         let stop = self.plan.stop.map_or(SimTime::LATEST, P::last_instant);
-        let next = all.next();
+        let next = if self.only_samples(all)? { None } else { all.next() };
         if self.deadlocked_before(all, next.unwrap_or(SimTime::NEVER).min(stop))? {
             return Ok(ControlFlow::Break(Ending::Deadlocked));
         }
@@ -158,6 +158,19 @@ impl Coordinator {
                 ControlFlow::Continue(self.window_end)
             }
         })
+    }
+
+    /// Whether nothing is scheduled but samples, which go on for ever: they are no reason for a run to last. It comes to its `stop`,
+    /// if it has one.
+    fn only_samples<P: Profile, A: Assembly<P>>(&self, all: &mut A) -> Result<bool, A::Error> {
+        let idle = self.last_progress.0 < self.window_end;
+        if self.plan.stop.is_some() || self.plan.sampling.is_empty() || !idle {
+            return Ok(false);
+        }
+        let here =
+            all.parts().iter().map(|part| Overview(&part.network).scheduled_beside_samples());
+        let here: u64 = here.sum();
+        Ok(all.of_all(here)? == 0)
     }
 
     /// At the end of a window: is the run over?

@@ -50,6 +50,32 @@ fn what_was_lost_for_good() {
     assert!(text.ends_with("what it waits for was lost"), "{text}");
 }
 
+/// Samples go on for ever. They keep no run going in which nothing else is scheduled, in one part or in two.
+#[test]
+fn samples_are_no_progress() {
+    let text = lost("").replace("9KB", "1000B");
+    let sampled = text.clone()
+        + "[sample]\nqueues = { ports = [\"all\"], interval = \"1us\" }\nflows = { interval = \"3us\" }\n\
+           rates = { interval = \"700ns\" }\n";
+    let plain = stuck(&text, Ending::Stalled);
+    for parts in [1, 2] {
+        let plan = Scenario::parse(&sampled, Path::new("s.toml"), &[]).and_then(|one| one.plan());
+        let folder = tempfile::tempdir().unwrap();
+        let directory =
+            ResultsDir::create(folder.path().join("results"), Overwrite::Refuse).unwrap();
+        let execution = Execution { partitions: parts, threads: parts };
+        let outcome =
+            run(plan.unwrap().into(), &directory, execution, |_| ControlFlow::Continue(()));
+        let outcome = outcome.unwrap();
+        assert_eq!(
+            (outcome.ending, &outcome.summary.stalled),
+            (Ending::Stalled, &Some(plain.clone()))
+        );
+        let since_progress = outcome.summary.simulated_ps - plain.since_ps;
+        assert!(since_progress <= 30_000_000, "{since_progress} ps later");
+    }
+}
+
 /// Of a ring of four, all chunks of the second host are lost: the third waits for it, and each of the others for the
 /// one before it.
 #[test]

@@ -101,6 +101,25 @@ fn frames_for_a_gid_that_nobody_has_are_lost_where_it_is_looked_up() {
     }
 }
 
+/// A subnet gives out no address that a table has given: here 10.1.0.1 and 10.1.0.2.
+#[test]
+fn a_subnet_skips_addresses_that_hosts_have() {
+    let rest = "[[subnet]]\nhosts = [\"host-0..host-3\"]\nipv4 = \"10.1.0.0/24\"\nipv6 = \"fd00:1::/64\"\n\
+                [[address]]\nhosts = [\"host-2..host-3\"]\nipv4 = \"10.1.0.1\"\n\
+                [[address]]\nhosts = [\"host-1\"]\nipv6 = \"fd00:1::1\"\n";
+    let plan = try_plan(&pair("", rest)).unwrap_or_else(|error| panic!("{error}"));
+    let v4 = [0, 1, 2, 3].map(|host| plan.roce.addresses.ipv4(host).to_string());
+    assert_eq!(v4, ["10.1.0.3", "10.1.0.4", "10.1.0.1", "10.1.0.2"]);
+    let v6 = [0, 1, 2, 3].map(|host| plan.roce.addresses.ipv6(host).to_string());
+    assert_eq!(v6, ["fd00:1::2", "fd00:1::1", "fd00:1::3", "fd00:1::4"]);
+    // There is none left for the last host.
+    let few = "[[subnet]]\nhosts = [\"host-0..host-3\"]\nipv4 = \"10.1.0.0/29\"\n\
+               [[address]]\nhosts = [\"host-0\"]\nipv4 = \"10.1.0.2\"\n";
+    assert!(try_plan(&pair("", few)).is_ok());
+    let error = try_plan(&pair("", &few.replace("/29", "/30"))).expect_err("two addresses");
+    assert!(error.to_string().contains("no addresses for all of its 4 hosts"), "{error}");
+}
+
 #[test]
 fn addresses_that_cannot_be_are_refused() {
     let subnet = "[[subnet]]\nhosts = [\"host-0..host-1\"]\n";
@@ -127,6 +146,40 @@ fn addresses_that_cannot_be_are_refused() {
             "host-1",
             "one subnet",
         ),
+        // Prefixes that no host has an address of (RFC 6890).
+        (
+            format!("{subnet}ipv4 = \"224.1.0.0/16\""),
+            "subnet[0].ipv4",
+            "224.0.0.0/4",
+            "10.1.0.0/24",
+        ),
+        (
+            format!("{subnet}ipv4 = \"127.0.0.0/24\""),
+            "subnet[0].ipv4",
+            "127.0.0.0/8",
+            "10.1.0.0/24",
+        ),
+        (format!("{subnet}ipv4 = \"0.0.0.0/0\""), "subnet[0].ipv4", "0.0.0.0/0", "10.1.0.0/24"),
+        (format!("{subnet}ipv4 = \"0.1.0.0/16\""), "subnet[0].ipv4", "0.0.0.0/8", "10.1.0.0/24"),
+        (
+            format!("{subnet}ipv4 = \"255.255.255.0/24\""),
+            "subnet[0].ipv4",
+            "240.0.0.0/4",
+            "10.1.0.0/24",
+        ),
+        (format!("{subnet}ipv6 = \"ff02::/64\""), "subnet[0].ipv6", "ff00::/8", "fd00:1::/64"),
+        (format!("{subnet}ipv6 = \"::/64\""), "subnet[0].ipv6", "::1/128", "fd00:1::/64"),
+        (format!("{subnet}ipv6 = \"fe80::/64\""), "subnet[0].ipv6", "fe80::/10", "fd00:1::/64"),
+        // The first table names more hosts, of which one has the stale GID of the second.
+        (
+            format!(
+                "[[address]]\nhosts = [\"host-0..host-2\"]\nipv4 = \"10.9.0.1\"\n[[address]]\n\
+                 hosts = [\"host-1..host-1\"]\nstale_gid = \"10.9.0.3\""
+            ),
+            "address[1].stale_gid",
+            "10.9.0.3",
+            "no host has",
+        ),
         // The default addresses of the others are 10.0.0.3 and 10.0.0.4.
         (format!("{subnet}ipv4 = \"10.0.0.0/24\""), "subnet[0].ipv4", "10.0.0.3", "another prefix"),
         (
@@ -139,7 +192,7 @@ fn addresses_that_cannot_be_are_refused() {
         ),
         (
             format!(
-                "{subnet}ipv4 = \"10.1.0.0/24\"\n[[address]]\nhosts = [\"host-1\"]\nipv4 = \"10.1.0.1\""
+                "{table}ipv4 = \"10.1.0.1\"\n[[address]]\nhosts = [\"host-1\"]\nipv4 = \"10.1.0.1\""
             ),
             "address[0].ipv4",
             "10.1.0.1",

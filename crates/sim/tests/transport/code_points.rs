@@ -184,6 +184,23 @@ fn a_map_that_nobody_uses_is_told_of() {
 }
 
 #[test]
+fn code_points_that_no_frame_has_are_told_of_once() {
+    // TCP takes those of its class.
+    let tcp = "transport = \"tcp\"\nmarking = { dscp = 26 }\n[tcp]\npriority = 2";
+    let found = notes(&star(tcp));
+    let told: Vec<_> = found.iter().filter(|note| note.contains("frames of TCP")).collect();
+    assert!(told.len() == 1 && told[0].contains("class.2.marking"), "{found:?}");
+    // A class that nothing is of.
+    let found = notes(&star("marking = { dscp = 26 }\n[class.5]\nmarking = { dscp = 33 }"));
+    assert!(found.len() == 1 && found[0].contains("class.5"), "{found:?}");
+    // An override with the same entry says nothing new.
+    let map = "[[switch.override]]\nswitches = [\"switch-0\"]\npriority_of = { 26 = 3, 27 = 3 }";
+    let found = notes(&star(map));
+    let of = |code: &str| found.iter().filter(|note| note.contains(code)).count();
+    assert_eq!((of("priority_of.26"), of("priority_of.27")), (1, 1), "{found:?}");
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     for (rest, key, value, fix) in [
         ("marking = { dscp = 64 }", "workload.incast.marking.dscp", "64", "0 to 63"),
@@ -209,6 +226,18 @@ fn what_does_not_fit_is_refused() {
             "host.marking[0].priorities[0]",
             "8",
             "0 to 7",
+        ),
+        (
+            "[[host.marking]]\npriorities = []\nmarking = { dscp = 1 }",
+            "host.marking[0].priorities",
+            "[]",
+            "`[3]`",
+        ),
+        (
+            "[[host.marking]]\nhosts = []\nmarking = { dscp = 1 }",
+            "host.marking[0].hosts",
+            "[]",
+            "leave",
         ),
         ("[roce]\ncnp_marking = { dscp = 70 }", "roce.cnp_marking.dscp", "70", "0 to 63"),
         (

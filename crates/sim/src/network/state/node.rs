@@ -162,6 +162,15 @@ impl Checkpoint<'_> {
         self.0.shared.rounding(port).map_or(Ok(()), |dice| save_value(dice, to))
     }
 
+    /// The queue in which a frame waits at a port of a switch by the settings that hold now. A branch may have others, and pauses
+    /// hold back what waits in the queues of these.
+    fn queue_now(&self, port: u32, id: PacketId) -> Option<u8> {
+        let state = &self.0.ports[port as usize];
+        let Role::Switch(switch) = self.0.nodes[state.node as usize].role else { return None };
+        let marking = self.0.pool.get(id).body.marking()?;
+        Some(state.port.queue_of(self.0.switches[switch as usize].priorities.of(marking)))
+    }
+
     fn load_port(&mut self, port: u32, from: &mut &[u8]) -> Result {
         let state = &mut self.0.ports[port as usize];
         (state.free_armed, state.free_tie) = load_value(from)?;
@@ -170,9 +179,12 @@ impl Checkpoint<'_> {
         state.rare.timeout_armed = load_value(from)?;
         state.port.load(from)?;
         state.marking.load(from)?;
-        for queue in 0..8 {
+        for saved_in in 0..8 {
             for id in self.packets().load_all(from)? {
-                self.0.ports[port as usize].port.restore_waiting(queue, id, &mut self.0.pool);
+                let frame = (id, u32::from(self.0.pool.get(id).frame_len));
+                let queue = self.queue_now(port, id).unwrap_or(saved_in);
+                let state = &mut self.0.ports[port as usize].port;
+                state.restore_waiting((saved_in, queue), frame, &mut self.0.pool);
             }
         }
         if let Some(interrupted) = load_value(from)? {
