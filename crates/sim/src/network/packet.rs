@@ -55,6 +55,16 @@ impl<R: HostPacket> Body<R> {
         matches!(self, Self::Stack(frame) if frame.stays_in_domain())
     }
 
+    /// Whether the nodes that it names, if any, are among so many.
+    pub(crate) fn names_nodes_of(&self, nodes: usize) -> bool {
+        match self {
+            Self::Stack(StackFrame::Neighbour(frame)) => {
+                [frame.asker, frame.asked].iter().all(|&node| (node as usize) < nodes)
+            }
+            Self::Stack(_) | Self::Rdma(_) | Self::Control(_) => true,
+        }
+    }
+
     /// The priority, 0 to 7, of what goes from host to host.
     pub(crate) fn priority(&self) -> Option<u8> {
         match self {

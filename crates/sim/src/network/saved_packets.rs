@@ -63,7 +63,9 @@ impl SavedPackets<'_> {
 
     pub(super) fn load(&mut self, from: &mut &[u8]) -> Result<PacketId> {
         let saved: SavedPacket = load_value(from)?;
-        if [saved.source, saved.destination].iter().any(|&node| node as usize >= self.nodes) {
+        let ends = [saved.source, saved.destination];
+        let is_unknown = ends.iter().any(|&node| node as usize >= self.nodes);
+        if is_unknown || !saved.body.names_nodes_of(self.nodes) {
             return Err(unfit("a packet"));
         }
         let mut packet = Packet::new(saved.source, saved.destination, saved.frame_len, saved.body);

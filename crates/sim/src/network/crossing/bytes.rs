@@ -76,10 +76,13 @@ impl<'a> Overview<'a, Roce> {
     /// If there is none, or one that is not for this part.
     pub(crate) fn load_batch(self, from: &mut &[u8], window: SimTime) -> Result<BatchOf<Roce>> {
         let batch = BatchOf::<Roce>::load(from)?;
-        // Frames of flow control go from one end of a link to the other, all else from host to host.
+        // Frames of flow control go from one end of a link to the other, answers of routers come from there, and all else
+        // goes from host to host.
+        let (nodes, topology) = (self.0.nodes.len(), &self.0.plan.topology);
         let is_end = |node: NodeId, frame: &Packet<_>| {
-            (node as usize) < self.0.nodes.len()
-                && (matches!(frame.body, Body::Control(_)) || self.0.plan.topology.is_host(node))
+            let may_be_switch =
+                matches!(frame.body, Body::Control(_)) || frame.body.stays_in_domain();
+            (node as usize) < nodes && (may_be_switch || topology.is_host(node))
         };
         let arrives = |(frame, &(link, arrival)): (&Packet<_>, &(u32, EventKey))| {
             (link as usize) < self.0.layout.part.cut().links().len()
@@ -87,6 +90,7 @@ impl<'a> Overview<'a, Roce> {
                 && arrival.time > window
                 && is_end(frame.source, frame)
                 && is_end(frame.destination, frame)
+                && frame.body.names_nodes_of(nodes)
         };
         let mut frames = batch.frames.iter().zip(&batch.crossings);
         let fits = frames.all(arrives)
