@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rocelab_wire::{EmitError, Frame, InfiniBandPacket, ParseError};
+use rocelab_wire::{Arp, EmitError, Frame, InfiniBandPacket, NeighbourMessage, ParseError};
 
 fuzz_target!(|bytes: &[u8]| {
     for parsed in [Frame::parse(bytes), Frame::parse_with_fcs(bytes)] {
@@ -15,6 +15,12 @@ fuzz_target!(|bytes: &[u8]| {
     if let Some(packet) = accepted(bytes, InfiniBandPacket::parse(bytes)) {
         check_emission(bytes, |out| packet.emit(out));
         let _ = (packet.icrc_ok(), packet.vcrc_ok(), packet.to_string());
+    }
+    if let Some(arp) = accepted(bytes, Arp::parse(bytes)) {
+        assert_eq!(arp.to_bytes(), bytes[..Arp::LEN]);
+    }
+    if let Some(message) = accepted(bytes, NeighbourMessage::parse(bytes)) {
+        assert_eq!(NeighbourMessage::parse(&message.to_bytes()), Ok(message));
     }
 });
 

@@ -16,7 +16,7 @@ use crate::support::{
 const EXECUTIONS: [(u32, usize); 3] = [(2, 2), (3, 1), (8, 2)];
 
 /// Scenarios with one switch, which no program cuts.
-const UNCUT: [&str; 17] = [
+const UNCUT: [&str; 18] = [
     "completion-events",
     "connect-cm",
     "dcqcn-presets",
@@ -25,6 +25,7 @@ const UNCUT: [&str; 17] = [
     "dscp",
     "hpcc-incast",
     "mixed-algorithms",
+    "neighbours",
     "nic-priorities",
     "partitions",
     "qcn-long-flows",
