@@ -172,10 +172,9 @@ fn addresses_that_cannot_be_are_refused() {
         (format!("{subnet}ipv6 = \"fe80::/64\""), "subnet[0].ipv6", "fe80::/10", "fd00:1::/64"),
         // The first table names more hosts, of which one has the stale GID of the second.
         (
-            format!(
-                "[[address]]\nhosts = [\"host-0..host-2\"]\nipv4 = \"10.9.0.1\"\n[[address]]\n\
-                 hosts = [\"host-1..host-1\"]\nstale_gid = \"10.9.0.3\""
-            ),
+            "[[address]]\nhosts = [\"host-0..host-2\"]\nipv4 = \"10.9.0.1\"\n[[address]]\n\
+             hosts = [\"host-1..host-1\"]\nstale_gid = \"10.9.0.3\""
+                .to_owned(),
             "address[1].stale_gid",
             "10.9.0.3",
             "no host has",
