@@ -268,12 +268,13 @@ impl Domains {
         self.ways.interface(router, segment).filter(|_| is_router)
     }
 
-    /// Follows all ways of equal cost of IP frames from host to host at once: `step` adds a link to what is known of the way from
+    /// Follows all ways of equal cost of frames from host to host at once, as if routers took those without an IP header, too: `step` adds a link to what is known of the way from
     /// `start`, and `join` unites what came to one node by several. None if there is no way.
     pub fn fold_ways<T: Clone>(
         &self,
         adjacency: &Adjacency,
         (source, destination): (NodeId, NodeId),
+        is_ip: bool,
         start: T,
         step: impl Fn(&T, NodeId, Neighbour) -> T,
         join: impl Fn(T, T) -> T,
@@ -286,7 +287,7 @@ impl Domains {
                 links.into_iter().fold(known.clone(), |known, (node, far)| step(&known, node, far)),
             )
         };
-        if self.are_neighbours(source, destination, true) {
+        if self.are_neighbours(source, destination, is_ip) {
             return through(from, (source, destination), &start);
         }
         let gateway = self.routing.gateway(from, end)?;

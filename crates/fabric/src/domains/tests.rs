@@ -170,7 +170,7 @@ fn all_ways_are_followed_at_once() {
     let count = |all: &Domains, topology: &Topology, ends| {
         let step = |&(ways, links): &(u32, u32), _, _| (ways, links + 1);
         let join = |(a, links): (u32, u32), (b, others)| (a + b, links.max(others));
-        all.fold_ways(&topology.adjacency(), ends, (1, 0), step, join)
+        all.fold_ways(&topology.adjacency(), ends, true, (1, 0), step, join)
     };
     let links: Vec<_> = SPINES.iter().copied().chain([(2, 4)]).collect();
     let roles = [Router; 6];

@@ -31,6 +31,8 @@ pub(super) struct ShortestPaths {
     static_ways: Kept<(NodeId, NodeId), StaticWays>,
     /// Where bridges and routers are in one network: its ways.
     domains: Option<Arc<Domains>>,
+    /// Hosts of RoCE v1 among others of v2.
+    v1_hosts: BTreeSet<NodeId>,
     /// Whether frames can take other paths in the run than those of its beginning.
     changes: RouteChanges,
     any_path: AnyPath,
@@ -75,6 +77,7 @@ impl ShortestPaths {
             by_hand_to,
             static_ways: Kept::new(MOST_BYTES),
             domains: plan.roce.domains.clone(),
+            v1_hosts: plan.roce.v1_hosts.clone(),
             changes: RouteChanges::of(plan),
             active: plan.active_links.clone(),
             trees: Kept::new(MOST_BYTES),
@@ -100,7 +103,9 @@ impl ShortestPaths {
     /// The ways through bridges and routers; none where there are none, or no way there and back.
     fn through_domains(&self, (from, to): (NodeId, NodeId), question: Question) -> Option<Ways> {
         let domains = self.domains.as_ref()?;
-        let one_way = |ends| {
+        let one_way = |ends: (NodeId, NodeId)| {
+            // RoCE v1 knows no subnets; TCP of such hosts takes no shorter way.
+            let is_ip = !self.v1_hosts.contains(&ends.0);
             // Both closures add to what is known.
             let known = RefCell::new(WaySets::default());
             let step = |&set: &SetNumber, node, far| {
@@ -108,7 +113,7 @@ impl ShortestPaths {
             };
             let join = |a, b| known.borrow_mut().union(a, b);
             let adjacency = &self.ground.adjacency;
-            let all = domains.fold_ways(adjacency, ends, WaySets::HERE, step, join)?;
+            let all = domains.fold_ways(adjacency, ends, is_ip, WaySets::HERE, step, join)?;
             let ways = candidates(known.borrow().ways(all));
             Some(ways.iter().filter_map(|candidate| candidate.of(question)).cloned().collect())
         };

@@ -45,11 +45,13 @@ impl<P: Profile> Course<P> {
 }
 
 /// The progress of all flows.
-#[derive(Debug, Default, BorshSerialize, BorshDeserialize)]
+#[derive(Clone, Copy, Debug, Default, BorshSerialize, BorshDeserialize)]
 pub(super) struct Flows {
     pub(super) started: u64,
     pub(super) completed: u32,
     pub(super) failed: u32,
+    /// Payload of flows of TCP that failed before they began (bytes).
+    pub(super) unopened_bytes: u64,
     pub(super) last_end: SimTime,
 }
 

@@ -229,6 +229,11 @@ impl<P: Profile> Network<P> {
                 self.course.flows.completed += 1;
             } else {
                 self.course.flows.failed += 1;
+                let flow = &self.plan.flows[end.flow as usize];
+                if flow.is_tcp() {
+                    // TCP gives up on nothing that it has begun.
+                    self.course.flows.unopened_bytes += flow.bytes;
+                }
             }
             if self.plan.flows[end.flow as usize].source == node {
                 self.features.sampling.note_end(node, end.flow);

@@ -68,6 +68,11 @@ impl<'a, P: Profile> Overview<'a, P> {
         self.0.hosts[host as usize].end_host.has_sent_all(flow)
     }
 
+    /// Payload of flows of TCP that failed before they began (bytes).
+    pub(crate) fn unopened_bytes(self) -> u64 {
+        self.0.course.flows.unopened_bytes
+    }
+
     /// The sum of what the TCP of every host counted.
     pub(crate) fn tcp_counters(self) -> TcpCounters {
         let mut sum = TcpCounters::default();

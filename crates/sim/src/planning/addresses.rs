@@ -126,8 +126,9 @@ pub(super) fn build(
         read_table(scenario, index, hosts, (&mut given, &mut places))?;
     }
     let subnets = subnets(scenario, hosts)?;
+    let taken = Taken::new(&given);
     for subnet in &subnets {
-        number(subnet, hosts, &mut given, &mut places)?;
+        number(subnet, (hosts, &taken), &mut given, &mut places)?;
     }
     let addresses = Addresses::new(given);
     check_unique(&addresses, topology, hosts, &places)?;
@@ -279,16 +280,28 @@ fn subnets(scenario: &Scenario, hosts: &HostDirectory) -> Result<Vec<Subnet>, Fa
     Ok(subnets)
 }
 
+/// Addresses that hosts were given one by one, in the form of prefixes. What subnets give out has no address in common.
+struct Taken {
+    ipv4: BTreeSet<u128>,
+    ipv6: BTreeSet<u128>,
+}
+
+impl Taken {
+    fn new(given: &BTreeMap<NodeId, HostAddresses>) -> Self {
+        let of = |is_v4| given.values().filter_map(|one| in_bits(one, is_v4)).collect();
+        Self { ipv4: of(true), ipv6: of(false) }
+    }
+}
+
 /// Gives the hosts of a subnet addresses of its prefixes, or checks those that they have.
 fn number(
     subnet: &Subnet,
-    hosts: &HostDirectory,
+    (hosts, taken): (&HostDirectory, &Taken),
     given: &mut BTreeMap<NodeId, HostAddresses>,
     places: &mut Places,
 ) -> Result<(), Fault> {
     for &(kind, prefix) in &subnet.prefixes {
-        let taken: BTreeSet<u128> =
-            given.values().filter_map(|one| in_bits(one, prefix.is_v4)).collect();
+        let taken = if prefix.is_v4 { &taken.ipv4 } else { &taken.ipv6 };
         let mut free = (0..).map_while(|place| prefix.host(place));
         let mut free = free.by_ref().filter(|address| !taken.contains(address));
         for &host in &subnet.hosts {

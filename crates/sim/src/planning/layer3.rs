@@ -149,7 +149,7 @@ fn obstacle(
         let Some(routers) = routers else {
             return Some((DropCause::NoRoute, "no router leads from the one to the other"));
         };
-        if is_rdma && routers >= roce.hop_limit.into() {
+        if routers >= roce.hop_limit.into() {
             return Some((DropCause::TtlExpired, "`roce.hop_limit` is too low for the routers"));
         }
     }
@@ -185,9 +185,13 @@ pub(super) fn unreachable(plan: &Plan) -> Option<Fault> {
         name(to),
         cause.name()
     );
-    Some(Fault::at("layer3", text).value("").help(
-        "give both hosts the same version, and a way over routers between their domains, if that is not meant",
-    ))
+    let fix = match cause {
+        DropCause::TtlExpired => "raise `roce.hop_limit`",
+        DropCause::NoRoute => "let routers of `[layer3]` join their domains",
+        DropCause::NotRoutable => "give both hosts version 2, or put them into one domain",
+        _ => "give both hosts the same version",
+    };
+    Some(Fault::at("layer3", text).value("").help(format!("{fix}, if that is not meant")))
 }
 
 /// What does not go together with bridges and routers in one network.

@@ -65,7 +65,7 @@ pub(super) fn check_paths<'a>(
     for flow in flows {
         let ends = (flow.source, flow.destination);
         let through = |domains: &Domains| {
-            domains.fold_ways(&adjacency, ends, 0_usize, |links, _, _| links + 1, usize::max)
+            domains.fold_ways(&adjacency, ends, true, 0_usize, |links, _, _| links + 1, usize::max)
         };
         let links = match (forwarding.domains, &routes) {
             (Some(domains), _) => through(domains),

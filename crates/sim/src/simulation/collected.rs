@@ -37,7 +37,10 @@ impl Collected {
     /// Completes the ends of flows of TCP by what their sources know.
     fn join(&mut self, plan: &Plan, Record { key, kind }: Record) {
         match kind {
-            RecordKind::FlowEnd(end) if plan.flows[end.flow as usize].is_tcp() => {
+            // One that has failed never began: nobody acknowledges anything.
+            RecordKind::FlowEnd(end)
+                if plan.flows[end.flow as usize].is_tcp() && end.failure.is_none() =>
+            {
                 self.unacknowledged.insert(end.flow, (key, end));
             }
             RecordKind::FlowAcknowledged(known) => {

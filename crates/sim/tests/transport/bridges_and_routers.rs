@@ -217,10 +217,15 @@ fn routers_spread_flows_over_next_hops_of_equal_cost_as_other_networks_do() {
 #[test]
 fn a_flow_alone_takes_its_ideal_time() {
     let vlans = "[layer2]\nvlans = [{ id = 10, hosts = [\"host-2\"] }, { id = 20, hosts = [\"host-3\"] }]\n";
+    let subnets = "[[subnet]]\nhosts = [\"host-0\", \"host-2\"]\nipv4 = \"10.1.0.0/24\"\n\
+                   [[subnet]]\nhosts = [\"host-1\", \"host-3\"]\nipv4 = \"10.2.0.0/24\"\n";
     let far = "{ from = \"host-0\", to = \"host-20\", bytes = \"100KB\" }";
     for text in [
         racks(ROUTER, [2, 3]),
         racks(ROUTER, [2, 6]),
+        // Two subnets in one domain: v1 knows nothing of them, and v2 goes through the router.
+        racks(&format!("{ROUTER}{subnets}"), [0, 1]),
+        racks(&format!("{ROUTER}{subnets}"), [2, 3]),
         // To the router and back over the same link: two switches more than on the shortest path.
         racks(&format!("{ROUTER}{vlans}"), [2, 3]),
         routed(far),

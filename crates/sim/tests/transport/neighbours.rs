@@ -77,6 +77,26 @@ fn a_flow_fails_whose_next_hop_does_not_answer() {
     assert_eq!(run.ends.len(), 2);
 }
 
+/// Of a flow of TCP that never began nothing is delivered, and all of another one.
+#[test]
+fn a_flow_of_tcp_fails_as_one_of_rdma() {
+    let run = run(&format!(
+        "[roce]\nneighbours = {{ retransmit = \"1ms\" }}\n[topology.single-switch]\nhosts = 3\n\
+         link = {{ rate = \"100Gbps\", delay = \"100ns\" }}\n[congestion_control.none]\n{DOWN}\
+         [workload.flows]\ntransport = \"tcp\"\nlist = [\
+         {{ from = \"host-0\", to = \"host-1\", bytes = \"500KB\" }}, \
+         {{ from = \"host-2\", to = \"host-1\", bytes = \"10KB\" }}]\n"
+    ));
+    run.simulation.network().audit().expect("all that is completed was delivered");
+    let mut ends: Vec<_> = run.ends.iter().map(|end| (end.flow, end.failure)).collect();
+    ends.sort_by_key(|end| end.0);
+    assert_eq!(ends, [(0, Some(FlowFailure::AddressUnresolved)), (1, None)]);
+    let failed = run.ends.iter().find(|end| end.flow == 0).expect("it has ended");
+    assert_eq!(failed.finished.ps(), 3_000_000_000);
+    let delivered = run.simulation.network().tcp_counters().payload_delivered;
+    assert_eq!(delivered, 10_000);
+}
+
 /// While its link is down, a host keeps its question, and one of them only: it is answered when the link is up.
 #[test]
 fn a_question_waits_for_the_link() {

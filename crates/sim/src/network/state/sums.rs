@@ -48,12 +48,12 @@ struct SavedTotals {
 impl Sums {
     /// What a part has.
     pub(super) fn of(network: &Network<Roce>) -> Self {
-        let Flows { started, completed, failed, last_end } = network.course.flows;
+        let flows = network.course.flows;
         let Operations { completed: done, failed: not_done, payload, .. } =
             network.course.operations;
         let ends = network.course.flow_ends.as_ref();
         Self {
-            flows: Flows { started, completed, failed, last_end },
+            flows,
             operations: Operations {
                 open_connections: 0,
                 completed: done,
@@ -73,6 +73,7 @@ impl Sums {
         self.flows.started += flows.started;
         self.flows.completed += flows.completed;
         self.flows.failed += flows.failed;
+        self.flows.unopened_bytes += flows.unopened_bytes;
         self.flows.last_end = self.flows.last_end.max(flows.last_end);
         self.operations.completed += operations.completed;
         self.operations.failed += operations.failed;
@@ -94,8 +95,7 @@ impl Sums {
 
     /// Gives one part all that was counted.
     pub(super) fn put(&self, course: &mut Course<Roce>) -> Result {
-        let Flows { started, completed, failed, last_end } = self.flows;
-        course.flows = Flows { started, completed, failed, last_end };
+        course.flows = self.flows;
         let Operations { open_connections: _, completed, failed, payload } = self.operations;
         let open_connections = course.operations.open_connections;
         course.operations = Operations { open_connections, completed, failed, payload };
