@@ -1,14 +1,11 @@
 //! Addresses of hosts: subnets, tables, GIDs, and frames for a GID that nobody has.
 
-use std::path::Path;
-use std::sync::Arc;
-
 use rocelab_capture::CaptureReader;
-use rocelab_sim::{Simulation, gid_tables};
+use rocelab_sim::gid_tables;
 use rocelab_transport::CompletionStatus;
 use rocelab_wire::{Frame, Network};
 
-use crate::support::{run, try_plan};
+use crate::support::{self, run, try_plan};
 
 fn pair(roce: &str, rest: &str) -> String {
     format!(
@@ -24,15 +21,8 @@ const GIVEN: &str = "[[subnet]]\nhosts = [\"host-0..host-2\"]\nipv4 = \"192.168.
 
 /// Of the first frame that host-0 sends: MAC addresses, and those of the network header.
 fn first_frame(name: &str, text: &str) -> [String; 4] {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("addresses-{name}"));
-    std::fs::create_dir_all(&folder).expect("the folder takes folders");
-    let plan = try_plan(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let mut simulation: Simulation =
-        Simulation::new(Arc::new(plan)).expect("a plan becomes a network");
-    simulation.start_capture(&folder).expect("the folder takes files");
-    simulation.run_to_end();
-    simulation.finish_capture().expect("the folder takes files");
-    let mut reader = CaptureReader::open(folder.join("capture.pcapng")).expect("a capture");
+    let file = support::captured(&format!("addresses-{name}"), text);
+    let mut reader = CaptureReader::open(file).expect("a capture");
     let captured = reader.next_frame().expect("a frame").expect("it can be read");
     let frame = Frame::parse(captured.bytes).expect("a whole frame");
     assert!(frame.icrc_ok(), "{frame}");

@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
 use rocelab_capture::CaptureReader;
-use rocelab_sim::{Planning, Scenario, Simulation};
+use rocelab_sim::{Planning, Scenario};
 use rocelab_wire::{Frame, Network, Opcode};
 
-use crate::support::{run, try_plan};
+use crate::support::{self, run, try_plan};
 
 /// Two hosts at a switch, one flow, captured at host-0.
 fn pair(roce: &str, rest: &str) -> String {
@@ -26,15 +25,7 @@ fn flow(keys: &str) -> String {
 }
 
 fn captured(name: &str, text: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("code-points-{name}"));
-    std::fs::create_dir_all(&folder).expect("the folder takes folders");
-    let plan = try_plan(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let mut simulation: Simulation =
-        Simulation::new(Arc::new(plan)).expect("a plan becomes a network");
-    simulation.start_capture(&folder).expect("the folder takes files");
-    simulation.run_to_end();
-    simulation.finish_capture().expect("the folder takes files");
-    folder.join("capture.pcapng")
+    support::captured(&format!("code-points-{name}"), text)
 }
 
 /// Of each frame: whether it is data, its traffic class, and the PCP of its tag.

@@ -1,15 +1,13 @@
 //! ARP and Neighbour Discovery: flows wait for the address of their next hop.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use rocelab_capture::CaptureReader;
-use rocelab_sim::Simulation;
 use rocelab_sim::network::{FlowFailure, NeighbourTotals};
 use rocelab_transport::CompletionStatus;
 use rocelab_wire::{Arp, ArpOperation, Body, EtherType, Frame, Ipv6, NeighbourMessage};
 
-use crate::support::{Run, run, try_plan};
+use crate::support::{self, Run, run, try_plan};
 
 fn text(roce: &str, more: &str, starts: &[&str]) -> String {
     let flows: Vec<_> = starts
@@ -183,16 +181,7 @@ fn a_lost_question_or_answer_is_asked_for_again() {
 }
 
 fn captured(name: &str, text: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("neighbours-{name}"));
-    std::fs::create_dir_all(&folder).expect("the folder takes folders");
-    let plan = try_plan(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let mut simulation: Simulation =
-        Simulation::new(Arc::new(plan)).expect("a plan becomes a network");
-    simulation.start_capture(&folder).expect("the folder takes files");
-    simulation.run_to_end();
-    simulation.finish_capture().expect("the folder takes files");
-    simulation.network().audit().unwrap_or_else(|error| panic!("{error}"));
-    folder.join("capture.pcapng")
+    support::captured(&format!("neighbours-{name}"), text)
 }
 
 /// A question or an answer as text, with the MAC addresses and VLAN of its frame; of data frames the first one of each destination.

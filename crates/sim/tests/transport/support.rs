@@ -1,6 +1,6 @@
 //! Runs in integrity mode.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rocelab_sim::network::{FlowEnd, IntegrityReport, RecordKind};
@@ -34,6 +34,20 @@ pub(crate) fn run(text: &str) -> Run {
         })
         .collect();
     Run { simulation, ending, ends }
+}
+
+/// Runs a scenario to its end, audits it, and leaves its capture in a folder of this name.
+pub(crate) fn captured(folder: &str, text: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    std::fs::create_dir_all(&folder).expect("the folder takes folders");
+    let plan = try_plan(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut simulation: Simulation =
+        Simulation::new(Arc::new(plan)).expect("a plan becomes a network");
+    simulation.start_capture(&folder).expect("the folder takes files");
+    simulation.run_to_end();
+    simulation.finish_capture().expect("the folder takes files");
+    simulation.network().audit().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    folder.join("capture.pcapng")
 }
 
 impl Run {
