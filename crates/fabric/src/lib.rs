@@ -69,7 +69,7 @@ pub use port_selection::{PortSelection, ServerFlow};
 pub use priority::{Priority, by_priority_schema};
 pub use qcn::{CongestionPoint, CongestionSample, QcnConfig};
 pub use routes::{
-    FiveTuple, HostPair, HpccNs3Routes, LayerTwoFlow, PairProperties, PathError, PathsTo,
+    DistributionTree, FiveTuple, HostPair, HpccNs3Routes, LayerTwoFlow, PairProperties, PathError, PathsTo,
     RouteError, Routes, StaticRoute,
 };
 pub use scheduler::{DeficitRoundRobin, RoundRobin, Scheduler, SchedulerConfig};

@@ -117,6 +117,9 @@ pub struct Summary {
     /// Congestion notification messages that switches sent (QCN); left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cnms: u64,
+    /// Frames that switches added, as they sent one for a multicast group by several ports; left out if there were none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub multicast_copies: u64,
     /// Congestion notification packets that switches sent, besides [`Self::cnps`]; left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub switch_cnps: u64,

@@ -4,6 +4,8 @@ use rocelab_fabric::LearningConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::MulticastForwarding;
+
 /// Layer-2 forwarding, broadcast domains, and what switches know of hosts. RoCE v2 is routed and takes
 /// every link.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +26,9 @@ pub struct Layer2Config {
     /// entry they have not, in place of flooding them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub drop_incomplete_arp: bool,
+    /// Where bridges send RoCE v1 frames of a multicast group.
+    #[serde(skip_serializing_if = "MulticastForwarding::is_flooding")]
+    pub multicast: MulticastForwarding,
 }
 
 /// What the tables of switches say of some hosts at the beginning.

@@ -21,6 +21,7 @@ mod items;
 mod layer2;
 mod layer3;
 mod link;
+mod multicast;
 mod neighbours;
 mod origin;
 mod overrides;
@@ -71,6 +72,7 @@ pub use items::Items;
 pub use layer2::{EntryConfig, EntryState, Forwarding, Layer2Config, VlanConfig};
 pub use layer3::Layer3Config;
 pub use link::LinkOverride;
+pub use multicast::{MulticastForwarding, MulticastGroupConfig};
 pub use neighbours::NeighboursConfig;
 pub use partition::PartitionConfig;
 pub use profile::{HpccNs3Config, LinkDownConfig, ProfileConfig, RateEcnConfig};
@@ -144,6 +146,9 @@ pub struct Scenario {
     /// Addresses of single hosts: any number of `[[address]]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub address: Vec<AddressConfig>,
+    /// Hosts that receive what is sent to one address: any number of `[[multicast_group]]`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub multicast_group: Vec<MulticastGroupConfig>,
     /// Every switch's buffer, PFC, ECN and scheduling.
     #[serde(default)]
     pub switch: SwitchConfig,

@@ -23,6 +23,7 @@ impl Scenario {
             server: Vec::new(),
             layer3: None,
             subnet: Vec::new(),
+            multicast_group: Vec::new(),
             address: Vec::new(),
             switch: Default::default(),
             ingress: Default::default(),

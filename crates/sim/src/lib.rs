@@ -59,7 +59,7 @@ pub use output::{
 pub use plan::{
     CapturePlan, CmPlan, ConnectionEndPlan, ConnectionPlan, FailureChange, FailurePlan,
     FailureStep, FaultAction, FaultChoice, FaultRule, FlowPlan, FlowSamplingPlan, FrameSelector,
-    HpccNs3Plan, IngressPlan, LinkDown, LinkPlan, LinkPlans, Markings, NeighbourPlan, OpcodeSet,
+    HpccNs3Plan, IngressPlan, LinkDown, LinkPlan, LinkPlans, Markings, MulticastGroup, MulticastPlan, MulticastSending, NeighbourPlan, OpcodeSet,
     PartitionChoice, Partitions, Plan, PortSamplingPlan, ProfilePlan, QueuePairKeys,
     RateThresholds, RocePlan, SamplingPlan, SlowReceiver, StreamPlan, StreamsPlan, SwitchOverrides,
     TcpPlan,

@@ -131,3 +131,23 @@ fn questions_for_mac_addresses() {
     // Solicitation and advertisement (RFC 4861), both with a good checksum.
     assert_eq!(v6, Some(set(["\t\t135\t1", "\t\t136\t1", "\t\t\t"])));
 }
+
+#[test]
+fn multicast_over_routers_and_bridges() {
+    let common = ["eth.dst", "infiniband.bth.destqp", "infiniband.deth.srcqp"];
+    let fields = |more: &[&'static str]| [&common[..], more].concat();
+    let routed = of_scenario("multicast", &[ALL], &fields(&["ip.dst", "ip.ttl"]));
+    let Some(routed) = routed else { return };
+    // A leaf, a spine and a leaf each take one off.
+    let expected = ["64", "63", "62", "61"]
+        .map(|hops| format!("01:00:5e:7f:00:01\t0xffffff\t0x00000011\t239.255.0.1\t{hops}"));
+    assert_eq!(routed, expected.into());
+    let ipv6 = [ALL, "roce.ip=ipv6"];
+    let Some(found) = of_scenario("multicast", &ipv6, &fields(&["ipv6.dst"])) else { return };
+    assert_eq!(found, set(["33:33:00:00:00:01\t0xffffff\t0x00000011\tff15::1"]));
+    let bridged = [ALL, "roce.version=1"];
+    let gids = fields(&["infiniband.grh.dgid", "infiniband.grh.hoplmt"]);
+    let Some(found) = of_scenario("multicast", &bridged, &gids) else { return };
+    let expected = "33:33:ef:ff:00:01\t0xffffff\t0x00000011\tff0e::ffff:efff:1\t64";
+    assert_eq!(found, set([expected]));
+}

@@ -14,6 +14,7 @@
 //! ([`Routes::with_static_routes`]) take places in the table.
 
 mod build;
+mod distribution_tree;
 mod error;
 pub(crate) mod hash;
 mod hpcc_ns3;
@@ -25,6 +26,7 @@ use std::collections::BTreeMap;
 
 use crate::topology::{Adjacency, NodeId, Topology};
 
+pub use distribution_tree::DistributionTree;
 pub use error::{PathError, RouteError};
 pub use hash::{FiveTuple, LayerTwoFlow};
 pub use hpcc_ns3::{HostPair, HpccNs3Routes, PairProperties, PathsTo};

@@ -256,6 +256,7 @@ pub(crate) fn summary() -> Summary {
         ecn: EcnCounts { marks: 7 },
         cnps: 2,
         cnms: 0,
+        multicast_copies: 0,
         switch_cnps: 0,
         naks: 1,
         rnr_naks: 3,

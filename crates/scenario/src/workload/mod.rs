@@ -7,6 +7,7 @@
 pub mod app;
 pub mod flows;
 pub mod incast;
+pub mod multicast;
 pub mod permutation;
 pub mod ping_pong;
 pub mod poisson;
@@ -163,6 +164,8 @@ rocelab_transport::with_programs! {
         Flows = "flows" => flows,
         /// Many servers answer one at once.
         Incast = "incast" => incast,
+        /// One host sends to all members of a multicast group.
+        Multicast = "multicast" => multicast,
         /// Every server sends to one other and receives from one other.
         Permutation = "permutation" => permutation,
         /// Messages there and back, one after the other.

@@ -23,6 +23,17 @@ pub enum ExplainError {
         /// All flows.
         count: usize,
     },
+    /// What switches copy on its way is not followed.
+    #[error(
+        "flow {flow} is to a member of the multicast group `{group}`: what switches copy is not followed; `flows.csv` has its times, \
+         `drops.csv` and `links.csv` what was lost and where frames waited"
+    )]
+    Multicast {
+        /// The flow.
+        flow: u32,
+        /// The group's name.
+        group: String,
+    },
     /// The run ends before the flow starts.
     #[error("flow {flow} does not start in this run")]
     NotStarted {

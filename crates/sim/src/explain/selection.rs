@@ -31,8 +31,14 @@ impl Selection {
         match *self {
             Self::Flows(ref flows) => {
                 let count = plan.flows.len();
-                match flows.iter().find(|&&flow| flow as usize >= count) {
-                    Some(&flow) => Err(ExplainError::NoSuchFlow { flow, count }),
+                if let Some(&flow) = flows.iter().find(|&&flow| flow as usize >= count) {
+                    return Err(ExplainError::NoSuchFlow { flow, count });
+                }
+                let group = |&flow: &u32| Some((flow, plan.group_of_flow(flow)?));
+                match flows.iter().find_map(group) {
+                    Some((flow, group)) => {
+                        Err(ExplainError::Multicast { flow, group: group.name.clone() })
+                    }
                     None => Ok(()),
                 }
             }

@@ -17,7 +17,7 @@ use rocelab_fabric::{DomainPlace, Domains, NodeId, PacketId};
 use rocelab_transport::{AtomicOperands, Content, Packet as RdmaPacket, has_alternate_path};
 use rocelab_wire::{
     Bth, BuildError, Cnp, Encapsulation, Extensions, Frame, MacAddress, Opcode, RoceFrame,
-    TelemetryHeader, VlanTag, ZEROS,
+    TelemetryHeader, VlanTag, ZEROS, group_mac,
 };
 
 pub(in crate::network) use self::kept::Capture;
@@ -225,6 +225,9 @@ impl<P: Profile> Capturing<'_, '_, P> {
         let roce = &self.sight.plan.roce;
         let encapsulation = roce.encapsulation_of(packet.source);
         let (source, destination) = self.link_addresses((sender, id), packet);
+        let group = self.sight.plan.sending(rdma.dest_qp(), packet.flow_hash);
+        let group = group.map(|(group, _)| group.gid);
+        let destination = group.map_or(destination, group_mac);
         let entropy = self.entropy(packet, rdma.dest_qp());
         let marking = self.sight.plan.markings.of(rdma.marking());
         // The GRH has a traffic class without an ECN field.
@@ -235,7 +238,7 @@ impl<P: Profile> Capturing<'_, '_, P> {
             source,
             vlan: self.vlan_tag_at(rdma.marking(), id, packet),
             sgid: roce.gid_of(packet.source),
-            dgid: roce.gid_at_peer(packet.source, packet.destination),
+            dgid: group.unwrap_or_else(|| roce.gid_at_peer(packet.source, packet.destination)),
             dscp: marking.dscp(),
             ecn,
             flow_label: if encapsulation == Encapsulation::V1 { entropy } else { 0 },
@@ -323,9 +326,10 @@ impl<P: Profile> Capturing<'_, '_, P> {
 
     fn base_transport_header(&self, packet: &Packet<PacketOf<P>>, rdma: &RdmaPacket) -> Bth {
         let plan = self.sight.plan;
+        let receiving = plan.receiving_queue_pair(rdma.dest_qp(), packet.flow_hash);
         let place = self
             .owners
-            .and_then(|owners| owners.place(plan, packet.destination, rdma.dest_qp()))
+            .and_then(|owners| owners.place(plan, packet.destination, receiving))
             .filter(|_| plan.roce.partitions.are_named());
         let p_key = match place {
             Some(place) => plan.p_key(place, packet.source),
@@ -342,6 +346,9 @@ impl<P: Profile> Capturing<'_, '_, P> {
         }
         let &Packet { source, destination, flow_hash, .. } = packet;
         let (plan, owners) = (self.sight.plan, self.owners);
+        if let Some((_, first)) = plan.sending(qpn, flow_hash) {
+            return first.entropy;
+        }
         let (first, place) = match owners.and_then(|owners| owners.of_queue_pair(destination, qpn))
         {
             Some(Owner::Connection(number)) => {

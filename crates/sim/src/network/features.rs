@@ -18,6 +18,7 @@ use super::idle_backlog::IdleBacklogs;
 use super::ingress::Ingress;
 use super::keys::Keys;
 use super::link_errors::LinkErrors;
+use super::multicast::Multicast;
 use super::neighbours::Neighbours;
 use super::owners::Owners;
 use super::packet::PacketOf;
@@ -118,6 +119,8 @@ features! {
     capture: Capture,
     /// What ports of switches ask of frames.
     ingress: Ingress,
+    /// Frames for multicast groups.
+    multicast: Multicast,
     /// Routers that answer hosts which ask for their MAC addresses.
     neighbours: Neighbours,
     /// Switches that choose among several shortest paths, with state of their own.

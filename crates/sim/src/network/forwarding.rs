@@ -14,6 +14,7 @@ use rocelab_units::SimTime;
 use rocelab_wire::Encapsulation;
 
 use super::feature::{Arrival, Feature, Frames, Scene, SetUp, Sight, StateOf, Verdict};
+use super::multicast::is_to_group;
 use super::neighbours::answer;
 use super::node::Role;
 use super::packet::{Body, NO_ROUTE, Packet, PacketOf};
@@ -64,9 +65,15 @@ impl<P: Profile> Feature<P> for Forwarding {
         if body.priority().is_none() || body.stays_in_domain() {
             return Verdict::Continue;
         }
+        let is_to_group = is_to_group(frames.get(arrival.id));
         let mut forwarded = Forwarded { switch, sight: &sight, frames: &mut frames, arrival };
-        let frame = forwarded.frame();
+        let mut frame = forwarded.frame();
+        if is_to_group {
+            frame.route = None; // No host is asked for.
+        }
         match self.0[switch as usize].forward(&sight.plan.known_hosts, &frame) {
+            // Its ports are known; the bridge has learnt where its sender is.
+            _ if is_to_group => Verdict::Continue,
             Decision::AsRouted => Verdict::Continue,
             Decision::By(port) => Verdict::Redirect(port),
             Decision::Flood => forwarded.flood(),

@@ -25,7 +25,8 @@ use crate::record::DropCause;
 pub(super) struct HopLimits;
 
 impl<P: Profile> Feature<P> for HopLimits {
-    /// Hops are counted if there are routers, and static routes or captures of routes that change.
+    /// Hops are counted if there are routers, and static routes, or captures of routes that change or of ways to several
+    /// hosts.
     fn set_up(mut network: SetUp<'_, P>) -> Option<Box<Self>> {
         let plan = network.plan;
         let is_routed = plan.roce.encapsulation != Encapsulation::V1;
@@ -33,7 +34,8 @@ impl<P: Profile> Feature<P> for HopLimits {
         let steps = &plan.failures.steps;
         let reroutes = || steps.iter().any(|step| step.change == FailureChange::Reroute);
         let is_layered = plan.roce.domains.is_some();
-        if is_layered || !is_routed || !(by_hand || plan.capture.is_some() && reroutes()) {
+        let is_counted = || reroutes() || plan.roce.multicast.is_some();
+        if is_layered || !is_routed || !(by_hand || plan.capture.is_some() && is_counted()) {
             return None;
         }
         network.look_at_arrivals(|_, far| matches!(far.role, Role::Switch(_)));

@@ -39,6 +39,7 @@ mod keys;
 mod layout;
 mod link_errors;
 mod link_rates;
+mod multicast;
 mod neighbours;
 mod node;
 mod notes;

@@ -42,7 +42,8 @@ impl Owners {
                 if flow.is_tcp() {
                     owners.tcp_connections.insert(end, number);
                 } else {
-                    owners.queue_pairs.insert(end, Owner::Flow(number));
+                    // That of a multicast group belongs to the flow that stands for all.
+                    owners.queue_pairs.entry(end).or_insert(Owner::Flow(number));
                 }
             }
         }

@@ -344,6 +344,7 @@ impl<P: Profile> Measuring<'_, P> {
     }
 
     fn alpha_of(&self, number: u32, now: SimTime) -> Option<f64> {
+        let number = self.plan.posted_flow(number);
         let flow = &self.plan.flows[number as usize];
         let Role::Host(host) = self.timers.nodes[flow.source as usize].role else { return None };
         self.hosts[host as usize].end_host.alpha(flow, now)

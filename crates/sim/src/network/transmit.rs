@@ -10,6 +10,7 @@ use super::crossing::Crossing;
 use super::event::Event;
 use super::failure::Failing;
 use super::features::Stage;
+use super::multicast::is_to_group;
 use super::node::Role;
 use super::other_frames::{OtherFrames, Packets};
 use super::packet::{ANY, Body, NO_ROUTE};
@@ -110,7 +111,7 @@ impl<P: Profile> Network<P> {
         };
         // A switch that has not chosen yet cuts through if it may whichever port it chooses.
         let cuts_through = match packet.switch_port {
-            _ if !is_data => false,
+            _ if !is_data || is_to_group(packet) => false,
             ANY => {
                 let ports = self.routing.next_hops(state.far.node, packet.destination);
                 !ports.is_empty() && ports.iter().all(is_no_faster)

@@ -128,7 +128,11 @@ impl<'a> View<'a> {
     pub(crate) fn frame(self, id: PacketId) -> FrameView {
         let packet = self.0.pool.get(id);
         let body = match packet.body {
-            Body::Rdma(body) => Some(Carried::Rdma(body)),
+            Body::Rdma(body) => {
+                // A frame for a multicast group is told as that of the flow that stands for all.
+                let to = self.0.plan.receiving_queue_pair(body.dest_qp(), packet.flow_hash);
+                Some(Carried::Rdma(body.with_dest_qp(to)))
+            }
             Body::Stack(StackFrame::Tcp(segment)) => Some(Carried::Tcp(segment)),
             Body::Stack(StackFrame::Stream(packet)) => Some(Carried::Stream(packet)),
             Body::Stack(StackFrame::Neighbour(_)) | Body::Control(_) => None,

@@ -46,6 +46,8 @@ impl<'a> LosslessDrops<'a> {
             | DropCause::LinkDown
             | DropCause::Fault(_)
             | DropCause::Icrc
+            // Of a group that bridges flood: nobody misses it there.
+            | DropCause::NotInGroup
             | DropCause::PKey
             | DropCause::QKey => false,
             // Where frames may be flooded, copies end where nobody misses them.

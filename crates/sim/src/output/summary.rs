@@ -83,6 +83,7 @@ pub(super) fn summary<P: Profile>(
         ecn: EcnCounts { marks: totals.ecn_marks },
         cnps: nics.cnps_sent.packets,
         cnms: totals.cnms,
+        multicast_copies: totals.multicast_copies,
         switch_cnps: totals.switch_cnps,
         naks: nics.naks_sent.packets,
         rnr_naks: nics.rnr_naks_received,

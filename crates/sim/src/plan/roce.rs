@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rocelab_fabric::{Domains, NodeId};
 use rocelab_wire::{Encapsulation, Gid};
 
+use super::multicast::MulticastPlan;
 use super::neighbours::NeighbourPlan;
 use super::partitions::{Partitions, QueuePairKeys};
 use crate::address::Addresses;
@@ -34,6 +35,8 @@ pub struct RocePlan {
     pub connection_manager: Option<CmPlan>,
     /// Where hosts ask for the MAC addresses of next hops.
     pub neighbours: Option<NeighbourPlan>,
+    /// Where hosts send to multicast groups.
+    pub multicast: Option<Arc<MulticastPlan>>,
     /// P_Key tables of hosts.
     pub partitions: Partitions,
     /// Keys of queue pairs, by the place of their parameters in [`Plan::queue_pairs`](super::Plan::queue_pairs).

@@ -13,12 +13,14 @@ use super::markings::AskedMarkings;
 use super::static_routes::Forwarding;
 use super::{
     addresses, applications, buffer, checks, connections, failures, faults, hop_limit, hpcc_ns3,
-    ingress, integrity, keys, known_hosts, layer2, layer3, links, neighbours, numbering, ports,
+    ingress, integrity, keys, known_hosts, layer2, layer3, links, multicast, neighbours, numbering, ports,
     receivers, resolve, sampling, service, static_routes, streams, switches, tcp, telemetry,
     topology,
 };
 use crate::address::Addresses;
-use crate::plan::{ConnectionPlan, FlowPlan, Partitions, Plan, ProfilePlan, RocePlan};
+use crate::plan::{
+    ConnectionPlan, FlowPlan, MulticastGroup, Partitions, Plan, ProfilePlan, RocePlan,
+};
 use crate::scenario::{
     Fault, IpVersion, OnDeadlock, ProfileConfig, RoceConfig, RoceVersion, Scenario, ScenarioError,
     Transport, ensure,
@@ -48,8 +50,10 @@ fn build(scenario: &Scenario, max_flows: usize) -> Result<Plan, Fault> {
     addresses::check_index(&scenario.roce, roce.encapsulation)?;
     let capture = scenario.capture.as_ref();
     let capture = capture.map(|config| ports::capture(config, &topology)).transpose()?;
-    let Traffic { flows, apps, connections, in_use, markings } =
-        traffic(scenario, &hosts, &roce, max_flows)?;
+    let groups = multicast::groups(scenario, &hosts, roce.encapsulation)?;
+    let Traffic { flows, apps, connections, in_use, markings, sendings } =
+        traffic(scenario, &hosts, (&roce, &groups), max_flows)?;
+    roce.multicast = sendings.plan(scenario, groups)?;
     roce.keys = in_use.attributes().iter().map(keys::keys).collect();
     let mut markings = markings.numbered(scenario, &hosts, &flows, &connections, &roce.v1_hosts)?;
     roce.neighbours = neighbours::build(scenario, &topology, &hosts, (&roce, &mut markings))?;
@@ -173,6 +177,7 @@ fn roce(scenario: &Scenario, vlans: Vec<u16>, addresses: Addresses) -> RocePlan 
         encapsulation,
         tagged: config.is_tagged(),
         neighbours: None,
+        multicast: None,
         vlans,
         hop_limit: config.hop_limit,
         connection_manager: connections::manager(config),
@@ -211,13 +216,14 @@ struct Traffic<'a> {
     connections: Vec<ConnectionPlan>,
     in_use: InUse<'a>,
     markings: AskedMarkings,
+    sendings: multicast::Sendings,
 }
 
 /// The flows and applications of all workloads.
 fn traffic<'a>(
     scenario: &'a Scenario,
     hosts: &HostDirectory,
-    roce: &RocePlan,
+    (roce, groups): (&RocePlan, &[MulticastGroup]),
     max_flows: usize,
 ) -> Result<Traffic<'a>, Fault> {
     let items = workload::items(&scenario.workload);
@@ -233,10 +239,13 @@ fn traffic<'a>(
             },
             priority: scenario.roce.priority,
             folder: scenario.folder(),
+            groups,
+            path_mtu: scenario.roce.path_mtu.bytes().into(),
             max_flows: max_flows - all.len() - connected,
         };
         let flows = workload.flows(&site).map_err(|fault| fault.within(name))?;
-        all.extend(flows.into_iter().map(|flow| (item, flow)));
+        let group = workload.group(&site);
+        all.extend(flows.into_iter().map(|flow| (item, group, flow)));
         if let Some(app) = workload.app(&site).map_err(|fault| fault.within(name))? {
             connected += app.connections.len();
             asked.push(Asked { app, workload: (item, name, *workload) });
@@ -247,16 +256,21 @@ fn traffic<'a>(
             .value("")
             .help("add a workload, such as `[workload.incast]` with `senders` and `bytes`"));
     }
-    all.sort_by_key(|(_, flow)| flow.start);
+    all.sort_by_key(|(.., flow)| flow.start);
     let mut numbering = Numbers::of(scenario, hosts, roce);
     let mut connections_of_tcp = tcp::TcpNumbering::new(scenario, hosts);
     let (mut in_use, mut markings) = (InUse::new(scenario), AskedMarkings::default());
-    let mut plans = Vec::with_capacity(all.len());
-    for (item, flow) in all {
+    let mut sendings = multicast::Sendings::default();
+    let mut plans: Vec<FlowPlan> = Vec::with_capacity(all.len());
+    for (item, group, flow) in all {
         let (name, workload) = &items[item];
         let is_tcp = workload.transport() == Transport::Tcp;
-        let planned =
-            if is_tcp { Ok(connections_of_tcp.number(&flow)) } else { numbering.number(&flow) };
+        let first = group.and_then(|_| sendings.first(item)).map(|first| &plans[first as usize]);
+        let planned = match first {
+            Some(first) => Ok(numbering.number_member(&flow, first)),
+            None if is_tcp => Ok(connections_of_tcp.number(&flow)),
+            None => numbering.number(&flow),
+        };
         let plan = planned
             .and_then(|plan| check_flow(&plan, roce, hosts).map(|()| plan))
             .and_then(|plan| service::check_flow(&plan, &scenario.roce).map(|()| plan))
@@ -268,6 +282,9 @@ fn traffic<'a>(
         keys::check_flow(scenario, &roce.partitions, hosts, (name, *workload), &plan)?;
         let queue_pairs = in_use.place((item, name, *workload), flow.priority);
         let marking = markings.place((name.as_str(), *workload))?;
+        if let Some(group) = group {
+            sendings.note(item, group, (plan.source, plans.len()));
+        }
         plans.push(FlowPlan { queue_pairs, marking, ..plan });
     }
     let check = |way: &FlowPlan| check_flow(way, roce, hosts);
@@ -282,7 +299,7 @@ fn traffic<'a>(
         Numbers::HpccNs3(_) => Default::default(), // Its rules refuse applications.
     };
     in_use.name_one();
-    Ok(Traffic { flows: plans, apps, connections, in_use, markings })
+    Ok(Traffic { flows: plans, apps, connections, in_use, markings, sendings })
 }
 
 /// What gives flows their numbers.
@@ -308,6 +325,14 @@ impl<'a> Numbers<'a> {
         match self {
             Self::Roce(numbering) => Ok(numbering.number(flow)),
             Self::HpccNs3(numbering) => numbering.number(flow),
+        }
+    }
+
+    /// A flow to another member of a group, by the queue pair of the `first`. Only RoCE has groups.
+    fn number_member(&mut self, flow: &Flow, first: &FlowPlan) -> FlowPlan {
+        match self {
+            Self::Roce(numbering) => numbering.number_member(flow, first),
+            Self::HpccNs3(_) => first.clone(),
         }
     }
 }

@@ -7,7 +7,7 @@ use rocelab_transport::Algorithm;
 use rocelab_transport::congestion_control::Feedback;
 use rocelab_units::{Bandwidth, Duration, SimTime};
 
-use super::{connection_timers, endless_tcp, keys, layer3, links, neighbours};
+use super::{connection_timers, endless_tcp, keys, layer3, links, multicast, neighbours};
 use crate::plan::{Plan, SentMarkings};
 use crate::scenario::{
     ClassConfig, ConnectionEntropy, EntryState, FailureKind, Fault, Forwarding, LearningConfig,
@@ -41,6 +41,7 @@ pub(super) fn without_effect(scenario: &Scenario, plan: &Plan) -> Vec<ScenarioEr
         .chain(links::too_short(scenario, plan))
         .chain(layer3::unreachable(plan))
         .chain(neighbours::unused(&scenario.roce))
+        .chain(multicast::unused(scenario))
         .chain(keys::parted(plan))
         .chain(keys::unused_partitions(scenario, plan))
         .chain(unreachable_xon(scenario))

@@ -23,6 +23,7 @@ mod layer2;
 mod layer3;
 mod links;
 mod markings;
+mod multicast;
 mod neighbours;
 mod numbering;
 mod ports;

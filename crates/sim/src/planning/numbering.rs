@@ -59,6 +59,18 @@ impl<'a> Numbering<'a> {
         }
     }
 
+    /// A flow to a member of a group: by the queue pair of the flow to the `first` one, to a queue pair of its own.
+    pub(super) fn number_member(&mut self, flow: &Flow, first: &FlowPlan) -> FlowPlan {
+        let destination_qpn = self.qpn(flow.destination);
+        let mut stream = self.stream(flow.destination, destination_qpn);
+        FlowPlan {
+            destination: flow.destination,
+            destination_qpn,
+            destination_psn: draw(&mut stream, 1 << 24),
+            ..first.clone()
+        }
+    }
+
     /// The numbers of a connection between two hosts: of either end, and its path entropy.
     pub(super) fn connect(
         &mut self,

@@ -263,6 +263,11 @@ pub trait HostPacket: Copy + fmt::Debug + Send {
         self.priority()
     }
 
+    /// It is for a queue pair of this number from here on.
+    fn deliver_to(&mut self, qpn: u32) {
+        _ = qpn;
+    }
+
     /// What it is counted as.
     fn kind(&self) -> TrafficKind;
 

@@ -52,6 +52,8 @@ pub enum HeadroomDoubt {
     CutThrough,
     /// The switch may flood, and every copy of a frame takes memory.
     Flooding,
+    /// The switch copies frames of multicast groups, and every copy takes memory.
+    Multicast,
 }
 
 impl HeadroomFinding {
@@ -199,6 +201,9 @@ fn doubts(plan: &Plan, switch: NodeId, hops: &[LosslessHop]) -> Vec<HeadroomDoub
     }
     if may_flood(plan) {
         doubts.push(HeadroomDoubt::Flooding);
+    }
+    if plan.roce.multicast.is_some() {
+        doubts.push(HeadroomDoubt::Multicast);
     }
     doubts
 }

@@ -154,6 +154,9 @@ impl fmt::Display for HeadroomDoubt {
                 f.write_str("not proved: the sum is not for switches that cut through")
             }
             Self::Flooding => f.write_str("not proved: every copy of a flooded frame takes memory"),
+            Self::Multicast => {
+                f.write_str("not proved: every copy of a frame for a multicast group takes memory")
+            }
         }
     }
 }

@@ -353,6 +353,8 @@ pub enum DropCause {
     TtlExpired,
     /// The host is not its destination; or the router is not its next hop.
     ForeignDestination,
+    /// The host is not a member of its multicast group.
+    NotInGroup,
     /// The host has no such GID.
     WrongGid,
     /// It has no IP header, and the router is not a bridge for it.
@@ -385,6 +387,7 @@ impl DropCause {
             Self::Filtered => "filtered",
             Self::TtlExpired => "ttl_expired",
             Self::ForeignDestination => "foreign_destination",
+            Self::NotInGroup => "not_in_group",
             Self::WrongGid => "wrong_gid",
             Self::NotRoutable => "not_routable",
             Self::PKey => "p_key",
@@ -400,7 +403,7 @@ impl DropCause {
 
     /// The names of all causes.
     fn names() -> impl Iterator<Item = &'static str> {
-        const OTHERS: [DropCause; 19] = [
+        const OTHERS: [DropCause; 20] = [
             DropCause::Link,
             DropCause::Fault(0),
             DropCause::Icrc,
@@ -416,6 +419,7 @@ impl DropCause {
             DropCause::Filtered,
             DropCause::TtlExpired,
             DropCause::ForeignDestination,
+            DropCause::NotInGroup,
             DropCause::WrongGid,
             DropCause::NotRoutable,
             DropCause::PKey,

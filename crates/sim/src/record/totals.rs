@@ -137,6 +137,8 @@ pub struct Totals {
     pub switch_cnps: u64,
     /// What was done to find hosts: by switches that do not know every one, and by hosts that ask for them.
     pub layer2: Layer2Totals,
+    /// Frames that switches added, as they sent one for a multicast group by several ports.
+    pub multicast_copies: u64,
     /// Frames marked CE by switches.
     pub ecn_marks: u64,
     /// RDMA packets that hosts sent, by opcode.
@@ -160,6 +162,7 @@ impl AddAssign for Totals {
             cnms,
             switch_cnps,
             layer2,
+            multicast_copies,
             ecn_marks,
             opcodes,
         } = other;
@@ -175,6 +178,7 @@ impl AddAssign for Totals {
         self.cnms += cnms;
         self.switch_cnps += switch_cnps;
         self.layer2 += layer2;
+        self.multicast_copies += multicast_copies;
         self.ecn_marks += ecn_marks;
         for (cause, frames) in drops {
             *self.drops.entry(cause).or_default() += frames;

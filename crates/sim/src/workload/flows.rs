@@ -6,12 +6,9 @@ use super::flow::{DEFAULT_PORT, Flow, check_ends};
 use super::flow_table::{Row, Table};
 use super::rules::{FlowRules, MAX_MESSAGE_BYTES};
 use super::site::Site;
-use super::{Workload, reference};
+use super::{MAX_MESSAGES, Workload, reference};
 pub use crate::scenario::workload::flows::{FlowConfig, Parameters};
 use crate::scenario::{Fault, Transport, Verb, check_verb, ensure, known_names};
-
-/// The most messages of a flow: all are posted at its start.
-const MAX_MESSAGES: u64 = 1 << 20;
 
 impl Workload for Parameters {
     fn flows(&self, site: &Site<'_>) -> Result<Vec<Flow>, Fault> {

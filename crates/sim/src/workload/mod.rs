@@ -11,6 +11,7 @@ mod flow_table;
 pub mod flows;
 mod hosts;
 pub mod incast;
+pub mod multicast;
 pub mod permutation;
 pub mod ping_pong;
 pub mod poisson;
@@ -35,11 +36,20 @@ use crate::scenario::Fault;
 pub use crate::scenario::workload::WorkloadConfig;
 use crate::scenario::workload::{Description, WorkloadKind};
 
+/// The most messages of a flow: all are posted at its start.
+const MAX_MESSAGES: u64 = 1 << 20;
+
 /// Makes flows, or an application. Implemented by the `Parameters` of each workload.
 pub(crate) trait Workload: Description {
     /// The flows, in the order of the scenario's text.
     fn flows(&self, _site: &Site<'_>) -> Result<Vec<Flow>, Fault> {
         Ok(Vec::new())
+    }
+
+    /// The place of the multicast group that all flows are to, among those of the site; if they are to a group, they are its
+    /// members'.
+    fn group(&self, _site: &Site<'_>) -> Option<usize> {
+        None
     }
 
     /// The application, where hosts answer each other.
@@ -82,6 +92,7 @@ rocelab_transport::with_programs! {
         App,
         Flows,
         Incast,
+        Multicast,
         Permutation,
         PingPong,
         Poisson,

@@ -8,6 +8,7 @@ use rocelab_units::Bandwidth;
 
 use super::hosts::HostDirectory;
 use super::rules::FlowRules;
+use crate::plan::MulticastGroup;
 use crate::scenario::{Fault, ensure};
 
 /// What a workload may know of the rest of the scenario.
@@ -22,6 +23,10 @@ pub(crate) struct Site<'a> {
     pub(crate) rules: FlowRules,
     /// The priority of flows that name none.
     pub(crate) priority: u8,
+    /// The multicast groups.
+    pub(crate) groups: &'a [MulticastGroup],
+    /// Payload bytes of a packet, at most.
+    pub(crate) path_mtu: u64,
     /// Where relative paths start.
     pub(crate) folder: &'a Path,
     /// The most flows of a plan.

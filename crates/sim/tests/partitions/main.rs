@@ -5,6 +5,7 @@ mod faults;
 mod hosts;
 mod links;
 mod measured;
+mod multicast;
 mod queue_pairs;
 mod ranks;
 mod senders;

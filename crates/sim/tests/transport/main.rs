@@ -17,6 +17,7 @@ mod integrity_results;
 mod keys;
 mod link_flow_control;
 mod load_balancing;
+mod multicast;
 mod neighbours;
 mod partition_keys;
 mod path_entropy;

@@ -20,7 +20,10 @@ impl Awaited {
         let mut flows: Vec<u32> = match selection {
             Selection::Flows(flows) => flows.clone(),
             Selection::Operation { .. } => Vec::new(),
-            Selection::Everything => (0u32..).take(plan.flows.len()).collect(),
+            Selection::Everything => {
+                let flows = (0u32..).take(plan.flows.len());
+                flows.filter(|&flow| plan.group_of_flow(flow).is_none()).collect()
+            }
         };
         flows.sort_by_key(|&flow| std::cmp::Reverse(plan.flows[flow as usize].start));
         let connections = match *selection {

@@ -229,7 +229,8 @@ impl WatchedFlows {
     pub(in crate::network) fn push(&mut self, end: WatchedEnd) -> usize {
         let place = self.ends.len();
         let (own, peer, theirs) = end.ends;
-        self.arriving.insert((end.node, own), place);
+        // What comes for all flows to a multicast group is counted at that which stands for them.
+        self.arriving.entry((end.node, own)).or_insert(place);
         self.departing.insert((end.node, peer, theirs), place);
         self.ends.push(end);
         place

@@ -40,6 +40,7 @@ struct SavedTotals {
     resumes: u64,
     cnms: u64,
     switch_cnps: u64,
+    multicast_copies: u64,
     floods: u64,
     flooded_frames: u64,
     neighbours: NeighbourTotals,
@@ -148,6 +149,7 @@ impl SavedTotals {
             paused_time: _,
             cnms,
             switch_cnps,
+            multicast_copies,
             layer2: Layer2Totals { floods, flooded_frames, neighbours, mac_entries: _ },
             ecn_marks: _,
             opcodes: _,
@@ -164,6 +166,7 @@ impl SavedTotals {
             resumes,
             cnms,
             switch_cnps,
+            multicast_copies,
             floods,
             flooded_frames,
             neighbours,
@@ -183,6 +186,7 @@ impl SavedTotals {
             resumes,
             cnms,
             switch_cnps,
+            multicast_copies,
             floods,
             flooded_frames,
             neighbours,
@@ -200,6 +204,7 @@ impl SavedTotals {
         self.resumes += resumes;
         self.cnms += cnms;
         self.switch_cnps += switch_cnps;
+        self.multicast_copies += multicast_copies;
         self.floods += floods;
         self.flooded_frames += flooded_frames;
         self.neighbours += neighbours;
@@ -224,6 +229,7 @@ impl SavedTotals {
             paused_time: Duration::ZERO,
             cnms: self.cnms,
             switch_cnps: self.switch_cnps,
+            multicast_copies: self.multicast_copies,
             layer2: Layer2Totals {
                 floods: self.floods,
                 flooded_frames: self.flooded_frames,

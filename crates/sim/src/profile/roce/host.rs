@@ -16,7 +16,7 @@ use rocelab_transport::{
     ReceiveQueueConfig, STACKS, Turn, WorkRequest,
 };
 use rocelab_units::SimTime;
-use rocelab_wire::{Psn, TelemetryHeader, encapsulation_len};
+use rocelab_wire::{MULTICAST_QPN, Psn, TelemetryHeader, encapsulation_len};
 
 use super::Roce;
 use super::app::{HostApps, SlotView};
@@ -162,6 +162,13 @@ impl VerbsHost {
 
     /// Sets up the source's queue pair and posts all messages of a flow.
     fn start_flow(&mut self, plan: &Plan, now: SimTime, flow: u32) {
+        let multicast = plan.roce.multicast.as_deref();
+        if let Some((_, sending)) = multicast.and_then(|multicast| multicast.sending_of(flow)) {
+            if sending.flows.start == flow {
+                self.open_flow(plan, now, flow); // The MAC address of a group follows from its IP address.
+            }
+            return;
+        }
         if let Some(stacks) = &mut self.stacks
             && let Some(neighbours) = &mut stacks.neighbours
             && !neighbours.resolve(plan, now, flow)
@@ -205,7 +212,7 @@ impl VerbsHost {
                 .local(address);
             address += length;
             count += 1;
-            let posted = match address_handle(plan, &plan.flows[flow as usize]) {
+            let posted = match address_handle(plan, flow) {
                 None => self.nic.post_send(now, source_qpn, work),
                 Some(to) => self.nic.post_datagram(now, source_qpn, work, to),
             };
@@ -395,12 +402,22 @@ impl VerbsHost {
 }
 
 /// Where the datagrams of a flow go, if it is of datagrams.
-fn address_handle(plan: &Plan, described: &FlowPlan) -> Option<AddressHandle> {
-    plan.service().is_datagram().then(|| AddressHandle {
+fn address_handle(plan: &Plan, flow: u32) -> Option<AddressHandle> {
+    let described = &plan.flows[flow as usize];
+    let to_member = || AddressHandle {
         destination: described.destination,
         entropy: plan.flow_hash(described.source, described.destination, described.entropy),
         dest_qp: described.destination_qpn,
         q_key: plan.keys(described.queue_pairs).sent_q_key,
+    };
+    let multicast = plan.roce.multicast.as_deref();
+    let sending = || multicast?.sending_of(flow);
+    plan.service().is_datagram().then(|| match sending() {
+        // No switch chooses a path by a hash: the number of the sending takes its place.
+        Some((number, _)) => {
+            AddressHandle { dest_qp: MULTICAST_QPN, entropy: number, ..to_member() }
+        }
+        None => to_member(),
     })
 }
 
@@ -432,7 +449,11 @@ impl EndHost<Roce> for VerbsHost {
         }
         let is_source = flow.source == self.node;
         let qpn = if is_source { flow.source_qpn } else { flow.destination_qpn };
-        self.state(qpn).flow = number;
+        // A queue pair that sends to a multicast group has several flows: the first stands for all.
+        let state = self.state(qpn);
+        if state.flow == u32::MAX {
+            state.flow = number;
+        }
         if self.is_unreliable && !is_source {
             let messages = u32::try_from(flow.messages().count()).unwrap_or(u32::MAX);
             self.state(qpn).messages_left = messages;

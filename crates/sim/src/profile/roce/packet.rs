@@ -18,6 +18,10 @@ impl HostPacket for RdmaPacket {
         marking_of(self)
     }
 
+    fn deliver_to(&mut self, qpn: u32) {
+        *self = self.with_dest_qp(qpn);
+    }
+
     #[inline]
     fn kind(&self) -> TrafficKind {
         TrafficKind::of(self.opcode())

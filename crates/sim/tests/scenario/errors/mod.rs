@@ -6,6 +6,7 @@ mod faults;
 mod ingress;
 mod layer2;
 mod link;
+mod multicast;
 mod ports;
 mod profile;
 mod reading;

@@ -1,0 +1,166 @@
+//! Multicast groups, and what is sent to them.
+
+use super::{Expected, check};
+
+fn text(group: &str, workload: &str, more: &str) -> String {
+    format!(
+        "roce.service = \"ud\"\n[topology.single-switch]\nhosts = 4\nlink = {{ rate = \"100Gbps\", cable = \"3m\" }}\n\
+         [[multicast_group]]\n{group}\n[workload.multicast]\n{workload}\n{more}"
+    )
+}
+
+const GROUP: &str = "name = \"a\"\nmembers = [\"host-1\", \"host-2\"]";
+const WORKLOAD: &str = "from = \"host-0\"\ngroup = \"a\"\nbytes = \"4KB\"";
+
+#[test]
+fn what_is_right_is_accepted() {
+    super::plan(&text(GROUP, WORKLOAD, ""), &[]).expect("it is right");
+    for (version, address) in
+        [("1", "224.0.0.9"), ("1", "ff02::9"), ("2", "239.1.2.3"), ("2", "224.0.1.0")]
+    {
+        let group = format!("{GROUP}\naddress = \"{address}\"");
+        super::plan(&text(&group, WORKLOAD, ""), &[("roce.version", version)]).expect(address);
+    }
+    let group = format!("{GROUP}\naddress = \"ff0e::1:2\"");
+    super::plan(&text(&group, WORKLOAD, ""), &[("roce.ip", "\"ipv6\"")]).expect("global scope");
+}
+
+#[test]
+fn groups() {
+    for (group, line, key, value, message, help) in [
+        ("name = \"\"\nmembers = [\"host-1\"]", 5, "name", "", "without a name", "give it one"),
+        ("name = \"a\"\nmembers = []", 6, "members", "[]", "without members", "host-0..host-3"),
+        ("name = \"a\"\nmembers = [\"host-9\"]", 6, "members[0]", "host-9", "there is no", "host-0"),
+        (
+            "name = \"a\"\nmembers = [\"host-1..host-2\", \"host-2\"]",
+            6,
+            "members[1]",
+            "host-2",
+            "named twice",
+            "once",
+        ),
+        (
+            "name = \"a\"\nmembers = [\"host-1\"]\naddress = \"10.0.0.1\"",
+            7,
+            "address",
+            "10.0.0.1",
+            "of one host",
+            "239.255.0.1",
+        ),
+        (
+            "name = \"a\"\nmembers = [\"host-1\"]\naddress = \"224.0.0.5\"",
+            7,
+            "address",
+            "224.0.0.5",
+            "no router forwards",
+            "224.0.1.0",
+        ),
+        (
+            "name = \"a\"\nmembers = [\"host-1\"]\naddress = \"ff15::1\"",
+            7,
+            "address",
+            "ff15::1",
+            "not an IPv4 address",
+            "239.255.0.1",
+        ),
+    ] {
+        let key = format!("multicast_group[0].{key}");
+        let place = format!("s.toml:{line}");
+        let text = text(group, WORKLOAD, "");
+        check(&text, Expected { place: &place, key: &key, value, message, help });
+    }
+}
+
+#[test]
+fn two_groups_are_different() {
+    let again = |more: &str| format!("[[multicast_group]]\n{more}");
+    let same = again("name = \"a\"\nmembers = [\"host-3\"]");
+    check(
+        &text(GROUP, WORKLOAD, &same),
+        Expected {
+            place: "s.toml:12",
+            key: "multicast_group[1].name",
+            value: "a",
+            message: "two groups `a`",
+            help: "a name of its own",
+        },
+    );
+    let same = again("name = \"b\"\naddress = \"239.255.0.1\"\nmembers = [\"host-3\"]");
+    check(
+        &text(GROUP, WORKLOAD, &same),
+        Expected {
+            place: "s.toml:13",
+            key: "multicast_group[1].address",
+            value: "239.255.0.1",
+            message: "`a` has this address",
+            help: "an address of its own",
+        },
+    );
+}
+
+#[test]
+fn what_is_sent() {
+    for (workload, line, key, value, message, help) in [
+        ("from = \"host-0\"\ngroup = \"b\"\nbytes = \"4KB\"", 9, "group", "b", "no multicast group `b`", "a"),
+        ("from = \"host-7\"\ngroup = \"a\"\nbytes = \"4KB\"", 8, "from", "host-7", "no host", "host-0"),
+        ("from = \"host-0\"\ngroup = \"a\"\nbytes = \"0B\"", 10, "bytes", "0B", "sends nothing", "1B"),
+        (
+            "from = \"host-0\"\ngroup = \"a\"\nbytes = \"4KB\"\nmessage = \"2KB\"",
+            11,
+            "message",
+            "2KB",
+            "at most the path MTU",
+            "1024B",
+        ),
+        (
+            "from = \"host-0\"\ngroup = \"a\"\nbytes = \"4KB\"\npriority = 8",
+            11,
+            "priority",
+            "8",
+            "priority 8",
+            "0 to 7",
+        ),
+    ] {
+        let key = format!("workload.multicast[0].{key}");
+        let place = format!("s.toml:{line}");
+        let text = text(GROUP, workload, "");
+        check(&text, Expected { place: &place, key: &key, value, message, help });
+    }
+    let alone = text("name = \"a\"\nmembers = [\"host-0\"]", WORKLOAD, "");
+    check(
+        &alone,
+        Expected {
+            place: "s.toml:9",
+            key: "workload.multicast[0].group",
+            value: "a",
+            message: "the only member",
+            help: "add members",
+        },
+    );
+}
+
+#[test]
+fn what_multicast_does_not_go_with() {
+    let reliable = text(GROUP, WORKLOAD, "").replace("\"ud\"", "\"rc\"");
+    check(
+        &reliable,
+        Expected {
+            place: "s.toml:1",
+            key: "roce.service",
+            value: "rc",
+            message: "only datagrams",
+            help: "service = \"ud\"",
+        },
+    );
+    let layers = text(GROUP, WORKLOAD, "[layer3]\nrouters = [\"switch-0\"]\n");
+    check(
+        &layers,
+        Expected {
+            place: "s.toml:11",
+            key: "layer3",
+            value: "",
+            message: "not modelled",
+            help: "leave it out",
+        },
+    );
+}
