@@ -225,6 +225,9 @@ impl Shape {
             ]);
             layer2.insert("vlans".to_owned(), vec![Value::from(all)].into());
         }
+        if self.service == "ud" && self.version == 1 && self.random.once_in(2) {
+            layer2.insert("multicast".to_owned(), "snooping".into());
+        }
         self.set("layer2", layer2);
     }
 

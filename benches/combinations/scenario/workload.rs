@@ -52,6 +52,7 @@ impl Shape {
             3..=4 if self.service != "ud" => ("incast", self.incast(packets)),
             5 if self.service != "ud" => ("permutation", self.permutation(packets)),
             6 if self.service != "ud" => ("poisson", self.poisson(packets, name)),
+            3..=6 if self.service == "ud" => ("multicast", self.multicast(packets, name)),
             7..=8 => ("app", self.app(packets)),
             9..=10 => ("ping-pong", self.ping_pong(packets)),
             11..=12 => ("storage", self.storage(packets)),
@@ -81,6 +82,36 @@ impl Shape {
             _ => self.random.magnitude(1..=most),
         };
         size.min(most)
+    }
+
+    /// Datagrams to a group of its own.
+    fn multicast(&mut self, packets: u64, name: &str) -> Table {
+        let from = self.random.pick(&self.hosts);
+        let mut members: Vec<String> = Vec::new();
+        for host in self.hosts.clone() {
+            if self.random.once_in(2) {
+                members.push(host);
+            }
+        }
+        if members.iter().all(|member| *member == from) {
+            members = self.hosts.clone();
+        }
+        self.flows += members.len() as u64;
+        let groups = self.made.table.entry("multicast_group").or_insert_with(|| Vec::<Value>::new().into());
+        if let Value::Array(groups) = groups {
+            groups.push(table([("name", name.into()), ("members", names(&members))]).into());
+        }
+        let datagrams = (packets / members.len() as u64).clamp(1, 10_000);
+        let message = self.random.within(1..=self.mtu);
+        let mut item = table([
+            ("from", from.into()),
+            ("group", name.into()),
+            ("bytes", Self::bytes(datagrams * message)),
+            ("message", Self::bytes(message)),
+        ]);
+        self.rdma(&mut item);
+        self.start(&mut item);
+        item
     }
 
     fn verb(&mut self) -> &'static str {

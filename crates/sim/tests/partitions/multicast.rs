@@ -29,7 +29,7 @@ fn trees_that_change() {
 
 #[test]
 fn bridges_that_learn() {
-    let more = "[layer2]\nlearning = { mac_timeout = \"20us\", arp_timeout = \"1ms\" }\n";
+    let more = "[layer2]\nlearning = { mac_ageing = \"20us\" }\n";
     let evidence = ["/multicast_copies", "/drops/not_in_group"];
     assert_cuts_change_nothing(&text("version = 1", more), &evidence);
 }
