@@ -129,6 +129,11 @@ impl HostNeighbours {
         true
     }
 
+    /// Whether a flow waits for an address.
+    pub(in crate::profile::roce) fn keeps(&self, flow: u32) -> bool {
+        self.entries.values().any(|entry| entry.waiting.contains(&flow))
+    }
+
     /// The next flow that may start now.
     pub(in crate::profile::roce) fn poll_ready(&mut self) -> Option<u32> {
         self.ready.pop_front()
